@@ -117,7 +117,7 @@ async function openNode(url: string): Promise<BenchNode> {
   const parts = { health, reads, changes, signIns, key: undefined, clock, log, randomBytes };
   const repair = async () => silent;
   const directory = randomBytes(8).toString('hex');
-  const engine = new PostgresEngine(accounts, { ...parts, directory, repair });
+  const engine = new PostgresEngine(accounts, { ...parts, directory, repair, setAside: async () => {} });
   return {
     engine,
     async close() {

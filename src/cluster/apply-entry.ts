@@ -88,8 +88,9 @@ export class ApplyEntry {
       say('delta', `delta ${facts.seq} of its stream came before it`, null);
       return;
     }
-    state.set(`stream:${entry.stream}`, { ...facts, seq: entry.seq });
     const delta = readDelta(entry, say);
+    const { through, since, version } = delta ?? facts;
+    state.set(`stream:${entry.stream}`, { ...facts, seq: entry.seq, through, since, version });
     if (delta === undefined) return;
     series.turnTo(facts.number);
     const { identities } = state.get('settings') ?? defaultSettings;
@@ -102,7 +103,7 @@ export class ApplyEntry {
     if (known !== undefined) return known;
     const number = (state.get('streams') ?? 0) + 1;
     state.set('streams', number);
-    return { number, seq: 0 };
+    return { number, seq: 0, through: 0, since: 0, version: 0 };
   }
 
   #runMints(entry: Entry, refuse: RefuseRow): void {
@@ -154,8 +155,9 @@ export class ApplyEntry {
   }
 
   /** Drops what is remembered for what may still come, and what is over its retention. It may be begun again. */
-  *#reach({ through, since, now, open }: Horizon): Generator<undefined, void> {
+  *#reach({ through, since, now, open, nodes }: Horizon): Generator<undefined, void> {
     const { state, messages, forgotten } = this.#parts;
+    state.set('reached', { through, now, nodes });
     forgotten.end(since);
     while (messages.forget(through, stepLimit) > 0) yield;
     if (open !== undefined) yield* this.#endStreams(new Set(open));
@@ -168,10 +170,10 @@ export class ApplyEntry {
   *#endStreams(open: ReadonlySet<string>): Generator<undefined, void> {
     const { state, series } = this.#parts;
     for (const stream of state.streams()) {
-      if (open.has(stream)) continue;
-      const { number } = state.get(`stream:${stream}`)!;
-      while (series.remove(number, stepLimit) > 0) yield;
-      state.remove(`stream:${stream}`);
+      const facts = state.get(`stream:${stream}`)!;
+      if (open.has(stream) || facts.isClosed) continue;
+      while (series.remove(facts.number, stepLimit) > 0) yield;
+      state.set(`stream:${stream}`, { ...facts, isClosed: true });
     }
   }
 }

@@ -1,4 +1,5 @@
 import { EngineUnfit } from '../postgres/engine-unfit.ts';
+import { checkId } from '../postgres/layout.ts';
 import type { EngineStream } from './decide.ts';
 import type { Applied } from './entry.ts';
 import type { EngineSession } from './session.ts';
@@ -6,6 +7,8 @@ import type { EngineSession } from './session.ts';
 /** What a node says of itself each second. */
 export interface Beat {
   readonly directory: string;
+  /** The engine that the directory belongs to. */
+  readonly engine: string | undefined;
   /** Of this process. */
   readonly stream: string;
   readonly applied: number;
@@ -100,6 +103,7 @@ export async function beat(session: EngineSession, said: Beat): Promise<EngineVi
   const [row] = rows;
   if (row === undefined)
     throw new EngineUnfit('The engine has no head of its log: it is being restored, or has to be');
+  checkId(said.engine, row.engine);
   return viewOf(row);
 }
 

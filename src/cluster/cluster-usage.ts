@@ -13,6 +13,7 @@ import type { Mint } from '../store/instances.ts';
 import type { Deletion } from '../store/records.ts';
 import type { StoreHealth } from '../store/store-health.ts';
 import type { UsageStore } from '../store/usage.ts';
+import type { SetAside } from './adoption/set-aside.ts';
 import { loggedMint } from './log-bodies.ts';
 import { CallFailed, PortCalls } from './port-calls.ts';
 import type { NodeTold } from './replica-node.ts';
@@ -33,6 +34,7 @@ export interface ClusterUsageDeps {
   readonly store: UsageStore;
   readonly digestSecret: Buffer;
   readonly maxSpoolBytes: number;
+  readonly setAside: SetAside;
   /** What the end of the process may take for shipping the rest. */
   readonly goodbyeMs: number;
   readonly health: Pick<StoreHealth, 'ready' | 'failed'>;
@@ -99,6 +101,7 @@ export class ClusterUsage implements UsageEngine {
         deps.health.failed(new CommitFailed(message, code));
       },
       forgotten: () => this.#onForgotten(),
+      setAside: () => deps.setAside.keep(),
     });
     this.#ended = new Promise((resolve) => {
       worker.once('error', (error) => resolve(this.#end(error.message)));

@@ -20,7 +20,7 @@ export interface KnownStream {
 /** What the engine says of a stream: the last delta that it has. */
 export interface EngineStream {
   readonly seq: number;
-  /** Of that delta, hex. */
+  /** Of that delta, hex; empty when there is none, or the stream comes from a replica: see `putStreams`. */
   readonly digest: string;
   readonly state: 'open' | 'done' | 'forgotten';
 }
@@ -62,7 +62,7 @@ export function decide(known: KnownStream, said: EngineStream | undefined, isCon
 /** The engine has something else under this stream than this node has made. */
 function isForeign(known: KnownStream, { seq, digest, state }: EngineStream): boolean {
   if (seq > known.sealed) return true;
-  if (seq >= known.kept && seq > 0 && known.digest(seq) !== digest) return true;
+  if (seq >= known.kept && digest !== '' && known.digest(seq) !== digest) return true;
   // A stream is done when all of it is shipped: there can be no more of it.
   return state === 'done' && seq < known.sealed;
 }

@@ -8,8 +8,10 @@ const maxBytes = 2 * 1024 * 1024;
 /** What follows in the log. */
 export type Followed =
   | { readonly known: true; readonly entries: readonly Entry[] }
-  /** The engine does not have what the replica applied last, or not what follows it: the replica has to be loaded anew. */
-  | { readonly known: false; readonly reason: string };
+  /**
+   * The engine does not have what the replica applied last (`isLost`), or not what follows it: the replica has to be loaded anew.
+   */
+  | { readonly known: false; readonly reason: string; readonly isLost?: true };
 
 /**
  * Reads the entries after what a replica has applied. The last applied one is read too: that it is there, with its id, says
@@ -32,7 +34,7 @@ export async function readEntries(session: EngineSession, applied: Applied): Pro
   if (applied.position > 0) {
     const own = found.shift();
     if (own === undefined || Number(own.position) !== applied.position || own.id !== applied.id)
-      return { known: false, reason: 'the engine does not have what was applied last' };
+      return { known: false, reason: 'the engine does not have what was applied last', isLost: true };
   }
   const hole = found.findIndex((row, at) => Number(row.position) !== applied.position + 1 + at);
   if (hole >= 0) return { known: false, reason: 'a part of the log is not there' };

@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import { NewerEntry } from './apply-entry.ts';
@@ -13,6 +13,9 @@ import { SnapshotUnreadable } from './snapshot-rows.ts';
 /** A snapshot that cannot be read is read again after this time: in the meantime another node may have made one. */
 const unreadableMs = 60_000;
 
+/** Between two calls of `meanwhile` while something waits. */
+const meanwhileMs = 250;
+
 /** Rows that are shown to people: so many tell enough, and each beat of each node counts them. */
 const maxRefused = 1000;
 
@@ -21,6 +24,8 @@ export interface FollowingDeps {
   readonly replica: Replica;
   readonly clock: Pick<Clock, 'monotonic'>;
   readonly log: Log;
+  /** Keeps what the replica holds, in the data directory: see `SetAside`. */
+  readonly setAside: () => Promise<unknown>;
   /** Is called now and then while something takes long. */
   readonly meanwhile: () => Promise<void>;
 }
@@ -83,10 +88,10 @@ export class Following {
 
   async #step(): Promise<ReadonlySet<string>> {
     const { session, replica } = this.#deps;
-    if (replica.isLoading) await this.#load('it was not loaded to its end');
+    if (replica.isLoading) await this.#load('it was not loaded to its end', false);
     const next = await readEntries(session, replica.applied);
     if (!next.known) {
-      await this.#load(next.reason);
+      await this.#load(next.reason, next.isLost === true);
       return new Set(['snapshot']);
     }
     let rest = next.entries;
@@ -100,13 +105,15 @@ export class Following {
     return new Set(next.entries.map(({ kind }) => kind));
   }
 
-  async #load(reason: string): Promise<void> {
+  /** @param isLost what the replica holds may be nowhere else */
+  async #load(reason: string, isLost: boolean): Promise<void> {
     const { session, replica, log } = this.#deps;
     const from = replica.applied;
     const snapshot = await newestSnapshot(session);
     const missing = await firstMissing(session, snapshot?.applied ?? nothingApplied);
     if (missing !== undefined) throw new BrokenLog(missing);
     this.#passOverUnreadable(snapshot?.snapshot);
+    if (isLost) await this.#setAside();
     this.#isLoading = true;
     log.warn('the replica is loaded anew', {
       reason,
@@ -118,6 +125,19 @@ export class Following {
     this.#isLoading = false;
     this.#rebases += 1;
     log.info('the replica is loaded', { position: replica.applied.position });
+  }
+
+  async #setAside(): Promise<void> {
+    let isOver = false;
+    const kept = this.#deps.setAside().finally(() => {
+      isOver = true;
+    });
+    kept.catch(() => {}); // `meanwhile` may fail first.
+    while (!isOver) {
+      await Promise.race([kept, setTimeout(meanwhileMs)]);
+      await this.#deps.meanwhile();
+    }
+    await kept;
   }
 
   async #read(snapshot: string): Promise<void> {

@@ -24,6 +24,16 @@ export interface Horizon {
   readonly now: number;
   /** The streams that go on. What only the others needed may go. */
   readonly open: readonly string[];
+  /** What PostgreSQL knows of nodes, for the case that it is lost. */
+  readonly nodes: readonly LoggedNode[];
+}
+
+/** A row of `fm_node`, and the open streams of its directory. */
+export interface LoggedNode {
+  readonly directory: string;
+  readonly name: string;
+  readonly state: string;
+  readonly streams: readonly string[];
 }
 
 const packr = new Packr({ useRecords: false });

@@ -2,7 +2,7 @@ import { ApiError } from '../errors.ts';
 import { newLogId } from '../postgres/log-id.ts';
 import { engineNow } from '../postgres/shared-clock.ts';
 import type { EntryKind } from './entry.ts';
-import { encodeHorizon, encodeMints, type Horizon, type LoggedMint } from './log-bodies.ts';
+import { encodeHorizon, encodeMints, type Horizon, type LoggedMint, type LoggedNode } from './log-bodies.ts';
 import type { EngineSession } from './session.ts';
 
 interface OpenRow {
@@ -10,10 +10,11 @@ interface OpenRow {
   readonly since: bigint;
   readonly now: bigint;
   readonly open: string[];
+  readonly nodes: readonly LoggedNode[];
 }
 
-function horizonOf({ through, since, now, open }: OpenRow): Horizon {
-  return { through: Number(through), since: Number(since), now: Number(now), open };
+function horizonOf({ through, since, now, open, nodes }: OpenRow): Horizon {
+  return { through: Number(through), since: Number(since), now: Number(now), open, nodes };
 }
 
 interface WaitingMint {
@@ -83,7 +84,11 @@ export class LogAppender {
       const open = await run<OpenRow>({
         name: 'fm-horizon-open',
         text: `SELECT coalesce(min(through), 0) AS through, coalesce(min(since), 0) AS since,
-                 coalesce(array_agg(stream), '{}') AS open,
+                 coalesce(array_agg(stream), '{}') AS open, (
+                   SELECT coalesce(json_agg(json_build_object('directory', directory, 'name', name, 'state', state, 'streams', ARRAY(
+                     SELECT stream FROM fm_stream AS own WHERE own.directory = node.directory AND own.state = 'open'
+                   )) ORDER BY directory), '[]') FROM fm_node AS node
+                 ) AS nodes,
                  ${engineNow} AS now FROM fm_stream WHERE state = 'open'`,
         values: [],
       });

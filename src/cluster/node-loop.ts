@@ -205,7 +205,7 @@ export class NodeLoop {
     const { bytes, oldest } = spool();
     this.#beatAt = clock.monotonic();
     const view = await beat(session, {
-      directory: facts.directory,
+      ...{ directory: facts.directory, engine: facts.engine },
       stream: own.stream,
       applied: replica.applied.position,
       spoolBytes: bytes,

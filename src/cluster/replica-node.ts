@@ -40,6 +40,8 @@ export interface ReplicaNodeDeps {
   readonly tell: (told: NodeTold) => void;
   /** The store of the replica failed, as its commits say: see `StoreHealth`. */
   readonly storeFailed: (error: Error) => void;
+  /** See `FollowingDeps`. */
+  readonly setAside: () => Promise<unknown>;
   /** Resolves when the main thread does not remember instance ids of those who were forgotten. */
   readonly forgotten: () => Promise<unknown>;
 }
@@ -122,7 +124,10 @@ export class ReplicaNode {
       monotonic,
       log,
     });
-    this.#following = new Following({ session, replica, clock, log, meanwhile: () => this.#loop.goOn() });
+    this.#following = new Following({
+      ...{ session, replica, clock, log, setAside: deps.setAside },
+      meanwhile: () => this.#loop.goOn(),
+    });
     this.#appender = new LogAppender(side);
     this.#loop = new NodeLoop({
       ...{ facts, session, replica, clock, time, log },

@@ -1,5 +1,7 @@
 import type { ReplicaStore } from '../store/replica-store.ts';
+import type { DeltaHead } from './delta.ts';
 import type { Applied } from './entry.ts';
+import type { Horizon } from './log-bodies.ts';
 import type { ReplicaSettings } from './settings.ts';
 
 /**
@@ -19,15 +21,20 @@ export interface ReplicaFacts {
   forgottenUntil: number;
   /** Streams that were seen so far. */
   streams: number;
+  /** What the last horizon says of all nodes. */
+  reached: Pick<Horizon, 'through' | 'now' | 'nodes'>;
   /** Rows that were refused so far. */
   refused: number;
   [stream: `stream:${string}`]: StreamFacts;
 }
 
-/** What is known of a stream: the number of its series in `streamSeries`, and its last delta. */
-export interface StreamFacts {
+/**
+ * What is known of a stream: the number of its series in `streamSeries`, and what its last delta says of itself. It is kept when
+ * the stream is closed: a database that is filled from this replica must not accept its deltas again.
+ */
+export interface StreamFacts extends Pick<DeltaHead, 'seq' | 'through' | 'since' | 'version'> {
   readonly number: number;
-  readonly seq: number;
+  readonly isClosed?: true;
 }
 
 /** The facts, kept in memory as far as they were asked for. */

@@ -5,7 +5,7 @@ import type { LogLevel } from '../log.ts';
 import { watchLoop } from '../loop-delay.ts';
 import { Connection } from '../postgres/connection.ts';
 import type { EngineAddress } from '../postgres/engine-url.ts';
-import { checkEngine } from '../postgres/layout.ts';
+import { checkSameEngine } from '../postgres/layout.ts';
 import { openReplicaStore } from '../store/replica-store.ts';
 import { logThreadConsole, threadLog } from '../worker-log.ts';
 import type { NodeFacts } from './join.ts';
@@ -49,7 +49,7 @@ const connect = (name: string) =>
   new Connection(address, {
     name: `flagmeter ${facts.name} ${name}`,
     ...{ log, clock, deadlineMs },
-    prepare: async (run) => void (await checkEngine(run)),
+    prepare: async (run) => void (await checkSameEngine(run, facts.engine)),
   });
 const sessions = [connect('log'), connect('side')] as const;
 const calls = new PortCalls(port, {
@@ -69,6 +69,7 @@ const node = new ReplicaNode({
   seal: (request) => calls.call('seal', request) as Promise<SealReply>,
   storeFailed: (error) => void calls.call('storeFailed', failureOf(error)).catch(() => {}),
   forgotten: () => calls.call('forgotten'),
+  setAside: () => calls.call('setAside'),
   tell: (told) => void calls.call('told', told).catch(() => {}),
 });
 node.start();

@@ -4,6 +4,7 @@ import { version } from '../../package.json' with { type: 'json' };
 import { joinEngine } from '../accounts/join-engine.ts';
 import { planAfterLoss } from '../auth/after-loss.ts';
 import type { Clock } from '../clock.ts';
+import { SetAside } from '../cluster/adoption/set-aside.ts';
 import { ClusterUsage } from '../cluster/cluster-usage.ts';
 import { Spool } from '../cluster/spool.ts';
 import { startSpoolCommitter } from '../cluster/spool-committer.ts';
@@ -17,9 +18,10 @@ import { Connection } from '../postgres/connection.ts';
 import { type EngineKey, readEngineKey } from '../postgres/engine-key.ts';
 import { readSecret } from '../postgres/engine-secret.ts';
 import type { EngineAddress } from '../postgres/engine-url.ts';
-import { checkEngine } from '../postgres/layout.ts';
+import { checkSameEngine } from '../postgres/layout.ts';
 import { SharedClock } from '../postgres/shared-clock.ts';
 import type { AccountStore } from '../store/accounts.ts';
+import { readCopyState } from '../store/copy-state.ts';
 import type { StoreHealth } from '../store/store-health.ts';
 import { openUsageStore } from '../store/usage.ts';
 import { engineAddress } from './engine-connection.ts';
@@ -69,6 +71,7 @@ export async function openCluster(deps: ClusterDeps): Promise<OpenedCluster | un
   try {
     const accounts = await joinEngine(config.data, { connection: link.connect('reads'), key, log, pause });
     isOpen = accounts !== undefined && !isTold;
+    link.known = accounts && readCopyState(accounts.lmdb)?.engine;
     if (isOpen) return { accounts: accounts!, storage: new ClusterStorage(link, key), clock: link.clock };
     await accounts?.lmdb.close();
     return undefined;
@@ -92,6 +95,8 @@ class EngineLink {
   readonly clock: SharedClock;
   /** What the engine says of itself; `undefined` as long as it was away. */
   found: { readonly id: string; readonly secret: Buffer } | undefined;
+  /** The engine of the data directory; `undefined` when it has none yet. */
+  known: string | undefined;
   readonly #deps: ClusterDeps;
   readonly #key: EngineKey | undefined;
   readonly #connections = new Map<string, Connection>();
@@ -115,7 +120,7 @@ class EngineLink {
     const connection = new Connection(this.address, {
       ...{ name, log, clock, deadlineMs },
       prepare: async (run) => {
-        const { id, secret } = await checkEngine(run);
+        const { id, secret } = await checkSameEngine(run, this.found?.id ?? this.known);
         if (this.found === undefined) await clock.ask(run);
         this.found ??= { id, secret: readSecret(secret, this.#key) };
       },
@@ -139,6 +144,7 @@ class ClusterStorage implements Storage {
   readonly #link: EngineLink;
   readonly #key: EngineKey | undefined;
   #spool: Spool | undefined;
+  #setAside: SetAside | undefined;
   #joining = async () => {};
 
   constructor(link: EngineLink, key: EngineKey | undefined) {
@@ -158,6 +164,7 @@ class ClusterStorage implements Storage {
       key: this.#key,
       slow: { fromMs: config.slowCommit, log },
       repair: () => planAfterLoss(clock, config.signingAlg),
+      setAside: () => this.#setAsideOf(parts).keep(),
     });
     const started = engine.start();
     if (this.#link.found !== undefined) await started; // Else it begins to count at once.
@@ -196,6 +203,7 @@ class ClusterStorage implements Storage {
         logLevel: config.logLevel,
       },
       ...{ spool, committer, store, digestSecret, health, clock, laneOf, fatal },
+      setAside: this.#setAsideOf(parts),
       maxSpoolBytes: config.spoolMax,
       goodbyeMs: (config.shutdownGrace * 1000) / 2,
       accountsVersion: () => engine.version,
@@ -214,6 +222,11 @@ class ClusterStorage implements Storage {
 
   close(): Promise<void> {
     return this.#link.close();
+  }
+
+  #setAsideOf({ config, log }: StorageDeps): SetAside {
+    this.#setAside ??= new SetAside({ data: config.data, clock: this.#link.clock, log });
+    return this.#setAside;
   }
 
   #openSpool({ config, randomBytes }: StorageDeps): Spool {

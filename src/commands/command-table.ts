@@ -109,6 +109,10 @@ what it has counted by itself.
 engine adopt takes an empty database, and the data directory of a server that is stopped. Give it
 the server's --config or variables, too: how long things are kept stays as it was. Interrupted, it
 goes on from there when it is run again. The directory is that of a node then.
+
+engine adopt --from-replica restores a PostgreSQL that is lost, or too old, into an empty database,
+from the directory of a node that is stopped. Give it the --engine-key-file of the nodes. With
+--dry-run it lists what that node holds: use the node that is furthest.
 `,
   },
 } as const;

@@ -46,6 +46,7 @@ export async function withEngineAccounts<T>(
         directory: 'commands',
         clock,
         repair: () => planAfterLoss(clock, signingAlg),
+        setAside: async () => {}, // This copy is new, and nobody's.
       });
       const directory = openDirectory(engine, { clock, randomBytes });
       try {

@@ -1,18 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { checkPrepared, openPreparedOrCopy } from '../accounts/prepare.ts';
-import { systemClock } from '../clock.ts';
 import { type Adopted, adopt } from '../cluster/adoption/adopt.ts';
 import type { Uploaded } from '../cluster/adoption/upload.ts';
-import { readFlags } from '../flags.ts';
+import { readFlags, UsageError } from '../flags.ts';
 import { readEngineKey } from '../postgres/engine-key.ts';
 import { showEngine } from '../postgres/engine-url.ts';
 import { lockDataDirectory } from '../store/lock.ts';
 import type { Terminal } from '../terminal.ts';
+import { adoptFromReplica } from './engine-adopt-replica.ts';
 import { engineAdoptCommand } from './engine-commands.ts';
 import { type EngineSettings, engineSettings, withEngine } from './engine-connection.ts';
 import { limitsOf, retentionOf } from './limits.ts';
-
-const tellEveryMs = 2000;
+import { mebibytes, uploadProgress } from './upload-progress.ts';
 
 /**
  * Moves the store of a single machine into an engine. Interrupted, it goes on when it is run again.
@@ -21,13 +20,16 @@ const tellEveryMs = 2000;
  */
 export async function engineAdopt(argv: readonly string[], terminal: Terminal): Promise<number> {
   const flags = readFlags(argv, engineAdoptCommand.flags);
+  if (flags.has('from-replica')) return adoptFromReplica(flags, terminal);
+  const misplaced = ['set-aside', 'dry-run'].find((name) => flags.has(name));
+  if (misplaced !== undefined) throw new UsageError(`Cannot use --${misplaced} without --from-replica`);
   const wanted = engineSettings(flags, terminal);
   const { data } = wanted.config;
   checkPrepared(data);
   const lock = lockDataDirectory(data);
   try {
     terminal.err(`moving ${data} into ${showEngine(wanted.address)}\n`);
-    const adopted = await move(wanted, flags.has('allow-asynchronous'), progress(terminal));
+    const adopted = await move(wanted, flags.has('allow-asynchronous'), uploadProgress(terminal));
     terminal.out(flags.has('json') ? `${JSON.stringify(adopted)}\n` : summary(adopted, data));
     return 0;
   } finally {
@@ -53,23 +55,10 @@ async function move(
   }
 }
 
-function progress({ err }: Terminal): (uploaded: Uploaded) => void {
-  let toldAt = systemClock.monotonic();
-  return ({ parts, bytes }) => {
-    if (systemClock.monotonic() - toldAt < tellEveryMs) return;
-    toldAt = systemClock.monotonic();
-    err(`usage: ${parts} parts, ${mebibytes(bytes)}, are in the engine\n`);
-  };
-}
-
 function summary({ engine, records, usage }: Adopted, data: string): string {
   const moved =
     records === undefined || usage === undefined
       ? 'Everything is in the engine already'
       : `${records} records of accounts and ${mebibytes(usage.bytes)} of usage are in the engine`;
   return `${moved}. ${data} belongs to engine ${engine} now: go on with flagmeter serve --data ${data} and this engine.\n`;
-}
-
-function mebibytes(bytes: number): string {
-  return `${(bytes / 2 ** 20).toFixed(1)} MiB`;
 }

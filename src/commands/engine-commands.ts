@@ -19,9 +19,12 @@ export const engineInitCommand: Command = {
 
 export const engineAdoptCommand: Command = {
   name: 'engine adopt',
-  summary: 'Move the store of a single machine into an empty PostgreSQL',
+  summary: 'Fill an empty PostgreSQL from the data directory of a single machine or of a node',
   flags: [
     flag('data DIR', 'Data directory of the store', { file: true, more: 'FLAGMETER_DATA' }),
+    flag('from-replica', 'Restore a lost PostgreSQL from what a node holds'),
+    flag('set-aside NAME', 'Restore what the node has set aside, instead of the most complete'),
+    flag('dry-run', 'List what the node holds, also while it runs, and change nothing'),
     ...engineFlags,
     engineKeyFileFlag,
     allowAsynchronousFlag,

@@ -30,6 +30,8 @@ export interface CatchUpDeps {
   readonly codec: RecordCodec;
   readonly clock: SharedClock;
   readonly log: Log;
+  /** Keeps what the copy holds, before records that the engine has lost are removed from it. */
+  readonly setAside: () => Promise<void>;
 }
 
 /** A history, and the place of the copy when it was asked for. */
@@ -115,6 +117,7 @@ export class CatchUp {
     });
     await this.confirm(); // Only a commit that writes confirms what was read.
     const writes = records.map((record) => codec.decode(record)).filter((write) => write !== undefined);
+    if (isLoss) await this.#deps.setAside();
     await copy.replace(writes as Write[], head, isLoss);
     const fields = { had: place.version, has: head.version, records: records.length };
     if (isLoss) log.error('the engine has lost changes of the accounts: all sessions will be ended', fields);

@@ -34,6 +34,8 @@ export interface PostgresEngineDeps {
   readonly randomBytes: (length: number) => Uint8Array;
   /** Makes the plan that follows when the engine has lost changes: nothing of what was lost may be valid again. */
   readonly repair: () => Promise<Plan<void>>;
+  /** See `CatchUpDeps`. */
+  readonly setAside: () => Promise<void>;
 }
 
 /** So old may be what is read without asking the engine, such as keys of applications. */
@@ -57,10 +59,10 @@ export class PostgresEngine extends Copy implements Engine {
   /** @param store the copy; no other engine may write to it meanwhile */
   constructor(store: AccountStore, deps: PostgresEngineDeps) {
     super(store, deps.health);
-    const { reads, changes, directory, clock, log } = deps;
+    const { reads, changes, clock, log } = deps;
     const codec = new RecordCodec(deps.key);
     const availability = new Availability(clock, log);
-    const catchUp = new CatchUp({ copy: this, connection: reads, directory, codec, clock, log });
+    const catchUp = new CatchUp({ ...deps, copy: this, connection: reads, codec });
     const shared = { ...deps, copy: this, catchUp, codec, availability };
     this.throttles = new PostgresThrottles(deps.signIns);
     this.#deps = deps;

@@ -38,3 +38,21 @@ export async function checkEngine(run: Run, own = engineLayout): Promise<EngineF
     );
   return facts;
 }
+
+/**
+ * As `checkEngine`, for a directory that has used an engine before.
+ * @throws {EngineUnfit} also when this is another one, or one that is being filled
+ */
+export async function checkSameEngine(run: Run, id: string | undefined): Promise<EngineFacts> {
+  const facts = await checkEngine(run);
+  checkId(id, facts.id);
+  return facts;
+}
+
+/** @throws {EngineUnfit} */
+export function checkId(wanted: string | undefined, found: string): void {
+  if (wanted === undefined || wanted === found) return;
+  throw new EngineUnfit(
+    `The database holds engine ${found}, not ${wanted}: nothing is read from it or written to it`,
+  );
+}

@@ -16,7 +16,6 @@ import { EngineKey } from '../../src/postgres/engine-key.ts';
 import { readSecret } from '../../src/postgres/engine-secret.ts';
 import { parseEngineUrl } from '../../src/postgres/engine-url.ts';
 import { checkEngine } from '../../src/postgres/layout.ts';
-import type { Run, Statement } from '../../src/postgres/statement.ts';
 import { accountTables } from '../../src/store/accounts.ts';
 import { openDigestSecret } from '../../src/store/instances.ts';
 import { putMessage } from '../../src/store/messages.ts';
@@ -26,6 +25,7 @@ import { unpack } from '../fixtures/stores/unpack.ts';
 import { needing } from '../support/needing.ts';
 import { Postgres } from '../support/postgres.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
+import { failing } from './failing-connection.ts';
 
 const { describe, test } = needing('postgresql');
 
@@ -260,32 +260,5 @@ describe('it is refused, and nothing is changed,', () => {
     await expectRefused(/^Cannot move this directory: it belongs to engine .* holds no engine/);
   });
 });
-
-/** A connection that is lost after a call was done. Those that make tables are not asked about. */
-function failing(
-  connection: Connection,
-  isIt: (call: number, text: string) => boolean,
-): Pick<Connection, 'query' | 'transaction'> {
-  let calls = -1;
-  async function interrupt<T>(text: string, action: () => Promise<T>): Promise<T> {
-    if (/^(CREATE|COMMENT|ALTER)/.test(text)) return action();
-    calls += 1;
-    const isLost = isIt(calls, text);
-    const result = await action();
-    if (isLost) throw new Error('interrupted');
-    return result;
-  }
-  return {
-    query: ((statement: Statement) =>
-      interrupt(statement.text, () => connection.query(statement))) as Connection['query'],
-    transaction: (work, deadlineMs) =>
-      interrupt('BEGIN', () =>
-        connection.transaction((run) => {
-          const watched = (statement: Statement) => interrupt(statement.text, () => run(statement));
-          return work(watched as Run);
-        }, deadlineMs),
-      ),
-  };
-}
 
 const isUpload = (_: number, text: string) => text.includes('sha256(body)');

@@ -7,32 +7,12 @@ import { createLog } from '../../src/log.ts';
 import { newInstanceId } from '../../src/store/instances.ts';
 import { needing } from '../support/needing.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
-import { engine, expectCounts, kill, logged, postgres, restart, start } from './nodes.ts';
+import { copyOf, engine, expectCounts, kill, logged, postgres, restart, start } from './nodes.ts';
 import { connect } from './test-node.ts';
 
 const { describe, it } = needing('postgresql');
 
 describe('an engine that went back', () => {
-  /** Makes a copy of the engine's database, to which it can be put back. */
-  async function copyOf(url: string): Promise<() => Promise<void>> {
-    const name = new URL(url).pathname.slice(1);
-    const cut = async (allowed: boolean) => {
-      await postgres.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS ${allowed}`);
-      if (!allowed)
-        await postgres.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [
-          name,
-        ]);
-    };
-    await cut(false);
-    await postgres.query(`CREATE DATABASE ${name}_copy TEMPLATE ${name}`);
-    await cut(true);
-    return async () => {
-      await cut(false);
-      await postgres.query(`DROP DATABASE ${name} WITH (FORCE)`);
-      await postgres.query(`ALTER DATABASE ${name}_copy RENAME TO ${name}`);
-    };
-  }
-
   it('gets again what was shipped since, also from a node that counts nothing and from earlier processes', async () => {
     const url = await engine();
     const [one, two] = [await start(url), await start(url)];

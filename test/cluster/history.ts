@@ -187,7 +187,7 @@ export class History {
     const through = Math.min(...streams.map((each) => each.through));
     const since = Math.min(...streams.map((each) => each.since));
     const open = streams.map(({ id }) => id);
-    this.log.append('horizon', encodeHorizon({ through, since, now: this.now, open }));
+    this.log.append('horizon', encodeHorizon({ through, since, now: this.now, open, nodes: [] }));
   }
 
   #forget(identity: string): void {

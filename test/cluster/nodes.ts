@@ -25,6 +25,26 @@ export async function engine(): Promise<string> {
   return url;
 }
 
+/** Makes a copy of the engine's database, to which it can be put back. */
+export async function copyOf(url: string): Promise<() => Promise<void>> {
+  const name = new URL(url).pathname.slice(1);
+  const cut = async (allowed: boolean) => {
+    await postgres.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS ${allowed}`);
+    if (!allowed)
+      await postgres.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [
+        name,
+      ]);
+  };
+  await cut(false);
+  await postgres.query(`CREATE DATABASE ${name}_copy TEMPLATE ${name}`);
+  await cut(true);
+  return async () => {
+    await cut(false);
+    await postgres.query(`DROP DATABASE ${name} WITH (FORCE)`);
+    await postgres.query(`ALTER DATABASE ${name}_copy RENAME TO ${name}`);
+  };
+}
+
 /** Starts a node that ends with the test. */
 export function begin(url: string, options?: TestNodeOptions): TestNode {
   const node = new TestNode(url, options);

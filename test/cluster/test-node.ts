@@ -11,7 +11,9 @@ import { createLog, type LogLevel } from '../../src/log.ts';
 import { maxSkewMs } from '../../src/postgres/clock-skew.ts';
 import { Connection } from '../../src/postgres/connection.ts';
 import { parseEngineUrl } from '../../src/postgres/engine-url.ts';
+import { checkSameEngine } from '../../src/postgres/layout.ts';
 import { createTables } from '../../src/postgres/schema.ts';
+import type { Run } from '../../src/postgres/statement.ts';
 import { bucketOf, bucketWidth, scanCells } from '../../src/store/blocks.ts';
 import { countsCodec } from '../../src/store/cells.ts';
 import { openReplicaStore, type ReplicaStore } from '../../src/store/replica-store.ts';
@@ -33,9 +35,11 @@ export async function initEngine(url: string): Promise<void> {
   await connection.close();
 }
 
-export function connect(url: string, name = 'test'): Connection {
+/** @param engine the only one that is accepted */
+export function connect(url: string, name = 'test', engine?: string): Connection {
   const log = createLog('error', () => {}, systemClock);
-  return new Connection(parseEngineUrl(url), { name, log, clock: systemClock, deadlineMs: 5000 });
+  const prepare = async (run: Run) => void (engine && (await checkSameEngine(run, engine)));
+  return new Connection(parseEngineUrl(url), { name, log, clock: systemClock, deadlineMs: 5000, prepare });
 }
 
 export interface TestNodeOptions {
@@ -46,6 +50,7 @@ export interface TestNodeOptions {
   /** How far its clock is ahead. */
   readonly clockMs?: number;
   readonly settings?: ReplicaSettings;
+  readonly setAside?: () => Promise<void>;
 }
 
 /** A node's part of the cluster, in this process: the spool, what stands between it and the engine, and the replica. */
@@ -76,6 +81,7 @@ export class TestNode {
       fault,
       clockMs = 0,
       settings = defaultSettings,
+      setAside = async () => {},
     }: TestNodeOptions = {},
   ) {
     this.data = data;
@@ -89,18 +95,16 @@ export class TestNode {
     this.#series = new EnvironmentSeries(environment, limitsOfNames, seriesOf(this.spool.store, environment));
     this.store = openReplicaStore(data);
     this.replica = new Replica(this.store, () => systemClock.monotonic());
-    const [main, side, late] = [
-      connect(url, name),
-      connect(url, `${name} side`),
-      connect(url, `${name} late`),
-    ];
+    const { engine } = this.spool;
+    const connectAs = (purpose: string) => connect(url, `${name}${purpose}`, engine);
+    const [main, side, late] = [connectAs(''), connectAs(' side'), connectAs(' late')];
     this.#connections = [main, side, late];
     this.session = new FaultySession(main, fault, undefined, late);
     this.side = new FaultySession(side, undefined, this.session);
     const log = createLog('debug' as LogLevel, (line) => this.#logged(line), systemClock);
     const facts = { directory: this.spool.directory, path: data, name, version: 'test', stream: this.stream };
     this.node = new ReplicaNode({
-      facts: { ...facts, started: clock.now(), engine: undefined },
+      facts: { ...facts, started: clock.now(), engine },
       session: this.session,
       side: this.side,
       spool: this.spool,
@@ -120,6 +124,7 @@ export class TestNode {
       },
       storeFailed: () => {},
       forgotten: async () => {},
+      setAside: () => setAside(),
       tell: (told) => {
         this.told = told;
         for (const listener of this.#listeners) listener();

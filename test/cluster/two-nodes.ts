@@ -58,5 +58,5 @@ export function appendHorizon(
   now = start,
   open = ['one', 'other'],
 ): void {
-  log.append('horizon', encodeHorizon({ through, since, now, open }));
+  log.append('horizon', encodeHorizon({ through, since, now, open, nodes: [] }));
 }

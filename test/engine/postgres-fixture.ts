@@ -92,6 +92,7 @@ export function openNode(url: string, options: NodeOptions = {}): TestNode {
     log,
     randomBytes,
     repair: async () => () => {},
+    setAside: async () => {},
     ...options,
   });
   onTestFinished(() => engine.close());

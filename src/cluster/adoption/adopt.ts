@@ -19,7 +19,8 @@ import { ReplicaSnapshot } from '../snapshot.ts';
 import { Spool } from '../spool.ts';
 import { type Adoption, endAdoption, keepAdoption, readAdoption } from './adoption.ts';
 import { AdoptionRefused, checkUnused, claimEngine, engineIdOf } from './claim.ts';
-import { completeAdoption, recordsOf } from './complete.ts';
+import { accountsIn, completeAdoption, encoded } from './complete.ts';
+import type { Filling } from './filling.ts';
 import { type Uploaded, uploadParts } from './upload.ts';
 import { addReplicaRows } from './usage-rows.ts';
 
@@ -67,10 +68,11 @@ export async function adopt(deps: AdoptionDeps): Promise<Adopted> {
     const adoption = begun ?? newAdoption(found ?? randomUUID(), deps.randomBytes);
     keepAdoption(spool.store, adoption);
     const secret = storedSecret(openDigestSecret(usage, deps.randomBytes), deps.key);
-    const claimant = { adoption, directory: spool.directory, secret };
+    const filling = fillingOf(adoption);
+    const claimant = { filling, directory: spool.directory, secret };
     const isDone = await claimEngine(connection, claimant, found !== undefined);
-    const moved = isDone ? {} : await move(deps, adoption, usage);
-    belong(accounts.lmdb, adoption);
+    const moved = isDone ? {} : await move(deps, filling, usage);
+    belong(accounts.lmdb, filling);
     endAdoption(spool.store, adoption.engine);
     return { engine: adoption.engine, ...moved };
   } finally {
@@ -91,16 +93,20 @@ function begunIn(data: string): Adoption | undefined {
 
 async function move(
   { connection, accounts, key, settings, onPart }: AdoptionDeps,
-  adoption: Adoption,
+  filling: Filling,
   usage: ReturnType<typeof openReplicaStore>,
 ): Promise<Pick<Adopted, 'records' | 'usage'>> {
-  addReplicaRows(usage, adoption.entry, settings);
+  addReplicaRows(usage, filling.applied.id, settings);
   const parts = new ReplicaSnapshot(usage).parts();
-  const uploaded = await uploadParts(connection, adoption.snapshot, parts, onPart);
-  belong(accounts.lmdb, adoption, true); // From here on it may be in the engine, so it must not count by itself.
-  const codec = new RecordCodec(key);
-  const records = await completeAdoption(connection, adoption, uploaded, () => recordsOf(accounts, codec));
-  return { records, usage: uploaded };
+  const uploaded = await uploadParts(connection, filling.snapshot, parts, onPart);
+  belong(accounts.lmdb, filling, true); // From here on it may be in the engine, so it must not count by itself.
+  const records = encoded(accountsIn(accounts), new RecordCodec(key));
+  return { records: await completeAdoption(connection, filling, uploaded, records), usage: uploaded };
+}
+
+function fillingOf({ engine, snapshot, entry, change }: Adoption): Filling {
+  const first = { applied: { position: 1, id: entry }, place: { version: 1, id: change } };
+  return { ...first, engine, idMeanwhile: engine, snapshot, streams: [], nodes: [] };
 }
 
 function newAdoption(engine: string, randomBytes: AdoptionDeps['randomBytes']): Adoption {
@@ -108,9 +114,15 @@ function newAdoption(engine: string, randomBytes: AdoptionDeps['randomBytes']): 
 }
 
 /** Makes the accounts a copy of the engine's first version. */
-function belong(lmdb: LmdbEnvironment, { engine, change }: Adoption, adopting = false): void {
+function belong(lmdb: LmdbEnvironment, { engine, place }: Filling, adopting = false): void {
   const write = copyStateWriter(lmdb);
-  const state: CopyState = { engine, version: 1, change, tables: allTables, lossOpen: false };
+  const state: CopyState = {
+    engine,
+    version: place.version,
+    change: place.id,
+    tables: allTables,
+    lossOpen: false,
+  };
   transact(lmdb, () => write(adopting ? { ...state, adopting } : state));
 }
 

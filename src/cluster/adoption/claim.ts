@@ -2,7 +2,7 @@ import type { Connection } from '../../postgres/connection.ts';
 import { checkEngine } from '../../postgres/layout.ts';
 import { createTables } from '../../postgres/schema.ts';
 import type { Run } from '../../postgres/statement.ts';
-import type { Adoption } from './adoption.ts';
+import type { Filling } from './filling.ts';
 
 /** An engine that must not take this directory's store: the message says why. */
 export class AdoptionRefused extends Error {
@@ -10,7 +10,7 @@ export class AdoptionRefused extends Error {
 }
 
 export interface Claimant {
-  readonly adoption: Adoption;
+  readonly filling: Pick<Filling, 'idMeanwhile' | 'snapshot' | 'applied'>;
   /** The id of the directory. */
   readonly directory: string;
   /** The secret of the digests of instance ids, as it is to be stored. */
@@ -34,12 +34,12 @@ export async function engineIdOf(connection: Pick<Connection, 'query'>): Promise
  */
 export function claimEngine(
   connection: Pick<Connection, 'transaction'>,
-  { adoption, directory, secret }: Claimant,
+  { filling, directory, secret }: Claimant,
   hasTables: boolean,
 ): Promise<boolean> {
-  const { engine, snapshot, entry } = adoption;
+  const { idMeanwhile, snapshot, applied } = filling;
   return connection.transaction(async (run) => {
-    if (!hasTables) await createTables(run, { id: engine, secret });
+    if (!hasTables) await createTables(run, { id: idMeanwhile, secret });
     await run({ text: "SELECT 1 FROM fm_head WHERE log = 'control' FOR UPDATE" });
     const state = await stateOf(run, snapshot);
     if (state === 'whole') {
@@ -49,9 +49,9 @@ export function claimEngine(
     await checkUnused(run, snapshot);
     await run({ text: 'UPDATE fm_engine SET secret = $1', values: [secret] });
     await run({
-      text: `INSERT INTO fm_snapshot (snapshot, position, id, state, directory) VALUES ($1, 1, $2, 'building', $3)
-             ON CONFLICT (snapshot) DO UPDATE SET at = now()`,
-      values: [snapshot, entry, directory],
+      text: `INSERT INTO fm_snapshot (snapshot, position, id, state, directory) VALUES ($1, $2, $3, 'building', $4)
+             ON CONFLICT (snapshot) DO UPDATE SET at = now(), position = excluded.position, id = excluded.id`,
+      values: [snapshot, applied.position, applied.id, directory],
     });
     return false;
   });

@@ -1,0 +1,135 @@
+import { mkdirSync, readdirSync, statSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Clock } from '../../clock.ts';
+import type { Log } from '../../log.ts';
+import { isPresent } from '../../presence.ts';
+import { openAccountStore } from '../../store/accounts.ts';
+import { createAtomically } from '../../store/create-atomically.ts';
+import { diskSpace } from '../../store/disk-space.ts';
+import { openReplicaStore } from '../../store/replica-store.ts';
+import { ReplicaSnapshot } from '../snapshot.ts';
+import { Spool } from '../spool.ts';
+import { accountsIn } from './complete.ts';
+import { type Holding, holdingOf } from './holding.ts';
+
+/**
+ * What a node held before it loaded something else from PostgreSQL, because PostgreSQL had lost it. `set-aside/NAME` in the data
+ * directory has `holding.json`, the records of the accounts, one a line, and the parts of a snapshot of the counts. Nothing is
+ * removed here: it may be all that is left of them.
+ */
+export const setAsideFolder = 'set-aside';
+export const holdingFile = 'holding.json';
+export const accountsFile = 'accounts.jsonl';
+export const partFile = (part: number) => `usage-${String(part).padStart(6, '0')}`;
+
+/** The rest of the disk is for counting. */
+const reserveBytes = 128 * 2 ** 20;
+/** What did not fit is tried again after this time: it may be large. */
+const againMs = 60_000;
+
+export interface SetAsideDeps {
+  /** The data directory. This thread, and others, may have its stores open. */
+  readonly data: string;
+  readonly clock: Pick<Clock, 'monotonic'>;
+  readonly log: Log;
+  /** Bytes that are free on the disk of a path. */
+  readonly free?: (path: string) => number;
+}
+
+/** Keeps what a node holds of its engine, before it is replaced. One of them for a process. */
+export class SetAside {
+  readonly #deps: SetAsideDeps;
+  #running: Promise<void> | undefined;
+  #failed: { readonly at: number; readonly error: unknown } | undefined;
+
+  constructor(deps: SetAsideDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * Resolves when the counts and the accounts, as they are now, are on disk once more.
+   * @throws {Error} the disk does not take them; it says why, and what to do
+   */
+  keep(): Promise<void> {
+    const { clock } = this.#deps;
+    if (this.#failed !== undefined && clock.monotonic() - this.#failed.at < againMs)
+      return Promise.reject(this.#failed.error);
+    this.#running ??= this.#keep()
+      .catch((error: unknown) => {
+        this.#failed = { at: clock.monotonic(), error };
+        throw error;
+      })
+      .finally(() => {
+        this.#running = undefined;
+      });
+    return this.#running;
+  }
+
+  async #keep(): Promise<void> {
+    const { data, log } = this.#deps;
+    const spool = new Spool(data, () => '');
+    const [usage, accounts] = [openReplicaStore(data), openAccountStore(data)];
+    try {
+      const content = new ReplicaSnapshot(usage);
+      try {
+        const holding = holdingOf(usage, accounts, spool);
+        const name = nameOf(holding);
+        const folder = join(data, setAsideFolder);
+        if (isPresent(join(folder, name))) return;
+        mkdirSync(folder, { recursive: true, mode: 0o700 });
+        await createAtomically(folder, [name], async (staging) => {
+          mkdirSync(join(staging, name), { mode: 0o700 });
+          const write = (file: string, text: string | Buffer) => this.#write(join(staging, name, file), text);
+          await write(holdingFile, JSON.stringify(holding));
+          await write(
+            accountsFile,
+            Array.from(accountsIn(accounts), (each) => `${JSON.stringify(each)}\n`).join(''),
+          );
+          if (!isWhole(holding)) return;
+          let part = 0;
+          for await (const body of content.parts()) await write(partFile(part++), body);
+        });
+        log.warn('what this node held was set aside, because PostgreSQL has lost it', {
+          directory: join(folder, name),
+          position: holding.applied.position,
+          version: holding.place.version,
+        });
+      } finally {
+        content.close();
+      }
+    } finally {
+      await Promise.all([usage.lmdb.close(), accounts.lmdb.close(), spool.close()]);
+    }
+  }
+
+  async #write(path: string, content: string | Buffer): Promise<void> {
+    const { data, free = (path) => diskSpace(path).free } = this.#deps;
+    if (free(data) < reserveBytes + content.length)
+      throw new Error(
+        `Cannot set aside what this node holds and PostgreSQL has lost: ${data} has less than 128 MiB left; free space on its disk, or move older directories of ${join(data, setAsideFolder)} to another`,
+      );
+    await writeFile(path, content, { mode: 0o600 });
+  }
+}
+
+/** A replica that was being loaded holds a part of the counts only. */
+export function isWhole({ applied }: Holding): boolean {
+  return applied.position > 0;
+}
+
+/** The same content has the same name. */
+function nameOf({ applied, place }: Holding): string {
+  return `${applied.position}-${applied.id}-${place.version}-${place.id}`;
+}
+
+/** What was set aside in a data directory, and how large it is. */
+export function setAsideIn(data: string): { readonly names: readonly string[]; readonly bytes: number } {
+  const folder = join(data, setAsideFolder);
+  if (!isPresent(folder)) return { names: [], bytes: 0 };
+  const names = readdirSync(folder).filter((name) => isPresent(join(folder, name, holdingFile)));
+  const files = names.flatMap((name) =>
+    readdirSync(join(folder, name)).map((file) => join(folder, name, file)),
+  );
+  return { names, bytes: files.reduce((sum, file) => sum + statSync(file).size, 0) };
+}

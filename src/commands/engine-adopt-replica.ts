@@ -1,0 +1,126 @@
+import { join } from 'node:path';
+import { checkPrepared, openPreparedOrCopy } from '../accounts/prepare.ts';
+import type { Adopted } from '../cluster/adoption/adopt.ts';
+import { adoptReplica } from '../cluster/adoption/adopt-replica.ts';
+import { AdoptionRefused } from '../cluster/adoption/claim.ts';
+import { type NodeStores, type Source, sourcesIn } from '../cluster/adoption/source.ts';
+import { Spool } from '../cluster/spool.ts';
+import { loadConfig } from '../config.ts';
+import { readEngineKey } from '../postgres/engine-key.ts';
+import { showEngine } from '../postgres/engine-url.ts';
+import { isPresent } from '../presence.ts';
+import { readCopyState } from '../store/copy-state.ts';
+import { checkSharable, lockDataDirectory } from '../store/lock.ts';
+import { openReplicaStore } from '../store/replica-store.ts';
+import type { Terminal } from '../terminal.ts';
+import { type EngineSettings, engineSettings, withEngine } from './engine-connection.ts';
+import { mebibytes, uploadProgress } from './upload-progress.ts';
+
+type Flags = ReadonlyMap<string, string>;
+
+/**
+ * Fills an empty PostgreSQL with what the directory of a node holds. Interrupted, it goes on when it is run again.
+ * @throws {UsageError} for wrong flags
+ * @throws {Error} when the directory or the database cannot be used for it; nothing has changed then
+ */
+export async function adoptFromReplica(flags: Flags, terminal: Terminal): Promise<number> {
+  if (flags.has('dry-run')) return list(flags, terminal);
+  const wanted = engineSettings(flags, terminal);
+  const { data } = wanted.config;
+  checkPrepared(data);
+  const lock = lockDataDirectory(data, 'stop that node first');
+  try {
+    const adopted = await inStores(data, (stores) => restore(stores, wanted, flags, terminal));
+    terminal.out(flags.has('json') ? `${JSON.stringify(adopted)}\n` : summary(adopted));
+    return 0;
+  } finally {
+    lock.release();
+  }
+}
+
+async function list(flags: Flags, terminal: Terminal): Promise<number> {
+  const given = ['data', 'config'].filter((name) => flags.has(name));
+  const { data } = loadConfig({ ...terminal, argv: given.map((name) => `--${name}=${flags.get(name)}`) });
+  checkPrepared(data);
+  checkSharable(data);
+  const sources = await inStores(data, async (stores) => sourcesIn(stores));
+  const shown = sources.map(({ name, holding: { applied, place, completeThrough } }) => ({
+    name,
+    position: applied.position,
+    completeThrough: new Date(completeThrough).toISOString(),
+    accounts: place.version,
+  }));
+  terminal.out(flags.has('json') ? `${JSON.stringify(shown)}\n` : sources.map(textOf).join(''));
+  return 0;
+}
+
+async function restore(
+  stores: NodeStores,
+  { config, address }: EngineSettings,
+  flags: Flags,
+  terminal: Terminal,
+): Promise<Adopted> {
+  const { engineKeyFile } = config;
+  const key = engineKeyFile === undefined ? undefined : readEngineKey(engineKeyFile);
+  const sources = sourcesIn(stores);
+  const source = chosen(sources, flags.get('set-aside'), stores.data);
+  const secret = stores.spool.store.meta.get('secret');
+  if (secret === undefined) throw notOfANode(stores.data);
+  const restored = sources.length === 1 ? '' : `${source.name} is restored\n`;
+  terminal.err(`${sources.map(textOf).join('')}${restored}filling ${showEngine(address)}\n`);
+  return withEngine(address, (connection) =>
+    adoptReplica({
+      ...{ source, connection, key, secret: Buffer.from(secret, 'base64') },
+      directory: stores.spool.directory,
+      allowAsynchronous: flags.has('allow-asynchronous'),
+      onPart: uploadProgress(terminal),
+    }),
+  );
+}
+
+function chosen(sources: readonly Source[], name: string | undefined, data: string): Source {
+  const found = name === undefined ? sources[0] : sources.find((each) => each.name === name);
+  if (found !== undefined) return found;
+  if (name === undefined)
+    throw new AdoptionRefused(
+      `Cannot restore from ${data}: its replica is empty, or was being loaded; use the directory of another node. Nothing was changed`,
+    );
+  const names = sources.map((each) => each.name).join(', ');
+  throw new AdoptionRefused(`Cannot find ${name} in ${data}: it has ${names}. Nothing was changed`);
+}
+
+async function inStores<T>(data: string, use: (stores: NodeStores) => Promise<T>): Promise<T> {
+  const accounts = (await openPreparedOrCopy(data))!;
+  try {
+    const copy = readCopyState(accounts.lmdb);
+    if (copy === undefined || copy.adopting || !isPresent(join(data, 'spool/data.mdb')))
+      throw notOfANode(data);
+    const [usage, spool] = [openReplicaStore(data), new Spool(data, () => '')];
+    try {
+      return await use({ data, accounts, usage, spool });
+    } finally {
+      await Promise.all([usage.lmdb.close(), spool.close()]);
+    }
+  } finally {
+    await accounts.lmdb.close();
+  }
+}
+
+function notOfANode(data: string): AdoptionRefused {
+  return new AdoptionRefused(
+    `Cannot restore from ${data}: it is not the directory of a node; to move a single machine, leave out --from-replica. Nothing was changed`,
+  );
+}
+
+function textOf({ name, holding: { applied, place, completeThrough } }: Source): string {
+  const through = new Date(completeThrough).toISOString();
+  return `${name}: usage at position ${applied.position}, complete through ${through}; accounts at version ${place.version}\n`;
+}
+
+function summary({ engine, records, usage }: Adopted): string {
+  const moved =
+    records === undefined || usage === undefined
+      ? 'Everything is in PostgreSQL already'
+      : `${records} records of accounts and ${mebibytes(usage.bytes)} of usage are in PostgreSQL`;
+  return `${moved}. It is engine ${engine} again: start the nodes with it.\n`;
+}

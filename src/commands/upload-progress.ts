@@ -1,0 +1,20 @@
+import { systemClock } from '../clock.ts';
+import type { Uploaded } from '../cluster/adoption/upload.ts';
+import type { Terminal } from '../terminal.ts';
+
+const tellEveryMs = 2000;
+
+/** Prints every few seconds how much of the usage has arrived. */
+export function uploadProgress({ err }: Terminal): (uploaded: Uploaded) => void {
+  let toldAt = systemClock.monotonic();
+  return ({ parts, bytes }) => {
+    if (systemClock.monotonic() - toldAt < tellEveryMs) return;
+    toldAt = systemClock.monotonic();
+    err(`usage: ${parts} parts, ${mebibytes(bytes)}, are in the engine\n`);
+  };
+}
+
+/** An amount of data for people. */
+export function mebibytes(bytes: number): string {
+  return `${(bytes / 2 ** 20).toFixed(1)} MiB`;
+}

@@ -46,7 +46,7 @@ export async function measureReplica(hours: number): Promise<ReplicaFigures> {
 }
 
 async function measure(node: BenchReplica, joining: BenchReplica, hours: number): Promise<ReplicaFigures> {
-  node.apply([node.entry({ series: names() })]);
+  node.apply([node.entry({ series: names(series) })]);
   const live = node.timed(byMinute(node, 10));
   const backlog = node.timed(bySeries(node, 1));
   for (let hour = 2; hour <= hours; hour += 1) node.apply(bySeries(node, hour));
@@ -79,7 +79,8 @@ async function measure(node: BenchReplica, joining: BenchReplica, hours: number)
   };
 }
 
-class BenchReplica {
+/** A replica in a directory of its own. */
+export class BenchReplica {
   readonly store;
   readonly replica: Replica;
   readonly #file: string;
@@ -99,7 +100,7 @@ class BenchReplica {
     this.#position += 1;
     const position = this.#position;
     const head = { stream: 's', seq: position, since: 0, version: 1, through: 0 };
-    const body = encodeDelta({ ...nothing, ...head, ...part });
+    const body = encodeDelta({ ...emptyContent(), ...head, ...part });
     return { position, id: String(position), kind: 'delta', stream: 's', seq: position, body };
   }
 
@@ -122,10 +123,9 @@ class BenchReplica {
   }
 }
 
-const nothing = emptyContent();
-
-function names(): Delta['series'] {
-  return Array.from({ length: series }, (_, ordinal) => {
+/** The names of the first series of an environment: eight variants a feature. */
+export function names(count: number): Delta['series'] {
+  return Array.from({ length: count }, (_, ordinal) => {
     return { environment, ordinal, name: [`feature-${Math.floor(ordinal / 8)}`, `v${ordinal % 8}`] as const };
   });
 }
@@ -147,7 +147,8 @@ function bySeries(node: BenchReplica, hour: number): Entry[] {
   return Array.from({ length: series / 16 }, (_, index) => node.entry(cells(index * 16, 16, minutes)));
 }
 
-function cells(from: number, many: number, minutes: readonly number[]): Partial<Delta> {
+/** A cell of each minute, of some series. */
+export function cells(from: number, many: number, minutes: readonly number[]): Partial<Delta> {
   const counts: number[] = [];
   const seen: number[] = [];
   for (let ordinal = from; ordinal < from + many; ordinal += 1) {

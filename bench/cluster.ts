@@ -1,6 +1,7 @@
 import { cleanUp } from '../test/support/binary.ts';
 import { type Benchmark, note, readOptions, show } from './benchmark.ts';
 import { acknowledgement } from './cluster/acknowledgement.ts';
+import { away } from './cluster/away.ts';
 import { backlog } from './cluster/backlog.ts';
 import type { Figure } from './cluster/figure.ts';
 import { growth } from './cluster/growth.ts';
@@ -51,6 +52,7 @@ const parts: Readonly<Record<string, (stage: Stage, options: Options) => Promise
   acknowledgement,
   shipping: (stage, { series, seconds }) => shipping(stage, { series, seconds: 4 * seconds }),
   backlog,
+  away,
   bearers,
   changes,
   growth: (stage, { small, seconds }) =>

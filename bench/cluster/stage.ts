@@ -27,8 +27,8 @@ export interface Stage {
 export interface StagedEngine {
   readonly url: string;
   readonly credentials: Credentials;
-  /** Starts a node with an empty directory. @param url another way to the engine */
-  node(args?: readonly string[], url?: string): Promise<Service>;
+  /** Starts a node. @param url another way to the engine @param data its directory; without it an empty one */
+  node(args?: readonly string[], url?: string, data?: string): Promise<Service>;
   /** What a statement gives. */
   query<Row extends object>(text: string): Promise<Row[]>;
 }
@@ -56,8 +56,7 @@ async function openEngine(binary: string, postgres: Postgres): Promise<StagedEng
   return {
     url,
     credentials,
-    async node(args = [], through = url) {
-      const data = join(freshDirectory(), 'data');
+    async node(args = [], through = url, data = join(freshDirectory(), 'data')) {
       const engine = ['--engine', through, '--node-name', `node-${data.slice(-11, -5)}`];
       const started = await startBinary({ data, binary, args: [...unlimited, ...engine, ...args] });
       await untilManaging(started);

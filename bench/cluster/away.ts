@@ -1,0 +1,110 @@
+import { join } from 'node:path';
+import { makeSnapshot, trimLog } from '../../src/cluster/shared-snapshots.ts';
+import { freshDirectory, stop, usage } from '../../test/support/binary.ts';
+import { note } from '../benchmark.ts';
+import { BenchReplica, cells, names } from '../cluster-replica.ts';
+import type { Service } from '../service.ts';
+import { atMost, type Figure, told } from './figure.ts';
+import { follow, OtherNode, silentLog } from './other-node.ts';
+import { type Stage, type StagedEngine, until } from './stage.ts';
+
+const others = 2;
+
+/**
+ * A node that was away for a day, while two others counted: each of so many series had a cell each minute from each of them.
+ * What is older than an hour is in a snapshot, and the last hour is in the log, in a delta a second from each node.
+ */
+export async function away(
+  stage: Stage,
+  { small, series }: { readonly small: boolean; readonly series: number },
+): Promise<Figure[]> {
+  const hours = small ? 2 : 24;
+  const engine = await stage.engine();
+  const { data, ...before } = await engine.node();
+  await stop(before);
+  const minutes = Math.floor(Date.now() / 60_000) - hours * 60;
+  const megabytes = await writeDay(engine, { series, hours, firstMinute: minutes });
+  const begun = performance.now();
+  const node = await engine.node([], engine.url, data);
+  const managing = (performance.now() - begun) / 1000;
+  await until(() => hasAll(node, series - 1, hours * 60 * others), 'the node has the day', 20);
+  const complete = (performance.now() - begun) / 1000;
+  await stop(node);
+  const what = `${hours} hours of ${series} series from ${others} nodes`;
+  return [
+    atMost(`${what}: from the start of the node to complete reports`, complete, 15, 's'),
+    told('until it manages, of that', managing, 's'),
+    told('MB of the snapshot', megabytes.snapshot, 'MB'),
+    told('MB of the log since', megabytes.log, 'MB'),
+  ];
+}
+
+interface Day {
+  readonly series: number;
+  readonly hours: number;
+  readonly firstMinute: number;
+}
+
+/** Puts a snapshot of all hours but the last into the engine, and the last hour into the log. */
+async function writeDay(engine: StagedEngine, { series, hours, firstMinute }: Day) {
+  const nodes = Array.from({ length: others }, () => new OtherNode(engine.url));
+  const [{ session }] = nodes as [OtherNode];
+  const replica = new BenchReplica(join(freshDirectory(), 'replica'));
+  for (const node of nodes) {
+    await node.start();
+    await node.ship([node.seal({ series: names(series) })]);
+    for (let hour = 0; hour < hours - 1; hour += 1)
+      await node.ship(hourBySeries(node, series, firstMinute + hour * 60));
+    note(`${hours - 1} hours of a node are in the log`);
+  }
+  await follow(session, replica.replica);
+  const parts = { session, replica: replica.replica, directory: 'bench', log: silentLog, leastBytes: 0 };
+  if (!(await makeSnapshot(parts))) throw new Error('no snapshot was made');
+  await engine.query("UPDATE fm_entry SET at = at - interval '61 min'");
+  await trimLog(session);
+  for (const node of nodes) {
+    await node.ship(hourBySecond(node, series, firstMinute + (hours - 1) * 60));
+    await node.end();
+  }
+  await replica.store.lmdb.close();
+  const [row] = await engine.query<{ snapshot: string; log: string }>(
+    `SELECT (SELECT sum(octet_length(body)) FROM fm_snapshot_part) AS snapshot,
+       (SELECT sum(octet_length(body)) FROM fm_entry) AS log`,
+  );
+  return { snapshot: Number(row!.snapshot) / 1e6, log: Number(row!.log) / 1e6 };
+}
+
+/** All minutes of a few series in a delta: only the content of a snapshot matters. */
+function hourBySeries(node: OtherNode, series: number, firstMinute: number) {
+  const minutes = Array.from({ length: 60 }, (_, minute) => firstMinute + minute);
+  return Array.from({ length: Math.ceil(series / 16) }, (_, at) =>
+    node.seal(cells(at * 16, Math.min(16, series - at * 16), minutes)),
+  );
+}
+
+/** As a node ships: each second what a sixtieth of the series has counted. */
+function hourBySecond(node: OtherNode, series: number, firstMinute: number) {
+  const each = Math.ceil(series / 60);
+  return Array.from({ length: 3600 }, (_, second) => {
+    const from = (second % 60) * each;
+    return node.seal(
+      cells(from, Math.max(0, Math.min(each, series - from)), [firstMinute + Math.floor(second / 60)]),
+    );
+  });
+}
+
+/** Whether the reports have the last series in each minute of each node. */
+async function hasAll(node: Service, ordinal: number, wanted: number): Promise<boolean> {
+  const feature = `feature-${Math.floor(ordinal / 8)}`;
+  const query = { environment: 'Production', step: 'day', feature } as const;
+  const span = { from: dayOf(Date.now() - 86_400_000 * 2), to: dayOf(Date.now() + 86_400_000) };
+  const report = await usage(node.http, node.accessToken, node.applicationId, { ...query, ...span }).catch(
+    () => undefined,
+  );
+  const found = report?.features[0]?.variants.find(({ variant }) => variant === `v${ordinal % 8}`);
+  return found?.viewed === wanted * (ordinal % 53);
+}
+
+function dayOf(ms: number): Date {
+  return new Date(Math.floor(ms / 86_400_000) * 86_400_000);
+}

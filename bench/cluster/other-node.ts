@@ -1,0 +1,64 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { systemClock } from '../../src/clock.ts';
+import { type Delta, emptyContent } from '../../src/cluster/delta.ts';
+import { encodeDelta } from '../../src/cluster/delta-codec.ts';
+import { readEntries } from '../../src/cluster/follow.ts';
+import type { Replica } from '../../src/cluster/replica.ts';
+import { register, type SealedDelta, ship } from '../../src/cluster/ship.ts';
+import type { Log } from '../../src/log.ts';
+import { Connection } from '../../src/postgres/connection.ts';
+import { parseEngineUrl } from '../../src/postgres/engine-url.ts';
+
+const silent = () => {};
+export const silentLog: Log = { debug: silent, info: silent, warn: silent, error: silent };
+
+/** Deltas of one commit. */
+const together = 64;
+
+/** A node that only ships, as far as the engine can tell. */
+export class OtherNode {
+  readonly session: Connection;
+  readonly #stream = randomUUID();
+  #seq = 0;
+
+  constructor(url: string) {
+    const options = { name: 'bench', log: silentLog, clock: systemClock, deadlineMs: 60_000 };
+    this.session = new Connection(parseEngineUrl(url), options);
+  }
+
+  start(): Promise<void> {
+    return register(this.session, this.#stream, this.#stream);
+  }
+
+  seal(part: Partial<Delta>): SealedDelta {
+    this.#seq += 1;
+    const head = { stream: this.#stream, seq: this.#seq, since: 0, version: 1, through: Date.now() };
+    const body = encodeDelta({ ...emptyContent(), ...head, ...part });
+    return { ...head, body, digest: createHash('sha256').update(body).digest() };
+  }
+
+  /** @param each deltas of one commit */
+  async ship(deltas: readonly SealedDelta[], each = together): Promise<void> {
+    for (let from = 0; from < deltas.length; from += each)
+      await ship(this.session, this.#stream, deltas.slice(from, from + each));
+  }
+
+  /** Ends its stream, so that reports do not wait for it. */
+  async end(): Promise<void> {
+    await this.session.query({
+      text: `UPDATE fm_stream SET state = 'done' WHERE stream = $1`,
+      values: [this.#stream],
+    });
+    await this.session.close();
+  }
+}
+
+/** Brings a replica to the end of the log. */
+export async function follow(session: Connection, replica: Replica): Promise<void> {
+  for (;;) {
+    const next = await readEntries(session, replica.applied);
+    if (!next.known) throw new Error(next.reason);
+    if (next.entries.length === 0) return;
+    for (let rest = next.entries; rest.length > 0; ) rest = rest.slice(replica.apply(rest).count);
+  }
+}

@@ -16,6 +16,11 @@ const unreadableMs = 60_000;
 /** Between two calls of `meanwhile` while something waits. */
 const meanwhileMs = 250;
 
+/** A read of so many entries is of a backlog. */
+const backlogEntries = 64;
+/** How long a call works on a backlog before it commits, ms: nothing waits for less than its end. */
+const backlogStepMs = 50;
+
 /** Rows that are shown to people: so many tell enough, and each beat of each node counts them. */
 const maxRefused = 1000;
 
@@ -94,9 +99,10 @@ export class Following {
       await this.#load(next.reason, next.isLost === true);
       return new Set(['snapshot']);
     }
+    const stepMs = next.entries.length < backlogEntries ? undefined : backlogStepMs;
     let rest = next.entries;
     while (rest.length > 0) {
-      const { count, refused } = replica.apply(rest);
+      const { count, refused } = replica.apply(rest, stepMs);
       rest = rest.slice(count);
       for (const refusal of refused) await this.#tellRefused(refusal);
       await setImmediate(); // What others have asked for meanwhile is answered.

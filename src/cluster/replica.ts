@@ -25,8 +25,8 @@ export interface AppliedEntries {
   readonly refused: readonly Refusal[];
 }
 
-/** How long a call works before it commits, ms. */
-const stepMs = 5;
+/** How long a call works before it commits, unless it is told another time, ms. */
+const usualStepMs = 5;
 
 /**
  * What the log says, in a usage store: the counts of all nodes. The same entries make the same content on each node, whatever
@@ -90,10 +90,11 @@ export class Replica {
 
   /**
    * Applies the first of some entries, as many as there is time for, in one transaction that is on disk when this returns.
+   * @param stepMs how long to work before the commit
    * @throws {Error} when the first is not the one after the last applied; or a snapshot has to be loaded first
    * @throws {NewerEntry} when this program does not know an entry; none is applied, when it is the first
    */
-  apply(entries: readonly Entry[]): AppliedEntries {
+  apply(entries: readonly Entry[], stepMs = usualStepMs): AppliedEntries {
     if (this.isLoading) throw new Error('Cannot apply entries: a snapshot has to be loaded first');
     checkOrder(entries, this.applied.position);
     if (entries.length === 0) return { count: 0, refused: [] };

@@ -96,14 +96,18 @@ const answersLost: Fault = {
     const { scene, dice, journal } = stage;
     const database = databaseOf(stage);
     const { primary, standby } = database;
-    for (let times = dice.between(2, 5); times > 0; times--) {
+    for (let times = dice.between(3, 5); times > 0; times--) {
       await scene.network.cut(primary.host, standby.host);
       let ended = 0;
-      const endSome = async () => {
-        ended += await database.signal('terminate', "wait_event = 'SyncRep'");
-        return ended > 1;
+      const endChange = async () => {
+        const changes = await database.signal(
+          'terminate',
+          "wait_event = 'SyncRep' AND application_name LIKE '% changes'",
+        );
+        ended += changes + (await database.signal('terminate', "wait_event = 'SyncRep'"));
+        return changes > 0;
       };
-      await within(1_500, endSome, 300);
+      await within(2_000, endChange, 200);
       await scene.network.join(primary.host, standby.host);
       journal.note(`${ended} commits were made without an answer`);
       await pause(dice.between(500, 2_000));
@@ -134,9 +138,8 @@ const splitBrain: Fault = {
       );
     const doManage = await within(15_000, manage);
     journal.note(`the others ${doManage ? '' : 'do not '}follow the new primary`);
-    const end = performance.now() + dice.between(1_000, 4_000);
-    do await invalidateFor(stage, others);
-    while (performance.now() < end);
+    const end = performance.now() + dice.between(3_000, 6_000);
+    while (performance.now() < end) await invalidateFor(stage, others);
     journal.note('the rest is joined, and the old primary follows');
     await old.kill();
     await scene.joinAll();

@@ -47,7 +47,9 @@ const lateCommit: Fault = {
     await scene.joinToServer(node, primary.host);
     const asksAgain = async () => (await waiting(stage, 'true')).some((pid) => !first.includes(pid));
     const hasAsked = await within(8_000, asksAgain);
-    journal.note(`a commit of ${node.name} is late, and it has ${hasAsked ? '' : 'not '}asked again`);
+    journal.note(
+      `${first.length} commits of ${node.name} are late, and it has ${hasAsked ? '' : 'not '}asked again`,
+    );
     await pause(dice.between(0, 500));
     await scene.network.join(primary.host, standby.host);
   },
@@ -67,11 +69,12 @@ async function cutInCommit(stage: Stage): Promise<number[]> {
     // It may be the node's heartbeat that waits: then no delta can be shipped.
     if ((await within(1_500, isWaiting)) || tries === mostTries) return found;
     await network.join(primary.host, standby.host);
-    await pause(100);
+    // Heartbeats and deltas follow each other: a pause of one length would meet the same again and again.
+    await pause(stage.dice.between(0, 1_000));
   }
 }
 
-const mostTries = 10;
+const mostTries = 15;
 
 /** The sessions by which the node ships, if they wait for the standby or a lock. */
 async function waiting(stage: Stage, which: string): Promise<number[]> {

@@ -71,6 +71,7 @@ const restoredDump: Fault = {
     await database.dump();
     await pause(dice.between(500, 4_000));
     await database.replace('dump');
+    await database.dropReplaced();
     journal.note('the database is replaced by an old dump of it');
     await pause(dice.between(1_000, 4_000));
   },
@@ -94,4 +95,25 @@ const emptyDatabase: Fault = {
   },
 };
 
-export const faultsOfOperators = { forgetLiving, restoredDump, emptyDatabase };
+/** The database is lost for good, and restored from the replica of one node. No count is lost; changes of the last moment may be. */
+const replicaAdopted: Fault = {
+  claims: ['everything'],
+  weight: 2,
+  async run(stage) {
+    const { scene, round, node, dice, journal } = stage;
+    const database = databaseOf(stage);
+    round.isLossy = true;
+    await database.replace('empty');
+    journal.note('the database is lost');
+    await pause(dice.between(500, 4_000));
+    await node.end(dice.pick(['SIGTERM', 'SIGKILL']));
+    const args = ['--from-replica', '--data', node.data, '--engine', database.url(database.hosts)];
+    await runCommand(scene.options.binary, ['engine', 'adopt', ...args]);
+    journal.note(`the database is restored from the replica of ${node.name}`);
+    await node.start();
+    await database.dropReplaced();
+    await pause(dice.between(500, 3_000));
+  },
+};
+
+export const faultsOfOperators = { forgetLiving, restoredDump, emptyDatabase, replicaAdopted };

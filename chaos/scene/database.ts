@@ -101,7 +101,11 @@ export class Database {
       await this.primary.run('pg_restore', ['--exit-on-error', '--dbname', to, this.#dumpFile]);
     await this.#rename(database, kept);
     await this.#rename(replacement, database);
-    if (by === 'dump') await this.query(`DROP DATABASE ${kept}`, 'postgres');
+  }
+
+  /** Gives up the real database: what replaced it stays. */
+  async dropReplaced(): Promise<void> {
+    await this.query(`DROP DATABASE ${kept}`, 'postgres');
   }
 
   /** Puts the real database back in the place of the one that replaced it. */

@@ -8,6 +8,7 @@ import type { ReplicaStore } from '../store/replica-store.ts';
 import { putSpans, type SenderSpan } from '../store/senders.ts';
 import { readChunk } from '../store/sketches.ts';
 import { applyExposures, applyUnresolved, type PeopleParts } from './apply-people.ts';
+import type { ChangedDays } from './changed-days.ts';
 import type { CountedMessages } from './counted-messages.ts';
 import type { CountedMessage, Delta } from './delta.ts';
 import type { Erased } from './erased.ts';
@@ -23,6 +24,7 @@ export interface DeltaParts {
   readonly messages: CountedMessages;
   readonly forgotten: ForgottenPeople;
   readonly erased: Erased;
+  readonly days: ChangedDays;
 }
 
 /** Is told of each row that cannot be applied. */
@@ -83,6 +85,7 @@ function applyCells(parts: DeltaPeople, { seen, counts, measurements, sketches }
     const ref = own(theirs, 'sketches', [theirs, day, chunk]);
     if (ref === undefined) continue;
     hot.sketches.merge(ref, day, chunk, readChunk(bufferOf(value)));
+    parts.days.addDay(ref, day);
     hot.counts.noteUser(ref, day * minutesPerDay);
   }
 }
@@ -90,11 +93,13 @@ function applyCells(parts: DeltaPeople, { seen, counts, measurements, sketches }
 type Eight = [number, number, number, number, number, number, number, number];
 
 /** Counts are most of a delta, so nothing is made for each. */
-function applyCounts({ hot, own, series }: DeltaPeople, counts: readonly number[]): void {
+function applyCounts({ hot, own, series, days }: DeltaPeople, counts: readonly number[]): void {
   for (let at = 0; at < counts.length; at += 5) {
     const ref = series.of(counts[at]!);
-    if (ref >= 0) hot.counts.add(ref, counts[at + 1]!, counts[at + 2]!, counts[at + 3]!, counts[at + 4]!);
-    else if (ref !== erasedSeries) own(counts[at]!, 'counts', counts.slice(at, at + 5));
+    if (ref >= 0) {
+      hot.counts.add(ref, counts[at + 1]!, counts[at + 2]!, counts[at + 3]!, counts[at + 4]!);
+      days.add(ref, counts[at + 1]!);
+    } else if (ref !== erasedSeries) own(counts[at]!, 'counts', counts.slice(at, at + 5));
   }
 }
 
@@ -111,7 +116,9 @@ function applyMessage(parts: DeltaPeople, message: CountedMessage): void {
   for (let at = 0; at < users.length; at += 4) {
     const row = users.slice(at, at + 4);
     const ref = own(row[0]!, 'messages', row);
-    if (ref !== undefined) addUser(hot, ref, row[1]!, row[2]!, row[3]!);
+    if (ref === undefined) continue;
+    addUser(hot, ref, row[1]!, row[2]!, row[3]!);
+    parts.days.addDay(ref, Math.floor(row[1]! / minutesPerDay));
   }
   if (!parts.forgotten.knows(parts.since)) return;
   for (const each of message.exposures) applyExposures(parts, each);

@@ -57,6 +57,7 @@ export class ApplyEntry {
   run(entry: Entry, refuse: RefuseRow, isLate: () => boolean): boolean {
     const unknown = whyUnknown(entry);
     if (unknown !== undefined) throw new NewerEntry(unknown);
+    this.#parts.days.turnTo(entry.position);
     if (entry.kind === 'horizon') return this.#runHorizon(entry, refuse, isLate);
     if (entry.kind === 'delta') this.#runDelta(entry, refuse);
     else if (entry.kind === 'mint') this.#runMints(entry, refuse);
@@ -130,6 +131,7 @@ export class ApplyEntry {
     if (body === undefined) return;
     this.#parts.erased.add(body);
     this.put();
+    for (const environment of body.environments) this.#parts.days.remove(environment);
     this.#parts.series.forget();
   }
 

@@ -63,18 +63,13 @@ export class NodeLoop {
   #running: Promise<void> = Promise.resolve();
   #ended: Promise<boolean> | undefined;
   #refusal: JoinRefused | undefined;
-  readonly #completeness = new Completeness();
+  readonly completeness = new Completeness();
   #stumbled: Error | undefined;
 
   constructor(deps: NodeLoopDeps) {
     this.#deps = deps;
     this.link = new Link(deps.log, deps.clock);
     this.#membership = new Membership(deps.facts, deps.session, deps.clock, deps.log);
-  }
-
-  /** All that any node has answered before this time (Unix ms) is in the replica. */
-  get completeThrough(): number {
-    return this.#completeness.through;
   }
 
   /** What the engine last said. */
@@ -222,13 +217,13 @@ export class NodeLoop {
     await this.#membership.keep(view.isOurs, time.skewMs);
     for (const stream of streams) await stream.settle(view.streams.get(stream.stream), view.at, view.isOurs);
     const { through, throughSeq } = sealing;
-    this.#completeness.asked({ acknowledged: own.acknowledged, through, throughSeq });
+    this.completeness.asked({ acknowledged: own.acknowledged, through, throughSeq });
   }
 
   async #follow(): Promise<void> {
     const { following, replica, sealing } = this.#deps;
     const { head, othersThrough } = this.#view!;
-    const through = this.#completeness.shown(othersThrough);
+    const through = this.completeness.shown(othersThrough);
     const { applied } = replica;
     const isThere = applied.position === head.position && applied.id === head.id && !replica.isLoading;
     const kinds = isThere ? new Set<string>() : await following.step();
@@ -236,7 +231,7 @@ export class NodeLoop {
     // Counts of someone who was forgotten just now must not stay in a delta that was begun before.
     if (kinds.has('forget') || kinds.has('erase')) sealing.ask();
     const isAtEnd = replica.applied.position >= head.position;
-    this.#completeness.followed({ isAtEnd, isLoaded: kinds.has('snapshot'), through });
+    this.completeness.followed({ isAtEnd, isLoaded: kinds.has('snapshot'), through });
   }
 
   get #isBehind(): boolean {
@@ -259,8 +254,8 @@ export class NodeLoop {
 
   #answer(): void {
     const progress = {
-      ownThrough: this.#isBehind ? 0 : this.#completeness.ownThrough,
-      completeThrough: this.#completeness.known,
+      ownThrough: this.#isBehind ? 0 : this.completeness.ownThrough,
+      completeThrough: this.completeness.known,
       position: this.#deps.replica.applied.position,
     };
     this.#awaited.progress(progress, this.#deps.clock.monotonic());

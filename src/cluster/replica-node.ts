@@ -5,7 +5,9 @@ import { engineAway, isStoreFailure } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { EngineError } from '../postgres/engine-error.ts';
 import { SharedClock } from '../postgres/shared-clock.ts';
+import type { ReplicaStore } from '../store/replica-store.ts';
 import type { EngineView } from './beat.ts';
+import { DailyExport, type ExportProgress } from './daily-export.ts';
 import { Following } from './following.ts';
 import type { NodeFacts } from './join.ts';
 import { LogAppender } from './log.ts';
@@ -16,7 +18,7 @@ import { NodeLoop } from './node-loop.ts';
 import type { Replica } from './replica.ts';
 import { Sealing, type SealReply, type SealRequest } from './sealing.ts';
 import type { EngineSession } from './session.ts';
-import type { ReplicaSettings } from './settings.ts';
+import { defaultSettings, type ReplicaSettings } from './settings.ts';
 import { SettingsEntry } from './settings-entry.ts';
 import { SideWork, type Trimming } from './side-work.ts';
 import type { Spool } from './spool.ts';
@@ -29,6 +31,8 @@ export interface ReplicaNodeDeps {
   readonly side: EngineSession;
   readonly spool: Spool;
   readonly replica: Replica;
+  /** Of the replica, for reading. */
+  readonly store: ReplicaStore;
   readonly settings: ReplicaSettings;
   /** See `SnapshotDeps`. */
   readonly snapshotBytes: number;
@@ -89,6 +93,7 @@ export class ReplicaNode {
   readonly #appender: LogAppender;
   readonly #loop: NodeLoop;
   readonly #sideWork: SideWork;
+  readonly #dailyExport: DailyExport;
   readonly #metered: MeteredSession;
   #level = { bytes: 0, oldest: undefined as number | undefined, at: Number.NEGATIVE_INFINITY };
   #saidBytes = leastSaidBytes;
@@ -142,11 +147,16 @@ export class ReplicaNode {
       ...{ session: side, replica, directory, log, clock, appender: this.#appender, loop: this.#loop },
       leastBytes: deps.snapshotBytes,
     });
+    this.#dailyExport = new DailyExport({
+      ...{ session: side, store: deps.store, directory, clock, log },
+      progress: () => this.#exportProgress(),
+    });
   }
 
   start(): void {
     this.#loop.start();
     this.#sideWork.start();
+    this.#dailyExport.start();
   }
 
   /** See `NodeLoop.freshen`. */
@@ -177,8 +187,15 @@ export class ReplicaNode {
 
   /** Ships what there is, after the last packet was answered. @returns whether all of it went */
   async end(): Promise<boolean> {
-    const [isShipped] = await Promise.all([this.#loop.end(), this.#sideWork.end()]);
+    const [isShipped] = await Promise.all([this.#loop.end(), this.#sideWork.end(), this.#dailyExport.end()]);
     return isShipped;
+  }
+
+  #exportProgress(): ExportProgress | undefined {
+    const { isCaughtUp, trouble, view } = this.#loop;
+    const completeThrough = this.#loop.completeness.known;
+    if (!isCaughtUp || trouble !== undefined || completeThrough === undefined) return undefined;
+    return { completeThrough, now: view!.at, retention: this.#deps.replica.settings ?? defaultSettings };
   }
 
   #spoolLevel(): { readonly bytes: number; readonly oldest: number | undefined } {
@@ -214,12 +231,13 @@ export class ReplicaNode {
   }
 
   #told(): NodeTold {
-    const { view, link, isJoined, refusal, trouble, completeThrough } = this.#loop;
+    const { view, link, isJoined, refusal, trouble } = this.#loop;
     const { bytes, oldest } = this.#spoolLevel();
     const { isUp, since, reason, failovers } = link;
     const { commits, commitMs } = this.#metered;
     return {
-      ...{ isJoined, refusal, trouble, completeThrough },
+      ...{ isJoined, refusal, trouble },
+      completeThrough: this.#loop.completeness.through,
       link: { isUp, since, reason, failovers, commits, commitMs },
       view: view && {
         nodes: view.nodes,

@@ -23,6 +23,10 @@ export interface ReplicaFacts {
   streams: number;
   /** What the last horizon says of all nodes. */
   reached: Pick<Horizon, 'through' | 'now' | 'nodes'>;
+  /** See `ChangedDays`: the days that entries up to this position changed are noted. */
+  daysMarked: number;
+  /** See `ChangedDays`: some of the days that entries up to this position changed are not noted. */
+  daysUnmarked: number;
   /** Rows that were refused so far. */
   refused: number;
   [stream: `stream:${string}`]: StreamFacts;

@@ -62,7 +62,7 @@ const calls = new PortCalls(port, {
   close,
 });
 const node = new ReplicaNode({
-  ...{ facts, spool, settings, snapshotBytes, clock, log },
+  ...{ facts, spool, store, settings, snapshotBytes, clock, log },
   session: sessions[0],
   side: sessions[1],
   replica: new Replica(store, () => clock.monotonic()),

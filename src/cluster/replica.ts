@@ -6,6 +6,7 @@ import type { ReplicaStore } from '../store/replica-store.ts';
 import { horizonsAt } from '../store/retention.ts';
 import { transact } from '../store/transact.ts';
 import { ApplyEntry } from './apply-entry.ts';
+import { ChangedDays } from './changed-days.ts';
 import { CountedMessages } from './counted-messages.ts';
 import { type Applied, type Entry, nothingApplied } from './entry.ts';
 import { Erased } from './erased.ts';
@@ -43,6 +44,7 @@ export class Replica {
   readonly #ledger: HotLedger;
   readonly #erased: Erased;
   readonly #series: StreamSeries;
+  readonly #days: ChangedDays;
   readonly #refusals: Refusals;
   readonly #apply: ApplyEntry;
 
@@ -56,6 +58,7 @@ export class Replica {
     this.#erased = new Erased(store);
     this.#series = new StreamSeries(store, this.#state, this.#erased);
     this.#refusals = new Refusals(store, this.#state);
+    this.#days = new ChangedDays(store, this.#state);
     this.#apply = new ApplyEntry({
       store,
       state: this.#state,
@@ -63,6 +66,7 @@ export class Replica {
       ledger: this.#ledger,
       erased: this.#erased,
       series: this.#series,
+      days: this.#days,
       messages: new CountedMessages(store),
       forgotten: new ForgottenPeople(store, this.#state),
     });
@@ -107,6 +111,7 @@ export class Replica {
     };
     let count = 0;
     this.#transact(() => {
+      const before = this.applied.position;
       for (const entry of entries) {
         if (count > 0 && isLate()) break;
         if (count > 0 && !this.#apply.knows(entry)) break;
@@ -115,6 +120,7 @@ export class Replica {
         count += 1;
       }
       this.#apply.put();
+      this.#days.put({ before, after: this.applied.position });
     });
     return { count, refused };
   }
@@ -182,6 +188,7 @@ export class Replica {
       part.forget();
     }
     this.#series.forget();
+    this.#days.forget();
     this.#apply.forget();
   }
 }

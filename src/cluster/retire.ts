@@ -6,6 +6,7 @@ import type { ReplicaStore } from '../store/replica-store.ts';
 import { horizonsAt } from '../store/retention.ts';
 import { slotMs, sweepSenders } from '../store/senders.ts';
 import { deleteSketches } from '../store/sketches.ts';
+import type { ChangedDays } from './changed-days.ts';
 import type { Erased } from './erased.ts';
 import type { ReplicaSettings } from './settings.ts';
 
@@ -17,6 +18,7 @@ export interface RetireParts {
   readonly store: ReplicaStore;
   readonly hot: HotTables;
   readonly erased: Erased;
+  readonly days: ChangedDays;
 }
 
 /**
@@ -29,7 +31,7 @@ export function* retire(
   settings: ReplicaSettings,
   now: number,
 ): Generator<undefined, void> {
-  const { store, hot, erased } = parts;
+  const { store, hot, erased, days } = parts;
   const horizons = horizonsAt(now, settings);
   for (const environment of environmentsOf(store)) {
     if (erased.hasEnvironment(environment)) continue;
@@ -39,6 +41,7 @@ export function* retire(
       if (deleted > 0) hot.sketches.forget(); // Users of a day that was deleted must not come back with one who is late.
       return deleted;
     });
+    days.remove(environment, Math.floor(horizons.days / 1440));
     yield* sweepAllSenders(store, environment, now);
   }
   yield* untilDone((room) => sweepInstances(store, now, room));
@@ -59,7 +62,7 @@ function* sweepAllSenders(store: ReplicaStore, environment: number, now: number)
 }
 
 /** The numbers of the environments that something is kept of, ascending. */
-function environmentsOf({ series, sketches, senders }: ReplicaStore): number[] {
+export function environmentsOf({ series, sketches, senders }: ReplicaStore): number[] {
   const found = new Set<number>();
   for (const table of [series, sketches, senders]) {
     for (let next = 0; next < 2 ** 32; next += 1) {

@@ -1,4 +1,5 @@
 import type { Connection } from './connection.ts';
+import { dailyViews } from './daily-schema.ts';
 import type { EngineError } from './engine-error.ts';
 import { EngineUnfit } from './engine-unfit.ts';
 import { readReplication, whyCommitsMayBeLost } from './replication.ts';
@@ -10,6 +11,7 @@ interface Place {
   readonly isTaken: boolean;
   readonly schema: string | null;
   readonly mayCreate: boolean | null;
+  readonly mayCreateViews: boolean;
   readonly version: number;
   readonly encoding: string;
   readonly user: string;
@@ -26,11 +28,13 @@ export async function checkPlace(
 ): Promise<void> {
   const { rows } = await connection.query<Place>({
     text: `SELECT to_regclass('fm_engine') IS NOT NULL AS "isTaken", current_schema() AS schema,
-             has_schema_privilege(current_schema(), 'CREATE') AS "mayCreate", current_user AS "user",
+             has_schema_privilege(current_schema(), 'CREATE') AS "mayCreate",
+             CASE WHEN to_regnamespace('${dailyViews}') IS NULL THEN has_database_privilege(current_database(), 'CREATE')
+               ELSE has_schema_privilege('${dailyViews}', 'CREATE') END AS "mayCreateViews", current_user AS "user",
              current_setting('server_encoding') AS encoding,
              current_setting('server_version_num')::int / 10000 AS version`,
   });
-  const { isTaken, schema, mayCreate, version, encoding, user } = rows[0] as Place;
+  const { isTaken, schema, mayCreate, mayCreateViews, version, encoding, user } = rows[0] as Place;
   if (isTaken) throw new EngineUnfit(taken);
   if (version < oldestServer)
     throw new EngineUnfit(
@@ -47,6 +51,10 @@ export async function checkPlace(
   if (!mayCreate)
     throw new EngineUnfit(
       `The role ${user} may not make tables in the schema ${schema}: GRANT CREATE ON SCHEMA ${schema} TO ${user}, or let it own the database`,
+    );
+  if (!mayCreateViews)
+    throw new EngineUnfit(
+      `The role ${user} may not make the schema ${dailyViews}: CREATE SCHEMA ${dailyViews} AUTHORIZATION ${user}, or let it own the database`,
     );
   if (!allowAsynchronous) await checkReplication(connection);
 }

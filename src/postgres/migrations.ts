@@ -1,4 +1,6 @@
 import type { Connection } from './connection.ts';
+import { dailyStatements, dailyTables, statementsOf } from './daily-schema.ts';
+import type { EngineError } from './engine-error.ts';
 import { EngineUnfit, noEngine, unfit } from './engine-unfit.ts';
 import { engineLayout } from './schema.ts';
 import type { Run } from './statement.ts';
@@ -12,7 +14,9 @@ export interface Migration {
 }
 
 /** All steps, in order. One that old programs can live with adds columns with defaults, tables and indexes, nothing else. */
-export const migrations: readonly Migration[] = [];
+export const migrations: readonly Migration[] = [
+  { layout: 2, oldestLayout: 1, statements: [...dailyTables.flatMap(statementsOf), ...dailyStatements] },
+];
 
 export interface Migrated {
   readonly from: number;
@@ -32,7 +36,7 @@ export function migrate(
   steps = migrations,
   target = engineLayout,
 ): Promise<Migrated> {
-  return connection.transaction(async (run) => {
+  const migrated = connection.transaction(async (run) => {
     const { rows } = await run<{ layout: number }>({ text: 'SELECT layout FROM fm_engine FOR UPDATE' }).catch(
       unfit,
     );
@@ -50,6 +54,10 @@ export function migrate(
       });
     }
     return { from, to: due.at(-1)?.layout ?? from };
+  });
+  return migrated.catch((error: EngineError) => {
+    if (error.sqlstate !== '42501') throw error;
+    throw new EngineUnfit(`The role lacks a right: ${error.message}; nothing was changed`);
   });
 }
 

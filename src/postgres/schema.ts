@@ -1,7 +1,8 @@
+import { dailyStatements, dailyTables, statementsOf, type Table } from './daily-schema.ts';
 import type { Run } from './statement.ts';
 
 /** The layout of the tables below. A change of them raises it, and comes with a step in `migrations.ts`. */
-export const engineLayout = 1;
+export const engineLayout = 2;
 
 /** A row that is updated all the time finds room in its own page, and no index has to follow. */
 const busy = 'WITH (fillfactor = 10, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000)';
@@ -10,12 +11,7 @@ const busy = 'WITH (fillfactor = 10, autovacuum_vacuum_scale_factor = 0, autovac
  * The tables of an engine, as `flagmeter engine init` makes them, in the first schema of the session's search path. Keys are
  * compared byte by byte, so that every server sorts them alike. Positions, versions, random ids and times in Unix ms are int8.
  */
-const tables: readonly {
-  readonly name: string;
-  readonly comment: string;
-  readonly columns: string;
-  readonly storage?: string;
-}[] = [
+const tables: readonly Table[] = [
   {
     name: 'fm_engine',
     comment:
@@ -157,6 +153,7 @@ const tables: readonly {
       "row" text NOT NULL,
       at timestamptz NOT NULL DEFAULT now()`,
   },
+  ...dailyTables,
 ];
 
 const more = [
@@ -166,6 +163,7 @@ const more = [
   'ALTER TABLE fm_entry ALTER COLUMN body SET STORAGE EXTERNAL',
   'ALTER TABLE fm_snapshot_part ALTER COLUMN body SET STORAGE EXTERNAL',
   "INSERT INTO fm_head (log, position, id) VALUES ('control', 0, 0), ('data', 0, 0)",
+  ...dailyStatements,
 ];
 
 /** The names of the tables. */
@@ -183,10 +181,7 @@ export interface NewEngine {
  * first table, and is refused then.
  */
 export async function createTables(run: Run, { id, secret }: NewEngine): Promise<void> {
-  const statements = tables.flatMap(({ name, columns, comment, storage = '' }) => [
-    `CREATE TABLE ${name} (${columns}) ${storage}`,
-    `COMMENT ON TABLE ${name} IS '${comment.replaceAll("'", "''")}'`,
-  ]);
+  const statements = tables.flatMap(statementsOf);
   const values = [id, engineLayout, engineLayout, secret];
   const insert = 'INSERT INTO fm_engine (id, layout, oldest_layout, secret) VALUES ($1, $2, $3, $4)';
   const all = [...[...statements, ...more].map((text) => run({ text })), run({ text: insert, values })];

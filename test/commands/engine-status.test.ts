@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
 import { engineForgetNode } from '../../src/commands/engine-forget-node.ts';
 import { UsageError } from '../../src/flags.ts';
 import type { EngineReport } from '../../src/postgres/engine-report.ts';
+import { engineLayout } from '../../src/postgres/schema.ts';
 import { needing } from '../support/needing.ts';
 import { Postgres } from '../support/postgres.ts';
 import { primaryAndStandby } from '../support/postgres-pair.ts';
@@ -69,7 +70,7 @@ describe('engine status', () => {
   it('shows a new engine', async () => {
     await init();
     const { engine, server, host, heads, nodes, warnings } = await status();
-    expect(engine).toMatchObject({ layout: 1, oldestLayout: 1, encrypted: false });
+    expect(engine).toMatchObject({ layout: engineLayout, oldestLayout: engineLayout, encrypted: false });
     expect(server).toMatchObject({ major: 15, fsync: 'on', missingRights: [] });
     expect(host).toBe(`127.0.0.1:${postgres.port}`);
     expect(heads).toEqual({ control: 1, data: 0 });
@@ -165,7 +166,7 @@ describe('engine status', () => {
     await query('GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader');
     const { warnings } = JSON.parse((await runEngine(['status', '--engine', asReader, '--json'])).out);
     expect(warnings.join()).toContain(
-      'The role reader lacks rights on fm_change (INSERT, UPDATE, DELETE), fm_engine',
+      'The role reader lacks rights on fm_change (INSERT, UPDATE, DELETE), fm_daily',
     );
   });
 
@@ -200,8 +201,11 @@ describe('engine migrate', () => {
   it('says that there is nothing to do', async () => {
     await expect(run('migrate')).rejects.toThrow('run flagmeter engine init first');
     await init();
-    expect((await run('migrate')).out).toContain('The engine has layout 1 already');
-    expect(JSON.parse((await run('migrate', '--json')).out)).toEqual({ from: 1, to: 1 });
+    expect((await run('migrate')).out).toContain(`The engine has layout ${engineLayout} already`);
+    expect(JSON.parse((await run('migrate', '--json')).out)).toEqual({
+      from: engineLayout,
+      to: engineLayout,
+    });
     await query('UPDATE fm_engine SET layout = 9, oldest_layout = 9');
     await expect(run('migrate')).rejects.toThrow('use a newer flagmeter');
   });

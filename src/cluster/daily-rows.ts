@@ -1,0 +1,107 @@
+import { HyperLogLog } from '../aggregate/hyperloglog.ts';
+import { mergeCounts } from '../aggregate/merge.ts';
+import { readCounts } from '../aggregate/read-counts.ts';
+import { unite } from '../aggregate/user-unions.ts';
+import { type Counts, countsCodec } from '../store/cells.ts';
+import type { ReplicaStore } from '../store/replica-store.ts';
+import { featureItself, seriesOf } from '../store/series.ts';
+import { sketchChunks } from '../store/sketches.ts';
+import type { Snapshot } from '../store/snapshot.ts';
+
+/** What a variant counted on a day, or all variants of a feature. */
+export interface DailyRow extends Counts {
+  readonly feature: string;
+  /** `featureItself` for all variants. */
+  readonly variant: string;
+  readonly users: number;
+}
+
+interface Series {
+  readonly ordinal: number;
+  readonly variant: string;
+}
+
+const minutesPerDay = 1440;
+/** Series between two pauses. */
+const stride = 64;
+
+/**
+ * Reads what an environment counted on a day, as the usage report by days says it. `undefined` is a pause.
+ * @param day since the epoch
+ */
+export function* dailyRows(
+  store: ReplicaStore,
+  environment: number,
+  day: number,
+  at: Snapshot,
+): Generator<DailyRow | undefined> {
+  const counts = new Map<number, Counts>();
+  const wanted = { from: day * minutesPerDay, to: (day + 1) * minutesPerDay, grain: 'day' } as const;
+  yield* readCounts(store, environment, wanted, at, (block) => {
+    for (let index = 0; index < block.size; index += 1) {
+      const ordinal = block.ordinals[index]!;
+      const [checks, used, viewed] = [block.checks[index]!, block.used[index]!, block.viewed[index]!];
+      const known = counts.get(ordinal);
+      if (known === undefined) counts.set(ordinal, { checks, used, viewed });
+      else mergeCounts(known, { checks, used, viewed });
+    }
+  });
+  for (const [feature, series] of yield* featuresOf(store, environment, at)) {
+    yield* featureRows(feature, series, counts, (ordinal) => usersOf(store, environment, day, ordinal, at));
+    yield;
+  }
+}
+
+function* featuresOf(
+  store: ReplicaStore,
+  environment: number,
+  at: Snapshot,
+): Generator<undefined, ReadonlyMap<string, readonly Series[]>> {
+  const features = new Map<string, Series[]>();
+  let left = stride;
+  for (const { ordinal, name } of seriesOf(store, environment, at)) {
+    left = left === 0 ? stride : left - 1;
+    if (left === 0) yield;
+    if (name.length !== 2) continue;
+    const [feature, variant] = name;
+    const series = features.get(feature) ?? [];
+    features.set(feature, series);
+    series.push({ ordinal, variant });
+  }
+  return features;
+}
+
+function* featureRows(
+  feature: string,
+  series: readonly Series[],
+  counts: ReadonlyMap<number, Counts>,
+  usersOf: (ordinal: number) => HyperLogLog,
+): Generator<DailyRow> {
+  const total = countsCodec.empty();
+  const sketches: HyperLogLog[] = [];
+  let isCounted = false;
+  for (const { ordinal, variant } of series) {
+    const sketch = usersOf(ordinal);
+    sketches.push(sketch);
+    const own = counts.get(ordinal);
+    if (own === undefined || variant === featureItself) continue;
+    isCounted = true;
+    mergeCounts(total, own);
+    yield { feature, variant, ...own, users: sketch.estimate() };
+  }
+  const users = unite(sketches).estimate();
+  if (isCounted || users > 0) yield { feature, variant: featureItself, ...total, users };
+}
+
+function usersOf(
+  store: ReplicaStore,
+  environment: number,
+  day: number,
+  ordinal: number,
+  at: Snapshot,
+): HyperLogLog {
+  const sketch = new HyperLogLog();
+  for (const { chunk, content } of sketchChunks(store, environment, day, ordinal, ordinal + 1, at))
+    sketch.mergeChunk(chunk, content);
+  return sketch;
+}

@@ -3,6 +3,7 @@ import { type Benchmark, note, readOptions, show } from './benchmark.ts';
 import { acknowledgement } from './cluster/acknowledgement.ts';
 import { away } from './cluster/away.ts';
 import { backlog } from './cluster/backlog.ts';
+import { days } from './cluster/days.ts';
 import type { Figure } from './cluster/figure.ts';
 import { growth } from './cluster/growth.ts';
 import { bearers, changes } from './cluster/managing.ts';
@@ -55,6 +56,7 @@ const parts: Readonly<Record<string, (stage: Stage, options: Options) => Promise
   away,
   bearers,
   changes,
+  days,
   growth: (stage, { small, seconds }) =>
     growth(stage, { rates: small ? [20, 200] : [1_000, 10_000, 30_000], seconds: 4 * seconds }),
 };

@@ -12,6 +12,7 @@ interface Place {
   readonly schema: string | null;
   readonly mayCreate: boolean | null;
   readonly mayCreateViews: boolean;
+  readonly hasViews: boolean;
   readonly version: number;
   readonly encoding: string;
   readonly user: string;
@@ -30,12 +31,17 @@ export async function checkPlace(
     text: `SELECT to_regclass('fm_engine') IS NOT NULL AS "isTaken", current_schema() AS schema,
              has_schema_privilege(current_schema(), 'CREATE') AS "mayCreate",
              CASE WHEN to_regnamespace('${dailyViews}') IS NULL THEN has_database_privilege(current_database(), 'CREATE')
-               ELSE has_schema_privilege('${dailyViews}', 'CREATE') END AS "mayCreateViews", current_user AS "user",
+               ELSE has_schema_privilege('${dailyViews}', 'CREATE') END AS "mayCreateViews",
+             to_regclass('${dailyViews}.daily_usage') IS NOT NULL AS "hasViews", current_user AS "user",
              current_setting('server_encoding') AS encoding,
              current_setting('server_version_num')::int / 10000 AS version`,
   });
-  const { isTaken, schema, mayCreate, mayCreateViews, version, encoding, user } = rows[0] as Place;
+  const { isTaken, schema, mayCreate, mayCreateViews, hasViews, version, encoding, user } = rows[0] as Place;
   if (isTaken) throw new EngineUnfit(taken);
+  if (hasViews)
+    throw new EngineUnfit(
+      `The schema ${dailyViews} has the views of another engine: give each engine a database of its own`,
+    );
   if (version < oldestServer)
     throw new EngineUnfit(
       `The server is PostgreSQL ${version}, and flagmeter needs ${oldestServer} or later`,

@@ -65,7 +65,7 @@ it('an engine whose standby does not answer says that the outcome is not known',
   postgres.set({ synchronous_standby_names: "'nobody'" });
   await postgres.reload();
   try {
-    await expect(init(connect(url, { deadlineMs: 1000 }))).rejects.toMatchObject({
+    await expect(init(connect(url, { deadlineMs: 4000 }))).rejects.toMatchObject({
       code: 'unknown_outcome',
       message: expect.stringContaining('Whether the engine is initialised is not known'),
     });

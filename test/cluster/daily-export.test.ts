@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { DailyExport } from '../../src/cluster/daily-export.ts';
@@ -87,6 +89,13 @@ function inReport(node: TestNode, day: number): DayRow[] {
     }),
   );
   return rows.sort((a, b) => (a.feature < b.feature ? -1 : 1));
+}
+
+/** The SQL of the docs about the views. */
+function sqlOfDocs(): string[] {
+  const text = readFileSync(join(import.meta.dirname, '../../docs/cluster.md'), 'utf8');
+  const blocks = Array.from(text.matchAll(/```sql\n([^`]+)```/g), ([, block = '']) => block);
+  return blocks.filter((block) => block.includes('flagmeter_reports'));
 }
 
 /** Something to wait for. */
@@ -255,12 +264,16 @@ describe('the usage by days in SQL', () => {
     const [one, two] = [await start(url), await start(url)];
     await fill(one, two, 20);
     await exporterOf(one).round();
-    await postgres.query('CREATE ROLE analyst LOGIN');
+    const [grants = '', example = ''] = sqlOfDocs();
+    const [create, ...rest] = grants.split('\n');
+    await postgres.query(create ?? '');
     const asAnalyst = url.replace('postgres@', 'analyst@');
     await expect(inSql(asAnalyst, yesterday)).rejects.toThrow('permission denied for schema');
-    await postgres.query('GRANT USAGE ON SCHEMA flagmeter_reports TO analyst', [], url);
-    await postgres.query('GRANT SELECT ON ALL TABLES IN SCHEMA flagmeter_reports TO analyst', [], url);
+    await postgres.query(rest.join('\n'), [], url);
     expect(await inSql(asAnalyst, yesterday)).toHaveLength(20);
+    const [best] = await postgres.query(example, [], asAnalyst);
+    const place = { application: 'Shop', environment: 'Live', feature: 'f19' };
+    expect(best).toEqual({ ...place, checks: '40', used_percent: '0.0', users_of_best_day: '0' });
     await expect(postgres.query('SELECT * FROM fm_record', [], asAnalyst)).rejects.toThrow(
       'permission denied',
     );

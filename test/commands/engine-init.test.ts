@@ -108,6 +108,18 @@ needing('postgresql').describe('engine init', () => {
     expect(await postgres.query('SELECT version FROM fm_change', [], url)).toHaveLength(1);
   });
 
+  it('refuses a role that may not make the schema of the views, and a database that has them', async () => {
+    const asGuest = ['--engine', url.replace('postgres@', 'guest@')];
+    const query = (text: string) => postgres.query(text, [], url);
+    await query('GRANT CREATE ON SCHEMA public TO guest');
+    await expect(init(...asGuest)).rejects.toThrow('CREATE SCHEMA flagmeter_reports AUTHORIZATION guest');
+    await query('CREATE SCHEMA flagmeter_reports AUTHORIZATION guest');
+    expect((await init(...asGuest)).code).toBe(0);
+    await query('CREATE SCHEMA other');
+    const inOther = ['--engine', `${url}&options=-csearch_path%3Dother`];
+    await expect(init(...inOther)).rejects.toThrow('has the views of another engine');
+  });
+
   it('refuses asynchronous replication unless that is allowed', async () => {
     const pair = await primaryAndStandby();
     try {

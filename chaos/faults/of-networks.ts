@@ -43,7 +43,9 @@ const lateCommit: Fault = {
     const { primary, standby } = databaseOf(stage);
     const first = await cutInCommit(stage);
     await scene.cutFromServer(node, primary.host);
-    await pause(dice.between(5_500, 7_000));
+    // The node waits for 5 s, and tries to have the commit cancelled for 2 s.
+    await pause(dice.between(8_000, 9_500));
+    for (const link of scene.links) link.cut();
     await scene.joinToServer(node, primary.host);
     const asksAgain = async () => (await waiting(stage, 'true')).some((pid) => !first.includes(pid));
     const hasAsked = await within(8_000, asksAgain);
@@ -58,23 +60,30 @@ const lateCommit: Fault = {
 /** Cuts the servers off from each other while a delta of the node is committed. @returns the sessions that wait, if there are any */
 async function cutInCommit(stage: Stage): Promise<number[]> {
   const { network } = stage.scene;
-  const { primary, standby } = databaseOf(stage);
-  for (let tries = 0; ; tries++) {
+  const database = databaseOf(stage);
+  const { primary, standby } = database;
+  const row = `SELECT FROM fm_stream WHERE stream IN (SELECT stream FROM fm_node WHERE name = '${stage.node.name}')`;
+  for (let tries = 0; tries < mostTries; tries++) {
+    // Heartbeats pass meanwhile: one that waits for the standby would keep the node from shipping.
+    const unlock = await database.lock(row);
+    const isShipping = await within(
+      3_000,
+      async () => (await waiting(stage, "query LIKE '%SET seq =%'")).length > 0,
+      20,
+    );
     await network.cut(primary.host, standby.host);
-    let found: number[] = [];
-    const isWaiting = async () => {
-      found = await waiting(stage, "query ILIKE 'commit%'");
-      return found.length > 0;
-    };
-    // It may be the node's heartbeat that waits: then no delta can be shipped.
-    if ((await within(1_500, isWaiting)) || tries === mostTries) return found;
+    await unlock();
+    const isLate = isShipping && (await within(500, async () => (await late(stage)).length > 0, 20));
+    if (isLate) return late(stage);
     await network.join(primary.host, standby.host);
-    // Heartbeats and deltas follow each other: a pause of one length would meet the same again and again.
-    await pause(stage.dice.between(0, 1_000));
+    await pause(500);
   }
+  return [];
 }
 
-const mostTries = 15;
+const late = (stage: Stage) => waiting(stage, "wait_event = 'SyncRep' AND query ILIKE 'commit%'");
+
+const mostTries = 5;
 
 /** The sessions by which the node ships, if they wait for the standby or a lock. */
 async function waiting(stage: Stage, which: string): Promise<number[]> {

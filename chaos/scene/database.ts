@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import pg from 'pg';
 import type { Postgres } from '../../test/support/postgres.ts';
 import { type PostgresPair, primaryAndStandby } from '../../test/support/postgres-pair.ts';
 import type { Journal } from '../journal.ts';
@@ -80,6 +81,15 @@ export class Database {
   /** Runs SQL at the primary as its superuser. @returns the rows */
   query<Row extends object>(text: string, name = database): Promise<Row[]> {
     return this.primary.query<Row>(text, [], this.primary.url(name));
+  }
+
+  /** Locks the rows that a query finds. @returns what unlocks them */
+  async lock(query: string): Promise<() => Promise<void>> {
+    const client = new pg.Client({ connectionString: this.primary.url(database) });
+    client.on('error', () => {});
+    await client.connect();
+    await client.query(`BEGIN; ${query} FOR UPDATE`);
+    return () => client.end();
   }
 
   /** Dumps it as it is. */

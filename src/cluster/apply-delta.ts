@@ -139,7 +139,7 @@ function applyPeople(parts: DeltaPeople, delta: Delta, refuse: Refuse): void {
 
 function applySenders({ store, series }: DeltaParts, own: OwnRef, { senders }: Delta): void {
   const spans: SenderSpan[] = [];
-  for (const { environment, ordinal, sender, first, last } of senders) {
+  for (const { environment, ordinal, first, last, ...sender } of senders) {
     const ref = own(seriesRef(environment, ordinal), 'senders', [environment, ordinal, first, last]);
     if (ref === undefined) continue;
     const known = series.ordinalOfFeature(ref);

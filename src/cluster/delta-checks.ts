@@ -1,93 +1,32 @@
 import { isName } from '../accounts/names.ts';
 import { greatestCouponRank, greatestRank } from '../aggregate/hyperloglog.ts';
-import type { LedgerExample, LedgerLine } from '../store/ledger.ts';
+import type { LedgerExample } from '../store/ledger.ts';
 import type { Sender } from '../store/senders.ts';
-import { featureItself, type NewSeries, type SeriesName } from '../store/series.ts';
-import {
-  chunksPerSketch,
-  chunkValueBytes,
-  formCoupons,
-  formRegisters,
-  maxCoupons,
-  readChunk,
-} from '../store/sketches.ts';
-import type {
-  CountedMessage,
-  InstanceUsed,
-  PersonExposures,
-  SeenBy,
-  SketchPart,
-  UnresolvedInstance,
-} from './delta.ts';
-import {
-  bytes,
-  each,
-  fail,
-  isAmount,
-  isAnyOrdinal,
-  isAnyRef,
-  isBucket,
-  isMinute,
-  isOrdinal,
-  isRef,
-  isSequence,
-  isValue,
-  isWord,
-  list,
-  numbers,
-  parseJson,
-  type RefuseRow,
-  rowsOf,
-  text,
-  whole,
-} from './delta-values.ts';
-
-/** Names of series. @throws {DeltaUnreadable} */
-export function checkSeries(value: unknown, refuse?: RefuseRow): NewSeries[] {
-  return rowsOf(value, 'series', refuse, (row) => {
-    const [environment, ordinal, name] = list(row, 'series', 3);
-    return {
-      environment: each(environment, isWord, 'series'),
-      ordinal: each(ordinal, isOrdinal, 'series'),
-      name: checkName(name),
-    };
-  });
-}
+import { featureItself, type SeriesName } from '../store/series.ts';
+import { chunkValueBytes, formCoupons, formRegisters, maxCoupons, readChunk } from '../store/sketches.ts';
+import type { SketchPart } from './delta.ts';
+import { type Column, fail, isWord, valid, whole } from './delta-values.ts';
 
 /** A feature's variant, of which the feature itself is one; a metric; or a metric of a variant. */
-function checkName(value: unknown): SeriesName {
-  const parts = list(value, 'series');
-  if (parts.length < 1 || parts.length > 3) fail('series');
-  for (const [at, part] of parts.entries()) {
+export const seriesNames = valid<SeriesName>((parts) => {
+  if (!Array.isArray(parts) || parts.length < 1 || parts.length > 3) return false;
+  return parts.every((part: unknown, at) => {
     const isItself = part === featureItself && at === 1 && parts.length === 2;
-    if (typeof part !== 'string' || !(isItself || isName(part))) fail('series');
-  }
-  return parts as unknown as SeriesName;
-}
-
-/** Chunks of sketches, as `writeChunk` encodes them. @throws {DeltaUnreadable} */
-export function checkSketches(value: unknown, refuse?: RefuseRow): SketchPart[] {
-  return rowsOf(value, 'sketches', refuse, (row) => {
-    const [ref, day, chunk, content] = list(row, 'sketches', 4);
-    const number = each(chunk, whole(chunksPerSketch), 'sketches');
-    return {
-      ref: each(ref, isAnyRef, 'sketches'),
-      day: each(day, whole(2 ** 32 / 1440), 'sketches'),
-      chunk: number,
-      value: checkChunk(content, number),
-    };
+    return typeof part === 'string' && (isItself || isName(part));
   });
-}
+});
 
-function checkChunk(value: unknown, chunk: number): Uint8Array {
-  if (!(value instanceof Uint8Array)) return fail('sketches');
+/** Bytes of a chunk of a sketch, whose content `checkChunk` looks at. */
+export const chunkBytes = valid<Uint8Array>((value) => {
+  if (!(value instanceof Uint8Array)) return false;
   const { length } = value;
-  const isWhole =
-    value[0] === formRegisters
-      ? length === chunkValueBytes
-      : value[0] === formCoupons && length % 4 === 1 && length > 1 && length <= 1 + 4 * maxCoupons;
-  if (!isWhole) fail('sketches');
-  const content = readChunk(Buffer.from(value.buffer, value.byteOffset, length));
+  if (value[0] === formRegisters) return length === chunkValueBytes;
+  return value[0] === formCoupons && length % 4 === 1 && length > 1 && length <= 1 + 4 * maxCoupons;
+});
+
+/** A chunk has what `writeChunk` encodes. @throws {DeltaUnreadable} */
+export function checkChunk({ chunk, value }: SketchPart): void {
+  const content = readChunk(Buffer.from(value.buffer, value.byteOffset, value.length));
   if (content.registers?.some((rank) => rank > greatestRank)) fail('sketches');
   let before = -1;
   for (const coupon of content.coupons ?? []) {
@@ -96,41 +35,10 @@ function checkChunk(value: unknown, chunk: number): Uint8Array {
       fail('sketches');
     before = prefix;
   }
-  return value;
 }
 
-const exposureColumns = [isOrdinal, isWord, isWord, isAmount, isAmount, isAmount];
-
-/** What people were given. @throws {DeltaUnreadable} */
-export function checkExposures(value: unknown, refuse?: RefuseRow): PersonExposures[] {
-  return rowsOf(value, 'exposures', refuse, (row) => {
-    const [environment, digest, rows] = list(row, 'exposures', 3);
-    return {
-      environment: each(environment, isWord, 'exposures'),
-      digest: bytes(digest, 'exposures', 16),
-      rows: numbers(rows, 'exposures', exposureColumns, refuse),
-    };
-  });
-}
-
-/** Messages that are counted apart. @throws {DeltaUnreadable} */
-export function checkMessages(value: unknown, refuse?: RefuseRow): CountedMessage[] {
-  return rowsOf(value, 'messages', refuse, (row) => {
-    const [identity, at, counts, measurements, users, exposures, unresolved] = list(row, 'messages', 7);
-    return {
-      identity: bytes(identity, 'messages', 16),
-      at: each(at, whole(2 ** 48), 'messages'),
-      counts: numbers(counts, 'messages', [isRef, isBucket, isAmount, isAmount, isAmount], refuse),
-      measurements: numbers(measurements, 'messages', [isRef, isBucket, isValue, isValue], refuse),
-      users: numbers(users, 'messages', [isAnyRef, isMinute, isWord, isWord], refuse),
-      exposures: checkExposures(exposures, refuse),
-      unresolved: checkUnresolved(unresolved, refuse),
-    };
-  });
-}
-
-const transports: readonly unknown[] = ['http', 'grpc', 'grpc-web'];
-const routes: readonly unknown[] = ['telemetry', 'usage', 'metrics'];
+const transportNames: readonly unknown[] = ['http', 'grpc', 'grpc-web'];
+const routeNames: readonly unknown[] = ['telemetry', 'usage', 'metrics'];
 const outcomes: readonly unknown[] = ['accepted', 'refused', 'noted'];
 /** Longer than any text of a sender that is kept. */
 const longestText = 4096;
@@ -143,51 +51,25 @@ function isTextOrNull(value: unknown): boolean {
   return value === null || isText(value);
 }
 
-/** Senders that were seen. @throws {DeltaUnreadable} */
-export function checkSenders(value: unknown, refuse?: RefuseRow): SeenBy[] {
-  return rowsOf(value, 'senders', refuse, (row) => {
-    const [environment, ordinal, name, version, transport, route, first, last] = list(row, 'senders', 8);
-    const isSender = isText(name) && isTextOrNull(version);
-    if (!isSender || !transports.includes(transport) || !routes.includes(route)) fail('senders');
-    return {
-      environment: each(environment, isWord, 'senders'),
-      ordinal: each(ordinal, isAnyOrdinal, 'senders'),
-      sender: { name, version, transport, route } as Sender,
-      first: each(first, isWord, 'senders'),
-      last: each(last, isWord, 'senders'),
-    };
-  });
-}
-
-/** Lines of the ledger. @throws {DeltaUnreadable} */
-export function checkLedger(value: unknown, refuse?: RefuseRow): LedgerLine[] {
-  return rowsOf(value, 'ledger', refuse, (row) => {
-    const [application, hour, subject, count, lastAt, example] = list(row, 'ledger', 6);
-    return {
-      application: each(application, isWord, 'ledger'),
-      hour: each(hour, isWord, 'ledger'),
-      subject: checkSubject(subject),
-      count: each(count, isSequence, 'ledger'),
-      lastAt: each(lastAt, isValue, 'ledger'),
-      example: checkExample(example),
-    };
-  });
-}
+export const shownText = valid<string>(isText);
+export const shownTextOrNull = valid<string | null>(isTextOrNull);
+export const transports = valid<Sender['transport']>((value) => transportNames.includes(value));
+export const routes = valid<Sender['route']>((value) => routeNames.includes(value));
 
 /** The text of a subject becomes part of a stored row, so it is exactly what `subjectText` writes. */
-function checkSubject(value: unknown): string {
-  const subject = text(value, 'ledger', 4 * longestText);
-  const fields = list(parseJson(subject, 'ledger'), 'ledger', 8);
+export const subjects = valid<string>((subject) => {
+  const fields = parseJson(subject, 4 * longestText);
+  if (!Array.isArray(fields) || fields.length !== 8) return false;
   const [environment, transport, route, outcome, status, code, userAgent, instance] = fields;
   const isSubject =
     (environment === null || isWord(environment as number)) &&
-    transports.includes(transport) &&
-    [...routes, 'identities'].includes(route) &&
+    transportNames.includes(transport) &&
+    [...routeNames, 'identities'].includes(route) &&
     outcomes.includes(outcome) &&
     whole(1000)(status as number) &&
     [code, userAgent, instance].every(isTextOrNull);
-  return isSubject && JSON.stringify(fields) === subject ? subject : fail('ledger');
-}
+  return isSubject && JSON.stringify(fields) === subject;
+});
 
 const exampleFields: readonly string[] = [
   'environment',
@@ -198,42 +80,26 @@ const exampleFields: readonly string[] = [
   'detail',
 ] satisfies (keyof LedgerExample)[];
 
-function checkExample(value: unknown): LedgerExample | null {
-  const example = parseJson(text(value, 'ledger', 16 * longestText), 'ledger');
-  if (example === null) return null;
-  if (typeof example !== 'object' || Array.isArray(example)) return fail('ledger');
-  const isExample = Object.entries(example).every(([key, held]) => {
-    return exampleFields.includes(key) && isText(held);
-  });
-  return isExample ? example : fail('ledger');
-}
+/** The example of a line of the ledger, as JSON. */
+export const examples: Column<LedgerExample | null> = {
+  pack: (example) => JSON.stringify(example),
+  unpack: (packed) => JSON.parse(packed as string) as LedgerExample | null,
+  read(packed, name) {
+    const example = parseJson(packed, 16 * longestText);
+    const isObject = typeof example === 'object' && !Array.isArray(example);
+    const isExample = Object.entries(example ?? {}).every(([key, held]) => {
+      return exampleFields.includes(key) && isText(held);
+    });
+    return isObject && isExample ? example : fail(name);
+  },
+};
 
-/** Instance ids that were used. @throws {DeltaUnreadable} */
-export function checkUses(value: unknown, refuse?: RefuseRow): InstanceUsed[] {
-  return rowsOf(value, 'uses', refuse, (row) => {
-    const [application, digest, hash, expiresAt] = list(row, 'uses', 4);
-    return {
-      application: each(application, isWord, 'uses'),
-      digest: bytes(digest, 'uses', 16),
-      hash: bytes(hash, 'uses', 32),
-      expiresAt: each(expiresAt, isValue, 'uses'),
-    };
-  });
-}
-
-const unresolvedColumns = [isAnyRef, isMinute, isAmount, isAmount, isAmount];
-
-/** What came with unknown instance ids. @throws {DeltaUnreadable} */
-export function checkUnresolved(value: unknown, refuse?: RefuseRow): UnresolvedInstance[] {
-  return rowsOf(value, 'unresolved', refuse, (row) => {
-    const [application, environment, digest, hash, seconds, rows] = list(row, 'unresolved', 6);
-    return {
-      application: each(application, isWord, 'unresolved'),
-      environment: each(environment, isWord, 'unresolved'),
-      digest: bytes(digest, 'unresolved', 16),
-      hash: bytes(hash, 'unresolved', 32),
-      seconds: each(seconds, isWord, 'unresolved'),
-      rows: numbers(rows, 'unresolved', unresolvedColumns, refuse),
-    };
-  });
+/** Parses a JSON text of at most so many characters; `undefined` when it is none. */
+function parseJson(value: unknown, longest: number): unknown {
+  if (typeof value !== 'string' || value.length > longest) return undefined;
+  try {
+    return JSON.parse(value);
+  } catch {
+    return undefined;
+  }
 }

@@ -1,30 +1,44 @@
 import { deflateSync, inflateSync } from 'node:zlib';
 import { Packr } from 'msgpackr';
-import { type CountedMessage, type Delta, DeltaUnreadable, type UnresolvedInstance } from './delta.ts';
+import { chunksPerSketch } from '../store/sketches.ts';
 import {
-  checkExposures,
-  checkLedger,
-  checkMessages,
-  checkSenders,
-  checkSeries,
-  checkSketches,
-  checkUnresolved,
-  checkUses,
+  type CountedMessage,
+  type Delta,
+  DeltaUnreadable,
+  type PersonExposures,
+  type UnresolvedInstance,
+} from './delta.ts';
+import {
+  checkChunk,
+  chunkBytes,
+  examples,
+  routes,
+  seriesNames,
+  shownText,
+  shownTextOrNull,
+  subjects,
+  transports,
 } from './delta-checks.ts';
 import {
-  each,
+  bytes,
   isAmount,
+  isAnyOrdinal,
   isAnyRef,
   isBucket,
   isMinute,
+  isOrdinal,
   isPosition,
   isRef,
   isSequence,
   isValue,
-  list,
+  isWord,
+  number,
   numbers,
   type RefuseRow,
+  row,
+  rows,
   text,
+  whole,
 } from './delta-values.ts';
 
 /**
@@ -38,51 +52,91 @@ const maxInflated = 64 * 1024 * 1024;
 
 const packr = new Packr({ useRecords: false });
 
+const word = number(isWord);
+const hashes = { digest: bytes(16), hash: bytes(32) };
+const counts = numbers([isRef, isBucket, isAmount, isAmount, isAmount]);
+
+const exposures = rows<PersonExposures>({
+  environment: word,
+  digest: bytes(16),
+  rows: numbers([isOrdinal, isWord, isWord, isAmount, isAmount, isAmount], 'exposures'),
+});
+
+const unresolvedColumns = {
+  ...{ application: word, environment: word, ...hashes, seconds: word },
+  rows: numbers([isAnyRef, isMinute, isAmount, isAmount, isAmount], 'unresolved'),
+};
+const unresolvedInstance = row<UnresolvedInstance>(unresolvedColumns);
+const unresolved = rows<UnresolvedInstance>(unresolvedColumns);
+
+const messageColumns = {
+  identity: bytes(16),
+  at: number(whole(2 ** 48)),
+  counts,
+  measurements: numbers([isRef, isBucket, isValue, isValue]),
+  users: numbers([isAnyRef, isMinute, isWord, isWord]),
+  exposures,
+  unresolved,
+};
+const countedMessage = row<CountedMessage>(messageColumns);
+
+const format = row<Delta>({
+  stream: text(64),
+  seq: number(isSequence),
+  since: number(isPosition),
+  version: number(isPosition),
+  through: number(isValue),
+  series: rows({ environment: word, ordinal: number(isOrdinal), name: seriesNames }),
+  counts,
+  measurements: numbers([isRef, isBucket, isValue, isSequence, isValue, isValue, isValue, isValue]),
+  sketches: rows(
+    {
+      ref: number(isAnyRef),
+      day: number(whole(2 ** 32 / 1440)),
+      chunk: number(whole(chunksPerSketch)),
+      value: chunkBytes,
+    },
+    checkChunk,
+  ),
+  seen: numbers([isAnyRef, isMinute, isMinute]),
+  exposures,
+  messages: rows<CountedMessage>(messageColumns),
+  senders: rows({
+    ...{ environment: word, ordinal: number(isAnyOrdinal) },
+    ...{ name: shownText, version: shownTextOrNull, transport: transports, route: routes },
+    ...{ first: word, last: word },
+  }),
+  ledger: rows({
+    ...{ application: word, hour: word, subject: subjects },
+    ...{ count: number(isSequence), lastAt: number(isValue), example: examples },
+  }),
+  uses: rows({ application: word, ...hashes, expiresAt: number(isValue) }),
+  unresolved,
+});
+
 /** Encodes a delta. */
 export function encodeDelta(delta: Delta): Buffer {
-  const { stream, seq, since, version, through, counts, measurements, seen } = delta;
-  const packed = packr.pack([
-    ...[stream, seq, since, version, through],
-    delta.series.map(({ environment, ordinal, name }) => [environment, ordinal, name]),
-    ...[counts, measurements],
-    delta.sketches.map(({ ref, day, chunk, value }) => [ref, day, chunk, value]),
-    seen,
-    delta.exposures.map(({ environment, digest, rows }) => [environment, digest, rows]),
-    delta.messages.map(messageFields),
-    delta.senders.map(({ environment, ordinal, sender, first, last }) => {
-      const { name, version, transport, route } = sender;
-      return [environment, ordinal, name, version, transport, route, first, last];
-    }),
-    delta.ledger.map(({ application, hour, subject, count, lastAt, example }) => {
-      return [application, hour, subject, count, lastAt, JSON.stringify(example)];
-    }),
-    delta.uses.map(({ application, digest, hash, expiresAt }) => [application, digest, hash, expiresAt]),
-    delta.unresolved.map(unresolvedFields),
-  ]);
-  return Buffer.concat([Buffer.of(deltaFormat), deflateSync(packed, { level: 1 })]);
+  return Buffer.concat([Buffer.of(deltaFormat), deflateSync(packr.pack(format.pack(delta)), { level: 1 })]);
 }
 
 /** Encodes what a message brings, as it is kept until it is sealed. */
 export function encodeMessage(message: CountedMessage): Buffer {
-  return packr.pack(messageFields(message));
+  return packr.pack(countedMessage.pack(message));
 }
 
 /** Decodes what this node has encoded. Nothing is checked: whoever applies the delta does that. */
 export function decodeMessage(packed: Uint8Array): CountedMessage {
-  const fields = packr.unpack(packed) as MessageFields;
-  const [identity, at, counts, measurements, users, people, unresolved] = fields;
-  const exposures = people.map(([environment, digest, rows]) => ({ environment, digest, rows }));
-  return { identity, at, counts, measurements, users, exposures, unresolved: unresolved.map(unresolvedFrom) };
+  return countedMessage.unpack(packr.unpack(packed));
 }
 
 /** Encodes what came with an unknown instance id, as it is kept until it is sealed. */
-export function encodeUnresolved(unresolved: UnresolvedInstance): Buffer {
-  return packr.pack(unresolvedFields(unresolved));
+export function encodeUnresolved(instance: UnresolvedInstance): Buffer {
+  return packr.pack(unresolvedInstance.pack(instance));
 }
 
 /** Decodes what this node has encoded, in the same way. */
 export function decodeUnresolved(packed: Uint8Array): UnresolvedInstance {
-  return unresolvedFrom(packr.unpack(packed) as UnresolvedFields);
+  return unresolvedInstance.unpack(packr.unpack(packed));
 }
 
 /**
@@ -92,73 +146,11 @@ export function decodeUnresolved(packed: Uint8Array): UnresolvedInstance {
  */
 export function decodeDelta(body: Uint8Array, refuse?: RefuseRow): Delta {
   if (body[0] !== deltaFormat) throw new DeltaUnreadable(`its format is ${body[0] ?? 'missing'}`);
-  return readable(() => {
-    const packed = inflateSync(body.subarray(1), { maxOutputLength: maxInflated });
-    return checkDelta(list(packr.unpack(packed), 'delta', 16), refuse);
-  });
-}
-
-type ExposureFields = [environment: number, digest: Uint8Array, rows: readonly number[]];
-type UnresolvedFields = [
-  ...[application: number, environment: number, digest: Uint8Array, hash: Uint8Array],
-  ...[seconds: number, rows: readonly number[]],
-];
-type MessageFields = [
-  ...[identity: Uint8Array, at: number, counts: readonly number[], measurements: readonly number[]],
-  ...[users: readonly number[], exposures: ExposureFields[], unresolved: UnresolvedFields[]],
-];
-
-function messageFields(message: CountedMessage): MessageFields {
-  const { identity, at, counts, measurements, users, exposures, unresolved } = message;
-  const people = exposures.map(({ environment, digest, rows }): ExposureFields => {
-    return [environment, digest, rows];
-  });
-  return [identity, at, counts, measurements, users, people, unresolved.map(unresolvedFields)];
-}
-
-function unresolvedFields(unresolved: UnresolvedInstance): UnresolvedFields {
-  const { application, environment, digest, hash, seconds, rows } = unresolved;
-  return [application, environment, digest, hash, seconds, rows];
-}
-
-function unresolvedFrom(fields: UnresolvedFields): UnresolvedInstance {
-  const [application, environment, digest, hash, seconds, rows] = fields;
-  return { application, environment, digest, hash, seconds, rows };
-}
-
-function checkDelta(fields: unknown[], refuse: RefuseRow | undefined): Delta {
-  const [stream, seq, since, version, through, series, counts, measurements, ...more] = fields;
-  const [sketches, seen, exposures, messages, senders, ledger, uses, unresolved] = more;
-  return {
-    stream: text(stream, 'stream', 64),
-    seq: each(seq, isSequence, 'seq'),
-    since: each(since, isPosition, 'since'),
-    version: each(version, isPosition, 'version'),
-    through: each(through, isValue, 'through'),
-    series: checkSeries(series, refuse),
-    counts: numbers(counts, 'counts', [isRef, isBucket, isAmount, isAmount, isAmount], refuse),
-    measurements: numbers(measurements, 'measurements', measurementColumns, refuse),
-    sketches: checkSketches(sketches, refuse),
-    seen: numbers(seen, 'seen', [isAnyRef, isMinute, isMinute], refuse),
-    exposures: checkExposures(exposures, refuse),
-    messages: checkMessages(messages, refuse),
-    senders: checkSenders(senders, refuse),
-    ledger: checkLedger(ledger, refuse),
-    uses: checkUses(uses, refuse),
-    unresolved: checkUnresolved(unresolved, refuse),
-  };
-}
-
-const measurementColumns = [
-  ...[isRef, isBucket, isValue, isSequence],
-  ...[isValue, isValue, isValue, isValue],
-];
-
-/** Whatever goes wrong in reading is the body's fault. */
-function readable<T>(read: () => T): T {
   try {
-    return read();
+    const packed = inflateSync(body.subarray(1), { maxOutputLength: maxInflated });
+    return format.read(packr.unpack(packed), 'delta', refuse);
   } catch (error) {
+    // Whatever goes wrong in reading is the body's fault.
     if (error instanceof DeltaUnreadable) throw error;
     throw new DeltaUnreadable((error as Error | undefined)?.message ?? 'it cannot be read');
   }

@@ -28,62 +28,107 @@ export function fail(what: string): never {
   throw new DeltaUnreadable(`its ${what} cannot be`);
 }
 
-/** A number. @throws {DeltaUnreadable} */
-export function each(value: unknown, isValid: IsValid, what: string): number {
-  return typeof value === 'number' && isValid(value) ? value : fail(what);
-}
-
-/** A text that is not empty. @throws {DeltaUnreadable} */
-export function text(value: unknown, what: string, longest: number): string {
-  return typeof value === 'string' && value.length > 0 && value.length <= longest ? value : fail(what);
-}
-
-/** A list, of so many values. @throws {DeltaUnreadable} */
-export function list(value: unknown, what: string, length?: number): unknown[] {
-  return Array.isArray(value) && (length === undefined || value.length === length) ? value : fail(what);
-}
-
 /** Is told of a row that is left out. Without it, a row that cannot be makes all of the delta unreadable. */
 export type RefuseRow = (place: string, reason: string, row: string) => void;
 
-/** The rows of a list, each read by itself. @throws {DeltaUnreadable} */
-export function rowsOf<T>(
-  value: unknown,
-  what: string,
-  refuse: RefuseRow | undefined,
-  read: (row: unknown) => T,
-): T[] {
-  const rows: T[] = [];
-  for (const row of list(value, what)) {
-    try {
-      rows.push(read(row));
-    } catch (error) {
-      if (refuse === undefined || !(error instanceof DeltaUnreadable)) throw error;
-      refuse(what, error.message, textOf(row));
-    }
-  }
-  return rows;
+/** A value of a delta: how it crosses, and what it may be. */
+export interface Column<T> {
+  pack(value: T): unknown;
+  /** Reads what this node has packed. Nothing is checked. */
+  unpack(packed: unknown): T;
+  /**
+   * Reads what anyone has packed.
+   * @param name that of the value, for people
+   * @throws {DeltaUnreadable}
+   */
+  read(packed: unknown, name: string, refuse: RefuseRow | undefined): T;
 }
 
-/** Flat rows, each column with its check. @throws {DeltaUnreadable} */
-export function numbers(
-  value: unknown,
-  what: string,
-  columns: readonly IsValid[],
-  refuse?: RefuseRow,
-): number[] {
-  const found = list(value, what);
+/** The columns of a row by their names, in the order in which they cross. */
+type Columns<T> = { readonly [Name in keyof T]-?: Column<T[Name]> };
+
+/** A value that crosses as it is. */
+function plain<T>(read: Column<T>['read']): Column<T> {
+  return { pack: (value) => value, unpack: (packed) => packed as T, read };
+}
+
+/** A value that crosses as it is, when it is valid. */
+export function valid<T>(isValid: (value: unknown) => boolean): Column<T> {
+  return plain((packed, name) => (isValid(packed) ? (packed as T) : fail(name)));
+}
+
+export function number(isValid: IsValid): Column<number> {
+  return valid((value) => typeof value === 'number' && isValid(value));
+}
+
+/** A text that is not empty. */
+export function text(longest: number): Column<string> {
+  return valid((value) => typeof value === 'string' && value.length > 0 && value.length <= longest);
+}
+
+/** Bytes, so many. */
+export function bytes(length: number): Column<Uint8Array> {
+  return valid((value) => value instanceof Uint8Array && value.length === length);
+}
+
+/** Flat rows, each column with its check. @param place where their rows are refused, when it is not their name */
+export function numbers(columns: readonly IsValid[], place?: string): Column<readonly number[]> {
   const width = columns.length;
   const isRight = (each: unknown, at: number) => typeof each === 'number' && columns[at % width]!(each);
-  if (found.length % width === 0 && found.every(isRight)) return found as number[];
-  if (refuse === undefined) fail(what);
-  const kept: number[] = [];
-  for (let at = 0; at < found.length; at += width) {
-    const row = found.slice(at, at + width);
-    if (row.length === width && row.every(isRight)) kept.push(...(row as number[]));
-    else refuse(what, `its ${what} cannot be`, textOf(row));
-  }
-  return kept;
+  return plain((packed, name, refuse) => {
+    const found = list(packed, name);
+    if (found.length % width === 0 && found.every(isRight)) return found as number[];
+    const what = place ?? name;
+    if (refuse === undefined) fail(what);
+    const kept: number[] = [];
+    for (let at = 0; at < found.length; at += width) {
+      const row = found.slice(at, at + width);
+      if (row.length === width && row.every(isRight)) kept.push(...(row as number[]));
+      else refuse(what, `its ${what} cannot be`, textOf(row));
+    }
+    return kept;
+  });
+}
+
+/** A row, which crosses as a list of its values. */
+export function row<T>(columns: Columns<T>): Column<T> {
+  const names = Object.keys(columns) as (keyof T & string)[];
+  const rowOf = (cells: unknown[], read: (name: keyof T & string, cell: unknown) => unknown) =>
+    Object.fromEntries(names.map((name, at) => [name, read(name, cells[at])])) as T;
+  return {
+    pack: (value) => names.map((name) => columns[name].pack(value[name])),
+    unpack: (packed) => rowOf(packed as unknown[], (name, cell) => columns[name].unpack(cell)),
+    read: (packed, what, refuse) =>
+      rowOf(list(packed, what, names.length), (name, cell) => columns[name].read(cell, name, refuse)),
+  };
+}
+
+/** Rows, each read by itself. @param check looks at what two columns have to do with each other */
+export function rows<T>(columns: Columns<T>, check?: (each: T) => void): Column<readonly T[]> {
+  const each = row(columns);
+  return {
+    pack: (values) => values.map((value) => each.pack(value)),
+    unpack: (packed) => (packed as unknown[]).map((value) => each.unpack(value)),
+    read: (packed, name, refuse) => {
+      const found: T[] = [];
+      for (const value of list(packed, name)) {
+        try {
+          const read = each.read(value, name, refuse);
+          check?.(read);
+          found.push(read);
+        } catch (error) {
+          if (refuse === undefined || !(error instanceof DeltaUnreadable)) throw error;
+          refuse(name, error.message, textOf(value));
+        }
+      }
+      return found;
+    },
+  };
+}
+
+/** A list, of so many values. @throws {DeltaUnreadable} */
+function list(value: unknown, what: string, length?: number): unknown[] {
+  return Array.isArray(value) && (length === undefined || value.length === length) ? value : fail(what);
 }
 
 const longestRow = 1000;
@@ -92,18 +137,4 @@ const longestRow = 1000;
 function textOf(row: unknown): string {
   const plain = (_: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);
   return (JSON.stringify(row, plain) ?? typeof row).slice(0, longestRow);
-}
-
-/** @throws {DeltaUnreadable} */
-export function parseJson(value: string, what: string): unknown {
-  try {
-    return JSON.parse(value);
-  } catch {
-    return fail(what);
-  }
-}
-
-/** Bytes, so many. @throws {DeltaUnreadable} */
-export function bytes(value: unknown, what: string, length: number): Uint8Array {
-  return value instanceof Uint8Array && value.length === length ? value : fail(what);
 }

@@ -96,10 +96,9 @@ export interface CountedMessage {
 }
 
 /** A sender, and the slots in which it asked for a feature or sent anything at all: see `SenderSight`. */
-export interface SeenBy {
+export interface SeenBy extends Sender {
   readonly environment: number;
   readonly ordinal: number;
-  readonly sender: Sender;
   readonly first: number;
   readonly last: number;
 }

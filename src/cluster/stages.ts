@@ -193,8 +193,8 @@ function sendersStage({ senders }: SpoolStore): Stage {
   return stageOf(senders, (key, value, draft) => {
     const [environment, ordinal] = [key.readUInt32BE(0), key.readUInt32BE(4)];
     draft.name(seriesRef(environment, ordinal));
-    for (const { first, last, ...sender } of decodeSenders(value)) {
-      draft.content.senders.push({ environment, ordinal, sender, first, last });
+    for (const sender of decodeSenders(value)) {
+      draft.content.senders.push({ environment, ordinal, ...sender });
       draft.grow(recordRows, 50 + sender.name.length);
     }
   });

@@ -102,7 +102,10 @@ const delta = fc.record({
     fc.record({
       environment,
       ordinal,
-      sender: fc.record({ name: fc.string(), version: fc.option(name), transport, route }),
+      name: fc.string(),
+      version: fc.option(name),
+      transport,
+      route,
       first: word,
       last: word,
     }),

@@ -123,7 +123,8 @@ export class OpenDelta {
   #addNames({ series, senders, ledger }: Envelope): void {
     this.#parts.series.push(...series);
     this.#parts.ledger.push(...ledger);
-    for (const { slot, ...sight } of senders) this.#parts.senders.push({ ...sight, first: slot, last: slot });
+    for (const { slot, environment, ordinal, sender } of senders)
+      this.#parts.senders.push({ ...{ environment, ordinal }, ...sender, first: slot, last: slot });
   }
 
   #mark(ref: number, minute: number): void {

@@ -103,8 +103,8 @@ export function applyDelta(model: UsageModel, delta: Delta): void {
   for (const [ref, , last] of rowsOf(delta.seen, 3)) model.see(ref!, last!);
   applyExposures(model, delta);
   for (const message of delta.messages) applyMessage(model, message);
-  for (const { environment, ordinal, sender, first, last } of delta.senders) {
-    model.ask(`${environment} ${ordinal} ${sender.name}`, first, last);
+  for (const { environment, ordinal, name, first, last } of delta.senders) {
+    model.ask(`${environment} ${ordinal} ${name}`, first, last);
   }
   for (const { application, hour, subject, count, lastAt, example } of delta.ledger) {
     const key = `${application} ${hour} ${subject}`;

@@ -57,6 +57,7 @@ export function valid<T>(isValid: (value: unknown) => boolean): Column<T> {
   return plain((packed, name) => (isValid(packed) ? (packed as T) : fail(name)));
 }
 
+/** A number. */
 export function number(isValid: IsValid): Column<number> {
   return valid((value) => typeof value === 'number' && isValid(value));
 }

@@ -1,5 +1,6 @@
 import type { HotTables } from '../aggregate/hot-tables.ts';
 import { rollUp } from '../aggregate/roll-up.ts';
+import { numbersOfEnvironments } from '../store/blocks.ts';
 import { sweepExposures } from '../store/exposures.ts';
 import { sweepInstances } from '../store/instances.ts';
 import type { ReplicaStore } from '../store/replica-store.ts';
@@ -63,16 +64,6 @@ function* sweepAllSenders(store: ReplicaStore, environment: number, now: number)
 
 /** The numbers of the environments that something is kept of, ascending. */
 export function environmentsOf({ series, sketches, senders }: ReplicaStore): number[] {
-  const found = new Set<number>();
-  for (const table of [series, sketches, senders]) {
-    for (let next = 0; next < 2 ** 32; next += 1) {
-      const start = Buffer.alloc(4);
-      start.writeUInt32BE(next);
-      const [key] = Array.from(table.getKeys({ start, limit: 1 }), (each) => each.readUInt32BE(0));
-      if (key === undefined) break;
-      found.add(key);
-      next = key;
-    }
-  }
-  return [...found].sort((a, b) => a - b);
+  const found = [series, sketches, senders].flatMap((table) => [...numbersOfEnvironments(table)]);
+  return [...new Set(found)].sort((a, b) => a - b);
 }

@@ -5,7 +5,7 @@ import { ledgerSection } from '../commit/ledger-section.ts';
 import type { Section } from '../commit/section.ts';
 import { countingSections, sendersSection } from '../commit/sections.ts';
 import { messageKey } from '../store/messages.ts';
-import type { Mark, SpoolStore } from '../store/spool.ts';
+import type { Mark, SpoolStore, StreamRecord } from '../store/spool.ts';
 import { transact } from '../store/transact.ts';
 import { contentOf, countedMessages, withoutMessages } from './apart.ts';
 import { encodeMessage } from './delta-codec.ts';
@@ -13,7 +13,6 @@ import { wholeRoom } from './draft.ts';
 import type { SealOutcome, SealTask } from './seal.ts';
 import { Sealer } from './sealer.ts';
 import { stagesOf } from './stages.ts';
-import { beginStream, inheritedStream } from './streams-of-spool.ts';
 import { UnresolvedSection, usesSection } from './unresolved.ts';
 
 /** What writes the spool, on the spool worker's thread. Each call is one transaction, which is on disk when it returns. */
@@ -97,4 +96,27 @@ function writeBatch(store: SpoolStore, sections: readonly Section[], envelope: E
   }
   const rest = withoutMessages(envelope, messages);
   for (const section of sections) section.write(rest);
+}
+
+/** The stream under which what is in the open delta was counted; `undefined` when there is none before this one. */
+function inheritedStream(store: SpoolStore, own: string): StreamRecord | undefined {
+  const last = lastStream(store);
+  return last?.stream === own ? undefined : last;
+}
+
+/** Begins the stream of this process, or goes on with it. */
+function beginStream(store: SpoolStore, stream: string, mark: Mark): StreamRecord {
+  const known = store.streams.get(stream);
+  if (known !== undefined) return known;
+  const number = (lastStream(store)?.number ?? 0) + 1;
+  const progress = { sealed: 0, acknowledged: 0, acknowledgements: [], first: 1 };
+  const record: StreamRecord = { number, stream, ...progress, mark, state: 'open' };
+  transact(store.lmdb, () => void store.streams.putSync(stream, record));
+  return record;
+}
+
+function lastStream(store: SpoolStore): StreamRecord | undefined {
+  return Array.from(store.streams.getRange(), ({ value }) => value).sort(
+    (one, other) => other.number - one.number,
+  )[0];
 }

@@ -86,9 +86,13 @@ export function stagesOf(store: SpoolStore, memory: InMemory): readonly Stage[] 
   ];
 }
 
-/** A stage whose records are only deleted. */
-function stageOf(table: Table, move: Stage['move']): Stage {
-  return { table, move, remove: (key) => void table.removeSync(key) };
+/** @param removed forgets what is in memory of a record that was deleted */
+function stageOf(table: Table, move: Stage['move'], removed: (key: Buffer) => void = () => {}): Stage {
+  const remove = (key: Buffer) => {
+    table.removeSync(key);
+    removed(key);
+  };
+  return { table, move, remove };
 }
 
 function messagesStage({ apart }: SpoolStore): Stage {
@@ -113,40 +117,30 @@ function cellsStage<T>(
 ): Stage {
   const firstRef = (key: Buffer) => seriesRef(key.readUInt32BE(0), key.readUInt32BE(9) * cellsPerBlock);
   const bucketIn = (key: Buffer) => bucketOf(key[4] as BucketWidth, key.readUInt32BE(5));
-  return {
-    table,
-    move(key, value, draft) {
-      const [first, bucket] = [firstRef(key), bucketIn(key)];
-      for (const [place, cell] of decodeBlock(value, codec).entries()) {
-        if (cell === undefined) continue;
-        draft.name(first + place);
-        add(draft, first + place, bucket, cell);
-      }
-    },
-    remove(key) {
-      table.removeSync(key);
-      hot.dropBlock(blockOf(firstRef(key)), bucketIn(key));
-    },
+  const move: Stage['move'] = (key, value, draft) => {
+    const [first, bucket] = [firstRef(key), bucketIn(key)];
+    for (const [place, cell] of decodeBlock(value, codec).entries()) {
+      if (cell === undefined) continue;
+      draft.name(first + place);
+      add(draft, first + place, bucket, cell);
+    }
   };
+  return stageOf(table, move, (key) => hot.dropBlock(blockOf(firstRef(key)), bucketIn(key)));
 }
 
 /** The environment, day and ordinal (u32 each) and the chunk (u8) of the key of a chunk: see sketches.ts. */
 function sketchesStage({ sketches }: SpoolStore, hot: HotTables): Stage {
   const refIn = (key: Buffer) => seriesRef(key.readUInt32BE(0), key.readUInt32BE(8));
-  return {
-    table: sketches,
-    move(key, value, draft) {
-      const ref = refIn(key);
-      draft.name(ref);
-      const [day, chunk] = [key.readUInt32BE(4), key[12]!];
-      draft.content.sketches.push({ ref, day, chunk, value: Buffer.from(value) });
-      draft.grow(recordRows, 12 + value.length);
-    },
-    remove(key) {
-      sketches.removeSync(key);
-      hot.sketches.take(refIn(key), key.readUInt32BE(4), key[12]!);
-    },
+  const move: Stage['move'] = (key, value, draft) => {
+    const ref = refIn(key);
+    draft.name(ref);
+    const [day, chunk] = [key.readUInt32BE(4), key[12]!];
+    draft.content.sketches.push({ ref, day, chunk, value: Buffer.from(value) });
+    draft.grow(recordRows, 12 + value.length);
   };
+  return stageOf(sketches, move, (key) => {
+    hot.sketches.take(refIn(key), key.readUInt32BE(4), key[12]!);
+  });
 }
 
 /** What is in memory of it stays: a series that was seen in a minute need not be put for that minute again. */
@@ -201,17 +195,11 @@ function sendersStage({ senders }: SpoolStore): Stage {
 }
 
 function ledgerStage({ ledger }: SpoolStore, memory: InMemory): Stage {
-  return {
-    table: ledger,
-    move(key, value, draft) {
-      draft.content.ledger.push(readLedgerLine(key, value));
-      draft.grow(recordRows, 20 + value.length);
-    },
-    remove(key) {
-      ledger.removeSync(key);
-      memory.forgetLedger();
-    },
+  const move: Stage['move'] = (key, value, draft) => {
+    draft.content.ledger.push(readLedgerLine(key, value));
+    draft.grow(recordRows, 20 + value.length);
   };
+  return stageOf(ledger, move, () => memory.forgetLedger());
 }
 
 /** Application (u32), digest (16) and hash (32). */
@@ -225,17 +213,11 @@ function usesStage({ used }: SpoolStore): Stage {
 }
 
 function unresolvedStage({ unresolved }: SpoolStore, memory: InMemory): Stage {
-  return {
-    table: unresolved,
-    move(_, value, draft) {
-      const each = decodeUnresolved(value);
-      draft.nameRows(each.rows, 5);
-      draft.content.unresolved.push(each);
-      draft.grow(recordRows + each.rows.length / 5, value.length);
-    },
-    remove(key) {
-      unresolved.removeSync(key);
-      memory.resolvedOne();
-    },
+  const move: Stage['move'] = (_, value, draft) => {
+    const each = decodeUnresolved(value);
+    draft.nameRows(each.rows, 5);
+    draft.content.unresolved.push(each);
+    draft.grow(recordRows + each.rows.length / 5, value.length);
   };
+  return stageOf(unresolved, move, () => memory.resolvedOne());
 }

@@ -1,4 +1,5 @@
 import type { CellCodec } from './cells.ts';
+import { prefixKey } from './key-prefix.ts';
 import type { Table } from './lmdb.ts';
 import { readAt, type Snapshot } from './snapshot.ts';
 
@@ -195,10 +196,10 @@ export function* rawBlocks(
   }
 }
 
-/** The numbers of the environments that have blocks. */
+/** The numbers of the environments in a table whose keys begin with them, ascending. */
 export function* numbersOfEnvironments(table: Table): Generator<number> {
-  for (let number = 0; ; number += 1) {
-    const [key] = table.getKeys({ start: writeKey(number, bucketWidth.minute, 0, 0), limit: 1 });
+  for (let number = 0; number < 2 ** 32; number += 1) {
+    const [key] = table.getKeys({ start: prefixKey(number), limit: 1 });
     if (key === undefined) return;
     number = key.readUInt32BE(0);
     yield number;

@@ -13,7 +13,6 @@ import {
   type Horizon,
   type LoggedMint,
 } from './log-bodies.ts';
-import type { Refusal } from './refusals.ts';
 import type { ReplicaState, StreamFacts } from './replica-state.ts';
 import { retire } from './retire.ts';
 import { decodeSettings, defaultSettings } from './settings.ts';
@@ -21,6 +20,19 @@ import { decodeSettings, defaultSettings } from './settings.ts';
 /** An entry that a newer version wrote. */
 export class NewerEntry extends Error {
   override readonly name = 'NewerEntry';
+}
+
+/** A row of an entry that could not be applied. The rest of its entry was. */
+export interface Refusal {
+  readonly position: number;
+  readonly stream: string;
+  readonly seq: number;
+  /** What the row is part of. */
+  readonly place: string;
+  /** For people. */
+  readonly reason: string;
+  /** JSON. */
+  readonly row: string;
 }
 
 interface EntryParts extends DeltaParts {

@@ -1,10 +1,9 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
-import { NewerEntry } from './apply-entry.ts';
+import { NewerEntry, type Refusal } from './apply-entry.ts';
 import { nothingApplied } from './entry.ts';
 import { firstMissing, readEntries } from './follow.ts';
-import type { Refusal } from './refusals.ts';
 import type { Replica } from './replica.ts';
 import type { EngineSession } from './session.ts';
 import { newestSnapshot, partsOf } from './shared-snapshots.ts';

@@ -27,8 +27,6 @@ export interface ReplicaFacts {
   daysMarked: number;
   /** See `ChangedDays`: some of the days that entries up to this position changed are not noted. */
   daysUnmarked: number;
-  /** Rows that were refused so far. */
-  refused: number;
   [stream: `stream:${string}`]: StreamFacts;
 }
 

@@ -5,14 +5,13 @@ import type { RetentionStep } from '../aggregate/maintain.ts';
 import type { ReplicaStore } from '../store/replica-store.ts';
 import { horizonsAt } from '../store/retention.ts';
 import { transact } from '../store/transact.ts';
-import { ApplyEntry } from './apply-entry.ts';
+import { ApplyEntry, type Refusal } from './apply-entry.ts';
 import { ChangedDays } from './changed-days.ts';
 import { CountedMessages } from './counted-messages.ts';
 import { type Applied, type Entry, nothingApplied } from './entry.ts';
 import { Erased } from './erased.ts';
 import { ForgottenPeople } from './forgotten.ts';
 import { loadNothing, loadSnapshot } from './load-snapshot.ts';
-import { type Refusal, Refusals } from './refusals.ts';
 import { ReplicaState } from './replica-state.ts';
 import { defaultSettings, type ReplicaSettings } from './settings.ts';
 import { ReplicaSnapshot } from './snapshot.ts';
@@ -45,7 +44,6 @@ export class Replica {
   readonly #erased: Erased;
   readonly #series: StreamSeries;
   readonly #days: ChangedDays;
-  readonly #refusals: Refusals;
   readonly #apply: ApplyEntry;
 
   /** @param monotonic see `Clock`: it only decides how much one call does */
@@ -57,7 +55,6 @@ export class Replica {
     this.#ledger = new HotLedger(store);
     this.#erased = new Erased(store);
     this.#series = new StreamSeries(store, this.#state, this.#erased);
-    this.#refusals = new Refusals(store, this.#state);
     this.#days = new ChangedDays(store, this.#state);
     this.#apply = new ApplyEntry({
       store,
@@ -87,11 +84,6 @@ export class Replica {
     return this.#state.get('own:loading') ?? false;
   }
 
-  /** Rows of entries that could not be applied: how many there were, and the latest. */
-  refusals(limit: number): { readonly count: number; readonly latest: readonly Refusal[] } {
-    return { count: this.#refusals.count, latest: this.#refusals.latest(limit) };
-  }
-
   /**
    * Applies the first of some entries, as many as there is time for, in one transaction that is on disk when this returns.
    * @param stepMs how long to work before the commit
@@ -105,10 +97,7 @@ export class Replica {
     const until = this.#monotonic() + stepMs;
     const isLate = () => this.#monotonic() >= until;
     const refused: Refusal[] = [];
-    const refuse = (refusal: Refusal) => {
-      refused.push(refusal);
-      this.#refusals.add(refusal);
-    };
+    const refuse = (refusal: Refusal) => void refused.push(refusal);
     let count = 0;
     this.#transact(() => {
       const before = this.applied.position;

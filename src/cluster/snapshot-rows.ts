@@ -40,7 +40,7 @@ export const replicaTables: readonly ReplicaTable[] = [
     'sketches',
   ] as const),
   ...(['messages', 'messageTimes', 'identities', 'identityDays', 'exposures', 'exposureDays'] as const),
-  ...(['forgotten', 'erased', 'refused', 'senders', 'ledger'] as const),
+  ...(['forgotten', 'erased', 'senders', 'ledger'] as const),
 ];
 
 /** Whether a row belongs to the node, not to what the log says: its own facts, and the secret of its digests. */

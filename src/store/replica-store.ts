@@ -16,8 +16,6 @@ export interface ReplicaStore extends UsageStore {
   readonly forgotten: Table;
   /** What was deleted: see cluster/erased.ts. */
   readonly erased: Table;
-  /** Rows that could not be applied: see cluster/refusals.ts. */
-  readonly refused: Table;
 }
 
 /** Opens the usage store of a data directory with the tables of a replica. @throws {Error} as `openLaidOut` does */
@@ -31,6 +29,5 @@ export function openReplicaStore(data: string): ReplicaStore {
     messageTimes: openTable(lmdb, 'messageTimes'),
     forgotten: openTable(lmdb, 'forgotten'),
     erased: openTable(lmdb, 'erased'),
-    refused: openTable(lmdb, 'refused'),
   };
 }

@@ -1,3 +1,4 @@
+import type { Refusal } from '../../src/cluster/apply-entry.ts';
 import { Replica } from '../../src/cluster/replica.ts';
 import { createReports } from '../../src/manage/make-report.ts';
 import { exposuresKey, readExposures } from '../../src/store/exposures.ts';
@@ -15,6 +16,8 @@ export class TestReplica {
   readonly data: string;
   store: ReplicaStore;
   replica: Replica;
+  /** Rows that were refused so far. */
+  readonly refused: Refusal[] = [];
   /** Milliseconds that pass at each look at the clock: 0 applies all at once, 10 one entry or step at a time. */
   pace = 0;
   #time = 0;
@@ -33,7 +36,7 @@ export class TestReplica {
   /** One call, which may leave an entry half applied. */
   step(log: TestLog, to = log.position): void {
     const { position } = this.replica.applied;
-    if (position < to) this.replica.apply(log.entries.slice(position, to));
+    if (position < to) this.refused.push(...this.replica.apply(log.entries.slice(position, to)).refused);
   }
 
   /** As after the end of the process, with nothing in memory. */

@@ -10,10 +10,10 @@ test('tables that only a node of several machines has are read, too', async () =
   const replica = openReplicaStore(data);
   replica.lmdb.transactionSync(() => {
     for (let number = 0; number < 700; number += 1)
-      replica.refused.putSync(Buffer.from(String(number).padStart(6, '0')), Buffer.from('{}'));
+      replica.forgotten.putSync(Buffer.from(String(number).padStart(6, '0')), Buffer.from('{}'));
   });
   const store = openUsageStore(data);
-  const table = 'refused' as UsageTable;
+  const table = 'forgotten' as UsageTable;
   const after = finish(scan(store, { table, after: undefined }));
   expect(Buffer.from(after!).toString()).toBe('000499');
   expect(finish(scan(store, { table, after }))).toBeUndefined();

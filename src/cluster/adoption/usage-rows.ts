@@ -11,14 +11,7 @@ import type { ReplicaSettings } from '../settings.ts';
  */
 export function addReplicaRows(store: ReplicaStore, entry: string, settings: ReplicaSettings): void {
   transact(store.lmdb, () => {
-    for (const table of [
-      'replica',
-      'streamSeries',
-      'messageTimes',
-      'forgotten',
-      'erased',
-      'refused',
-    ] as const)
+    for (const table of ['replica', 'streamSeries', 'messageTimes', 'forgotten', 'erased'] as const)
       store[table].clearSync();
     const messages = messagesSince(store, 0, Number.MAX_SAFE_INTEGER);
     const counted = new CountedMessages(store);

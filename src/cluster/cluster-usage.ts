@@ -158,7 +158,7 @@ export class ClusterUsage implements UsageEngine {
   }
 
   async freshen(): Promise<Freshness> {
-    return { completeThrough: (await this.#ask('freshen')) as number };
+    return (await this.#ask('freshen')) as Freshness;
   }
 
   refusal(): ApiError | undefined {
@@ -179,8 +179,9 @@ export class ClusterUsage implements UsageEngine {
   }
 
   status(): UsageEngineStatus {
-    const { start, maxSpoolBytes, clock } = this.#deps;
-    return statusOf(this.#told, start.facts.directory, maxSpoolBytes, clock.now());
+    const { start, maxSpoolBytes, clock, setAside } = this.#deps;
+    const told = statusOf(this.#told, start.facts.directory, maxSpoolBytes, clock.now());
+    return { ...told, setAsideBytes: setAside.bytes };
   }
 
   async close(): Promise<void> {

@@ -1,6 +1,7 @@
 import type { RetentionStep } from '../aggregate/maintain.ts';
 import type { Clock } from '../clock.ts';
 import type { Forgotten } from '../commit/envelope.ts';
+import type { Freshness } from '../commit/usage-engine.ts';
 import { engineAway, isStoreFailure } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { EngineError } from '../postgres/engine-error.ts';
@@ -160,8 +161,10 @@ export class ReplicaNode {
   }
 
   /** See `NodeLoop.freshen`. */
-  freshen(): Promise<number> {
-    return this.#loop.freshen();
+  async freshen(): Promise<Freshness> {
+    const completeThrough = await this.#loop.freshen();
+    const done = this.#loop.view!.nodes.filter(({ state }) => state === 'done');
+    return { completeThrough, mayBeCounting: done.map(({ name, directory }) => name || directory) };
   }
 
   /** Resolves when the log has it. @throws {ApiError} `engine_unavailable` */

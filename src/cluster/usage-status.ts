@@ -11,7 +11,7 @@ export function statusOf(
   directory: string,
   maxBytes: number,
   now: number,
-): UsageEngineStatus {
+): Omit<UsageEngineStatus, 'setAsideBytes'> {
   const { link, view, completeThrough = 0, rebases = 0, trimming } = told ?? {};
   const head = view?.head.position ?? 0;
   return {

@@ -88,6 +88,11 @@ function countMetrics(core: Core): readonly ServiceMetric[] {
     ),
     gauge('gaps', 'Stretches of counts that are known to be lost.', ({ gapCount }) => gapCount),
     gauge('refused_rows', 'Rows of counts that could not be applied.', ({ refused }) => refused.rows),
+    gauge(
+      'set_aside_bytes',
+      'What this node has set aside, because PostgreSQL had lost it.',
+      ({ setAsideBytes }) => setAsideBytes,
+    ),
     counter(
       'rebases_total',
       'How often this node has loaded all counts from the engine anew.',

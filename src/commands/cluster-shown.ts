@@ -4,7 +4,7 @@ import type { ClusterShown } from '../manage/cluster-shape.ts';
 /** The nodes as the API shows them. */
 export function showCluster(status: UsageEngineStatus | undefined): ClusterShown | null {
   if (status === undefined) return null;
-  const { directory, engine, nodes, completeThrough, spool, gaps, refused, rebases } = status;
+  const { directory, engine, nodes, completeThrough, spool, gaps, refused, rebases, setAsideBytes } = status;
   return {
     node: directory,
     connected: engine.connected,
@@ -20,6 +20,7 @@ export function showCluster(status: UsageEngineStatus | undefined): ClusterShown
     })),
     refusedRows: refused.rows,
     failovers: engine.failovers,
+    setAsideBytes,
     rebases,
   };
 }

@@ -66,6 +66,11 @@ export interface UsageEngine {
 export interface Freshness {
   /** All that any node has answered before this time (Unix ms) is in the store. */
   readonly completeThrough: number;
+  /**
+   * Nodes that stopped after they had shipped everything, by name. One that has started since, and cannot reach PostgreSQL, counts
+   * what nobody else can know of.
+   */
+  readonly mayBeCounting: readonly string[];
 }
 
 export interface UsageReadiness {
@@ -89,6 +94,8 @@ export interface UsageEngineStatus {
   readonly gapCount: number;
   /** Rows of deltas that could not be applied. */
   readonly refused: { readonly rows: number; readonly latest: readonly RefusedRowStatus[] };
+  /** Bytes of what this node has set aside, because PostgreSQL has lost it. */
+  readonly setAsideBytes: number;
   /** How often this process has emptied its replica and loaded a snapshot. */
   readonly rebases: number;
   readonly log: LogStatus;

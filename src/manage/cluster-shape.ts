@@ -38,6 +38,7 @@ export const Cluster = Type.Object(
     gaps: listOf(GapShown, 'Stretches of counts that are known to be lost.'),
     refusedRows: count('Rows of counts that could not be applied.'),
     failovers: count('How often another primary answered than before, since the start.'),
+    setAsideBytes: count('What this node has set aside, because PostgreSQL had lost it.'),
     rebases: count('How often the node has loaded all counts from the engine anew, since the start.'),
   },
   { description: 'The nodes that share an engine; `null` on a single machine.' },
@@ -67,5 +68,6 @@ export const exampleCluster = {
   gaps: [],
   refusedRows: 0,
   failovers: 0,
+  setAsideBytes: 0,
   rebases: 0,
 };

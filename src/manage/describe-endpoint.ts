@@ -13,7 +13,7 @@ import { jsonContent } from '../http/schema.ts';
 import { type Access, adminsOnly, notInTeam } from './access.ts';
 import { tooManyRequests } from './admit.ts';
 import { changedSince } from './etag.ts';
-import { CompleteThrough } from './freshly.ts';
+import { freshnessHeaders } from './freshly.ts';
 import { maxLimit } from './lists.ts';
 
 /** What of a declaration the document shows. */
@@ -53,7 +53,7 @@ export function describeEndpoint(method: string, path: string, declared: Describ
           ...rest,
           headers: {
             ...headers,
-            ...(declared.counted && status === '200' && { 'Flagmeter-Complete-Through': CompleteThrough }),
+            ...(declared.counted && status === '200' && freshnessHeaders),
             'Cache-Control': NotCached,
           },
         },

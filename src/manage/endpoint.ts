@@ -2,6 +2,7 @@ import type { Static, TProperties, TSchema } from 'typebox';
 import type { Accounts } from '../accounts/accounts.ts';
 import type { Directory } from '../accounts/directory.ts';
 import { Unauthorized } from '../auth/bearer.ts';
+import type { Freshness } from '../commit/usage-engine.ts';
 import { type Answer, noContent, replyWith } from '../http/answer.ts';
 import type { AnswerOf, DeclaredAnswers, Endpoint, ParameterIn, Refusals } from '../http/endpoint.ts';
 import { jsonBody } from '../http/json-body.ts';
@@ -63,8 +64,8 @@ export type Call<
   readonly body: Body extends TSchema ? Static<Body> : undefined;
   /** Changes made through it are the caller's in the audit log. */
   readonly directory: Directory;
-  /** Until when everything that was counted is there, Unix ms. `undefined` on one machine, where that is now. */
-  readonly completeThrough: number | undefined;
+  /** How complete the counts are. `undefined` on one machine, where everything is there. */
+  readonly fresh: Freshness | undefined;
 };
 
 const notCached = { 'cache-control': 'no-store' };

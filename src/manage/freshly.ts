@@ -1,3 +1,4 @@
+import type { Freshness } from '../commit/usage-engine.ts';
 import type { Header } from '../http/endpoint.ts';
 import type { Reply } from '../http/types.ts';
 import { timeText } from './answers.ts';
@@ -5,36 +6,61 @@ import { timeText } from './answers.ts';
 /** What tells how complete the counts are that reports read: see `UsageEngine.freshen`. */
 export interface FreshnessDeps {
   /** @throws {ApiError} `engine_unavailable` */
-  freshen(): Promise<{ readonly completeThrough: number }> | undefined;
+  freshen(): Promise<Freshness> | undefined;
 }
 
-/** The header of an answer on one of several machines. */
-export const CompleteThrough: Header = {
-  component: 'CompleteThrough',
-  description:
-    'On several machines: everything that any of them accepted before this time is in the answer. On one machine it is not there: everything is in the answer.',
-  schema: { type: 'string', format: 'date-time' },
-};
+/** The headers of an answer on one of several machines. */
+export const freshnessHeaders = {
+  'Flagmeter-Complete-Through': {
+    component: 'CompleteThrough',
+    description:
+      'On several machines: everything that any of them accepted before this time is in the answer. On one machine it is not there: everything is in the answer.',
+    schema: { type: 'string', format: 'date-time' },
+  },
+  'Flagmeter-May-Be-Counting': {
+    component: 'MayBeCounting',
+    description:
+      'On several machines: nodes that stopped cleanly, percent-encoded and separated by commas. One that has started since without reaching PostgreSQL may count what is not in the answer. Absent if there are none.',
+    schema: { type: 'string' },
+  },
+} as const satisfies Record<string, Header>;
 
-const headerName = 'flagmeter-complete-through';
+/** As headers; none on one machine. */
+export function headersOf(fresh: Freshness | undefined): Record<string, string> {
+  if (fresh === undefined) return {};
+  const { completeThrough, mayBeCounting } = fresh;
+  const names = mayBeCounting.map(encodeURIComponent).join(',');
+  return {
+    'flagmeter-complete-through': timeText(completeThrough),
+    ...(names !== '' && { 'flagmeter-may-be-counting': names }),
+  };
+}
 
-/** As a header; none on one machine. */
-export function completeThroughHeader(completeThrough: number | undefined): Record<string, string> {
-  return completeThrough === undefined ? {} : { [headerName]: timeText(completeThrough) };
+/** As fields of a report; none on one machine. */
+export function fieldsOf(fresh: Freshness | undefined): {
+  readonly completeThrough?: string;
+  readonly mayBeCounting?: string[];
+} {
+  if (fresh === undefined) return {};
+  const { completeThrough, mayBeCounting } = fresh;
+  return {
+    completeThrough: timeText(completeThrough),
+    ...(mayBeCounting.length > 0 && { mayBeCounting: [...mayBeCounting] }),
+  };
 }
 
 /**
- * Answers when what this node has counted is in the store, and as much of the others as is known; the header says how much that
+ * Answers when what this node has counted is in the store, and as much of the others as is known; the headers say how much that
  * is. On one machine nothing waits.
  */
 export function freshly(
   { freshen }: FreshnessDeps,
-  answer: (call: { readonly completeThrough: number | undefined }) => Reply | Promise<Reply>,
+  answer: (call: { readonly fresh: Freshness | undefined }) => Reply | Promise<Reply>,
 ): Reply | Promise<Reply> {
   const wait = freshen();
-  if (wait === undefined) return answer({ completeThrough: undefined });
-  return wait.then(async ({ completeThrough }) => {
-    const reply = await answer({ completeThrough });
-    return { ...reply, headers: { ...reply.headers, ...completeThroughHeader(completeThrough) } };
+  if (wait === undefined) return answer({ fresh: undefined });
+  return wait.then(async (fresh) => {
+    const reply = await answer({ fresh });
+    return { ...reply, headers: { ...reply.headers, ...headersOf(fresh) } };
   });
 }

@@ -1,13 +1,14 @@
 import { UserUnions } from '../aggregate/user-unions.ts';
+import type { Freshness } from '../commit/usage-engine.ts';
 import { type JsonBytes, jsonBytes } from '../http/answer.ts';
 import type { Environment } from '../store/records.ts';
 import { type ScanTask, scan } from '../store/scan.ts';
 import type { Reading } from '../store/snapshot.ts';
 import type { UsageStore } from '../store/usage.ts';
 import type { WatchTask } from '../webhooks/findings.ts';
-import { timeText } from './answers.ts';
 import { type ComparisonTask, comparisonReport } from './comparison-report.ts';
 import { type FeaturesTask, featuresReport, type SightTask, sightsOf } from './features-report.ts';
+import { fieldsOf } from './freshly.ts';
 import { type LedgerTask, ledgerReport } from './ledger-report.ts';
 import { measurementsReport } from './measurements-report.ts';
 import { type MetricsTask, metricsReport } from './metrics-report.ts';
@@ -31,8 +32,8 @@ export interface UsageTask {
   readonly range: ReportRange;
   /** The one feature or metric to report; all of them when undefined. */
   readonly only: string | undefined;
-  /** Unix ms; see `Call`. */
-  readonly completeThrough?: number | undefined;
+  /** See `Call`. */
+  readonly fresh?: Freshness | undefined;
 }
 
 export interface MeasurementsTask extends UsageTask {
@@ -73,9 +74,8 @@ export function createReports(store: UsageStore) {
 }
 
 /** Says until when a report is complete, where that is not now. */
-function* through<T>({ completeThrough }: UsageTask, reading: Reading<T>): Reading<T> {
-  const shown = yield* reading;
-  return completeThrough === undefined ? shown : { ...shown, completeThrough: timeText(completeThrough) };
+function* through<T>({ fresh }: UsageTask, reading: Reading<T>): Reading<T> {
+  return { ...(yield* reading), ...fieldsOf(fresh) };
 }
 
 /** Bytes go to another thread without a copy, and to a socket as they are. */
@@ -83,6 +83,6 @@ function* inJson<T>(reading: Reading<T>): Reading<JsonBytes<T>> {
   return jsonBytes(yield* reading);
 }
 
-function* packed({ completeThrough }: OverviewTask, reading: Reading<OverviewShown>): Reading<PackedJson> {
-  return packJson(yield* reading, completeThrough);
+function* packed({ fresh }: OverviewTask, reading: Reading<OverviewShown>): Reading<PackedJson> {
+  return packJson(yield* reading, fresh);
 }

@@ -1,5 +1,6 @@
 import { readNewCounts } from '../aggregate/read-counts.ts';
 import { environmentUsers } from '../aggregate/unique-users.ts';
+import type { Freshness } from '../commit/usage-engine.ts';
 import { readCarried } from '../store/carried.ts';
 import type { Counts } from '../store/cells.ts';
 import type { Environment, FeatureDeclaration } from '../store/records.ts';
@@ -7,6 +8,7 @@ import { surplusName } from '../store/series.ts';
 import { fromSnapshot, type Reading, type Snapshot } from '../store/snapshot.ts';
 import type { UsageStore } from '../store/usage.ts';
 import { timeText } from './answers.ts';
+import { fieldsOf } from './freshly.ts';
 import {
   daysParted,
   hoursOver,
@@ -33,8 +35,8 @@ export interface OverviewTask extends OverviewWanted {
   readonly declared: readonly FeatureDeclaration[];
   /** Backend keys that were seen in a packet. */
   readonly leakedKeys: number;
-  /** Unix ms; see `Call`. */
-  readonly completeThrough?: number | undefined;
+  /** See `Call`. */
+  readonly fresh?: Freshness | undefined;
 }
 
 /** What is kept in memory of earlier overviews. */
@@ -66,7 +68,8 @@ export function* overviewReport(
       to: minuteText(range.to),
       step: range.step,
       at: timeText(now),
-      completeThrough: timeText(task.completeThrough ?? now),
+      completeThrough: timeText(now),
+      ...fieldsOf(task.fresh),
       totals: { ...counted.total, ...receivedIn(ledger, hours) },
       before: showBefore(task.comparison, counted, sights, ledger),
       ...(yield* countUsers(store, task, base, sights, at)),

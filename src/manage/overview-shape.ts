@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { count, flag, listOf, oneOf, orNull, shape, text, time } from '../http/schema.ts';
-import { pointOf } from './report-shapes.ts';
+import { mayBeCounting, pointOf } from './report-shapes.ts';
 import { verdictKinds } from './verdict-shape.ts';
 
 /** The shapes of the overview of an environment. */
@@ -111,6 +111,7 @@ export const Overview = shape(
     step: oneOf(['minute', 'hour', 'day'], 'The width of the buckets.'),
     at: time('When it was computed. The bucket that holds this time is not finished.'),
     completeThrough: time('Until when everything that was accepted is in it.'),
+    mayBeCounting: Type.Optional(mayBeCounting),
     totals: Type.Object(totals),
     before: orNull(
       Type.Object(Before.properties, {

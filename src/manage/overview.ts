@@ -18,7 +18,7 @@ import { userColumns, usersIn } from './exports/few-columns.ts';
 import { fewRows, read } from './exports/few-rows.ts';
 import { format, orInRows, rowsWanted } from './exports/format.ts';
 import { type StalenessDeps, stalenessOf } from './feature-detail.ts';
-import { CompleteThrough, completeThroughHeader } from './freshly.ts';
+import { freshnessHeaders, headersOf } from './freshly.ts';
 import { daysOf, overviewRange, readOverviewRange } from './overview-range.ts';
 import type { OverviewTask } from './overview-report.ts';
 import { Overview, type OverviewShown, OverviewUsers } from './overview-shape.ts';
@@ -38,7 +38,7 @@ const headers = {
     schema: { type: 'string', pattern: '^"[\\w-]{22}(-gzip)?"$' },
   },
   Vary: { required: true, schema: { const: 'Accept-Encoding' } },
-  'Flagmeter-Complete-Through': CompleteThrough,
+  ...freshnessHeaders,
 } as const satisfies Record<string, Header>;
 
 const coding: Header = {
@@ -127,10 +127,9 @@ however many callers ask, so ask again every second or two, with \`If-None-Match
 async function makeFresh(
   { reports, freshen }: OverviewDeps,
   teamId: string,
-  task: Omit<OverviewTask, 'completeThrough'>,
+  task: Omit<OverviewTask, 'fresh'>,
 ): Promise<PackedJson> {
-  const fresh = await freshen();
-  return reports.make(teamId, 'overview', { ...task, completeThrough: fresh?.completeThrough });
+  return reports.make(teamId, 'overview', { ...task, fresh: await freshen() });
 }
 
 /** What of the accounts an overview shows. A change of it is shown at once, so it has a version. */
@@ -145,11 +144,11 @@ type Tagged = 'etag' | 'vary';
 
 function answer(
   request: Request,
-  { tag, gzip, completeThrough }: PackedJson,
+  { tag, gzip, fresh }: PackedJson,
 ): Answer<200, OverviewShown, Tagged> | Answer<304, undefined, Tagged> {
   const isPacked = codingFor(request.header('accept-encoding'), ['gzip']) === 'gzip';
   const etag = isPacked ? tag.replace(/"$/, '-gzip"') : tag;
-  const headers = { etag, vary: 'Accept-Encoding', ...completeThroughHeader(completeThrough) };
+  const headers = { etag, vary: 'Accept-Encoding', ...headersOf(fresh) };
   if (isTagIn(etag, request.header('if-none-match'))) return { status: 304, body: undefined, headers };
   const body = (isPacked ? gzip : gunzipSync(gzip)) as unknown as JsonBytes<OverviewShown>;
   const more = isPacked ? { 'content-encoding': 'gzip' } : {};

@@ -1,4 +1,5 @@
 import { gzipSync } from 'node:zlib';
+import type { Freshness } from '../commit/usage-engine.ts';
 import { entityTag } from '../http/entity-tag.ts';
 import type { OverviewShown } from './overview-shape.ts';
 import type { PackedJson } from './shared-results.ts';
@@ -8,13 +9,13 @@ const level = 3;
 
 /**
  * Writes an overview as JSON and compresses it. Its tag does not depend on when it was computed.
- * @param completeThrough what the header says; none on one machine
+ * @param fresh what the headers say; none on one machine
  */
-export function packJson(shown: OverviewShown, completeThrough?: number): PackedJson {
+export function packJson(shown: OverviewShown, fresh?: Freshness): PackedJson {
   const json = JSON.stringify(shown);
   const withoutTimes = [shown.at, shown.completeThrough].reduce(
     (text, time) => text.replaceAll(`"${time}"`, '""'),
     json,
   );
-  return { tag: entityTag(withoutTimes), gzip: Uint8Array.from(gzipSync(json, { level })), completeThrough };
+  return { tag: entityTag(withoutTimes), gzip: Uint8Array.from(gzipSync(json, { level })), fresh };
 }

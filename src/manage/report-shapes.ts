@@ -2,6 +2,12 @@ import Type, { type Static, type TSchema } from 'typebox';
 import { count, listOf, number, oneOf, shape, text, time } from '../http/schema.ts';
 import { kind } from './metric-shape.ts';
 
+/** The nodes that `completeThrough` cannot know of. */
+export const mayBeCounting = listOf(
+  text('Name of a node.'),
+  'Nodes that stopped cleanly: one that has started since without reaching PostgreSQL may count what is not in it. Absent if there are none.',
+);
+
 const covered = {
   environment: text('Name of the environment.'),
   from: time('The beginning, included.'),
@@ -10,6 +16,7 @@ const covered = {
   completeThrough: Type.Optional(
     time('On several machines: until when everything that any of them accepted is in it.'),
   ),
+  mayBeCounting: Type.Optional(mayBeCounting),
 };
 
 const counts = {

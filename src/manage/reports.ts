@@ -55,11 +55,11 @@ export const reports: Group<ReportDeps> = {
       answers: { 200: orInRows(jsonAnswer(UsageReport, 'The report.'), usageColumns) },
       refuses,
       async handle(call, { reports, retention }: ReportDeps) {
-        const { completeThrough, directory, application, query, request } = call;
+        const { fresh, directory, application, query, request } = call;
         const environment = findEnvironment(application.environments, query.environment);
         const rows = rowsWanted(query, request);
         const range = readReportRange(query, directory.clock.now(), retention, rows && anyLength);
-        const task = { environment, range, only: query.feature, completeThrough };
+        const task = { environment, range, only: query.feature, fresh };
         const { teamId } = application;
         if (rows === undefined) return ok(await reports.make(teamId, 'usage', task));
         return written(rows.type, await reports.export(teamId, 'usage', task, rows.format));
@@ -75,12 +75,12 @@ export const reports: Group<ReportDeps> = {
       answers: { 200: orInRows(jsonAnswer(MeasurementsReport, 'The report.'), measurementColumns) },
       refuses,
       async handle(call, { reports, retention }: ReportDeps) {
-        const { completeThrough, directory, application, query, request } = call;
+        const { fresh, directory, application, query, request } = call;
         const environment = findEnvironment(application.environments, query.environment);
         const rows = rowsWanted(query, request);
         const range = readReportRange(query, directory.clock.now(), retention, rows && anyLength);
         const gauges = gaugesOf(directory, application);
-        const task = { environment, range, only: query.metric, gauges, completeThrough };
+        const task = { environment, range, only: query.metric, gauges, fresh };
         const { teamId } = application;
         if (rows === undefined) return ok(await reports.make(teamId, 'measurements', task));
         return written(rows.type, await reports.export(teamId, 'measurements', task, rows.format));

@@ -1,12 +1,13 @@
 import type { Clock } from '../clock.ts';
+import type { Freshness } from '../commit/usage-engine.ts';
 
 /** A result that many callers get: JSON, compressed once. */
 export interface PackedJson {
   /** Changes with the content, but not with the time at which it was made. */
   readonly tag: string;
   readonly gzip: Uint8Array<ArrayBuffer>;
-  /** On several machines: until when everything is in it, Unix ms. */
-  readonly completeThrough?: number | undefined;
+  /** See `Call`. */
+  readonly fresh?: Freshness | undefined;
 }
 
 interface Shared {

@@ -20,5 +20,6 @@ const inNeither = [
   'flagmeter_oldest_reader_commits',
   'flagmeter_queue_bytes',
   'flagmeter_rebases_total',
+  'flagmeter_set_aside_bytes',
   'flagmeter_surplus_connections_closed_total',
 ];

@@ -43,8 +43,12 @@ export class SetAside {
   #running: Promise<void> | undefined;
   #failed: { readonly at: number; readonly error: unknown } | undefined;
 
+  /** What all that is set aside takes: it is there also after a restart, until someone removes it. */
+  bytes: number;
+
   constructor(deps: SetAsideDeps) {
     this.#deps = deps;
+    this.bytes = setAsideIn(deps.data).bytes;
   }
 
   /**
@@ -90,6 +94,7 @@ export class SetAside {
           let part = 0;
           for await (const body of content.parts()) await write(partFile(part++), body);
         });
+        this.bytes = setAsideIn(data).bytes;
         log.warn('what this node held was set aside, because PostgreSQL has lost it', {
           directory: join(folder, name),
           position: holding.applied.position,

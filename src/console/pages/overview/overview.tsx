@@ -85,6 +85,9 @@ function Figures({ app, overview, range, stale }: FiguresProps) {
         height={200}
         onZoom={(from, to) => range.zoom(from * 1000, to * 1000)}
       />
+      {overview.mayBeCounting && (
+        <p class="quiet">Not in it: what {overview.mayBeCounting.join(', ')} may count without PostgreSQL.</p>
+      )}
       <StateLine app={app} overview={overview} state={state} onChoose={(next) => change({ state: next })} />
       {overview.features.every(({ lastSeenAt }) => lastSeenAt === null) && (
         <NothingSeen app={app} environment={overview.environment} />

@@ -101,7 +101,7 @@ export class ClusterUsage implements UsageEngine {
         deps.health.failed(new CommitFailed(message, code));
       },
       forgotten: () => this.#onForgotten(),
-      setAside: () => deps.setAside.keep(),
+      setAside: () => deps.setAside.keep('usage'),
     });
     this.#ended = new Promise((resolve) => {
       worker.once('error', (error) => resolve(this.#end(error.message)));

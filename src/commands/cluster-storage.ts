@@ -164,7 +164,7 @@ class ClusterStorage implements Storage {
       key: this.#key,
       slow: { fromMs: config.slowCommit, log },
       repair: () => planAfterLoss(clock, config.signingAlg),
-      setAside: () => this.#setAsideOf(parts).keep(),
+      setAside: () => this.#setAsideOf(parts).keep('accounts'),
     });
     const started = engine.start();
     if (this.#link.found !== undefined) await started; // Else it begins to count at once.

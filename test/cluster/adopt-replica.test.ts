@@ -52,7 +52,7 @@ function restartNode(
   { name = 'node', free = () => 2 ** 40 } = {},
 ): Promise<TestNode> {
   const setAside = new SetAside({ data, clock: systemClock, log: testLog(), free });
-  return start(url, { data, name, setAside: () => setAside.keep() });
+  return start(url, { data, name, setAside: () => setAside.keep('usage') });
 }
 
 /** Drops the database, and makes an empty one of the same name. */

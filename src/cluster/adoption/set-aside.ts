@@ -37,6 +37,8 @@ export interface SetAsideDeps {
   readonly free?: (path: string) => number;
 }
 
+export type Lost = 'usage' | 'accounts';
+
 /** Keeps what a node holds of its engine, before it is replaced. One of them for a process. */
 export class SetAside {
   readonly #deps: SetAsideDeps;
@@ -52,14 +54,16 @@ export class SetAside {
   }
 
   /**
-   * Resolves when the counts and the accounts, as they are now, are on disk once more.
+   * Resolves when the counts and the accounts, as they are now, are on disk once more. Both are kept whichever is about to be
+   * replaced, because counts refer to accounts. What is there already, with the accounts or the counts of before, is enough.
+   * @param lost what is about to be replaced
    * @throws {Error} the disk does not take them; it says why, and what to do
    */
-  keep(): Promise<void> {
+  keep(lost: Lost): Promise<void> {
     const { clock } = this.#deps;
     if (this.#failed !== undefined && clock.monotonic() - this.#failed.at < againMs)
       return Promise.reject(this.#failed.error);
-    this.#running ??= this.#keep()
+    this.#running ??= this.#keep(lost)
       .catch((error: unknown) => {
         this.#failed = { at: clock.monotonic(), error };
         throw error;
@@ -70,7 +74,7 @@ export class SetAside {
     return this.#running;
   }
 
-  async #keep(): Promise<void> {
+  async #keep(lost: Lost): Promise<void> {
     const { data, log } = this.#deps;
     const spool = new Spool(data, () => '');
     const [usage, accounts] = [openReplicaStore(data), openAccountStore(data)];
@@ -80,7 +84,7 @@ export class SetAside {
         const holding = holdingOf(usage, accounts, spool);
         const name = nameOf(holding);
         const folder = join(data, setAsideFolder);
-        if (isPresent(join(folder, name))) return;
+        if (setAsideIn(data).names.some((known) => partOf(known, lost) === partOf(name, lost))) return;
         mkdirSync(folder, { recursive: true, mode: 0o700 });
         await createAtomically(folder, [name], async (staging) => {
           mkdirSync(join(staging, name), { mode: 0o700 });
@@ -121,6 +125,12 @@ export class SetAside {
 /** A replica that was being loaded holds a part of the counts only. */
 export function isWhole({ applied }: Holding): boolean {
   return applied.position > 0;
+}
+
+/** Of a name: which counts or which accounts it is. */
+function partOf(name: string, lost: Lost): string {
+  const [position, id, version, change] = name.split('-');
+  return lost === 'usage' ? `${position}-${id}` : `${version}-${change}`;
 }
 
 /** The same content has the same name. */

@@ -1,0 +1,203 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import type { ServiceStatusShown } from '../../src/manage/status-shape.ts';
+import {
+  type Binary,
+  type Credentials,
+  cleanUp,
+  createApplication,
+  createKey,
+  freshDirectory,
+  startBinary,
+  stop,
+  token,
+} from '../support/binary.ts';
+import { needing } from '../support/needing.ts';
+import { Postgres } from '../support/postgres.ts';
+import { prepareEngine } from '../support/prepare-engine.ts';
+import { runBinary } from '../support/run-binary.ts';
+
+/** Three processes of the compiled executable whose PostgreSQL is lost, and restored from what they hold. */
+
+const urls = ['--auth-url', 'https://auth.example', '--base-url', 'https://api.example'];
+const origin = 'https://shop.example';
+const inTime = { timeout: 90_000, interval: 100 };
+
+let database: Postgres;
+let engine: string;
+let credentials: Credentials;
+let nodes: Binary[] = [];
+let bearer: string;
+let application: string;
+let key: string;
+let counted = 0;
+
+interface Shown {
+  readonly completeThrough: string;
+  readonly mayBeCounting?: readonly string[];
+  readonly features: readonly { readonly checks: number }[];
+}
+
+needing('postgresql').describe('nodes whose PostgreSQL is lost', { timeout: 180_000 }, () => {
+  beforeAll(async () => {
+    database = await Postgres.start();
+    engine = await database.database();
+    credentials = await prepareEngine(engine);
+    for (const name of ['one', 'two', 'three'])
+      nodes.push(await startNode(join(freshDirectory(), name), name));
+    bearer = await token(nodes[0]!.http, credentials);
+    application = await createApplication(nodes[0]!.http, bearer, { name: 'Shop' });
+    key = (await createKey(nodes[0]!.http, bearer, application, 'Frontend')).key;
+    for (const node of nodes) await vi.waitFor(async () => expect(await send(node)).toBe(202), inTime);
+    await expectAll();
+  }, 180_000);
+
+  afterAll(async () => {
+    for (const node of nodes) await stop(node);
+    await database.close();
+    cleanUp();
+  });
+
+  test('report a node that stopped cleanly, because it may be counting without PostgreSQL', async () => {
+    const { data } = nodes[2]!;
+    expect((await reportOf(nodes[0]!)).mayBeCounting).toBeUndefined();
+    await stop(nodes[2]!);
+    const away = new URL(engine);
+    away.port = '1';
+    const cutOff = await startNode(data, 'three', away.href);
+    const before = Date.now();
+    expect(await send(cutOff)).toBe(202);
+    await vi.waitFor(async () => {
+      const { completeThrough, mayBeCounting, features } = await reportOf(nodes[0]!);
+      expect(Date.parse(completeThrough)).toBeGreaterThan(before);
+      expect(features[0]!.checks).toBe(counted - 1);
+      expect(mayBeCounting).toEqual(['three']);
+    }, inTime);
+    const answer = await get(nodes[1]!, `${usagePath()}&format=csv`);
+    expect(answer.headers.get('flagmeter-may-be-counting')).toBe('three');
+    await stop(cutOff);
+    nodes[2] = await startNode(data, 'three');
+    await expectAll();
+    for (const node of nodes) expect((await reportOf(node)).mayBeCounting).toBeUndefined();
+  });
+
+  test('go on with an empty database that is filled from one of them', async () => {
+    await lose();
+    for (const node of nodes) expect(await send(node)).toBe(202);
+    const { data } = nodes[0]!;
+    const running = await adopt(data);
+    expect(running.code).toBe(1);
+    expect(running.stderr).toContain('stop that node first');
+    const listed = await adopt(data, '--dry-run', '--json');
+    expect(JSON.parse(listed.stdout)).toMatchObject([{ name: 'replica' }]);
+    await stop(nodes[0]!);
+    const adopted = await adopt(data);
+    expect(adopted, adopted.stderr).toMatchObject({ code: 0 });
+    expect(adopted.stderr).toMatch(
+      /^replica: usage at position \d+, complete through 20.*; accounts at version \d+$/m,
+    );
+    nodes[0] = await startNode(data, 'one');
+    for (const node of nodes) expect(await send(node)).toBe(202);
+    await expectAll();
+    for (const node of nodes) expect((await get(node, '/api/v2/applications')).status).toBe(200);
+    bearer = await token(nodes[1]!.http, credentials);
+    await expectAll();
+  });
+
+  test('set aside what an older database does not have, and give it back', async () => {
+    const goBack = await copy();
+    await vi.waitFor(
+      async () => expect((await get(nodes[0]!, '/api/v2/applications')).status).toBe(200),
+      inTime,
+    );
+    const later = await createKey(nodes[0]!.http, bearer, application, 'Frontend');
+    for (const node of nodes)
+      await vi.waitFor(async () => expect(await send(node, later.key)).toBe(202), inTime);
+    await expectAll();
+    await goBack();
+    for (const node of nodes)
+      await vi.waitFor(async () => {
+        const metrics = await (await fetch(`http://${node.http}/metrics`)).text();
+        expect(metrics).toMatch(/^flagmeter_set_aside_bytes [1-9]/m);
+        expect((await fetch(`http://${node.http}/readyz?for=managing`)).status).toBe(200);
+      }, inTime);
+    bearer = await token(nodes[1]!.http, credentials);
+    await expectAll(); // Deltas of the last hour come again.
+    expect(await send(nodes[1]!, later.key)).toBe(404);
+    const { cluster } = (await (await get(nodes[1]!, '/api/v2/status')).json()) as ServiceStatusShown;
+    expect(cluster!.setAsideBytes).toBeGreaterThan(0);
+    const directories = nodes.map(({ data }) => data);
+    for (const node of nodes) await stop(node);
+    const listed = await adopt(directories[1]!, '--dry-run', '--json');
+    const held = JSON.parse(listed.stdout) as { readonly name: string }[];
+    const [kept] = held.filter(({ name }) => name !== 'replica');
+    await lose();
+    const adopted = await adopt(directories[1]!, '--set-aside', kept!.name);
+    expect(adopted, adopted.stderr).toMatchObject({ code: 0 });
+    nodes = [];
+    for (const data of directories) nodes.push(await startNode(data, data.split('/').at(-1)!));
+    bearer = await token(nodes[0]!.http, credentials);
+    await vi.waitFor(async () => expect(await send(nodes[0]!, later.key)).toBe(202), inTime);
+    await expectAll();
+  });
+});
+
+function startNode(data: string, name: string, url = engine): Promise<Binary> {
+  return startBinary({ data, args: ['--engine', url, '--node-name', name, ...urls] });
+}
+
+function adopt(data: string, ...flags: string[]) {
+  return runBinary(['engine', 'adopt', '--from-replica', '--data', data, '--engine', engine, ...flags]);
+}
+
+const nameOf = () => new URL(engine).pathname.slice(1);
+
+async function lose(): Promise<void> {
+  await database.query(`DROP DATABASE ${nameOf()} WITH (FORCE)`);
+  await database.query(`CREATE DATABASE ${nameOf()} TEMPLATE template0`);
+}
+
+/** Makes a copy of the database, to which it can be put back. */
+async function copy(): Promise<() => Promise<void>> {
+  const name = nameOf();
+  const cut = async () => {
+    await database.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
+    await database.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [name]);
+  };
+  await cut();
+  await database.query(`CREATE DATABASE ${name}_old TEMPLATE ${name}`);
+  await database.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);
+  return async () => {
+    await cut();
+    await database.query(`DROP DATABASE ${name} WITH (FORCE)`);
+    await database.query(`ALTER DATABASE ${name}_old RENAME TO ${name}`);
+  };
+}
+
+async function send({ http }: Binary, k = key): Promise<number> {
+  const answer = await fetch(`http://${http}/api/frontend/telemetry`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', origin },
+    body: JSON.stringify({ k, e: 'Production', f: { checkout: { on: [1] } } }),
+  });
+  if (answer.status === 202) counted += 1;
+  return answer.status;
+}
+
+function get({ http }: Binary, path: string): Promise<Response> {
+  return fetch(`http://${http}${path}`, { headers: { authorization: `Bearer ${bearer}` } });
+}
+
+const usagePath = () => `/api/v2/applications/${application}/usage?environment=Production`;
+
+async function reportOf(node: Binary): Promise<Shown> {
+  const answer = await get(node, usagePath());
+  expect(answer.status).toBe(200);
+  return (await answer.json()) as Shown;
+}
+
+/** Each node reports what was answered 202, once. */
+async function expectAll(): Promise<void> {
+  for (const node of nodes)
+    await vi.waitFor(async () => expect((await reportOf(node)).features[0]?.checks).toBe(counted), inTime);
+}

@@ -142,11 +142,15 @@ describe('the usage by days in SQL', () => {
     one.meet('f1', 1);
     two.meet('f1', 2);
     await fill(one, two);
-    const rounds = async () => {
-      await Promise.all([exporterOf(one), exporterOf(two)].map((each) => each.round().catch(() => {})));
-      await endLease(url);
-    };
-    await rounds();
+    const outcomes = await Promise.allSettled(
+      [one, two].map((node) => {
+        const both = intercepted(node.side, async ({ name }) => {
+          if (name === 'fm-daily-lease') await endLease(url);
+        });
+        return exporterOf(node, both).round();
+      }),
+    );
+    expect(outcomes.map(({ status }) => status)).toContain('fulfilled');
     const [first] = await inSql(url, yesterday);
     expect(first).toEqual({ feature: 'f0', variant: 'on', checks: 2, used: 0, viewed: 0, users: 0 });
     expect(await inSql(url, yesterday)).toEqual(inReport(one, yesterday));
@@ -156,7 +160,7 @@ describe('the usage by days in SQL', () => {
     expect(await inSql(url, yesterday, 'daily_usage', `DISTINCT ${place}`)).toEqual([
       { team: 'Storefront', application_id: 'app_1', application: 'Shop', environment: 'Live' },
     ]);
-    await rounds();
+    await endLease(url);
     expect(await exporterOf(one).round()).toEqual({ days: 0, rows: 0 });
   });
 

@@ -6,6 +6,7 @@ import { RecordCodec } from '../../src/engine/record-codec.ts';
 import { UsageError } from '../../src/flags.ts';
 import { readEngineKey } from '../../src/postgres/engine-key.ts';
 import { readSecret } from '../../src/postgres/engine-secret.ts';
+import { unpack } from '../fixtures/stores/unpack.ts';
 import { needing } from '../support/needing.ts';
 import { Postgres } from '../support/postgres.ts';
 import { primaryAndStandby } from '../support/postgres-pair.ts';
@@ -129,6 +130,9 @@ needing('postgresql').describe('engine init', () => {
       pair.primary.set({ synchronous_standby_names: `'ANY 1 (standby_${pair.standby.port}, other)'` });
       await pair.primary.reload();
       await expect(init(...to)).rejects.toThrow('needs 1 of 2 standbys');
+      const data = join(temporaryDirectory(), 'data');
+      unpack('layout-2', data);
+      await expect(runEngine(['adopt', '--data', data, ...to])).rejects.toThrow('--allow-asynchronous');
       expect((await init(...to, '--allow-asynchronous')).code).toBe(0);
       const { out } = await runEngine(['status', ...to]);
       expect(out).toMatch(/^Warning: A failover can lose accounts.*needs 1 of 2 standbys/m);

@@ -6,6 +6,7 @@ import { backlog } from './cluster/backlog.ts';
 import { days } from './cluster/days.ts';
 import type { Figure } from './cluster/figure.ts';
 import { growth } from './cluster/growth.ts';
+import { limits } from './cluster/limits.ts';
 import { bearers, changes } from './cluster/managing.ts';
 import { shipping } from './cluster/shipping.ts';
 import { openStage, type Stage } from './cluster/stage.ts';
@@ -59,6 +60,7 @@ const parts: Readonly<Record<string, (stage: Stage, options: Options) => Promise
   days,
   growth: (stage, { small, seconds }) =>
     growth(stage, { rates: small ? [20, 200] : [1_000, 10_000, 30_000], seconds: 4 * seconds }),
+  limits,
 };
 
 function print(json: boolean, figures: readonly Figure[]): void {

@@ -1,0 +1,171 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { Spool } from '../../src/cluster/spool.ts';
+import { createSpoolAggregator } from '../../src/cluster/spool-aggregator.ts';
+import { Batch } from '../../src/commit/batch.ts';
+import { EnvironmentSeries } from '../../src/commit/series-dictionary.ts';
+import { bucketOf, bucketWidth } from '../../src/store/blocks.ts';
+import { freshDirectory, stop } from '../../test/support/binary.ts';
+import { BenchReplica, cells, names } from '../cluster-replica.ts';
+import { ingestMix, packetsOf } from '../packets.ts';
+import { sendPackets } from '../service.ts';
+import { type Figure, told } from './figure.ts';
+import { OtherNode } from './other-node.ts';
+import type { Stage, StagedEngine } from './stage.ts';
+
+interface Options {
+  readonly small: boolean;
+  readonly seconds: number;
+}
+
+/** What a node, the log and PostgreSQL take. Rates are of one thread or one session, with each commit on disk. */
+interface Inputs {
+  readonly packets: number;
+  readonly sealed: number;
+  readonly applied: number;
+  /** Of all nodes together. */
+  readonly appended: number;
+  readonly bytesOfCell: number;
+  readonly walOfCell: number;
+  readonly walOfDelta: number;
+  /** Bytes of WAL a second of a node that counts nothing. */
+  readonly walOfNode: number;
+}
+
+const [series, cellsOfDelta, appenders] = [10_000, 1000, 4];
+/** 10 000 series that are all active every 5 seconds, on every node. */
+const load = 2000;
+const firstMinute = 29_000_000;
+
+/** What nodes take is measured; what 2, 4 and 10 of them can do is calculated from it. */
+export async function limits(stage: Stage, { small, seconds }: Options): Promise<Figure[]> {
+  const rounds = small ? 1 : 20;
+  const inputs = {
+    ...(await ofNode(stage, seconds)),
+    ...(await ofLog(stage, rounds)),
+    ...(await ofThreads(rounds)),
+  };
+  return [
+    told('packets/s of a node', inputs.packets),
+    told('cells/s that a node seals', inputs.sealed),
+    told('cells/s that a node applies', inputs.applied),
+    told(`cells/s that ${appenders} sessions append to the log`, inputs.appended),
+    told('bytes of a cell in the log', inputs.bytesOfCell, 'B'),
+    told('WAL of a delta of one cell', inputs.walOfDelta, 'B'),
+    told('WAL of a cell in a delta of 1 000', inputs.walOfCell, 'B'),
+    told('WAL of a node that counts nothing', inputs.walOfNode / 1000, 'kB/s'),
+    ...[2, 4, 10].flatMap((nodes) => calculated(nodes, inputs)),
+  ];
+}
+
+function calculated(nodes: number, inputs: Inputs): Figure[] {
+  const { packets, sealed, applied, appended, bytesOfCell, walOfCell, walOfDelta, walOfNode } = inputs;
+  const each = { sealing: sealed, applying: applied / nodes, 'the log': appended / nodes };
+  const [what, most] = Object.entries(each).reduce((least, next) => (next[1] < least[1] ? next : least));
+  const wal = nodes * (walOfNode + walOfDelta + load * walOfCell);
+  const of = `calculated, ${nodes} nodes:`;
+  return [
+    told(`${of} packets/s`, nodes * packets),
+    told(`${of} cells/s of each node, until ${what} is the limit`, most),
+    told(
+      `${of} applied by each node at ${load} cells/s of each`,
+      (nodes * load * bytesOfCell) / 1000,
+      'kB/s',
+    ),
+    told(`${of} share of the thread that applies, then`, (nodes * load) / applied),
+    told(`${of} WAL then`, wal / 1000, 'kB/s'),
+  ];
+}
+
+async function ofNode(stage: Stage, seconds: number): Promise<Pick<Inputs, 'packets' | 'walOfNode'>> {
+  const engine = await stage.engine();
+  const node = await engine.node();
+  const plan = { connections: 64, seconds, warmupSeconds: seconds / 5 };
+  const { rps } = await sendPackets(node.http, packetsOf(ingestMix, node.key), plan);
+  await Bun.sleep(3000); // What was counted is shipped.
+  const before = await wal(engine);
+  const begun = performance.now();
+  await Bun.sleep(2 * seconds * 1000);
+  const walOfNode = ((await wal(engine)) - before) / ((performance.now() - begun) / 1000);
+  await stop(node);
+  return { packets: rps, walOfNode };
+}
+
+async function ofLog(stage: Stage, rounds: number) {
+  const engine = await stage.engine();
+  const nodes = Array.from({ length: appenders }, () => new OtherNode(engine.url));
+  for (const node of nodes) await node.start();
+  const [one] = nodes as [OtherNode];
+  const small = await shipped(engine, [one], rounds * 5, 1);
+  const large = await shipped(engine, nodes, rounds, cellsOfDelta);
+  for (const node of nodes) await node.end();
+  return {
+    appended: large.cellsPerSecond,
+    bytesOfCell: large.bytes / large.cells,
+    walOfCell: large.wal / large.cells,
+    walOfDelta: small.wal / small.cells,
+  };
+}
+
+/** Ships deltas of so many cells from all nodes at once, each with a commit of its own. */
+async function shipped(engine: StagedEngine, nodes: readonly OtherNode[], rounds: number, size: number) {
+  const sealed = nodes.map((node) =>
+    Array.from({ length: rounds }, (_, at) =>
+      node.seal(cells((at * size) % series, size, [firstMinute + at])),
+    ),
+  );
+  await engine.query('CHECKPOINT'); // Otherwise it depends on chance how many pages are written whole.
+  for (const [at, node] of nodes.entries()) await node.ship(sealed[at]!.splice(0, 1));
+  const before = await wal(engine);
+  const begun = performance.now();
+  await Promise.all(nodes.map((node, at) => node.ship(sealed[at]!, 1)));
+  const took = (performance.now() - begun) / 1000;
+  const count = sealed.flat().length * size;
+  const bytes = sealed.flat().reduce((sum, { body }) => sum + body.length, 0);
+  return { cells: count, cellsPerSecond: count / took, bytes, wal: (await wal(engine)) - before };
+}
+
+async function wal(engine: StagedEngine): Promise<number> {
+  const [row] = await engine.query<{ bytes: string }>("SELECT pg_current_wal_lsn() - '0/0' AS bytes");
+  return Number(row!.bytes);
+}
+
+async function ofThreads(rounds: number): Promise<Pick<Inputs, 'sealed' | 'applied'>> {
+  const replica = new BenchReplica(join(freshDirectory(), 'replica'));
+  replica.apply([replica.entry({ series: names(series) })]);
+  const entries = Array.from({ length: rounds * 10 }, (_, at) =>
+    replica.entry(cells((at * cellsOfDelta) % series, cellsOfDelta, [firstMinute + Math.floor(at / 10)])),
+  );
+  const { ms } = replica.timed(entries);
+  await replica.store.lmdb.close();
+  return { applied: (entries.length * cellsOfDelta * 1000) / ms, sealed: await sealedPerSecond(rounds) };
+}
+
+/** As a node that seals all the time: what is counted meanwhile is not part of it. */
+async function sealedPerSecond(rounds: number): Promise<number> {
+  const spool = new Spool(join(freshDirectory(), 'spool'), randomUUID);
+  const limitsOfNames = { features: series, variants: 64, metrics: 100 };
+  const known = new EnvironmentSeries(1, limitsOfNames, []);
+  const mark = { at: Date.now(), applied: 0, version: 1 };
+  const stream = randomUUID();
+  const aggregator = createSpoolAggregator(spool.store, {
+    stream,
+    mark,
+    maxIdentities: 1000,
+    maxBytes: 2 ** 32,
+  });
+  let took = 0;
+  for (let round = 0; round <= rounds; round += 1) {
+    const batch = new Batch();
+    const bucket = bucketOf(bucketWidth.minute, firstMinute + round);
+    for (let at = 0; at < series; at += 1) {
+      batch.counts.add(known.variant(`feature-${at >> 3}`, `v${at % 8}`, batch)!, bucket, at % 1000, 1, 0);
+    }
+    aggregator.write(batch.seal());
+    const begun = performance.now();
+    while (!aggregator.seal({ mark }).done);
+    if (round > 0) took += performance.now() - begun; // The first has the names.
+  }
+  await spool.store.lmdb.close();
+  return (rounds * series * 1000) / took;
+}

@@ -3,6 +3,7 @@ import { note } from '../benchmark.ts';
 import type { LoadReport } from '../load.ts';
 import { median, round } from '../numbers.ts';
 import { ingestMix, packetsOf } from '../packets.ts';
+import { cpuSeconds } from '../process-stats.ts';
 import { type Service, sendPackets } from '../service.ts';
 import { atLeast, type Figure } from './figure.ts';
 import type { Stage } from './stage.ts';
@@ -13,13 +14,16 @@ export async function acknowledgement(
   { rounds, seconds }: { readonly rounds: number; readonly seconds: number },
 ): Promise<Figure[]> {
   const [single, node] = [await stage.single(), await (await stage.engine()).node()];
-  const drive = (service: Service, rate?: number) =>
-    sendPackets(service.http, packetsOf(ingestMix, service.key), {
+  const drive = async (service: Service, rate?: number): Promise<Driven> => {
+    const before = cpuSeconds(service.pid);
+    const report = await sendPackets(service.http, packetsOf(ingestMix, service.key), {
       ...{ connections: 64, seconds, warmupSeconds: Math.min(1, seconds / 5) },
       ...(rate === undefined ? {} : { rate }),
     });
-  const speeds: [LoadReport, LoadReport][] = [];
-  const latencies: [LoadReport, LoadReport][] = [];
+    return { ...report, cpuUs: ((cpuSeconds(service.pid) - before) * 1e6) / report.requests };
+  };
+  const speeds: [Driven, Driven][] = [];
+  const latencies: [Driven, Driven][] = [];
   for (let turn = 0; turn < rounds; turn += 1) {
     speeds.push(
       await pair(
@@ -37,15 +41,22 @@ export async function acknowledgement(
       ),
     );
     const [alone, within] = speeds.at(-1)!;
-    note(`round ${turn + 1}: alone ${round(alone.rps)}/s, with an engine ${round(within.rps)}/s`);
+    const [aloneUs, withinUs] = [alone, within].map(({ cpuUs }) => round(cpuUs, 1));
+    note(
+      `round ${turn + 1}: alone ${round(alone.rps)}/s, ${aloneUs} µs of CPU; with an engine ${round(within.rps)}/s, ${withinUs} µs`,
+    );
   }
   await Promise.all([stop(single), stop(node)]);
-  const ratio = (of: (pair: [LoadReport, LoadReport]) => number, pairs: [LoadReport, LoadReport][]) =>
-    median(pairs.map(of));
+  const ratio = (of: (pair: [Driven, Driven]) => number, pairs: [Driven, Driven][]) => median(pairs.map(of));
   return [
     atLeast(
       'packets/s with an engine, of those without',
       ratio(([a, b]) => b.rps / a.rps, speeds),
+      0.95,
+    ),
+    atLeast(
+      'CPU of a packet without an engine, of that with one',
+      ratio(([a, b]) => a.cpuUs / b.cpuUs, speeds),
       0.95,
     ),
     atLeast(
@@ -59,6 +70,11 @@ export async function acknowledgement(
       0.95,
     ),
   ];
+}
+
+interface Driven extends LoadReport {
+  /** Processor time of the server for a packet. */
+  readonly cpuUs: number;
 }
 
 /** One after the other, the other one first in every second round. */

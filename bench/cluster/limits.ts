@@ -114,7 +114,7 @@ async function ofLog(stage: Stage, rounds: number) {
 /** Ships deltas of so many cells from all nodes at once, each with a commit of its own. */
 async function shipped(engine: StagedEngine, nodes: readonly OtherNode[], rounds: number, size: number) {
   const sealed = nodes.map((node) =>
-    Array.from({ length: rounds }, (_, at) =>
+    Array.from({ length: rounds + 1 }, (_, at) =>
       node.seal(cells((at * size) % series, size, [firstMinute + at])),
     ),
   );

@@ -55,6 +55,15 @@ describe('the benchmarks', () => {
     for (const { name, value } of figures) expect(value, name).toBeGreaterThan(0);
   });
 
+  it('measure what several nodes do, and calculate what more would', async () => {
+    const { code, stdout, stderr } = await bench('cluster', 'away', 'changes', 'limits', '--small', '--json');
+    expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
+    const { figures } = JSON.parse(stdout) as { figures: { name: string; value: number }[] };
+    for (const { name, value } of figures) expect(value, name).toBeGreaterThan(0);
+    for (const nodes of [2, 4, 10])
+      expect(figures.filter(({ name }) => name.startsWith(`calculated, ${nodes} nodes:`))).toHaveLength(5);
+  });
+
   it('measure what is accepted under overload', async () => {
     const { runs, ...figures } = (await result('overload')) as Record<string, unknown>;
     expect(Object.keys(figures)).toEqual(['capacity', 'peak', 'kept']);

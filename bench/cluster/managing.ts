@@ -50,11 +50,13 @@ export async function changes(stage: Stage, options: Options): Promise<Figure[]>
   const afterReads: Measured[] = [];
   const overHttp: Measured[] = [];
   const features: Measured[] = [];
+  const crowded: Measured[] = [];
   for (let turn = 0; turn < options.rounds; turn += 1) {
     inProcess.push(await control.changes());
     afterReads.push(await control.changesAfterReads());
     overHttp.push(await changeOverHttp(nodes, options, applicationPatch));
     features.push(await changeOverHttp(nodes, options, featurePatch));
+    crowded.push(await changeOverHttp(nodes, options, applicationPatch, 128));
     const [alone, read, http, feature] = [inProcess, afterReads, overHttp, features].map(
       (all) => all.at(-1)!.perSecond,
     );
@@ -75,6 +77,7 @@ export async function changes(stage: Stage, options: Options): Promise<Figure[]>
     told('changes/s over HTTP, settings of an application', rate(overHttp)),
     told('p50 of them', p50(overHttp), 'ms'),
     told('changes/s over HTTP, descriptions of features', rate(features)),
+    told('changes/s over HTTP, settings of an application, 128 callers each', rate(crowded)),
     told('changes after a confirmed read, of those without', share(afterReads)),
     told('changes over HTTP, of those in process', share(overHttp)),
     told('confirmed reads/s of a node, 64 callers', reads.perSecond),
@@ -101,13 +104,14 @@ async function changeOverHttp(
   nodes: readonly Service[],
   { seconds }: Options,
   patch: Patch,
+  connections = 16,
 ): Promise<Measured> {
   const reports = await Promise.all(
     nodes.map((node) =>
       drive(
         node,
         Array.from({ length: patches }, (_, turn) => patchRequest(node, ...patch(turn))),
-        { connections: 16, seconds, warmupSeconds: seconds / 5 },
+        { connections, seconds, warmupSeconds: seconds / 5 },
       ),
     ),
   );

@@ -40,7 +40,7 @@ export class OtherNode {
   /** @param each deltas of one commit */
   async ship(deltas: readonly SealedDelta[], each = together): Promise<void> {
     for (let from = 0; from < deltas.length; from += each)
-      await ship(this.session, this.#stream, deltas.slice(from, from + each));
+      await ship(this.session, this.#stream, deltas.slice(from, from + each), undefined);
   }
 
   /** Ends its stream, so that reports do not wait for it. */

@@ -119,22 +119,6 @@ export class HotSketches {
     if (hot !== undefined) hot.stored = new Chunk();
   }
 
-  /** What was handed on is lost: puts everyone who is in memory once more. Call it inside the transaction. */
-  putAgain(): void {
-    for (const generation of [this.#recent, this.#old])
-      for (const sketches of generation.values())
-        for (const { chunks } of sketches.values())
-          for (const hot of chunks) if (hot !== undefined) this.#restore(hot);
-    this.put();
-  }
-
-  #restore(hot: HotChunk): void {
-    hot.stored?.merge(hot.chunk.content);
-    if (hot.touched) return;
-    hot.touched = true;
-    this.#touched.push(hot);
-  }
-
   /** Drops everything, also what was not put: after a commit that failed, the store is the truth. */
   forget(): void {
     this.#recent = new Map();

@@ -15,6 +15,7 @@ import type { StoreHealth } from '../store/store-health.ts';
 import type { UsageStore } from '../store/usage.ts';
 import type { SetAside } from './adoption/set-aside.ts';
 import { loggedMint } from './log-bodies.ts';
+import type { Refuses } from './membership.ts';
 import { CallFailed, PortCalls } from './port-calls.ts';
 import type { NodeTold } from './replica-node.ts';
 import type { ReplicaWorkerStart, StoreFailure } from './replica-worker.ts';
@@ -49,7 +50,11 @@ export interface ClusterUsageDeps {
 const storeFails = 'the store cannot take data; see the log';
 const joining = 'this node has not joined the engine yet';
 const away = 'this node cannot follow the engine; see the log';
-const stopped = 'the stream of this node was stopped, so nothing that it counts would be shipped: restart it';
+const refusals: Readonly<Record<Refuses, string>> = {
+  copied:
+    'another process has used a copy of the data directory of this node: start it with an empty directory',
+  closed: 'the stream of this node was closed: restart it, and it ships what it has kept',
+};
 
 /**
  * Keeps usage in a log that several machines share. What this node counts goes to its spool, and from there into the log; the
@@ -68,8 +73,6 @@ export class ClusterUsage implements UsageEngine {
   readonly #full: ApiError;
   #told: NodeTold | undefined;
   #isFull = false;
-  /** The stream of this process is shipped no more: what it would count now would be in no report. */
-  #isStopped = false;
   #hasEnded = false;
   #isClosing = false;
   #hasCommitted = false;
@@ -162,7 +165,7 @@ export class ClusterUsage implements UsageEngine {
   }
 
   refusal(): ApiError | undefined {
-    if (this.#isStopped) return streamStopped;
+    if (this.#told?.refuses !== undefined) return mayNotCount;
     return this.#isFull ? this.#full : undefined;
   }
 
@@ -174,7 +177,8 @@ export class ClusterUsage implements UsageEngine {
   }
 
   #whyNotCounting(): string | undefined {
-    if (this.#isStopped) return stopped;
+    const { refuses } = this.#told ?? {};
+    if (refuses !== undefined) return refusals[refuses];
     return this.#isFull ? 'the spool is full' : undefined;
   }
 
@@ -220,9 +224,7 @@ export class ClusterUsage implements UsageEngine {
 
   #hear(told: NodeTold): void {
     this.#told = told;
-    const { maxSpoolBytes, start } = this.#deps;
-    this.#isFull = told.spoolBytes >= maxSpoolBytes;
-    this.#isStopped = told.stopped.some(({ stream }) => stream === start.facts.stream);
+    this.#isFull = told.spoolBytes >= this.#deps.maxSpoolBytes;
     this.#onTold();
   }
 
@@ -252,12 +254,7 @@ export class ClusterUsage implements UsageEngine {
   }
 }
 
-/** What is sent to a stopped stream would be lost. */
-const streamStopped = new ApiError(
-  'store_unavailable',
-  'This node may not count until it is restarted; see its log',
-  5,
-);
+const mayNotCount = new ApiError('store_unavailable', 'This node may not count; see its log', 5);
 
 /** Unauthenticated senders may read it: the log and the status say which host failed, and why. */
 function whyNotManaging(trouble: string | undefined, isJoined: boolean | undefined): string | undefined {

@@ -22,6 +22,7 @@ export interface EngineStream {
   readonly seq: number;
   /** Of that delta, hex; empty when there is none, or the stream comes from a replica: see `putStreams`. */
   readonly digest: string;
+  /** Anything but `open` is closed: nothing more of it gets into the log. Earlier releases tell `done` from `forgotten`. */
   readonly state: 'open' | 'done' | 'forgotten';
 }
 
@@ -35,14 +36,18 @@ export type Decision =
   | { readonly action: 'ship'; readonly from: number }
   /** The engine went back: deltas from here on are shipped again. */
   | { readonly action: 'shipAgain'; readonly from: number }
-  /** The engine went back to before what is kept: these deltas are lost. */
-  | { readonly action: 'skip'; readonly from: number; readonly to: number }
   /** What was read may not be replicated: a synchronous commit, then another look, tells. */
   | { readonly action: 'confirm' }
-  /** This directory is an old copy of one that went on: what it kept of this stream is not shipped. */
-  | { readonly action: 'setAside' }
-  /** The stream was marked as forgotten, or another process uses it: nothing more is shipped, everything is kept. */
-  | { readonly action: 'stop'; readonly reason: 'forgotten' | 'notOurs' };
+  /** Nothing of the stream is shipped for now, and all that is kept of it stays. */
+  | { readonly action: 'hold'; readonly why: Held };
+
+/**
+ * Why nothing of a stream is shipped.
+ * - `foreign`: the engine has deltas under it that were not sealed here: the directory is a copy, or was copied
+ * - `closed`: someone else closed it; deltas beyond those that the engine has go on under another stream
+ * - `behind`: the engine went back to before the deltas that are kept here
+ */
+export type Held = 'foreign' | 'closed' | 'behind';
 
 /**
  * @param said `undefined` when the engine has no such stream
@@ -50,24 +55,23 @@ export type Decision =
  */
 export function decide(known: KnownStream, said: EngineStream | undefined, isConfirmed: boolean): Decision {
   if (said === undefined) return { action: 'register' };
-  if (said.state === 'forgotten') return { action: 'stop', reason: 'forgotten' };
-  if (isForeign(known, said)) return isConfirmed ? foreign(known) : { action: 'confirm' };
-  const { seq } = said;
-  if (seq > known.acknowledged) return { action: 'acknowledge', seq };
-  if (seq === known.sealed) return { action: 'rest' };
-  if (seq + 1 < known.kept) return { action: 'skip', from: seq + 1, to: known.kept - 1 };
-  return { action: seq < known.acknowledged ? 'shipAgain' : 'ship', from: seq + 1 };
+  const { seq, state } = said;
+  const { sealed, acknowledged, kept, isOwn } = known;
+  if (isForeign(known, said)) return isConfirmed ? hold('foreign') : { action: 'confirm' };
+  if (seq > acknowledged) return { action: 'acknowledge', seq };
+  const isClosed = state !== 'open';
+  if (seq === sealed && !(isOwn && isClosed)) return { action: 'rest' };
+  if (isClosed) return isConfirmed ? hold('closed') : { action: 'confirm' };
+  if (seq + 1 < kept) return hold('behind');
+  return { action: seq < acknowledged ? 'shipAgain' : 'ship', from: seq + 1 };
+}
+
+function hold(why: Held): Decision {
+  return { action: 'hold', why };
 }
 
 /** The engine has something else under this stream than this node has made. */
-function isForeign(known: KnownStream, { seq, digest, state }: EngineStream): boolean {
+function isForeign(known: KnownStream, { seq, digest }: EngineStream): boolean {
   if (seq > known.sealed) return true;
-  if (seq >= known.kept && digest !== '' && known.digest(seq) !== digest) return true;
-  // A stream is done when all of it is shipped: there can be no more of it.
-  return state === 'done' && seq < known.sealed;
-}
-
-/** What this process has acknowledged is never set aside. */
-function foreign({ isOwn }: KnownStream): Decision {
-  return isOwn ? { action: 'stop', reason: 'notOurs' } : { action: 'setAside' };
+  return seq >= known.kept && digest !== '' && known.digest(seq) !== digest;
 }

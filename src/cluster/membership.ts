@@ -4,9 +4,17 @@ import type { Log } from '../log.ts';
 import { maxSkewMs } from '../postgres/clock-skew.ts';
 import { JoinRefused, join, type NodeFacts } from './join.ts';
 import type { EngineSession } from './session.ts';
+import type { Stream } from './streams.ts';
 
 /** Between two attempts to take the directory's row back. */
 const againMs = 30_000;
+
+/**
+ * Why a node must not count.
+ * - `copied`: its directory is a copy, or was copied: what it counts could not be told from what the other counts
+ * - `closed`: its stream was closed: what it counts is shipped only after a restart
+ */
+export type Refuses = 'copied' | 'closed';
 
 /** Whether this process is the one that the engine knows for its data directory. */
 export class Membership {
@@ -15,6 +23,7 @@ export class Membership {
   readonly #clock: Clock;
   readonly #log: Log;
   #isJoined = false;
+  /** Another process uses a copy of the directory. */
   #isCopied = false;
   #again = 0;
   #isSkewed = false;
@@ -30,9 +39,10 @@ export class Membership {
     return this.#isJoined;
   }
 
-  /** Another process uses a copy of the directory. */
-  get isCopied(): boolean {
-    return this.#isCopied;
+  /** Why this node may not count. @param streams those of its directory */
+  refuses(streams: readonly Pick<Stream, 'held' | 'isOwn'>[]): Refuses | undefined {
+    if (this.#isCopied || streams.some(({ held }) => held === 'foreign')) return 'copied';
+    return streams.some(({ held, isOwn }) => isOwn && held === 'closed') ? 'closed' : undefined;
   }
 
   /** @throws {JoinRefused} @throws {EngineError} */
@@ -45,14 +55,14 @@ export class Membership {
   }
 
   /**
-   * The directory's row is of this process, or not: it is gone, because the engine went back, or another process has it. What this
-   * one counts is shipped still.
+   * The directory's row is of this process, or not: it is gone, because the engine went back, or another process has it.
    * @param skewMs how far this machine's clock is ahead of PostgreSQL's
+   * @returns whether the row was taken back: what the engine has just said is of before
    */
-  async keep(isOurs: boolean, skewMs: number): Promise<void> {
+  async keep(isOurs: boolean, skewMs: number): Promise<boolean> {
     this.#watchClock(skewMs);
     if (isOurs) this.#isCopied = false;
-    else if (this.#clock.monotonic() >= this.#again) await this.#joinAgain();
+    return !isOurs && this.#clock.monotonic() >= this.#again && (await this.#joinAgain());
   }
 
   #watchClock(skewMs: number): void {
@@ -65,14 +75,17 @@ export class Membership {
     else this.#log.info('the clock of this machine is right again', skew);
   }
 
-  async #joinAgain(): Promise<void> {
+  async #joinAgain(): Promise<boolean> {
     this.#again = this.#clock.monotonic() + againMs;
     try {
       await this.join();
+      return true;
     } catch (error) {
       if (!(error instanceof JoinRefused)) throw error;
-      if (!this.#isCopied) this.#log.error('this node is not alone', { error });
+      const next = 'it counts nothing while the other runs, and keeps what it has counted';
+      if (!this.#isCopied) this.#log.error('this node is not alone', { error, next });
       this.#isCopied = true;
+      return false;
     }
   }
 }

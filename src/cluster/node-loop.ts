@@ -10,7 +10,7 @@ import type { Following } from './following.ts';
 import { sayGoodbye } from './goodbye.ts';
 import { JoinRefused, type NodeFacts } from './join.ts';
 import { isOfEngine, Link } from './link.ts';
-import { Membership } from './membership.ts';
+import { Membership, type Refuses } from './membership.ts';
 import type { Replica } from './replica.ts';
 import type { Sealing } from './sealing.ts';
 import type { EngineSession } from './session.ts';
@@ -86,6 +86,11 @@ export class NodeLoop {
     return this.#refusal?.message;
   }
 
+  /** Why this node may not count, though its disk takes it. */
+  get refuses(): Refuses | undefined {
+    return this.#membership.refuses(this.#deps.streams);
+  }
+
   /** The replica had all that the engine last showed. */
   get isCaughtUp(): boolean {
     return this.#view !== undefined && !this.#isBehind;
@@ -93,10 +98,11 @@ export class NodeLoop {
 
   /** Why accounts and reports are not served, for people. */
   get trouble(): string | undefined {
-    if (this.#refusal !== undefined) return this.#refusal.message;
-    if (this.#deps.following.newer !== undefined) return this.#deps.following.newer.message;
-    if (this.#stumbled !== undefined) return this.#stumbled.message;
+    const said = this.#refusal ?? this.#deps.following.newer ?? this.#stumbled;
+    if (said !== undefined) return said.message;
     if (!this.link.isUp) return `the engine is away: ${this.link.reason}`;
+    if (this.#deps.streams.some(({ held }) => held === 'behind'))
+      return 'PostgreSQL is older than what this node keeps';
     return this.#deps.following.isLoading ? 'what other nodes have counted is being loaded' : undefined;
   }
 
@@ -135,8 +141,9 @@ export class NodeLoop {
         this.#answer();
         await this.#bell.wait(this.#pauseMs);
       } catch (error) {
-        if (error instanceof JoinRefused) return this.#refuse(error);
+        if (error instanceof JoinRefused) this.#refusal = error;
         this.#fail(error as Error);
+        if (this.#refusal !== undefined) return;
         await this.#bell.wait(pause);
         pause = Math.min(2 * pause, longestPauseMs);
       }
@@ -191,7 +198,8 @@ export class NodeLoop {
 
   /** A stream has to know what the engine has, before it goes on. */
   get #isInDoubt(): boolean {
-    return this.#deps.streams.some(({ waiting, isKnown }) => waiting > 0 && !isKnown);
+    if (this.#mustLook) return true;
+    return this.#view!.isOurs && this.#deps.streams.some(({ waiting, isKnown }) => waiting > 0 && !isKnown);
   }
 
   async #beat(): Promise<void> {
@@ -213,8 +221,7 @@ export class NodeLoop {
     });
     time.heard(view.at, this.#beatAt);
     this.#view = view;
-    this.#mustLook = false;
-    await this.#membership.keep(view.isOurs, time.skewMs);
+    this.#mustLook = await this.#membership.keep(view.isOurs, time.skewMs);
     for (const stream of streams) await stream.settle(view.streams.get(stream.stream), view.at, view.isOurs);
     const { through, throughSeq } = sealing;
     this.completeness.asked({ acknowledged: own.acknowledged, through, throughSeq });
@@ -272,11 +279,6 @@ export class NodeLoop {
     this.#answer();
   }
 
-  #refuse(error: JoinRefused): void {
-    this.#refusal = error;
-    this.#fail(error);
-  }
-
   async #shipRest(): Promise<boolean> {
     const { streams, own, sealing, session, facts, log } = this.#deps;
     sealing.ask();
@@ -287,7 +289,7 @@ export class NodeLoop {
       await sealing.advance(this.#view?.at);
     }
     await sealing.note(this.#view?.at);
-    if (!own.isShipped || own.stopped !== undefined) return false;
+    if (!own.isShipped || own.held !== undefined) return false;
     await sayGoodbye(session, { directory: facts.directory, stream: own.stream, seq: own.sealed });
     log.info('everything that was counted is shipped', { deltas: own.sealed });
     return true;

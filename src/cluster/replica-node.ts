@@ -13,8 +13,8 @@ import { Following } from './following.ts';
 import type { NodeFacts } from './join.ts';
 import { LogAppender } from './log.ts';
 import { type Erased, encodeErased, encodeForgotten, type LoggedMint } from './log-bodies.ts';
+import type { Refuses } from './membership.ts';
 import { MeteredSession } from './metered-session.ts';
-import { encodeNames } from './names-delta.ts';
 import { NodeLoop } from './node-loop.ts';
 import type { Replica } from './replica.ts';
 import { Sealing, type SealReply, type SealRequest } from './sealing.ts';
@@ -23,7 +23,7 @@ import { defaultSettings, type ReplicaSettings } from './settings.ts';
 import { SettingsEntry } from './settings-entry.ts';
 import { SideWork, type Trimming } from './side-work.ts';
 import type { Spool } from './spool.ts';
-import { type Stopped, Stream } from './streams.ts';
+import { Stream } from './streams.ts';
 
 export interface ReplicaNodeDeps {
   readonly facts: NodeFacts;
@@ -74,8 +74,8 @@ export interface NodeTold {
   readonly shipped: number;
   readonly rebases: number;
   readonly trimming: Trimming;
-  /** The streams of this directory of which nothing more is shipped. */
-  readonly stopped: readonly { readonly stream: string; readonly reason: Stopped }[];
+  /** Why this node may not count: see `NodeLoop.refuses`. */
+  readonly refuses: Refuses | undefined;
 }
 
 /** Figures of the spool are read this often at most. */
@@ -87,7 +87,7 @@ const leastSaidBytes = 32 * 2 ** 20;
 /** A node's part of the cluster: what stands between its disk and the engine. It runs in the thread that alone writes the replica. */
 export class ReplicaNode {
   readonly #deps: ReplicaNodeDeps;
-  readonly #streams: readonly Stream[];
+  readonly #streams: Stream[] = [];
   readonly #own: Stream;
   readonly #sealing: Sealing;
   readonly #following: Following;
@@ -102,29 +102,19 @@ export class ReplicaNode {
   #toldTrouble: string | undefined = 'nothing is told yet';
 
   constructor(deps: ReplicaNodeDeps) {
-    const { facts, side, spool, replica, clock, log } = deps;
+    const { facts, side, replica, clock, log } = deps;
     this.#deps = deps;
-    const { directory } = facts;
     const monotonic = () => clock.monotonic();
     this.#metered = new MeteredSession(deps.session, monotonic);
     const session = this.#metered;
     const time = new SharedClock(clock);
-    const kept = {
-      deltas: (stream: string, from: number, limit: number) => spool.deltas(stream, from, limit),
-      names: (stream: string, seq: number) => encodeNames(spool.store, stream, seq, 0),
-    };
-    this.#streams = spool
-      .streams()
-      .map(
-        (record) =>
-          new Stream(record, record.stream === facts.stream, { session, spool: kept, directory, log }),
-      );
+    this.#updateStreams();
     this.#own = this.#streams.find(({ isOwn }) => isOwn)!;
     this.#sealing = new Sealing({
       own: this.#own,
       streams: () => this.#streams,
       seal: deps.seal,
-      kept: () => new Map(spool.streams().map(({ stream, first }) => [stream, first])),
+      sealed: () => this.#updateStreams(),
       applied: () => replica.applied.position,
       time,
       monotonic,
@@ -145,11 +135,12 @@ export class ReplicaNode {
       stumbled: (error) => this.#stumbled(error),
     });
     this.#sideWork = new SideWork({
-      ...{ session: side, replica, directory, log, clock, appender: this.#appender, loop: this.#loop },
+      ...{ session: side, replica, log, clock, appender: this.#appender, loop: this.#loop },
+      directory: facts.directory,
       leastBytes: deps.snapshotBytes,
     });
     this.#dailyExport = new DailyExport({
-      ...{ session: side, store: deps.store, directory, clock, log },
+      ...{ session: side, store: deps.store, directory: facts.directory, clock, log },
       progress: () => this.#exportProgress(),
     });
   }
@@ -201,6 +192,20 @@ export class ReplicaNode {
     return { completeThrough, now: view!.at, retention: this.#deps.replica.settings ?? defaultSettings };
   }
 
+  /** Takes over what the spool has of each stream. */
+  #updateStreams(): void {
+    const { facts, spool, log } = this.#deps;
+    const deps = { session: this.#metered, spool, directory: facts.directory, log };
+    const records = spool.streams().filter(({ state }) => state !== 'aside');
+    for (const stream of this.#streams) {
+      const record = records.find((each) => each.stream === stream.stream);
+      // Of a stream that is done, and has passed its hour, nothing is kept.
+      stream.update(record?.sealed ?? stream.sealed, record?.first ?? stream.sealed + 1);
+    }
+    const news = records.filter((record) => this.#streams.every(({ stream }) => stream !== record.stream));
+    for (const record of news) this.#streams.push(new Stream(record, record.stream === facts.stream, deps));
+  }
+
   #spoolLevel(): { readonly bytes: number; readonly oldest: number | undefined } {
     const now = this.#deps.clock.monotonic();
     if (now - this.#level.at < levelEveryMs) return this.#level;
@@ -225,7 +230,7 @@ export class ReplicaNode {
   }
 
   #tell(): void {
-    const trouble = this.#own.stopped ?? this.#loop.trouble;
+    const trouble = this.#loop.refuses ?? this.#loop.trouble;
     const now = this.#deps.clock.monotonic();
     if (trouble === this.#toldTrouble && now - this.#toldAt < tellEveryMs) return;
     this.#toldAt = now;
@@ -234,12 +239,12 @@ export class ReplicaNode {
   }
 
   #told(): NodeTold {
-    const { view, link, isJoined, refusal, trouble } = this.#loop;
+    const { view, link, isJoined, refusal, refuses, trouble } = this.#loop;
     const { bytes, oldest } = this.#spoolLevel();
     const { isUp, since, reason, failovers } = link;
     const { commits, commitMs } = this.#metered;
     return {
-      ...{ isJoined, refusal, trouble },
+      ...{ isJoined, refusal, refuses, trouble },
       completeThrough: this.#loop.completeness.through,
       link: { isUp, since, reason, failovers, commits, commitMs },
       view: view && {
@@ -256,9 +261,6 @@ export class ReplicaNode {
       shipped: this.#own.acknowledged,
       rebases: this.#following.rebases,
       trimming: this.#sideWork.trimming,
-      stopped: this.#streams.flatMap(({ stream, stopped }) =>
-        stopped === undefined ? [] : [{ stream, reason: stopped }],
-      ),
     };
   }
 }

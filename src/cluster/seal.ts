@@ -1,4 +1,5 @@
 import type { Mark } from '../store/spool.ts';
+import type { ClosedStream } from './take-rest.ts';
 
 /** A step of the spool worker: some of the open delta is sealed, and what the engine has is noted. */
 export interface SealTask {
@@ -14,12 +15,10 @@ export interface SealTask {
    * whatever was acknowledged. Without it nothing is removed.
    */
   readonly removeBefore?: number;
-  /** Streams of old copies, which are kept and never shipped. */
-  readonly aside?: readonly string[];
+  /** Earlier streams that the engine takes nothing more of. What they hold beyond goes on as other streams. */
+  readonly closed?: readonly ClosedStream[];
   /** Earlier streams of which the engine has all, and knows that no more will come. */
   readonly finished?: readonly string[];
-  /** Deltas of this process are lost: the users that it knows of the day go into the next ones once more. */
-  readonly usersAgain?: boolean;
   /** Seals nothing; the rest is done. */
   readonly onlyNote?: boolean;
 }

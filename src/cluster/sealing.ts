@@ -1,6 +1,7 @@
 import type { Log } from '../log.ts';
 import type { SharedClock } from '../postgres/shared-clock.ts';
 import type { Stream } from './streams.ts';
+import type { ClosedStream } from './take-rest.ts';
 
 /** What the spool worker is asked, by way of the main thread, which knows what was admitted. */
 export interface SealRequest {
@@ -12,12 +13,10 @@ export interface SealRequest {
   readonly acknowledged: readonly { readonly stream: string; readonly seq: number; readonly at: number }[];
   /** Deltas that were acknowledged before this time may go (the engine's clock, Unix ms). */
   readonly removeBefore: number | undefined;
-  /** Streams of an old copy. */
-  readonly aside: readonly string[];
+  /** See `SealTask`. */
+  readonly closed: readonly ClosedStream[];
   /** Streams of earlier processes of which the engine has all, and knows that no more will come. */
   readonly finished: readonly string[];
-  /** See `SealTask`. */
-  readonly usersAgain: boolean;
   /** Nothing is sealed. */
   readonly onlyNote: boolean;
 }
@@ -35,8 +34,8 @@ export interface SealingDeps {
   readonly own: Stream;
   readonly streams: () => readonly Stream[];
   readonly seal: (request: SealRequest) => Promise<SealReply>;
-  /** The first delta of each stream that is kept. */
-  readonly kept: () => ReadonlyMap<string, number>;
+  /** Is called when the spool may have other deltas, or other streams. */
+  readonly sealed: () => void;
   readonly applied: () => number;
   readonly time: SharedClock;
   readonly monotonic: () => number;
@@ -62,10 +61,7 @@ export class Sealing {
   #version = 0;
   #failed: string | undefined;
   readonly #noted = new Map<string, number>();
-  readonly #aside = new Set<string>();
   readonly #finished = new Set<string>();
-  /** Gaps of the own stream that the spool was told of. */
-  #gaps = 0;
 
   constructor(deps: SealingDeps) {
     this.#deps = deps;
@@ -141,27 +137,16 @@ export class Sealing {
     this.#version = version;
     this.#noteTold(request);
     this.#round ??= { at: request.at };
-    this.#update(sealed);
+    this.#deps.sealed();
     if (!done) return;
     this.#through = this.#round.at;
     this.#throughSeq = sealed;
     this.#round = undefined;
   }
 
-  #noteTold({ acknowledged, aside, finished, usersAgain }: SealRequest): void {
-    if (usersAgain) this.#gaps += 1;
+  #noteTold({ acknowledged, finished }: SealRequest): void {
     for (const { stream, seq } of acknowledged) this.#noted.set(stream, seq);
-    for (const stream of aside) this.#aside.add(stream);
     for (const stream of finished) this.#finished.add(stream);
-  }
-
-  #update(sealed: number): void {
-    const { own, kept, streams } = this.#deps;
-    const first = kept();
-    for (const stream of streams()) {
-      const last = stream === own ? sealed : stream.sealed;
-      stream.update(last, first.get(stream.stream) ?? last + 1);
-    }
   }
 
   #request(confirmedAt: number | undefined, onlyNote: boolean): SealRequest {
@@ -169,12 +154,10 @@ export class Sealing {
     const news = streams.filter((each) => {
       return each.acknowledgedAt > 0 && this.#noted.get(each.stream) !== each.acknowledged;
     });
-    const aside = streams.filter(({ stream, stopped }) => stopped === 'aside' && !this.#aside.has(stream));
+    const closed = streams.filter(({ isOwn, held }) => held === 'closed' && !isOwn);
     const finished = streams.filter(({ stream, isDone }) => isDone && !this.#finished.has(stream));
     // While a stream goes again, nothing of it may be removed: the spool counts it as acknowledged.
-    const isSure =
-      confirmedAt !== undefined &&
-      streams.every(({ isShipped, stopped }) => isShipped || stopped !== undefined);
+    const isSure = confirmedAt !== undefined && streams.every(({ isShipped }) => isShipped);
     return {
       at: this.#deps.time.now(),
       applied: this.#deps.applied(),
@@ -184,9 +167,8 @@ export class Sealing {
         at: acknowledgedAt,
       })),
       removeBefore: isSure ? confirmedAt - keepMs : undefined,
-      aside: aside.map(({ stream }) => stream),
+      closed: closed.map(({ stream, acknowledged }) => ({ stream, after: acknowledged })),
       finished: finished.map(({ stream }) => stream),
-      usersAgain: this.#deps.own.gaps > this.#gaps,
       onlyNote,
     };
   }

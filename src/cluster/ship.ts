@@ -25,6 +25,8 @@ export interface Shipped {
 /**
  * Appends deltas of one stream, which follow one another, to the log. One row decides: the stream's, which has to say that
  * the delta before the first is the last one there. So a delta is in the log once, however often it is sent.
+ * @param before the digest of the delta before, hex: a copy of the directory may have shipped another; `undefined` when it is not
+ *   kept any more
  * @returns `undefined` when the row says something else; nothing was appended then
  * @throws {EngineError} `unknown_outcome` when it is not known whether they are in the log
  */
@@ -32,6 +34,7 @@ export async function ship(
   session: EngineSession,
   stream: string,
   deltas: readonly SealedDelta[],
+  before: string | undefined,
 ): Promise<Shipped | undefined> {
   const first = deltas[0]!.seq;
   const last = deltas.at(-1)!;
@@ -39,9 +42,9 @@ export async function ship(
     const fence = await run<{ at: bigint }>({
       name: 'fm-ship-fence',
       text: `UPDATE fm_stream SET seq = $2, digest = $3, through = $4, since = $5, version = $6
-             WHERE stream = $1 AND seq = $7 AND state = 'open'
+             WHERE stream = $1 AND seq = $7 AND state = 'open' AND digest IN ('', coalesce(decode($8, 'hex'), digest))
              RETURNING ${engineNow} AS at`,
-      values: [stream, last.seq, last.digest, last.through, last.since, last.version, first - 1],
+      values: [stream, last.seq, last.digest, last.through, last.since, last.version, first - 1, before],
     });
     if (fence.rows.length === 0) return undefined;
     // It is not waited for here, so that COMMIT travels with it.
@@ -90,44 +93,6 @@ export async function register(session: EngineSession, stream: string, directory
     text: `INSERT INTO fm_stream (stream, directory, seq, digest, through, since, version, state)
            VALUES ($1, $2, 0, '', 0, 0, 0, 'open') ON CONFLICT (stream) DO NOTHING`,
     values: [stream, directory],
-  });
-}
-
-/** Deltas of a stream that are lost. */
-export interface LostDeltas {
-  readonly stream: string;
-  readonly from: number;
-  /** What was answered later is in other deltas, Unix ms. */
-  readonly until: number;
-}
-
-/**
- * Says that deltas are lost, and lets the stream go on behind them: the engine went back to before what is kept here.
- * @param names takes the place of the last lost delta; see `encodeNames`
- * @returns false when the stream's row says something else by now
- */
-export function skip(
-  session: EngineSession,
-  { stream, from, until }: LostDeltas,
-  { seq, body, digest }: Pick<SealedDelta, 'seq' | 'body' | 'digest'>,
-): Promise<boolean> {
-  return session.transaction(async (run) => {
-    const fence = await run<{ through: bigint }>({
-      name: 'fm-skip-fence',
-      text: `UPDATE fm_stream SET seq = $3, digest = $4
-             WHERE stream = $1 AND seq = $2 AND state = 'open' RETURNING through`,
-      values: [stream, from - 1, seq, digest],
-    });
-    if (fence.rows.length === 0) return false;
-    await run(append(stream, [{ seq, body }]));
-    await run({
-      name: 'fm-gap',
-      text: `INSERT INTO fm_gap (stream, from_seq, to_seq, from_ms, to_ms, noticed_at, reason)
-             VALUES ($1, $2, $3, $4, $5, now(), 'the engine went back further than deltas are kept')
-             ON CONFLICT DO NOTHING`,
-      values: [stream, from, seq, fence.rows[0]!.through, until],
-    });
-    return true;
   });
 }
 

@@ -12,6 +12,7 @@ import { encodeMessage } from './delta-codec.ts';
 import { wholeRoom } from './draft.ts';
 import type { SealOutcome, SealTask } from './seal.ts';
 import { Sealer } from './sealer.ts';
+import { nextNumber, streamsOf } from './spool.ts';
 import { stagesOf } from './stages.ts';
 import { UnresolvedSection, usesSection } from './unresolved.ts';
 
@@ -79,7 +80,6 @@ export function createSpoolAggregator(
     },
     seal(task) {
       sealer ??= begin();
-      if (task.usersAgain) transact(store.lmdb, () => hot.sketches.putAgain(), forget);
       return sealer.step(task);
     },
   };
@@ -108,15 +108,14 @@ function inheritedStream(store: SpoolStore, own: string): StreamRecord | undefin
 function beginStream(store: SpoolStore, stream: string, mark: Mark): StreamRecord {
   const known = store.streams.get(stream);
   if (known !== undefined) return known;
-  const number = (lastStream(store)?.number ?? 0) + 1;
+  const number = nextNumber(store);
   const progress = { sealed: 0, acknowledged: 0, acknowledgements: [], first: 1 };
   const record: StreamRecord = { number, stream, ...progress, mark, state: 'open' };
   transact(store.lmdb, () => void store.streams.putSync(stream, record));
   return record;
 }
 
+/** The last one that was counted in. */
 function lastStream(store: SpoolStore): StreamRecord | undefined {
-  return Array.from(store.streams.getRange(), ({ value }) => value).sort(
-    (one, other) => other.number - one.number,
-  )[0];
+  return streamsOf(store).findLast(({ restOf }) => restOf === undefined);
 }

@@ -2,6 +2,7 @@ import { pairKey, removeRange } from '../store/key-prefix.ts';
 import type { SpoolStore, StreamRecord } from '../store/spool.ts';
 import type { SealTask } from './seal.ts';
 import { bytesOfSpool } from './spool.ts';
+import { takeRest } from './take-rest.ts';
 
 /** Deltas that are removed with one step, so that packets do not wait for long. */
 const removedAtOnce = 16;
@@ -14,7 +15,7 @@ export function noteProgress(store: SpoolStore, task: SealTask, maxBytes: number
   for (const { stream, seq, at } of task.acknowledged ?? []) {
     change(store, stream, (record) => acknowledge(record, seq, at));
   }
-  for (const stream of task.aside ?? []) change(store, stream, (record) => ({ ...record, state: 'aside' }));
+  for (const closed of task.closed ?? []) takeRest(store, closed);
   for (const stream of task.finished ?? []) change(store, stream, (record) => ({ ...record, state: 'done' }));
   if (task.removeBefore === undefined) return;
   const isCrowded = bytesOfSpool(store) > maxBytes / 2;

@@ -10,7 +10,6 @@ import { transact } from '../store/transact.ts';
 
 /** A delta that was sealed, with what the engine wants to know without decoding it. */
 export interface SealedDelta {
-  readonly stream: string;
   readonly seq: number;
   readonly through: number;
   readonly since: number;
@@ -23,7 +22,7 @@ export interface SealedDelta {
 export interface SpoolLevel {
   /** Bytes of the file that are in use. */
   readonly bytes: number;
-  /** Deltas that were sealed and not acknowledged, of all streams that are not set aside. */
+  /** Deltas that were sealed and not acknowledged, of all streams that are open. */
   readonly waiting: number;
   /** Since when something waits, if anything does: what was answered before that was acknowledged (Unix ms). */
   readonly oldest: number | undefined;
@@ -61,8 +60,7 @@ export class Spool {
   /** The streams that have deltas here, and the one that is being counted in: in the order in which they began. */
   streams(): StreamRecord[] {
     this.#refresh();
-    const streams = Array.from(this.store.streams.getRange(), ({ value }) => value);
-    return streams.sort((one, other) => one.number - other.number);
+    return streamsOf(this.store);
   }
 
   stream(stream: string): StreamRecord | undefined {
@@ -73,16 +71,7 @@ export class Spool {
   /** The deltas of a stream from a number on, in their order. */
   deltas(stream: string, from: number, limit: number): SealedDelta[] {
     const known = this.stream(stream);
-    if (known === undefined) return [];
-    const range = { start: pairKey(known.number, from), end: prefixKey(known.number + 1), limit };
-    return Array.from(this.store.deltas.getRange(range), ({ key, value }) => ({
-      stream,
-      seq: key.readUInt32BE(4),
-      through: value.readDoubleLE(0),
-      since: value.readDoubleLE(8),
-      version: value.readDoubleLE(16),
-      body: Buffer.from(value.subarray(headBytes)),
-    }));
+    return known === undefined ? [] : deltasOf(this.store, known.number, from, limit);
   }
 
   level(): SpoolLevel {
@@ -125,7 +114,35 @@ export class Spool {
   }
 }
 
+/** The streams of a spool, in the order in which they began. */
+export function streamsOf({ streams }: Pick<SpoolStore, 'streams'>): StreamRecord[] {
+  const found = Array.from(streams.getRange(), ({ value }) => value);
+  return found.sort((one, other) => one.number - other.number);
+}
+
+/** The number of the next stream to begin. */
+export function nextNumber(store: SpoolStore): number {
+  return (streamsOf(store).at(-1)?.number ?? 0) + 1;
+}
+
 const headBytes = 24;
+
+/** The deltas of the stream with a number, from one on, in their order. */
+export function deltasOf(
+  { deltas }: Pick<SpoolStore, 'deltas'>,
+  number: number,
+  from: number,
+  limit: number,
+): SealedDelta[] {
+  const range = { start: pairKey(number, from), end: prefixKey(number + 1), limit };
+  return Array.from(deltas.getRange(range), ({ key, value }) => ({
+    seq: key.readUInt32BE(4),
+    through: value.readDoubleLE(0),
+    since: value.readDoubleLE(8),
+    version: value.readDoubleLE(16),
+    body: Buffer.from(value.subarray(headBytes)),
+  }));
+}
 
 /** Puts a delta. Call it in the transaction in which what it holds leaves the open delta. */
 export function putDelta(store: SpoolStore, number: number, delta: SealedDelta): void {

@@ -1,42 +1,37 @@
 import { createHash } from 'node:crypto';
 import type { Log } from '../log.ts';
 import type { StreamRecord } from '../store/spool.ts';
-import { type Decision, decide, type EngineStream, type KnownStream } from './decide.ts';
+import { type Decision, decide, type EngineStream, type Held, type KnownStream } from './decide.ts';
 import type { EngineSession } from './session.ts';
-import { markDone, register, type SealedDelta, type Shipped, ship, skip } from './ship.ts';
-
-/** A delta in the spool. */
-export type KeptDelta = Omit<SealedDelta, 'digest'>;
-
-/** Reads the spool. */
-export interface KeptDeltas {
-  /** The deltas of a stream from a number on, in their order. */
-  deltas(stream: string, from: number, limit: number): readonly KeptDelta[];
-  /** The body of a delta with the names of all series: see `encodeNames`. */
-  names(stream: string, seq: number): Buffer;
-}
+import { markDone, register, type SealedDelta, type Shipped, ship } from './ship.ts';
+import type { Spool } from './spool.ts';
 
 export interface StreamDeps {
   readonly session: EngineSession;
-  readonly spool: KeptDeltas;
+  readonly spool: Pick<Spool, 'deltas'>;
   readonly directory: string;
   readonly log: Log;
 }
-
-/** Why nothing more of a stream is shipped. */
-export type Stopped = 'aside' | 'forgotten' | 'notOurs';
 
 /** What goes in one transaction at most. */
 const maxDeltas = 16;
 const maxBytes = 4 * 1024 * 1024;
 
-const stoppedWords: Readonly<Record<Stopped, string>> = {
-  aside:
-    'this directory is an old copy of one that went on: what it kept of an earlier process is set aside, not shipped',
-  forgotten:
-    'this node was forgotten: what it has not shipped is kept, and it counts nothing until it is restarted',
-  notOurs:
-    'PostgreSQL has other deltas under the stream of this process: another process uses a copy of its directory; it counts nothing until it is restarted',
+const heldOwn: Readonly<Record<Held, string>> = {
+  foreign:
+    'PostgreSQL has other deltas under the stream of this process: another process used a copy of its directory. This node keeps what it has counted and counts nothing more; start a node with an empty directory in its place',
+  closed:
+    'the stream of this process was closed by someone else, as by flagmeter engine forget-node: this node counts nothing until it is restarted, and ships then what it has kept',
+  behind:
+    'PostgreSQL is older than what this node keeps: counting goes on, and nothing is shipped. Restore a newer backup, or fill a new database by flagmeter engine adopt --from-replica; to accept the loss, stop this node, run flagmeter engine forget-node for it, and start it',
+};
+
+const heldEarlier: Readonly<Record<Held, string>> = {
+  ...heldOwn,
+  foreign:
+    'PostgreSQL has deltas of an earlier process that are not in this directory: it is a copy of one that went on, or a copy of it was used. This node keeps what it has counted and counts nothing more; start a node with an empty directory in its place',
+  closed:
+    'the stream of an earlier process was closed by someone else, as by flagmeter engine forget-node: what it kept goes on under another stream',
 };
 
 /** A stream of this directory, as this process knows it: what is sealed, what the engine has, and what is done next. */
@@ -48,9 +43,8 @@ export class Stream implements KnownStream {
   #acknowledged: number;
   #acknowledgedAt = 0;
   #kept: number;
-  #stopped: Stopped | undefined;
-  #gaps = 0;
-  #isDone = false;
+  #held: Held | undefined;
+  #isDone: boolean;
   #isKnown = false;
 
   constructor(
@@ -64,7 +58,6 @@ export class Stream implements KnownStream {
     this.#sealed = record.sealed;
     this.#acknowledged = record.acknowledged;
     this.#kept = record.first;
-    this.#stopped = record.state === 'aside' ? 'aside' : undefined;
     this.#isDone = record.state === 'done';
   }
 
@@ -85,8 +78,8 @@ export class Stream implements KnownStream {
     return this.#kept;
   }
 
-  get stopped(): Stopped | undefined {
-    return this.#stopped;
+  get held(): Held | undefined {
+    return this.#held;
   }
 
   get isDone(): boolean {
@@ -95,7 +88,7 @@ export class Stream implements KnownStream {
 
   /** All of it is in the engine, as far as is known. */
   get isShipped(): boolean {
-    return this.#acknowledged === this.#sealed;
+    return this.#acknowledged === this.#sealed && this.#held !== 'foreign';
   }
 
   /** What the engine has of it is known. */
@@ -103,13 +96,9 @@ export class Stream implements KnownStream {
     return this.#isKnown;
   }
 
+  /** Deltas that can be shipped. */
   get waiting(): number {
-    return this.#stopped === undefined ? this.#sealed - this.#acknowledged : 0;
-  }
-
-  /** How often deltas of it were lost while this process ran. */
-  get gaps(): number {
-    return this.#gaps;
+    return this.#held === undefined ? this.#sealed - this.#acknowledged : 0;
   }
 
   digest(seq: number): string | undefined {
@@ -128,16 +117,12 @@ export class Stream implements KnownStream {
     this.#isKnown = false;
   }
 
-  /**
-   * Does what is to be done by what the engine says.
-   * @returns false when this has to be asked again
-   */
-  async settle(said: EngineStream | undefined, at: number, isConfirmed: boolean): Promise<boolean> {
-    if (this.#stopped !== undefined) return true;
+  /** Does what is to be done by what the engine says. */
+  async settle(said: EngineStream | undefined, at: number, isConfirmed: boolean): Promise<void> {
     const decision = decide(this, said, isConfirmed);
+    if (decision.action !== 'confirm' && decision.action !== 'hold') this.#held = undefined;
     await this.#carryOut(decision, said, at);
     this.#isKnown = ['rest', 'ship', 'shipAgain'].includes(decision.action);
-    return this.#isKnown || this.stopped !== undefined;
   }
 
   /**
@@ -150,7 +135,7 @@ export class Stream implements KnownStream {
     const deltas = this.#next();
     if (deltas.length === 0) return undefined;
     this.#isKnown = false; // Until it is known how this ends.
-    const shipped = await ship(this.#deps.session, this.stream, deltas);
+    const shipped = await ship(this.#deps.session, this.stream, deltas, this.digest(deltas[0]!.seq - 1));
     if (shipped === undefined) return undefined;
     this.#isKnown = true;
     this.#acknowledge(deltas.at(-1)!.seq, shipped.at);
@@ -175,12 +160,8 @@ export class Stream implements KnownStream {
         });
         this.#acknowledged = decision.from - 1;
         return;
-      case 'skip':
-        return this.#skip(decision.from, decision.to, at);
-      case 'setAside':
-        return this.#stop('aside', said);
-      case 'stop':
-        return this.#stop(decision.reason, said);
+      case 'hold':
+        return this.#hold(decision.why, said!.seq);
       case 'rest':
         return this.#finish(said!);
     }
@@ -190,33 +171,17 @@ export class Stream implements KnownStream {
   async #finish({ seq, state }: EngineStream): Promise<void> {
     if (this.isOwn) return;
     const { session, log } = this.#deps;
-    this.#isDone = state === 'done' || (await markDone(session, this.stream, seq));
-    if (state !== 'done')
+    this.#isDone = state !== 'open' || (await markDone(session, this.stream, seq));
+    if (state === 'open')
       log.info('what an earlier process has counted is shipped', { stream: this.stream, deltas: seq });
   }
 
-  async #skip(from: number, to: number, at: number): Promise<void> {
-    const { session, spool, log } = this.#deps;
-    const body = spool.names(this.stream, to);
-    const until = spool.deltas(this.stream, to + 1, 1)[0]?.through ?? at;
-    const lost = { stream: this.stream, from, until };
-    if (!(await skip(session, lost, { seq: to, body, digest: digestOf(body) }))) return;
-    this.#acknowledged = to;
-    this.#gaps += 1;
-    log.error('the engine went back further than deltas are kept: these are lost', {
-      stream: this.stream,
-      from,
-      to,
-    });
-  }
-
-  #stop(reason: Stopped, said: EngineStream | undefined): void {
-    this.#stopped = reason;
-    this.#deps.log.error(stoppedWords[reason], {
-      stream: this.stream,
-      sealed: this.#sealed,
-      engineHas: said?.seq,
-    });
+  #hold(why: Held, seq: number): void {
+    if (why !== 'foreign') this.#acknowledged = seq;
+    if (this.#held === why) return;
+    this.#held = why;
+    const { stream, isOwn, sealed } = this;
+    this.#deps.log.error((isOwn ? heldOwn : heldEarlier)[why], { stream, sealed, engineHas: seq });
   }
 
   #acknowledge(seq: number, at: number): void {

@@ -48,10 +48,9 @@ export interface StreamRecord {
   readonly first: number;
   /** What is in none of its deltas was counted by packets that were admitted after this. */
   readonly mark: Mark;
-  /**
-   * `aside`: it is kept and not shipped, because the directory is an old copy. `done`: the engine has all of it, and knows that no
-   * more will come.
-   */
+  /** The closed stream whose rest this one ships; nothing is counted in it. */
+  readonly restOf?: string;
+  /** `done`: the engine has all of it, and knows that no more will come. `aside`, of earlier versions: kept, never shipped. */
   readonly state: 'open' | 'aside' | 'done';
 }
 

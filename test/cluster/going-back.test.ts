@@ -7,7 +7,17 @@ import { createLog } from '../../src/log.ts';
 import { newInstanceId } from '../../src/store/instances.ts';
 import { needing } from '../support/needing.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
-import { copyOf, engine, expectCounts, kill, logged, postgres, restart, start } from './nodes.ts';
+import {
+  closeStreams,
+  copyOf,
+  engine,
+  expectCounts,
+  kill,
+  logged,
+  postgres,
+  restart,
+  start,
+} from './nodes.ts';
 import { connect } from './test-node.ts';
 
 const { describe, it } = needing('postgresql');
@@ -39,26 +49,28 @@ describe('an engine that went back', () => {
     expect(logged(two, 'warn')).toContain('the replica is loaded anew');
   });
 
-  it('further than deltas are kept has a gap, and the stream goes on', async () => {
+  it('further than deltas are kept is not managed, and loses what it has lost only when its streams are closed', async () => {
     const url = await engine();
     const [one, two] = [await start(url), await start(url)];
     const goBack = await copyOf(url);
     one.count('lost', 1);
     one.meet('lost', 7);
     await expectCounts(one, { lost: 1 });
-    expect(one.users()).toBe(1);
     await one.node.freshen(); // The spool is told what the engine has.
     one.forgetAcknowledged();
     await goBack();
-    one.count('lost', 10);
-    one.count('kept', 100);
-    await expectCounts(two, { lost: 10, kept: 100 });
-    const gaps = await postgres.query<{ from_ms: string; to_ms: string }>('SELECT * FROM fm_gap', [], url);
-    expect(gaps).toMatchObject([{ stream: one.stream, from_seq: '1', to_seq: '1' }]);
-    const [from, to] = [Number(gaps[0]?.from_ms), Number(gaps[0]?.to_ms)];
-    expect(to).toBeGreaterThanOrEqual(from);
-    await expect.poll(() => one.told?.view?.gaps).toMatchObject([{ stream: one.stream, from, to }]);
-    await expect.poll(() => [one.users(), two.users()]).toEqual([1, 1]);
+    one.count('f', 10);
+    one.count('lost', 100);
+    const { trouble, refuses } = await one.until((told) => told.trouble?.includes('is older') === true);
+    expect([trouble, refuses]).toEqual(['PostgreSQL is older than what this node keeps', undefined]);
+    await expect(one.node.freshen()).rejects.toMatchObject({ code: 'engine_unavailable' });
+    expect(logged(one, 'error')).toEqual([expect.stringContaining('adopt --from-replica')]);
+    await kill(url, one);
+    await closeStreams(url, one);
+    const again = await start(url, { data: one.data });
+    again.meet('f', 7);
+    for (const node of [again, two]) await expectCounts(node, { f: 10, lost: 100 });
+    await expect.poll(() => [again.users(), two.users()]).toEqual([1, 1]);
   });
 });
 
@@ -190,25 +202,6 @@ describe('a process', () => {
     expect(await postgres.query('SELECT 1 FROM fm_stream', [], url)).toHaveLength(1);
   });
 
-  it('sets aside what an old copy of its directory holds, and goes on', async () => {
-    const url = await engine();
-    let one = await start(url);
-    one.count('f', 1);
-    await one.node.freshen();
-    one.session.fault = () => 'refused';
-    one.count('f', 10);
-    const data = temporaryDirectory();
-    cpSync(one.data, data, { recursive: true });
-    one.session.fault = () => undefined;
-    one.count('f', 100);
-    await expectCounts(one, { f: 111 });
-    await kill(url, one);
-    one = await start(url, { data });
-    one.count('f', 1000);
-    await expectCounts(one, { f: 1111 });
-    await expect.poll(() => one.told?.stopped).toMatchObject([{ reason: 'aside' }]);
-  });
-
   it('that said goodbye is not listed for good', async () => {
     const url = await engine();
     const session = connect(url);
@@ -229,17 +222,6 @@ describe('a process', () => {
     await trimLog(session);
     const { rows } = await session.query({ text: 'SELECT directory FROM fm_node ORDER BY 1' });
     expect(rows.map(({ directory }) => directory)).toEqual(['left lately', 'not shipped', 'silent']);
-  });
-
-  it('that was forgotten keeps what it has not shipped, and reports why it stopped', async () => {
-    const url = await engine();
-    const [one, two] = [await start(url), await start(url)];
-    await postgres.query(`UPDATE fm_stream SET state = 'forgotten' WHERE stream = $1`, [one.stream], url);
-    await one.until(({ stopped }) => stopped.length > 0);
-    one.count('f');
-    two.count('g');
-    await expectCounts(two, { g: 1 });
-    expect(one.told?.stopped).toEqual([{ stream: one.stream, reason: 'forgotten' }]);
   });
 
   it('is refused when its clock is wrong', async () => {

@@ -79,6 +79,12 @@ export async function restart(url: string, node: TestNode, options?: TestNodeOpt
   return start(url, { ...options, data: node.data });
 }
 
+/** Closes the streams of a node, as `flagmeter engine forget-node` does. */
+export async function closeStreams(url: string, { spool }: TestNode): Promise<void> {
+  const close = `UPDATE fm_stream SET state = 'forgotten' WHERE directory = $1 AND state = 'open'`;
+  await postgres.query(close, [spool.directory], url);
+}
+
 /** Resolves when a node has in its reports what is wanted. */
 export async function expectCounts(node: TestNode, wanted: Record<string, number>): Promise<void> {
   await expect

@@ -8,7 +8,6 @@ import { Batch } from '../../src/commit/batch.ts';
 import { bucketOf, bucketWidth, seriesRef } from '../../src/store/blocks.ts';
 import { newInstanceId } from '../../src/store/instances.ts';
 import { messagesSince } from '../../src/store/messages.ts';
-import { readChunk } from '../../src/store/sketches.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 const minuteMs = 60_000;
@@ -212,39 +211,56 @@ test('of unknown instance ids there are only so many between two deltas', async 
   await spool.close();
 });
 
-test('users of the day whose deltas are lost are sealed once more, with those who came since', async () => {
-  const { spool, aggregator, step } = openSpool();
-  const seen = (user: number) => {
-    const batch = new Batch();
-    batch.series.push({ environment: 1, ordinal: 0, name: ['checkout', 'on'] });
-    batch.users.add(seriesRef(1, 0), 1440, user * 64, 1);
-    aggregator.write(batch.seal());
-  };
-  const sketchOf = (seq: number) => {
-    const [delta] = spool.deltas('one', seq, 1);
-    const [chunk] = delta === undefined ? [] : decodeDelta(delta.body).sketches;
-    return chunk && readChunk(chunk.value as Buffer).coupons?.length;
-  };
-  seen(1);
-  step();
-  seen(1);
-  seen(2);
-  step();
-  expect([sketchOf(1), sketchOf(2)]).toEqual([1, 1]);
-  seen(3);
-  step({ usersAgain: true });
-  expect(sketchOf(3)).toBe(3);
-  seen(1);
-  expect(step()).toMatchObject({ deltas: 0 });
+test('the rest of a closed stream goes on as a stream of its own, which names all series first', async () => {
+  const { spool, step, seqs, sealMany } = openSpool();
+  sealMany(4);
+  const bodies = spool.deltas('one', 3, 10).map(({ body }) => body);
+  step({ acknowledged: [{ stream: 'one', seq: 3, at: 1 }] });
+  step({ closed: [{ stream: 'one', after: 2 }] });
+  step({ closed: [{ stream: 'one', after: 2 }] });
+  const [one, rest, ...others] = spool.streams();
+  expect(others).toEqual([]);
+  expect(one).toMatchObject({ stream: 'one', sealed: 2, acknowledged: 2 });
+  expect(rest).toMatchObject({ restOf: 'one', sealed: 3, acknowledged: 0, first: 1, state: 'open' });
+  expect([seqs(), seqs(rest!.stream)]).toEqual([
+    [1, 2],
+    [1, 2, 3],
+  ]);
+  const [names, ...moved] = spool.deltas(rest!.stream, 1, 10).map(({ body }) => body);
+  expect(decodeDelta(names!)).toMatchObject({ series: [{ name: ['checkout', 'on'] }], counts: [] });
+  expect(moved).toEqual(bodies);
   await spool.close();
 });
 
-test('a stream that is set aside stays, and does not wait for the engine', async () => {
+test('a closed stream of which the engine has more than is kept before its rest loses no more', async () => {
   const { spool, step, seqs, sealMany } = openSpool();
-  sealMany(2);
-  step({ aside: ['one'] });
-  expect(spool.stream('one')?.state).toBe('aside');
-  expect([seqs(), spool.level().waiting]).toEqual([[1, 2], 0]);
+  sealMany(4);
+  step({ acknowledged: [{ stream: 'one', seq: 3, at: 1 }], removeBefore: 2 });
+  expect(seqs()).toEqual([4]);
+  step({ closed: [{ stream: 'one', after: 1 }] });
+  const [one, rest] = spool.streams();
+  expect(one).toMatchObject({ sealed: 1, acknowledged: 1, first: 2 });
+  expect(seqs(rest!.stream)).toEqual([1, 2]);
+  await spool.close();
+});
+
+test('what is counted after that belongs to the stream of the process', async () => {
+  const first = openSpool();
+  first.sealMany(2);
+  await first.spool.close();
+  const second = openSpool({ data: first.data, stream: 'two' });
+  second.step({ closed: [{ stream: 'one', after: 0 }] });
+  second.count(1);
+  await second.spool.close();
+  const { spool, step, seqs } = openSpool({ data: first.data, stream: 'three' });
+  step();
+  expect(seqs('two')).toEqual([1]);
+  expect(spool.streams().map(({ stream, restOf }) => restOf ?? stream)).toEqual([
+    'one',
+    'two',
+    'one',
+    'three',
+  ]);
   await spool.close();
 });
 

@@ -90,7 +90,6 @@ export class LogAppender {
                    )) ORDER BY directory), '[]') FROM fm_node AS node
                  ) AS nodes,
                  ${engineNow} AS now FROM fm_stream WHERE state = 'open'`,
-        values: [],
       });
       const body = encodeHorizon(horizonOf(open.rows[0]!));
       await run({

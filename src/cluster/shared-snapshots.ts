@@ -36,7 +36,6 @@ export async function newestSnapshot(
   const { rows } = await session.query<{ snapshot: string; position: bigint; id: string; bytes: bigint }>({
     name: 'fm-snapshot-newest',
     text: `SELECT snapshot, position, id::text, bytes FROM fm_snapshot WHERE state = 'whole' ORDER BY position DESC, at DESC LIMIT 1`,
-    values: [],
   });
   const [row] = rows;
   if (row === undefined) return undefined;
@@ -170,7 +169,6 @@ export async function logLength(session: EngineSession): Promise<LogLength> {
   const { rows } = await session.query<LogLength>({
     name: 'fm-log-length',
     text: logLengthText,
-    values: [],
   });
   return rows[0]!;
 }

@@ -26,7 +26,7 @@ export async function engineStatus(argv: readonly string[], terminal: Terminal):
     const asked = systemClock.now();
     const report = await readEngine(connection);
     const skewMs = (asked + systemClock.now()) / 2 - report.server.now.getTime();
-    const host = connection.state.host ?? '';
+    const host = connection.host ?? '';
     const warnings = engineWarnings(report, skewMs);
     terminal.out(
       flags.has('json')

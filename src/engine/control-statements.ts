@@ -14,7 +14,6 @@ export interface ControlConnection {
 export const lockHead: Statement = {
   name: 'fm_control_lock',
   text: `SELECT position, id, ${engineNow} AS at FROM fm_head WHERE log = 'control' FOR UPDATE`,
-  values: [],
 };
 
 /** The changes from a version on. */
@@ -82,19 +81,16 @@ SELECT 1 / count(*) AS written FROM head`,
 export const repeatableRead: Statement = {
   name: 'fm_control_repeatable',
   text: 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ',
-  values: [],
 };
 
 export const readHead: Statement = {
   name: 'fm_control_head',
   text: "SELECT position, id FROM fm_head WHERE log = 'control'",
-  values: [],
 };
 
 export const readRecords: Statement = {
   name: 'fm_control_records',
   text: 'SELECT "table", key, value FROM fm_record',
-  values: [],
 };
 
 /** Where the kept changes begin, and the id of one of them. */
@@ -109,7 +105,6 @@ export function keptChanges(version: number): Statement {
 export const readEngineId: Statement = {
   name: 'fm_control_engine',
   text: 'SELECT id FROM fm_engine',
-  values: [],
 };
 
 /** Forgets some changes that are older than a day. The last ones stay however old: nodes that idle stand there. */
@@ -118,7 +113,6 @@ export const forgetOldChanges: Statement = {
   text: `DELETE FROM fm_change WHERE at < now() - interval '1 day'
 AND version < (SELECT position FROM fm_head WHERE log = 'control') - 1000
 AND version < (SELECT min(version) FROM fm_change) + 10000`,
-  values: [],
 };
 
 /** Where the history ends. */

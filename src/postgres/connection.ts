@@ -4,7 +4,7 @@
  */
 import { EngineError } from './engine-error.ts';
 import type { EngineAddress } from './engine-url.ts';
-import { type ConnectionState, Primary, type PrimaryOptions } from './primary.ts';
+import { Primary, type PrimaryOptions } from './primary.ts';
 import type { Session } from './session.ts';
 import type { QueryResult, Run, Statement } from './statement.ts';
 import { transact } from './transact.ts';
@@ -31,20 +31,18 @@ export class Connection {
     this.#deadlineMs = options.deadlineMs;
   }
 
-  get state(): ConnectionState {
-    return this.#primary.state;
+  /** `HOST:PORT` of the primary; `undefined` while there is no session. */
+  get host(): string | undefined {
+    return this.#primary.host;
   }
 
   /**
    * Runs one statement, which commits by itself. Several that are made without waiting travel together.
    * @throws {EngineError} `unreachable`, `refused`, `deadline`, `sql`: nothing was kept; `unknown_outcome`
    */
-  query<Row = Record<string, unknown>>(
-    statement: Statement,
-    deadlineMs = this.#deadlineMs,
-  ): Promise<QueryResult<Row>> {
+  query<Row = Record<string, unknown>>(statement: Statement): Promise<QueryResult<Row>> {
     const before = this.#transactions;
-    return this.#within(deadlineMs, async (open) => {
+    return this.#within(this.#deadlineMs, async (open) => {
       await before;
       const session = await open();
       return (await session.send(statement, true)) as unknown as QueryResult<Row>;

@@ -1,8 +1,6 @@
-import { createCipheriv, createDecipheriv, randomBytes as systemRandomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { readTextFile } from '../text-file.ts';
-
-type RandomBytes = (length: number) => Buffer;
 
 const algorithm = 'aes-256-gcm';
 const keyBytes = 32;
@@ -15,17 +13,15 @@ const tagBytes = 16;
  */
 export class EngineKey {
   readonly #key: Buffer;
-  readonly #randomBytes: RandomBytes;
 
   /** @param key 32 bytes */
-  constructor(key: Buffer, randomBytes: RandomBytes = systemRandomBytes) {
+  constructor(key: Buffer) {
     this.#key = key;
-    this.#randomBytes = randomBytes;
   }
 
   /** @param about what the secret is, such as its id: it opens as nothing else. @returns base64 */
   seal(secret: string | Uint8Array, about: string): string {
-    const nonce = this.#randomBytes(nonceBytes);
+    const nonce = randomBytes(nonceBytes);
     const cipher = createCipheriv(algorithm, this.#key, nonce);
     cipher.setAAD(Buffer.from(about));
     const sealed = Buffer.concat([cipher.update(Buffer.from(secret)), cipher.final()]);
@@ -51,7 +47,7 @@ export class EngineKey {
 }
 
 /** What a new key file holds. */
-export function newEngineKey(randomBytes: RandomBytes = systemRandomBytes): string {
+export function newEngineKey(): string {
   return `${randomBytes(keyBytes).toString('base64')}\n`;
 }
 

@@ -16,15 +16,6 @@ export interface PrimaryOptions {
   readonly prepare?: (run: Run) => Promise<void>;
 }
 
-export interface ConnectionState {
-  /** `idle`: lost, or not needed yet. `away`: the last attempt to open it failed. */
-  readonly status: 'idle' | 'open' | 'away' | 'closed';
-  /** `HOST:PORT` of the primary, when open. */
-  readonly host: string | undefined;
-  /** Why the last session was lost or could not be opened; until one is open again. */
-  readonly why: Error | undefined;
-}
-
 const firstPauseMs = 100;
 const longestPauseMs = 2000;
 
@@ -34,8 +25,8 @@ export class Primary {
   readonly #options: PrimaryOptions;
   #session: Session | undefined;
   #opening: Promise<Session> | undefined;
-  #why: Error | undefined;
-  #isAway = false;
+  /** Why the last attempt to open it failed. */
+  #away: Error | undefined;
   readonly #closing = new AbortController();
   #pauseMs = firstPauseMs;
   #nextAttempt = 0;
@@ -47,16 +38,9 @@ export class Primary {
     this.#options = options;
   }
 
-  get state(): ConnectionState {
-    const { host } = this.#session ?? {};
-    const status = this.#closing.signal.aborted
-      ? 'closed'
-      : host !== undefined
-        ? 'open'
-        : this.#isAway
-          ? 'away'
-          : 'idle';
-    return { status, host: host && showHost(host), why: this.#why };
+  /** `HOST:PORT` of the primary; `undefined` while there is no session. */
+  get host(): string | undefined {
+    return this.#session && showHost(this.#session.host);
   }
 
   /**
@@ -68,7 +52,7 @@ export class Primary {
     if (this.#closing.signal.aborted) throw closed();
     if (this.#session?.isOpen) return this.#session;
     if (this.#opening === undefined) {
-      if (this.#isAway && this.#options.clock.monotonic() < this.#nextAttempt) throw this.#why;
+      if (this.#away && this.#options.clock.monotonic() < this.#nextAttempt) throw this.#away;
       this.#opening = this.#open();
     }
     return this.#opening;
@@ -95,8 +79,7 @@ export class Primary {
       this.#opening = undefined;
     }
     this.#session = session;
-    this.#why = undefined;
-    this.#isAway = false;
+    this.#away = undefined;
     this.#pauseMs = firstPauseMs;
     log.info('session with the engine is open', { connection: name, host: showHost(session.host) });
     return session;
@@ -144,9 +127,8 @@ export class Primary {
 
   #failed(why: Error): void {
     const { name, log, clock } = this.#options;
-    const isNew = !this.#isAway || this.#why?.message !== why.message;
-    this.#why = why;
-    this.#isAway = true;
+    const isNew = this.#away?.message !== why.message;
+    this.#away = why;
     this.#nextAttempt = clock.monotonic() + this.#pauseMs;
     this.#pauseMs = Math.min(this.#pauseMs * 2, longestPauseMs);
     const next = `is tried again, at most ${longestPauseMs / 1000} s apart, whenever it is needed`;
@@ -156,7 +138,6 @@ export class Primary {
 
   #lost(session: Session, why: Error): void {
     const { name, log } = this.#options;
-    this.#why = why;
     // The others are asked first: what was the primary may be gone.
     this.#first = (this.#first + 1) % this.#address.hosts.length;
     if (this.#session === session) this.#session = undefined;

@@ -36,6 +36,8 @@ export interface Invalidated {
 /** What the clients of a round share: where to send, what they did, and when to stop. */
 export class Round {
   readonly senders: Sender[] = [];
+  /** Those whose node was given up: reports need not wait for what it takes before it notices. In the end all of that counts. */
+  readonly unwatched = new Set<Sender>();
   readonly people: Person[] = [];
   readonly changes: Change[] = [];
   /** Those of earlier rounds, too. */

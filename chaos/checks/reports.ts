@@ -13,6 +13,8 @@ export interface Reports {
 export interface Completeness {
   /** Until when everything is in it; without an engine it always is. */
   readonly completeThrough?: string;
+  /** Nodes of which the report cannot be complete: they stopped in order, and may count again without the engine. */
+  readonly mayBeCounting?: readonly string[];
 }
 
 const dayMs = 86_400_000;

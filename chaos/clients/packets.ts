@@ -14,13 +14,18 @@ export async function sendPackets(round: Round, dice: Dice, name: string): Promi
   }
 }
 
-/** Sends packets to one server until an answer is the last that is wanted. */
+/**
+ * Sends packets to one server until an answer is the last that is wanted.
+ * @param how.isGivenUp see `Round.unwatched`
+ */
 export async function sendPacketsUntil(
   round: Round,
   http: string,
   isLast: (answer: Answer) => boolean,
+  { isGivenUp = false } = {},
 ): Promise<void> {
   const sender = round.sender('feature', `packets-${http}-${round.senders.length}`);
+  if (isGivenUp) round.unwatched.add(sender);
   while (!isLast(await sendPacket(round, http, sender))) await pause(20);
 }
 

@@ -25,10 +25,12 @@ export async function watchReport(round: Round, { http, name }: ServiceNode): Pr
 }
 
 function check(round: Round, name: string, usage: UsageReport & Completeness): void {
-  // A report of a node without an engine does not say what it may lack: it is read while packets are under way.
-  const through = Date.parse(usage.completeThrough ?? '1970-01-01');
+  // A report of a node without an engine, or of a node that has left, does not say what it may lack: it is read while packets are under way.
+  const isComplete = (usage.mayBeCounting ?? []).length === 0;
+  const through = isComplete ? Date.parse(usage.completeThrough ?? '1970-01-01') : 0;
   const sums = sumsOf({ usage, metrics: [] });
-  const features = round.senders.flatMap(({ tallies }) => tallies.filter(isFeature));
+  const watched = round.senders.filter((sender) => !round.unwatched.has(sender));
+  const features = watched.flatMap(({ tallies }) => tallies.filter(isFeature));
   for (const tally of features)
     for (const fault of tally.digits.faults(sums.get(keyOf(tally)) ?? 0, through))
       round.journal.violation(

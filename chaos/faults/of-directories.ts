@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { Answer } from '../clients/ask.ts';
 import { sendPacketsUntil } from '../clients/packets.ts';
 import { pause, within } from '../pause.ts';
 import type { ServiceNode } from '../scene/service-node.ts';
@@ -86,12 +87,11 @@ const thawed: Fault = {
 async function oneIsRefused({ round, journal }: Stage, all: readonly ServiceNode[]): Promise<void> {
   const end = performance.now() + refusedWithinMs;
   let isOver = false;
-  const sent = all.map(({ http }) =>
-    sendPacketsUntil(round, http, ({ status }) => {
-      isOver ||= status === 503 || performance.now() > end;
-      return isOver;
-    }),
-  );
+  const isLast = ({ status }: Answer) => {
+    isOver ||= status === 503 || performance.now() > end;
+    return isOver;
+  };
+  const sent = all.map(({ http }) => sendPacketsUntil(round, http, isLast, { isGivenUp: true }));
   await Promise.all(sent);
   const isRefused = async () => {
     const reasons = await Promise.all(all.map((each) => each.whyNot('counting')));

@@ -50,12 +50,12 @@ const startCutOff: Fault = {
 };
 
 /**
- * The same after a stop in order: as far as the engine knows the node has left. Other nodes must not state that their reports are
- * complete through a time at which it takes packets.
+ * The same after a stop in order: as far as the engine knows the node has left. The reports of others must name it among the nodes
+ * that may be counting, or not be complete through a time at which it takes packets.
  */
 const stopThenCutOff: Fault = {
   claims: ['node'],
-  weight: 0,
+  weight: 2,
   run: (stage) => startWithoutEngine(stage, 'SIGTERM'),
 };
 

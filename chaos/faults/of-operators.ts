@@ -1,3 +1,4 @@
+import type { Answer } from '../clients/ask.ts';
 import { sendPacketsUntil } from '../clients/packets.ts';
 import { pause, within } from '../pause.ts';
 import { runCommand } from '../run-command.ts';
@@ -47,7 +48,8 @@ async function isForgotten(stage: Stage, ...more: string[]): Promise<boolean> {
 /** It goes on taking packets until it notices; then it answers 503 and reports why. */
 async function noticesIt({ round, node, journal }: Stage): Promise<void> {
   const end = performance.now() + noticedWithinMs;
-  await sendPacketsUntil(round, node.http, ({ status }) => status === 503 || performance.now() > end);
+  const isLast = ({ status }: Answer) => status === 503 || performance.now() > end;
+  await sendPacketsUntil(round, node.http, isLast, { isGivenUp: true });
   const reason = await node.whyNot('counting');
   journal.note(`${node.name} reports: ${reason}`);
   if (!reason?.startsWith('503 ')) journal.violation(`${node.name} was forgotten, and does not report it`);

@@ -1,0 +1,59 @@
+import { cpSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, expect, test, vi } from 'vitest';
+import { cleanUp, freshDirectory, startBinary, stop } from '../support/binary.ts';
+import { needing } from '../support/needing.ts';
+import { Postgres } from '../support/postgres.ts';
+import { prepareEngine } from '../support/prepare-engine.ts';
+import { openShop, readChecks, sendCheck } from '../support/shop.ts';
+
+const inTime = { timeout: 60_000, interval: 100 };
+
+let database: Postgres | undefined;
+
+afterAll(async () => {
+  await database?.close();
+  cleanUp();
+});
+
+needing('postgresql').describe('a node that is frozen while a copy of its directory starts', () => {
+  test('answers 503 when it is thawed, and what both have accepted counts once', async () => {
+    database = await Postgres.start();
+    const engine = await database.database();
+    const credentials = await prepareEngine(engine);
+    const start = (data: string) => startBinary({ data, args: ['--engine', engine] });
+    const original = await start(join(freshDirectory(), 'original'));
+    const shop = await openShop(original.http, credentials);
+    let accepted = 0;
+    const send = async (http: string) => {
+      const status = await sendCheck(http, shop.key, 'checkout');
+      if (status === 202) accepted += 1;
+      return status;
+    };
+    const expectCounted = (http: string) =>
+      vi.waitFor(async () => {
+        expect(await readChecks(http, shop)).toEqual(new Map([['checkout', accepted]]));
+      }, inTime);
+    await send(original.http);
+    await expectCounted(original.http);
+
+    original.kill('SIGSTOP');
+    const data = join(freshDirectory(), 'copy');
+    cpSync(original.data, data, { recursive: true });
+    const copy = await start(data);
+    for (let each = 0; each < 3; each += 1) await send(copy.http);
+    await expectCounted(copy.http);
+    original.kill('SIGCONT');
+    await vi.waitFor(async () => expect(await send(original.http)).toBe(503), inTime);
+    const ready = await fetch(`http://${original.http}/readyz`);
+    expect([ready.status, await ready.text()]).toEqual([503, expect.stringContaining('empty directory')]);
+    expect(original.stderr()).toContain('this node is not alone');
+    await send(copy.http);
+    await stop(copy);
+    await stop(original);
+
+    const again = await start(original.data);
+    await expectCounted(again.http);
+    await stop(again);
+  });
+});

@@ -75,6 +75,9 @@ needing('postgresql').describe('nodes whose PostgreSQL is lost', { timeout: 180_
     }, inTime);
     const answer = await get(nodes[1]!, `${usagePath()}&format=csv`);
     expect(answer.headers.get('flagmeter-may-be-counting')).toBe('three');
+    const forgotten = await runBinary(['engine', 'forget-node', 'three', '--engine', engine, '--yes']);
+    expect(forgotten, forgotten.stderr).toMatchObject({ code: 0 });
+    await vi.waitFor(async () => expect((await reportOf(nodes[0]!)).mayBeCounting).toBeUndefined(), inTime);
     await stop(cutOff);
     nodes[2] = await startNode(data, 'three');
     await expectAll();
@@ -91,6 +94,9 @@ needing('postgresql').describe('nodes whose PostgreSQL is lost', { timeout: 180_
     const listed = await adopt(data, '--dry-run', '--json');
     expect(JSON.parse(listed.stdout)).toMatchObject([{ name: 'replica' }]);
     await stop(nodes[0]!);
+    let kills = 0;
+    for (let ms = 60; (await runBinary(adoptArgs(data), {}, ms)).signal === 'SIGKILL'; ms += 30) kills += 1;
+    expect(kills).toBeGreaterThan(1);
     const adopted = await adopt(data);
     expect(adopted, adopted.stderr).toMatchObject({ code: 0 });
     expect(adopted.stderr).toMatch(
@@ -147,8 +153,10 @@ function startNode(data: string, name: string, url = engine): Promise<Binary> {
 }
 
 function adopt(data: string, ...flags: string[]) {
-  return runBinary(['engine', 'adopt', '--from-replica', '--data', data, '--engine', engine, ...flags]);
+  return runBinary([...adoptArgs(data), ...flags]);
 }
+
+const adoptArgs = (data: string) => ['engine', 'adopt', '--from-replica', '--data', data, '--engine', engine];
 
 const nameOf = () => new URL(engine).pathname.slice(1);
 

@@ -16,23 +16,23 @@ export async function sendPackets(round: Round, dice: Dice, name: string): Promi
 
 /**
  * Sends packets to one server until an answer is the last that is wanted.
- * @param how.isGivenUp see `Round.unwatched`
+ * @param how.isGivenUp see `Round.unwatched` @param how.isKept false: what it acknowledges may stay in its directory, out of all reports
  */
 export async function sendPacketsUntil(
   round: Round,
   http: string,
   isLast: (answer: Answer) => boolean,
-  { isGivenUp = false } = {},
+  { isGivenUp = false, isKept = true } = {},
 ): Promise<void> {
   const sender = round.sender('feature', `packets-${http}-${round.senders.length}`);
   if (isGivenUp) round.unwatched.add(sender);
-  while (!isLast(await sendPacket(round, http, sender))) await pause(20);
+  while (!isLast(await sendPacket(round, http, sender, isKept))) await pause(20);
 }
 
-async function sendPacket(round: Round, http: string, sender: Sender): Promise<Answer> {
+async function sendPacket(round: Round, http: string, sender: Sender, isKept = true): Promise<Answer> {
   const { name, variant, count, settle } = sender.next();
   const f = { [name]: { [variant]: [count, 1] }, ...all };
   const answer = await telemetry(round, http, { f, m: { packets: 1 } });
-  settle(answer.outcome);
+  settle(answer.outcome === 'accepted' && !isKept ? 'unknown' : answer.outcome);
   return answer;
 }

@@ -1,9 +1,11 @@
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Answer } from '../clients/ask.ts';
 import { sendPacketsUntil } from '../clients/packets.ts';
 import { pause, within } from '../pause.ts';
 import type { ServiceNode } from '../scene/service-node.ts';
 import { databaseOf, type Fault, type Stage } from './fault.ts';
+import { isForgotten } from './of-operators.ts';
 
 /**
  * Its data directory is replaced by an old copy, as by a restore. What it took since must be in the engine first: with its disk
@@ -53,16 +55,19 @@ const twin: Fault = {
 
 /**
  * A copy of its directory starts while it is frozen; then it is thawed. One of the two must stop taking packets and report why.
- * Everything that either has acknowledged counts.
+ * Everything counts that the copy has acknowledged, and the original before it was frozen.
  */
 const thawed: Fault = {
   claims: ['everything'],
-  weight: 0,
+  weight: 2,
   async run(stage) {
     const { scene, node, dice, journal } = stage;
     const { twin } = scene;
     await scene.withdraw(node);
     await pause(dice.between(0, 1_000));
+    const [{ directory } = { directory: '' }] = await databaseOf(stage).query<{ directory: string }>(
+      `SELECT directory FROM fm_node WHERE name = '${node.name}' AND state = 'up'`,
+    );
     node.freeze();
     node.copyData(twin.data);
     journal.note(`a copy of ${node.name} starts while it is frozen`);
@@ -78,20 +83,27 @@ const thawed: Fault = {
     if (!isRefused) await oneIsRefused(stage, both);
     await twin.end('SIGTERM');
     await node.end('SIGTERM');
+    if (!isRefused) {
+      // Its directory is refused from now on; it begins with an empty one.
+      rmSync(node.data, { recursive: true });
+      await isForgotten(stage, directory, '--force');
+    }
     await node.start();
     await scene.readmit(node);
   },
 };
 
 /** Sends packets to all until one of them refuses them; it reports why. */
-async function oneIsRefused({ round, journal }: Stage, all: readonly ServiceNode[]): Promise<void> {
+async function oneIsRefused({ round, node, journal }: Stage, all: readonly ServiceNode[]): Promise<void> {
   const end = performance.now() + refusedWithinMs;
   let isOver = false;
   const isLast = ({ status }: Answer) => {
     isOver ||= status === 503 || performance.now() > end;
     return isOver;
   };
-  const sent = all.map(({ http }) => sendPacketsUntil(round, http, isLast, { isGivenUp: true }));
+  const sent = all.map((each) =>
+    sendPacketsUntil(round, each.http, isLast, { isGivenUp: true, isKept: each !== node }),
+  );
   await Promise.all(sent);
   const isRefused = async () => {
     const reasons = await Promise.all(all.map((each) => each.whyNot('counting')));

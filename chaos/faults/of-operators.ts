@@ -11,10 +11,10 @@ const noticedWithinMs = 10_000;
 /** An operator forgets a node that is alive. With force it goes; what it acknowledges afterwards must count nevertheless. */
 const forgetLiving: Fault = {
   claims: ['everything'],
-  weight: 0,
+  weight: 2,
   async run(stage) {
     const { scene, node, dice, journal } = stage;
-    if (await isForgotten(stage))
+    if (await isForgotten(stage, node.name))
       journal.violation(`${node.name} is alive, and was forgotten without --force`);
     await scene.withdraw(node);
     await pause(300);
@@ -22,7 +22,8 @@ const forgetLiving: Fault = {
     // What is acknowledged before may be given up.
     if (!(await within(shippedWithinMs, () => hasShipped(stage, now))))
       journal.violation(`${node.name} does not ship`);
-    if (!(await isForgotten(stage, '--force'))) journal.violation(`${node.name} cannot be forgotten`);
+    if (!(await isForgotten(stage, node.name, '--force')))
+      journal.violation(`${node.name} cannot be forgotten`);
     journal.note(`${node.name} is forgotten while it is alive`);
     await noticesIt(stage);
     await node.end(dice.pick(['SIGTERM', 'SIGKILL']));
@@ -31,11 +32,12 @@ const forgetLiving: Fault = {
   },
 };
 
-async function isForgotten(stage: Stage, ...more: string[]): Promise<boolean> {
-  const { scene, node, journal } = stage;
+/** @param which name of a node, or id of a directory */
+export async function isForgotten(stage: Stage, which: string, ...more: string[]): Promise<boolean> {
+  const { scene, journal } = stage;
   const database = databaseOf(stage);
   const url = database.url(database.hosts);
-  const args = ['engine', 'forget-node', node.name, '--engine', url, '--yes', ...more];
+  const args = ['engine', 'forget-node', which, '--engine', url, '--yes', ...more];
   return runCommand(scene.options.binary, args).then(
     () => true,
     ({ message }: Error) => {

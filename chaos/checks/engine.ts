@@ -19,9 +19,6 @@ const mustBeEmpty: Readonly<Record<string, string>> = {
     SELECT stream, count(*)::int, min(seq), max(seq) FROM fm_entry WHERE kind = 'delta' GROUP BY stream
     HAVING count(*) <> count(DISTINCT seq) OR max(seq) - min(seq) + 1 <> count(*)`,
   'rows that were refused': 'SELECT stream, seq, place, reason FROM fm_refused',
-  // One that an operator gave up has a gap, whether or not its directory comes back with what it kept.
-  'stretches that are lost': `
-    SELECT stream, from_seq, to_seq, reason FROM fm_gap WHERE reason NOT LIKE '%was removed for good%'`,
 };
 
 /** The logs in the engine are whole. */

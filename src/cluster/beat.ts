@@ -39,10 +39,6 @@ export interface EngineView {
   /** All that other open streams have answered before this time is in the log; `undefined` when there are none. */
   readonly othersThrough: number | undefined;
   readonly nodes: readonly EngineNode[];
-  /** The latest. */
-  readonly gaps: readonly EngineGap[];
-  /** How many there are. */
-  readonly gapCount: number;
   readonly refused: { readonly rows: number; readonly latest: readonly EngineRefusal[] };
   /** What changes when another server has become the primary, or it was restored. */
   readonly timeline: string;
@@ -59,15 +55,6 @@ export interface EngineNode {
   readonly spoolBytes: number;
   readonly oldestUnshipped: number | null;
   readonly through: number;
-}
-
-export interface EngineGap {
-  readonly stream: string;
-  /** Unix ms; `null`: since its stream began. */
-  readonly from: number | null;
-  readonly to: number;
-  readonly noticed: number;
-  readonly reason: string;
 }
 
 export interface EngineRefusal {
@@ -125,10 +112,6 @@ const beatText = `
     (SELECT json_agg(json_build_object('directory', directory, 'name', name, 'version', version, 'state', state,
       'beat', ${ms('beat_at')}, 'applied', applied, 'spoolBytes', spool_bytes, 'oldestUnshipped', oldest_unshipped,
       'through', through) ORDER BY name, directory) FROM fm_node) AS nodes,
-    (SELECT json_agg(gap) FROM (SELECT stream, nullif(from_ms, 0) AS "from",
-      coalesce(to_ms, ${ms('noticed_at')}) AS "to", ${ms('noticed_at')} AS noticed, reason
-      FROM fm_gap ORDER BY noticed_at DESC LIMIT 20) AS gap) AS gaps,
-    (SELECT count(*) FROM fm_gap) AS gap_count,
     (SELECT count(*) FROM fm_refused) AS refused,
     (SELECT json_agg(refusal) FROM (SELECT stream, place, reason, ${ms('at')} AS at
       FROM fm_refused ORDER BY at DESC LIMIT 5) AS refusal) AS refusals
@@ -144,8 +127,6 @@ interface ViewRow {
   readonly others_through: bigint | null;
   readonly streams: (EngineStream & { readonly stream: string })[] | null;
   readonly nodes: EngineNode[] | null;
-  readonly gaps: EngineGap[] | null;
-  readonly gap_count: bigint;
   readonly refused: bigint;
   readonly refusals: EngineRefusal[] | null;
 }
@@ -159,8 +140,6 @@ function viewOf(row: ViewRow): EngineView {
     streams: new Map((row.streams ?? []).map((each) => [each.stream, each])),
     othersThrough: row.others_through === null ? undefined : Number(row.others_through),
     nodes: row.nodes ?? [],
-    gaps: row.gaps ?? [],
-    gapCount: Number(row.gap_count),
     refused: { rows: Number(row.refused), latest: row.refusals ?? [] },
     timeline: row.timeline,
   };

@@ -66,7 +66,7 @@ export interface NodeTold {
     readonly commitMs: number;
     readonly failovers: number;
   };
-  readonly view: Pick<EngineView, 'nodes' | 'gaps' | 'gapCount' | 'refused' | 'head' | 'engine'> | undefined;
+  readonly view: Pick<EngineView, 'nodes' | 'refused' | 'head' | 'engine'> | undefined;
   readonly applied: number;
   readonly completeThrough: number;
   readonly spoolBytes: number;
@@ -249,8 +249,6 @@ export class ReplicaNode {
       link: { isUp, since, reason, failovers, commits, commitMs },
       view: view && {
         nodes: view.nodes,
-        gaps: view.gaps,
-        gapCount: view.gapCount,
         refused: view.refused,
         head: view.head,
         engine: view.engine,

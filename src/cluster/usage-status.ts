@@ -27,8 +27,6 @@ export function statusOf(
     nodes: (view?.nodes ?? []).map((node) => nodeOf(node, head, now)),
     completeThrough,
     spool: { bytes: told?.spoolBytes ?? 0, maxBytes, oldestUnshipped: told?.oldestUnshipped },
-    gaps: view?.gaps ?? [],
-    gapCount: view?.gapCount ?? 0,
     refused: view?.refused ?? { rows: 0, latest: [] },
     rebases,
     log: {

@@ -86,7 +86,6 @@ function countMetrics(core: Core): readonly ServiceMetric[] {
       'Unix time until when reports have what all nodes took.',
       ({ completeThrough }) => completeThrough / 1000,
     ),
-    gauge('gaps', 'Stretches of counts that are known to be lost.', ({ gapCount }) => gapCount),
     gauge('refused_rows', 'Rows of counts that could not be applied.', ({ refused }) => refused.rows),
     gauge(
       'set_aside_bytes',

@@ -4,7 +4,7 @@ import type { ClusterShown } from '../manage/cluster-shape.ts';
 /** The nodes as the API shows them. */
 export function showCluster(status: UsageEngineStatus | undefined): ClusterShown | null {
   if (status === undefined) return null;
-  const { directory, engine, nodes, completeThrough, spool, gaps, refused, rebases, setAsideBytes } = status;
+  const { directory, engine, nodes, completeThrough, spool, refused, rebases, setAsideBytes } = status;
   return {
     node: directory,
     connected: engine.connected,
@@ -12,12 +12,6 @@ export function showCluster(status: UsageEngineStatus | undefined): ClusterShown
     completeThrough: timeOf(completeThrough),
     spoolMaxBytes: spool.maxBytes,
     nodes: nodes.map(showNode),
-    gaps: gaps.map(({ stream, from, to, reason }) => ({
-      stream,
-      from: from === null ? null : timeOf(from),
-      to: timeOf(to),
-      reason,
-    })),
     refusedRows: refused.rows,
     failovers: engine.failovers,
     setAsideBytes,

@@ -24,7 +24,9 @@ export async function engineForgetNode(
 ): Promise<number> {
   const given = readGiven(engineForgetNodeCommand, argv);
   if (person === undefined && !given.has('yes'))
-    throw new UsageError('Cannot forget a node without --yes: what it has not shipped is lost');
+    throw new UsageError(
+      'Cannot forget a node without --yes: what it has not shipped is missing in reports until it is started again',
+    );
   const { address } = engineSettings(flagsOf(given), terminal);
   const loss = await withEngine(address, (connection) => forget(connection, given, terminal, person));
   terminal.out(given.has('json') ? `${JSON.stringify(loss)}\n` : `Node ${loss.name} is forgotten.\n`);

@@ -21,7 +21,7 @@ export function statusText(
   const parts = [
     engineText(report, host),
     nodesText(report, screen),
-    lossText(report),
+    refusedText(report),
     warningsText(warnings),
   ];
   return parts.filter((part) => part !== '').join('\n');
@@ -94,14 +94,10 @@ function nodesText({ nodes }: EngineReport, screen: Screen): string {
   return makeTable(headings, rows, screen).text;
 }
 
-function lossText({ gaps, refused }: EngineReport): string {
-  const lost = gaps.map(
-    ({ from, to, reason }) =>
-      `Lost: ${from === null ? 'until' : `from ${at(from)} to`} ${at(to)}: ${reason}\n`,
-  );
+function refusedText({ refused }: EngineReport): string {
   const rows = refused.rows > 0 ? [`Refused: ${refused.rows} rows of deltas, the last of them\n`] : [];
   const latest = refused.latest.map(({ place, reason, at: when }) => `  ${at(when)} ${place}: ${reason}\n`);
-  return [...lost, ...rows, ...latest].join('');
+  return [...rows, ...latest].join('');
 }
 
 function warningsText(warnings: readonly string[]): string {

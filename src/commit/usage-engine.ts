@@ -88,10 +88,6 @@ export interface UsageEngineStatus {
   /** All that any node has answered before this time is in the reports of this one. */
   readonly completeThrough: number;
   readonly spool: SpoolStatus;
-  /** Stretches of what nodes had answered that are known to be lost: the latest. */
-  readonly gaps: readonly GapStatus[];
-  /** How many of them there are. */
-  readonly gapCount: number;
   /** Rows of deltas that could not be applied. */
   readonly refused: { readonly rows: number; readonly latest: readonly RefusedRowStatus[] };
   /** Bytes of what this node has set aside, because PostgreSQL has lost it. */
@@ -147,15 +143,6 @@ export interface SpoolStatus {
   readonly bytes: number;
   readonly maxBytes: number;
   readonly oldestUnshipped: number | undefined;
-}
-
-export interface GapStatus {
-  readonly stream: string;
-  /** `null`: since its stream began. */
-  readonly from: number | null;
-  readonly to: number;
-  readonly noticed: number;
-  readonly reason: string;
 }
 
 export interface RefusedRowStatus {

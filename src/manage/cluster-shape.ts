@@ -19,13 +19,6 @@ const NodeShown = Type.Object({
   through: time('What it accepted before this time is in the engine.'),
 });
 
-const GapShown = Type.Object({
-  stream: text('The process that had accepted it.'),
-  from: since('The beginning; `null` when it is not known.'),
-  to: time('The end.'),
-  reason: text('How it was lost, for people.'),
-});
-
 /** How several machines do. */
 export const Cluster = Type.Object(
   {
@@ -35,7 +28,6 @@ export const Cluster = Type.Object(
     completeThrough: time('What any node accepted before this time is in its reports.'),
     spoolMaxBytes: count('How much it may keep for the engine: beyond it, packets are answered 503.'),
     nodes: listOf(NodeShown, 'All nodes, the answering one too.'),
-    gaps: listOf(GapShown, 'Stretches of counts that are known to be lost.'),
     refusedRows: count('Rows of counts that could not be applied.'),
     failovers: count('How often another primary answered than before, since the start.'),
     setAsideBytes: count('What this node has set aside, because PostgreSQL had lost it.'),
@@ -65,7 +57,6 @@ export const exampleCluster = {
       through: exampleTime,
     },
   ],
-  gaps: [],
   refusedRows: 0,
   failovers: 0,
   setAsideBytes: 0,

@@ -20,7 +20,6 @@ export interface EngineReport {
   readonly heads: { readonly control: number; readonly data: number };
   readonly log: LogLength;
   readonly snapshots: readonly SnapshotReport[];
-  readonly gaps: readonly GapReport[];
   readonly refused: { readonly rows: number; readonly latest: readonly RefusedReport[] };
 }
 
@@ -83,15 +82,6 @@ export interface SnapshotReport {
   readonly bytes: number;
 }
 
-export interface GapReport {
-  readonly stream: string;
-  /** `null`: since its stream began. */
-  readonly from: Date | null;
-  readonly to: Date;
-  readonly noticedAt: Date;
-  readonly reason: string;
-}
-
 export interface RefusedReport {
   readonly stream: string;
   readonly place: string;
@@ -137,9 +127,6 @@ const heads = `SELECT max(position) FILTER (WHERE log = 'control')::float8 AS co
 
 const snapshots = `SELECT position::float8 AS position, state, at, bytes::float8 AS bytes FROM fm_snapshot ORDER BY at DESC`;
 
-const gaps = `SELECT stream, ${time('from_ms')} AS "from", coalesce(${time('to_ms')}, noticed_at) AS "to", noticed_at AS "noticedAt", reason
-  FROM fm_gap ORDER BY noticed_at DESC LIMIT 100`;
-
 const refusedRows = 'SELECT count(*)::float8 AS rows FROM fm_refused';
 const refusals = 'SELECT stream, place, reason, at FROM fm_refused ORDER BY at DESC LIMIT 5';
 
@@ -164,7 +151,6 @@ export function readEngine(connection: Connection): Promise<EngineReport> {
       rows<EngineReport['heads']>(heads),
       rows<LogLength>(logLengthText),
       rows<SnapshotReport>(snapshots),
-      rows<GapReport>(gaps),
       rows<{ rows: number }>(refusedRows),
       rows<RefusedReport>(refusals),
     ]);
@@ -180,15 +166,14 @@ type Found = [
   EngineReport['heads'][],
   LogLength[],
   SnapshotReport[],
-  GapReport[],
   { rows: number }[],
   RefusedReport[],
 ];
 
 function reportOf(engine: EngineSelf, server: ServerFacts, found: Found): EngineReport {
-  const [nodes, open, [counts], [heads], [log], snapshots, gaps, [refused], latest] = found;
+  const [nodes, open, [counts], [heads], [log], snapshots, [refused], latest] = found;
   return {
-    ...{ engine, server, nodes, snapshots, gaps },
+    ...{ engine, server, nodes, snapshots },
     streams: { done: counts?.done ?? 0, forgotten: counts?.forgotten ?? 0, open },
     heads: heads as EngineReport['heads'],
     log: log as LogLength,

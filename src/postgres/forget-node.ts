@@ -40,8 +40,8 @@ export function findLoss(connection: Connection, named: string, force: boolean):
 }
 
 /**
- * Marks the streams of a node that is gone for good: they may not ship any more, and reports do not wait for them. What is
- * lost is kept as gaps. All in one transaction.
+ * Closes the streams of a node that is gone for good: nothing more of them gets into the log, and reports do not wait for them. All
+ * in one transaction.
  * @throws {EngineUnfit} as `findLoss`
  */
 export function forgetNode(connection: Connection, directory: string, force: boolean): Promise<NodeLoss> {
@@ -49,16 +49,6 @@ export function forgetNode(connection: Connection, directory: string, force: boo
     const text = `SELECT ${columns} FROM fm_node WHERE directory = $2 FOR UPDATE`;
     const { rows } = await run<Row>({ text, values: [forgettableAfterMs, directory] });
     const loss = await lossOf(run, only(rows, directory), force);
-    void run({
-      text: `INSERT INTO fm_gap (stream, from_seq, to_seq, from_ms, to_ms, reason)
-             SELECT stream, seq + 1, seq + 1, through, (extract(epoch FROM $2::timestamptz) * 1000)::bigint, $3
-             FROM fm_stream WHERE directory = $1 AND state = 'open' ON CONFLICT DO NOTHING`,
-      values: [
-        directory,
-        loss.lastBeat,
-        `node ${loss.name} was removed for good, with what it had not shipped`,
-      ],
-    });
     void run({
       text: `UPDATE fm_stream SET state = 'forgotten' WHERE directory = $1 AND state = 'open'`,
       values: [directory],

@@ -131,7 +131,7 @@ const tables: readonly Table[] = [
   },
   {
     name: 'fm_gap',
-    comment: 'Stretches of a stream that are known to be lost',
+    comment: 'Not used any more; nodes of earlier versions read it',
     columns: `
       stream text COLLATE "C" NOT NULL,
       from_seq bigint NOT NULL,

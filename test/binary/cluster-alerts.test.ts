@@ -5,7 +5,6 @@ import { needing } from '../support/needing.ts';
 import { Postgres } from '../support/postgres.ts';
 import { prepareEngine } from '../support/prepare-engine.ts';
 import { Prometheus } from '../support/prometheus.ts';
-import { runBinary } from '../support/run-binary.ts';
 import { openShop, sendCheck } from '../support/shop.ts';
 
 /** As test/binary/alerts.test.ts: what goes wrong with several machines. */
@@ -65,12 +64,6 @@ describe('alerts of several machines', () => {
         await sendCheck(two.http, key, 'checkout');
         await stop(two, 'SIGKILL');
       },
-    },
-    {
-      what: 'a node that was forgotten with what it had counted',
-      alerts: ['FlagmeterCountsLost'],
-      target: () => opsOf(one),
-      provoke: () => runBinary(['engine', 'forget-node', 'two', '--engine', engine, '--yes', '--force']),
     },
     {
       what: 'a log that a node cannot follow',

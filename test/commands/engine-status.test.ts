@@ -82,7 +82,7 @@ describe('engine status', () => {
     expect(out).toMatch(/^Warning: PostgreSQL has no standby/m);
   });
 
-  it('shows nodes, what they have not shipped, and what is lost', async () => {
+  it('shows nodes, what they have not shipped, and refused rows', async () => {
     await init();
     await node({ name: 'north', spool: 3 * 1024 * 1024, through: through + 1000 });
     await node({ name: 'south', silent: 60 });
@@ -91,19 +91,10 @@ describe('engine status', () => {
     await query(`UPDATE fm_head SET position = 40 WHERE log = 'data'`);
     await query(`UPDATE fm_node SET applied = 30, control = 1 WHERE name = 'north'`);
     await query(
-      `INSERT INTO fm_gap (stream, from_seq, from_ms, to_ms, reason) VALUES ('s', 3, $1, $2, 'why')`,
-      [through, through + 1],
-    );
-    await query(
       `INSERT INTO fm_refused (stream, seq, place, reason, "row") VALUES ('s', 3, 'counts', 'no number', '[]')`,
     );
-    await query(
-      `INSERT INTO fm_gap (stream, from_seq, from_ms, reason, noticed_at)
-       VALUES ('s', 5, $1, 'no end', '2026-01-02'), ('s', 7, 0, 'no times', '2026-01-03')`,
-      [through],
-    );
     await query(`INSERT INTO fm_entry (position, id, kind) VALUES (31, 1, 'delta'), (41, 1, 'delta')`);
-    const { nodes, streams, gaps, refused, warnings } = await status();
+    const { nodes, streams, refused, warnings } = await status();
     expect(nodes.map(({ name, state, behind, spoolBytes }) => [name, state, behind, spoolBytes])).toEqual([
       ['east', 'up', 40, 0],
       ['north', 'up', 10, 3 * 1024 * 1024],
@@ -112,9 +103,6 @@ describe('engine status', () => {
     ]);
     expect(nodes[1]).toMatchObject({ accountsBehind: 0, unshippedSince: new Date(through).toISOString() });
     expect(streams).toMatchObject({ done: 1, forgotten: 0, open: { length: 3 } });
-    expect(gaps).toContainEqual(
-      expect.objectContaining({ stream: 's', reason: 'why', from: new Date(through).toISOString() }),
-    );
     expect(refused).toMatchObject({ rows: 1, latest: [{ place: 'counts', reason: 'no number' }] });
     expect(warnings).toEqual([
       expect.stringContaining('PostgreSQL has no standby'),
@@ -124,9 +112,6 @@ describe('engine status', () => {
     ]);
     const { out } = await run('status');
     expect(out).toMatch(/^north +up .* 10 +3\.0 MiB +2026-01-01 00:00:00 UTC +1\.2\.3 +directory-north$/m);
-    expect(out).toContain('Lost: from 2026-01-01 00:00:00 UTC to 2026-01-01 00:00:00 UTC: why');
-    expect(out).toContain('Lost: from 2026-01-01 00:00:00 UTC to 2026-01-02 00:00:00 UTC: no end');
-    expect(out).toContain('Lost: until 2026-01-03 00:00:00 UTC: no times');
     expect(out).toMatch(/^ {2}Complete +reports, until 2026-01-01 00:00:00 UTC, but not those of east$/m);
     expect(out).toContain('Refused: 1 rows');
   });
@@ -220,19 +205,17 @@ describe('engine forget-node', () => {
     expect(out).toBe('Node lost is forgotten.\n');
     expect(err).toContain('What it has answered before 2026-01-01 00:00:00 UTC is in the reports');
     expect(err).toContain('Its spool held 2.0 KiB then, the oldest of it from 2026-01-01 00:00:00 UTC.');
-    const { nodes, streams, gaps } = await status();
+    const { nodes, streams } = await status();
     expect(nodes).toMatchObject([{ name: 'lost', state: 'forgotten', shippedUntil: null }]);
     expect(streams).toMatchObject({ forgotten: 1, open: [] });
-    expect(gaps).toMatchObject([{ stream: 'stream-directory-lost', from: new Date(through).toISOString() }]);
     await expect(run('forget-node', 'lost', '--yes')).rejects.toThrow('is forgotten already');
   });
 
-  it('loses nothing with a node that said goodbye', async () => {
+  it('reports that a node that said goodbye has shipped everything', async () => {
     await node({ name: 'gone', silent: 601, state: 'done' });
     const { err, out } = await run('forget-node', 'directory-gone', '--yes', '--json');
     expect(err).toContain('It has shipped everything');
     expect(JSON.parse(out)).toMatchObject({ directory: 'directory-gone', name: 'gone', streams: [] });
-    expect((await status()).gaps).toEqual([]);
   });
 
   it('refuses a node that may be running, is unknown, or shares its name', async () => {

@@ -175,10 +175,6 @@ const conditions: Readonly<Record<string, Condition>> = {
     series: { [of('flagmeter_log_lag_entries')]: '0 2000x20' },
     ...{ quiet: 9, fires: 12, labels: node },
   },
-  FlagmeterCountsLost: {
-    series: { [of('flagmeter_gaps')]: '0x5 1x20' },
-    ...{ quiet: 4, fires: 7, labels: node },
-  },
   FlagmeterRowsRefused: {
     series: { [of('flagmeter_refused_rows')]: '0 3x20' },
     ...{ quiet: 5, fires: 8, labels: node },
@@ -261,7 +257,6 @@ const wellAndBusy: Condition['series'] = {
   [of('flagmeter_nodes', { state: 'silent' })]: '0x120',
   [of('flagmeter_spool_oldest_seconds')]: '1x120',
   [of('flagmeter_complete_through_timestamp_seconds')]: '0+60x120',
-  [of('flagmeter_gaps')]: '1x120',
   [of('flagmeter_refused_rows')]: '0x120',
 };
 

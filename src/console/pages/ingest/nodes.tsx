@@ -6,7 +6,7 @@ type NodeRow = ClusterShown['nodes'][number];
 
 /** The machines that share an engine. */
 export function Nodes({
-  cluster: { nodes, gaps, refusedRows, completeThrough },
+  cluster: { nodes, refusedRows, completeThrough },
 }: {
   readonly cluster: ClusterShown;
 }) {
@@ -16,12 +16,6 @@ export function Nodes({
       <p class="quiet">
         Reports have everything that any node accepted until {format.time(completeThrough)}.
       </p>
-      {gaps.map(({ stream, from, to, reason }) => (
-        <p class="bad" key={`${stream} ${from}`}>
-          Counts {from === null ? `until ${format.time(to)}` : `from ${format.span(from, to)}`} are lost:{' '}
-          {reason}
-        </p>
-      ))}
       {refusedRows > 0 && (
         <p class="warn">{format.full(refusedRows)} rows of counts could not be applied; see the log.</p>
       )}

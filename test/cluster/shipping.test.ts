@@ -35,7 +35,7 @@ describe('nodes on one engine', () => {
     one.count('f');
     await one.node.freshen();
     expect(one.counts()).toEqual({ f: 1 });
-    await expect.poll(() => one.node.freshen()).toBeGreaterThanOrEqual(before);
+    await expect.poll(async () => (await one.node.freshen()).completeThrough).toBeGreaterThanOrEqual(before);
   });
 
   it('say by the clock of the engine until when that is, though their own clocks are wrong and are set', async () => {
@@ -47,7 +47,7 @@ describe('nodes on one engine', () => {
       one.count('f');
       await one.node.freshen();
       for (const node of [one, two]) {
-        const through = () => node.node.freshen();
+        const through = async () => (await node.node.freshen()).completeThrough;
         await expect.poll(through).toBeGreaterThanOrEqual(before);
         expect(await through()).toBeLessThanOrEqual(Date.now());
       }

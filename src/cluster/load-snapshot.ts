@@ -132,9 +132,9 @@ async function putRows(store: ReplicaStore, head: SnapshotHead, { rows }: Part):
 }
 
 function putRow(tables: ReturnType<typeof tablesOf>, { table: place, key, value }: PartRow): void {
+  if (place >= tables.length) throw new SnapshotUnreadable('Cannot load the snapshot: a row is of no table');
   const found = tables[place];
-  if (found === undefined) throw new SnapshotUnreadable('Cannot load the snapshot: a row is of no table');
-  if (!isOwnRow(found.name, key)) found.table.putSync(key, value);
+  if (found !== undefined && !isOwnRow(found.name, key)) found.table.putSync(key, value);
 }
 
 /** What reports remember of before is not what was loaded, though it may look so. */

@@ -157,12 +157,16 @@ function* readRows(bytes: Buffer, from: number, number: number): Generator<PartR
   }
 }
 
-/** The tables that a head names, by their places. @throws {SnapshotUnreadable} */
+/** A table that replicas of earlier versions had: its rows are left out. */
+const formerTable = 'refused';
+
+/** The tables that a head names, by their places; `undefined` in the place of a former one. @throws {SnapshotUnreadable} */
 export function tablesOf(
   store: ReplicaStore,
   { tables }: SnapshotHead,
-): { readonly name: ReplicaTable; readonly table: Table }[] {
+): ({ readonly name: ReplicaTable; readonly table: Table } | undefined)[] {
   return tables.map((each) => {
+    if (each === formerTable) return undefined;
     const name = replicaTables.find((known) => known === each);
     if (name === undefined)
       throw new SnapshotUnreadable(`Cannot load the snapshot: it has an unknown table (${each})`);

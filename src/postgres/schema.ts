@@ -130,8 +130,9 @@ const tables: readonly Table[] = [
     storage: busy,
   },
   {
+    // Unused, but nodes of earlier versions read it at each heartbeat.
     name: 'fm_gap',
-    comment: 'Not used any more; nodes of earlier versions read it',
+    comment: 'Stretches of a stream that are known to be lost',
     columns: `
       stream text COLLATE "C" NOT NULL,
       from_seq bigint NOT NULL,

@@ -94,7 +94,7 @@ class EngineLink {
   readonly name: string;
   readonly clock: SharedClock;
   /** What the engine says of itself; `undefined` as long as it was away. */
-  found: { readonly id: string; readonly secret: Buffer } | undefined;
+  found: { readonly id: string; readonly secret: Buffer; readonly stored: string } | undefined;
   /** The engine of the data directory; `undefined` when it has none yet. */
   known: string | undefined;
   readonly #deps: ClusterDeps;
@@ -122,7 +122,7 @@ class EngineLink {
       prepare: async (run) => {
         const { id, secret } = await checkSameEngine(run, this.found?.id ?? this.known);
         if (this.found === undefined) await clock.ask(run);
-        this.found ??= { id, secret: readSecret(secret, this.#key) };
+        this.found ??= { id, secret: readSecret(secret, this.#key), stored: secret };
       },
     });
     this.#connections.set(purpose, connection);
@@ -257,7 +257,10 @@ function secretOf({ found }: EngineLink, spool: Spool): Buffer {
   const { lmdb, meta } = spool.store;
   if (found !== undefined && (spool.engine ?? found.id) === found.id) {
     spool.bindTo(found.id);
-    lmdb.transactionSync(() => void meta.putSync('secret', found.secret.toString('base64')));
+    lmdb.transactionSync(() => {
+      meta.putSync('secret', found.secret.toString('base64'));
+      meta.putSync('stored secret', found.stored); // By it, adopt knows the key file.
+    });
   }
   const known = meta.get('secret');
   if (known === undefined)

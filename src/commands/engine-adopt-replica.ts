@@ -7,6 +7,7 @@ import { type NodeStores, type Source, sourcesIn } from '../cluster/adoption/sou
 import { Spool } from '../cluster/spool.ts';
 import { loadConfig } from '../config.ts';
 import { readEngineKey } from '../postgres/engine-key.ts';
+import { readSecret } from '../postgres/engine-secret.ts';
 import { showEngine } from '../postgres/engine-url.ts';
 import { isPresent } from '../presence.ts';
 import { readCopyState } from '../store/copy-state.ts';
@@ -66,6 +67,8 @@ async function restore(
   const source = chosen(sources, flags.get('set-aside'), stores.data);
   const secret = stores.spool.store.meta.get('secret');
   if (secret === undefined) throw notOfANode(stores.data);
+  const stored = stores.spool.store.meta.get('stored secret');
+  if (stored !== undefined) readSecret(stored, key);
   const restored = sources.length === 1 ? '' : `${source.name} is restored\n`;
   terminal.err(`${sources.map(textOf).join('')}${restored}filling ${showEngine(address)}\n`);
   return withEngine(address, (connection) =>

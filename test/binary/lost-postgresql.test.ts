@@ -25,6 +25,7 @@ const inTime = { timeout: 90_000, interval: 100 };
 
 let database: Postgres;
 let engine: string;
+let keyFile: string;
 let credentials: Credentials;
 let nodes: Binary[] = [];
 let bearer: string;
@@ -42,7 +43,8 @@ needing('postgresql').describe('nodes whose PostgreSQL is lost', { timeout: 180_
   beforeAll(async () => {
     database = await Postgres.start();
     engine = await database.database();
-    credentials = await prepareEngine(engine);
+    keyFile = await newKeyFile();
+    credentials = await prepareEngine(engine, ['--engine-key-file', keyFile]);
     for (const name of ['one', 'two', 'three'])
       nodes.push(await startNode(join(freshDirectory(), name), name));
     bearer = await token(nodes[0]!.http, credentials);
@@ -94,8 +96,15 @@ needing('postgresql').describe('nodes whose PostgreSQL is lost', { timeout: 180_
     const listed = await adopt(data, '--dry-run', '--json');
     expect(JSON.parse(listed.stdout)).toMatchObject([{ name: 'replica' }]);
     await stop(nodes[0]!);
+    const without = await runBinary(adoptArgs(data, []));
+    expect(without).toMatchObject({ code: 1, stderr: expect.stringContaining('was made with a key file') });
+    const wrong = await runBinary(adoptArgs(data, ['--engine-key-file', await newKeyFile()]));
+    expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('is not the key file') });
+    expect(await database.query("SELECT to_regclass('fm_engine') AS found", [], engine)).toEqual([
+      { found: null },
+    ]);
     let kills = 0;
-    for (let ms = 60; (await runBinary(adoptArgs(data), {}, ms)).signal === 'SIGKILL'; ms += 30) kills += 1;
+    for (let ms = 20; (await runBinary(adoptArgs(data), {}, ms)).signal === 'SIGKILL'; ms += 10) kills += 1;
     expect(kills).toBeGreaterThan(1);
     const adopted = await adopt(data);
     expect(adopted, adopted.stderr).toMatchObject({ code: 0 });
@@ -149,14 +158,25 @@ needing('postgresql').describe('nodes whose PostgreSQL is lost', { timeout: 180_
 });
 
 function startNode(data: string, name: string, url = engine): Promise<Binary> {
-  return startBinary({ data, args: ['--engine', url, '--node-name', name, ...urls] });
+  return startBinary({
+    data,
+    args: ['--engine', url, '--engine-key-file', keyFile, '--node-name', name, ...urls],
+  });
 }
 
 function adopt(data: string, ...flags: string[]) {
   return runBinary([...adoptArgs(data), ...flags]);
 }
 
-const adoptArgs = (data: string) => ['engine', 'adopt', '--from-replica', '--data', data, '--engine', engine];
+const adoptArgs = (data: string, key: readonly string[] = ['--engine-key-file', keyFile]) => [
+  ...['engine', 'adopt', '--from-replica', '--data', data, '--engine', engine, ...key],
+];
+
+async function newKeyFile(): Promise<string> {
+  const file = join(freshDirectory(), 'engine-key');
+  expect(await runBinary(['engine', 'key', '--out', file])).toMatchObject({ code: 0 });
+  return file;
+}
 
 const nameOf = () => new URL(engine).pathname.slice(1);
 

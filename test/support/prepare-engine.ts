@@ -3,7 +3,7 @@ import { givenPassword } from './given-password.ts';
 import { runBinary } from './run-binary.ts';
 
 /** Prepares an engine by the compiled executable; gives the first credentials. */
-export async function prepareEngine(url: string): Promise<Credentials> {
+export async function prepareEngine(url: string, flags: readonly string[] = []): Promise<Credentials> {
   const args = [
     'engine',
     'init',
@@ -12,6 +12,7 @@ export async function prepareEngine(url: string): Promise<Credentials> {
     '--admin-email',
     'ada@example.com',
     '--json',
+    ...flags,
     ...givenPassword(freshDirectory()),
   ];
   const { code, stdout, stderr } = await runBinary(args);

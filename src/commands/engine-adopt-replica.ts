@@ -44,7 +44,9 @@ async function list(flags: Flags, terminal: Terminal): Promise<number> {
   const { data } = loadConfig({ ...terminal, argv: given.map((name) => `--${name}=${flags.get(name)}`) });
   checkPrepared(data);
   checkSharable(data);
-  const sources = await inStores(data, async (stores) => sourcesIn(stores));
+  const all = await inStores(data, async (stores) => sourcesIn(stores));
+  const name = flags.get('set-aside');
+  const sources = name === undefined ? all : [chosen(all, name, data)];
   const shown = sources.map(({ name, holding: { applied, place, completeThrough } }) => ({
     name,
     position: applied.position,

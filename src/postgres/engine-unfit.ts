@@ -19,7 +19,7 @@ export function unfit(error: unknown): never {
   const { sqlstate, message } = error as EngineError;
   if (sqlstate === '42P01' || sqlstate === '3F000')
     throw new EngineUnfit(
-      'The database is not prepared: run flagmeter engine init first, or correct the database or search_path in the URL',
+      'The database is not prepared: run flagmeter engine init first, or correct the database or search_path in the URL. If the tables were lost, restore them: flagmeter engine adopt --from-replica',
     );
   if (sqlstate === '42501')
     throw new EngineUnfit(`The role lacks a right: ${message}. Make it the owner of the tables, or grant it`);

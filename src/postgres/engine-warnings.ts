@@ -1,7 +1,7 @@
 import { maxSkewMs } from './clock-skew.ts';
 import type { EngineReport, NodeReport, ServerFacts } from './engine-report.ts';
 import { oldestServer } from './init-checks.ts';
-import { whyCommitsMayBeLost } from './replication.ts';
+import { canCommit, whyCommitsMayBeLost } from './replication.ts';
 
 /** What people should change, in sentences. @param skewMs by how much the clock of this machine is ahead of the engine's */
 export function engineWarnings(report: EngineReport, skewMs: number): string[] {
@@ -34,7 +34,7 @@ function ofServer(server: ServerFacts): string[] {
 }
 
 function ofStandbys(server: ServerFacts): string[] {
-  const { synchronousStandbys, standbys } = server;
+  const { synchronousStandbys } = server;
   const reason = whyCommitsMayBeLost(server);
   if (reason !== undefined)
     return [
@@ -42,10 +42,9 @@ function ofStandbys(server: ServerFacts): string[] {
     ];
   if (synchronousStandbys.trim() === '')
     return ['PostgreSQL has no standby: if its disk is lost, so is what came after the last backup'];
-  const isConfirming = standbys.some(({ state }) => state === null || state === 'sync' || state === 'quorum');
   return when(
-    !isConfirming,
-    `No standby of synchronous_standby_names (${synchronousStandbys}) is connected: commits wait for it, and so does every change`,
+    !canCommit(server),
+    `Too few standbys of synchronous_standby_names (${synchronousStandbys}) are connected: commits wait for them, and so does every change`,
   );
 }
 

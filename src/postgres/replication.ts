@@ -53,6 +53,16 @@ export function whyCommitsMayBeLost(replication: Replication): string | undefine
   return `synchronous_standby_names (${value}) needs ${needed} of ${candidates} standbys, so the old primary can go on without the one that is promoted`;
 }
 
+/** Whether enough standbys are connected for commits to return. Where their states cannot be read, their names decide. */
+export function canCommit({ synchronousStandbys, standbys }: Replication): boolean {
+  const { needed, names } = parseSynchronousStandbys(synchronousStandbys) ?? { needed: 0, names: [] };
+  const isNamed = (name: string) => names.includes('*') || names.includes(lowerCase(name));
+  const confirming = standbys.filter(({ name, state }) =>
+    state === null ? isNamed(name) : state !== 'async',
+  );
+  return confirming.length >= needed;
+}
+
 /** Standbys that can confirm commits: those with names, and those that share a name. The primary does not follow itself. */
 function candidatesOf({ clusterName, standbys }: Replication, names: ReadonlySet<string>): number {
   const connected = standbys.map(({ name }) => lowerCase(name)).filter((name) => names.has(name));

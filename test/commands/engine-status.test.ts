@@ -175,7 +175,7 @@ describe('engine status', () => {
         JSON.parse((await runEngine(['status', '--engine', both, '--json'])).out).warnings;
       expect(await warned()).toEqual([]);
       await pair.standby.kill();
-      await expect.poll(warned).toEqual([expect.stringContaining('is connected: commits wait for it')]);
+      await expect.poll(warned).toEqual([expect.stringContaining('are connected: commits wait for them')]);
     } finally {
       await pair.close();
     }

@@ -8,9 +8,11 @@ it.each<[Partial<ServerFacts>, string]>([
   [{ fullPageWrites: 'off' }, 'full_page_writes is off'],
   [{ synchronousCommit: 'off' }, 'synchronous_commit is off by default'],
   [{ synchronousStandbys: 'ANY 1 (a, b)' }, 'needs 1 of 2 standbys'],
-  [{ synchronousStandbys: '' }, 'no commit waits for the standbys (a)'],
+  [{ synchronousStandbys: '' }, 'no commit waits for the standbys (a, b)'],
   [{ synchronousStandbys: '', standbys: [] }, 'PostgreSQL has no standby'],
-  [{ standbys: [{ name: 'c', state: 'async' }] }, 'No standby of synchronous_standby_names'],
+  [{ standbys: [{ name: 'c', state: 'async' }] }, 'Too few standbys of synchronous_standby_names'],
+  [{ standbys: [{ name: 'a', state: 'quorum' }] }, 'Too few standbys of synchronous_standby_names'],
+  [{ synchronousStandbys: 'b', standbys: [{ name: 'a', state: null }] }, 'Too few standbys'],
 ])('a server with %j is warned about: %s', (facts, warning) => {
   const good: ServerFacts = {
     ...{ version: '15.4', major: 15, now: new Date(0), user: 'u', fsync: 'on', fullPageWrites: 'on' },
@@ -18,7 +20,10 @@ it.each<[Partial<ServerFacts>, string]>([
       synchronousCommit: 'on',
       synchronousStandbys: 'ANY 2 (a, b)',
       clusterName: '',
-      standbys: [{ name: 'a', state: 'sync' }],
+      standbys: [
+        { name: 'a', state: 'quorum' },
+        { name: 'b', state: null },
+      ],
       missingRights: [],
     },
   };

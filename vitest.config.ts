@@ -24,6 +24,7 @@ const unit = {
   test: {
     ...limits,
     name: 'unit',
+    setupFiles: ['test/support/readable-stacks.ts'],
     include: ['test/**/*.test.ts'],
     exclude: [
       'test/{binary,browser,faults,bench,models,chaos,packages}/**',

@@ -1,4 +1,4 @@
-import { expect } from 'vitest';
+import { expect, vi } from 'vitest';
 import { defaultSettings } from '../../src/cluster/settings.ts';
 import { needing } from '../support/needing.ts';
 import type { FaultKind } from './faulty-session.ts';
@@ -92,7 +92,8 @@ describe('a commit that is given up, and comes later', () => {
     const [one, two] = [await start(url), await start(url)];
     let late = 0;
     for (let round = 1; round <= 3; round += 1) {
-      await one.node.freshen();
+      // After the round before, the node may not have reached PostgreSQL again yet.
+      await vi.waitFor(() => one.node.freshen(), { timeout: 60_000 });
       one.session.fault = (name) => {
         if (name !== 'BEGIN' || late === round) return undefined;
         late += 1;

@@ -1,7 +1,6 @@
 import { applyWrites } from '../engine/apply-writes.ts';
 import { checkEngineId } from '../engine/catch-up.ts';
 import {
-  type ControlConnection,
   placeOf,
   readEngineId,
   readHead,
@@ -13,6 +12,7 @@ import { allTables } from '../engine/copy.ts';
 import type { Write } from '../engine/engine.ts';
 import { RecordCodec } from '../engine/record-codec.ts';
 import type { Log } from '../log.ts';
+import type { EngineSession } from '../postgres/connection.ts';
 import { EngineError } from '../postgres/engine-error.ts';
 import type { EngineKey } from '../postgres/engine-key.ts';
 import { type AccountStore, openAccountStore } from '../store/accounts.ts';
@@ -23,7 +23,7 @@ import { openUsageStore } from '../store/usage.ts';
 import { openPreparedOrCopy } from './prepare.ts';
 
 export interface Joining {
-  readonly connection: ControlConnection;
+  readonly connection: EngineSession;
   readonly key: EngineKey | undefined;
   readonly log: Log;
   /** Resolves after `ms`; false when the process is told to stop. */

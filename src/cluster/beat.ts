@@ -1,8 +1,8 @@
+import type { EngineSession } from '../postgres/connection.ts';
 import { EngineUnfit } from '../postgres/engine-unfit.ts';
 import { checkId } from '../postgres/layout.ts';
 import type { EngineStream } from './decide.ts';
 import type { Applied } from './entry.ts';
-import type { EngineSession } from './session.ts';
 
 /** What a node says of itself each second. */
 export interface Beat {

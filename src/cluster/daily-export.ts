@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
+import type { EngineSession } from '../postgres/connection.ts';
 import { EngineError } from '../postgres/engine-error.ts';
 import type { ReplicaStore } from '../store/replica-store.ts';
 import { horizonsAt, type Retention } from '../store/retention.ts';
@@ -10,7 +11,6 @@ import { type DailyRow, dailyRows } from './daily-rows.ts';
 import { DailyTables } from './daily-tables.ts';
 import { appliedAt, type DayRange, dueDays } from './due-days.ts';
 import type { Applied } from './entry.ts';
-import type { EngineSession } from './session.ts';
 
 export interface DailyExportDeps {
   readonly session: EngineSession;

@@ -1,7 +1,7 @@
+import type { EngineSession } from '../postgres/connection.ts';
 import type { DailyRow } from './daily-rows.ts';
 import type { DayRange, WrittenUntil } from './due-days.ts';
 import type { Applied } from './entry.ts';
-import type { EngineSession } from './session.ts';
 
 /** A day of an environment, as a replica has it after an entry. */
 export interface DailyPlace {

@@ -1,5 +1,5 @@
+import type { EngineSession } from '../postgres/connection.ts';
 import type { Applied, Entry, EntryKind } from './entry.ts';
-import type { EngineSession } from './session.ts';
 
 /** What a read of the log brings at most: about this much, so that a long log is applied in small steps. */
 const maxEntries = 256;

@@ -1,11 +1,11 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
+import type { EngineSession } from '../postgres/connection.ts';
 import { NewerEntry, type Refusal } from './apply-entry.ts';
 import { nothingApplied } from './entry.ts';
 import { firstMissing, readEntries } from './follow.ts';
 import type { Replica } from './replica.ts';
-import type { EngineSession } from './session.ts';
 import { newestSnapshot, partsOf } from './shared-snapshots.ts';
 import { SnapshotUnreadable } from './snapshot-rows.ts';
 

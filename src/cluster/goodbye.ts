@@ -1,4 +1,4 @@
-import type { EngineSession } from './session.ts';
+import type { EngineSession } from '../postgres/connection.ts';
 
 /** Says that a process has shipped all that it counted, and ends. */
 export async function sayGoodbye(

@@ -1,9 +1,9 @@
 import { ApiError } from '../errors.ts';
+import type { EngineSession } from '../postgres/connection.ts';
 import { newLogId } from '../postgres/log-id.ts';
 import { engineNow } from '../postgres/shared-clock.ts';
 import type { EntryKind } from './entry.ts';
 import { encodeHorizon, encodeMints, type Horizon, type LoggedMint, type LoggedNode } from './log-bodies.ts';
-import type { EngineSession } from './session.ts';
 
 interface OpenRow {
   readonly through: bigint;

@@ -1,5 +1,5 @@
+import type { EngineSession } from '../postgres/connection.ts';
 import type { Run, Statement } from '../postgres/statement.ts';
-import type { EngineSession } from './session.ts';
 
 /** Counts what a session commits, and how long that takes. */
 export class MeteredSession implements EngineSession {

@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts';
 import { engineAway } from '../errors.ts';
 import type { Log } from '../log.ts';
+import type { EngineSession } from '../postgres/connection.ts';
 import type { SharedClock } from '../postgres/shared-clock.ts';
 import { Awaited } from './awaited.ts';
 import { beat, type EngineView } from './beat.ts';
@@ -13,7 +14,6 @@ import { isOfEngine, Link } from './link.ts';
 import { Membership, type Refuses } from './membership.ts';
 import type { Replica } from './replica.ts';
 import type { Sealing } from './sealing.ts';
-import type { EngineSession } from './session.ts';
 import type { SettingsEntry } from './settings-entry.ts';
 import type { Stream } from './streams.ts';
 

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Log } from '../log.ts';
+import type { EngineSession } from '../postgres/connection.ts';
 import { type LogLength, logLengthText } from '../postgres/log-length.ts';
 import type { Applied } from './entry.ts';
 import type { Replica } from './replica.ts';
-import type { EngineSession } from './session.ts';
 
 /** Snapshots of what the log says, kept in the engine: nodes that join or fell behind load the newest one. */
 

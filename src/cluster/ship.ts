@@ -1,7 +1,7 @@
+import type { EngineSession } from '../postgres/connection.ts';
 import { newLogId } from '../postgres/log-id.ts';
 import { engineNow } from '../postgres/shared-clock.ts';
 import type { Statement } from '../postgres/statement.ts';
-import type { EngineSession } from './session.ts';
 
 /** A sealed delta as it is shipped. */
 export interface SealedDelta {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Log } from '../log.ts';
+import type { EngineSession } from '../postgres/connection.ts';
 import type { StreamRecord } from '../store/spool.ts';
 import { type Decision, decide, type EngineStream, type Held, type KnownStream } from './decide.ts';
-import type { EngineSession } from './session.ts';
 import { markDone, register, type SealedDelta, type Shipped, ship } from './ship.ts';
 import type { Spool } from './spool.ts';
 

@@ -1,10 +1,10 @@
 import type { Log } from '../log.ts';
+import type { EngineSession } from '../postgres/connection.ts';
 import type { SharedClock } from '../postgres/shared-clock.ts';
 import type { QueryResult } from '../postgres/statement.ts';
 import type { AccountChange, Place } from './account-change.ts';
 import {
   addNode,
-  type ControlConnection,
   confirmedHistory,
   historyOf,
   keptChanges,
@@ -24,7 +24,7 @@ import type { RecordCodec } from './record-codec.ts';
 export interface CatchUpDeps {
   readonly copy: Copy;
   /** For reading only: what is written there is the node's own row. */
-  readonly connection: ControlConnection;
+  readonly connection: EngineSession;
   /** The id of the data directory. */
   readonly directory: string;
   readonly codec: RecordCodec;

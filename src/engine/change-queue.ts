@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { ApiError, engineAway } from '../errors.ts';
 import type { Log } from '../log.ts';
+import type { EngineSession } from '../postgres/connection.ts';
 import { EngineError } from '../postgres/engine-error.ts';
 import { newLogId } from '../postgres/log-id.ts';
 import type { SharedClock } from '../postgres/shared-clock.ts';
@@ -9,15 +10,7 @@ import type { CommitWatch } from '../store/commit-watch.ts';
 import type { AccountChange } from './account-change.ts';
 import { type Availability, patienceMs } from './availability.ts';
 import type { CatchUp } from './catch-up.ts';
-import {
-  type ControlConnection,
-  changesFrom,
-  changesOf,
-  lockHead,
-  placeOf,
-  timeOf,
-  writeChange,
-} from './control-statements.ts';
+import { changesFrom, changesOf, lockHead, placeOf, timeOf, writeChange } from './control-statements.ts';
 import { type Copy, repairMark } from './copy.ts';
 import type { Plan } from './engine.ts';
 import { changesAfter, type History, has } from './history.ts';
@@ -28,7 +21,7 @@ import { WaitingPlan } from './waiting-plan.ts';
 export interface ChangeQueueDeps {
   readonly copy: Copy;
   /** For changes only. */
-  readonly connection: ControlConnection;
+  readonly connection: EngineSession;
   readonly catchUp: CatchUp;
   readonly codec: RecordCodec;
   readonly availability: Availability;

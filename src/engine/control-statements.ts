@@ -1,14 +1,8 @@
 import { engineNow } from '../postgres/shared-clock.ts';
-import type { QueryResult, Run, Statement } from '../postgres/statement.ts';
+import type { QueryResult, Statement } from '../postgres/statement.ts';
 import type { Place } from './account-change.ts';
 import type { History, StoredChange } from './history.ts';
 import type { StoredRecord } from './record-codec.ts';
-
-/** A session with the engine, as far as the accounts need it: see `postgres/connection.ts`. */
-export interface ControlConnection {
-  readonly query: Run;
-  transaction<T>(work: (run: Run) => Promise<T>): Promise<T>;
-}
 
 /** Locks the end of the history: it stays where it is until the transaction ends. */
 export const lockHead: Statement = {

@@ -1,15 +1,15 @@
 import { engineAway } from '../errors.ts';
+import type { EngineSession } from '../postgres/connection.ts';
 import { EngineError } from '../postgres/engine-error.ts';
 import type { QueryResult, Statement } from '../postgres/statement.ts';
 import type { LoginFailures } from '../store/auth-records.ts';
-import type { ControlConnection } from './control-statements.ts';
 import type { ListedThrottle, ThrottleDraft, Throttles } from './throttles.ts';
 
 /** Counts in a table of the engine, by rows of their own: for several nodes. */
 export class PostgresThrottles implements Throttles {
-  readonly #connection: ControlConnection;
+  readonly #connection: EngineSession;
 
-  constructor(connection: ControlConnection) {
+  constructor(connection: EngineSession) {
     this.#connection = connection;
   }
 

@@ -1,5 +1,6 @@
 import type { Histogram } from '../histogram.ts';
 import type { Log } from '../log.ts';
+import type { EngineSession } from '../postgres/connection.ts';
 import type { EngineKey } from '../postgres/engine-key.ts';
 import type { SharedClock } from '../postgres/shared-clock.ts';
 import { asPart, currentSpan } from '../spans.ts';
@@ -9,7 +10,7 @@ import type { StoreHealth } from '../store/store-health.ts';
 import { Availability } from './availability.ts';
 import { CatchUp } from './catch-up.ts';
 import { ChangeQueue } from './change-queue.ts';
-import { type ControlConnection, forgetOldChanges } from './control-statements.ts';
+import { forgetOldChanges } from './control-statements.ts';
 import { Copy } from './copy.ts';
 import type { Engine, EngineStatus, Plan } from './engine.ts';
 import { PostgresThrottles } from './postgres-throttles.ts';
@@ -20,10 +21,10 @@ import { inPostgres } from './waiting-plan.ts';
 export interface PostgresEngineDeps {
   readonly health: Pick<StoreHealth, 'ready' | 'failed'>;
   /** What waits for the lock of a change must not hold up the reads. */
-  readonly reads: ControlConnection;
-  readonly changes: ControlConnection;
+  readonly reads: EngineSession;
+  readonly changes: EngineSession;
   /** A third one, for failed sign-ins. */
-  readonly signIns: ControlConnection;
+  readonly signIns: EngineSession;
   /** The id of the data directory. */
   readonly directory: string;
   readonly key: EngineKey | undefined;

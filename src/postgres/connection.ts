@@ -14,6 +14,9 @@ export interface ConnectionOptions extends PrimaryOptions {
   readonly deadlineMs: number;
 }
 
+/** What runs statements: a connection, or what stands in for one. */
+export type EngineSession = Pick<Connection, 'query' | 'transaction'>;
+
 type Open = () => Promise<Session>;
 
 /**

@@ -10,7 +10,7 @@ import { type Source, sourcesIn } from '../../src/cluster/adoption/source.ts';
 import { LogAppender } from '../../src/cluster/log.ts';
 import { Spool } from '../../src/cluster/spool.ts';
 import { allTables } from '../../src/engine/copy.ts';
-import type { Connection } from '../../src/postgres/connection.ts';
+import type { Connection, EngineSession } from '../../src/postgres/connection.ts';
 import { openAccountStore } from '../../src/store/accounts.ts';
 import { copyStateWriter } from '../../src/store/copy-state.ts';
 import { openReplicaStore } from '../../src/store/replica-store.ts';
@@ -87,10 +87,7 @@ const secret = Buffer.alloc(32, 9);
 function restore(
   url: string,
   data: string,
-  {
-    connection = connect(url),
-    name,
-  }: { connection?: Pick<Connection, 'query' | 'transaction'>; name?: string } = {},
+  { connection = connect(url), name }: { connection?: EngineSession; name?: string } = {},
 ): Promise<Adopted> {
   if ('close' in connection) onTestFinished(() => (connection as Connection).close());
   return withSources(data, (sources, directory) =>

@@ -11,7 +11,7 @@ import { defaultSettings } from '../../src/cluster/settings.ts';
 import { replicaTables } from '../../src/cluster/snapshot-rows.ts';
 import { Spool } from '../../src/cluster/spool.ts';
 import { createLog } from '../../src/log.ts';
-import { Connection } from '../../src/postgres/connection.ts';
+import { Connection, type EngineSession } from '../../src/postgres/connection.ts';
 import { EngineKey } from '../../src/postgres/engine-key.ts';
 import { readSecret } from '../../src/postgres/engine-secret.ts';
 import { parseEngineUrl } from '../../src/postgres/engine-url.ts';
@@ -60,10 +60,7 @@ function connect(to = url): Connection {
 }
 
 /** Moves a directory, as the command does. */
-async function move(
-  connection: Pick<Connection, 'query' | 'transaction'> = connect(),
-  directory = data,
-): Promise<Adopted> {
+async function move(connection: EngineSession = connect(), directory = data): Promise<Adopted> {
   const accounts = (await openPreparedOrCopy(directory))!;
   const deps = { accounts, connection, key, settings: defaultSettings, randomBytes, onPart: () => {} };
   try {

@@ -1,11 +1,11 @@
-import type { Connection } from '../../src/postgres/connection.ts';
+import type { Connection, EngineSession } from '../../src/postgres/connection.ts';
 import type { Run, Statement } from '../../src/postgres/statement.ts';
 
 /** A connection that is lost after a call was done. Those that make tables are not asked about. */
 export function failing(
   connection: Connection,
   isIt: (call: number, text: string) => boolean,
-): Pick<Connection, 'query' | 'transaction'> {
+): EngineSession {
   let calls = -1;
   async function interrupt<T>(text: string, action: () => Promise<T>): Promise<T> {
     if (/^(CREATE|COMMENT|ALTER)/.test(text)) return action();

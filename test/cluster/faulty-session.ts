@@ -1,4 +1,4 @@
-import type { EngineSession } from '../../src/cluster/session.ts';
+import type { EngineSession } from '../../src/postgres/connection.ts';
 import { EngineError } from '../../src/postgres/engine-error.ts';
 import type { QueryResult, Run, Statement } from '../../src/postgres/statement.ts';
 

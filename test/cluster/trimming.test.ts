@@ -1,9 +1,8 @@
 import { beforeEach, expect, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
-import type { EngineSession } from '../../src/cluster/session.ts';
 import { makeSnapshot, trimLog } from '../../src/cluster/shared-snapshots.ts';
 import { createLog } from '../../src/log.ts';
-import type { Connection } from '../../src/postgres/connection.ts';
+import type { Connection, EngineSession } from '../../src/postgres/connection.ts';
 import { readEngine } from '../../src/postgres/engine-report.ts';
 import type { Statement } from '../../src/postgres/statement.ts';
 import { needing } from '../support/needing.ts';

@@ -1,7 +1,7 @@
 import { afterAll, expect } from 'vitest';
-import type { ControlConnection } from '../../src/engine/control-statements.ts';
 import { repairMark } from '../../src/engine/copy.ts';
 import type { Draft, Write } from '../../src/engine/engine.ts';
+import type { EngineSession } from '../../src/postgres/connection.ts';
 import type { QueryResult, Run } from '../../src/postgres/statement.ts';
 import { readCopyState } from '../../src/store/copy-state.ts';
 import { needing } from '../support/needing.ts';
@@ -37,7 +37,7 @@ async function twoNodes(): Promise<{ url: string; one: TestNode; other: TestNode
 function answering(
   name: string,
   change: (result: QueryResult) => QueryResult,
-): (connection: ControlConnection) => ControlConnection {
+): (connection: EngineSession) => EngineSession {
   const wrap = (run: Run): Run =>
     ((statement) => {
       const result = run(statement);
@@ -148,7 +148,7 @@ describe('a commit whose answer is lost', () => {
       ...result,
       rows: result.rows.map((row) => ({ ...row, id: 0n })),
     });
-    const wrapBoth = (connection: ControlConnection) =>
+    const wrapBoth = (connection: EngineSession) =>
       answering('fm_control_lock', withoutIds)(answering('fm_control_changes', withoutIds)(connection));
     await openNode(url).engine.change((draft) => put(draft, 'loginThrottles', 'token', 1));
     await (await sharedServer()).query('UPDATE fm_change SET id = 0', [], url);

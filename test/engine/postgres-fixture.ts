@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { onTestFinished } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
-import type { ControlConnection } from '../../src/engine/control-statements.ts';
 import { allTables } from '../../src/engine/copy.ts';
 import type { Plan } from '../../src/engine/engine.ts';
 import { PostgresEngine, type PostgresEngineDeps } from '../../src/engine/postgres.ts';
 import type { Log } from '../../src/log.ts';
+import type { EngineSession } from '../../src/postgres/connection.ts';
 import { Connection } from '../../src/postgres/connection.ts';
 import { parseEngineUrl } from '../../src/postgres/engine-url.ts';
 import { createTables } from '../../src/postgres/schema.ts';
@@ -64,7 +64,7 @@ export interface TestNode {
 export interface NodeOptions extends Partial<PostgresEngineDeps> {
   readonly store?: AccountStore;
   /** Puts something between the node and the engine. */
-  readonly wrap?: (connection: ControlConnection) => ControlConnection;
+  readonly wrap?: (connection: EngineSession) => EngineSession;
   readonly repair?: () => Promise<Plan<void>>;
   readonly deadlineMs?: number;
 }

@@ -1,5 +1,5 @@
 import { afterAll, onTestFinished } from 'vitest';
-import type { ControlConnection } from '../../src/engine/control-statements.ts';
+import type { EngineSession } from '../../src/postgres/connection.ts';
 import { EngineError } from '../../src/postgres/engine-error.ts';
 import { needing } from '../support/needing.ts';
 import { testEngine } from './engine-suite.ts';
@@ -14,7 +14,7 @@ async function open(): Promise<EngineFixture> {
   let gate: Promise<void> | undefined;
   let failure: Error | undefined;
   let commits = 0;
-  const wrap = (connection: ControlConnection): ControlConnection => ({
+  const wrap = (connection: EngineSession): EngineSession => ({
     query: (statement) => connection.query(statement),
     transaction: (work) =>
       connection.transaction(async (run) => {

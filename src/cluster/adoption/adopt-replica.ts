@@ -1,5 +1,5 @@
 import { RecordCodec } from '../../engine/record-codec.ts';
-import type { Connection } from '../../postgres/connection.ts';
+import type { EngineSession } from '../../postgres/connection.ts';
 import type { EngineKey } from '../../postgres/engine-key.ts';
 import { storedSecret } from '../../postgres/engine-secret.ts';
 import { checkPlace } from '../../postgres/init-checks.ts';
@@ -17,7 +17,7 @@ export interface FromReplicaDeps {
   readonly directory: string;
   /** The HMAC key of digests, which is the engine's. */
   readonly secret: Buffer;
-  readonly connection: Pick<Connection, 'query' | 'transaction'>;
+  readonly connection: EngineSession;
   readonly key: EngineKey | undefined;
   /** See `AdoptionDeps`. */
   readonly allowAsynchronous: boolean;

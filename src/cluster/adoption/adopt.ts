@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { allTables } from '../../engine/copy.ts';
 import { RecordCodec } from '../../engine/record-codec.ts';
-import type { Connection } from '../../postgres/connection.ts';
+import type { EngineSession } from '../../postgres/connection.ts';
 import type { EngineKey } from '../../postgres/engine-key.ts';
 import { storedSecret } from '../../postgres/engine-secret.ts';
 import { checkPlace } from '../../postgres/init-checks.ts';
@@ -30,7 +30,7 @@ export interface AdoptionDeps {
   readonly data: string;
   /** Those of the directory. */
   readonly accounts: AccountStore;
-  readonly connection: Pick<Connection, 'query' | 'transaction'>;
+  readonly connection: EngineSession;
   readonly key: EngineKey | undefined;
   readonly settings: ReplicaSettings;
   /** Accepts that a failover may lose commits. */

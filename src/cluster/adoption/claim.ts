@@ -1,4 +1,4 @@
-import type { Connection } from '../../postgres/connection.ts';
+import type { EngineSession } from '../../postgres/connection.ts';
 import { checkEngine } from '../../postgres/layout.ts';
 import { createTables } from '../../postgres/schema.ts';
 import type { Run } from '../../postgres/statement.ts';
@@ -18,7 +18,7 @@ export interface Claimant {
 }
 
 /** Which engine this is; `undefined` when it has no tables yet. */
-export async function engineIdOf(connection: Pick<Connection, 'query'>): Promise<string | undefined> {
+export async function engineIdOf(connection: EngineSession): Promise<string | undefined> {
   const { rows } = await connection.query<{ found: string | null }>({
     text: "SELECT to_regclass('fm_engine')::text AS found",
   });
@@ -33,7 +33,7 @@ export async function engineIdOf(connection: Pick<Connection, 'query'>): Promise
  * @throws {AdoptionRefused} the engine is in use, or is another one
  */
 export function claimEngine(
-  connection: Pick<Connection, 'transaction'>,
+  connection: EngineSession,
   { filling, directory, secret }: Claimant,
   hasTables: boolean,
 ): Promise<boolean> {

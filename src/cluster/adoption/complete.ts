@@ -1,7 +1,7 @@
 import { isOwn } from '../../engine/copy.ts';
 import type { Write } from '../../engine/engine.ts';
 import type { RecordCodec, StoredRecord } from '../../engine/record-codec.ts';
-import type { Connection } from '../../postgres/connection.ts';
+import type { EngineSession } from '../../postgres/connection.ts';
 import type { Run } from '../../postgres/statement.ts';
 import { type AccountStore, accountTables } from '../../store/accounts.ts';
 import { checkUnused } from './claim.ts';
@@ -19,7 +19,7 @@ const deadlineMs = 600_000;
  * @throws {AdoptionRefused} when something else has come into the engine meanwhile
  */
 export function completeAdoption(
-  connection: Pick<Connection, 'transaction'>,
+  connection: EngineSession,
   filling: Filling,
   { bytes }: Uploaded,
   records: Iterable<StoredRecord>,

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Connection } from '../../postgres/connection.ts';
+import type { EngineSession } from '../../postgres/connection.ts';
 
 export interface Uploaded {
   readonly parts: number;
@@ -11,7 +11,7 @@ export interface Uploaded {
  * attempt, are not sent again.
  */
 export async function uploadParts(
-  connection: Pick<Connection, 'query'>,
+  connection: EngineSession,
   snapshot: string,
   parts: AsyncIterable<Buffer>,
   onPart: (uploaded: Uploaded) => void,
@@ -38,10 +38,7 @@ export async function uploadParts(
   return uploaded;
 }
 
-async function digestsOf(
-  connection: Pick<Connection, 'query'>,
-  snapshot: string,
-): Promise<ReadonlyMap<number, Buffer>> {
+async function digestsOf(connection: EngineSession, snapshot: string): Promise<ReadonlyMap<number, Buffer>> {
   const { rows } = await connection.query<{ part: number; digest: Buffer }>({
     text: 'SELECT part, sha256(body) AS digest FROM fm_snapshot_part WHERE snapshot = $1',
     values: [snapshot],

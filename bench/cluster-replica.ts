@@ -1,8 +1,7 @@
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Delta, emptyContent } from '../src/cluster/delta.ts';
-import { encodeDelta } from '../src/cluster/delta-codec.ts';
+import { type Delta, emptyContent, encodeDelta } from '../src/cluster/delta.ts';
 import type { Entry } from '../src/cluster/entry.ts';
 import { Replica } from '../src/cluster/replica.ts';
 import { bucketOf, bucketWidth, seriesRef } from '../src/store/blocks.ts';

@@ -1,7 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { systemClock } from '../../src/clock.ts';
-import { type Delta, emptyContent } from '../../src/cluster/delta.ts';
-import { encodeDelta } from '../../src/cluster/delta-codec.ts';
+import { type Delta, emptyContent, encodeDelta } from '../../src/cluster/delta.ts';
 import { readEntries } from '../../src/cluster/follow.ts';
 import type { Replica } from '../../src/cluster/replica.ts';
 import { register, type SealedDelta, ship } from '../../src/cluster/ship.ts';

@@ -1,9 +1,8 @@
 import { exposuresKey, removeExposures } from '../store/exposures.ts';
 import { putHashedMint, removeIdentity } from '../store/instances.ts';
 import { applyDelta, type DeltaParts } from './apply-delta.ts';
-import type { Delta } from './delta.ts';
-import { DeltaUnreadable } from './delta.ts';
-import { decodeDelta, deltaFormat } from './delta-codec.ts';
+import { type Delta, decodeDelta, laterFormat } from './delta.ts';
+import { DeltaUnreadable } from './delta-values.ts';
 import type { Entry, EntryKind } from './entry.ts';
 import {
   decodeErased,
@@ -218,9 +217,9 @@ const kinds: readonly string[] = [
 
 /** Why a newer version must have written an entry. */
 function whyUnknown({ kind, position, body }: Entry): string | undefined {
-  const format = kind === 'delta' ? (body[0] ?? 0) : 0;
-  if (kinds.includes(kind) && format <= deltaFormat) return undefined;
-  const why = format > deltaFormat ? `its format is ${format}` : `it says "${kind}"`;
+  const format = kind === 'delta' ? laterFormat(body) : undefined;
+  if (kinds.includes(kind) && format === undefined) return undefined;
+  const why = format !== undefined ? `its format is ${format}` : `it says "${kind}"`;
   return `Cannot apply entry ${position} of the log: a newer version of flagmeter wrote it (${why}); update this node`;
 }
 

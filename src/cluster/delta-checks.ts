@@ -4,7 +4,6 @@ import type { LedgerExample } from '../store/ledger.ts';
 import type { Sender } from '../store/senders.ts';
 import { featureItself, type SeriesName } from '../store/series.ts';
 import { chunkValueBytes, formCoupons, formRegisters, maxCoupons, readChunk } from '../store/sketches.ts';
-import type { SketchPart } from './delta.ts';
 import { type Column, fail, isWord, valid, whole } from './delta-values.ts';
 
 /** A feature's variant, of which the feature itself is one; a metric; or a metric of a variant. */
@@ -25,7 +24,7 @@ export const chunkBytes = valid<Uint8Array>((value) => {
 });
 
 /** A chunk has what `writeChunk` encodes. @throws {DeltaUnreadable} */
-export function checkChunk({ chunk, value }: SketchPart): void {
+export function checkChunk({ chunk, value }: { readonly chunk: number; readonly value: Uint8Array }): void {
   const content = readChunk(Buffer.from(value.buffer, value.byteOffset, value.length));
   if (content.registers?.some((rank) => rank > greatestRank)) fail('sketches');
   let before = -1;

@@ -1,6 +1,10 @@
 import { minuteOf, seriesPerEnvironment, widthOf } from '../store/blocks.ts';
 import { environmentOrdinal } from '../store/sketches.ts';
-import { DeltaUnreadable } from './delta.ts';
+
+/** A body that is no delta of a format that this program knows, or one with a number, length or name that no node writes. */
+export class DeltaUnreadable extends Error {
+  override readonly name = 'DeltaUnreadable';
+}
 
 /** Whether a number can be in a column of rows. */
 type IsValid = (value: number) => boolean;
@@ -44,8 +48,11 @@ export interface Column<T> {
   read(packed: unknown, name: string, refuse: RefuseRow | undefined): T;
 }
 
+/** What a column holds. */
+export type Of<C> = C extends Column<infer T> ? T : never;
+
 /** The columns of a row by their names, in the order in which they cross. */
-type Columns<T> = { readonly [Name in keyof T]-?: Column<T[Name]> };
+type Columns<T> = { readonly [Name in keyof T]: Column<T[Name]> };
 
 /** A value that crosses as it is. */
 function plain<T>(read: Column<T>['read']): Column<T> {
@@ -92,7 +99,7 @@ export function numbers(columns: readonly IsValid[], place?: string): Column<rea
 }
 
 /** A row, which crosses as a list of its values. */
-export function row<T>(columns: Columns<T>): Column<T> {
+export function row<T>(columns: Columns<T>): Column<Readonly<T>> {
   const names = Object.keys(columns) as (keyof T & string)[];
   const rowOf = (cells: unknown[], read: (name: keyof T & string, cell: unknown) => unknown) =>
     Object.fromEntries(names.map((name, at) => [name, read(name, cells[at])])) as T;
@@ -105,13 +112,16 @@ export function row<T>(columns: Columns<T>): Column<T> {
 }
 
 /** Rows, each read by itself. @param check looks at what two columns have to do with each other */
-export function rows<T>(columns: Columns<T>, check?: (each: T) => void): Column<readonly T[]> {
+export function rows<T>(
+  columns: Columns<T>,
+  check?: (each: Readonly<T>) => void,
+): Column<readonly Readonly<T>[]> {
   const each = row(columns);
   return {
     pack: (values) => values.map((value) => each.pack(value)),
     unpack: (packed) => (packed as unknown[]).map((value) => each.unpack(value)),
     read: (packed, name, refuse) => {
-      const found: T[] = [];
+      const found: Readonly<T>[] = [];
       for (const value of list(packed, name)) {
         try {
           const read = each.read(value, name, refuse);

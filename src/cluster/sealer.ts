@@ -1,6 +1,6 @@
 import type { Mark, SpoolStore, StreamRecord } from '../store/spool.ts';
 import { transact } from '../store/transact.ts';
-import { encodeDelta } from './delta-codec.ts';
+import { encodeDelta } from './delta.ts';
 import { Draft, type DraftRoom } from './draft.ts';
 import type { SealOutcome, SealTask } from './seal.ts';
 import { bytesOfSpool, putDelta } from './spool.ts';

@@ -8,7 +8,7 @@ import { messageKey } from '../store/messages.ts';
 import type { Mark, SpoolStore, StreamRecord } from '../store/spool.ts';
 import { transact } from '../store/transact.ts';
 import { contentOf, countedMessages, withoutMessages } from './apart.ts';
-import { encodeMessage } from './delta-codec.ts';
+import { encodeMessage } from './delta.ts';
 import { wholeRoom } from './draft.ts';
 import type { SealOutcome, SealTask } from './seal.ts';
 import { Sealer } from './sealer.ts';

@@ -14,7 +14,7 @@ import type { Table } from '../store/lmdb.ts';
 import { decodeSeen, seenWidth } from '../store/seen.ts';
 import { decodeSenders } from '../store/senders.ts';
 import type { SpoolStore } from '../store/spool.ts';
-import { decodeMessage, decodeUnresolved } from './delta-codec.ts';
+import { decodeMessage, decodeUnresolved } from './delta.ts';
 import type { Draft } from './draft.ts';
 
 /**

@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto';
 import { pairKey, removeRange } from '../store/key-prefix.ts';
 import { allSeries } from '../store/series.ts';
 import type { SpoolStore } from '../store/spool.ts';
-import { emptyContent } from './delta.ts';
-import { encodeDelta } from './delta-codec.ts';
+import { emptyContent, encodeDelta } from './delta.ts';
 import { deltasOf, nextNumber, putDelta } from './spool.ts';
 
 /** A stream that nothing is added to any more, in the engine or here. */

@@ -4,7 +4,7 @@ import { digestOfInstance, hashOf } from '../store/instances.ts';
 import { prefixedKey } from '../store/key-prefix.ts';
 import type { SpoolStore } from '../store/spool.ts';
 import type { UnresolvedInstance } from './delta.ts';
-import { encodeUnresolved } from './delta-codec.ts';
+import { encodeUnresolved } from './delta.ts';
 
 /** What the open delta holds at most of unknown instance ids: strangers make them up. */
 export const maxUnresolved = 10_000;

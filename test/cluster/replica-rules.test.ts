@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { NewerEntry } from '../../src/cluster/apply-entry.ts';
-import { encodeDelta } from '../../src/cluster/delta-codec.ts';
+import { encodeDelta } from '../../src/cluster/delta.ts';
 import { encodeErased } from '../../src/cluster/log-bodies.ts';
 import { defaultSettings, encodeSettings } from '../../src/cluster/settings.ts';
 import { maxSkewMs } from '../../src/postgres/clock-skew.ts';

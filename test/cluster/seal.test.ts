@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Delta, UnresolvedInstance } from '../../src/cluster/delta.ts';
-import { decodeDelta } from '../../src/cluster/delta-codec.ts';
+import { decodeDelta } from '../../src/cluster/delta.ts';
 import type { DraftRoom } from '../../src/cluster/draft.ts';
 import { Spool } from '../../src/cluster/spool.ts';
 import { createSpoolAggregator } from '../../src/cluster/spool-aggregator.ts';

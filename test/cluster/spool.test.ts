@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { decodeDelta } from '../../src/cluster/delta-codec.ts';
+import { decodeDelta } from '../../src/cluster/delta.ts';
 import type { SealTask } from '../../src/cluster/seal.ts';
 import { Spool } from '../../src/cluster/spool.ts';
 import { createSpoolAggregator } from '../../src/cluster/spool-aggregator.ts';

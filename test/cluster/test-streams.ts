@@ -1,5 +1,5 @@
 import { hashIdentity } from '../../src/aggregate/user-hash.ts';
-import { encodeDelta } from '../../src/cluster/delta-codec.ts';
+import { encodeDelta } from '../../src/cluster/delta.ts';
 import type { Entry, EntryKind } from '../../src/cluster/entry.ts';
 import { encodeMints, loggedMint } from '../../src/cluster/log-bodies.ts';
 import { Batch } from '../../src/commit/batch.ts';

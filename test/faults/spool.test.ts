@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import type { Delta } from '../../src/cluster/delta.ts';
-import { decodeDelta } from '../../src/cluster/delta-codec.ts';
+import { decodeDelta } from '../../src/cluster/delta.ts';
 import { Spool } from '../../src/cluster/spool.ts';
 import { createSpoolAggregator } from '../../src/cluster/spool-aggregator.ts';
 import { temporaryDirectory } from '../support/temporary.ts';

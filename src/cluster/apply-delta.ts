@@ -1,16 +1,17 @@
+import { addExposure, openExposures } from '../aggregate/add-exposure.ts';
 import { addUser } from '../aggregate/add-user.ts';
 import type { HotLedger } from '../aggregate/hot-ledger.ts';
 import type { HotTables } from '../aggregate/hot-tables.ts';
 import { addValue, mergeMeasurement } from '../aggregate/merge.ts';
-import { seriesPerEnvironment, seriesRef } from '../store/blocks.ts';
-import { putHashedUse } from '../store/instances.ts';
+import { minutesPerDay, seriesPerEnvironment, seriesRef } from '../store/blocks.ts';
+import { exposuresKey, putExposures } from '../store/exposures.ts';
+import { putHashedUse, resolveInstance } from '../store/instances.ts';
 import type { ReplicaStore } from '../store/replica-store.ts';
 import { putSpans, type SenderSpan } from '../store/senders.ts';
-import { readChunk } from '../store/sketches.ts';
-import { applyExposures, applyUnresolved, type PeopleParts } from './apply-people.ts';
+import { environmentOrdinal, readChunk } from '../store/sketches.ts';
 import type { ChangedDays } from './changed-days.ts';
 import type { CountedMessages } from './counted-messages.ts';
-import type { CountedMessage, Delta } from './delta.ts';
+import type { CountedMessage, Delta, PersonExposures, UnresolvedInstance } from './delta.ts';
 import type { Erased } from './erased.ts';
 import type { ForgottenPeople } from './forgotten.ts';
 import { erasedSeries, type StreamSeries, unknownSeries } from './stream-series.ts';
@@ -30,7 +31,14 @@ export interface DeltaParts {
 /** Is told of each row that cannot be applied. */
 export type Refuse = (place: string, reason: string, row: unknown) => void;
 
-const minutesPerDay = 1440;
+/** A delta that is being applied. */
+interface Applying extends DeltaParts {
+  readonly refuse: Refuse;
+  /** Most people of an environment whose exposures are kept. */
+  readonly people: number;
+  /** The position of the log that the stream had applied when it began the delta. */
+  readonly since: number;
+}
 
 /**
  * Adds a delta to the replica, row by row. `series` is turned to its stream. Call it in a transaction; what is in `hot` is put
@@ -38,116 +46,155 @@ const minutesPerDay = 1440;
  * @param people most people of an environment whose exposures are kept
  */
 export function applyDelta(parts: DeltaParts, delta: Delta, people: number, refuse: Refuse): void {
-  const { series, messages } = parts;
+  const { series, messages, ledger, erased, store } = parts;
   for (const each of delta.series) {
     if (!series.add(each)) refuse('series', 'there can be no series of this name', each);
   }
-  const own = ownRefs(series, refuse);
-  const applied: DeltaPeople = { ...parts, own, limit: people, since: delta.since };
-  applyCells(applied, delta);
-  for (const message of delta.messages) if (messages.add(message)) applyMessage(applied, message);
-  applyPeople(applied, delta, refuse);
-  applySenders(parts, own, delta);
-  parts.ledger.add(delta.ledger.filter(({ application }) => !parts.erased.hasApplication(application)));
+  const applying: Applying = { ...parts, people, since: delta.since, refuse };
+  applyCells(applying, delta);
+  for (const message of delta.messages) if (messages.add(message)) applyMessage(applying, message);
+  for (const use of delta.uses) putHashedUse(store, use);
+  if (!applyPeople(applying, delta) && delta.exposures.length + delta.unresolved.length > 0)
+    refuse('exposures', 'who was forgotten since it was begun is not remembered any more', delta.since);
+  applySenders(applying, delta);
+  ledger.add(delta.ledger.filter(({ application }) => !erased.hasApplication(application)));
 }
 
-type DeltaPeople = DeltaParts & PeopleParts;
-type OwnRef = PeopleParts['own'];
+/**
+ * The replica's ref of a ref of the stream; `undefined` when there is none. A row of an unknown series is refused; what was deleted
+ * is left out without a word.
+ */
+function ownRef({ series, refuse }: Applying, ref: number, place: string, row: unknown): number | undefined {
+  const own = series.of(ref);
+  if (own >= 0) return own;
+  if (own === unknownSeries) refuse(place, 'its stream has not named this series', row);
+  return undefined;
+}
 
-/** Finds refs, and has rows of unknown ones refused. What was deleted is left out without a word. */
-function ownRefs(series: StreamSeries, refuse: Refuse): OwnRef {
-  return (ref, place, row) => {
-    const own = series.of(ref);
-    if (own >= 0) return own;
-    if (own === unknownSeries) refuse(place, 'its stream has not named this series', row);
-    return undefined;
-  };
+/** Visits flat rows of numbers whose first column is a series. @param environment if the column has ordinals of it */
+function eachRow(
+  applying: Applying,
+  place: string,
+  flat: readonly number[],
+  width: number,
+  visit: (...row: number[]) => void,
+  environment = 0,
+): void {
+  for (let at = 0; at < flat.length; at += width) {
+    const row = flat.slice(at, at + width);
+    const ref = ownRef(applying, seriesRef(environment, row[0]!), place, row);
+    if (ref !== undefined) visit(ref, ...row.slice(1));
+  }
 }
 
 /** The cells of a delta. What was seen comes first: it says when a series was seen first. */
-function applyCells(parts: DeltaPeople, { seen, counts, measurements, sketches }: Delta): void {
-  const { hot, own } = parts;
-  for (let at = 0; at < seen.length; at += 3) {
-    const ref = own(seen[at]!, 'seen', seen.slice(at, at + 3));
-    if (ref === undefined) continue;
-    hot.seen.mark(ref, seen[at + 1]!);
-    hot.seen.mark(ref, seen[at + 2]!);
-  }
-  applyCounts(parts, counts);
-  for (let at = 0; at < measurements.length; at += 8) {
-    const row = measurements.slice(at, at + 8);
-    const ref = own(row[0]!, 'measurements', row);
-    if (ref === undefined) continue;
-    const [, bucket, sum, count, last, lastAt, min, max] = row as Eight;
+function applyCells(applying: Applying, { seen, counts, measurements, sketches }: Delta): void {
+  const { hot, days } = applying;
+  eachRow(applying, 'seen', seen, 3, (ref, first, last) => {
+    hot.seen.mark(ref, first);
+    hot.seen.mark(ref, last);
+  });
+  applyCounts(applying, counts);
+  eachRow(applying, 'measurements', measurements, 8, (ref, bucket, sum, count, last, lastAt, min, max) => {
     mergeMeasurement(hot.measurements.touch(ref, bucket), { sum, count, last, lastAt, min, max });
-  }
+  });
   for (const { ref: theirs, day, chunk, value } of sketches) {
-    const ref = own(theirs, 'sketches', [theirs, day, chunk]);
+    const ref = ownRef(applying, theirs, 'sketches', [theirs, day, chunk]);
     if (ref === undefined) continue;
-    hot.sketches.merge(ref, day, chunk, readChunk(bufferOf(value)));
-    parts.days.addDay(ref, day);
+    hot.sketches.merge(ref, day, chunk, readChunk(Buffer.from(value.buffer, value.byteOffset, value.length)));
+    days.addDay(ref, day);
     hot.counts.noteUser(ref, day * minutesPerDay);
   }
 }
 
-type Eight = [number, number, number, number, number, number, number, number];
-
 /** Counts are most of a delta, so nothing is made for each. */
-function applyCounts({ hot, own, series, days }: DeltaPeople, counts: readonly number[]): void {
+function applyCounts(applying: Applying, counts: readonly number[]): void {
+  const { hot, series, days } = applying;
   for (let at = 0; at < counts.length; at += 5) {
     const ref = series.of(counts[at]!);
     if (ref >= 0) {
       hot.counts.add(ref, counts[at + 1]!, counts[at + 2]!, counts[at + 3]!, counts[at + 4]!);
       days.add(ref, counts[at + 1]!);
-    } else if (ref !== erasedSeries) own(counts[at]!, 'counts', counts.slice(at, at + 5));
+    } else if (ref !== erasedSeries) ownRef(applying, counts[at]!, 'counts', counts.slice(at, at + 5));
   }
 }
 
 /** A message that counts: what it brought is merged as if it had come without an identity. */
-function applyMessage(parts: DeltaPeople, message: CountedMessage): void {
-  const { hot, own } = parts;
-  const { measurements, users } = message;
-  applyCounts(parts, message.counts);
-  for (let at = 0; at < measurements.length; at += 4) {
-    const row = measurements.slice(at, at + 4);
-    const ref = own(row[0]!, 'messages', row);
-    if (ref !== undefined) addValue(hot.measurements.touch(ref, row[1]!), row[2]!, row[3]!);
-  }
-  for (let at = 0; at < users.length; at += 4) {
-    const row = users.slice(at, at + 4);
-    const ref = own(row[0]!, 'messages', row);
-    if (ref === undefined) continue;
-    addUser(hot, ref, row[1]!, row[2]!, row[3]!);
-    parts.days.addDay(ref, Math.floor(row[1]! / minutesPerDay));
-  }
-  if (!parts.forgotten.knows(parts.since)) return;
-  for (const each of message.exposures) applyExposures(parts, each);
-  for (const each of message.unresolved) applyUnresolved(parts, each);
+function applyMessage(applying: Applying, message: CountedMessage): void {
+  const { hot, days } = applying;
+  applyCounts(applying, message.counts);
+  eachRow(applying, 'messages', message.measurements, 4, (ref, bucket, value, at) => {
+    addValue(hot.measurements.touch(ref, bucket), value, at);
+  });
+  eachRow(applying, 'messages', message.users, 4, (ref, minute, high, low) => {
+    addUser(hot, ref, minute, high, low);
+    days.addDay(ref, Math.floor(minute / minutesPerDay));
+  });
+  applyPeople(applying, message);
 }
 
-/** What a delta says of people. One that is older than what is remembered of forgotten people can say nothing. */
-function applyPeople(parts: DeltaPeople, delta: Delta, refuse: Refuse): void {
-  for (const use of delta.uses) putHashedUse(parts.store, use);
-  const { exposures, unresolved } = delta;
-  if (parts.forgotten.knows(delta.since)) {
-    for (const each of exposures) applyExposures(parts, each);
-    for (const each of unresolved) applyUnresolved(parts, each);
-  } else if (exposures.length + unresolved.length > 0) {
-    refuse('exposures', 'who was forgotten since it was begun is not remembered any more', delta.since);
-  }
+/**
+ * What a delta or a message says of people, unless they were forgotten meanwhile.
+ * @returns whether it can say anything: one that is older than what is remembered of forgotten people cannot
+ */
+function applyPeople(
+  applying: Applying,
+  { exposures, unresolved }: Pick<Delta, 'exposures' | 'unresolved'>,
+): boolean {
+  const { forgotten, since } = applying;
+  if (!forgotten.knows(since)) return false;
+  for (const each of exposures) if (!forgotten.has(each.digest, since)) applyExposures(applying, each);
+  for (const each of unresolved) if (!forgotten.has(each.digest, since)) applyUnresolved(applying, each);
+  return true;
 }
 
-function applySenders({ store, series }: DeltaParts, own: OwnRef, { senders }: Delta): void {
+/** Adds the variants that a person was given. */
+function applyExposures(applying: Applying, { environment, digest, rows }: PersonExposures): void {
+  const first = rows.reduce(
+    (least, each, at) => (at % 6 === 1 ? Math.min(least, each) : least),
+    Number.POSITIVE_INFINITY,
+  );
+  const own: number[][] = [];
+  eachRow(applying, 'exposures', rows, 6, (...row) => void own.push(row), environment);
+  addToPerson(applying, exposuresKey(environment, digest), first, own);
+}
+
+/** Adds what came with an instance id that its node did not know, if the id is one by now that was valid then. */
+function applyUnresolved(applying: Applying, unresolved: UnresolvedInstance): void {
+  const { environment, digest, seconds, rows } = unresolved;
+  const { store, hot } = applying;
+  const user = resolveInstance(store, unresolved, seconds * 1000);
+  if (user === undefined) return;
+  const own: number[][] = [];
+  eachRow(applying, 'unresolved', rows, 5, (ref, minute, checks, used, viewed) => {
+    addUser(hot, ref, minute, user.high, user.low);
+    if (ref % seriesPerEnvironment !== environmentOrdinal)
+      own.push([ref, seconds, seconds, checks, used, viewed]);
+  });
+  addToPerson(applying, exposuresKey(environment, digest), seconds, own);
+}
+
+/**
+ * Adds rows to a person's exposures, unless the environment has no room for the person.
+ * @param listed the time under which a new person is listed, Unix seconds
+ * @param rows `ref, first seconds, last seconds, checks, used, viewed`
+ */
+function addToPerson({ store, people }: Applying, key: Buffer, listed: number, rows: number[][]): void {
+  const exposures = rows.length === 0 ? undefined : openExposures(store, key, listed, people);
+  if (exposures === undefined) return;
+  for (const [ref, ...row] of rows as [number, number, number, number, number, number][])
+    addExposure(exposures, ref % seriesPerEnvironment, ...row);
+  putExposures(store, key, exposures);
+}
+
+function applySenders(applying: Applying, { senders }: Delta): void {
   const spans: SenderSpan[] = [];
   for (const { environment, ordinal, first, last, ...sender } of senders) {
-    const ref = own(seriesRef(environment, ordinal), 'senders', [environment, ordinal, first, last]);
+    const row = [environment, ordinal, first, last];
+    const ref = ownRef(applying, seriesRef(environment, ordinal), 'senders', row);
     if (ref === undefined) continue;
-    const known = series.ordinalOfFeature(ref);
-    spans.push({ environment: Math.floor(ref / seriesPerEnvironment), ordinal: known, sender, first, last });
+    const own = applying.series.ordinalOfFeature(ref);
+    spans.push({ environment: Math.floor(ref / seriesPerEnvironment), ordinal: own, sender, first, last });
   }
-  putSpans(store, spans);
-}
-
-function bufferOf(value: Uint8Array): Buffer {
-  return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+  putSpans(applying.store, spans);
 }

@@ -1,4 +1,4 @@
-import { minuteOf, seriesPerEnvironment } from '../store/blocks.ts';
+import { minuteOf, minutesPerDay, seriesPerEnvironment } from '../store/blocks.ts';
 import type { ReplicaStore } from '../store/replica-store.ts';
 import { readAt, type Snapshot } from '../store/snapshot.ts';
 import type { ReplicaState } from './replica-state.ts';
@@ -89,7 +89,6 @@ export function* changedDays(store: Pick<ReplicaStore, 'replica'>, at: Snapshot)
     yield { ...placeIn(key), position: Number(value.toString()) };
 }
 
-const minutesPerDay = 1440;
 /** More than there are until the year 2300. */
 const daysPerEnvironment = 2 ** 17;
 const daysPrefix = 'day:';

@@ -2,6 +2,7 @@ import { HyperLogLog } from '../aggregate/hyperloglog.ts';
 import { mergeCounts } from '../aggregate/merge.ts';
 import { readCounts } from '../aggregate/read-counts.ts';
 import { unite } from '../aggregate/user-unions.ts';
+import { minutesPerDay } from '../store/blocks.ts';
 import { type Counts, countsCodec } from '../store/cells.ts';
 import type { ReplicaStore } from '../store/replica-store.ts';
 import { featureItself, seriesOf } from '../store/series.ts';
@@ -21,7 +22,6 @@ interface Series {
   readonly variant: string;
 }
 
-const minutesPerDay = 1440;
 /** Series between two pauses. */
 const stride = 64;
 

@@ -1,5 +1,6 @@
 import { deflateSync, inflateSync } from 'node:zlib';
 import { Packr } from 'msgpackr';
+import { minutesPerDay } from '../store/blocks.ts';
 import { chunksPerSketch } from '../store/sketches.ts';
 import {
   checkChunk,
@@ -108,7 +109,7 @@ const contentColumns = {
   sketches: rows(
     {
       ref: number(isAnyRef),
-      day: number(whole(2 ** 32 / 1440)),
+      day: number(whole(2 ** 32 / minutesPerDay)),
       chunk: number(whole(chunksPerSketch)),
       value: chunkBytes,
     },

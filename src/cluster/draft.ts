@@ -1,4 +1,4 @@
-import { seriesPerEnvironment } from '../store/blocks.ts';
+import { seriesPerEnvironment, seriesRef } from '../store/blocks.ts';
 import { seriesName } from '../store/series.ts';
 import { environmentOrdinal } from '../store/sketches.ts';
 import type { SpoolStore } from '../store/spool.ts';
@@ -58,9 +58,9 @@ export class Draft {
     this.#bytes += nameBytes;
   }
 
-  /** Says the names of the series in the first column of flat rows. */
-  nameRows(rows: readonly number[], width: number): void {
-    for (let at = 0; at < rows.length; at += width) this.name(rows[at]!);
+  /** Says the names of the series in the first column of flat rows. @param environment if the column has ordinals of it */
+  nameRows(rows: readonly number[], width: number, environment = 0): void {
+    for (let at = 0; at < rows.length; at += width) this.name(seriesRef(environment, rows[at]!));
   }
 }
 

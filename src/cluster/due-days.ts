@@ -1,4 +1,4 @@
-import { bucketWidth, placeOf, rawBlocks } from '../store/blocks.ts';
+import { bucketWidth, minutesPerDay, placeOf, rawBlocks } from '../store/blocks.ts';
 import type { ReplicaStore } from '../store/replica-store.ts';
 import { chunkKeyFrom } from '../store/sketches.ts';
 import { readAt, type Snapshot } from '../store/snapshot.ts';
@@ -52,7 +52,6 @@ export function* dueDays(
   }
 }
 
-const minutesPerDay = 1440;
 const lastMinute = 2 ** 32 - 1;
 
 /** The first day from one on of which an environment has counts or users. */

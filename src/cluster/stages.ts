@@ -23,8 +23,8 @@ import type { Draft } from './draft.ts';
  */
 export interface Stage {
   readonly table: Table;
-  /** Adds a record to the draft. Both buffers are LMDB's, and valid until the next one is read. */
-  move(key: Buffer, value: Buffer, draft: Draft): void;
+  /** Adds a record to the draft. Both buffers are LMDB's, and valid until the next one is read. @returns its size in rows */
+  move(key: Buffer, value: Buffer, draft: Draft): number;
   /** Deletes a record that was moved. */
   remove(key: Buffer): void;
 }
@@ -43,7 +43,7 @@ export function moveRecords(stage: Stage, draft: Draft, from: Buffer): Buffer | 
       break;
     }
     moved.push(Buffer.from(key));
-    stage.move(key, value, draft);
+    draft.grow(stage.move(key, value, draft), key.length + value.length);
   }
   for (const key of moved) stage.remove(key);
   return next;
@@ -62,27 +62,54 @@ export interface InMemory {
 }
 
 /** The tables of the open delta, in the order in which they are sealed. */
-export function stagesOf(store: SpoolStore, memory: InMemory): readonly Stage[] {
-  const { hot } = memory;
-  const { counts, measurements } = store;
+export function stagesOf(store: SpoolStore, { hot, forgetLedger, resolvedOne }: InMemory): readonly Stage[] {
   return [
-    messagesStage(store),
-    cellsStage(counts, hot.counts, countsCodec, (draft, ref, bucket, { checks, used, viewed }) => {
-      draft.content.counts.push(ref, bucket, checks, used, viewed);
-      draft.grow(1, 16);
+    stageOf(store.apart, (_, value, draft) => {
+      const message = decodeMessage(value);
+      draft.content.messages.push(message);
+      draft.nameRows(message.counts, 5);
+      draft.nameRows(message.measurements, 4);
+      draft.nameRows(message.users, 4);
+      for (const { environment, rows } of message.exposures) draft.nameRows(rows, 6, environment);
+      for (const { rows } of message.unresolved) draft.nameRows(rows, 5);
+      return recordRows + message.counts.length / 5 + message.measurements.length / 4;
     }),
-    cellsStage(measurements, hot.measurements, measurementCodec, (draft, ref, bucket, cell) => {
+    cellsStage(store.counts, hot.counts, countsCodec, ({ content }, ref, bucket, cell) => {
+      content.counts.push(ref, bucket, cell.checks, cell.used, cell.viewed);
+    }),
+    cellsStage(store.measurements, hot.measurements, measurementCodec, ({ content }, ref, bucket, cell) => {
       const { sum, count, last, lastAt, min, max } = cell;
-      draft.content.measurements.push(ref, bucket, sum, count, last, lastAt, min, max);
-      draft.grow(1, 56);
+      content.measurements.push(ref, bucket, sum, count, last, lastAt, min, max);
     }),
     sketchesStage(store, hot),
     seenStage(store),
     exposuresStage(store),
-    sendersStage(store),
-    ledgerStage(store, memory),
+    stageOf(store.senders, (key, value, draft) => {
+      const [environment, ordinal] = [key.readUInt32BE(0), key.readUInt32BE(4)];
+      draft.name(seriesRef(environment, ordinal));
+      const senders = decodeSenders(value);
+      for (const sender of senders) draft.content.senders.push({ environment, ordinal, ...sender });
+      return recordRows * senders.length;
+    }),
+    stageOf(
+      store.ledger,
+      (key, value, { content }) => {
+        content.ledger.push(readLedgerLine(key, value));
+        return recordRows;
+      },
+      forgetLedger,
+    ),
     usesStage(store),
-    unresolvedStage(store, memory),
+    stageOf(
+      store.unresolved,
+      (_, value, draft) => {
+        const each = decodeUnresolved(value);
+        draft.nameRows(each.rows, 5);
+        draft.content.unresolved.push(each);
+        return recordRows + each.rows.length / 5;
+      },
+      resolvedOne,
+    ),
   ];
 }
 
@@ -93,19 +120,6 @@ function stageOf(table: Table, move: Stage['move'], removed: (key: Buffer) => vo
     removed(key);
   };
   return { table, move, remove };
-}
-
-function messagesStage({ apart }: SpoolStore): Stage {
-  return stageOf(apart, (_, value, draft) => {
-    const message = decodeMessage(value);
-    draft.nameRows(message.counts, 5);
-    draft.nameRows(message.measurements, 4);
-    draft.nameRows(message.users, 4);
-    for (const { environment, rows } of message.exposures) nameOrdinals(draft, environment, rows);
-    for (const { rows } of message.unresolved) draft.nameRows(rows, 5);
-    draft.content.messages.push(message);
-    draft.grow(recordRows + message.counts.length / 5 + message.measurements.length / 4, value.length);
-  });
 }
 
 /** The environment (u32), width (u8), minute (u32) and block (u32) of the key of a block: see blocks.ts. */
@@ -119,27 +133,34 @@ function cellsStage<T>(
   const bucketIn = (key: Buffer) => bucketOf(key[4] as BucketWidth, key.readUInt32BE(5));
   const move: Stage['move'] = (key, value, draft) => {
     const [first, bucket] = [firstRef(key), bucketIn(key)];
+    let rows = 0;
     for (const [place, cell] of decodeBlock(value, codec).entries()) {
       if (cell === undefined) continue;
       draft.name(first + place);
       add(draft, first + place, bucket, cell);
+      rows += 1;
     }
+    return rows;
   };
   return stageOf(table, move, (key) => hot.dropBlock(blockOf(firstRef(key)), bucketIn(key)));
 }
 
 /** The environment, day and ordinal (u32 each) and the chunk (u8) of the key of a chunk: see sketches.ts. */
 function sketchesStage({ sketches }: SpoolStore, hot: HotTables): Stage {
-  const refIn = (key: Buffer) => seriesRef(key.readUInt32BE(0), key.readUInt32BE(8));
+  const placeIn = (key: Buffer) => ({
+    ref: seriesRef(key.readUInt32BE(0), key.readUInt32BE(8)),
+    day: key.readUInt32BE(4),
+    chunk: key[12]!,
+  });
   const move: Stage['move'] = (key, value, draft) => {
-    const ref = refIn(key);
-    draft.name(ref);
-    const [day, chunk] = [key.readUInt32BE(4), key[12]!];
-    draft.content.sketches.push({ ref, day, chunk, value: Buffer.from(value) });
-    draft.grow(recordRows, 12 + value.length);
+    const place = placeIn(key);
+    draft.name(place.ref);
+    draft.content.sketches.push({ ...place, value: Buffer.from(value) });
+    return recordRows;
   };
   return stageOf(sketches, move, (key) => {
-    hot.sketches.take(refIn(key), key.readUInt32BE(4), key[12]!);
+    const { ref, day, chunk } = placeIn(key);
+    hot.sketches.take(ref, day, chunk);
   });
 }
 
@@ -148,13 +169,15 @@ function seenStage({ seen }: SpoolStore): Stage {
   return stageOf(seen, (key, value, draft) => {
     const minutes = decodeSeen(value);
     const first = seriesRef(key.readUInt32BE(0), key.readUInt32BE(4) * cellsPerBlock);
+    let rows = 0;
     for (let place = 0; place < cellsPerBlock; place += 1) {
       const last = minutes[place * seenWidth + 1]!;
       if (last === 0) continue;
       draft.name(first + place);
       draft.content.seen.push(first + place, minutes[place * seenWidth]!, last);
-      draft.grow(1, 15);
+      rows += 1;
     }
+    return rows;
   });
 }
 
@@ -163,15 +186,14 @@ function exposuresStage(store: SpoolStore): Stage {
   return {
     table: store.exposures,
     move(key, value, draft) {
-      if (!isPerson(key)) return;
+      if (!isPerson(key)) return 0;
       const environment = key.readUInt32BE(0);
-      const rows: number[] = [];
-      for (const [ordinal, row] of decodeExposures(value)) {
-        rows.push(ordinal, row.firstSeen, row.lastSeen, row.checks, row.used, row.viewed);
-      }
-      nameOrdinals(draft, environment, rows);
-      draft.content.exposures.push({ environment, digest: Buffer.from(key.subarray(4)), rows });
-      draft.grow(recordRows + rows.length / 6, 24 + rows.length * 5);
+      const rows = Array.from(decodeExposures(value), ([ordinal, row]) => {
+        return [ordinal, row.firstSeen, row.lastSeen, row.checks, row.used, row.viewed];
+      });
+      draft.nameRows(rows.flat(), 6, environment);
+      draft.content.exposures.push({ environment, digest: Buffer.from(key.subarray(4)), rows: rows.flat() });
+      return recordRows + rows.length;
     },
     remove(key) {
       if (isPerson(key)) removeExposures(store, key);
@@ -179,45 +201,12 @@ function exposuresStage(store: SpoolStore): Stage {
   };
 }
 
-function nameOrdinals(draft: Draft, environment: number, rows: readonly number[]): void {
-  for (let at = 0; at < rows.length; at += 6) draft.name(seriesRef(environment, rows[at]!));
-}
-
-function sendersStage({ senders }: SpoolStore): Stage {
-  return stageOf(senders, (key, value, draft) => {
-    const [environment, ordinal] = [key.readUInt32BE(0), key.readUInt32BE(4)];
-    draft.name(seriesRef(environment, ordinal));
-    for (const sender of decodeSenders(value)) {
-      draft.content.senders.push({ environment, ordinal, ...sender });
-      draft.grow(recordRows, 50 + sender.name.length);
-    }
-  });
-}
-
-function ledgerStage({ ledger }: SpoolStore, memory: InMemory): Stage {
-  const move: Stage['move'] = (key, value, draft) => {
-    draft.content.ledger.push(readLedgerLine(key, value));
-    draft.grow(recordRows, 20 + value.length);
-  };
-  return stageOf(ledger, move, () => memory.forgetLedger());
-}
-
 /** Application (u32), digest (16) and hash (32). */
 function usesStage({ used }: SpoolStore): Stage {
-  return stageOf(used, (key, value, draft) => {
+  return stageOf(used, (key, value, { content }) => {
     const [digest, hash] = [Buffer.from(key.subarray(4, 20)), Buffer.from(key.subarray(20))];
     const expiresAt = value.readDoubleLE(0);
-    draft.content.uses.push({ application: key.readUInt32BE(0), digest, hash, expiresAt });
-    draft.grow(recordRows, 70);
+    content.uses.push({ application: key.readUInt32BE(0), digest, hash, expiresAt });
+    return recordRows;
   });
-}
-
-function unresolvedStage({ unresolved }: SpoolStore, memory: InMemory): Stage {
-  const move: Stage['move'] = (_, value, draft) => {
-    const each = decodeUnresolved(value);
-    draft.nameRows(each.rows, 5);
-    draft.content.unresolved.push(each);
-    draft.grow(recordRows + each.rows.length / 5, value.length);
-  };
-  return stageOf(unresolved, move, () => memory.resolvedOne());
 }

@@ -44,6 +44,8 @@ export function seriesRef(environment: number, ordinal: number): number {
   return environment * seriesPerEnvironment + ordinal;
 }
 
+export const minutesPerDay = 1440;
+
 /** The block of a series. Blocks are numbered over all environments, and no block spans two of them. */
 export function blockOf(ref: number): number {
   return Math.floor(ref / cellsPerBlock);

@@ -15,16 +15,18 @@ const hotRowLimit = 10_000;
 
 interface HotRow {
   readonly key: Buffer;
+  readonly subject: string;
   readonly tally: LedgerTally;
 }
 
 /**
- * The rows of the ledger that are being written to, kept in memory, so that a commit is puts only. With every row that is new,
- * some of the application's that are over their time are deleted.
+ * The rows of the ledger that are being written to, kept in memory, so that a row is put once however many lines it
+ * gets. With every new row, some of the application's expired rows are deleted.
  */
 export class HotLedger {
   readonly #store: UsageStore;
   readonly #rows = new Map<string, HotRow>();
+  readonly #touched = new Set<HotRow>();
 
   constructor(store: UsageStore) {
     this.#store = store;
@@ -34,23 +36,30 @@ export class HotLedger {
   add(lines: readonly LedgerLine[]): void {
     for (const line of lines) {
       const name = `${line.application} ${line.hour} ${line.subject}`;
-      const { key, tally } = this.#rows.get(name) ?? this.#open(name, line);
-      mergeTally(tally, line);
-      putLedgerRow(this.#store, key, line.subject, tally);
+      const row = this.#rows.get(name) ?? this.#open(name, line);
+      mergeTally(row.tally, line);
+      this.#touched.add(row);
     }
+  }
+
+  /** Puts every row that has changed; call it inside the transaction. */
+  put(): void {
+    for (const { key, subject, tally } of this.#touched) putLedgerRow(this.#store, key, subject, tally);
+    this.#touched.clear();
     if (this.#rows.size > hotRowLimit) this.#rows.clear();
   }
 
   /** Drops everything: after a commit that failed, the store is the truth. */
   forget(): void {
     this.#rows.clear();
+    this.#touched.clear();
   }
 
   #open(name: string, line: LedgerLine): HotRow {
     const key = ledgerKey(line);
     const stored = getLedgerTally(this.#store, key);
     if (stored === undefined) deleteLedger(this.#store, line.application, line.hour - ledgerLifeHours, 2);
-    const row = { key, tally: stored ?? { count: 0, lastAt: 0, example: null } };
+    const row = { key, subject: line.subject, tally: stored ?? { count: 0, lastAt: 0, example: null } };
     this.#rows.set(name, row);
     return row;
   }

@@ -1,10 +1,9 @@
-import type { Apart, Envelope, UnresolvedUse } from '../commit/envelope.ts';
+import type { Apart, Envelope } from '../commit/envelope.ts';
 import { eachExposureOf } from '../commit/records/exposures.ts';
 import { type BatchMessage, messageChanges } from '../commit/records/messages.ts';
 import { eachRecordOf, type RecordRange, type SealedRecords } from '../commit/records/record-buffer.ts';
 import { seriesPerEnvironment } from '../store/blocks.ts';
 import type { CountedMessage, PersonExposures } from './delta.ts';
-import { unresolvedOf } from './unresolved.ts';
 
 /** The kinds of an extent, by their places in it. */
 const place = { counts: 0, measurements: 1, users: 2, exposures: 3, unresolved: 4 } as const;
@@ -30,7 +29,7 @@ export function withoutMessages(envelope: Envelope, messages: readonly BatchMess
     exposures: ranges('exposures'),
   };
   const taken = ranges('unresolved');
-  const isTaken = (_: UnresolvedUse, at: number) => taken.some(([from, to]) => from <= at && at < to);
+  const isTaken = (_: unknown, at: number) => taken.some(([from, to]) => from <= at && at < to);
   const unresolved = envelope.unresolved.filter((use, at) => !isTaken(use, at));
   return { ...envelope, apart, unresolved };
 }
@@ -54,7 +53,7 @@ export function contentOf(envelope: Envelope, message: BatchMessage): CountedMes
     measurements: rows('measurements', 4),
     users: rows('users', 4),
     exposures: exposuresOf(envelope, rangeOf(message, 'exposures')),
-    unresolved: envelope.unresolved.slice(...rangeOf(message, 'unresolved')).map(unresolvedOf),
+    unresolved: envelope.unresolved.slice(...rangeOf(message, 'unresolved')),
   };
 }
 

@@ -59,11 +59,11 @@ export function createSpoolAggregator(
     ],
   ];
   const forget = () => {
-    for (const section of sections) section.forget();
+    for (const section of sections) section.forget?.();
   };
   const stages = stagesOf(store, {
     hot,
-    forgetLedger: () => ledger.forget(),
+    forgetLedger: () => ledger.forget?.(),
     resolvedOne: () => unresolved.sealed(),
   });
   let sealer: Sealer | undefined;
@@ -95,7 +95,8 @@ function writeBatch(store: SpoolStore, sections: readonly Section[], envelope: E
     );
   }
   const rest = withoutMessages(envelope, messages);
-  for (const section of sections) section.write(rest);
+  for (const section of sections) section.add(rest);
+  for (const section of sections) section.put?.();
 }
 
 /** The stream under which what is in the open delta was counted; `undefined` when there is none before this one. */

@@ -7,8 +7,13 @@ import { createSections } from './sections.ts';
 
 /** What writes the usage store, on a worker's thread. Each call is one transaction, which is on disk when it returns. */
 export interface Aggregator {
-  /** Writes a sealed batch, section by section. When it throws, nothing of the batch was kept. */
+  /** Adds a sealed batch. When it throws, nothing of it was kept. */
   write(envelope: Envelope): void;
+  /**
+   * Adds sealed batches in their order. When it throws, nothing of them was kept.
+   * @param finish called at the end of the transaction, to put what belongs to it
+   */
+  fold(envelopes: Iterable<Envelope>, finish: () => void): void;
   /** Does one step of upkeep; gives how much it did, 0 when nothing is left to do. When it throws, nothing was done. */
   maintain(step: Maintenance): number;
 }
@@ -20,14 +25,17 @@ export interface Aggregator {
 export function createAggregator(store: UsageStore, maxIdentities = 100_000): Aggregator {
   const hot = createHotTables(store);
   const sections = createSections(store, hot, maxIdentities);
-  const writeAll = (envelope: Envelope) => {
-    for (const section of sections) section.write(envelope);
+  const add = (envelopes: Iterable<Envelope>, finish = () => {}) => {
+    for (const envelope of envelopes) for (const section of sections) section.add(envelope);
+    for (const section of sections) section.put?.();
+    finish();
   };
   const forget = () => {
-    for (const section of sections) section.forget();
+    for (const section of sections) section.forget?.();
   };
   return {
-    write: (envelope) => transact(store.lmdb, () => writeAll(envelope), forget),
+    write: (envelope) => transact(store.lmdb, () => add([envelope]), forget),
+    fold: (envelopes, finish) => transact(store.lmdb, () => add(envelopes, finish), forget),
     maintain: (step) => transact(store.lmdb, () => maintain(store, hot, step), forget),
   };
 }

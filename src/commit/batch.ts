@@ -1,4 +1,4 @@
-import type { InstanceUse, Mint } from '../store/instances.ts';
+import { hashedId, type InstanceUse, type Mint } from '../store/instances.ts';
 import type { LedgerLine } from '../store/ledger.ts';
 import type { SenderSight } from '../store/senders.ts';
 import type { NewSeries } from '../store/series.ts';
@@ -103,10 +103,10 @@ export class Batch {
       exposures: this.exposures.seal(),
       messages: this.messages.seal(),
       series: joined(earlier.series, this.series),
-      mints: this.mints,
-      uses: this.uses,
+      mints: this.mints.map(hashedId),
+      uses: this.uses.map(hashedId),
       forgotten: this.forgotten,
-      unresolved: this.unresolved,
+      unresolved: this.unresolved.map(hashedId),
       senders: joined(earlier.senders, this.senders),
       ledger: refused.length === 0 ? own : [...refused, ...own],
     };

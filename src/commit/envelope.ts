@@ -1,4 +1,4 @@
-import type { InstanceUse, Mint } from '../store/instances.ts';
+import type { HashedId, HashedMint, HashedUse } from '../store/instances.ts';
 import type { LedgerLine } from '../store/ledger.ts';
 import type { SenderSight } from '../store/senders.ts';
 import type { NewSeries } from '../store/series.ts';
@@ -25,6 +25,9 @@ export interface UnresolvedUse {
   readonly rows: number[];
 }
 
+/** The same, without what could be used as an id. */
+export type HashedUnresolvedUse = HashedId & Omit<UnresolvedUse, 'instanceId'>;
+
 /** Ranges of records that are read one by one, and not with the rest of their kind. */
 export interface Apart {
   readonly counts: readonly RecordRange[];
@@ -48,10 +51,10 @@ export interface Envelope {
   /** Names that this batch is the first to refer to. */
   readonly series: readonly NewSeries[];
   /** Instance ids that were minted, in the order in which they were. */
-  readonly mints: readonly Mint[];
+  readonly mints: readonly HashedMint[];
   /** Instance ids that live longer because they were used. */
-  readonly uses: readonly InstanceUse[];
-  readonly unresolved: readonly UnresolvedUse[];
+  readonly uses: readonly HashedUse[];
+  readonly unresolved: readonly HashedUnresolvedUse[];
   /** Identities to be forgotten, with what this batch itself says of them. */
   readonly forgotten: readonly Forgotten[];
   /** Senders that were seen for the first time in their ten minutes. */

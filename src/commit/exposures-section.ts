@@ -2,7 +2,6 @@ import { addExposure, openExposures } from '../aggregate/add-exposure.ts';
 import { seriesPerEnvironment } from '../store/blocks.ts';
 import { type Exposures, exposuresKey, putExposures, removeExposures } from '../store/exposures.ts';
 import type { UsageStore } from '../store/usage.ts';
-import type { Envelope } from './envelope.ts';
 import { eachExposure } from './records/exposures.ts';
 import type { Section } from './section.ts';
 
@@ -13,49 +12,58 @@ interface Person {
 }
 
 /**
- * Which variants people were given. A person costs one get and one put a batch, however many packets tell of the person.
- * Nothing is kept in memory between two batches, so a sweep or a deletion has nothing to tell this section.
+ * Which variants people were given. A person costs one get and one put a transaction, however many packets report on the
+ * person. Nothing is kept in memory between two transactions, so a sweep or a deletion need not inform this section.
  * @param peoplePerEnvironment of more people than that, the first have exposures
  */
 export function exposuresSection(store: UsageStore, peoplePerEnvironment: number): Section {
-  /** The people of a batch, with what it adds to them. */
-  function peopleOf(envelope: Envelope): Iterable<Person> {
-    const people = new Map<string, Person>();
-    let digest: Buffer;
-    let person: Person | undefined;
-    eachExposure(envelope, {
-      person(next) {
-        digest = next;
-        person = undefined;
-      },
-      exposure(ref, seconds, checks, used, viewed) {
-        if (person === undefined) {
-          const key = exposuresKey(Math.floor(ref / seriesPerEnvironment), digest);
-          const name = key.toString('latin1');
-          person = people.get(name) ?? {
-            key,
-            exposures: openExposures(store, key, seconds, peoplePerEnvironment),
-          };
-          people.set(name, person);
-        }
-        if (person.exposures === undefined) return;
-        addExposure(person.exposures, ref % seriesPerEnvironment, seconds, seconds, checks, used, viewed);
-      },
-    });
-    return people.values();
+  /** The people of this transaction, with what it adds to them. */
+  const people = new Map<string, Person>();
+
+  function personOf(environment: number, digest: Buffer, seconds: number): Person {
+    const key = exposuresKey(environment, digest);
+    const name = key.toString('latin1');
+    const known = people.get(name);
+    if (known !== undefined) return known;
+    const opened = { key, exposures: openExposures(store, key, seconds, peoplePerEnvironment) };
+    people.set(name, opened);
+    return opened;
+  }
+
+  function put({ key, exposures }: Person): void {
+    if (exposures !== undefined) putExposures(store, key, exposures);
   }
 
   return {
-    write(envelope) {
-      for (const { key, exposures } of peopleOf(envelope)) {
-        if (exposures !== undefined) putExposures(store, key, exposures);
-      }
-      for (const { environments, digest } of envelope.forgotten) {
-        for (const environment of environments) {
-          removeExposures(store, exposuresKey(environment, Buffer.from(digest, 'hex')));
+    add(envelope) {
+      let digest: Buffer;
+      let person: Person | undefined;
+      eachExposure(envelope, {
+        person(next) {
+          digest = next;
+          person = undefined;
+        },
+        exposure(ref, seconds, checks, used, viewed) {
+          person ??= personOf(Math.floor(ref / seriesPerEnvironment), digest, seconds);
+          if (person.exposures === undefined) return;
+          addExposure(person.exposures, ref % seriesPerEnvironment, seconds, seconds, checks, used, viewed);
+        },
+      });
+      for (const forgotten of envelope.forgotten) {
+        for (const environment of forgotten.environments) {
+          const key = exposuresKey(environment, Buffer.from(forgotten.digest, 'hex'));
+          const name = key.toString('latin1');
+          const known = people.get(name);
+          if (known !== undefined) put(known); // A person who is listed and has no value would still be counted.
+          people.delete(name);
+          removeExposures(store, key);
         }
       }
     },
-    forget: () => {},
+    put() {
+      for (const person of people.values()) put(person);
+      people.clear();
+    },
+    forget: () => people.clear(),
   };
 }

@@ -1,17 +1,16 @@
-import { putMint, putUse, removeIdentity } from '../store/instances.ts';
+import { putHashedMint, putHashedUse, removeIdentity } from '../store/instances.ts';
 import type { UsageStore } from '../store/usage.ts';
 import type { Section } from './section.ts';
 
 /** Minted instance ids, their uses, and identities that are to be forgotten. It keeps nothing in memory. */
 export function instancesSection(store: UsageStore): Section {
   return {
-    write({ mints, uses, forgotten }) {
-      for (const mint of mints) putMint(store, mint);
-      for (const use of uses) putUse(store, use);
+    add({ mints, uses, forgotten }) {
+      for (const mint of mints) putHashedMint(store, mint);
+      for (const use of uses) putHashedUse(store, use);
       for (const { application, digest } of forgotten) {
         removeIdentity(store, application, Buffer.from(digest, 'hex'));
       }
     },
-    forget: () => {},
   };
 }

@@ -5,5 +5,5 @@ import type { Section } from './section.ts';
 /** Adds what a batch says to the ledger. */
 export function ledgerSection(store: UsageStore): Section {
   const rows = new HotLedger(store);
-  return { write: ({ ledger }) => rows.add(ledger), forget: () => rows.forget() };
+  return { add: ({ ledger }) => rows.add(ledger), put: () => rows.put(), forget: () => rows.forget() };
 }

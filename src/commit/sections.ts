@@ -1,9 +1,6 @@
 import { addUser } from '../aggregate/add-user.ts';
-import type { HotCells } from '../aggregate/hot-cells.ts';
-import type { HotCounts } from '../aggregate/hot-counts.ts';
 import type { HotTables } from '../aggregate/hot-tables.ts';
 import { addValue } from '../aggregate/merge.ts';
-import type { Measurement } from '../store/cells.ts';
 import { putMessages } from '../store/messages.ts';
 import { putSights } from '../store/senders.ts';
 import { putSeries } from '../store/series.ts';
@@ -33,51 +30,41 @@ export function createSections(store: UsageStore, hot: HotTables, maxIdentities:
 
 /** Names, messages, and what is counted of series, in the order in which it is written. */
 export function countingSections(store: UsageStore, hot: HotTables): readonly Section[] {
+  const { counts, measurements, sketches, seen } = hot;
   return [
-    { write: ({ series }) => series.forEach((each) => void putSeries(store, each)), forget: () => {} },
-    { write: (envelope) => putMessages(store, messageChanges(envelope)), forget: () => {} },
-    countsSection(hot.counts),
-    measurementsSection(hot.measurements),
-    usersSection(hot),
-    { write: () => hot.seen.put(), forget: () => hot.seen.forget() }, // What the three before it have seen.
+    { add: ({ series }) => series.forEach((each) => void putSeries(store, each)) },
+    { add: (envelope) => putMessages(store, messageChanges(envelope)) },
+    {
+      add: (envelope) =>
+        eachCount(envelope, (ref, bucket, checks, used, viewed) =>
+          counts.add(ref, bucket, checks, used, viewed),
+        ),
+      forget: () => counts.forget(),
+    },
+    {
+      add: (envelope) =>
+        eachMeasurement(envelope, (ref, bucket, value, at) =>
+          addValue(measurements.touch(ref, bucket), value, at),
+        ),
+      put: () => measurements.put(),
+      forget: () => measurements.forget(),
+    },
+    {
+      add: (envelope) => eachUser(envelope, (ref, minute, high, low) => addUser(hot, ref, minute, high, low)),
+      put() {
+        sketches.put();
+        counts.put(); // With the note that a day that is over got a user.
+        seen.put(); // When the counts, measurements and users were seen.
+      },
+      forget() {
+        sketches.forget();
+        seen.forget();
+      },
+    },
   ];
 }
 
 /** Who asks for features. */
 export function sendersSection(store: UsageStore): Section {
-  return { write: ({ senders }) => putSights(store, senders), forget: () => {} };
-}
-
-function countsSection(cells: HotCounts): Section {
-  return {
-    write(envelope) {
-      eachCount(envelope, (ref, bucket, checks, used, viewed) =>
-        cells.add(ref, bucket, checks, used, viewed),
-      );
-      cells.put();
-    },
-    forget: () => cells.forget(),
-  };
-}
-
-function measurementsSection(cells: HotCells<Measurement>): Section {
-  return {
-    write(envelope) {
-      eachMeasurement(envelope, (ref, bucket, value, at) => addValue(cells.touch(ref, bucket), value, at));
-      cells.put();
-    },
-    forget: () => cells.forget(),
-  };
-}
-
-function usersSection(hot: HotTables): Section {
-  const { sketches, counts } = hot;
-  return {
-    write(envelope) {
-      eachUser(envelope, (ref, minute, high, low) => addUser(hot, ref, minute, high, low));
-      sketches.put();
-      counts.put(); // Whether a day that is over got a user.
-    },
-    forget: () => sketches.forget(),
-  };
+  return { add: ({ senders }) => putSights(store, senders) };
 }

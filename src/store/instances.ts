@@ -154,7 +154,7 @@ export function findProfile(store: UsageStore, application: number, digest: Buff
  * transaction: the second of two mints for one person must find what the first has stored.
  */
 export function putMint(store: UsageStore, mint: Mint): void {
-  putHashedMint(store, { ...mint, ...hashed(mint) });
+  putHashedMint(store, hashedId(mint));
 }
 
 /** Stores a new id, as `putMint` does. The id is new, unless it is one of the person's two: then nothing changes. */
@@ -175,7 +175,7 @@ export function putHashedMint(store: UsageStore, mint: HashedMint): void {
 
 /** Extends the life of an id, unless it was replaced or removed. Call it in a transaction. */
 export function putUse(store: UsageStore, use: InstanceUse): void {
-  putHashedUse(store, { ...use, ...hashed(use) });
+  putHashedUse(store, hashedId(use));
 }
 
 /** Extends the life of an id, as `putUse` does. */
@@ -274,8 +274,12 @@ function keyOfInstance(application: number, instanceId: string): Buffer | undefi
   return digest === undefined ? undefined : prefixedKey(application, digest);
 }
 
-function hashed({ instanceId }: { readonly instanceId: string }) {
-  return { digest: digestOfInstance(instanceId)!, hash: hashOf(instanceId) };
+/** The same with the id's hash in place of the id. @param named has an id that `digestOfInstance` can read */
+export function hashedId<T extends { readonly instanceId: string }>({
+  instanceId,
+  ...rest
+}: T): Omit<T, 'instanceId'> & Pick<HashedId, 'digest' | 'hash'> {
+  return { ...rest, digest: digestOfInstance(instanceId)!, hash: hashOf(instanceId) };
 }
 
 function dayOf(at: number): number {

@@ -32,11 +32,12 @@ function commit(
   const envelope = new Batch().seal(undefined, lines);
   try {
     store.lmdb.transactionSync(() => {
-      section.write(envelope);
+      section.add(envelope);
+      section.put!();
       if (fails) throw new Error('the disk is full');
     });
   } catch {
-    section.forget();
+    section.forget!();
   }
 }
 

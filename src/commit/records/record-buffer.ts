@@ -77,6 +77,25 @@ export abstract class RecordBuffer {
   }
 }
 
+/** The bytes of the records of a kind, with their header. They are in shared memory. */
+export function wholeOf(sealed: SealedRecords | undefined, batch: number): Uint8Array {
+  if (sealed === undefined) return new Uint8Array(0);
+  const { array, records } = sealed;
+  assert(array[0] === batch && array[1] === records, 'an array of records belongs to the batch that is read');
+  const { BYTES_PER_ELEMENT } = Float64Array;
+  return new Uint8Array(array.buffer, array.byteOffset, (header + records * width) * BYTES_PER_ELEMENT);
+}
+
+/** The records of a kind from their bytes, which are in memory of their own. */
+export function sealedFrom(bytes: Uint8Array): SealedRecords {
+  const array = new Float64Array(
+    bytes.buffer,
+    bytes.byteOffset,
+    bytes.byteLength / Float64Array.BYTES_PER_ELEMENT,
+  );
+  return { array, records: array[1]! };
+}
+
 /** Some of the records of one kind, by their places among all of that kind: `from` included, `to` not. */
 export type RecordRange = readonly [from: number, to: number];
 

@@ -51,7 +51,16 @@ export const house = [
     'src/accounts',
     'src/engine',
   ],
-  ...['src/admission', 'src/postgres', 'src/store', 'src/http', 'src/cli', 'src', 'src/settings'],
+  ...[
+    'src/admission',
+    'src/postgres',
+    'src/journal',
+    'src/store',
+    'src/http',
+    'src/cli',
+    'src',
+    'src/settings',
+  ],
 ];
 
 /** The folder of the house that a file is in. */

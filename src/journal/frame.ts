@@ -1,0 +1,69 @@
+import { crc32 } from 'node:zlib';
+
+/**
+ * A frame: checksum (u32), length of the body (u32), sequence number (u64), body; little-endian, padded with zeros to 8 bytes.
+ * The checksum covers all that follows it. It starts from the frame's place, so that an older frame in a recycled segment is
+ * never valid: CRC-32 maps the same bytes from different starts to different results.
+ */
+export interface Frame {
+  /** Frames are numbered from 1, without gaps. */
+  readonly sequence: number;
+  readonly body: Uint8Array;
+}
+
+export const frameHeader = 16;
+const alignment = 8;
+
+/** The bytes that a frame occupies. */
+export function frameSize(bodyLength: number): number {
+  return Math.ceil((frameHeader + bodyLength) / alignment) * alignment;
+}
+
+/** Where a frame is: the seed of its segment, and its offset there. */
+export interface FramePlace {
+  readonly seed: number;
+  readonly offset: number;
+}
+
+const checksum = (bytes: Uint8Array, { seed, offset }: FramePlace) => crc32(bytes, (seed ^ offset) >>> 0);
+
+/** Writes a frame to the beginning of a buffer that is large enough. Returns where it ends, without padding. */
+export function encodeFrame(
+  target: Buffer,
+  sequence: number,
+  parts: readonly Uint8Array[],
+  place: FramePlace,
+): number {
+  let end = frameHeader;
+  for (const part of parts) {
+    target.set(part, end);
+    end += part.length;
+  }
+  target.writeUInt32LE(end - frameHeader, 4);
+  target.writeBigUInt64LE(BigInt(sequence), 8);
+  target.writeUInt32LE(checksum(target.subarray(4, end), place), 0);
+  return end;
+}
+
+/** The length of the body that a header claims. */
+export function claimedLength(header: Buffer): number {
+  return header.readUInt32LE(4);
+}
+
+/** Reads a frame that fills a buffer; `undefined` if the checksum does not match. */
+export function decodeFrame(bytes: Buffer, place: FramePlace): Frame | undefined {
+  if (checksum(bytes.subarray(4), place) !== bytes.readUInt32LE(0)) return undefined;
+  return { sequence: Number(bytes.readBigUInt64LE(8)), body: bytes.subarray(frameHeader) };
+}
+
+/**
+ * Offsets in a buffer at which a frame may begin whose sequence number is in a range. The buffer begins where a frame may.
+ * @param last below 2^53
+ */
+export function* likelyFrames(bytes: Buffer, first: number, last: number): Generator<number> {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  for (let at = 0; at + frameHeader <= bytes.length; at += alignment) {
+    const sequence = view.getUint32(at + 12, true) * 2 ** 32 + view.getUint32(at + 8, true);
+    if (sequence >= first && sequence <= last) yield at;
+  }
+}

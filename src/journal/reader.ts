@@ -1,0 +1,189 @@
+import { claimedLength, decodeFrame, type Frame, frameHeader, frameSize, likelyFrames } from './frame.ts';
+import {
+  damage,
+  headerBlock,
+  type Journal,
+  type JournalPosition,
+  readSegments,
+  type Segment,
+} from './segment.ts';
+import { chunk, Window } from './window.ts';
+
+/** What stands for the end of the journal, in place of a sequence number. */
+const end = Number.POSITIVE_INFINITY;
+/** How many places that look like a frame are checked: their content may be chosen by senders. */
+const mostLikely = 100;
+
+/** A segment that is being read. */
+interface Reading {
+  readonly segment: Segment;
+  readonly window: Window;
+  /** Its last frame, if a later segment has begun. What may follow in the file was never acknowledged. */
+  readonly last: number;
+  /** Where the next frame begins. */
+  offset: number;
+}
+
+/** Reads frames in order, from one segment to the next. */
+export class JournalReader {
+  readonly #journal: Journal;
+  readonly #after: number;
+  #reading: Reading | undefined;
+  #sequence: number;
+  /** The last frame that was returned. */
+  #latest: { readonly segment: Segment; readonly offset: number; readonly size: number } | undefined;
+
+  /**
+   * @param after the last frame that the store holds: the first one returned is the next
+   * @throws {JournalDamaged} if a segment is not what was written, or if frames after that one are missing
+   */
+  constructor(journal: Journal, after: number) {
+    this.#journal = journal;
+    this.#after = after;
+    this.#sequence = after;
+    this.#begin();
+  }
+
+  /** The place after the last frame that was read; `undefined` for a journal without segments. */
+  get position(): JournalPosition | undefined {
+    if (this.#reading === undefined) return undefined;
+    const { segment, offset } = this.#reading;
+    return { generation: segment.generation, offset, sequence: this.#sequence };
+  }
+
+  /**
+   * Continues where the last call ended. A body is valid until the next frame is taken.
+   * @param upTo the last frame that the writer has acknowledged; without it, the first invalid frame ends the journal
+   * @throws {JournalDamaged} if a frame is damaged and others follow, or if frames are missing
+   */
+  *frames(upTo = end): Generator<Frame, void> {
+    this.#reading?.window.forget();
+    while (this.#sequence < upTo) {
+      const frame = this.#next();
+      if (frame === undefined) {
+        if (!this.#advance(upTo)) return;
+      } else if (frame.sequence > this.#after) {
+        yield frame;
+      }
+    }
+  }
+
+  /**
+   * Writes the last frame again, and syncs it. A frame that was read after a crash may be in the page cache only. New frames
+   * must not be acknowledged before it is on disk, because a later replay would miss it.
+   * @returns the sequence number of the last frame
+   */
+  confirm(): number {
+    if (this.#latest !== undefined) {
+      const { segment, offset, size } = this.#latest;
+      const bytes = Buffer.alloc(size);
+      const file = this.#journal.files.open(segment.name, 'write');
+      try {
+        file.read(bytes, offset);
+        if (file.write(bytes, offset) < size) throw new Error(`Cannot write ${segment.name}: disk full`);
+        file.sync();
+      } finally {
+        file.close();
+      }
+    }
+    return Math.max(this.#sequence, this.#after);
+  }
+
+  close(): void {
+    this.#reading?.window.close();
+    this.#reading = undefined;
+  }
+
+  /** Opens the segment that holds the first frame to return, or would hold it. Earlier ones are to be recycled. */
+  #begin(): void {
+    const segments = readSegments(this.#journal);
+    const index = segments.findLastIndex(({ first }) => first <= this.#after + 1);
+    if (index >= 0) this.#open(segments, index);
+    else if (segments[0] !== undefined) throw this.#missing(segments[0], this.#after + 1);
+  }
+
+  #open(segments: readonly Segment[], index: number): void {
+    const segment = segments[index]!;
+    this.#reading?.window.close();
+    this.#reading = {
+      segment,
+      window: new Window(this.#journal.files.open(segment.name, 'read')),
+      last: (segments[index + 1]?.first ?? end) - 1,
+      offset: headerBlock,
+    };
+    this.#sequence = segment.first - 1;
+  }
+
+  /** The next frame of the segment; `undefined` if no valid one follows. */
+  #next(): Frame | undefined {
+    if (this.#reading === undefined || this.#sequence >= this.#reading.last) return undefined;
+    const { segment, offset } = this.#reading;
+    const frame = this.#frameAt(offset);
+    if (frame === undefined) return undefined;
+    if (frame.sequence !== this.#sequence + 1)
+      throw this.#damage(`frame ${frame.sequence} is in the place of frame ${this.#sequence + 1}`);
+    const size = frameSize(frame.body.length);
+    this.#latest = { segment, offset, size };
+    this.#reading.offset += size;
+    this.#sequence++;
+    return frame;
+  }
+
+  #frameAt(offset: number): Frame | undefined {
+    const { segment, window } = this.#reading!;
+    const header = window.read(offset, frameHeader);
+    if (header.length < frameHeader) return undefined;
+    const length = claimedLength(header);
+    if (offset + frameSize(length) > segment.size) return undefined;
+    return decodeFrame(window.read(offset, frameHeader + length), { seed: segment.seed, offset });
+  }
+
+  /** Goes on to the next segment. Returns false at the end of the journal. */
+  #advance(upTo: number): boolean {
+    if (this.#reading === undefined) {
+      this.#begin();
+      return this.#reading !== undefined;
+    }
+    const { generation } = this.#reading.segment;
+    const segments = readSegments(this.#journal);
+    const index = segments.findIndex((segment) => segment.generation > generation);
+    const following = segments[index];
+    const expected = Math.max(this.#sequence, this.#after) + 1;
+    if (following !== undefined) {
+      if (following.first > expected) throw this.#missing(following, expected);
+      this.#open(segments, index);
+      return true;
+    }
+    if (upTo !== end) throw this.#damage(`frame ${expected}, which was acknowledged, is damaged`);
+    const later = this.#laterFrame(this.#reading.offset);
+    if (later !== undefined) throw this.#damage(`frame ${expected} is damaged, and frame ${later} follows`);
+    return false;
+  }
+
+  /** The sequence number of a valid frame that the store lacks, beyond the end of the journal; `undefined` if there is none. */
+  #laterFrame(after: number): number | undefined {
+    const { segment, window } = this.#reading!;
+    const lowest = Math.max(this.#sequence, this.#after) + 1;
+    let likely = 0;
+    // Chunks overlap by a header, which may begin at the end of one.
+    for (let start = after; start < segment.size; start += chunk - frameHeader) {
+      const bytes = Buffer.from(window.read(start, Math.min(chunk, segment.size - start)));
+      for (const at of likelyFrames(bytes, lowest, lowest + segment.size / frameHeader)) {
+        const frame = this.#frameAt(start + at);
+        if (frame !== undefined) return frame.sequence;
+        if (++likely === mostLikely) return undefined;
+      }
+    }
+    return undefined;
+  }
+
+  #damage(reason: string) {
+    return damage(this.#journal, this.#reading!.segment.name, this.#reading!.offset, reason);
+  }
+
+  #missing(following: Segment, expected: number) {
+    const reason = `frames ${expected} to ${following.first - 1} are damaged or missing`;
+    if (this.#reading !== undefined) return this.#damage(reason);
+    return damage(this.#journal, following.name, 0, `${reason}: it begins with ${following.first}`);
+  }
+}

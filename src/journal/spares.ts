@@ -1,0 +1,71 @@
+import type { JournalFiles } from './files.ts';
+import { type Journal, readSegments, segmentNames, spareName, spareNames } from './segment.ts';
+
+/** A file that is being filled; the next call removes what a crash has left of it. */
+const unfinished = 'prepare.tmp';
+const step = 1 << 20;
+
+/**
+ * Keeps one spare segment ready: fills it with zeros, a MiB at a time, and yields in between. Runs on the thread of the reader.
+ * @param limit bytes that the segments and the spare may occupy; beyond it, no spare is prepared
+ * @returns whether a spare is ready
+ * @throws {Error} of the file system, such as ENOSPC. Nothing is left behind, and the next call starts over
+ */
+export function* prepareSpare(journal: Journal, limit = Number.POSITIVE_INFINITY): Generator<void, boolean> {
+  const { files, segmentSize } = journal;
+  const names = files.list();
+  if (names.includes(unfinished)) files.remove(unfinished);
+  const spares = spareNames(names);
+  if (spares.some((name) => files.size(name) === segmentSize)) return true;
+  for (const name of spares) files.remove(name); // Of another size: the setting was changed.
+  if ((segmentNames(names).length + 1) * segmentSize > limit) return false;
+  yield* fillWithZeros(files, unfinished, segmentSize);
+  files.rename(unfinished, spareName(0));
+  files.syncDirectory();
+  return true;
+}
+
+/** Makes a file of zeros, and syncs it. Removes it if that fails or is abandoned. */
+export function* fillWithZeros(files: JournalFiles, name: string, size: number): Generator<void, void> {
+  const zeros = new Uint8Array(Math.min(step, size));
+  const file = files.open(name, 'create');
+  let isFilled = false;
+  try {
+    for (let at = 0; at < size; ) {
+      const written = file.write(zeros.subarray(0, size - at), at);
+      if (written === 0) throw new Error(`Cannot write ${name} at offset ${at}: no bytes were written`);
+      at += written; // Less on a disk that is nearly full; the next write throws the reason.
+      yield;
+    }
+    file.sync();
+    isFilled = true;
+  } finally {
+    file.close();
+    if (!isFilled) files.remove(name);
+  }
+}
+
+/**
+ * Turns the segments whose frames are all in the store into spares, and removes those that are not needed. Runs on the thread
+ * of the reader. The newest segment stays: the writer may be appending to it.
+ * @param upTo the last frame that the store holds durably
+ * @param last the last frame of all, once the writer is closed: then the newest segment is recycled as well
+ */
+export function recycle(journal: Journal, upTo: number, last = Number.POSITIVE_INFINITY): void {
+  const { files, segmentSize } = journal;
+  const segments = readSegments(journal);
+  let spares = spareNames(files.list()).length;
+  let isChanged = false;
+  for (const [index, { name, generation, size }] of segments.entries()) {
+    const end = (segments[index + 1]?.first ?? last + 1) - 1;
+    if (end > upTo) break;
+    if (size === segmentSize && spares === 0) {
+      files.rename(name, spareName(generation));
+      spares++;
+    } else {
+      files.remove(name);
+    }
+    isChanged = true;
+  }
+  if (isChanged) files.syncDirectory();
+}

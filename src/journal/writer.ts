@@ -1,0 +1,151 @@
+import { join } from 'node:path';
+import { FrameTooLarge, JournalFailed, JournalFull } from './errors.ts';
+import type { JournalFile } from './files.ts';
+import { encodeFrame, frameHeader, frameSize } from './frame.ts';
+import {
+  describeSegment,
+  encodeHeader,
+  headerBlock,
+  type Journal,
+  type JournalPosition,
+  nextGeneration,
+  type Segment,
+  spareNames,
+} from './segment.ts';
+import { fillWithZeros } from './spares.ts';
+
+const page = 4096;
+/** The first segment of a new journal is short, so that the first start does not wait for a long one to be filled. */
+const shortSegment = 1 << 20;
+const unfinished = 'first.tmp';
+
+/** Appends frames. Every call is synchronous: run it on a thread of its own. */
+export class JournalWriter {
+  readonly #journal: Journal;
+  #segment: Segment;
+  #file: JournalFile;
+  #offset = headerBlock;
+  #sequence: number;
+  readonly #buffer = Buffer.alloc(1 << 20);
+  #failure: JournalFailed | undefined;
+
+  /**
+   * Begins a new segment, in a spare or else in a short file of its own. Nothing is appended to a segment of an earlier process.
+   * @param last the sequence number of the last frame, see `JournalReader.confirm`
+   * @throws {Error} of the file system
+   */
+  constructor(journal: Journal, last: number) {
+    this.#journal = journal;
+    this.#sequence = last;
+    [this.#segment, this.#file] = beginSegment(journal, spareFor(journal) ?? shortSpare(journal), last + 1);
+  }
+
+  /** The end of the journal. */
+  get position(): JournalPosition {
+    return { generation: this.#segment.generation, offset: this.#offset, sequence: this.#sequence };
+  }
+
+  /**
+   * Appends one frame, with one write and one flush.
+   * @returns its sequence number; it is on disk
+   * @throws {FrameTooLarge} if it fits into no segment
+   * @throws {JournalFull} if the segment is full and no spare is ready: try again later
+   * @throws {JournalFailed} if the disk failed, and from then on
+   */
+  append(parts: readonly Uint8Array[]): number {
+    if (this.#failure !== undefined) throw this.#failure;
+    const length = parts.reduce((sum, part) => sum + part.length, 0);
+    const size = frameSize(length);
+    const room = this.#journal.segmentSize - headerBlock;
+    if (size > room) throw new FrameTooLarge(length, room - frameHeader);
+    if (size > this.#segment.size - this.#offset) this.#rotate();
+    this.#flush(this.#encode(parts, size));
+    this.#offset += size;
+    return ++this.#sequence;
+  }
+
+  close(): void {
+    this.#file.close();
+  }
+
+  /**
+   * The bytes to write: the frame, and zeros up to the end of its last page. So the first write to a page covers all of it, and
+   * the kernel need not read what a recycled segment held there.
+   */
+  #encode(parts: readonly Uint8Array[], size: number): Buffer {
+    const offset = this.#offset;
+    const end = Math.ceil((offset + size) / page) * page - offset;
+    const bytes = end <= this.#buffer.length ? this.#buffer.subarray(0, end) : Buffer.alloc(end);
+    return bytes.fill(0, encodeFrame(bytes, this.#sequence + 1, parts, { seed: this.#segment.seed, offset }));
+  }
+
+  #flush(bytes: Buffer): void {
+    try {
+      const written = this.#file.write(bytes, this.#offset);
+      if (written < bytes.length) throw new Error(`${written} of ${bytes.length} bytes were written`);
+      this.#file.sync();
+      this.#file.checkPlace();
+    } catch (error) {
+      throw this.#fail(this.#invalidate() ? 'refused' : 'unknown', error);
+    }
+  }
+
+  /** Overwrites the header of the frame that could not be written. Returns whether that is on disk. */
+  #invalidate(): boolean {
+    try {
+      const isWritten = this.#file.write(Buffer.alloc(frameHeader), this.#offset) === frameHeader;
+      this.#file.sync();
+      return isWritten;
+    } catch {
+      return false;
+    }
+  }
+
+  #rotate(): void {
+    const spare = spareFor(this.#journal);
+    if (spare === undefined) throw new JournalFull(this.#journal.files.directory);
+    try {
+      const [segment, file] = beginSegment(this.#journal, spare, this.#sequence + 1);
+      this.#file.close();
+      this.#segment = segment;
+      this.#file = file;
+      this.#offset = headerBlock;
+    } catch (error) {
+      throw this.#fail('refused', error);
+    }
+  }
+
+  #fail(outcome: 'refused' | 'unknown', cause: unknown): JournalFailed {
+    const file = join(this.#journal.files.directory, this.#segment.name);
+    this.#failure = new JournalFailed(file, this.#offset, outcome, cause);
+    return this.#failure;
+  }
+}
+
+/** The name of a spare of the right size; `undefined` if none is ready. */
+function spareFor({ files, segmentSize }: Journal): string | undefined {
+  return spareNames(files.list()).find((name) => files.size(name) === segmentSize);
+}
+
+function shortSpare({ files, segmentSize }: Journal): string {
+  for (const _ of fillWithZeros(files, unfinished, Math.min(shortSegment, segmentSize)));
+  return unfinished;
+}
+
+/** Gives a spare its header and its name. A power loss leaves either the spare or an empty segment. */
+function beginSegment({ files, id }: Journal, spare: string, first: number): [Segment, JournalFile] {
+  // The rename that made it a spare has to be on disk before its header is another one.
+  files.syncDirectory();
+  const segment = describeSegment(id, nextGeneration(files.list()), first, files.size(spare) ?? 0);
+  const file = files.open(spare, 'write');
+  try {
+    const header = encodeHeader(id, segment);
+    if (file.write(header, 0) < header.length) throw new Error(`The header of ${spare} was not written`);
+    file.sync();
+  } finally {
+    file.close();
+  }
+  files.rename(spare, segment.name);
+  files.syncDirectory();
+  return [segment, files.open(segment.name, 'write')];
+}

@@ -1,9 +1,10 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { systemClock } from '../../src/clock.ts';
 import { type Delta, emptyContent, encodeDelta } from '../../src/cluster/delta.ts';
 import { readEntries } from '../../src/cluster/follow.ts';
 import type { Replica } from '../../src/cluster/replica.ts';
-import { register, type SealedDelta, ship } from '../../src/cluster/ship.ts';
+import { register, ship } from '../../src/cluster/ship.ts';
+import type { SealedDelta } from '../../src/cluster/spool.ts';
 import type { Log } from '../../src/log.ts';
 import { Connection } from '../../src/postgres/connection.ts';
 import { parseEngineUrl } from '../../src/postgres/engine-url.ts';
@@ -32,8 +33,7 @@ export class OtherNode {
   seal(part: Partial<Delta>): SealedDelta {
     this.#seq += 1;
     const head = { stream: this.#stream, seq: this.#seq, since: 0, version: 1, through: Date.now() };
-    const body = encodeDelta({ ...emptyContent(), ...head, ...part });
-    return { ...head, body, digest: createHash('sha256').update(body).digest() };
+    return { ...head, body: encodeDelta({ ...emptyContent(), ...head, ...part }) };
   }
 
   /** @param each deltas of one commit */

@@ -4,17 +4,10 @@ import { applyDelta, type DeltaParts } from './apply-delta.ts';
 import { type Delta, decodeDelta, laterFormat } from './delta.ts';
 import { DeltaUnreadable } from './delta-values.ts';
 import type { Entry, EntryKind } from './entry.ts';
-import {
-  decodeErased,
-  decodeForgotten,
-  decodeHorizon,
-  decodeMints,
-  type Horizon,
-  type LoggedMint,
-} from './log-bodies.ts';
+import { decodeBody, type EntryBodies, type Horizon, type LoggedMint } from './log-bodies.ts';
 import type { ReplicaState, StreamFacts } from './replica-state.ts';
 import { retire } from './retire.ts';
-import { decodeSettings, defaultSettings } from './settings.ts';
+import { defaultSettings, settingsAfter } from './settings.ts';
 
 /** An entry that a newer version wrote. */
 export class NewerEntry extends Error {
@@ -120,7 +113,7 @@ export class ApplyEntry {
 
   #runMints(entry: Entry, refuse: RefuseRow): void {
     const { store, erased } = this.#parts;
-    const mints = readBody(entry, decodeMints, refuse) ?? [];
+    const mints = readBody(entry, 'mint', refuse) ?? [];
     for (const mint of mints) {
       if (!isMint(mint)) refusalsOf(entry, refuse)('mint', 'it is no mint', null);
       else if (!erased.hasApplication(mint.application)) putHashedMint(store, mint);
@@ -129,7 +122,7 @@ export class ApplyEntry {
 
   #runForget(entry: Entry, refuse: RefuseRow): void {
     const { store, forgotten } = this.#parts;
-    const body = readBody(entry, decodeForgotten, refuse);
+    const body = readBody(entry, 'forget', refuse);
     if (body === undefined) return;
     const digest = Buffer.from(body.digest, 'hex');
     removeIdentity(store, body.application, digest);
@@ -138,7 +131,7 @@ export class ApplyEntry {
   }
 
   #runErase(entry: Entry, refuse: RefuseRow): void {
-    const body = readBody(entry, decodeErased, refuse);
+    const body = readBody(entry, 'erase', refuse);
     if (body === undefined) return;
     this.#parts.erased.add(body);
     this.put();
@@ -149,7 +142,7 @@ export class ApplyEntry {
   #runSettings(entry: Entry, refuse: RefuseRow): void {
     const { state } = this.#parts;
     const before = state.get('settings') ?? defaultSettings;
-    const settings = readBody(entry, (body) => decodeSettings(body, before), refuse);
+    const settings = readBody(entry, 'settings', refuse, (said) => settingsAfter(before, said));
     if (settings === undefined) return;
     state.set('settings', settings);
     this.#parts.series.forget();
@@ -157,7 +150,7 @@ export class ApplyEntry {
 
   #runHorizon(entry: Entry, refuse: RefuseRow, isLate: () => boolean): boolean {
     if (this.#rest === undefined) {
-      const horizon = readBody(entry, decodeHorizon, refuse);
+      const horizon = readBody(entry, 'horizon', refuse);
       if (horizon === undefined) return true;
       this.put(); // What follows reads the tables.
       this.#rest = this.#reach(horizon);
@@ -224,11 +217,16 @@ function whyUnknown({ kind, position, body }: Entry): string | undefined {
 }
 
 /** Reads a body; one that cannot be read is a refused row, so that it does not stop the log. */
-function readBody<T>(entry: Entry, decode: (body: Buffer) => T, refuse: RefuseRow): T | undefined {
+function readBody<Kind extends keyof EntryBodies>(
+  entry: Entry,
+  kind: Kind,
+  refuse: RefuseRow,
+  check = (body: EntryBodies[Kind]) => body,
+): EntryBodies[Kind] | undefined {
   try {
-    return decode(entry.body);
+    return check(decodeBody(kind, entry.body));
   } catch (error) {
-    refusalsOf(entry, refuse)(entry.kind, `it cannot be read: ${(error as Error).message}`, null);
+    refusalsOf(entry, refuse)(kind, `it cannot be read: ${(error as Error).message}`, null);
     return undefined;
   }
 }

@@ -16,10 +16,10 @@ import type { UsageStore } from '../store/usage.ts';
 import type { SetAside } from './adoption/set-aside.ts';
 import { loggedMint } from './log-bodies.ts';
 import type { Refuses } from './membership.ts';
-import { CallFailed, PortCalls } from './port-calls.ts';
+import { PortCalls } from './port-calls.ts';
 import type { NodeTold } from './replica-node.ts';
 import type { ReplicaWorkerStart, StoreFailure } from './replica-worker.ts';
-import type { SealReply, SealRequest } from './sealing.ts';
+import type { SealOutcome, SealRequest } from './seal.ts';
 import type { Spool } from './spool.ts';
 import type { SpoolCommitter } from './spool-committer.ts';
 import { statusOf } from './usage-status.ts';
@@ -139,11 +139,7 @@ export class ClusterUsage implements UsageEngine {
   /** Counts of the log are carried to wider cells here; what decides the content of replicas, the log says. */
   async maintain(_application: number, step: Maintenance): Promise<number> {
     if (step.task === 'deletion') return 0;
-    try {
-      return (await this.#calls.call('maintain', step)) as number;
-    } catch (error) {
-      throw error instanceof CallFailed ? new CommitFailed(error.message, error.code) : error;
-    }
+    return (await this.#calls.call('maintain', step)) as number;
   }
 
   async keepMint(mint: Mint, application: number, fill: (batch: Batch) => void): Promise<void> {
@@ -206,16 +202,13 @@ export class ClusterUsage implements UsageEngine {
   }
 
   /** What was admitted before the mark is committed before the step. */
-  async #seal(request: SealRequest): Promise<SealReply> {
+  async #seal(request: SealRequest): Promise<SealOutcome> {
     const { committer, accountsVersion, laneOf } = this.#deps;
-    const { at, applied, onlyNote, removeBefore, ...noted } = request;
-    const mark = { at, applied, version: accountsVersion() };
+    const mark = { ...request.mark, version: accountsVersion() };
     // The lanes are made after this; until the first commit nothing was answered.
     if (this.#hasCommitted) await laneOf(0).settled();
-    const task = { mark, ...noted, onlyNote, ...(removeBefore !== undefined && { removeBefore }) };
     try {
-      const { sealed, done } = await committer.seal(task);
-      return { sealed, done, version: mark.version };
+      return await committer.seal({ ...request, mark });
     } catch (error) {
       if (!this.#isOver) this.#deps.health.failed(error); // As when a batch is not kept: what fails next may seem to succeed.
       throw error;

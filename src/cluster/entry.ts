@@ -1,5 +1,7 @@
-/** What an entry of the log says. A later version may know more of them. */
-export type EntryKind = 'delta' | 'mint' | 'forget' | 'erase' | 'settings' | 'horizon';
+import type { EntryBodies } from './log-bodies.ts';
+
+/** A later version may know more of them. */
+export type EntryKind = 'delta' | keyof EntryBodies;
 
 /**
  * An entry of the log that all nodes apply, in the order of its positions: 1, 2, 3 and so on. The position and the id of the

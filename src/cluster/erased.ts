@@ -2,9 +2,7 @@ import { erasures } from '../aggregate/erase.ts';
 import { prefixKey } from '../store/key-prefix.ts';
 import type { Deletion } from '../store/records.ts';
 import type { ReplicaStore } from '../store/replica-store.ts';
-
-/** What a deletion erases. */
-export type ErasedThings = Pick<Deletion, 'application' | 'environments' | 'whole'>;
+import type { ErasedThings } from './log-bodies.ts';
 
 const environmentKind = 'e';
 const applicationKind = 'a';

@@ -3,8 +3,7 @@ import { Packr } from 'msgpackr';
 import type { Forgotten } from '../commit/envelope.ts';
 import { digestOfInstance, type Mint } from '../store/instances.ts';
 import type { Deletion } from '../store/records.ts';
-
-/** The bodies of the entries that are no deltas. */
+import type { ReplicaSettings } from './settings.ts';
 
 /** An instance id that was minted, by its hash: who reads the log cannot use the id. */
 export interface LoggedMint extends Omit<Mint, 'instanceId'> {
@@ -36,54 +35,34 @@ export interface LoggedNode {
   readonly streams: readonly string[];
 }
 
+/** What is erased of an application: see `Deletion`. */
+export type ErasedThings = Pick<Deletion, 'application' | 'environments' | 'whole'>;
+
+/** The bodies of entries, by kind. Those of deltas are in `delta-codec.ts`. */
+export interface EntryBodies {
+  /** Mints that waited together. */
+  readonly mint: readonly LoggedMint[];
+  readonly forget: Forgotten;
+  readonly erase: ErasedThings;
+  readonly settings: ReplicaSettings;
+  readonly horizon: Horizon;
+}
+
 const packr = new Packr({ useRecords: false });
+
+/** Encodes the body of an entry. */
+export function encodeBody<Kind extends keyof EntryBodies>(kind: Kind, body: EntryBodies[Kind]): Buffer {
+  return kind === 'settings' ? Buffer.from(JSON.stringify(body)) : packr.pack(body);
+}
+
+/** Decodes what `encodeBody` has encoded; another version may have done it. */
+export function decodeBody<Kind extends keyof EntryBodies>(kind: Kind, body: Buffer): EntryBodies[Kind] {
+  return kind === 'settings' ? JSON.parse(body.toString()) : packr.unpack(body);
+}
 
 /** What the log says of a mint. */
 export function loggedMint({ instanceId, ...mint }: Mint): LoggedMint {
   const digest = digestOfInstance(instanceId);
   if (digest === undefined) throw new Error('Cannot log a mint: its instance id has another form');
   return { ...mint, digest, hash: createHash('sha256').update(instanceId).digest() };
-}
-
-/** The body of an entry of kind `mint`: mints that waited together. */
-export function encodeMints(mints: readonly LoggedMint[]): Buffer {
-  return packr.pack(mints);
-}
-
-/** Reads what `encodeMints` wrote. */
-export function decodeMints(body: Buffer): LoggedMint[] {
-  return packr.unpack(body) as LoggedMint[];
-}
-
-/** The body of an entry of kind `forget`. */
-export function encodeForgotten(forgotten: Forgotten): Buffer {
-  return packr.pack(forgotten);
-}
-
-/** Reads what `encodeForgotten` wrote. */
-export function decodeForgotten(body: Buffer): Forgotten {
-  return packr.unpack(body) as Forgotten;
-}
-
-/** What is erased of an application: see `Deletion`. */
-export type Erased = Pick<Deletion, 'application' | 'environments' | 'whole'>;
-
-/** The body of an entry of kind `erase`. */
-export function encodeErased({ application, environments, whole }: Erased): Buffer {
-  return packr.pack({ application, environments, whole } satisfies Erased);
-}
-
-/** Reads what `encodeErased` wrote. */
-export function decodeErased(body: Buffer): Erased {
-  return packr.unpack(body) as Erased;
-}
-
-/** The body of an entry of kind `horizon`. */
-export function encodeHorizon(horizon: Horizon): Buffer {
-  return packr.pack(horizon);
-}
-
-/** Reads what `encodeHorizon` wrote. */
-export function decodeHorizon(body: Buffer): Horizon {
-  return packr.unpack(body) as Horizon;
 }

@@ -2,19 +2,40 @@ import { ApiError } from '../errors.ts';
 import type { EngineSession } from '../postgres/connection.ts';
 import { newLogId } from '../postgres/log-id.ts';
 import { engineNow } from '../postgres/shared-clock.ts';
+import type { Statement } from '../postgres/statement.ts';
 import type { EntryKind } from './entry.ts';
-import { encodeHorizon, encodeMints, type Horizon, type LoggedMint, type LoggedNode } from './log-bodies.ts';
+import { type EntryBodies, encodeBody, type Horizon, type LoggedMint } from './log-bodies.ts';
 
-interface OpenRow {
-  readonly through: bigint;
-  readonly since: bigint;
-  readonly now: bigint;
-  readonly open: string[];
-  readonly nodes: readonly LoggedNode[];
+interface NewEntry {
+  readonly body: Buffer;
+  /** Of a delta. */
+  readonly seq?: number;
 }
 
-function horizonOf({ through, since, now, open, nodes }: OpenRow): Horizon {
-  return { through: Number(through), since: Number(since), now: Number(now), open, nodes };
+/**
+ * Appends entries of one kind, and of one stream if they are deltas: these in the order of their numbers. It fails (division by
+ * zero) when there is no head: an engine that is being restored may not have it yet.
+ */
+export function append(kind: EntryKind, entries: readonly NewEntry[], stream?: string): Statement {
+  const rows = entries.map(
+    (_, at) => `($${3 * at + 5}::bigint, $${3 * at + 6}::bigint, $${3 * at + 7}::bytea)`,
+  );
+  const ids = entries.map(() => newLogId());
+  return {
+    name: `fm-append-${entries.length}`,
+    text: `WITH head AS (
+             UPDATE fm_head SET position = position + $1::bigint, id = $2 WHERE log = 'data' RETURNING position
+           ), added AS (
+             INSERT INTO fm_entry (position, id, at, kind, stream, seq, body)
+             SELECT head.position - $1::bigint + row_number() OVER (ORDER BY entry.seq), entry.id, now(), $3, $4, entry.seq, entry.body
+             FROM head, (VALUES ${rows.join(', ')}) AS entry (id, seq, body)
+           )
+           SELECT max(position) AS position, 1 / count(*) AS appended FROM head`,
+    values: [
+      ...[entries.length, ids.at(-1), kind, stream],
+      ...entries.flatMap(({ seq, body }, at) => [ids[at], seq, body]),
+    ],
+  };
 }
 
 interface WaitingMint {
@@ -53,16 +74,9 @@ export class LogAppender {
   }
 
   /** @returns the position of the entry */
-  async append(kind: EntryKind, body: Buffer): Promise<number> {
-    const { rows } = await this.#session.query<{ position: bigint }>({
-      name: 'fm-append',
-      text: `WITH head AS (
-               UPDATE fm_head SET position = position + 1, id = $1 WHERE log = 'data' RETURNING position
-             )
-             INSERT INTO fm_entry (position, id, at, kind, body)
-             SELECT position, $1, now(), $2, $3 FROM head RETURNING position`,
-      values: [newLogId(), kind, body],
-    });
+  async append<Kind extends keyof EntryBodies>(kind: Kind, body: EntryBodies[Kind]): Promise<number> {
+    const statement = append(kind, [{ body: encodeBody(kind, body) }]);
+    const { rows } = await this.#session.query<{ position: bigint }>(statement);
     return Number(rows[0]!.position);
   }
 
@@ -74,30 +88,24 @@ export class LogAppender {
     return this.#session.transaction(async (run) => {
       const head = await run({
         name: 'fm-horizon-head',
-        text: `UPDATE fm_head SET position = position + 1, id = $1 WHERE log = 'data' AND NOT EXISTS (
-                 SELECT 1 FROM fm_entry WHERE kind = 'horizon' AND at > now() - $2 * interval '1 ms'
+        text: `SELECT 1 FROM fm_head WHERE log = 'data' AND NOT EXISTS (
+                 SELECT 1 FROM fm_entry WHERE kind = 'horizon' AND at > now() - $1 * interval '1 ms'
                  AND position > (SELECT position FROM fm_head WHERE log = 'data') - 10000
-               ) RETURNING position`,
-        values: [newLogId(), everyMs],
+               ) FOR UPDATE`,
+        values: [everyMs],
       });
       if (head.rows.length === 0) return false;
-      const open = await run<OpenRow>({
+      const { rows } = await run<{ horizon: Horizon }>({
         name: 'fm-horizon-open',
-        text: `SELECT coalesce(min(through), 0) AS through, coalesce(min(since), 0) AS since,
-                 coalesce(array_agg(stream), '{}') AS open, (
+        text: `SELECT json_build_object(
+                 'through', coalesce(min(through), 0), 'since', coalesce(min(since), 0), 'now', ${engineNow},
+                 'open', coalesce(json_agg(stream), '[]'), 'nodes', (
                    SELECT coalesce(json_agg(json_build_object('directory', directory, 'name', name, 'state', state, 'streams', ARRAY(
                      SELECT stream FROM fm_stream AS own WHERE own.directory = node.directory AND own.state = 'open'
                    )) ORDER BY directory), '[]') FROM fm_node AS node
-                 ) AS nodes,
-                 ${engineNow} AS now FROM fm_stream WHERE state = 'open'`,
+                 )) AS horizon FROM fm_stream WHERE state = 'open'`,
       });
-      const body = encodeHorizon(horizonOf(open.rows[0]!));
-      await run({
-        name: 'fm-horizon-entry',
-        text: `INSERT INTO fm_entry (position, id, at, kind, body)
-               SELECT position, id, now(), 'horizon', $1 FROM fm_head WHERE log = 'data'`,
-        values: [body],
-      });
+      await run(append('horizon', [{ body: encodeBody('horizon', rows[0]!.horizon) }]));
       return true;
     });
   }
@@ -108,7 +116,10 @@ export class LogAppender {
       const group = this.#waiting;
       this.#waiting = [];
       try {
-        const position = await this.append('mint', encodeMints(group.map(({ mint }) => mint)));
+        const position = await this.append(
+          'mint',
+          group.map(({ mint }) => mint),
+        );
         for (const { done } of group) done(position);
       } catch (error) {
         for (const { refused } of group) refused(error);

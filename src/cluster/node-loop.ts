@@ -8,13 +8,13 @@ import { beat, type EngineView } from './beat.ts';
 import { Bell } from './bell.ts';
 import { Completeness } from './completeness.ts';
 import type { Following } from './following.ts';
-import { sayGoodbye } from './goodbye.ts';
 import { JoinRefused, type NodeFacts } from './join.ts';
 import { isOfEngine, Link } from './link.ts';
 import { Membership, type Refuses } from './membership.ts';
 import type { Replica } from './replica.ts';
 import type { Sealing } from './sealing.ts';
 import type { SettingsEntry } from './settings-entry.ts';
+import { deregister } from './ship.ts';
 import type { Stream } from './streams.ts';
 
 export interface NodeLoopDeps {
@@ -187,7 +187,7 @@ export class NodeLoop {
     if (this.#mustLook) await this.#beat();
     await settings.tell(this.isCaughtUp);
     await sealing.advance(this.#view!.at);
-    for (const stream of streams) while ((await stream.shipNext()) !== undefined) if (this.#isBeatDue) break;
+    for (const stream of streams) while (await stream.shipNext()) if (this.#isBeatDue) break;
     if (this.#isBeatDue || !this.#awaited.isEmpty || this.#isInDoubt) await this.#beat();
     await this.#follow();
   }
@@ -204,7 +204,7 @@ export class NodeLoop {
 
   async #beat(): Promise<void> {
     const { facts, session, replica, streams, own, sealing, spool, clock, time } = this.#deps;
-    const isIdle = own.isShipped && own.sealed === sealing.throughSeq && !sealing.isUnderWay;
+    const isIdle = own.isShipped && own.sealed === sealing.last.sealed && !sealing.isUnderWay;
     const { bytes, oldest } = spool();
     this.#beatAt = clock.monotonic();
     const view = await beat(session, {
@@ -214,17 +214,17 @@ export class NodeLoop {
       spoolBytes: bytes,
       oldestUnshipped: oldest,
       skewMs: time.skewMs,
-      version: sealing.version,
+      version: sealing.last.mark.version,
       seq: own.sealed,
-      idleThrough: isIdle ? sealing.through : undefined,
+      idleThrough: isIdle ? sealing.last.mark.at : undefined,
       streams: streams.map(({ stream }) => stream),
     });
     time.heard(view.at, this.#beatAt);
     this.#view = view;
     this.#mustLook = await this.#membership.keep(view.isOurs, time.skewMs);
     for (const stream of streams) await stream.settle(view.streams.get(stream.stream), view.at, view.isOurs);
-    const { through, throughSeq } = sealing;
-    this.completeness.asked({ acknowledged: own.acknowledged, through, throughSeq });
+    const { mark, sealed } = sealing.last;
+    this.completeness.asked({ acknowledged: own.acknowledged, through: mark.at, throughSeq: sealed });
   }
 
   async #follow(): Promise<void> {
@@ -290,7 +290,7 @@ export class NodeLoop {
     }
     await sealing.note(this.#view?.at);
     if (!own.isShipped || own.held !== undefined) return false;
-    await sayGoodbye(session, { directory: facts.directory, stream: own.stream, seq: own.sealed });
+    await deregister(session, facts.directory, own);
     log.info('everything that was counted is shipped', { deltas: own.sealed });
     return true;
   }

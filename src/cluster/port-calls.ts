@@ -1,4 +1,5 @@
 import type { MessagePort } from 'node:worker_threads';
+import { CommitFailed } from '../commit/committer.ts';
 import { ApiError, type ErrorCode } from '../errors.ts';
 
 /** What the other side may ask for, by name. */
@@ -17,17 +18,6 @@ interface Failure {
   readonly code: unknown;
 }
 
-/** What the other side could not do. */
-export class CallFailed extends Error {
-  override readonly name = 'CallFailed';
-  readonly code: unknown;
-
-  constructor(message: string, code: unknown) {
-    super(message);
-    this.code = code;
-  }
-}
-
 /** Two threads that call each other over a port. Both have an event loop that runs, and answer when they are ready. */
 export class PortCalls {
   readonly #port: MessagePort;
@@ -42,9 +32,9 @@ export class PortCalls {
     port.on('message', (message: Message) => this.#take(message));
   }
 
-  /** @throws what the action threw, as an ApiError when it was one */
+  /** @throws {ApiError} @throws {CommitFailed} whatever else the action threw, or the other side has ended */
   call(name: string, task?: unknown): Promise<unknown> {
-    if (this.#ended !== undefined) return Promise.reject(new CallFailed(this.#ended, undefined));
+    if (this.#ended !== undefined) return Promise.reject(new CommitFailed(this.#ended, undefined));
     this.#calls += 1;
     const call = this.#calls;
     return new Promise((done, failed) => {
@@ -56,7 +46,7 @@ export class PortCalls {
   /** Nothing that was asked for will be answered any more. */
   end(reason: string): void {
     this.#ended = reason;
-    for (const { failed } of this.#pending.values()) failed(new CallFailed(reason, undefined));
+    for (const { failed } of this.#pending.values()) failed(new CommitFailed(reason, undefined));
     this.#pending.clear();
     this.#port.close();
   }
@@ -87,5 +77,5 @@ function failureOf(error: Error): Failure {
 }
 
 function errorOf({ message, api, retryAfter, code }: Failure): Error {
-  return api === undefined ? new CallFailed(message, code) : new ApiError(api, message, retryAfter);
+  return api === undefined ? new CommitFailed(message, code) : new ApiError(api, message, retryAfter);
 }

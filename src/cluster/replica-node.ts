@@ -13,12 +13,13 @@ import { DailyExport, type ExportProgress } from './daily-export.ts';
 import { Following } from './following.ts';
 import type { NodeFacts } from './join.ts';
 import { LogAppender } from './log.ts';
-import { type Erased, encodeErased, encodeForgotten, type LoggedMint } from './log-bodies.ts';
+import type { ErasedThings, LoggedMint } from './log-bodies.ts';
 import type { Refuses } from './membership.ts';
 import { MeteredSession } from './metered-session.ts';
 import { NodeLoop } from './node-loop.ts';
 import type { Replica } from './replica.ts';
-import { Sealing, type SealReply, type SealRequest } from './sealing.ts';
+import type { SealOutcome, SealRequest } from './seal.ts';
+import { Sealing } from './sealing.ts';
 import { defaultSettings, type ReplicaSettings } from './settings.ts';
 import { SettingsEntry } from './settings-entry.ts';
 import { SideWork, type Trimming } from './side-work.ts';
@@ -40,7 +41,7 @@ export interface ReplicaNodeDeps {
   readonly clock: Clock;
   readonly log: Log;
   /** Asks the spool worker, by way of the main thread. */
-  readonly seal: (request: SealRequest) => Promise<SealReply>;
+  readonly seal: (request: SealRequest) => Promise<SealOutcome>;
   /** Is told what others want to know, whenever that may have changed. */
   readonly tell: (told: NodeTold) => void;
   /** The store of the replica failed, as its commits say: see `StoreHealth`. */
@@ -112,7 +113,7 @@ export class ReplicaNode {
     this.#own = this.#streams.find(({ isOwn }) => isOwn)!;
     this.#sealing = new Sealing({
       own: this.#own,
-      streams: () => this.#streams,
+      streams: this.#streams,
       seal: deps.seal,
       sealed: () => this.#updateStreams(),
       applied: () => replica.applied.position,
@@ -165,12 +166,12 @@ export class ReplicaNode {
 
   /** Resolves when this node has applied it. @throws {ApiError} `engine_unavailable` */
   async forget(forgotten: Forgotten): Promise<void> {
-    await this.#loop.applied(await refusing(this.#appender.append('forget', encodeForgotten(forgotten))));
+    await this.#loop.applied(await refusing(this.#appender.append('forget', forgotten)));
   }
 
   /** Resolves when this node has applied it: from then on no delta can bring back what is erased. @throws {ApiError} as above */
-  async erase(erased: Erased): Promise<void> {
-    await this.#loop.applied(await refusing(this.#appender.append('erase', encodeErased(erased))));
+  async erase(erased: ErasedThings): Promise<void> {
+    await this.#loop.applied(await refusing(this.#appender.append('erase', erased)));
     this.#sideWork.hurry();
   }
 
@@ -198,9 +199,7 @@ export class ReplicaNode {
     const deps = { session: this.#metered, spool, directory: facts.directory, log };
     const records = spool.streams().filter(({ state }) => state !== 'aside');
     for (const stream of this.#streams) {
-      const record = records.find((each) => each.stream === stream.stream);
-      // Of a stream that is done, and has passed its hour, nothing is kept.
-      stream.update(record?.sealed ?? stream.sealed, record?.first ?? stream.sealed + 1);
+      stream.update(records.find((each) => each.stream === stream.stream));
     }
     const news = records.filter((record) => this.#streams.every(({ stream }) => stream !== record.stream));
     for (const record of news) this.#streams.push(new Stream(record, record.stream === facts.stream, deps));

@@ -12,7 +12,7 @@ import type { NodeFacts } from './join.ts';
 import { PortCalls } from './port-calls.ts';
 import { Replica } from './replica.ts';
 import { ReplicaNode } from './replica-node.ts';
-import type { SealReply } from './sealing.ts';
+import type { SealOutcome } from './seal.ts';
 import type { ReplicaSettings } from './settings.ts';
 import { Spool } from './spool.ts';
 
@@ -66,7 +66,7 @@ const node = new ReplicaNode({
   session: sessions[0],
   side: sessions[1],
   replica: new Replica(store, () => clock.monotonic()),
-  seal: (request) => calls.call('seal', request) as Promise<SealReply>,
+  seal: (request) => calls.call('seal', request) as Promise<SealOutcome>,
   storeFailed: (error) => void calls.call('storeFailed', failureOf(error)).catch(() => {}),
   forgotten: () => calls.call('forgotten'),
   setAside: () => calls.call('setAside'),

@@ -9,12 +9,12 @@ export interface SealTask {
    */
   readonly mark: Mark;
   /** Deltas that the engine has, each with those before it: `at` is when that was confirmed (Unix ms). */
-  readonly acknowledged?: readonly Acknowledged[];
+  readonly acknowledged?: readonly { readonly stream: string; readonly seq: number; readonly at: number }[];
   /**
    * Deltas that were acknowledged before this time (Unix ms) are removed, some in each step; when half of the spool is used,
    * whatever was acknowledged. Without it nothing is removed.
    */
-  readonly removeBefore?: number;
+  readonly removeBefore?: number | undefined;
   /** Earlier streams that the engine takes nothing more of. What they hold beyond goes on as other streams. */
   readonly closed?: readonly ClosedStream[];
   /** Earlier streams of which the engine has all, and knows that no more will come. */
@@ -23,23 +23,14 @@ export interface SealTask {
   readonly onlyNote?: boolean;
 }
 
-export interface Acknowledged {
-  readonly stream: string;
-  readonly seq: number;
-  readonly at: number;
-}
+/** A step as the thread of the replica asks for it: the main thread knows the version of the accounts. */
+export type SealRequest = Omit<SealTask, 'mark'> & { readonly mark: Omit<Mark, 'version'> };
 
 export interface SealOutcome {
-  /** The stream that is being counted in, and its last delta that was sealed. */
-  readonly stream: string;
+  /** The last delta of the stream that is being counted in. */
   readonly sealed: number;
   /** What was admitted before is in deltas. It moves when a round is over: with the first step of a round, its mark is set. */
   readonly mark: Mark;
   /** Whether the round is over. Until then the next step goes on with it, whatever its own mark is. */
   readonly done: boolean;
-  /** Deltas that this step has sealed, and the bytes of their bodies. */
-  readonly deltas: number;
-  readonly bytes: number;
-  /** Bytes of the spool's file that are in use: to be compared with what it may take. */
-  readonly used: number;
 }

@@ -3,7 +3,7 @@ import { transact } from '../store/transact.ts';
 import { encodeDelta } from './delta.ts';
 import { Draft, type DraftRoom } from './draft.ts';
 import type { SealOutcome, SealTask } from './seal.ts';
-import { bytesOfSpool, putDelta } from './spool.ts';
+import { putDelta } from './spool.ts';
 import { noteProgress } from './spool-notes.ts';
 import { moveRecords, type Stage } from './stages.ts';
 
@@ -53,7 +53,8 @@ export class Sealer {
       // What the engine has of this stream may just have been noted; the mark on disk is that of the last delta.
       const { mark, stream } = this.#record;
       const record = { ...this.#store.streams.get(stream)!, mark };
-      return this.#seal(record, this.#round ?? roundAt(task.mark), task.onlyNote ? 0 : 1);
+      if (task.onlyNote) return { record, round: this.#round, named: [] };
+      return this.#seal(record, this.#round ?? roundAt(task.mark), 1);
     });
   }
 
@@ -66,29 +67,25 @@ export class Sealer {
   }
 
   #transact(action: () => Sealed): SealOutcome {
-    const { record, round, named, bytes, count } = transact(this.#store.lmdb, action, () =>
-      this.#deps.forget(),
-    );
+    const { record, round, named } = transact(this.#store.lmdb, action, () => this.#deps.forget());
     for (const ref of named) this.#announced.add(ref);
     this.#record = record;
     this.#round = round;
-    const { stream, sealed, mark } = record;
-    const used = bytesOfSpool(this.#store);
-    return { stream, sealed, mark, done: round === undefined, deltas: count, bytes, used };
+    return { sealed: record.sealed, mark: record.mark, done: round === undefined };
   }
 
   /** Call it in a transaction. @param limit most deltas */
   #seal(before: StreamRecord, from: Round, limit: number): Sealed {
     let [record, round]: [StreamRecord, Round | undefined] = [before, from];
     const named = new Set<number>();
-    let [bytes, count] = [0, 0];
+    let count = 0;
     while (count < limit && round !== undefined) {
       const isNamed = (ref: number) => this.#announced.has(ref) || named.has(ref);
       const draft = new Draft(this.#store, isNamed, this.#deps.room);
       const next = this.#fill(draft, round);
       const mark: Mark = next === undefined ? round.mark : record.mark;
       if (!draft.isEmpty) {
-        bytes += this.#put(draft, record, mark);
+        this.#put(draft, record, mark);
         count += 1;
         record = { ...record, sealed: record.sealed + 1 };
         for (const ref of draft.named) named.add(ref);
@@ -97,7 +94,7 @@ export class Sealer {
       round = next;
     }
     if (count > 0) this.#store.streams.putSync(record.stream, record);
-    return { record, round, named, bytes, count };
+    return { record, round, named };
   }
 
   /** @returns where the round goes on; `undefined` when it is over */
@@ -110,23 +107,20 @@ export class Sealer {
     return undefined;
   }
 
-  /** @param mark that of the stream after this delta. @returns bytes of the body */
-  #put(draft: Draft, record: StreamRecord, mark: Mark): number {
+  /** @param mark that of the stream after this delta */
+  #put(draft: Draft, record: StreamRecord, mark: Mark): void {
     const { stream, number } = record;
     const seq = record.sealed + 1;
     const head = { stream, seq, since: record.mark.applied, version: mark.version, through: mark.at };
-    const body = encodeDelta({ ...head, ...draft.content });
-    putDelta(this.#store, number, { ...head, body });
-    return body.length;
+    putDelta(this.#store, number, { ...head, body: encodeDelta({ ...head, ...draft.content }) });
   }
 }
 
 interface Sealed {
   readonly record: StreamRecord;
   readonly round: Round | undefined;
-  readonly named: ReadonlySet<number>;
-  readonly bytes: number;
-  readonly count: number;
+  /** Series whose names are in deltas now. */
+  readonly named: Iterable<number>;
 }
 
 function roundAt(mark: Mark): Round {

@@ -1,39 +1,12 @@
 import type { Log } from '../log.ts';
 import type { SharedClock } from '../postgres/shared-clock.ts';
+import type { SealOutcome, SealRequest } from './seal.ts';
 import type { Stream } from './streams.ts';
-import type { ClosedStream } from './take-rest.ts';
-
-/** What the spool worker is asked, by way of the main thread, which knows what was admitted. */
-export interface SealRequest {
-  /** When it is asked, by the engine's clock, Unix ms. */
-  readonly at: number;
-  /** The position that this node has applied. */
-  readonly applied: number;
-  /** Deltas that the engine has, each with those before it, and when that was learned (the engine's clock, Unix ms). */
-  readonly acknowledged: readonly { readonly stream: string; readonly seq: number; readonly at: number }[];
-  /** Deltas that were acknowledged before this time may go (the engine's clock, Unix ms). */
-  readonly removeBefore: number | undefined;
-  /** See `SealTask`. */
-  readonly closed: readonly ClosedStream[];
-  /** Streams of earlier processes of which the engine has all, and knows that no more will come. */
-  readonly finished: readonly string[];
-  /** Nothing is sealed. */
-  readonly onlyNote: boolean;
-}
-
-export interface SealReply {
-  /** The last delta of the stream of this process. */
-  readonly sealed: number;
-  /** All that was answered before the round began is in deltas. */
-  readonly done: boolean;
-  /** The version of the accounts of this node. */
-  readonly version: number;
-}
 
 export interface SealingDeps {
   readonly own: Stream;
-  readonly streams: () => readonly Stream[];
-  readonly seal: (request: SealRequest) => Promise<SealReply>;
+  readonly streams: readonly Stream[];
+  readonly seal: (request: SealRequest) => Promise<SealOutcome>;
   /** Is called when the spool may have other deltas, or other streams. */
   readonly sealed: () => void;
   readonly applied: () => number;
@@ -53,15 +26,15 @@ const keepMs = 3_600_000;
 export class Sealing {
   readonly #deps: SealingDeps;
   #isAsked = false;
-  /** When the round that is not over began: by the engine's clock, and the one for pace. */
-  #round: { readonly at: number } | undefined;
   #began = Number.NEGATIVE_INFINITY;
-  #through = 0;
-  #throughSeq = -1;
-  #version = 0;
   #failed: string | undefined;
-  readonly #noted = new Map<string, number>();
-  readonly #finished = new Set<string>();
+  /** A round is not over. */
+  isUnderWay = false;
+  /**
+   * At the end of the last round: all that was answered before `mark.at` (the engine's clock, Unix ms) is in the deltas up to
+   * `sealed`.
+   */
+  last: Pick<SealOutcome, 'mark' | 'sealed'> = { mark: { at: 0, applied: 0, version: 0 }, sealed: -1 };
 
   constructor(deps: SealingDeps) {
     this.#deps = deps;
@@ -74,36 +47,11 @@ export class Sealing {
 
   get isDue(): boolean {
     if (this.#deps.own.waiting >= maxAhead) return false;
-    return this.#round !== undefined || this.#isAsked || this.nextInMs <= 0;
-  }
-
-  /** A round is not over. */
-  get isUnderWay(): boolean {
-    return this.#round !== undefined;
+    return this.isUnderWay || this.#isAsked || this.nextInMs <= 0;
   }
 
   get nextInMs(): number {
     return this.#began + everyMs - this.#deps.monotonic();
-  }
-
-  /** All that was answered before this time (the engine's clock, Unix ms) is in deltas. */
-  get through(): number {
-    return this.#through;
-  }
-
-  /** The last delta at the end of the last round: when the engine has it, it has all before `through`. */
-  get throughSeq(): number {
-    return this.#throughSeq;
-  }
-
-  /** The version of the accounts of this node, as the last step said. */
-  get version(): number {
-    return this.#version;
-  }
-
-  /** Why nothing can be sealed: the disk does not take it. */
-  get failed(): string | undefined {
-    return this.#failed;
   }
 
   /** Seals until the round is over, or enough deltas wait for the engine. */
@@ -116,59 +64,38 @@ export class Sealing {
       if (this.#failed === undefined)
         this.#deps.log.error('no delta can be sealed; it is tried again each second', { error });
       this.#failed = (error as Error).message;
-      this.#round = undefined;
+      this.isUnderWay = false;
     }
   }
 
   /** Tells the spool what the engine has, and seals nothing. */
   async note(confirmedAt: number | undefined): Promise<void> {
-    const request = this.#request(confirmedAt, true);
-    await this.#deps.seal(request);
-    this.#noteTold(request);
+    await this.#deps.seal(this.#request(confirmedAt, true));
   }
 
   async #step(confirmedAt: number | undefined): Promise<void> {
-    if (this.#round === undefined) {
+    if (!this.isUnderWay) {
       this.#isAsked = false;
       this.#began = this.#deps.monotonic();
     }
-    const request = this.#request(confirmedAt, false);
-    const { sealed, done, version } = await this.#deps.seal(request);
-    this.#version = version;
-    this.#noteTold(request);
-    this.#round ??= { at: request.at };
+    const outcome = await this.#deps.seal(this.#request(confirmedAt, false));
     this.#deps.sealed();
-    if (!done) return;
-    this.#through = this.#round.at;
-    this.#throughSeq = sealed;
-    this.#round = undefined;
-  }
-
-  #noteTold({ acknowledged, finished }: SealRequest): void {
-    for (const { stream, seq } of acknowledged) this.#noted.set(stream, seq);
-    for (const stream of finished) this.#finished.add(stream);
+    this.isUnderWay = !outcome.done;
+    if (outcome.done) this.last = outcome;
   }
 
   #request(confirmedAt: number | undefined, onlyNote: boolean): SealRequest {
-    const streams = this.#deps.streams();
-    const news = streams.filter((each) => {
-      return each.acknowledgedAt > 0 && this.#noted.get(each.stream) !== each.acknowledged;
-    });
+    const { streams, time, applied } = this.#deps;
+    const news = streams.map((stream) => stream.news);
     const closed = streams.filter(({ isOwn, held }) => held === 'closed' && !isOwn);
-    const finished = streams.filter(({ stream, isDone }) => isDone && !this.#finished.has(stream));
     // While a stream goes again, nothing of it may be removed: the spool counts it as acknowledged.
     const isSure = confirmedAt !== undefined && streams.every(({ isShipped }) => isShipped);
     return {
-      at: this.#deps.time.now(),
-      applied: this.#deps.applied(),
-      acknowledged: news.map(({ stream, acknowledged, acknowledgedAt }) => ({
-        stream,
-        seq: acknowledged,
-        at: acknowledgedAt,
-      })),
-      removeBefore: isSure ? confirmedAt - keepMs : undefined,
+      mark: { at: time.now(), applied: applied() },
+      acknowledged: news.flatMap(({ acknowledged }) => acknowledged),
+      finished: news.flatMap(({ finished }) => finished),
       closed: closed.map(({ stream, acknowledged }) => ({ stream, after: acknowledged })),
-      finished: finished.map(({ stream }) => stream),
+      removeBefore: isSure ? confirmedAt - keepMs : undefined,
       onlyNote,
     };
   }

@@ -1,6 +1,6 @@
 import type { LogAppender } from './log.ts';
 import type { Replica } from './replica.ts';
-import { encodeSettings, type ReplicaSettings, sameSettings } from './settings.ts';
+import { type ReplicaSettings, sameSettings } from './settings.ts';
 
 /**
  * What decides the content of replicas must be the same for all: a node that starts with other settings than the log says,
@@ -31,7 +31,7 @@ export class SettingsEntry {
     if (this.#isDone) return;
     const known = this.#replica.settings;
     const isOther = known === undefined || !sameSettings(known, this.#settings);
-    if (isOther) await this.#appender.append('settings', encodeSettings(this.#settings));
+    if (isOther) await this.#appender.append('settings', this.#settings);
     this.#isDone = isOther || isCaughtUp;
   }
 }

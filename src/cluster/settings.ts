@@ -27,20 +27,15 @@ export function sameSettings(one: ReplicaSettings, other: ReplicaSettings): bool
   return names.every((name) => one[name] === other[name]);
 }
 
-/** The body of an entry of kind `settings`. */
-export function encodeSettings(settings: ReplicaSettings): Buffer {
-  return Buffer.from(JSON.stringify(settings, names));
-}
-
 /**
- * Reads what `encodeSettings` wrote.
- * @param before stays where an earlier version wrote them and does not know a setting
- * @throws {Error} when it is something else
+ * Checks the settings that an entry says.
+ * @param before stays where an earlier version said them and does not know a setting
+ * @throws {Error} when they are something else
  */
-export function decodeSettings(body: Buffer, before: ReplicaSettings): ReplicaSettings {
-  const read = { ...before, ...JSON.parse(body.toString()) } as ReplicaSettings;
-  if (names.some((name) => !(Number.isSafeInteger(read[name]) && read[name] >= 0))) {
-    throw new Error('a setting is no whole number');
+export function settingsAfter(before: ReplicaSettings, said: Partial<ReplicaSettings>): ReplicaSettings {
+  const settings = { ...before, ...said };
+  if (names.some((name) => !(Number.isSafeInteger(settings[name]) && settings[name] >= 0))) {
+    throw new Error('a setting is not a whole number');
   }
-  return read;
+  return settings;
 }

@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto';
 import type { Log } from '../log.ts';
 import type { EngineSession } from '../postgres/connection.ts';
 import type { StreamRecord } from '../store/spool.ts';
 import { type Decision, decide, type EngineStream, type Held, type KnownStream } from './decide.ts';
-import { markDone, register, type SealedDelta, type Shipped, ship } from './ship.ts';
-import type { Spool } from './spool.ts';
+import type { SealTask } from './seal.ts';
+import { digestOf, markDone, register, ship } from './ship.ts';
+import type { SealedDelta, Spool } from './spool.ts';
 
 export interface StreamDeps {
   readonly session: EngineSession;
@@ -36,59 +36,56 @@ const heldEarlier: Readonly<Record<Held, string>> = {
 
 /** A stream of this directory, as this process knows it: what is sealed, what the engine has, and what is done next. */
 export class Stream implements KnownStream {
-  readonly stream: string;
   readonly isOwn: boolean;
   readonly #deps: StreamDeps;
-  #sealed: number;
+  #record: StreamRecord;
   #acknowledged: number;
   #acknowledgedAt = 0;
-  #kept: number;
   #held: Held | undefined;
   #isDone: boolean;
   #isKnown = false;
 
-  constructor(
-    record: Pick<StreamRecord, 'stream' | 'sealed' | 'acknowledged' | 'first' | 'state'>,
-    isOwn: boolean,
-    deps: StreamDeps,
-  ) {
-    this.stream = record.stream;
+  constructor(record: StreamRecord, isOwn: boolean, deps: StreamDeps) {
     this.isOwn = isOwn;
     this.#deps = deps;
-    this.#sealed = record.sealed;
+    this.#record = record;
     this.#acknowledged = record.acknowledged;
-    this.#kept = record.first;
     this.#isDone = record.state === 'done';
   }
 
+  get stream(): string {
+    return this.#record.stream;
+  }
+
   get sealed(): number {
-    return this.#sealed;
+    return this.#record.sealed;
+  }
+
+  get kept(): number {
+    return this.#record.first;
   }
 
   get acknowledged(): number {
     return this.#acknowledged;
   }
 
-  /** When that was learned, by the engine's clock (Unix ms); 0 when this process has not learned it. */
-  get acknowledgedAt(): number {
-    return this.#acknowledgedAt;
-  }
-
-  get kept(): number {
-    return this.#kept;
-  }
-
   get held(): Held | undefined {
     return this.#held;
   }
 
-  get isDone(): boolean {
-    return this.#isDone;
+  /** What the spool does not know yet: until when deltas are acknowledged, and that there will be no more. */
+  get news(): Required<Pick<SealTask, 'acknowledged' | 'finished'>> {
+    const { stream, acknowledged, state } = this.#record;
+    const isMore = this.#acknowledged > acknowledged;
+    return {
+      acknowledged: isMore ? [{ stream, seq: this.#acknowledged, at: this.#acknowledgedAt }] : [],
+      finished: this.#isDone && state !== 'done' ? [stream] : [],
+    };
   }
 
   /** All of it is in the engine, as far as is known. */
   get isShipped(): boolean {
-    return this.#acknowledged === this.#sealed && this.#held !== 'foreign';
+    return this.#acknowledged === this.sealed && this.#held !== 'foreign';
   }
 
   /** What the engine has of it is known. */
@@ -98,18 +95,22 @@ export class Stream implements KnownStream {
 
   /** Deltas that can be shipped. */
   get waiting(): number {
-    return this.#held === undefined ? this.#sealed - this.#acknowledged : 0;
+    return this.#held === undefined ? this.sealed - this.#acknowledged : 0;
   }
 
   digest(seq: number): string | undefined {
-    const [delta] = this.#deps.spool.deltas(this.stream, seq, 1);
-    return delta?.seq === seq ? digestOf(delta.body).toString('hex') : undefined;
+    const delta = this.#delta(seq);
+    return delta && digestOf(delta.body).toString('hex');
   }
 
-  /** Deltas up to `seq` are sealed now, and those before `kept` are gone. */
-  update(sealed: number, kept: number): void {
-    this.#sealed = sealed;
-    this.#kept = kept;
+  #delta(seq: number): SealedDelta | undefined {
+    const [delta] = this.#deps.spool.deltas(this.stream, seq, 1);
+    return delta?.seq === seq ? delta : undefined;
+  }
+
+  /** Takes over what the spool has of it; of a stream that is done, and has passed its hour, it has nothing. */
+  update(record: StreamRecord = { ...this.#record, first: this.sealed + 1, state: 'done' }): void {
+    this.#record = record;
   }
 
   /** Before the next delta goes, the engine is asked what it has. */
@@ -127,20 +128,19 @@ export class Stream implements KnownStream {
 
   /**
    * Ships what comes next, several deltas at once.
-   * @returns what was shipped; `undefined` when nothing was: it is all there, or the engine has to be asked first
+   * @returns whether anything was: it may all be there, or the engine has to be asked first
    * @throws {EngineError}
    */
-  async shipNext(): Promise<(Shipped & { readonly deltas: number; readonly bytes: number }) | undefined> {
-    if (!this.#isKnown || this.waiting === 0) return undefined;
+  async shipNext(): Promise<boolean> {
+    if (!this.#isKnown || this.waiting === 0) return false;
     const deltas = this.#next();
-    if (deltas.length === 0) return undefined;
+    if (deltas.length === 0) return false;
     this.#isKnown = false; // Until it is known how this ends.
-    const shipped = await ship(this.#deps.session, this.stream, deltas, this.digest(deltas[0]!.seq - 1));
-    if (shipped === undefined) return undefined;
+    const at = await ship(this.#deps.session, this.stream, deltas, this.#delta(deltas[0]!.seq - 1));
+    if (at === undefined) return false;
     this.#isKnown = true;
-    this.#acknowledge(deltas.at(-1)!.seq, shipped.at);
-    const bytes = deltas.reduce((sum, { body }) => sum + body.length, 0);
-    return { ...shipped, deltas: deltas.length, bytes };
+    this.#acknowledge(deltas.at(-1)!.seq, at);
+    return true;
   }
 
   async #carryOut(decision: Decision, said: EngineStream | undefined, at: number): Promise<void> {
@@ -171,7 +171,7 @@ export class Stream implements KnownStream {
   async #finish({ seq, state }: EngineStream): Promise<void> {
     if (this.isOwn) return;
     const { session, log } = this.#deps;
-    this.#isDone = state !== 'open' || (await markDone(session, this.stream, seq));
+    this.#isDone = state !== 'open' || (await session.query(markDone(this.stream, seq))).rowCount > 0;
     if (state === 'open')
       log.info('what an earlier process has counted is shipped', { stream: this.stream, deltas: seq });
   }
@@ -196,11 +196,6 @@ export class Stream implements KnownStream {
       bytes += body.length;
       return index > 0 && bytes > maxBytes;
     });
-    const taken = end < 0 ? kept : kept.slice(0, end);
-    return taken.map((delta) => ({ ...delta, digest: digestOf(delta.body) }));
+    return end < 0 ? kept : kept.slice(0, end);
   }
-}
-
-function digestOf(body: Uint8Array): Buffer {
-  return createHash('sha256').update(body).digest();
 }

@@ -85,8 +85,8 @@ describe('a process whose stream was closed', () => {
   const places: readonly (readonly [statement: string, kind: FaultKind])[] = [
     ['fm-register', 'killed before'],
     ['fm-register', 'killed after'],
-    ['fm-ship-2', 'killed before'],
-    ['fm-ship-2', 'killed after'],
+    ['fm-append-2', 'killed before'],
+    ['fm-append-2', 'killed after'],
     ['fm-done', 'killed before'],
     ['fm-done', 'killed after'],
   ];
@@ -143,7 +143,7 @@ describe('a directory that was copied', () => {
     one.count('f', 1);
     await expectCounts(one, { f: 1 });
     one.session.fault = () => 'refused';
-    if (isSame) one.session.fault = (name) => (name.startsWith('fm-ship') ? 'refused' : undefined);
+    if (isSame) one.session.fault = (name) => (name.startsWith('fm-append') ? 'refused' : undefined);
     else await one.until(({ link }) => !link.isUp); // Nothing is sealed from now on.
     one.count('f', 10);
     await expect.poll(() => one.spool.stream(one.stream)?.sealed).toBe(isSame ? 2 : 1);

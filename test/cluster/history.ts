@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { encodeErased, encodeForgotten, encodeHorizon } from '../../src/cluster/log-bodies.ts';
-import { encodeSettings, type ReplicaSettings } from '../../src/cluster/settings.ts';
+import { encodeBody } from '../../src/cluster/log-bodies.ts';
+import type { ReplicaSettings } from '../../src/cluster/settings.ts';
 import type { Mint } from '../../src/store/instances.ts';
 import { environments } from './test-replica.ts';
 import {
@@ -109,7 +109,7 @@ export class History {
   /** @param settings of the log; without them the defaults hold */
   constructor(happened: readonly Happening[], settings?: ReplicaSettings, ttlMs = 1000 * 86_400_000) {
     this.#ttlMs = ttlMs;
-    if (settings !== undefined) this.log.append('settings', encodeSettings(settings));
+    if (settings !== undefined) this.log.append('settings', encodeBody('settings', settings));
     for (let number = 0; number < 3; number += 1) this.#begin(number);
     for (const each of happened) this.#happen(each);
     for (const number of this.#streams.keys()) this.#ship(number, 0);
@@ -125,7 +125,7 @@ export class History {
     else if (each.kind === 'restart') this.#restart(each.stream);
     else if (each.kind === 'horizon') this.#horizon();
     else if (each.kind === 'forget') this.#forget(each.person);
-    else this.log.append('erase', encodeErased({ application, environments: [2], whole: false }));
+    else this.log.append('erase', encodeBody('erase', { application, environments: [2], whole: false }));
     this.now += 1; // No two values of a metric have the same time.
   }
 
@@ -187,11 +187,11 @@ export class History {
     const through = Math.min(...streams.map((each) => each.through));
     const since = Math.min(...streams.map((each) => each.since));
     const open = streams.map(({ id }) => id);
-    this.log.append('horizon', encodeHorizon({ through, since, now: this.now, open, nodes: [] }));
+    this.log.append('horizon', encodeBody('horizon', { through, since, now: this.now, open, nodes: [] }));
   }
 
   #forget(identity: string): void {
     const digest = digestOf(identity).toString('hex');
-    this.log.append('forget', encodeForgotten({ application, environments, digest }));
+    this.log.append('forget', encodeBody('forget', { application, environments, digest }));
   }
 }

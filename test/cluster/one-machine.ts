@@ -1,4 +1,4 @@
-import { decodeForgotten, loggedMint } from '../../src/cluster/log-bodies.ts';
+import { decodeBody, loggedMint } from '../../src/cluster/log-bodies.ts';
 import type { ReplicaSettings } from '../../src/cluster/settings.ts';
 import { createAggregator } from '../../src/commit/aggregator.ts';
 import { Batch } from '../../src/commit/batch.ts';
@@ -77,7 +77,7 @@ export class OneMachine {
   }
 
   #forget(body: Buffer, position: number): void {
-    const forgotten = decodeForgotten(body);
+    const forgotten = decodeBody('forget', body);
     this.#commit((batch) => batch.forgotten.push(forgotten));
     for (const person of people) {
       if (forgotten.digest === digestOf(person).toString('hex')) this.#forgotten.set(person, position);

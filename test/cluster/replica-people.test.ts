@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { encodeForgotten } from '../../src/cluster/log-bodies.ts';
+import { encodeBody } from '../../src/cluster/log-bodies.ts';
 import { exposuresOf } from './test-replica.ts';
 import { appendMints, application, digestOf, mintOf, start, type TestLog } from './test-streams.ts';
 import { appendHorizon, checksOf, day, minute, packet, rowsOf, setUp } from './two-nodes.ts';
 
 function appendForget(log: TestLog, identity: string): void {
   const digest = digestOf(identity).toString('hex');
-  log.append('forget', encodeForgotten({ application, environments: [1, 2], digest }));
+  log.append('forget', encodeBody('forget', { application, environments: [1, 2], digest }));
 }
 
 describe('an instance id that its node did not know', () => {

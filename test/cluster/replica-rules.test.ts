@@ -1,8 +1,8 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { NewerEntry } from '../../src/cluster/apply-entry.ts';
 import { encodeDelta } from '../../src/cluster/delta.ts';
-import { encodeErased } from '../../src/cluster/log-bodies.ts';
-import { defaultSettings, encodeSettings } from '../../src/cluster/settings.ts';
+import { encodeBody } from '../../src/cluster/log-bodies.ts';
+import { defaultSettings } from '../../src/cluster/settings.ts';
 import { maxSkewMs } from '../../src/postgres/clock-skew.ts';
 import { bucketOf, bucketWidth, scanCells, seriesRef } from '../../src/store/blocks.ts';
 import { measurementCodec } from '../../src/store/cells.ts';
@@ -159,7 +159,7 @@ test('of values with the same time, the last in the log is the last', () => {
 describe('limits', () => {
   test('are met in the order of the log, by what the log says of them', () => {
     const { log, one, other, node } = setUp();
-    log.append('settings', encodeSettings({ ...defaultSettings, features: 1, identities: 1 }));
+    log.append('settings', encodeBody('settings', { ...defaultSettings, features: 1, identities: 1 }));
     other.send(packet({ f: { second: { on: [1] } }, person: 'bob' }), start);
     one.send(packet({ f: { first: { on: [1] } }, person: 'ann' }), start);
     one.ship(log, start);
@@ -167,7 +167,7 @@ describe('limits', () => {
     node.follow(log);
     expect(checksOf(node)).toEqual({ 'first/on': 1, '__other__/on': 1 });
     expect(exposuresOf(node.store, ['bob'])[0]).toEqual(['bob', 1, {}]);
-    log.append('settings', encodeSettings({ ...defaultSettings, features: 2, identities: 2 }));
+    log.append('settings', encodeBody('settings', { ...defaultSettings, features: 2, identities: 2 }));
     other.send(packet({ f: { third: { on: [1] } }, person: 'bob' }), start);
     other.ship(log, start);
     node.follow(log);
@@ -239,7 +239,7 @@ test('what was deleted is erased in steps, and does not come back with a later d
   const { log, one, node } = setUp();
   for (const environment of [1, 2]) one.send(packet({ environment, person: 'ann' }), start);
   one.ship(log, start);
-  log.append('erase', encodeErased({ application, environments: [2], whole: true }));
+  log.append('erase', encodeBody('erase', { application, environments: [2], whole: true }));
   for (const environment of [1, 2]) one.send(packet({ environment, person: 'ann' }), start);
   one.ship(log, start);
   appendMints(log, mintOf('ann', 1, start, day));

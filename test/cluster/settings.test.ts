@@ -1,18 +1,24 @@
 import { expect, test } from 'vitest';
-import { decodeSettings, defaultSettings, encodeSettings } from '../../src/cluster/settings.ts';
+import { decodeBody, encodeBody } from '../../src/cluster/log-bodies.ts';
+import { defaultSettings, settingsAfter } from '../../src/cluster/settings.ts';
 
 const before = { ...defaultSettings, features: 3, exposureDays: 7 };
 
-test('what a node says of its settings is what others read', () => {
-  expect(decodeSettings(encodeSettings(before), defaultSettings)).toEqual(before);
+test('settings in the log are decoded as they were encoded', () => {
+  const said = decodeBody('settings', encodeBody('settings', before));
+  expect(settingsAfter(defaultSettings, said)).toEqual(before);
 });
 
-test('a setting stays where a node of an earlier version, which does not know it, says the others', () => {
+test('settings are logged as JSON, which earlier versions read', () => {
+  expect(JSON.parse(encodeBody('settings', before).toString())).toEqual(before);
+});
+
+test('a setting that an earlier version does not log keeps its value', () => {
   const { exposureDays, ...known } = { ...before, features: 4 };
-  expect(decodeSettings(Buffer.from(JSON.stringify(known)), before)).toEqual({ ...known, exposureDays });
+  expect(settingsAfter(before, known)).toEqual({ ...known, exposureDays });
 });
 
-test('a setting that is no whole number is refused', () => {
+test('a setting that is not a whole number is refused', () => {
   for (const features of [1.5, -1, 'many', null])
-    expect(() => decodeSettings(Buffer.from(JSON.stringify({ features })), before)).toThrow('whole number');
+    expect(() => settingsAfter(before, { features } as never)).toThrow('whole number');
 });

@@ -111,8 +111,8 @@ describe('a commit that is given up, and comes later', () => {
 
 describe('a node that is killed', () => {
   const places: readonly (readonly [statement: string, kind: FaultKind])[] = [
-    ['fm-ship-1', 'killed before'],
-    ['fm-ship-1', 'killed after'],
+    ['fm-append-1', 'killed before'],
+    ['fm-append-1', 'killed after'],
     ['fm-beat', 'killed before'],
     ['fm-beat', 'killed after'],
     ['fm-follow', 'killed after'],

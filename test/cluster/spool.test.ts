@@ -37,9 +37,9 @@ function openSpool({ maxBytes = 2 ** 30, data = temporaryDirectory(), stream = '
 
 test('the deltas of a stream are numbered from 1, and nothing is sealed when nothing was counted', async () => {
   const { spool, step, seqs, sealMany } = openSpool();
-  expect(step()).toMatchObject({ sealed: 0, deltas: 0, done: true });
+  expect(step()).toMatchObject({ sealed: 0, done: true });
   sealMany(2);
-  expect(step({}, 7)).toMatchObject({ stream: 'one', sealed: 2, deltas: 0, mark: { at: 7 } });
+  expect(step({}, 7)).toMatchObject({ sealed: 2, done: true, mark: { at: 7 } });
   expect(seqs()).toEqual([1, 2]);
   expect(spool.deltas('one', 2, 10).map(({ seq }) => seq)).toEqual([2]);
   await spool.close();
@@ -103,9 +103,8 @@ test('of the acknowledgements of a minute the last is kept', async () => {
 test('a spool that is half full does not keep what the engine has', async () => {
   const { spool, step, seqs, sealMany } = openSpool({ maxBytes: 1 });
   sealMany(3);
-  const { used } = step({ acknowledged: [{ stream: 'one', seq: 2, at: 1 }], removeBefore: 0 });
+  step({ acknowledged: [{ stream: 'one', seq: 2, at: 1 }], removeBefore: 0 });
   expect(seqs()).toEqual([3]);
-  expect(used).toBeGreaterThan(0);
   await spool.close();
 });
 
@@ -157,7 +156,7 @@ test('a message is known again after a restart, though it was sealed', async () 
   batch.counts.add(seriesRef(1, 0), bucketOf(bucketWidth.minute, 1000), 1, 0, 0);
   batch.messages.add([1, 2, 3, 4], 1000, from, batch.extent);
   first.aggregator.write(batch.seal());
-  expect(first.step()).toMatchObject({ deltas: 1 });
+  expect(first.step()).toMatchObject({ sealed: 1 });
   await first.spool.close();
   const { spool } = openSpool({ data: first.data, stream: 'two' });
   expect(messagesSince(spool.store, 0, 10)).toMatchObject([{ at: 1000 }]);

@@ -115,15 +115,7 @@ export class TestNode {
       snapshotBytes,
       clock,
       log,
-      seal: async ({ at, applied, removeBefore, ...noted }) => {
-        const task = {
-          mark: { at, applied, version: 1 },
-          ...noted,
-          ...(removeBefore !== undefined && { removeBefore }),
-        };
-        const { sealed, done } = this.#aggregator.seal(task);
-        return { sealed, done, version: 1 };
-      },
+      seal: async ({ mark, ...noted }) => this.#aggregator.seal({ mark: { ...mark, version: 1 }, ...noted }),
       storeFailed: () => {},
       forgotten: async () => {},
       setAside: () => setAside(),

@@ -1,7 +1,7 @@
 import { hashIdentity } from '../../src/aggregate/user-hash.ts';
 import { encodeDelta } from '../../src/cluster/delta.ts';
 import type { Entry, EntryKind } from '../../src/cluster/entry.ts';
-import { encodeMints, loggedMint } from '../../src/cluster/log-bodies.ts';
+import { encodeBody, loggedMint } from '../../src/cluster/log-bodies.ts';
 import { Batch } from '../../src/commit/batch.ts';
 import { digestWords } from '../../src/commit/digest.ts';
 import type { Envelope } from '../../src/commit/envelope.ts';
@@ -43,7 +43,7 @@ export function mintOf(identity: string, number: number, at: number, ttlMs: numb
 }
 
 export function appendMints(log: TestLog, ...mints: readonly Mint[]): void {
-  log.append('mint', encodeMints(mints.map(loggedMint)));
+  log.append('mint', encodeBody('mint', mints.map(loggedMint)));
 }
 
 /** A packet, and how it reaches a node. */

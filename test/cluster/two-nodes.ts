@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest';
-import { encodeHorizon } from '../../src/cluster/log-bodies.ts';
+import { encodeBody } from '../../src/cluster/log-bodies.ts';
 import { bucketWidth, scanCells } from '../../src/store/blocks.ts';
 import { countsCodec } from '../../src/store/cells.ts';
 import { seriesOf } from '../../src/store/series.ts';
@@ -58,5 +58,5 @@ export function appendHorizon(
   now = start,
   open = ['one', 'other'],
 ): void {
-  log.append('horizon', encodeHorizon({ through, since, now, open, nodes: [] }));
+  log.append('horizon', encodeBody('horizon', { through, since, now, open, nodes: [] }));
 }

@@ -1,13 +1,6 @@
-import { applyWrites } from '../engine/apply-writes.ts';
 import { checkEngineId } from '../engine/catch-up.ts';
-import {
-  placeOf,
-  readEngineId,
-  readHead,
-  readRecords,
-  recordsOf,
-  repeatableRead,
-} from '../engine/control-statements.ts';
+import { applyWrites } from '../engine/committed.ts';
+import { readAccounts, readEngineId } from '../engine/control-statements.ts';
 import { allTables } from '../engine/copy.ts';
 import type { Write } from '../engine/engine.ts';
 import { RecordCodec } from '../engine/record-codec.ts';
@@ -60,7 +53,7 @@ async function checkCopy(data: string, { lmdb }: AccountStore, { connection, log
     throw new Error(`Cannot use ${data}: it is being moved into an engine; run flagmeter engine adopt again`);
   try {
     const { rows } = await connection.query(readEngineId);
-    checkEngineId(state.engine, rows[0]?.['id']);
+    checkEngineId(state.engine, rows[0]?.['engine']);
   } catch (error) {
     if (!isAway(error)) throw error;
     const next = 'counting begins; accounts can be managed once it answers';
@@ -89,25 +82,21 @@ function isAway(error: unknown): boolean {
 }
 
 async function load(data: string, { connection, key, log }: Joining): Promise<AccountStore> {
-  const codec = new RecordCodec(key);
-  const { engine, head, records } = await connection.transaction(async (run) => {
-    const [, id, end, found] = await Promise.all([
-      run(repeatableRead),
-      run(readEngineId),
-      run(readHead),
-      run(readRecords),
-    ]);
-    const place = placeOf(end);
-    return { engine: String(id.rows[0]?.['id']), head: place, records: recordsOf(found, place) };
-  });
+  const { engine, head, records } = await readAccounts(connection);
   if (head.version === 0)
     throw new Error(
       'Cannot use --engine: it has no accounts yet; let flagmeter engine adopt finish, or begin with flagmeter engine init',
     );
-  const writes = records.map((record) => codec.decode(record)).filter((write) => write !== undefined);
+  const writes = new RecordCodec(key).decodeRecords(records);
   await createAtomically(data, ['accounts', 'usage'], async (aside) => {
     const accounts = openAccountStore(aside);
-    const state = { engine, version: head.version, change: head.id, tables: allTables, lossOpen: false };
+    const state = {
+      engine: String(engine),
+      version: head.version,
+      change: head.id,
+      tables: allTables,
+      lossOpen: false,
+    };
     const layout = currentLayout(accountsLayout);
     const writeState = copyStateWriter(accounts.lmdb);
     accounts.lmdb.transactionSync(() => {

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../clock.ts';
-import { applyWrites } from '../engine/apply-writes.ts';
+import { applyWrites } from '../engine/committed.ts';
 import type { Write } from '../engine/engine.ts';
 import { isPresent } from '../presence.ts';
 import { type AccountStore, openAccountStore } from '../store/accounts.ts';

@@ -1,37 +1,51 @@
 import type { Log } from '../log.ts';
 import type { EngineSession } from '../postgres/connection.ts';
+import type { EngineKey } from '../postgres/engine-key.ts';
 import type { SharedClock } from '../postgres/shared-clock.ts';
 import type { QueryResult } from '../postgres/statement.ts';
-import type { AccountChange, Place } from './account-change.ts';
+import type { SlowCommits } from '../store/commit-watch.ts';
+import type { StoreHealth } from '../store/store-health.ts';
+import type { Availability } from './availability.ts';
 import {
   addNode,
   confirmedHistory,
   historyOf,
-  keptChanges,
-  placeOf,
+  readAccounts,
   readEngineId,
-  readHead,
-  readRecords,
-  recordsOf,
-  repeatableRead,
   timeOf,
 } from './control-statements.ts';
 import type { Copy } from './copy.ts';
-import type { Write } from './engine.ts';
-import { changesAfter, type History, type StoredChange } from './history.ts';
+import type { Plan } from './engine.ts';
+import { type AccountChange, changesAfter, type History, type Place, type StoredChange } from './history.ts';
 import type { RecordCodec } from './record-codec.ts';
 
-export interface CatchUpDeps {
-  readonly copy: Copy;
-  /** For reading only: what is written there is the node's own row. */
-  readonly connection: EngineSession;
+/** What an engine on PostgreSQL is given. */
+export interface PostgresEngineDeps {
+  readonly health: Pick<StoreHealth, 'ready' | 'failed'>;
+  /** For reading only: what is written there is the node's own row. What waits for the lock of a change must not hold it up. */
+  readonly reads: EngineSession;
+  readonly changes: EngineSession;
+  /** A third one, for failed sign-ins. */
+  readonly signIns: EngineSession;
   /** The id of the data directory. */
   readonly directory: string;
-  readonly codec: RecordCodec;
+  readonly key: EngineKey | undefined;
+  /** Set by each answer of PostgreSQL's. */
   readonly clock: SharedClock;
   readonly log: Log;
+  readonly slow?: SlowCommits;
+  readonly randomBytes: (length: number) => Uint8Array;
+  /** Makes the plan that follows when the engine has lost changes: nothing of what was lost may be valid again. */
+  readonly repair: () => Promise<Plan<void>>;
   /** Keeps what the copy holds, before records that the engine has lost are removed from it. */
   readonly setAside: () => Promise<void>;
+}
+
+/** What the parts of an engine share. */
+export interface Shared extends PostgresEngineDeps {
+  readonly copy: Copy;
+  readonly codec: RecordCodec;
+  readonly availability: Availability;
 }
 
 /** A history, and the place of the copy when it was asked for. */
@@ -42,36 +56,41 @@ export interface Confirmed extends History {
 
 /** Brings the copy to where the engine is, as confirmed by a synchronous commit. */
 export class CatchUp {
-  readonly #deps: CatchUpDeps;
+  readonly #shared: Shared;
   #replacing: Promise<void> | undefined;
-  #isRightEngine = false;
 
-  constructor(deps: CatchUpDeps) {
-    this.#deps = deps;
+  constructor(shared: Shared) {
+    this.#shared = shared;
   }
 
-  /** What a transaction that begins now finds, and confirms. */
+  /** What a transaction that begins now finds, and confirms. @throws {Error} when it is another engine */
   async confirm(): Promise<Confirmed> {
-    const { connection, copy, directory } = this.#deps;
-    if (!this.#isRightEngine) await this.#checkEngine();
+    const { reads, copy, directory } = this.#shared;
     const { place: from, era } = copy;
     const known = await this.#read(from);
     if (known.rows.length > 0) return { ...historyOf(known), from, era };
-    await connection.query(addNode(directory));
+    this.#check(await reads.query(readEngineId));
+    await reads.query(addNode(directory));
     return { ...historyOf(await this.#read(from)), from, era };
   }
 
   async #read(from: Place): Promise<QueryResult> {
-    const { connection, clock, directory } = this.#deps;
+    const { reads, clock, directory } = this.#shared;
     const asked = clock.monotonic();
-    const found = await connection.query(confirmedHistory(directory, from));
-    if (found.rows.length > 0) clock.heard(timeOf(found), asked);
+    const found = await reads.query(confirmedHistory(directory, from));
+    if (found.rows.length === 0) return found;
+    this.#check(found);
+    clock.heard(timeOf(found), asked);
     return found;
+  }
+
+  #check({ rows }: QueryResult): void {
+    checkEngineId(this.#shared.copy.state.engine, rows[0]?.['engine']);
   }
 
   /** Applies what `confirm` has found; replaces the copy when its own place is not in that history. */
   async follow(history: Confirmed): Promise<void> {
-    const { copy } = this.#deps;
+    const { copy } = this.#shared;
     if (!copy.hasAllTables) return this.replace();
     const news = changesAfter(history.from, history);
     if (news !== undefined) return copy.advance(this.changes(news), history.era);
@@ -84,7 +103,7 @@ export class CatchUp {
     return stored.map(({ version, id, writes }) => ({
       version,
       id,
-      writes: this.#deps.codec.decodeChange(writes ?? '[]'),
+      writes: this.#shared.codec.decodeChange(writes ?? '[]'),
     }));
   }
 
@@ -97,38 +116,18 @@ export class CatchUp {
   }
 
   async #replace(): Promise<void> {
-    const { connection, copy, codec, log } = this.#deps;
+    const { reads, copy, codec, log, setAside } = this.#shared;
     const { place } = copy;
-    const { head, records, isLoss } = await connection.transaction(async (run) => {
-      const [, engine, headRow, kept, found] = await Promise.all([
-        run(repeatableRead),
-        run(readEngineId),
-        run(readHead),
-        run(keptChanges(place.version)),
-        run(readRecords),
-      ]);
-      checkEngineId(copy.state.engine, engine.rows[0]?.['id']);
-      const end = placeOf(headRow);
-      const { oldest, id } = kept.rows[0]!;
-      const isAhead = place.version > end.version;
-      const isForgotten = oldest === null || Number(oldest) > place.version;
-      const isOther = !isForgotten && String(id) !== place.id;
-      return { head: end, records: recordsOf(found, end), isLoss: place.version > 0 && (isAhead || isOther) };
-    });
+    const { head, records, kept } = await readAccounts(reads, place.version);
     await this.confirm(); // Only a commit that writes confirms what was read.
-    const writes = records.map((record) => codec.decode(record)).filter((write) => write !== undefined);
-    if (isLoss) await this.#deps.setAside();
-    await copy.replace(writes as Write[], head, isLoss);
+    const isForgotten = kept.oldest > place.version;
+    const isLoss = place.version > head.version || (!isForgotten && kept.id !== place.id);
+    const writes = codec.decodeRecords(records);
+    if (isLoss) await setAside();
+    await copy.replace(writes, head, isLoss);
     const fields = { had: place.version, has: head.version, records: records.length };
     if (isLoss) log.error('the engine has lost changes of the accounts: all sessions will be ended', fields);
     else log.info('the accounts were loaded from the engine', fields);
-  }
-
-  async #checkEngine(): Promise<void> {
-    const { connection, copy } = this.#deps;
-    const { rows } = await connection.query(readEngineId);
-    checkEngineId(copy.state.engine, rows[0]?.['id']);
-    this.#isRightEngine = true;
   }
 }
 

@@ -1,38 +1,17 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { ApiError, engineAway } from '../errors.ts';
-import type { Log } from '../log.ts';
-import type { EngineSession } from '../postgres/connection.ts';
 import { EngineError } from '../postgres/engine-error.ts';
 import { newLogId } from '../postgres/log-id.ts';
-import type { SharedClock } from '../postgres/shared-clock.ts';
 import type { Run, Statement } from '../postgres/statement.ts';
 import type { CommitWatch } from '../store/commit-watch.ts';
-import type { AccountChange } from './account-change.ts';
-import { type Availability, patienceMs } from './availability.ts';
-import type { CatchUp } from './catch-up.ts';
-import { changesFrom, changesOf, lockHead, placeOf, timeOf, writeChange } from './control-statements.ts';
-import { type Copy, repairMark } from './copy.ts';
+import { patienceMs } from './availability.ts';
+import type { CatchUp, Shared } from './catch-up.ts';
+import { changesFrom, historyOf, lockHead, timeOf, writeChange } from './control-statements.ts';
+import { repairMark } from './copy.ts';
 import type { Plan } from './engine.ts';
-import { changesAfter, type History, has } from './history.ts';
+import { type AccountChange, changesAfter, type History, has } from './history.ts';
 import { Layer } from './layer.ts';
-import type { RecordCodec } from './record-codec.ts';
 import { WaitingPlan } from './waiting-plan.ts';
-
-export interface ChangeQueueDeps {
-  readonly copy: Copy;
-  /** For changes only. */
-  readonly connection: EngineSession;
-  readonly catchUp: CatchUp;
-  readonly codec: RecordCodec;
-  readonly availability: Availability;
-  readonly clock: SharedClock;
-  /** Is told what transactions took that changed something. */
-  readonly watch: CommitWatch;
-  readonly log: Log;
-  readonly randomBytes: (length: number) => Uint8Array;
-  /** What has to follow from a loss of the engine, as a plan. */
-  repair(): Promise<Plan<void>>;
-}
 
 /** Plans that wait. Each holds a request, so they are bounded like those. */
 const maxWaiting = 10_000;
@@ -53,10 +32,6 @@ interface Turn {
   readonly plans: readonly WaitingPlan[];
   /** Answer their callers; each is called when the transaction is confirmed. */
   readonly answers: readonly (() => void)[];
-  /** Those of the plans that run for the first time. */
-  readonly fresh: readonly WaitingPlan[];
-  /** Those whose change is not in, and that are to run after these plans. */
-  readonly later: readonly WaitingPlan[];
   /** Earlier changes that are in. */
   readonly found: readonly Unsettled[];
   /** What follows from a loss is done with it. */
@@ -76,10 +51,11 @@ class NotInHistory extends Error {}
  * plans that wait on that, writes, and commits synchronously. Only then is anything applied here, or anyone answered.
  */
 export class ChangeQueue {
-  readonly #deps: ChangeQueueDeps;
-  #waiting: WaitingPlan[] = [];
-  /** Those of a transaction that is on its way. */
-  #underWay: readonly WaitingPlan[] = [];
+  readonly #shared: Shared;
+  readonly #catchUp: CatchUp;
+  readonly #watch: CommitWatch;
+  /** Plans without a confirmed outcome, in their order: also those of the transaction that is on its way. */
+  readonly #waiting = new Set<WaitingPlan>();
   #unsettled: Unsettled[] = [];
   /** So many plans are still to run in transactions of their own, because one of them is refused by the engine. */
   #apart = 0;
@@ -89,19 +65,21 @@ export class ChangeQueue {
   #repair: Plan<void> | undefined;
   #isClosed = false;
 
-  constructor(deps: ChangeQueueDeps) {
-    this.#deps = deps;
+  /** @param watch is told what transactions took that changed something */
+  constructor(shared: Shared, catchUp: CatchUp, watch: CommitWatch) {
+    this.#shared = shared;
+    this.#catchUp = catchUp;
+    this.#watch = watch;
   }
 
   /** @throws {ApiError} `engine_unavailable`, `store_unavailable`, `backpressure` */
   add<T>(plan: Plan<T>): Promise<T> {
-    const { availability, clock } = this.#deps;
-    if (this.#isClosed || availability.isDown) return Promise.reject(engineAway());
-    if (this.#waiting.length >= maxWaiting)
+    if (this.#isClosed || this.#shared.availability.isDown) return Promise.reject(engineAway());
+    if (this.#waiting.size >= maxWaiting)
       return Promise.reject(
         new ApiError('backpressure', 'Too many changes wait for the engine; try again', 1),
       );
-    return this.#enqueue(plan, clock.monotonic());
+    return this.#enqueue(plan);
   }
 
   /**
@@ -109,15 +87,13 @@ export class ChangeQueue {
    * just answered a read, and until this is done the engine counts as away: so that is no reason to refuse.
    */
   repaired(): Promise<void> | undefined {
-    if (!this.#deps.copy.state.lossOpen) return undefined;
-    return this.#isClosed
-      ? Promise.reject(engineAway())
-      : this.#enqueue(() => undefined, this.#deps.clock.monotonic());
+    if (!this.#shared.copy.state.lossOpen) return undefined;
+    return this.#isClosed ? Promise.reject(engineAway()) : this.#enqueue(() => undefined);
   }
 
-  #enqueue<T>(plan: Plan<T>, at: number): Promise<T> {
-    const waiting = new WaitingPlan(plan, at);
-    this.#waiting.push(waiting);
+  #enqueue<T>(plan: Plan<T>): Promise<T> {
+    const waiting = new WaitingPlan(plan, this.#shared.clock.monotonic());
+    this.#waiting.add(waiting);
     this.#work();
     return waiting.done as Promise<T>;
   }
@@ -134,104 +110,86 @@ export class ChangeQueue {
     this.#working = this.#takeTurns().finally(() => {
       clearInterval(timer);
       this.#working = undefined;
-      if (this.#waiting.length > 0) this.#work();
+      if (this.#waiting.size > 0) this.#work();
     });
   }
 
   async #takeTurns(): Promise<void> {
-    while (this.#hasCallers()) if (!(await this.#takeTurn())) await pause(pauseMs);
+    while (this.#waiting.size > 0) if (!(await this.#takeTurn())) await pause(pauseMs);
     this.#unsettled = []; // What of it is in comes as any other change.
     await this.#finishing;
   }
 
-  #hasCallers(): boolean {
-    this.#waiting = this.#waiting.filter(({ isSettled }) => !isSettled);
-    return (
-      this.#waiting.length > 0 ||
-      this.#unsettled.some(({ plans }) => plans.some(({ isSettled }) => !isSettled))
-    );
-  }
-
   /** @returns whether to go on at once */
   async #takeTurn(): Promise<boolean> {
-    const { connection, copy, availability, catchUp, clock, watch } = this.#deps;
+    const { changes, copy, availability, clock, repair } = this.#shared;
     const began = clock.monotonic();
     let turn: Turn | undefined;
     try {
-      if (copy.state.lossOpen) this.#repair ??= await this.#deps.repair();
-      await connection.transaction(async (run) => {
+      if (copy.state.lossOpen) this.#repair ??= await repair();
+      await changes.transaction(async (run) => {
         turn = await this.#prepare(run);
         if (turn.statement !== undefined) void run(turn.statement); // COMMIT tells, and travels with it.
       });
     } catch (error) {
-      this.#underWay = [];
       if (turn?.plans.length && isOfData(error)) {
         this.#refusePlan(turn, error);
         return true;
       }
       if (turn !== undefined) this.#keepUnsettled(turn, error);
       if (!(error instanceof NotInHistory)) availability.failed(error);
-      else await catchUp.replace().catch((cause) => availability.failed(cause));
+      else await this.#catchUp.replace().catch((cause) => availability.failed(cause));
       return false;
     }
-    if (turn?.own !== undefined) watch.took(clock.monotonic() - began, { writes: turn.own.writes.length });
+    const { own, plans, found, repairs } = turn!;
+    if (own !== undefined) this.#watch.took(clock.monotonic() - began, { writes: own.writes.length });
     availability.answered();
-    this.#unsettled = [];
-    this.#waiting.unshift(...turn!.later); // This commit confirms that theirs were not made.
-    this.#apart = Math.max(0, this.#apart - turn!.plans.length);
+    this.#remove([...found.flatMap((known) => known.plans), ...plans]);
+    this.#unsettled = []; // This commit confirms that the others were not made.
+    this.#apart = Math.max(0, this.#apart - plans.length);
     await this.#finishing; // No more than one transaction is ahead of what the disk of this node has.
     this.#finishing = this.#finish(turn!);
-    if (turn!.repairs) await this.#finishing;
+    if (repairs) await this.#finishing;
     return true;
   }
 
   async #prepare(run: Run): Promise<Turn> {
-    const { copy, catchUp, clock } = this.#deps;
+    const { copy, clock } = this.#shared;
     const { place, era } = copy;
     const oldest = Math.min(place.version, ...this.#unsettled.map(({ own }) => own.version));
     const asked = clock.monotonic();
     const [head, rows] = await Promise.all([run(lockHead), run(changesFrom(oldest))]);
     clock.heard(timeOf(head), asked);
     clock.check();
-    const history = { head: placeOf(head), changes: changesOf(rows) };
+    const history = historyOf(head, rows);
     const news = copy.hasAllTables ? changesAfter(place, history) : undefined;
     if (news === undefined) throw new NotInHistory();
-    const foreign = catchUp.changes(news);
+    const foreign = this.#catchUp.changes(news);
     const below = new Layer(copy);
-    for (const { writes } of foreign) for (const write of writes) put(below, write);
+    for (const { writes } of foreign) below.write(writes);
     return { ...this.#plan(history, below, foreign), era };
   }
 
   /** Runs the plans on what the engine has. */
   #plan(history: History, below: Layer, foreign: readonly AccountChange[]): Omit<Turn, 'era'> {
+    const { copy } = this.#shared;
     const found = this.#unsettled.filter(({ own }) => has(history, own));
-    const again = this.#plansOnceMore(found);
-    const isApart = this.#apart > 0;
-    const [first, later] = isApart ? [again.slice(0, 1), again.slice(1)] : [again, []];
-    const room = isApart ? 1 - first.length : maxTogether;
-    const fresh = this.#waiting.splice(0, room).filter(({ isSettled }) => !isSettled);
-    const plans = [...first, ...fresh];
-    this.#underWay = plans;
+    const done = new Set(found.flatMap(({ plans }) => plans));
+    const most = this.#apart > 0 ? 1 : maxTogether;
+    const plans = [...this.#waiting].filter((plan) => !done.has(plan)).slice(0, most);
     const drafted = new Layer(below);
-    const { lossOpen, lossMark = 0 } = this.#deps.copy.state;
+    const { lossOpen, lossMark = 0 } = copy.state;
     const repairs = this.#repair !== undefined && lossOpen;
     if (repairs && (below.get('numbers', repairMark) ?? 0) <= lossMark) this.#repair!(drafted);
-    const answers = plans.map((plan) => plan.run(drafted, this.#deps.copy.canKeep));
+    const answers = plans.map((plan) => plan.run(drafted, copy.canKeep));
     const { change: own, statement } = this.#ownChange(history, drafted) ?? {};
     const changes = own === undefined ? foreign : [...foreign, own];
-    return { changes, own, statement, plans, answers, fresh, later, found, repairs };
-  }
-
-  /** A plan whose change is in does not run again; one whose change is not in does. */
-  #plansOnceMore(found: readonly Unsettled[]): readonly WaitingPlan[] {
-    const done = new Set(found.flatMap(({ plans }) => plans));
-    const all = new Set(this.#unsettled.flatMap(({ plans }) => plans));
-    return [...all].filter((plan) => !done.has(plan) && !plan.isSettled);
+    return { changes, own, statement, plans, answers, found, repairs };
   }
 
   #ownChange({ head }: History, drafted: Layer) {
     if (drafted.isEmpty) return undefined;
-    const { codec, randomBytes } = this.#deps;
+    const { codec, randomBytes } = this.#shared;
     const { writes } = drafted;
     const records = writes.map((write) => codec.encode(write));
     const id = newLogId(randomBytes);
@@ -242,7 +200,7 @@ export class ChangeQueue {
   /** Applies what a transaction has confirmed, while the next one is on its way, and answers. */
   async #finish({ changes, answers, plans, found, repairs, era }: Turn): Promise<void> {
     try {
-      await this.#deps.copy.advance(changes, era, repairs);
+      await this.#shared.copy.advance(changes, era, repairs);
       if (repairs) this.#repair = undefined;
       for (const answer of [...found.flatMap((known) => known.answers), ...answers]) answer();
     } catch (error) {
@@ -250,37 +208,36 @@ export class ChangeQueue {
     }
   }
 
-  /** What a transaction came to is unknown, unless the engine has refused a statement. */
-  #keepUnsettled({ own, plans, answers, fresh }: Turn, error: unknown): void {
-    if (error instanceof EngineError && error.code === 'sql')
-      for (const plan of plans) plan.refuse(engineAway());
+  /** What a transaction came to is unknown, unless the engine has refused a statement. Its plans still wait, and run again. */
+  #keepUnsettled({ own, plans, answers }: Turn, error: unknown): void {
+    if (error instanceof EngineError && error.code === 'sql') this.#refuse(plans);
     else if (own !== undefined) this.#unsettled.push({ own, plans, answers });
-    else this.#waiting.unshift(...fresh);
   }
 
   /** The engine refuses what some plan writes: which one is found by running them one by one. */
-  #refusePlan({ plans, fresh }: Turn, error: EngineError): void {
+  #refusePlan({ plans }: Turn, { message, sqlstate }: EngineError): void {
     if (plans.length > 1) {
       this.#apart = plans.length;
-      this.#waiting.unshift(...fresh);
       return;
     }
-    const { message, sqlstate } = error;
-    this.#deps.log.error('the engine refuses a change; others are made', { error: message, sqlstate });
+    this.#shared.log.error('the engine refuses a change; others are made', { error: message, sqlstate });
     this.#apart = Math.max(0, this.#apart - 1);
-    for (const plan of plans) plan.refuse(engineAway());
+    this.#refuse(plans);
   }
 
   #refuseOld(): void {
-    const before = this.#deps.clock.monotonic() - patienceMs;
-    const all = [this.#waiting, this.#underWay, ...this.#unsettled.map(({ plans }) => plans)];
-    for (const plan of all.flat()) if (plan.since <= before) plan.refuse(engineAway());
+    const before = this.#shared.clock.monotonic() - patienceMs;
+    this.#refuse([...this.#waiting].filter(({ since }) => since <= before));
   }
-}
 
-function put(layer: Layer, { table, key, value }: AccountChange['writes'][number]): void {
-  if (value === undefined) layer.remove(table, key);
-  else layer.put(table, key, value);
+  #refuse(plans: readonly WaitingPlan[]): void {
+    for (const plan of plans) plan.refuse(engineAway());
+    this.#remove(plans);
+  }
+
+  #remove(plans: readonly WaitingPlan[]): void {
+    for (const plan of plans) this.#waiting.delete(plan);
+  }
 }
 
 /** What was written is at fault, and not the server: invalid data, a constraint, a limit of the server's. */

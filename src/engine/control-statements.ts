@@ -1,7 +1,7 @@
+import type { EngineSession } from '../postgres/connection.ts';
 import { engineNow } from '../postgres/shared-clock.ts';
 import type { QueryResult, Statement } from '../postgres/statement.ts';
-import type { Place } from './account-change.ts';
-import type { History, StoredChange } from './history.ts';
+import type { History, Place, StoredChange } from './history.ts';
 import type { StoredRecord } from './record-codec.ts';
 
 /** Locks the end of the history: it stays where it is until the transaction ends. */
@@ -14,7 +14,7 @@ export const lockHead: Statement = {
 export function changesFrom(version: number): Statement {
   return {
     name: 'fm_control_changes',
-    text: 'SELECT version, id, writes FROM fm_change WHERE version >= $1 ORDER BY version',
+    text: 'SELECT version, id AS change, writes FROM fm_change WHERE version >= $1 ORDER BY version',
     values: [version],
   };
 }
@@ -27,7 +27,7 @@ export function confirmedHistory(directory: string, { version }: Place): Stateme
   return {
     name: 'fm_control_confirm',
     text: `WITH beat AS (UPDATE fm_node SET control = $2 WHERE directory = $1 RETURNING 1)
-SELECT h.position, h.id, ${engineNow} AS at, c.version, c.id AS change, CASE WHEN c.version > $2 THEN c.writes END AS writes
+SELECT h.position, h.id, ${engineNow} AS at, (SELECT id FROM fm_engine) AS engine, c.version, c.id AS change, CASE WHEN c.version > $2 THEN c.writes END AS writes
 FROM beat CROSS JOIN fm_head h LEFT JOIN fm_change c ON c.version >= $2 AND c.version <= h.position
 WHERE h.log = 'control' ORDER BY c.version`,
     values: [directory, version],
@@ -36,12 +36,11 @@ WHERE h.log = 'control' ORDER BY c.version`,
 
 /** Makes the node's row, which `confirmedHistory` writes to. */
 export function addNode(directory: string): Statement {
-  return {
-    name: 'fm_control_node',
-    text: 'INSERT INTO fm_node (directory) VALUES ($1) ON CONFLICT (directory) DO NOTHING',
-    values: [directory],
-  };
+  const text = 'INSERT INTO fm_node (directory) VALUES ($1) ON CONFLICT (directory) DO NOTHING';
+  return { text, values: [directory] };
 }
+
+export const readEngineId: Statement = { text: 'SELECT id AS engine FROM fm_engine' };
 
 /** Writes a change. It fails (division by zero) unless the history ends where the change was planned. */
 export function writeChange(
@@ -71,39 +70,44 @@ SELECT 1 / count(*) AS written FROM head`,
   };
 }
 
-/** All statements of the transaction see the same state. */
-export const repeatableRead: Statement = {
-  name: 'fm_control_repeatable',
-  text: 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ',
-};
-
-export const readHead: Statement = {
-  name: 'fm_control_head',
-  text: "SELECT position, id FROM fm_head WHERE log = 'control'",
-};
-
-export const readRecords: Statement = {
-  name: 'fm_control_records',
-  text: 'SELECT "table", key, value FROM fm_record',
-};
-
-/** Where the kept changes begin, and the id of one of them. */
-export function keptChanges(version: number): Statement {
-  return {
-    name: 'fm_control_kept',
-    text: 'SELECT min(version) AS oldest, max(id) FILTER (WHERE version = $1) AS id FROM fm_change',
-    values: [version],
-  };
+/** All accounts at one moment. */
+export interface AllAccounts {
+  /** The id of the engine. */
+  readonly engine: unknown;
+  readonly head: Place;
+  readonly records: readonly StoredRecord[];
+  /** The oldest change that is kept, and the id of the one that was asked for. */
+  readonly kept: { readonly oldest: number; readonly id: string };
 }
 
-export const readEngineId: Statement = {
-  name: 'fm_control_engine',
-  text: 'SELECT id FROM fm_engine',
-};
+/**
+ * Reads all accounts, unconfirmed. @param version of a change that is looked for
+ * @throws {Error} when there are no records: accounts have them from their first version on
+ */
+export function readAccounts(connection: EngineSession, version = 0): Promise<AllAccounts> {
+  return connection.transaction(async (run) => {
+    const [, found, { rows }] = await Promise.all([
+      run({ text: 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ' }),
+      run({
+        text: `SELECT position, id, (SELECT id FROM fm_engine) AS engine, (SELECT min(version) FROM fm_change) AS oldest,
+          (SELECT id FROM fm_change WHERE version = $1) AS change FROM fm_head WHERE log = 'control'`,
+        values: [version],
+      }),
+      run<{ table: string; key: string; value: string }>({
+        text: 'SELECT "table", key, value FROM fm_record',
+      }),
+    ]);
+    const head = placeOf(found);
+    if (rows.length === 0 && head.version > 0)
+      throw new Error('The engine has no records of its accounts: it is being restored, or has to be');
+    const { engine, oldest, change } = found.rows[0]!;
+    const kept = { oldest: oldest === null ? Infinity : Number(oldest), id: String(change) };
+    return { engine, head, records: rows, kept };
+  });
+}
 
 /** Forgets some changes that are older than a day. The last ones stay however old: nodes that idle stand there. */
 export const forgetOldChanges: Statement = {
-  name: 'fm_control_forget',
   text: `DELETE FROM fm_change WHERE at < now() - interval '1 day'
 AND version < (SELECT position FROM fm_head WHERE log = 'control') - 1000
 AND version < (SELECT min(version) FROM fm_change) + 10000`,
@@ -121,35 +125,14 @@ export function timeOf({ rows: [row] }: QueryResult): number {
   return Number(row!['at']);
 }
 
-/** What `changesFrom` has read. */
-export function changesOf({ rows }: QueryResult): readonly StoredChange[] {
-  return rows.map(({ version, id, writes }) => ({
-    version: Number(version),
-    id: String(id),
-    writes: writes as string | null,
-  }));
-}
-
-/** What `confirmedHistory` has read. */
-export function historyOf(found: QueryResult): History {
-  const changes = found.rows.filter(({ version }) => version !== null);
-  return {
-    head: placeOf(found),
-    changes: changes.map(({ version, change, writes }) => ({
+/** What `changesFrom` or `confirmedHistory` has read. @param head where the history ends */
+export function historyOf(head: QueryResult, { rows }: QueryResult = head): History {
+  const changes: StoredChange[] = rows
+    .filter(({ version }) => version !== null)
+    .map(({ version, change, writes }) => ({
       version: Number(version),
       id: String(change),
       writes: writes as string | null,
-    })),
-  };
-}
-
-/** What `readRecords` has read. @throws {Error} when that is nothing: accounts have records from their first version on */
-export function recordsOf({ rows }: QueryResult, { version }: Place): readonly StoredRecord[] {
-  if (rows.length === 0 && version > 0)
-    throw new Error('The engine has no records of its accounts: it is being restored, or has to be');
-  return rows.map(({ table, key, value }) => ({
-    table: String(table),
-    key: String(key),
-    value: String(value),
-  }));
+    }));
+  return { head: placeOf(head), changes };
 }

@@ -1,35 +1,26 @@
-import { ApiError, engineAway, storeUnavailable } from '../errors.ts';
+import { engineAway } from '../errors.ts';
 import { type AccountStore, accountTables, type TableName } from '../store/accounts.ts';
 import { type CopyState, copyStateWriter, readCopyState } from '../store/copy-state.ts';
 import type { StoreHealth } from '../store/store-health.ts';
-import type { AccountChange, Place } from './account-change.ts';
 import { Committed } from './committed.ts';
 import type { Write } from './engine.ts';
-import { write } from './write.ts';
+import type { AccountChange, Place } from './history.ts';
 
 /**
  * The node's own copy of the accounts of an engine, in LMDB and in memory. Where it stands in the history of the engine is on
  * disk together with the records. Changes are applied one after another.
  */
 export class Copy extends Committed {
-  readonly #store: AccountStore;
-  readonly #health: Pick<StoreHealth, 'ready' | 'failed'>;
   readonly #writeState: (state: CopyState) => void;
-  readonly #listeners: ((writes: readonly Write[]) => void)[] = [];
   #state: CopyState;
   #era = 0;
   #applying: Promise<unknown> = Promise.resolve();
 
-  /**
-   * @param store has the state of a copy
-   * @param health is told of commits that fail
-   */
+  /** @param store has the state of a copy */
   constructor(store: AccountStore, health: Pick<StoreHealth, 'ready' | 'failed'>) {
-    super(store);
+    super(store, health);
     const state = readCopyState(store.lmdb);
     if (state === undefined) throw new Error('Cannot open a copy of an engine: these accounts are none');
-    this.#store = store;
-    this.#health = health;
     this.#writeState = copyStateWriter(store.lmdb);
     this.#state = state;
   }
@@ -51,15 +42,6 @@ export class Copy extends Committed {
   /** Whether it has all tables that this program knows. */
   get hasAllTables(): boolean {
     return this.#state.tables === allTables;
-  }
-
-  /** Whether the disk of this node takes changes. */
-  get canKeep(): boolean {
-    return this.#health.ready;
-  }
-
-  onCommit(listener: (writes: readonly Write[]) => void): void {
-    this.#listeners.push(listener);
   }
 
   /**
@@ -117,18 +99,11 @@ export class Copy extends Committed {
     return done;
   }
 
-  async #commit(writes: readonly Write[], state: CopyState): Promise<void> {
-    if (!this.#health.ready) throw storeAway();
-    try {
-      await write(this.#store, writes, () => this.#writeState(state));
-    } catch (error) {
-      this.refresh();
-      this.#health.failed(error);
-      throw storeAway();
-    }
-    this.#state = state;
-    this.update(writes);
-    for (const listener of this.#listeners) listener(writes);
+  #commit(writes: readonly Write[], state: CopyState): Promise<void> {
+    const shown = () => {
+      this.#state = state;
+    };
+    return this.commit(writes, () => this.#writeState(state), shown);
   }
 
   /** The writes that lead from what is here to `records`. */
@@ -138,11 +113,11 @@ export class Copy extends Committed {
     this.refresh();
     return accountTables.flatMap((table) => {
       const found = wanted.get(table)!;
-      const gone = Array.from(this.#store[table].getKeys())
+      const gone = Array.from(this.store[table].getKeys())
         .filter((key) => !found.has(key) && !isOwn(table, key))
         .map((key) => ({ table, key, value: undefined }) as Write);
       const changed = Array.from(found.values()).filter(
-        ({ key, value }) => JSON.stringify(this.#store[table].get(key)) !== JSON.stringify(value),
+        ({ key, value }) => JSON.stringify(this.store[table].get(key)) !== JSON.stringify(value),
       );
       return [...gone, ...changed];
     });
@@ -168,8 +143,3 @@ export function isOwn(table: TableName, key: string): boolean {
 
 /** The tables that this program copies. */
 export const allTables = accountTables.join(' ');
-
-/** The refusal of what the disk of this node does not take. */
-export function storeAway(): ApiError {
-  return new ApiError('store_unavailable', storeUnavailable.changeNotKept, 5);
-}

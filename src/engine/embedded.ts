@@ -1,21 +1,37 @@
 import { type Clock, systemClock } from '../clock.ts';
-import { ApiError, storeUnavailable } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import type { Histogram } from '../histogram.ts';
 import { asPart, currentSpan } from '../spans.ts';
 import type { AccountStore } from '../store/accounts.ts';
 import { CommitWatch, type SlowCommits } from '../store/commit-watch.ts';
 import type { StoreHealth } from '../store/store-health.ts';
-import { Committed } from './committed.ts';
-import type { Engine, EngineStatus, Plan, Write } from './engine.ts';
-import { Group } from './group.ts';
+import { Committed, storeAway } from './committed.ts';
+import type { Engine, EngineStatus, Plan, Reader } from './engine.ts';
 import { Layer } from './layer.ts';
 import { PlannedThrottles } from './planned-throttles.ts';
-import { write } from './write.ts';
-
-type Health = Pick<StoreHealth, 'ready' | 'failed'>;
 
 /** Changes that wait for one commit. Each holds a request, so they are bounded like those. */
 const maxWaiting = 10_000;
+
+/** Changes that share a commit. */
+class Group {
+  readonly layer: Layer;
+  waiting = 0;
+  /** Resolves when all of it is on disk; rejects as it was refused. */
+  readonly settled: Promise<void>;
+  keep: () => void = () => {};
+  refuse: (error: Error) => void = () => {};
+
+  /** @param below what the first of them is made to */
+  constructor(below: Reader) {
+    this.layer = new Layer(below);
+    this.settled = new Promise((resolve, reject) => {
+      this.keep = resolve;
+      this.refuse = reject;
+    });
+    this.settled.catch(() => {}); // It may have no one who waits.
+  }
+}
 
 /**
  * Keeps the accounts in the LMDB of the data directory. While one commit is on its way the next group of changes gathers
@@ -24,29 +40,21 @@ const maxWaiting = 10_000;
 export class EmbeddedEngine extends Committed implements Engine {
   readonly version = 0;
   readonly throttles = new PlannedThrottles(this);
-  readonly #store: AccountStore;
-  readonly #health: Health;
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #watch: CommitWatch;
-  readonly #listeners: ((writes: readonly Write[]) => void)[] = [];
   #onItsWay: Group | undefined;
   #gathering: Group;
   #draining: Promise<void> | undefined;
   #isClosed = false;
 
-  /**
-   * Reads what is kept in memory. No other engine may write to the store meanwhile.
-   * @param health is told of commits that fail; while it is not ready, changes are refused
-   */
+  /** Reads what is kept in memory. No other engine may write to the store meanwhile. */
   constructor(
     store: AccountStore,
-    health: Health,
+    health: Pick<StoreHealth, 'ready' | 'failed'>,
     clock: Pick<Clock, 'monotonic'> = systemClock,
     slow?: SlowCommits,
   ) {
-    super(store);
-    this.#store = store;
-    this.#health = health;
+    super(store, health);
     this.#clock = clock;
     this.#watch = new CommitWatch('accounts', slow);
     this.#gathering = new Group(this);
@@ -63,10 +71,6 @@ export class EmbeddedEngine extends Committed implements Engine {
 
   get commitTimes(): Histogram {
     return this.#watch.times;
-  }
-
-  onCommit(listener: (writes: readonly Write[]) => void): void {
-    this.#listeners.push(listener);
   }
 
   async change<T>(plan: Plan<T>): Promise<T> {
@@ -97,14 +101,16 @@ export class EmbeddedEngine extends Committed implements Engine {
 
   /** @throws {ApiError} `store_unavailable` */
   #add(draft: Layer): void {
-    if (this.#isClosed || !this.#health.ready) throw unavailable();
-    this.#gathering.layer.take(draft);
+    if (this.#isClosed || !this.canKeep) throw storeAway();
+    this.#gathering.layer.write(draft.writes);
     this.#draining ??= this.#drain();
   }
 
   /** Resolves when everything that plans have drafted until now is on disk. */
   #settled(): Promise<void> | undefined {
-    return this.#gathering.layer.isEmpty ? this.#onItsWay?.wait() : this.#gathering.wait();
+    const group = this.#gathering.layer.isEmpty ? this.#onItsWay : this.#gathering;
+    if (group !== undefined) group.waiting += 1;
+    return group?.settled;
   }
 
   async #drain(): Promise<void> {
@@ -112,39 +118,25 @@ export class EmbeddedEngine extends Committed implements Engine {
       const group = this.#gathering;
       this.#onItsWay = group;
       this.#gathering = new Group(group.layer);
-      const { writes } = group.layer;
-      const began = this.#clock.monotonic();
       try {
-        await write(this.#store, writes);
-        this.#watch.took(this.#clock.monotonic() - began, { writes: writes.length });
+        await this.#commitGroup(group);
+        group.keep();
       } catch (error) {
-        this.#refuse(group, error);
-        continue;
+        // What has gathered since was built on what failed.
+        for (const each of [group, this.#gathering]) each.refuse(error as Error);
+        this.#onItsWay = undefined;
+        this.#gathering = new Group(this);
       }
-      this.#keep(group, writes);
     }
     this.#draining = undefined;
   }
 
-  #keep(group: Group, writes: readonly Write[]): void {
-    this.update(writes);
-    this.#gathering.layer.putOn(this);
-    this.#onItsWay = undefined;
-    for (const listener of this.#listeners) listener(writes);
-    group.kept();
+  #commitGroup({ layer: { writes } }: Group): Promise<void> {
+    const began = this.#clock.monotonic();
+    return this.commit(writes, undefined, () => {
+      this.#watch.took(this.#clock.monotonic() - began, { writes: writes.length });
+      this.#gathering.layer.putOn(this);
+      this.#onItsWay = undefined;
+    });
   }
-
-  /** What has gathered since was built on what failed. */
-  #refuse(group: Group, error: unknown): void {
-    const gathered = this.#gathering;
-    this.#onItsWay = undefined;
-    this.#gathering = new Group(this);
-    this.refresh();
-    this.#health.failed(error);
-    for (const each of [group, gathered]) each.refused(unavailable());
-  }
-}
-
-function unavailable(): ApiError {
-  return new ApiError('store_unavailable', storeUnavailable.changeNotKept, 5);
 }

@@ -1,4 +1,16 @@
-import type { Place } from './account-change.ts';
+import type { Write } from './engine.ts';
+
+/** Where a history of changes ends. */
+export interface Place {
+  readonly version: number;
+  /** Random, a decimal number: two histories of an engine may have the same version, and never the same id. */
+  readonly id: string;
+}
+
+/** A change of the accounts as all nodes share it. */
+export interface AccountChange extends Place {
+  readonly writes: readonly Write[];
+}
 
 /** A change as it stands in the engine. `writes` is missing where a caller knows them. */
 export interface StoredChange extends Place {

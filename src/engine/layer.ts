@@ -33,12 +33,8 @@ export class Layer implements Draft {
     this.#below = below;
   }
 
-  /** Takes over the writes of a layer above. */
-  take(above: Layer): void {
-    for (const [table, written] of above.#written) {
-      const own = this.#writtenOf(table);
-      for (const [key, value] of written) own.set(key, value);
-    }
+  write(writes: readonly Write[]): void {
+    for (const { table, key, value } of writes) this.#write(table, key, value);
   }
 
   get<Name extends TableName>(table: Name, key: string): AccountRecords[Name] | undefined {

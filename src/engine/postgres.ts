@@ -1,14 +1,10 @@
 import type { Histogram } from '../histogram.ts';
-import type { Log } from '../log.ts';
 import type { EngineSession } from '../postgres/connection.ts';
-import type { EngineKey } from '../postgres/engine-key.ts';
-import type { SharedClock } from '../postgres/shared-clock.ts';
 import { asPart, currentSpan } from '../spans.ts';
 import type { AccountStore } from '../store/accounts.ts';
-import { CommitWatch, type SlowCommits } from '../store/commit-watch.ts';
-import type { StoreHealth } from '../store/store-health.ts';
+import { CommitWatch } from '../store/commit-watch.ts';
 import { Availability } from './availability.ts';
-import { CatchUp } from './catch-up.ts';
+import { CatchUp, type PostgresEngineDeps } from './catch-up.ts';
 import { ChangeQueue } from './change-queue.ts';
 import { forgetOldChanges } from './control-statements.ts';
 import { Copy } from './copy.ts';
@@ -17,27 +13,6 @@ import { PostgresThrottles } from './postgres-throttles.ts';
 import { RecordCodec } from './record-codec.ts';
 import { SharedRead } from './shared-read.ts';
 import { inPostgres } from './waiting-plan.ts';
-
-export interface PostgresEngineDeps {
-  readonly health: Pick<StoreHealth, 'ready' | 'failed'>;
-  /** What waits for the lock of a change must not hold up the reads. */
-  readonly reads: EngineSession;
-  readonly changes: EngineSession;
-  /** A third one, for failed sign-ins. */
-  readonly signIns: EngineSession;
-  /** The id of the data directory. */
-  readonly directory: string;
-  readonly key: EngineKey | undefined;
-  /** Set by each answer of PostgreSQL's. */
-  readonly clock: SharedClock;
-  readonly log: Log;
-  readonly slow?: SlowCommits;
-  readonly randomBytes: (length: number) => Uint8Array;
-  /** Makes the plan that follows when the engine has lost changes: nothing of what was lost may be valid again. */
-  readonly repair: () => Promise<Plan<void>>;
-  /** See `CatchUpDeps`. */
-  readonly setAside: () => Promise<void>;
-}
 
 /** So old may be what is read without asking the engine, such as keys of applications. */
 const followEveryMs = 1000;
@@ -54,24 +29,21 @@ export class PostgresEngine extends Copy implements Engine {
   readonly #catchUp: CatchUp;
   readonly #queue: ChangeQueue;
   readonly #read: SharedRead;
-  readonly #deps: PostgresEngineDeps;
+  readonly #changes: EngineSession;
   readonly #timers: NodeJS.Timeout[] = [];
 
   /** @param store the copy; no other engine may write to it meanwhile */
   constructor(store: AccountStore, deps: PostgresEngineDeps) {
     super(store, deps.health);
-    const { reads, changes, clock, log } = deps;
-    const codec = new RecordCodec(deps.key);
-    const availability = new Availability(clock, log);
-    const catchUp = new CatchUp({ ...deps, copy: this, connection: reads, codec });
-    const shared = { ...deps, copy: this, catchUp, codec, availability };
+    const availability = new Availability(deps.clock, deps.log);
+    const shared = { ...deps, copy: this, codec: new RecordCodec(deps.key), availability };
     this.throttles = new PostgresThrottles(deps.signIns);
-    this.#deps = deps;
+    this.#changes = deps.changes;
     this.#availability = availability;
-    this.#catchUp = catchUp;
+    this.#catchUp = new CatchUp(shared);
     this.#watch = new CommitWatch('accounts', deps.slow);
-    this.#queue = new ChangeQueue({ ...shared, connection: changes, watch: this.#watch });
-    this.#read = new SharedRead({ ...shared, repaired: () => this.#queue.repaired() });
+    this.#queue = new ChangeQueue(shared, this.#catchUp, this.#watch);
+    this.#read = new SharedRead(shared, this.#catchUp, () => this.#queue.repaired());
   }
 
   get commitTimes(): Histogram {
@@ -88,7 +60,7 @@ export class PostgresEngine extends Copy implements Engine {
    */
   async start(): Promise<void> {
     this.#every(followEveryMs, () => this.#read.probe());
-    this.#every(forgetEveryMs, () => this.#deps.changes.query(forgetOldChanges));
+    this.#every(forgetEveryMs, () => this.#changes.query(forgetOldChanges));
     try {
       await this.#catchUp.follow(await this.#catchUp.confirm());
     } catch (error) {

@@ -1,23 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { ApiError, engineAway } from '../errors.ts';
-import type { SharedClock } from '../postgres/shared-clock.ts';
-import { type Availability, patienceMs } from './availability.ts';
-import type { CatchUp, Confirmed } from './catch-up.ts';
-
-/** Requests that share a read. */
-interface Batch {
-  readonly done: Promise<void>;
-  resolve(): void;
-  reject(error: Error): void;
-}
-
-export interface SharedReadDeps {
-  readonly catchUp: Pick<CatchUp, 'confirm' | 'follow'>;
-  readonly availability: Availability;
-  readonly clock: Pick<SharedClock, 'monotonic' | 'check'>;
-  /** Resolves once what follows from a loss is done; `undefined` when nothing is open. */
-  repaired(): Promise<void> | undefined;
-}
+import { patienceMs } from './availability.ts';
+import type { CatchUp, Confirmed, Shared } from './catch-up.ts';
 
 /** Between two tries. */
 const pauseMs = 50;
@@ -27,18 +11,25 @@ const pauseMs = 50;
  * that arrive meanwhile share the next.
  */
 export class SharedRead {
-  readonly #deps: SharedReadDeps;
-  #gathering: Batch | undefined;
-  #isReading = false;
+  readonly #shared: Shared;
+  readonly #catchUp: CatchUp;
+  readonly #repaired: () => Promise<void> | undefined;
+  /** The read that has not begun. */
+  #next: Promise<void> | undefined;
+  /** Resolves when the next read may begin: the copy follows meanwhile. */
+  #confirmed: Promise<unknown> = Promise.resolve();
   #isClosed = false;
 
-  constructor(deps: SharedReadDeps) {
-    this.#deps = deps;
+  /** @param repaired resolves once what follows from a loss is done; returns undefined when nothing is open */
+  constructor(shared: Shared, catchUp: CatchUp, repaired: () => Promise<void> | undefined) {
+    this.#shared = shared;
+    this.#catchUp = catchUp;
+    this.#repaired = repaired;
   }
 
   /** Resolves when the copy is as new as this call. @throws {ApiError} `engine_unavailable`, `store_unavailable` */
   wait(): Promise<void> {
-    if (this.#isClosed || this.#deps.availability.isDown) return Promise.reject(engineAway());
+    if (this.#isClosed || this.#shared.availability.isDown) return Promise.reject(engineAway());
     return this.#join();
   }
 
@@ -52,60 +43,51 @@ export class SharedRead {
   }
 
   #join(): Promise<void> {
-    this.#gathering ??= newBatch();
-    const { done } = this.#gathering;
-    if (!this.#isReading) void this.#readAll();
-    return done;
+    this.#next ??= this.#confirmed.then(() => inTime(this.#read()));
+    return this.#next;
   }
 
-  async #readAll(): Promise<void> {
-    this.#isReading = true;
-    while (this.#gathering !== undefined) {
-      const batch = this.#gathering;
-      this.#gathering = undefined;
-      await this.#read(batch);
-    }
-    this.#isReading = false;
+  #read(): Promise<void> {
+    this.#next = undefined;
+    const history = this.#confirm();
+    this.#confirmed = history.catch(() => {});
+    return history.then((found) => this.#follow(found));
   }
 
-  /** Resolves when the next read may begin: the copy follows meanwhile. */
-  async #read(batch: Batch): Promise<void> {
-    const { catchUp, availability, clock } = this.#deps;
+  async #confirm(): Promise<Confirmed> {
+    const { availability, clock } = this.#shared;
     const begun = clock.monotonic();
-    const timer = setTimeout(() => batch.reject(engineAway()), patienceMs);
-    void batch.done.finally(() => clearTimeout(timer)).catch(() => {});
     for (;;) {
       try {
-        void this.#follow(await catchUp.confirm(), batch);
-        return;
+        return await this.#catchUp.confirm();
       } catch (error) {
         availability.failed(error);
-        if (this.#isClosed || clock.monotonic() - begun >= patienceMs) return batch.reject(engineAway());
+        if (this.#isClosed || clock.monotonic() - begun >= patienceMs) throw engineAway();
         await pause(pauseMs);
       }
     }
   }
 
-  async #follow(history: Confirmed, batch: Batch): Promise<void> {
-    const { catchUp, availability, clock, repaired } = this.#deps;
+  async #follow(history: Confirmed): Promise<void> {
+    const { availability, clock } = this.#shared;
     try {
-      await catchUp.follow(history); // Also when this machine's clock is wrong: packets are counted by these keys.
+      await this.#catchUp.follow(history); // Also when this machine's clock is wrong: packets are counted by these keys.
       clock.check();
-      await repaired();
+      await this.#repaired();
       availability.answered();
-      batch.resolve();
     } catch (error) {
-      if (!(error instanceof ApiError)) availability.failed(error);
-      batch.reject(error instanceof ApiError ? error : engineAway());
+      if (error instanceof ApiError) throw error;
+      availability.failed(error);
+      throw engineAway();
     }
   }
 }
 
-function newBatch(): Batch {
-  let settle: Pick<Batch, 'resolve' | 'reject'> | undefined;
-  const done = new Promise<void>((resolve, reject) => {
-    settle = { resolve, reject };
+/** Gives up on a read after a while; it goes on. */
+function inTime(read: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(engineAway()), patienceMs);
   });
-  done.catch(() => {}); // Every caller has it as its own.
-  return { done, ...settle! };
+  return Promise.race([read, late]).finally(() => clearTimeout(timer));
 }

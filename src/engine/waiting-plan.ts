@@ -1,5 +1,5 @@
 import { currentSpan, inSpan, type PartOfSpan, type Span } from '../spans.ts';
-import { storeAway } from './copy.ts';
+import { storeAway } from './committed.ts';
 import type { Plan } from './engine.ts';
 import { Layer } from './layer.ts';
 
@@ -45,7 +45,7 @@ export class WaitingPlan {
       const result = inSpan(this.#span, () => this.#plan(draft));
       this.#commit ??= this.#span?.part('commit accounts', inPostgres);
       if (!draft.isEmpty && !canKeep) throw storeAway();
-      if (!draft.isEmpty) drafted.take(draft);
+      if (!draft.isEmpty) drafted.write(draft.writes);
       return () => this.#settle(() => this.#resolve(result));
     } catch (error) {
       return () => this.refuse(error);

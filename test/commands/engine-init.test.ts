@@ -49,7 +49,7 @@ needing('postgresql').describe('engine init', () => {
     const made = JSON.parse(out);
     expect(Object.keys(made)).toEqual(['adminEmail', 'adminPassword', 'teamId', 'clientId', 'clientSecret']);
     const codec = new RecordCodec(undefined);
-    const writes = (await records()).map((record) => codec.decode(record));
+    const writes = codec.decodeRecords(await records());
     const user = writes.find((write) => write?.table === 'users')?.value as {
       email: string;
       passwordHash: string;
@@ -93,7 +93,7 @@ needing('postgresql').describe('engine init', () => {
     const signing = (await records()).find(({ table }) => table === 'signingKeys');
     expect(signing?.value).toContain('sealedJwk');
     expect(signing?.value).not.toContain('"d":');
-    const opened = new RecordCodec(readEngineKey(file)).decode(signing as never);
+    const [opened] = new RecordCodec(readEngineKey(file)).decodeRecords([signing as never]);
     expect(opened?.value).toMatchObject({ privateJwk: { d: expect.any(String) } });
     const [row] = await postgres.query<{ secret: string }>('SELECT secret FROM fm_engine', [], url);
     expect(readSecret(row?.secret ?? '', readEngineKey(file))).toHaveLength(32);

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { onTestFinished } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
+import type { PostgresEngineDeps } from '../../src/engine/catch-up.ts';
 import { allTables } from '../../src/engine/copy.ts';
 import type { Plan } from '../../src/engine/engine.ts';
-import { PostgresEngine, type PostgresEngineDeps } from '../../src/engine/postgres.ts';
+import { PostgresEngine } from '../../src/engine/postgres.ts';
 import type { Log } from '../../src/log.ts';
 import type { EngineSession } from '../../src/postgres/connection.ts';
 import { Connection } from '../../src/postgres/connection.ts';

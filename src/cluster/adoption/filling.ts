@@ -1,4 +1,4 @@
-import type { Place } from '../../engine/account-change.ts';
+import type { Place } from '../../engine/history.ts';
 import type { Applied } from '../entry.ts';
 import type { Holding } from './holding.ts';
 

@@ -1,4 +1,4 @@
-import type { Place } from '../../engine/account-change.ts';
+import type { Place } from '../../engine/history.ts';
 import type { AccountStore } from '../../store/accounts.ts';
 import { readCopyState } from '../../store/copy-state.ts';
 import type { ReplicaStore } from '../../store/replica-store.ts';

@@ -48,7 +48,7 @@ const sources = [
 ];
 
 /** What is changed in lmdb's sources, in the order in which it is applied: see `native/lmdb/README.md`. */
-const patches = ['share-environment', 'check-pages', 'try-lock'].map((name) =>
+const patches = ['share-environment', 'check-pages', 'try-lock', 'failed-begin'].map((name) =>
   join(root, 'native/lmdb', `${name}.patch`),
 );
 

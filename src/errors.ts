@@ -72,6 +72,7 @@ export const storeUnavailable = {
   notReady: 'The store cannot take data; see the log',
   dataNotKept: 'The store did not take the data; nothing of it was kept',
   changeNotKept: 'The store cannot take the change; nothing of it was kept',
+  unreadable: 'The store cannot be read; the log has the cause',
 } as const;
 
 /** The details of `engine_unavailable`. */
@@ -105,8 +106,7 @@ export function isStoreFailure(error: unknown): boolean {
 /** The refusal that answers a failure. The details of an unexpected failure go to the log only. */
 export function refusalOf(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
-  if (isStoreFailure(error))
-    return new ApiError('store_unavailable', 'The store cannot be read; the log has the cause', 5);
+  if (isStoreFailure(error)) return new ApiError('store_unavailable', storeUnavailable.unreadable, 5);
   return new ApiError('internal', 'The request could not be served; the log has the cause');
 }
 

@@ -1,6 +1,6 @@
 import { Piscina } from 'piscina';
 import { FairQueue } from '../admission/fair-queue.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError, storeUnavailable } from '../errors.ts';
 import { Histogram } from '../histogram.ts';
 import type { Pieces } from '../http/types.ts';
 import { asPart, currentSpan } from '../spans.ts';
@@ -64,8 +64,13 @@ const exportBounds = {
 /**
  * @param workerFile the compiled `manage/report-worker`
  * @param data the data directory
+ * @param failed called if the thread cannot open the store: there are no reports from then on
  */
-export function startReportPool(workerFile: string, data: string): ReportPool {
+export function startReportPool(
+  workerFile: string,
+  data: string,
+  failed: (error: unknown) => void,
+): ReportPool {
   const queue = new FairQueue(bounds);
   const delays = Histogram.shared();
   const pool = new Piscina({
@@ -77,6 +82,18 @@ export function startReportPool(workerFile: string, data: string): ReportPool {
     // Running reports take turns in the thread's event loop, which must not block in between.
     atomics: 'disabled',
   });
+  let unable: ApiError | undefined;
+  pool.on('error', (error) => {
+    unable = new ApiError('store_unavailable', storeUnavailable.unreadable, 5);
+    failed(error);
+    void pool.destroy(); // It would keep what waits, and start no other thread.
+  });
+  const run = async (name: string, task?: unknown) => {
+    if (unable !== undefined) throw unable;
+    return pool.run(task, { name }).catch((error) => {
+      throw unable ?? error;
+    });
+  };
   const made = <T>(outcome: ReportOutcome<T>): T => {
     if (outcome.ok) return outcome.made;
     const { code, message } = outcome;
@@ -85,8 +102,8 @@ export function startReportPool(workerFile: string, data: string): ReportPool {
       : new ApiError(code, message);
   };
   const exports = new ExportQueue(new FairQueue(exportBounds), {
-    chunk: async (request) => made(await pool.run(request, { name: 'chunk' })),
-    stop: (id) => pool.run(id, { name: 'stopExport' }),
+    chunk: async (request) => made(await run('chunk', request)),
+    stop: (id) => run('stopExport', id),
   });
   return {
     delays,
@@ -94,16 +111,15 @@ export function startReportPool(workerFile: string, data: string): ReportPool {
       const span = currentSpan();
       return queue.run(teamId, async () => {
         const request: ReportRequest = { name, task };
-        const run = () => pool.run(request, { name: 'make' });
-        return made<Made<Name>>(await asPart(span, `report ${name}`, run));
+        return made<Made<Name>>(await asPart(span, `report ${name}`, () => run('make', request)));
       });
     },
     export: (teamId, name, task, format) =>
       asPart(currentSpan(), `begin export ${name}`, () => exports.begin(teamId, { name, task, format })),
     async close() {
       exports.close();
-      await pool.run(undefined, { name: 'close' });
-      await pool.close();
+      await run('close').catch(() => {});
+      if (unable === undefined) await pool.close();
     },
   };
 }

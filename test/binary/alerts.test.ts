@@ -1,8 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll } from 'vitest';
 import { type Fault, ops, opsOf, testAtOnce } from '../support/alerting.ts';
 import {
@@ -16,6 +15,7 @@ import {
   token,
 } from '../support/binary.ts';
 import { damagePage, pagesIn } from '../support/damage.ts';
+import { failingDisk } from '../support/failing-disk.ts';
 import { canMount } from '../support/mount.ts';
 import { needing } from '../support/needing.ts';
 import { freePort } from '../support/postgres-program.ts';
@@ -41,13 +41,8 @@ async function startKept(args: readonly string[], env: Record<string, string> = 
 
 /** A service whose disk is slow once it is told so. */
 async function startSlow() {
-  const directory = freshDirectory();
-  const library = join(directory, 'failing-sync.so');
-  const source = fileURLToPath(new URL('../faults/failing-sync.c', import.meta.url));
-  execFileSync('cc', ['-shared', '-fPIC', '-o', library, source]);
-  const trigger = join(directory, 'slow');
-  const kept = await startKept([], { LD_PRELOAD: library, SLOW_SYNC: trigger });
-  return { ...kept, slow: () => writeFileSync(trigger, '') };
+  const { env, fail } = failingDisk('SLOW_SYNC');
+  return { ...(await startKept([], env)), slow: fail };
 }
 
 /** A service with a certificate that `renew` replaces by one of some days. */

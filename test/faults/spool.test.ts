@@ -1,13 +1,16 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import type { Delta } from '../../src/cluster/delta.ts';
 import { decodeDelta } from '../../src/cluster/delta.ts';
 import { Spool } from '../../src/cluster/spool.ts';
 import { createSpoolAggregator } from '../../src/cluster/spool-aggregator.ts';
+import { cleanUp } from '../support/binary.ts';
+import { failingDisk } from '../support/failing-disk.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
+
+afterAll(cleanUp);
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const program = join(root, 'test/faults/spool-process.ts');
@@ -80,12 +83,8 @@ test('a node that is killed at any time has all that it said is on disk, once', 
 
 test('a node whose disk fails while it counts and seals has all that it said is on disk, once', async () => {
   const data = temporaryDirectory();
-  const library = join(data, 'failing-sync.so');
-  const source = fileURLToPath(new URL('failing-sync.c', import.meta.url));
-  execFileSync('cc', ['-shared', '-fPIC', '-o', library, source]);
-  const trigger = join(data, 'fail');
-  const fail = () => writeFileSync(trigger, '');
-  const said = await count(data, 1, 30, fail, { LD_PRELOAD: library, FAILING_SYNC: trigger });
+  const { env, fail } = failingDisk('FAILING_SYNC');
+  const said = await count(data, 1, 30, fail, env);
   expect(said.length).toBeGreaterThan(0);
   expectOnce(await sealRest(data), said, 1);
 });

@@ -1,32 +1,13 @@
-import { execFileSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
 import { type IncomingMessage, request } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
-import {
-  cleanUp,
-  createKey,
-  freshDirectory,
-  prepare,
-  type Started,
-  startBinary,
-  token,
-} from '../support/binary.ts';
+import { cleanUp, createKey, type Started, startBinary, token } from '../support/binary.ts';
+import { startOnFailingDisk } from '../support/failing-disk.ts';
 import { canMount } from '../support/mount.ts';
-import { type Credentials, openShop, readChecks, sendCheck } from '../support/shop.ts';
+import { type Credentials, openShop, readChecks, sendCheck, tryApplication } from '../support/shop.ts';
 import { prepareOnSmallDisk, sendUntilFull } from '../support/small-disk.ts';
 
 afterAll(cleanUp);
-
-/** Creates an application in a service whose store may refuse it. */
-async function tryApplication(http: string, accessToken: string): Promise<Response> {
-  return fetch(`http://${http}/api/v2/applications`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${accessToken}`, 'content-type': 'application/json' },
-    body: '{"name":"one more"}',
-  });
-}
 
 async function expectUnavailable(answer: Response): Promise<void> {
   expect(answer.status).toBe(503);
@@ -41,24 +22,9 @@ async function isReady(http: string): Promise<number> {
   return (await fetch(`http://${http}/readyz`)).status;
 }
 
-/** A service whose every fdatasync, or every write that matters, fails once `fail` is called. */
-async function startFailing(
-  what: 'SYNC' | 'META' = 'SYNC',
-): Promise<Started & { data: string; credentials: Credentials; fail(): void }> {
-  const directory = freshDirectory();
-  const data = `${directory}/data`;
-  const trigger = `${directory}/fail`;
-  const library = `${directory}/failing-sync.so`;
-  const source = fileURLToPath(new URL('failing-sync.c', import.meta.url));
-  execFileSync('cc', ['-shared', '-fPIC', '-o', library, source]);
-  const credentials = await prepare(data);
-  const service = await startBinary({ data, env: { LD_PRELOAD: library, [`FAILING_${what}`]: trigger } });
-  return { ...service, credentials, fail: () => writeFileSync(trigger, '') };
-}
-
 describe('when fdatasync fails', () => {
   test('no packet is answered 2xx, the log says why, the process ends with 1, and a restart has what was accepted', async () => {
-    const service = await startFailing();
+    const service = await startOnFailingDisk('FAILING_SYNC');
     const { data } = service;
     const shop = await openShop(service.http, service.credentials);
     expect(await sendCheck(service.http, shop.key, 'kept')).toBe(202);
@@ -78,7 +44,7 @@ describe('when fdatasync fails', () => {
   });
 
   test('a change by the management API is answered 503, and the process ends with 1', async () => {
-    const service = await startFailing();
+    const service = await startOnFailingDisk('FAILING_SYNC');
     const access = await token(service.http, service.credentials);
     expect((await tryApplication(service.http, access)).status).toBe(201);
     service.fail();
@@ -111,7 +77,7 @@ async function hold(
 test.each(['accounts', 'usage'])(
   'while a service ends because the %s failed for good, requests that read them are answered 503',
   async (part) => {
-    const service = await startFailing('META');
+    const service = await startOnFailingDisk('FAILING_META');
     const { http, credentials } = service;
     const { application, key } = await openShop(http, credentials);
     const access = await token(http, credentials);

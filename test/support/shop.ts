@@ -38,3 +38,16 @@ export async function readChecks(http: string, shop: Omit<Shop, 'key'>): Promise
   const report = await usage(http, access, shop.application, query);
   return new Map(report.features.map(({ feature, checks }) => [feature, checks]));
 }
+
+/** Creates an application in a service whose store may refuse it. */
+export async function tryApplication(
+  http: string,
+  accessToken: string,
+  name = 'one more',
+): Promise<Response> {
+  return fetch(`http://${http}/api/v2/applications`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${accessToken}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ name }),
+  });
+}

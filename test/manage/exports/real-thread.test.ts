@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -56,7 +57,7 @@ export function chunk(request) {
 }
 
 async function open(dies = 0) {
-  const pool = startReportPool(fileOf(dies), await filled());
+  const pool = startReportPool(fileOf(dies), await filled(), (error) => expect.fail(String(error)));
   onTestFinished(() => pool.close());
   const begin = () => pool.export('team', 'usage', { environment, range, only: undefined }, 'csv');
   return { pool, begin };
@@ -89,4 +90,17 @@ test('an export whose thread dies breaks, and the next one has another thread', 
   await expect(linesOf(broken)).rejects.toThrow();
   broken.stop();
   expect((await (await begin()).next())?.length).toBeGreaterThan(0);
+});
+
+test('a thread that cannot open the store is reported, and reports are refused', {
+  timeout: 10_000,
+}, async () => {
+  const file = join(temporaryDirectory(), 'worker.mjs');
+  writeFileSync(file, `throw new Error('Input/output error');`);
+  const failures = new EventEmitter();
+  const pool = startReportPool(file, temporaryDirectory(), (error) => failures.emit('failed', error));
+  expect(String(await once(failures, 'failed'))).toContain('Input/output error');
+  const task = { environment, ...range, format: 'json' } as never;
+  await expect(pool.make('team', 'usage', task)).rejects.toMatchObject({ code: 'store_unavailable' });
+  await pool.close();
 });

@@ -1,0 +1,37 @@
+/**
+ * Commits to a store whose disk fails, then goes on: `bun failed-commit-process.ts DATA`. It prints `ready`, waits for a line, and
+ * prints the result of two commits, and of a read.
+ */
+import { once } from 'node:events';
+import { writeSync } from 'node:fs';
+import { openLmdb, openTable } from '../../src/store/lmdb.ts';
+import { transact } from '../../src/store/transact.ts';
+
+const [data = ''] = process.argv.slice(2);
+const lmdb = openLmdb(data);
+const table = openTable(lmdb, 'table');
+const key = Buffer.from('key');
+
+function tried(action: () => unknown): unknown {
+  try {
+    return action() ?? 'done';
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+transact(lmdb, () => void table.putSync(key, key));
+const snapshot = lmdb.useReadTransaction();
+lmdb.resetReadTxn();
+writeSync(1, 'ready\n');
+await once(process.stdin, 'data');
+const commit = () => {
+  transact(lmdb, () => {
+    table.get(key);
+    table.putSync(key, Buffer.from('new'));
+  });
+};
+const first = tried(commit);
+snapshot.done(); // No read transaction is open from here on.
+console.log(JSON.stringify([first, tried(commit), tried(() => table.get(key))]));
+process.exit();

@@ -1,0 +1,93 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { afterAll, expect, test } from 'vitest';
+import { cleanUp, freshDirectory, type Started, startBinary, token } from '../support/binary.ts';
+import { type DiskFault, failingDisk, startOnFailingDisk } from '../support/failing-disk.ts';
+import { openSender } from '../support/packet-sender.ts';
+import { openShop, readChecks, tryApplication } from '../support/shop.ts';
+
+afterAll(cleanUp);
+
+const bun = fileURLToPath(new URL('../../node_modules/.bin/bun', import.meta.url));
+const program = fileURLToPath(new URL('failed-commit-process.ts', import.meta.url));
+
+/** What two commits and a read give after the fault. Freed memory is overwritten, so that using it ends the process. */
+async function goOnAfter(fault: DiskFault): Promise<unknown> {
+  const disk = failingDisk(fault);
+  const child = spawn(bun, [program, freshDirectory()], {
+    env: { ...process.env, ...disk.env, MALLOC_PERTURB_: '165' },
+    stdio: ['pipe', 'pipe', 'ignore'],
+  });
+  const exited = once(child, 'exit');
+  await once(child.stdout, 'data');
+  disk.fail();
+  child.stdin.end('\n');
+  const printed = (await child.stdout.toArray()).join('');
+  expect(await exited).toEqual([0, null]);
+  return JSON.parse(printed);
+}
+
+test('a store refuses every commit and read after a meta page could not be written', async () => {
+  const panic = expect.stringContaining('MDB_PANIC');
+  expect(await goOnAfter('FAILING_META')).toEqual(['Input/output error', panic, panic]);
+});
+
+/** The senders of packets, and the callers of the management API. */
+const senders = 28;
+const callers = 4;
+
+/** Sends packets, and creates applications, until the service is gone. @returns accepted packets by sender */
+async function load(service: Started, key: string, access: string, begun: () => void): Promise<number[]> {
+  const accepted = Array.from({ length: senders }, () => 0);
+  let applications = 0;
+  const send = async (at: number) => {
+    const sender = openSender(service.http);
+    const packet = { k: key, e: 'Production', u: `user-${at}`, f: { [`feature-${at}`]: { on: [1] } } };
+    for (let status: unknown = 202; status !== undefined; ) {
+      status = await sender.send(packet);
+      if (status === 202) accepted[at] = accepted[at]! + 1;
+      if (Math.min(...accepted) >= 5 && applications >= 5) begun();
+    }
+    sender.close();
+  };
+  const create = async (at: number) => {
+    for (let status: unknown = 201; status !== undefined; ) {
+      const name = `application ${at} ${applications}`;
+      status = await tryApplication(service.http, access, name).then(
+        (answer) => answer.status,
+        () => undefined,
+      );
+      applications += 1;
+    }
+  };
+  await Promise.all([
+    ...accepted.map((_, at) => send(at)),
+    ...Array.from({ length: callers }, (_, at) => create(at)),
+  ]);
+  return accepted;
+}
+
+test.each<DiskFault>(['FAILING_META', 'FAILING_DATA', 'FAILING_SYNC'])(
+  'a service under load ends with 1 after %s, and has what it accepted',
+  async (fault) => {
+    const service = await startOnFailingDisk(fault);
+    const { credentials, data } = service;
+    const shop = await openShop(service.http, credentials);
+    const access = await token(service.http, credentials);
+    const accepted = await load(service, shop.key, access, service.fail);
+    expect(await service.exit).toEqual({ code: 1, signal: null });
+    expect(service.stderr()).toContain('"the store failed: stopping"');
+    for (const line of service.stderr().split('\n').slice(0, -1)) JSON.parse(line);
+
+    const again = await startBinary({ data });
+    const checks = await readChecks(again.http, shop);
+    for (const [at, count] of accepted.entries()) {
+      const kept = checks.get(`feature-${at}`);
+      expect(kept).toBeGreaterThanOrEqual(count);
+      expect(kept).toBeLessThanOrEqual(count + 1);
+    }
+    again.kill('SIGTERM');
+    expect((await again.exit).code).toBe(0);
+  },
+);

@@ -1,5 +1,5 @@
 import type { EngineSession } from '../postgres/connection.ts';
-import { EngineUnfit } from '../postgres/engine-unfit.ts';
+import { EngineUnfit } from '../postgres/engine-error.ts';
 import { checkId } from '../postgres/layout.ts';
 import type { EngineStream } from './decide.ts';
 import type { Applied } from './entry.ts';

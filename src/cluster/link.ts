@@ -1,7 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
-import { EngineError } from '../postgres/engine-error.ts';
-import { EngineUnfit } from '../postgres/engine-unfit.ts';
+import { EngineError, EngineUnfit } from '../postgres/engine-error.ts';
 import type { EngineView } from './beat.ts';
 import { JoinRefused } from './join.ts';
 

@@ -2,14 +2,21 @@
  * Speaks to the PostgreSQL on which several nodes run: its URL, sessions with its primary, and the schema. This room knows
  * SQL and the network, and little of what is kept there. The class that others use is in this file.
  */
-import { EngineError } from './engine-error.ts';
-import type { EngineAddress } from './engine-url.ts';
-import { Primary, type PrimaryOptions } from './primary.ts';
+import type { Clock } from '../clock.ts';
+import type { Log } from '../log.ts';
+import { EngineError, sqlstateOf } from './engine-error.ts';
+import { type EngineAddress, showHost } from './engine-url.ts';
+import { openSession } from './open-session.ts';
 import type { Session } from './session.ts';
 import type { QueryResult, Run, Statement } from './statement.ts';
-import { transact } from './transact.ts';
 
-export interface ConnectionOptions extends PrimaryOptions {
+export interface ConnectionOptions {
+  /** Names the session in the server's list and in the log. */
+  readonly name: string;
+  readonly log: Log;
+  readonly clock: Pick<Clock, 'monotonic'>;
+  /** Is run on each new session before anything else, such as to check whose engine it is. What it throws, all calls get. */
+  readonly prepare?: (run: Run) => Promise<void>;
   /** From a call to its answer; then the session is given up, and the server asked to cancel. */
   readonly deadlineMs: number;
 }
@@ -17,26 +24,36 @@ export interface ConnectionOptions extends PrimaryOptions {
 /** What runs statements: a connection, or what stands in for one. */
 export type EngineSession = Pick<Connection, 'query' | 'transaction'>;
 
-type Open = () => Promise<Session>;
+const firstPauseMs = 100;
+const longestPauseMs = 2000;
 
 /**
  * One session with the primary, whichever host that is: opened when it is needed, and again when it was lost. Statements of
  * two transactions never mix. Nothing is retried.
  */
 export class Connection {
-  readonly #primary: Primary;
-  readonly #deadlineMs: number;
+  readonly #address: EngineAddress;
+  readonly #options: ConnectionOptions;
+  #session: Session | undefined;
+  #opening: Promise<Session> | undefined;
+  /** Why the last attempt to open it failed. */
+  #away: Error | undefined;
+  readonly #closing = new AbortController();
+  #pauseMs = firstPauseMs;
+  #nextAttempt = 0;
+  /** The host to begin with. */
+  #first = 0;
   /** Resolves when all transactions until now have ended. */
   #transactions: Promise<unknown> = Promise.resolve();
 
   constructor(address: EngineAddress, options: ConnectionOptions) {
-    this.#primary = new Primary(address, options);
-    this.#deadlineMs = options.deadlineMs;
+    this.#address = address;
+    this.#options = options;
   }
 
   /** `HOST:PORT` of the primary; `undefined` while there is no session. */
   get host(): string | undefined {
-    return this.#primary.host;
+    return this.#session && showHost(this.#session.host);
   }
 
   /**
@@ -44,10 +61,7 @@ export class Connection {
    * @throws {EngineError} `unreachable`, `refused`, `deadline`, `sql`: nothing was kept; `unknown_outcome`
    */
   query<Row = Record<string, unknown>>(statement: Statement): Promise<QueryResult<Row>> {
-    const before = this.#transactions;
-    return this.#within(this.#deadlineMs, async (open) => {
-      await before;
-      const session = await open();
+    return this.#within(this.#options.deadlineMs, async (session) => {
       return (await session.send(statement, true)) as unknown as QueryResult<Row>;
     });
   }
@@ -59,43 +73,145 @@ export class Connection {
    * @throws {EngineError} `unreachable`, `refused`, `deadline`, `sql`: nothing was kept; `unknown_outcome`: COMMIT was sent
    * @throws whatever `work` throws; nothing was kept
    */
-  transaction<T>(work: (run: Run) => Promise<T> | T, deadlineMs = this.#deadlineMs): Promise<T> {
+  transaction<T>(work: (run: Run) => Promise<T> | T, deadlineMs = this.#options.deadlineMs): Promise<T> {
     const before = this.#transactions;
-    const settled = this.#within(deadlineMs, async (open) => {
-      await before;
-      return transact(await open(), work);
-    });
+    const settled = this.#within(deadlineMs, (session) => session.transaction(work));
     // A call that waits ends at its deadline, and those before it may go on.
     this.#transactions = before.then(() => settled.catch(() => {}));
     return settled;
   }
 
   /** Ends the session when what was sent is answered; later calls fail. */
-  close(): Promise<void> {
-    return this.#primary.close();
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#opening?.catch(() => {});
+    await this.#session?.close();
+    this.#session = undefined;
   }
 
-  /** Ends a call at its deadline. What it has sent may go on: then its session is given up. */
-  #within<T>(deadlineMs: number, call: (open: Open) => Promise<T>): Promise<T> {
+  /** Makes a call after the transactions before it. At its deadline it ends; if it has sent something, so does its session. */
+  #within<T>(deadlineMs: number, call: (session: Session) => Promise<T>): Promise<T> {
+    const before = this.#transactions;
     return new Promise((resolve, reject) => {
       let session: Session | undefined;
-      let isOver = false;
       const late = () => new EngineError('deadline', `The engine gave no answer within ${deadlineMs} ms`);
+      let isLate = false;
       const timer = setTimeout(() => {
-        isOver = true;
+        isLate = true;
         session?.abandon(late());
         // A call that waits for the session has rejected by now, and knows better what is lost.
         setImmediate(() => reject(late()));
       }, deadlineMs);
-      const open = async () => {
-        const opened = await this.#primary.session();
-        if (isOver) throw late();
+      const made = async () => {
+        await before;
+        const opened = await this.#open();
+        if (isLate) throw late();
         session = opened;
-        return opened;
+        return call(opened);
       };
-      call(open)
+      made()
         .then(resolve, reject)
         .finally(() => clearTimeout(timer));
     });
   }
+
+  /**
+   * Gives the session. After a failed attempt to open it, calls fail at once until the next attempt is due.
+   * @throws {EngineError} `unreachable`, `refused`
+   * @throws whatever `prepare` throws
+   */
+  async #open(): Promise<Session> {
+    if (this.#closing.signal.aborted) throw closed();
+    if (this.#session?.isOpen) return this.#session;
+    if (this.#opening === undefined) {
+      if (this.#away && this.#options.clock.monotonic() < this.#nextAttempt) throw this.#away;
+      this.#opening = this.#openNew();
+    }
+    return this.#opening;
+  }
+
+  async #openNew(): Promise<Session> {
+    const { name, log } = this.#options;
+    let session: Session | undefined;
+    try {
+      session = await this.#findPrimary();
+      await this.#prepare(session);
+    } catch (error) {
+      await session?.close();
+      this.#failed(error as Error);
+      throw error;
+    } finally {
+      this.#opening = undefined;
+    }
+    this.#session = session;
+    this.#away = undefined;
+    this.#pauseMs = firstPauseMs;
+    log.info('session with the engine is open', { connection: name, host: showHost(session.host) });
+    return session;
+  }
+
+  async #prepare(session: Session): Promise<void> {
+    const { connectTimeoutMs } = this.#address;
+    const why = new EngineError('deadline', `The engine gave no answer within ${connectTimeoutMs} ms`);
+    const timer = setTimeout(() => session.abandon(why), connectTimeoutMs);
+    const run = (statement: Statement) => session.send(statement, true);
+    try {
+      await this.#options.prepare?.(run as Run);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Tries one host after another. @throws {EngineError} with what is wrong with each */
+  async #findPrimary(): Promise<Session> {
+    const { hosts } = this.#address;
+    const problems: EngineError[] = [];
+    for (const [tried] of hosts.entries()) {
+      if (this.#closing.signal.aborted) throw closed();
+      const index = (this.#first + tried) % hosts.length;
+      const host = hosts[index] as (typeof hosts)[number];
+      try {
+        const lose = (why: Error) => this.#lost(session, why);
+        const session: Session = await openSession(this.#address, host, {
+          name: this.#options.name,
+          signal: this.#closing.signal,
+          onLost: lose,
+        });
+        this.#first = index;
+        return session;
+      } catch (error) {
+        problems.push(error as EngineError);
+      }
+    }
+    const sqlstate = problems.find((problem) => problem.sqlstate !== undefined)?.sqlstate;
+    const each = problems.map(({ message }) => message).join('; ');
+    const isRefused = problems.some(({ code }) => code === 'refused');
+    const code = isRefused ? 'refused' : 'unreachable';
+    throw new EngineError(code, `The engine cannot be used: ${each}`, sqlstate);
+  }
+
+  #failed(why: Error): void {
+    const { name, log, clock } = this.#options;
+    const isNew = this.#away?.message !== why.message;
+    this.#away = why;
+    this.#nextAttempt = clock.monotonic() + this.#pauseMs;
+    this.#pauseMs = Math.min(this.#pauseMs * 2, longestPauseMs);
+    const next = `is tried again, at most ${longestPauseMs / 1000} s apart, whenever it is needed`;
+    const { sqlstate } = why as EngineError;
+    if (isNew) log.warn('engine is away', { connection: name, sqlstate, reason: why.message, next });
+  }
+
+  #lost(session: Session, why: Error): void {
+    const { name, log } = this.#options;
+    // The others are asked first: what was the primary may be gone.
+    this.#first = (this.#first + 1) % this.#address.hosts.length;
+    if (this.#session === session) this.#session = undefined;
+    const fields = { connection: name, host: showHost(session.host), sqlstate: sqlstateOf(why) };
+    const next = 'the next call opens another; commits without an answer are settled by trying again';
+    log.warn('session with the engine lost', { ...fields, reason: why.message, next });
+  }
+}
+
+function closed(): EngineError {
+  return new EngineError('unreachable', 'The connection with the engine is closed');
 }

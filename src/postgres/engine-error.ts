@@ -21,3 +21,57 @@ export class EngineError extends Error {
     this.sqlstate = sqlstate;
   }
 }
+
+/** The engine answers, and cannot be used as it is: the message says why, and what to do. */
+export class EngineUnfit extends Error {
+  override readonly name = 'EngineUnfit';
+}
+
+/** The refusal of an engine that does not say which it is. */
+export function noEngine(): EngineUnfit {
+  return new EngineUnfit('The table fm_engine is empty: restore the database from a backup');
+}
+
+/**
+ * Puts what the server refused into words, when its reason is how the engine was set up.
+ * @throws {EngineUnfit}
+ * @throws {unknown} the error itself, when it is something else
+ */
+export function unfit(error: unknown): never {
+  const { sqlstate, message } = error as EngineError;
+  if (sqlstate === '42P01' || sqlstate === '3F000')
+    throw new EngineUnfit(
+      'The database is not prepared: run flagmeter engine init first, or correct the database or search_path in the URL. If the tables were lost, restore them: flagmeter engine adopt --from-replica',
+    );
+  if (sqlstate === '42501')
+    throw new EngineUnfit(`The role lacks a right: ${message}. Make it the owner of the tables, or grant it`);
+  throw error;
+}
+
+/** The server's own errors have a SQLSTATE as `code`, those of the socket the system's. */
+export function sqlstateOf(error: unknown): string | undefined {
+  const { code } = error as { readonly code?: unknown };
+  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) && !code.startsWith('E') ? code : undefined;
+}
+
+/**
+ * Whether the server has ended the session along with the statement: it was told to, it went down, or the session was too
+ * long in a transaction. What a commit came to is not known then.
+ */
+export function endsSession(sqlstate: string): boolean {
+  return /^(08...|57P0[1-5]|25P03|25P04)$/.test(sqlstate);
+}
+
+/** How an engine that cannot be used is set up, by what it refuses with. */
+const hints: Readonly<Record<string, string>> = {
+  // A prepared statement of another session is there, or the own one is not.
+  '42P05': '; a pooler such as PgBouncer must work in session mode',
+  '26000': '; a pooler such as PgBouncer must work in session mode',
+  '42P10': '; the tables lack their keys: the database is being restored, or has to be',
+};
+
+/** What the server refused, in its own words. Its details are left out: they can show rows. */
+export function refusal({ message }: Error, sqlstate: string): EngineError {
+  const what = `The engine refused: ${message} (SQLSTATE ${sqlstate})${hints[sqlstate] ?? ''}`;
+  return new EngineError('sql', what, sqlstate);
+}

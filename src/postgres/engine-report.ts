@@ -1,5 +1,5 @@
 import type { Connection } from './connection.ts';
-import { noEngine, unfit } from './engine-unfit.ts';
+import { noEngine, unfit } from './engine-error.ts';
 import { type LogLength, logLengthText } from './log-length.ts';
 import { type Replication, readReplication } from './replication.ts';
 import { readMissingRights } from './rights.ts';

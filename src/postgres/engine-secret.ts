@@ -1,5 +1,5 @@
+import { EngineUnfit } from './engine-error.ts';
 import type { EngineKey } from './engine-key.ts';
-import { EngineUnfit } from './engine-unfit.ts';
 
 const about = 'digest secret';
 const sealedPrefix = 'sealed:';

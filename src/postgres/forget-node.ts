@@ -1,5 +1,5 @@
 import type { Connection } from './connection.ts';
-import { EngineUnfit, unfit } from './engine-unfit.ts';
+import { EngineUnfit, unfit } from './engine-error.ts';
 import type { Run } from './statement.ts';
 
 /** What is lost with a node that never comes back. Times are as the node said them last. */

@@ -1,7 +1,7 @@
 import type { Connection } from './connection.ts';
 import { dailyViews } from './daily-schema.ts';
 import type { EngineError } from './engine-error.ts';
-import { EngineUnfit } from './engine-unfit.ts';
+import { EngineUnfit } from './engine-error.ts';
 import { readReplication, whyCommitsMayBeLost } from './replication.ts';
 
 /** As the server counts: 15 of 15.4. */

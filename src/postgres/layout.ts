@@ -1,4 +1,4 @@
-import { EngineUnfit, noEngine, unfit } from './engine-unfit.ts';
+import { EngineUnfit, noEngine, unfit } from './engine-error.ts';
 import { readMissingRights } from './rights.ts';
 import { engineLayout } from './schema.ts';
 import type { Run } from './statement.ts';

@@ -1,7 +1,7 @@
 import type { Connection } from './connection.ts';
 import { dailyStatements, dailyTables, statementsOf } from './daily-schema.ts';
 import type { EngineError } from './engine-error.ts';
-import { EngineUnfit, noEngine, unfit } from './engine-unfit.ts';
+import { EngineUnfit, noEngine, unfit } from './engine-error.ts';
 import { engineLayout } from './schema.ts';
 import type { Run } from './statement.ts';
 

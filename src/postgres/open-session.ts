@@ -1,9 +1,8 @@
 import pg from 'pg';
-import { EngineError } from './engine-error.ts';
+import { EngineError, sqlstateOf } from './engine-error.ts';
 import { tlsOptions } from './engine-tls.ts';
 import { type EngineAddress, type EngineHost, showHost } from './engine-url.ts';
 import { Session, streamOf } from './session.ts';
-import { type DriverError, sqlstateOf } from './sqlstate.ts';
 
 const int8 = 20;
 const types = {
@@ -34,6 +33,9 @@ const preparation = `
 
 const keepAliveAfterMs = 5000;
 
+/** What `pg` rejects with. */
+type DriverError = Error & { readonly code?: string };
+
 export interface SessionOptions {
   /** Is shown in the server's list of sessions. */
   readonly name: string;
@@ -56,7 +58,6 @@ export async function openSession(
     // A function, because `pg` would look for a missing password in files and variables of its own.
     password: () => address.password ?? '',
     ssl: host.host.startsWith('/') ? false : tlsOptions(address.tls),
-    connectionTimeoutMillis: address.connectTimeoutMs,
     ...{ keepAlive: true, keepAliveInitialDelayMillis: keepAliveAfterMs },
     ...{ application_name: name, pipeline: true, types },
     ...(address.options === undefined ? {} : { options: address.options }),
@@ -66,45 +67,33 @@ export async function openSession(
     failed ??= error;
   });
   const giveUp = () => streamOf(client).destroy();
+  const timer = setTimeout(giveUp, address.connectTimeoutMs);
   signal.addEventListener('abort', giveUp);
   try {
     await client.connect();
-    await prepare(client, address.connectTimeoutMs);
+    await prepare(client);
     if (failed !== undefined) throw failed;
+    return new Session(client, host, onLost);
   } catch (error) {
-    streamOf(client).destroy();
-    if (error instanceof NotPrimary)
-      throw new EngineError('unreachable', `${showHost(host)} ${error.message}`);
-    const refusal = whyRefused(error as DriverError, address);
-    const what = refusal ?? whyUnreachable(error as DriverError);
-    throw new EngineError(
-      refusal === undefined ? 'unreachable' : 'refused',
-      `${showHost(host)} ${what}`,
-      sqlstateOf(error),
-    );
+    giveUp();
+    const isOther = error instanceof NotPrimary;
+    const refusal = isOther ? undefined : whyRefused(error as DriverError, address);
+    const what = refusal ?? (isOther ? error.message : whyUnreachable(error as DriverError));
+    const code = refusal === undefined ? 'unreachable' : 'refused';
+    throw new EngineError(code, `${showHost(host)} ${what}`, sqlstateOf(error));
   } finally {
+    clearTimeout(timer);
     signal.removeEventListener('abort', giveUp);
   }
-  return new Session(client, host, onLost);
-}
-
-interface Facts {
-  readonly isStandby: boolean;
-  readonly isReadOnly: boolean;
 }
 
 class NotPrimary extends Error {}
 
-async function prepare(client: pg.Client, timeoutMs: number): Promise<void> {
-  const timer = setTimeout(() => streamOf(client).destroy(), timeoutMs);
-  try {
-    const results = (await client.query(preparation)) as unknown as pg.QueryResult<Facts>[];
-    const { isStandby, isReadOnly } = results.at(-1)?.rows[0] ?? {};
-    if (isStandby) throw new NotPrimary('is a standby, not the primary');
-    if (isReadOnly) throw new NotPrimary('takes no writes: default_transaction_read_only is on');
-  } finally {
-    clearTimeout(timer);
-  }
+async function prepare(client: pg.Client): Promise<void> {
+  const results = (await client.query(preparation)) as unknown as pg.QueryResult[];
+  const { isStandby, isReadOnly } = results.at(-1)?.rows[0] ?? {};
+  if (isStandby) throw new NotPrimary('is a standby, not the primary');
+  if (isReadOnly) throw new NotPrimary('takes no writes: default_transaction_read_only is on');
 }
 
 /** What does not fit, and what to do, by SQLSTATE or by the system's code. */

@@ -1,9 +1,8 @@
+import { connect } from 'node:net';
 import type pg from 'pg';
-import { cancel } from './cancel.ts';
-import { EngineError } from './engine-error.ts';
+import { EngineError, endsSession, refusal, sqlstateOf } from './engine-error.ts';
 import type { EngineHost } from './engine-url.ts';
-import { endsSession, refusal, sqlstateOf } from './sqlstate.ts';
-import type { QueryResult, Statement } from './statement.ts';
+import type { QueryResult, Run, Statement } from './statement.ts';
 
 /** What a statement came to, as the server says it. */
 export interface Outcome extends QueryResult {
@@ -74,6 +73,31 @@ export class Session {
     });
   }
 
+  /** Runs a transaction; the session does nothing else meanwhile. See `Connection.transaction`. */
+  async transaction<T>(work: (run: Run) => Promise<T> | T): Promise<T> {
+    let failure: unknown;
+    const run = <Row>(statement: Statement): Promise<QueryResult<Row>> => {
+      const answer = this.send(statement, false).catch((error: EngineError) => {
+        failure ??= nothingKept(error);
+        throw failure;
+      });
+      answer.catch(() => {}); // `work` need not wait for it: COMMIT tells.
+      return answer as unknown as Promise<QueryResult<Row>>;
+    };
+    void run({ text: 'BEGIN' });
+    let result: T;
+    try {
+      result = await work(run);
+    } catch (error) {
+      if (this.isOpen) await this.send({ text: 'ROLLBACK' }, false).catch(() => {});
+      throw error;
+    }
+    if (!this.isOpen) throw failure ?? new EngineError('unreachable', 'The session with the engine was lost');
+    const { command } = await this.send({ text: 'COMMIT' }, true);
+    if (command === 'COMMIT') return result;
+    throw failure ?? new EngineError('sql', 'The engine rolled the transaction back');
+  }
+
   /** Gives it up: the server is asked to stop what it does, and the socket is gone. */
   abandon(why: Error): void {
     const { processID, secretKey } = this.#client as unknown as { processID: number; secretKey: number };
@@ -98,7 +122,7 @@ export class Session {
   #failed(error: Error): EngineError {
     const sqlstate = sqlstateOf(error);
     if (sqlstate === undefined) return lost(this.#lost ?? error);
-    if (!endsSession(sqlstate)) return refusal(error);
+    if (!endsSession(sqlstate)) return refusal(error, sqlstate);
     this.#lose(error);
     return lost(error);
   }
@@ -116,6 +140,25 @@ function closed(): Error {
   return new EngineError('unreachable', 'The session with the engine is closed');
 }
 
+/** A server that is stopped never takes the request. */
+const cancelWithinMs = 2000;
+const cancelRequest = 80_877_102;
+
+/**
+ * Asks the server to cancel what a session does, by a connection of its own, as the protocol has it. Without this a session
+ * that is given up goes on: one that waits for its standby stays, and holds its locks. There is no answer.
+ */
+function cancel({ host, port }: EngineHost, processId: number, secret: number): void {
+  const message = Buffer.alloc(16);
+  for (const [at, value] of [16, cancelRequest, processId, secret].entries())
+    message.writeInt32BE(value, at * 4);
+  const socket = connect(host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port });
+  socket.on('error', () => socket.destroy());
+  socket.setTimeout(cancelWithinMs, () => socket.destroy());
+  socket.on('connect', () => socket.end(message));
+  socket.unref();
+}
+
 /** Ends a client's socket at once. `pg` has no method for that. */
 export function streamOf(client: pg.Client): { destroy(): void } {
   return (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream;
@@ -131,4 +174,11 @@ function lost(why: Error): EngineError {
 function unconfirmed(): EngineError {
   const message = 'The engine has committed without its standby: the wait for it was cancelled';
   return new EngineError('unknown_outcome', message, '01000');
+}
+
+/** COMMIT was not sent: what was lost with the session is not kept. */
+function nothingKept(error: EngineError): EngineError {
+  if (error.code !== 'unknown_outcome') return error;
+  const isLate = error.cause instanceof EngineError && error.cause.code === 'deadline';
+  return new EngineError(isLate ? 'deadline' : 'unreachable', error.message, error.sqlstate, error.cause);
 }

@@ -88,7 +88,7 @@ async function load(data: string, { connection, key, log }: Joining): Promise<Ac
       'Cannot use --engine: it has no accounts yet; let flagmeter engine adopt finish, or begin with flagmeter engine init',
     );
   const writes = new RecordCodec(key).decodeRecords(records);
-  await createAtomically(data, ['accounts', 'usage'], async (aside) => {
+  await createAtomically(data, async (aside) => {
     const accounts = openAccountStore(aside);
     const state = {
       engine: String(engine),

@@ -49,9 +49,16 @@ export class AlreadyPrepared extends Error {
   }
 }
 
-/** Checks that a data directory is prepared, without touching it. @throws {Error} when it is not */
-export function checkPrepared(data: string): void {
-  const missing = ['accounts/data.mdb', 'usage/data.mdb'].find((name) => !isPresent(join(data, name)));
+/**
+ * Checks that a data directory is prepared, without touching it.
+ * @param has whether the directory has a file
+ * @throws {Error} when it is not
+ */
+export function checkPrepared(
+  data: string,
+  has = (directory: string, file: string) => isPresent(join(directory, file)),
+): void {
+  const missing = ['accounts/data.mdb', 'usage/data.mdb'].find((name) => !has(data, name));
   if (missing === undefined) return;
   const must = 'check --data, and that its volume is mounted';
   throw new Error(`Cannot find a store in ${data}: there is no ${missing}; ${must}`);
@@ -105,7 +112,7 @@ export async function openPreparedOrCopy(data: string): Promise<AccountStore | u
  */
 export async function prepareData(data: string, wanted: Preparation): Promise<FirstCredentials> {
   let first: FirstCredentials | undefined;
-  await createAtomically(data, ['accounts', 'usage'], async (aside) => {
+  await createAtomically(data, async (aside) => {
     const accounts = openAccountStore(aside);
     first = await prepareStore(accounts, wanted).finally(() => accounts.lmdb.close());
     await openUsageStore(aside).lmdb.close();

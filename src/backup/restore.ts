@@ -20,9 +20,6 @@ import { checkRoom } from './write-file.ts';
 /** Folders that a data directory may have, each of a store. */
 const folders = ['accounts', 'usage', 'spool'];
 
-/** Usage comes first: a directory with accounts alone would be started with empty usage. */
-const inOrder = ['usage', 'accounts'];
-
 /**
  * Makes the data of a directory from a backup. A file is read twice: nothing is written before all of it was checked. Standard
  * input is checked while it is written under another name.
@@ -45,7 +42,7 @@ export async function restore(
     checkRoom(join(data, 'accounts'), statSync(file).size);
   }
   let restored: ReadBackup | undefined;
-  await createAtomically(data, inOrder, async (staging) => {
+  await createAtomically(data, async (staging) => {
     restored = await unpack(file, staging, pace, authentication);
   });
   return restored!;

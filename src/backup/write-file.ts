@@ -1,7 +1,9 @@
-import { renameSync, rmSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { permissionDenied, presenceOf } from '../presence.ts';
+import { closeSync, lstatSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { isPresent, permissionDenied, presenceOf } from '../presence.ts';
+import { isRunning } from '../running.ts';
 import { diskSpace } from '../store/disk-space.ts';
+import { isLocked, lockWritten } from '../store/lock.ts';
 import { syncPath } from '../store/sync.ts';
 import { FileWriter } from './file-writer.ts';
 import type { Sink } from './write-backup.ts';
@@ -16,7 +18,9 @@ const reserveBytes = 64 * 1024 * 1024;
  */
 export async function writeFileWhole<T>(file: string, write: (sink: Sink) => Promise<T>): Promise<T> {
   const made = `${file}.${process.pid}.tmp`;
+  removeLeftovers(file);
   const writer = open(made, file);
+  const lock = lockWritten(made);
   try {
     const written = await write({
       expect: (bytes) => checkRoom(file, bytes),
@@ -31,6 +35,21 @@ export async function writeFileWhole<T>(file: string, write: (sink: Sink) => Pro
     throw isFull(error) ? noRoom(file) : error;
   } finally {
     writer.close();
+    closeSync(lock);
+  }
+}
+
+/** Removes what killed runs of this user have left beside a file. A run that goes on has locked its own. */
+function removeLeftovers(file: string): void {
+  const folder = dirname(file);
+  if (!isPresent(folder)) return;
+  for (const name of readdirSync(folder)) {
+    const pid =
+      name.startsWith(`${basename(file)}.`) && /^\d+(?=\.tmp$)/.exec(name.slice(basename(file).length + 1));
+    if (!pid || (Number(pid[0]) !== process.pid && isRunning(Number(pid[0])))) continue;
+    const left = join(folder, name);
+    const found = lstatSync(left, { throwIfNoEntry: false });
+    if (found?.isFile() && found.uid === process.getuid?.() && !isLocked(left)) rmSync(left, { force: true });
   }
 }
 

@@ -1,5 +1,6 @@
 import { linkSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { isRunning } from '../running.ts';
 import type { Context } from './context.ts';
 import { Failure } from './failure.ts';
 
@@ -69,18 +70,9 @@ function removeAbandoned(path: string, owner: string, now: number): boolean {
 
 function isAbandoned(path: string, seen: string, now: number): boolean {
   const [, pid, host] = /^(\d+)@(\S*) /.exec(seen) ?? [];
-  if (host === hostname() && !isAlive(Number(pid))) return true;
+  if (host === hostname() && !isRunning(Number(pid))) return true;
   const since = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
   return since !== undefined && now - since > abandonedAfterMs;
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
 }
 
 function sideFile(path: string, owner: string): string {

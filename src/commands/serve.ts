@@ -9,6 +9,7 @@ import { loadDescriptors, loadEngine } from '../http/engines/runtime.ts';
 import { createLog, type Log, type LogFormat, type LogLevel } from '../log.ts';
 import { isPresent } from '../presence.ts';
 import { type AccountStore, openAccountStore } from '../store/accounts.ts';
+import { willHave } from '../store/create-atomically.ts';
 import { lockDataDirectory } from '../store/lock.ts';
 import type { Terminal } from '../terminal.ts';
 import { shareLogFormat } from '../worker-log.ts';
@@ -99,7 +100,7 @@ async function openAndServe(serving: Serving): Promise<number> {
 
 async function serveOn(bound: BoundListeners, serving: Serving, reloadable: Reloadable): Promise<number> {
   const { config, log, terminal, signals } = serving;
-  if (config.existing) checkPrepared(config.data);
+  if (config.existing) checkPrepared(config.data, willHave);
   const lock = lockDataDirectory(config.data);
   try {
     forgetPasswordRequests(config.data);

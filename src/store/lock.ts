@@ -11,6 +11,7 @@ import { constants } from 'node:os';
 import { dirname, join } from 'node:path';
 import * as lmdb from 'lmdb';
 import { permissionDenied, readable } from '../presence.ts';
+import { finishCreation } from './create-atomically.ts';
 import { dataFilesIn } from './data-file.ts';
 
 /** The right to be the one process that uses a data directory. */
@@ -29,7 +30,10 @@ export interface DataLock {
  * @throws {Error} that names the directory and the process that holds the lock, or says why it cannot be locked
  */
 export function lockDataDirectory(directory: string, remedy = ''): DataLock {
-  const files = () => dataFilesIn(directory);
+  const files = () => {
+    finishCreation(directory); // The lock on the directory is held by now.
+    return dataFilesIn(directory);
+  };
   return lockAll({ directory, shown: `the data directory ${directory}`, flag: '--data', remedy, files });
 }
 
@@ -82,6 +86,16 @@ function lockPath(path: string, remedy: string): number {
   if (error === constants.errno.EWOULDBLOCK)
     throw new Error(`${holderOf(path)} is using it${remedy && `; ${remedy}`}`);
   throw new Error(`its file system cannot lock it (error ${error}); use a local disk`);
+}
+
+/**
+ * Locks a file that this process writes, unless its file system cannot.
+ * @returns the descriptor that holds the lock
+ */
+export function lockWritten(path: string): number {
+  const descriptor = openSync(path, 'r');
+  tryLock(descriptor);
+  return descriptor;
 }
 
 /**

@@ -1,11 +1,12 @@
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { createAtomically } from '../../src/store/create-atomically.ts';
+import { lockDataDirectory } from '../../src/store/lock.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 test('nothing appears in its place before everything is created', async () => {
   const data = temporaryDirectory();
-  await createAtomically(data, ['first', 'second'], async (aside) => {
+  await createAtomically(data, async (aside) => {
     for (const name of ['first', 'second']) {
       mkdirSync(`${aside}/${name}`);
       writeFileSync(`${aside}/${name}/file`, 'whole');
@@ -18,7 +19,7 @@ test('nothing appears in its place before everything is created', async () => {
 test('a failure leaves nothing behind, and leftovers of a power cut do no harm', async () => {
   const data = temporaryDirectory();
   let half = '';
-  const failing = createAtomically(data, ['store'], async (aside) => {
+  const failing = createAtomically(data, async (aside) => {
     mkdirSync(`${aside}/store`);
     half = aside;
     throw new Error('no room');
@@ -27,9 +28,20 @@ test('a failure leaves nothing behind, and leftovers of a power cut do no harm',
   expect(readdirSync(data)).toEqual([]);
   mkdirSync(`${half}/store`, { recursive: true });
   writeFileSync(`${half}/store/data.mdb`, '');
-  await createAtomically(data, ['store'], async (aside) => {
+  await createAtomically(data, async (aside) => {
     expect(existsSync(`${aside}/store`)).toBe(false);
     mkdirSync(`${aside}/store`);
   });
   expect(readdirSync(data)).toEqual(['store']);
+});
+
+test('directories that an earlier run had completed are moved once the data directory is locked', () => {
+  const data = temporaryDirectory();
+  for (const store of ['accounts', 'usage']) {
+    mkdirSync(`${data}/prepared.tmp/${store}`, { recursive: true });
+    writeFileSync(`${data}/prepared.tmp/${store}/data.mdb`, store);
+  }
+  lockDataDirectory(data).release();
+  expect(readdirSync(data).sort()).toEqual(['accounts', 'usage']);
+  expect(readFileSync(`${data}/usage/data.mdb`, 'utf8')).toBe('usage');
 });

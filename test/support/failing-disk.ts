@@ -1,8 +1,7 @@
-import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { type Binary, type Credentials, freshDirectory, prepare, startBinary } from './binary.ts';
+import { compilePreload } from './preload.ts';
 
 /** What a disk fails to do: see failing-disk.c. */
 export type DiskFault = 'FAILING_SYNC' | 'FAILING_META' | 'FAILING_DATA' | 'SLOW_SYNC';
@@ -15,12 +14,11 @@ export interface FailingDisk {
 
 /** A disk on which the fault begins when `fail` is called. */
 export function failingDisk(fault: DiskFault): FailingDisk {
-  const directory = freshDirectory();
-  const library = join(directory, 'failing-disk.so');
-  const trigger = join(directory, 'fail');
-  const source = fileURLToPath(new URL('failing-disk.c', import.meta.url));
-  execFileSync('cc', ['-shared', '-fPIC', '-o', library, source]);
-  return { env: { LD_PRELOAD: library, [fault]: trigger }, fail: () => writeFileSync(trigger, '') };
+  const trigger = join(freshDirectory(), 'fail');
+  return {
+    env: { LD_PRELOAD: compilePreload('failing-disk'), [fault]: trigger },
+    fail: () => writeFileSync(trigger, ''),
+  };
 }
 
 export interface OnFailingDisk extends Binary {

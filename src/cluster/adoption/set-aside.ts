@@ -5,7 +5,7 @@ import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 import { isPresent } from '../../presence.ts';
 import { openAccountStore } from '../../store/accounts.ts';
-import { createAtomically } from '../../store/create-atomically.ts';
+import { createAtomically, finishCreation } from '../../store/create-atomically.ts';
 import { diskSpace } from '../../store/disk-space.ts';
 import { openReplicaStore } from '../../store/replica-store.ts';
 import { ReplicaSnapshot } from '../snapshot.ts';
@@ -84,9 +84,10 @@ export class SetAside {
         const holding = holdingOf(usage, accounts, spool);
         const name = nameOf(holding);
         const folder = join(data, setAsideFolder);
+        finishCreation(folder);
         if (setAsideIn(data).names.some((known) => partOf(known, lost) === partOf(name, lost))) return;
         mkdirSync(folder, { recursive: true, mode: 0o700 });
-        await createAtomically(folder, [name], async (staging) => {
+        await createAtomically(folder, async (staging) => {
           mkdirSync(join(staging, name), { mode: 0o700 });
           const write = (file: string, text: string | Buffer) => this.#write(join(staging, name, file), text);
           await write(holdingFile, JSON.stringify(holding));

@@ -1,0 +1,106 @@
+import { chownSync, existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  type Credentials,
+  cleanUp,
+  freshDirectory,
+  prepare,
+  startBinary,
+  stop,
+  token,
+} from '../support/binary.ts';
+import { compilePreload } from '../support/preload.ts';
+import { runBinary } from '../support/run-binary.ts';
+
+afterAll(cleanUp);
+
+let library: string;
+let data: string;
+let file: string;
+let credentials: Credentials;
+
+beforeAll(async () => {
+  library = compilePreload('kill-at-step');
+  data = join(freshDirectory(), 'data');
+  file = join(freshDirectory(), 'data.backup');
+  credentials = await prepare(data);
+  expect(await runBinary(['backup', '--data', data, '--to', file])).toMatchObject({ code: 0 });
+});
+
+/** Runs a command again and again, each time killed one step later, until it ends by itself. @returns how often it was killed */
+async function killAtEachStep(args: () => string[], then: () => Promise<void>): Promise<number> {
+  for (let step = 1; ; step += 1) {
+    const { signal, stderr } = await runBinary(args(), { LD_PRELOAD: library, KILL_AT: String(step) });
+    if (signal === null) return step - 1;
+    expect(signal, stderr).toBe('SIGKILL');
+    await then();
+  }
+}
+
+describe('after a restore that was killed at any step', () => {
+  test('another one restores the data, or finds them complete', async () => {
+    let target = '';
+    const restore = () => ['restore', '--from', file, '--data', target];
+    const kills = await killAtEachStep(
+      () => {
+        target = join(freshDirectory(), 'data');
+        return restore();
+      },
+      async () => {
+        const again = await runBinary(restore());
+        if (again.code !== 0) expect(again.stderr).toContain('it has data');
+        expect(await runBinary(['verify', '--data', target])).toMatchObject({ code: 0 });
+        expect(readdirSync(target).sort()).toEqual(['accounts', 'usage']);
+      },
+    );
+    expect(kills).toBeGreaterThan(10);
+  });
+
+  test('the server starts with the data, or with none', async () => {
+    let target = '';
+    await killAtEachStep(
+      () => {
+        target = join(freshDirectory(), 'data');
+        return ['restore', '--from', file, '--data', target];
+      },
+      async () => {
+        const isComplete = ['accounts', 'prepared.tmp'].some((name) => existsSync(join(target, name)));
+        const service = await startBinary({ data: target, args: isComplete ? ['--existing'] : [] });
+        if (isComplete) await token(service.http, credentials);
+        expect((await stop(service)).code).toBe(0);
+        expect(readdirSync(target).sort()).toEqual(['accounts', 'usage']);
+      },
+    );
+  });
+});
+
+describe('a backup', () => {
+  test('removes what one that was killed at any step has left', async () => {
+    const folder = freshDirectory();
+    const args = ['backup', '--data', data, '--to', join(folder, 'kept.backup')];
+    let left = 0;
+    await killAtEachStep(
+      () => args,
+      async () => {
+        left = Math.max(left, readdirSync(folder).filter((name) => name.endsWith('.tmp')).length);
+        expect(await runBinary(args)).toMatchObject({ code: 0 });
+        expect(readdirSync(folder)).toEqual(['kept.backup']);
+      },
+    );
+    expect(left).toBe(1);
+  });
+
+  test('keeps what a running process or another user writes, and files of other names', async () => {
+    const folder = freshDirectory();
+    const others = [`a.backup.${process.pid}.tmp`, 'a.backup.99999999.tmp.old', 'ab.backup.99999999.tmp'];
+    const foreign = 'a.backup.99999998.tmp';
+    for (const name of [...others, foreign]) writeFileSync(join(folder, name), '');
+    const isRoot = process.getuid?.() === 0;
+    if (isRoot) chownSync(join(folder, foreign), 65534, 65534);
+    expect(await runBinary(['backup', '--data', data, '--to', join(folder, 'a.backup')])).toMatchObject({
+      code: 0,
+    });
+    expect(readdirSync(folder).sort()).toEqual([...others, ...(isRoot ? [foreign] : []), 'a.backup'].sort());
+  });
+});

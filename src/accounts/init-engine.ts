@@ -4,7 +4,7 @@ import { RecordCodec } from '../engine/record-codec.ts';
 import type { Connection } from '../postgres/connection.ts';
 import { EngineError } from '../postgres/engine-error.ts';
 import type { EngineKey } from '../postgres/engine-key.ts';
-import { storedSecret } from '../postgres/engine-secret.ts';
+import { storedSecret } from '../postgres/engine-key.ts';
 import { checkPlace, whyNotMade } from '../postgres/init-checks.ts';
 import { newLogId } from '../postgres/log-id.ts';
 import { createTables, type NewEngine } from '../postgres/schema.ts';

@@ -1,4 +1,4 @@
-import { maxSkewMs } from '../postgres/clock-skew.ts';
+import { maxSkewMs } from '../postgres/shared-clock.ts';
 import { keysIn } from '../store/key-prefix.ts';
 import { type Message, messageLifeMs, putMessage, takeMessages } from '../store/messages.ts';
 import type { ReplicaStore } from '../store/replica-store.ts';

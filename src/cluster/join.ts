@@ -1,7 +1,6 @@
-import { whySkewed } from '../postgres/clock-skew.ts';
 import type { EngineSession } from '../postgres/connection.ts';
 import { engineLayout } from '../postgres/schema.ts';
-import { engineNow } from '../postgres/shared-clock.ts';
+import { engineNow, whySkewed } from '../postgres/shared-clock.ts';
 
 /** How a node is known in the engine. */
 export interface NodeFacts {

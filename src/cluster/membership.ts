@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
-import { maxSkewMs } from '../postgres/clock-skew.ts';
 import type { EngineSession } from '../postgres/connection.ts';
+import { maxSkewMs } from '../postgres/shared-clock.ts';
 import { JoinRefused, join, type NodeFacts } from './join.ts';
 import type { Stream } from './streams.ts';
 

@@ -4,6 +4,7 @@ import { Histogram } from '../histogram.ts';
 import type { LogLevel } from '../log.ts';
 import { watchLoop } from '../loop-delay.ts';
 import { Connection } from '../postgres/connection.ts';
+import { readEngineKey } from '../postgres/engine-key.ts';
 import type { EngineAddress } from '../postgres/engine-url.ts';
 import { checkSameEngine } from '../postgres/layout.ts';
 import { openReplicaStore } from '../store/replica-store.ts';
@@ -20,6 +21,7 @@ import { Spool } from './spool.ts';
 export interface ReplicaWorkerStart {
   readonly data: string;
   readonly address: EngineAddress;
+  readonly keyFile: string | undefined;
   readonly facts: NodeFacts;
   readonly settings: ReplicaSettings;
   readonly snapshotBytes: number;
@@ -38,8 +40,9 @@ const deadlineMs = 5000;
 
 logThreadConsole();
 const start = workerData as ReplicaWorkerStart & { readonly port: MessagePort };
-const { data, address, facts, settings, snapshotBytes, logLevel, port } = start;
+const { data, address, keyFile, facts, settings, snapshotBytes, logLevel, port } = start;
 const log = threadLog(logLevel);
+const key = keyFile === undefined ? undefined : readEngineKey(keyFile);
 const clock = systemClock;
 watchLoop(new Histogram(undefined, start.delays), clock);
 
@@ -49,7 +52,7 @@ const connect = (name: string) =>
   new Connection(address, {
     name: `flagmeter ${facts.name} ${name}`,
     ...{ log, clock, deadlineMs },
-    prepare: async (run) => void (await checkSameEngine(run, facts.engine)),
+    prepare: async (run) => void (await checkSameEngine(run, facts.engine, key)),
   });
 const sessions = [connect('log'), connect('side')] as const;
 const calls = new PortCalls(port, {

@@ -13,13 +13,11 @@ import type { Config } from '../config.ts';
 import type { Engine } from '../engine/engine.ts';
 import { PostgresEngine } from '../engine/postgres.ts';
 import type { Log } from '../log.ts';
-import { maxSkewMs } from '../postgres/clock-skew.ts';
 import { Connection } from '../postgres/connection.ts';
 import { type EngineKey, readEngineKey } from '../postgres/engine-key.ts';
-import { readSecret } from '../postgres/engine-secret.ts';
 import type { EngineAddress } from '../postgres/engine-url.ts';
 import { checkSameEngine } from '../postgres/layout.ts';
-import { SharedClock } from '../postgres/shared-clock.ts';
+import { maxSkewMs, SharedClock } from '../postgres/shared-clock.ts';
 import type { AccountStore } from '../store/accounts.ts';
 import { readCopyState } from '../store/copy-state.ts';
 import type { StoreHealth } from '../store/store-health.ts';
@@ -120,9 +118,9 @@ class EngineLink {
     const connection = new Connection(this.address, {
       ...{ name, log, clock, deadlineMs },
       prepare: async (run) => {
-        const { id, secret } = await checkSameEngine(run, this.found?.id ?? this.known);
+        const facts = await checkSameEngine(run, this.found?.id ?? this.known, this.#key);
         if (this.found === undefined) await clock.ask(run);
-        this.found ??= { id, secret: readSecret(secret, this.#key), stored: secret };
+        this.found ??= { id: facts.id, secret: facts.digestSecret, stored: facts.secret };
       },
     });
     this.#connections.set(purpose, connection);
@@ -189,6 +187,7 @@ class ClusterStorage implements Storage {
       start: {
         data: config.data,
         address: this.#link.address,
+        keyFile: config.engineKeyFile,
         facts: {
           directory: spool.directory,
           path: config.data,

@@ -1,6 +1,7 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { readTextFile } from '../text-file.ts';
+import { EngineUnfit } from './engine-error.ts';
 
 const algorithm = 'aes-256-gcm';
 const keyBytes = 32;
@@ -28,7 +29,7 @@ export class EngineKey {
     return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64');
   }
 
-  /** @throws {Error} when it was sealed with another key, or as something else */
+  /** @throws {EngineUnfit} when it was sealed with another key, or as something else */
   open(sealed: string, about: string): Buffer {
     const bytes = Buffer.from(sealed, 'base64');
     try {
@@ -39,7 +40,7 @@ export class EngineKey {
       decipher.setAuthTag(bytes.subarray(nonceBytes, nonceBytes + tagBytes));
       return Buffer.concat([decipher.update(bytes.subarray(nonceBytes + tagBytes)), decipher.final()]);
     } catch {
-      throw new Error(
+      throw new EngineUnfit(
         'Cannot read a secret of the engine: --engine-key-file is not the key file that the engine was made with',
       );
     }
@@ -69,4 +70,26 @@ export function readEngineKey(file: string): EngineKey {
   throw new Error(
     `Cannot use --engine-key-file ${file}: it must hold 32 random bytes as base64 or hex, as flagmeter engine key makes it`,
   );
+}
+
+const aboutSecret = 'digest secret';
+const sealedPrefix = 'sealed:';
+
+/** How the secret of an engine stands in `fm_engine`: encrypted when there is a key file. */
+export function storedSecret(secret: Buffer, key: EngineKey | undefined): string {
+  return key === undefined ? secret.toString('base64') : `${sealedPrefix}${key.seal(secret, aboutSecret)}`;
+}
+
+/**
+ * Reads it again. It also tells whether the key file is that of the engine, before anything is written with it.
+ * @throws {EngineUnfit} the engine has another key file, needs one, or has none
+ */
+export function readSecret(stored: string, key: EngineKey | undefined): Buffer {
+  const isSealed = stored.startsWith(sealedPrefix);
+  if (isSealed && key === undefined)
+    throw new EngineUnfit('The engine was made with a key file: give the same one with --engine-key-file');
+  if (!isSealed && key !== undefined)
+    throw new EngineUnfit('The engine was made without a key file: leave out --engine-key-file');
+  if (key === undefined) return Buffer.from(stored, 'base64');
+  return key.open(stored.slice(sealedPrefix.length), aboutSecret);
 }

@@ -1,8 +1,8 @@
 import type { Connection } from './connection.ts';
 import { noEngine, unfit } from './engine-error.ts';
+import { readMissingRights } from './layout.ts';
 import { type LogLength, logLengthText } from './log-length.ts';
 import { type Replication, readReplication } from './replication.ts';
-import { readMissingRights } from './rights.ts';
 import type { QueryResult } from './statement.ts';
 
 /** All that an engine says of itself and its nodes, at one moment. */

@@ -37,41 +37,47 @@ export class EngineUrlError extends Error {
   override readonly name = 'EngineUrlError';
 }
 
-const shape = 'postgres://USER:PASSWORD@HOST:PORT,HOST:PORT/DATABASE?sslmode=verify-full&sslrootcert=FILE';
-const defaultPort = 5432;
-const defaultConnectTimeoutSeconds = 3;
-const parameterNames = [
-  ...(['sslmode', 'sslrootcert', 'sslcert', 'sslkey'] as const),
-  ...(['connect_timeout', 'options', 'target_session_attrs'] as const),
-] as const;
-type ParameterName = (typeof parameterNames)[number];
-type Parameters = ReadonlyMap<ParameterName, string>;
+const form =
+  'Its form is postgres://USER:PASSWORD@HOST:PORT,HOST:PORT/DATABASE?sslmode=verify-full&sslrootcert=FILE';
+
+/** The parameters, with what they are when left out. An empty one is left out. */
+const defaults = {
+  ...{ sslmode: '', sslrootcert: '', sslcert: '', sslkey: '' },
+  ...{ connect_timeout: '3', options: '', target_session_attrs: 'read-write' },
+};
+type Parameters = Readonly<typeof defaults>;
 
 /**
  * Reads a URL as `psql` takes it: several hosts, percent-encoding, IPv6 addresses in brackets.
  * @throws {EngineUrlError}
  */
 export function parseEngineUrl(text: string): EngineAddress {
-  const parts = /^postgres(?:ql)?:\/\/([^/?#]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/.exec(text.trim());
-  if (parts === null) throw new EngineUrlError(whyNoUrl(text.trim()));
-  const [, authority = '', path = '', query = ''] = parts;
-  const at = authority.lastIndexOf('@');
-  if (authority.indexOf('@') !== at || `${path}${query}`.includes('@'))
-    throw new EngineUrlError(rawCharacter);
-  if (at === -1) throw new EngineUrlError(`The engine's URL names no user. Its form is ${shape}`);
-  const { user, password } = parseUser(authority.slice(0, at));
+  const url = text.trim();
+  if (!/^postgres(ql)?:\/\//.test(url)) fail(`The engine's URL must begin with postgres://. ${form}`);
+  const parts = /^\w+:\/\/([^/?#]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/.exec(url);
+  const [, authority = '', path = '', query = ''] =
+    parts ?? fail("The engine's URL has a # in it. In a password write %23 for it");
+  const [login = '', list, ...more] = authority.split('@');
+  if (more.length > 0 || `${path}${query}`.includes('@'))
+    fail(
+      "The engine's URL has an @ where none belongs. In a user or password write %40 for @, %2F for /, %3F for ?, %23 for # and %25 for %",
+    );
+  const [, name = '', secret = ''] = /^([^:]*):?(.*)$/s.exec(login)!;
+  const user = list === undefined ? '' : decode(name, 'the user');
+  if (user === '') fail(`The engine's URL names no user. ${form}`);
+  const password = decode(secret, 'the password') || undefined;
   const parameters = parseParameters(query);
-  const hosts = authority
-    .slice(at + 1)
-    .split(',')
-    .map((host, index) => parseHost(host, index));
+  const hosts = list!.split(',').map(parseHost);
   const database = decode(path, 'the database');
-  if (database === '') throw new EngineUrlError(`The engine's URL names no database. Its form is ${shape}`);
+  if (database === '') fail(`The engine's URL names no database. ${form}`);
+  const seconds = Number(parameters.connect_timeout);
+  if (!Number.isInteger(seconds) || seconds < 1 || seconds > 60)
+    fail("connect_timeout of the engine's URL must be a whole number of seconds from 1 to 60");
   return {
     ...{ hosts, database, user, password },
     tls: parseTls(parameters, hosts),
-    connectTimeoutMs: parseTimeout(parameters.get('connect_timeout')) * 1000,
-    options: parameters.get('options'),
+    connectTimeoutMs: seconds * 1000,
+    options: parameters.options || undefined,
   };
 }
 
@@ -87,92 +93,55 @@ export function showHost({ host, port }: EngineHost): string {
   return `${isIPv6(host) ? `[${host}]` : host}:${port}`;
 }
 
-const rawCharacter =
-  "The engine's URL has an @ where none belongs. In a user or password write %40 for @, %2F for /, %3F for ?, %23 for # and %25 for %";
-
-function whyNoUrl(text: string): string {
-  if (/^postgres(ql)?:\/\//.test(text))
-    return "The engine's URL has a # in it. In a password write %23 for it";
-  return `The engine's URL must begin with postgres://. Its form is ${shape}`;
-}
-
-function parseUser(text: string): { user: string; password: string | undefined } {
-  const colon = text.indexOf(':');
-  const user = decode(colon === -1 ? text : text.slice(0, colon), 'the user');
-  if (user === '') throw new EngineUrlError(`The engine's URL names no user. Its form is ${shape}`);
-  const password = colon === -1 ? '' : decode(text.slice(colon + 1), 'the password');
-  return { user, password: password === '' ? undefined : password };
-}
-
 function parseHost(text: string, index: number): EngineHost {
   const which = `Host ${index + 1} of the engine's URL`;
-  const parts = /^(\[[^\]]*\]|[^:]*)(?::([^:]*))?$/.exec(text);
-  if (parts === null)
-    throw new EngineUrlError(
-      `${which} has more than one colon: an IPv6 address stands in brackets, as in [::1]:5432`,
-    );
-  const [, name = '', digits = ''] = parts;
-  const port = digits === '' ? defaultPort : /^\d{1,5}$/.test(digits) ? Number(digits) : 0;
-  if (port < 1 || port > 65_535)
-    throw new EngineUrlError(`${which} has a port that is not a number from 1 to 65535`);
-  const host = decode(name.replace(/^\[(.*)\]$/, '$1'), which);
-  if (name.startsWith('[') && !isIPv6(host))
-    throw new EngineUrlError(`${which} has no IPv6 address in its brackets`);
-  if (!isHost(host)) throw new EngineUrlError(`${which} is not a host name or an address`);
+  const [, name = '', digits = ''] =
+    /^(\[[^\]]*\]|[^:]*)(?::([^:]*))?$/.exec(text) ??
+    fail(`${which} has more than one colon: an IPv6 address stands in brackets, as in [::1]:5432`);
+  const port = digits === '' ? 5432 : Number(digits);
+  if (!/^\d{0,5}$/.test(digits) || port < 1 || port > 65_535)
+    fail(`${which} has a port that is not a number from 1 to 65535`);
+  const isBracketed = name.startsWith('[');
+  const host = decode(isBracketed ? name.slice(1, -1) : name, which);
+  if (isBracketed && !isIPv6(host)) fail(`${which} has no IPv6 address in its brackets`);
+  if (!host.startsWith('/') && isIP(host) === 0 && !/^[\w-]+(\.[\w-]+)*\.?$/.test(host))
+    fail(`${which} is not a host name or an address`);
   return { host, port };
 }
 
-function isHost(host: string): boolean {
-  return host.startsWith('/') || isIP(host) !== 0 || /^[\w-]+(\.[\w-]+)*\.?$/.test(host);
-}
-
+/** An unknown name is not shown: it may be a part of a password that was not encoded. */
 function parseParameters(query: string): Parameters {
-  const found = new Map<ParameterName, string>();
+  const found: Partial<Record<string, string>> = {};
   for (const pair of query.split('&').filter((each) => each !== '')) {
-    const equals = pair.indexOf('=');
-    const name = decode(equals === -1 ? pair : pair.slice(0, equals), 'a parameter') as ParameterName;
-    const problem = found.has(name) ? 'twice' : 'which is not known';
-    if (found.has(name) || !parameterNames.includes(name))
-      throw new EngineUrlError(
-        `The engine's URL has the parameter ${JSON.stringify(name)} ${problem}. Known are ${parameterNames.join(', ')}`,
-      );
-    found.set(name, equals === -1 ? '' : decode(pair.slice(equals + 1), name));
+    const [, encoded = '', value = ''] = /^([^=]*)=?(.*)$/s.exec(pair)!;
+    const name = decode(encoded, 'a parameter');
+    if (!Object.hasOwn(defaults, name))
+      fail(`The engine's URL has an unknown parameter. Known are ${Object.keys(defaults).join(', ')}`);
+    if (Object.hasOwn(found, name)) fail(`The engine's URL has the parameter ${name} twice`);
+    found[name] = decode(value, name);
   }
-  const target = found.get('target_session_attrs') ?? 'read-write';
-  if (!['read-write', 'primary'].includes(target))
-    throw new EngineUrlError("target_session_attrs of the engine's URL must be read-write or primary");
-  return found;
+  const all = { ...defaults, ...found };
+  if (!['read-write', 'primary'].includes(all.target_session_attrs))
+    fail("target_session_attrs of the engine's URL must be read-write or primary");
+  return all;
 }
 
 /** Whoever names roots wants them used. Without TLS is the default only where nothing leaves the machine. */
 function parseTls(parameters: Parameters, hosts: readonly EngineHost[]): EngineTls {
-  const file = (name: ParameterName) => parameters.get(name) || undefined;
-  const root = file('sslrootcert');
-  const local = root === undefined && hosts.every(isLocal) ? 'disable' : 'verify-full';
-  const mode = (parameters.get('sslmode') ?? local) as TlsMode;
-  if (!tlsModes.includes(mode))
-    throw new EngineUrlError(`sslmode of the engine's URL must be one of ${tlsModes.join(', ')}`);
+  const { sslrootcert, sslcert, sslkey } = parameters;
+  const [root, certificateFile, keyFile] = [sslrootcert, sslcert, sslkey].map((file) => file || undefined);
+  const unnamed = root === undefined && hosts.every(isLocal) ? 'disable' : 'verify-full';
+  const mode = (parameters.sslmode || unnamed) as TlsMode;
+  if (!tlsModes.includes(mode)) fail(`sslmode of the engine's URL must be one of ${tlsModes.join(', ')}`);
   if (root !== undefined && (mode === 'disable' || mode === 'require'))
-    throw new EngineUrlError(
-      `The engine's URL names sslrootcert, which sslmode=${mode} does not use: say sslmode=verify-full`,
-    );
-  const [certificateFile, keyFile] = [file('sslcert'), file('sslkey')];
+    fail(`The engine's URL names sslrootcert, which sslmode=${mode} does not use: say sslmode=verify-full`);
   if ((certificateFile === undefined) !== (keyFile === undefined))
-    throw new EngineUrlError("The engine's URL must name both sslcert and sslkey, or none of them");
+    fail("The engine's URL must name both sslcert and sslkey, or none of them");
   return { mode, rootFile: root === 'system' ? undefined : root, certificateFile, keyFile };
 }
 
 function isLocal({ host }: EngineHost): boolean {
   return host.startsWith('/') || host === 'localhost' || host === '::1' || /^127\./.test(host);
-}
-
-function parseTimeout(text: string | undefined): number {
-  const seconds = text === undefined ? defaultConnectTimeoutSeconds : Number(text);
-  if (!Number.isInteger(seconds) || seconds < 1 || seconds > 60)
-    throw new EngineUrlError(
-      "connect_timeout of the engine's URL must be a whole number of seconds from 1 to 60",
-    );
-  return seconds;
 }
 
 function decode(text: string, what: string): string {
@@ -182,5 +151,9 @@ function decode(text: string, what: string): string {
   } catch {
     // It is said below.
   }
-  throw new EngineUrlError(`${what} in the engine's URL is not percent-encoded rightly: write %25 for %`);
+  return fail(`${what} in the engine's URL is not percent-encoded rightly: write %25 for %`);
+}
+
+function fail(message: string): never {
+  throw new EngineUrlError(message);
 }

@@ -1,17 +1,12 @@
-import { maxSkewMs } from './clock-skew.ts';
 import type { EngineReport, NodeReport, ServerFacts } from './engine-report.ts';
 import { oldestServer } from './init-checks.ts';
 import { canCommit, whyCommitsMayBeLost } from './replication.ts';
+import { whySkewed } from './shared-clock.ts';
 
 /** What people should change, in sentences. @param skewMs by how much the clock of this machine is ahead of the engine's */
 export function engineWarnings(report: EngineReport, skewMs: number): string[] {
   const { server, nodes } = report;
-  return [
-    ...ofServer(server),
-    ...ofClock('this machine', skewMs),
-    ...nodes.flatMap(ofNode),
-    ...ofLog(report),
-  ];
+  return [ofServer(server), whySkewed(skewMs) ?? [], nodes.flatMap(ofNode), ofLog(report)].flat();
 }
 
 function ofServer(server: ServerFacts): string[] {
@@ -51,7 +46,7 @@ function ofStandbys(server: ServerFacts): string[] {
 function ofNode(node: NodeReport): string[] {
   const { name, state, lastBeat, skewMs, shippedUntil, isLagging, behind } = node;
   const lag = `Reports of node ${name} are not complete: it has not applied ${behind} entries of the log; see its log if the number does not fall`;
-  if (state === 'up') return [...ofClock(`node ${name}`, skewMs), ...when(isLagging, lag)];
+  if (state === 'up') return [whySkewed(skewMs, `node ${name}`) ?? [], when(isLagging, lag)].flat();
   if (state !== 'silent' || shippedUntil === null) return [];
   return [
     `Node ${name} is silent since ${lastBeat.toISOString()}, and reports are complete until ${shippedUntil.toISOString()} only: start it again, or, when it is gone for good, flagmeter engine forget-node ${name}`,
@@ -68,15 +63,6 @@ function ofLog({ server, log: { since, first }, snapshots }: EngineReport): stri
   return when(
     server.now.getTime() - covered > trimmedWithinMs,
     `The log is not trimmed: entry ${first} of ${since.toISOString()} is still there, and a snapshot covers it; is a node up, and what does its log say?`,
-  );
-}
-
-function ofClock(whose: string, skewMs: number): string[] {
-  const way = skewMs > 0 ? 'ahead of' : 'behind';
-  const seconds = (Math.abs(skewMs) / 1000).toFixed(1);
-  return when(
-    Math.abs(skewMs) > maxSkewMs,
-    `The clock of ${whose} is ${seconds} s ${way} the engine's; set it right (NTP)`,
   );
 }
 

@@ -1,6 +1,6 @@
 import { EngineUnfit, noEngine, unfit } from './engine-error.ts';
-import { readMissingRights } from './rights.ts';
-import { engineLayout } from './schema.ts';
+import { type EngineKey, readSecret } from './engine-key.ts';
+import { engineLayout, tableNames } from './schema.ts';
 import type { Run } from './statement.ts';
 
 /** What an engine says of itself. */
@@ -40,13 +40,18 @@ export async function checkEngine(run: Run, own = engineLayout): Promise<EngineF
 }
 
 /**
- * As `checkEngine`, for a directory that has used an engine before.
- * @throws {EngineUnfit} also when this is another one, or one that is being filled
+ * As `checkEngine`, for each session of a node: the database may have been replaced. Returns the secret of digests as well.
+ * @param id of the engine that the directory has used before
+ * @throws {EngineUnfit} also when this is another one, one that is being filled, or one that has another key file
  */
-export async function checkSameEngine(run: Run, id: string | undefined): Promise<EngineFacts> {
+export async function checkSameEngine(
+  run: Run,
+  id: string | undefined,
+  key: EngineKey | undefined,
+): Promise<EngineFacts & { readonly digestSecret: Buffer }> {
   const facts = await checkEngine(run);
   checkId(id, facts.id);
-  return facts;
+  return { ...facts, digestSecret: readSecret(facts.secret, key) };
 }
 
 /** @throws {EngineUnfit} */
@@ -55,4 +60,17 @@ export function checkId(wanted: string | undefined, found: string): void {
   throw new EngineUnfit(
     `The database holds engine ${found}, not ${wanted}: nothing is read from it or written to it`,
   );
+}
+
+const rightsText = `SELECT current_user AS "user", array(
+    SELECT name || ' (' || string_agg("right", ', ') || ')'
+    FROM unnest($1::text[]) AS name, unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) AS "right"
+    WHERE NOT has_table_privilege(to_regclass(name), "right") GROUP BY name ORDER BY name) AS missing`;
+
+/** Reads which rights on the tables the role of the session lacks, such as `fm_head (UPDATE)`. */
+export async function readMissingRights(
+  run: Run,
+): Promise<{ readonly user: string; readonly missing: readonly string[] }> {
+  const { rows } = await run<{ user: string; missing: string[] }>({ text: rightsText, values: [tableNames] });
+  return rows[0]!;
 }

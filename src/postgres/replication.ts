@@ -1,5 +1,4 @@
 import type { Run } from './statement.ts';
-import { lowerCase, parseSynchronousStandbys } from './synchronous-standbys.ts';
 
 /** How a primary replicates. */
 export interface Replication {
@@ -69,4 +68,35 @@ function candidatesOf({ clusterName, standbys }: Replication, names: ReadonlySet
   const self = lowerCase(clusterName);
   const isOwn = self !== '' && names.has(self) && !connected.includes(self);
   return Math.max(names.size - (isOwn ? 1 : 0), connected.length);
+}
+
+/** A value of `synchronous_standby_names`. */
+export interface SynchronousStandbys {
+  /** Standbys that confirm each commit. */
+  readonly needed: number;
+  /** In lower case, since PostgreSQL compares them so; `*` is any standby. */
+  readonly names: readonly string[];
+}
+
+/** As `syncrep_scanner.l` has it. Bytes above 0x7f are letters there. */
+const space = '[ \\t\\n\\r\\f\\v]*';
+const letters = '\\w$\\u0080-\\u{10ffff}';
+const word = `"(?:[^"]|"")*"|(?!(?:any|first)(?![${letters}]))(?!\\d)[${letters}]+|\\*|\\d+(?![${letters}])`;
+const list = `${space}(?:${word})${space}(?:,${space}(?:${word})${space})*`;
+const standbys = new RegExp(
+  `^(?:${space}(?:(?:any|first)(?![${letters}]))?${space}(\\d+)${space}\\((${list})\\)${space}|(${list}))$`,
+  'iu',
+);
+
+/** Parses `synchronous_standby_names` as PostgreSQL does. Returns undefined for what PostgreSQL would refuse. */
+export function parseSynchronousStandbys(value: string): SynchronousStandbys | undefined {
+  const [, count = '1', counted, plain = ''] = standbys.exec(value) ?? ['', '0'];
+  const found = (counted ?? plain).match(new RegExp(word, 'giu')) ?? [];
+  const names = found.map((name) => lowerCase(name.replace(/^"|"$/g, '').replaceAll('""', '"')));
+  return Number(count) > 0 ? { needed: Number(count), names } : undefined;
+}
+
+/** ASCII only, as `pg_strcasecmp` in most locales. */
+function lowerCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 }

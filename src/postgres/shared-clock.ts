@@ -1,6 +1,15 @@
 import type { Clock } from '../clock.ts';
-import { maxSkewMs, whySkewed } from './clock-skew.ts';
 import type { Run } from './statement.ts';
+
+/** A machine whose clock is further from PostgreSQL's manages nothing: what it shows people and tokens would be wrong. */
+export const maxSkewMs = 5000;
+
+/** @param skewMs how far the clock is ahead of PostgreSQL's @returns `undefined` when that does no harm */
+export function whySkewed(skewMs: number, whose = 'this machine'): string | undefined {
+  if (Math.abs(skewMs) <= maxSkewMs) return undefined;
+  const way = skewMs > 0 ? 'ahead of' : 'behind';
+  return `The clock of ${whose} is ${(Math.abs(skewMs) / 1000).toFixed(1)} s ${way} PostgreSQL's; the limit is 5 s. Correct the clock (NTP)`;
+}
 
 /** When PostgreSQL read its clock for a statement; its rows have the column `at`, Unix ms. */
 export const engineNow = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';

@@ -1,6 +1,8 @@
+import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { ServiceStatusShown } from '../../src/manage/status-shape.ts';
+import { EngineKey, storedSecret } from '../../src/postgres/engine-key.ts';
 import {
   type Binary,
   type Credentials,
@@ -155,7 +157,39 @@ needing('postgresql').describe('nodes whose PostgreSQL is lost', { timeout: 180_
     await vi.waitFor(async () => expect(await send(nodes[0]!, later.key)).toBe(202), inTime);
     await expectAll();
   });
+
+  test('refuse a database whose secrets are encrypted with another key, and go on with their own', async () => {
+    const [own] = await database.query<{ secret: string }>('SELECT secret FROM fm_engine', [], engine);
+    await replaceSecret(storedSecret(randomBytes(32), new EngineKey(randomBytes(32))));
+    for (const node of nodes)
+      await vi.waitFor(
+        async () => expect(await stateOf(node)).toEqual({ managing: 503, connected: '0' }),
+        inTime,
+      );
+    for (const node of nodes) expect(await send(node)).toBe(202);
+    await replaceSecret(own!.secret);
+    for (const node of nodes)
+      await vi.waitFor(
+        async () => expect(await stateOf(node)).toEqual({ managing: 200, connected: '1' }),
+        inTime,
+      );
+    await expectAll();
+  });
 });
+
+/** Replaces the secret of digests, as restoring another database does, and ends all sessions. */
+async function replaceSecret(secret: string): Promise<void> {
+  await database.query('UPDATE fm_engine SET secret = $1', [secret], engine);
+  const end =
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1 AND application_name LIKE 'flagmeter %'";
+  await database.query(end, [nameOf()]);
+}
+
+async function stateOf({ http }: Binary): Promise<{ managing: number; connected: string | undefined }> {
+  const { status: managing } = await fetch(`http://${http}/readyz?for=managing`);
+  const metrics = await (await fetch(`http://${http}/metrics`)).text();
+  return { managing, connected: /^flagmeter_engine_connected (.*)$/m.exec(metrics)?.[1] };
+}
 
 function startNode(data: string, name: string, url = engine): Promise<Binary> {
   return startBinary({

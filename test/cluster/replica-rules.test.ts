@@ -3,7 +3,7 @@ import { NewerEntry } from '../../src/cluster/apply-entry.ts';
 import { encodeDelta } from '../../src/cluster/delta.ts';
 import { encodeBody } from '../../src/cluster/log-bodies.ts';
 import { defaultSettings } from '../../src/cluster/settings.ts';
-import { maxSkewMs } from '../../src/postgres/clock-skew.ts';
+import { maxSkewMs } from '../../src/postgres/shared-clock.ts';
 import { bucketOf, bucketWidth, scanCells, seriesRef } from '../../src/store/blocks.ts';
 import { measurementCodec } from '../../src/store/cells.ts';
 import { readSenders } from '../../src/store/senders.ts';

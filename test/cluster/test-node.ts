@@ -8,11 +8,11 @@ import { createSpoolAggregator } from '../../src/cluster/spool-aggregator.ts';
 import { Batch } from '../../src/commit/batch.ts';
 import { EnvironmentSeries } from '../../src/commit/series-dictionary.ts';
 import { createLog, type LogLevel } from '../../src/log.ts';
-import { maxSkewMs } from '../../src/postgres/clock-skew.ts';
 import { Connection } from '../../src/postgres/connection.ts';
 import { parseEngineUrl } from '../../src/postgres/engine-url.ts';
 import { checkSameEngine } from '../../src/postgres/layout.ts';
 import { createTables } from '../../src/postgres/schema.ts';
+import { maxSkewMs } from '../../src/postgres/shared-clock.ts';
 import type { Run } from '../../src/postgres/statement.ts';
 import { bucketOf, bucketWidth, scanCells } from '../../src/store/blocks.ts';
 import { countsCodec } from '../../src/store/cells.ts';
@@ -39,7 +39,7 @@ export async function initEngine(url: string): Promise<void> {
 /** @param engine the only one that is accepted */
 export function connect(url: string, name = 'test', engine?: string): Connection {
   const log = createLog('error', () => {}, systemClock);
-  const prepare = async (run: Run) => void (engine && (await checkSameEngine(run, engine)));
+  const prepare = async (run: Run) => void (engine && (await checkSameEngine(run, engine, undefined)));
   return new Connection(parseEngineUrl(url), { name, log, clock: systemClock, deadlineMs: 5000, prepare });
 }
 

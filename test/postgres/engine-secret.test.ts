@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { EngineKey } from '../../src/postgres/engine-key.ts';
-import { readSecret, storedSecret } from '../../src/postgres/engine-secret.ts';
+import { EngineKey, readSecret, storedSecret } from '../../src/postgres/engine-key.ts';
 
 const secret = Buffer.alloc(32, 7);
 const key = new EngineKey(Buffer.alloc(32, 1));

@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { readReplication, whyCommitsMayBeLost } from '../../src/postgres/replication.ts';
-import { parseSynchronousStandbys } from '../../src/postgres/synchronous-standbys.ts';
+import {
+  parseSynchronousStandbys,
+  readReplication,
+  whyCommitsMayBeLost,
+} from '../../src/postgres/replication.ts';
 import { needing } from '../support/needing.ts';
 import { Postgres } from '../support/postgres.ts';
 import { type PostgresPair, primaryAndStandby } from '../support/postgres-pair.ts';

@@ -1,7 +1,7 @@
 import { RecordCodec } from '../../engine/record-codec.ts';
 import type { EngineSession } from '../../postgres/connection.ts';
 import type { EngineKey } from '../../postgres/engine-key.ts';
-import { storedSecret } from '../../postgres/engine-secret.ts';
+import { storedSecret } from '../../postgres/engine-key.ts';
 import { checkPlace } from '../../postgres/init-checks.ts';
 import type { Adopted } from './adopt.ts';
 import { AdoptionRefused, claimEngine, engineIdOf } from './claim.ts';

@@ -4,7 +4,7 @@ import { allTables } from '../../engine/copy.ts';
 import { RecordCodec } from '../../engine/record-codec.ts';
 import type { EngineSession } from '../../postgres/connection.ts';
 import type { EngineKey } from '../../postgres/engine-key.ts';
-import { storedSecret } from '../../postgres/engine-secret.ts';
+import { storedSecret } from '../../postgres/engine-key.ts';
 import { checkPlace } from '../../postgres/init-checks.ts';
 import { newLogId } from '../../postgres/log-id.ts';
 import { isPresent } from '../../presence.ts';

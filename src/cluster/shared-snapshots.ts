@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import type { Log } from '../log.ts';
 import type { EngineSession } from '../postgres/connection.ts';
 import { type LogLength, logLengthText } from '../postgres/log-length.ts';
@@ -74,7 +74,12 @@ export async function makeSnapshot(deps: SnapshotDeps): Promise<boolean> {
   const content = replica.snapshot();
   try {
     if (!(await begin(session, snapshot, content.applied, directory))) return false;
-    const made = await put(session, snapshot, content.parts());
+    const made = await putParts(session, snapshot, content.parts());
+    await session.query({
+      name: 'fm-snapshot-whole',
+      text: `UPDATE fm_snapshot SET state = 'whole', at = now(), bytes = $2 WHERE snapshot = $1`,
+      values: [snapshot, made.bytes],
+    });
     log.info('a snapshot of the log is made', { position: content.applied.position, ...made });
     return true;
   } finally {
@@ -82,20 +87,42 @@ export async function makeSnapshot(deps: SnapshotDeps): Promise<boolean> {
   }
 }
 
-async function put(session: EngineSession, snapshot: string, bodies: AsyncIterable<Buffer>) {
-  let bytes = 0;
-  let parts = 0;
-  for await (const body of bodies) {
-    await putPart(session, snapshot, parts, body);
-    bytes += body.length;
-    parts += 1;
-  }
-  await session.query({
-    name: 'fm-snapshot-whole',
-    text: `UPDATE fm_snapshot SET state = 'whole', at = now(), bytes = $2 WHERE snapshot = $1`,
-    values: [snapshot, bytes],
+/** What was uploaded of a snapshot. */
+export interface Uploaded {
+  readonly parts: number;
+  readonly bytes: number;
+}
+
+/**
+ * Puts the parts of a snapshot into the engine, each in a transaction of its own, which also says that the builder goes on. Those
+ * that are there already, since an earlier attempt, are not sent again.
+ */
+export async function putParts(
+  session: Pick<EngineSession, 'query'>,
+  snapshot: string,
+  bodies: AsyncIterable<Buffer>,
+  onPart: (uploaded: Uploaded) => void = () => {},
+): Promise<Uploaded> {
+  const { rows } = await session.query<{ part: number; digest: Buffer }>({
+    text: 'SELECT part, sha256(body) AS digest FROM fm_snapshot_part WHERE snapshot = $1',
+    values: [snapshot],
   });
-  return { bytes, parts };
+  const there = new Map(rows.map(({ part, digest }) => [part, digest]));
+  let uploaded: Uploaded = { parts: 0, bytes: 0 };
+  for await (const body of bodies) {
+    const part = uploaded.parts;
+    if (there.get(part)?.equals(createHash('sha256').update(body).digest()) !== true)
+      await session.query({
+        name: 'fm-snapshot-put',
+        text: `WITH lease AS (UPDATE fm_snapshot SET at = now() WHERE snapshot = $1)
+               INSERT INTO fm_snapshot_part (snapshot, part, body) VALUES ($1, $2, $3)
+               ON CONFLICT (snapshot, part) DO UPDATE SET body = excluded.body`,
+        values: [snapshot, part, body],
+      });
+    uploaded = { parts: part + 1, bytes: uploaded.bytes + body.length };
+    onPart(uploaded);
+  }
+  return uploaded;
 }
 
 /**
@@ -134,16 +161,6 @@ async function begin(
     values: [snapshot, applied.position, applied.id, directory, leaseMs],
   });
   return rows.length > 0;
-}
-
-/** Says also that the builder goes on. */
-async function putPart(session: EngineSession, snapshot: string, part: number, body: Buffer): Promise<void> {
-  await session.query({
-    name: 'fm-snapshot-put',
-    text: `WITH lease AS (UPDATE fm_snapshot SET at = now() WHERE snapshot = $1)
-           INSERT INTO fm_snapshot_part (snapshot, part, body) VALUES ($1, $2, $3)`,
-    values: [snapshot, part, body],
-  });
 }
 
 /** Removes what no node needs any more, in small steps. Every node may do it. @returns entries whose bodies were removed */

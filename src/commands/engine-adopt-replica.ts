@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { checkPrepared, openPreparedOrCopy } from '../accounts/prepare.ts';
-import type { Adopted } from '../cluster/adoption/adopt.ts';
 import { adoptReplica } from '../cluster/adoption/adopt-replica.ts';
-import { AdoptionRefused } from '../cluster/adoption/claim.ts';
+import { type Adopted, AdoptionRefused } from '../cluster/adoption/fill.ts';
 import { type NodeStores, type Source, sourcesIn } from '../cluster/adoption/source.ts';
 import { Spool } from '../cluster/spool.ts';
 import { loadConfig } from '../config.ts';

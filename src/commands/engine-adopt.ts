@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { checkPrepared, openPreparedOrCopy } from '../accounts/prepare.ts';
-import { type Adopted, adopt } from '../cluster/adoption/adopt.ts';
-import type { Uploaded } from '../cluster/adoption/upload.ts';
+import { adopt } from '../cluster/adoption/adopt.ts';
+import type { Adopted } from '../cluster/adoption/fill.ts';
+import type { Uploaded } from '../cluster/shared-snapshots.ts';
 import { readFlags, UsageError } from '../flags.ts';
 import { readEngineKey } from '../postgres/engine-key.ts';
 import { showEngine } from '../postgres/engine-url.ts';

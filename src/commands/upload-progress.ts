@@ -1,5 +1,5 @@
 import { systemClock } from '../clock.ts';
-import type { Uploaded } from '../cluster/adoption/upload.ts';
+import type { Uploaded } from '../cluster/shared-snapshots.ts';
 import type { Terminal } from '../terminal.ts';
 
 const tellEveryMs = 2000;

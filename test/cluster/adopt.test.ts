@@ -5,7 +5,8 @@ import { afterAll, beforeAll, beforeEach, expect, onTestFinished } from 'vitest'
 import { joinEngine } from '../../src/accounts/join-engine.ts';
 import { openPrepared, openPreparedOrCopy } from '../../src/accounts/prepare.ts';
 import { systemClock } from '../../src/clock.ts';
-import { type Adopted, adopt } from '../../src/cluster/adoption/adopt.ts';
+import { adopt } from '../../src/cluster/adoption/adopt.ts';
+import type { Adopted } from '../../src/cluster/adoption/fill.ts';
 import { Replica } from '../../src/cluster/replica.ts';
 import { defaultSettings } from '../../src/cluster/settings.ts';
 import { replicaTables } from '../../src/cluster/snapshot-rows.ts';

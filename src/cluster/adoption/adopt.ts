@@ -1,9 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { allTables } from '../../engine/copy.ts';
-import { RecordCodec } from '../../engine/record-codec.ts';
-import type { EngineSession } from '../../postgres/connection.ts';
-import type { EngineKey } from '../../postgres/engine-key.ts';
 import { storedSecret } from '../../postgres/engine-key.ts';
 import { checkPlace } from '../../postgres/init-checks.ts';
 import { newLogId } from '../../postgres/log-id.ts';
@@ -12,39 +9,34 @@ import type { AccountStore } from '../../store/accounts.ts';
 import { type CopyState, copyStateWriter, readCopyState } from '../../store/copy-state.ts';
 import { openDigestSecret } from '../../store/instances.ts';
 import type { LmdbEnvironment } from '../../store/lmdb.ts';
-import { openReplicaStore } from '../../store/replica-store.ts';
+import { messagesSince } from '../../store/messages.ts';
+import { openReplicaStore, type ReplicaStore } from '../../store/replica-store.ts';
 import { transact } from '../../store/transact.ts';
+import { CountedMessages } from '../counted-messages.ts';
+import { ReplicaState } from '../replica-state.ts';
 import type { ReplicaSettings } from '../settings.ts';
 import { ReplicaSnapshot } from '../snapshot.ts';
 import { Spool } from '../spool.ts';
-import { type Adoption, endAdoption, keepAdoption, readAdoption } from './adoption.ts';
-import { AdoptionRefused, checkUnused, claimEngine, engineIdOf } from './claim.ts';
-import { accountsIn, completeAdoption, encoded } from './complete.ts';
-import type { Filling } from './filling.ts';
-import { type Uploaded, uploadParts } from './upload.ts';
-import { addReplicaRows } from './usage-rows.ts';
+import {
+  type Adopted,
+  AdoptionRefused,
+  type Content,
+  checkUnused,
+  engineIdOf,
+  type Filling,
+  type FillingDeps,
+  fillEngine,
+} from './fill.ts';
+import { accountsIn } from './holding.ts';
 
 /** What moves, and into what. */
-export interface AdoptionDeps {
+export interface AdoptionDeps extends FillingDeps {
   /** Locked, and used by no server. */
   readonly data: string;
   /** Those of the directory. */
   readonly accounts: AccountStore;
-  readonly connection: EngineSession;
-  readonly key: EngineKey | undefined;
   readonly settings: ReplicaSettings;
-  /** Accepts that a failover may lose commits. */
-  readonly allowAsynchronous?: boolean;
   readonly randomBytes: (length: number) => Buffer;
-  /** Is told of the usage that has arrived. */
-  readonly onPart: (uploaded: Uploaded) => void;
-}
-
-/** What was moved. `records` and `usage` are missing when an earlier attempt had moved them. */
-export interface Adopted {
-  readonly engine: string;
-  readonly records?: number;
-  readonly usage?: Uploaded;
 }
 
 /**
@@ -66,47 +58,84 @@ export async function adopt(deps: AdoptionDeps): Promise<Adopted> {
   const usage = openReplicaStore(data);
   try {
     const adoption = begun ?? newAdoption(found ?? randomUUID(), deps.randomBytes);
-    keepAdoption(spool.store, adoption);
+    const { meta } = spool.store;
+    transact(spool.store.lmdb, () => void meta.putSync(adoptionKey, JSON.stringify(adoption)));
     const secret = storedSecret(openDigestSecret(usage, deps.randomBytes), deps.key);
-    const filling = fillingOf(adoption);
-    const claimant = { filling, directory: spool.directory, secret };
-    const isDone = await claimEngine(connection, claimant, found !== undefined);
-    const moved = isDone ? {} : await move(deps, filling, usage);
+    const filling = fillingOf(adoption, spool.directory, secret);
+    const content: Content = {
+      parts() {
+        addReplicaRows(usage, filling.applied.id, deps.settings);
+        return new ReplicaSnapshot(usage).parts();
+      },
+      // From here on it may be in the engine, so it must not count by itself.
+      uploaded: () => belong(accounts.lmdb, filling, true),
+      accounts: () => accountsIn(accounts),
+    };
+    const adopted = await fillEngine(deps, filling, content, found !== undefined);
     belong(accounts.lmdb, filling);
-    endAdoption(spool.store, adoption.engine);
-    return { engine: adoption.engine, ...moved };
+    transact(spool.store.lmdb, () => {
+      meta.putSync('engine', adoption.engine);
+      meta.removeSync(adoptionKey);
+    });
+    return adopted;
   } finally {
     await Promise.all([usage.lmdb.close(), spool.close()]);
   }
 }
+
+/**
+ * How the move of a directory into an engine is known, there and here, so that it can go on after it was interrupted. All ids are
+ * chosen before the engine hears of it.
+ */
+interface Adoption {
+  /** The id of the engine. */
+  readonly engine: string;
+  /** The id of the snapshot that holds the usage. */
+  readonly snapshot: string;
+  /** The id of the entry of the log that the snapshot stands at. */
+  readonly entry: string;
+  /** The id of the change that brings the accounts. */
+  readonly change: string;
+}
+
+const adoptionKey = 'adoption';
 
 /** The move that was begun with a directory. A directory that was never begun with is left as it is. */
 function begunIn(data: string): Adoption | undefined {
   if (!isPresent(join(data, 'spool/data.mdb'))) return undefined;
   const spool = new Spool(data, randomUUID);
   try {
-    return readAdoption(spool.store);
+    const text = spool.store.meta.get(adoptionKey);
+    return text === undefined ? undefined : (JSON.parse(text) as Adoption);
   } finally {
     void spool.close();
   }
 }
 
-async function move(
-  { connection, accounts, key, settings, onPart }: AdoptionDeps,
-  filling: Filling,
-  usage: ReturnType<typeof openReplicaStore>,
-): Promise<Pick<Adopted, 'records' | 'usage'>> {
-  addReplicaRows(usage, filling.applied.id, settings);
-  const parts = new ReplicaSnapshot(usage).parts();
-  const uploaded = await uploadParts(connection, filling.snapshot, parts, onPart);
-  belong(accounts.lmdb, filling, true); // From here on it may be in the engine, so it must not count by itself.
-  const records = encoded(accountsIn(accounts), new RecordCodec(key));
-  return { records: await completeAdoption(connection, filling, uploaded, records), usage: uploaded };
+/**
+ * Adds to a usage store what a replica has besides, as if it had applied the first entry of a log. A server that runs on one machine
+ * takes no notice of it, so the directory can still be used as before.
+ */
+function addReplicaRows(store: ReplicaStore, entry: string, settings: ReplicaSettings): void {
+  transact(store.lmdb, () => {
+    for (const table of ['replica', 'streamSeries', 'messageTimes', 'forgotten', 'erased'] as const)
+      store[table].clearSync();
+    const messages = messagesSince(store, 0, Number.MAX_SAFE_INTEGER);
+    const counted = new CountedMessages(store);
+    for (const message of messages) counted.add(message);
+    const state = new ReplicaState(store);
+    state.set('settings', settings);
+    state.set('own:applied', { position: 1, id: entry });
+  });
 }
 
-function fillingOf({ engine, snapshot, entry, change }: Adoption): Filling {
+function fillingOf(
+  { engine, snapshot, entry, change }: Adoption,
+  directory: string,
+  secret: string,
+): Filling {
   const first = { applied: { position: 1, id: entry }, place: { version: 1, id: change } };
-  return { ...first, engine, idMeanwhile: engine, snapshot, streams: [], nodes: [] };
+  return { ...first, engine, idMeanwhile: engine, snapshot, directory, secret, streams: [], nodes: [] };
 }
 
 function newAdoption(engine: string, randomBytes: AdoptionDeps['randomBytes']): Adoption {
@@ -116,13 +145,8 @@ function newAdoption(engine: string, randomBytes: AdoptionDeps['randomBytes']): 
 /** Makes the accounts a copy of the engine's first version. */
 function belong(lmdb: LmdbEnvironment, { engine, place }: Filling, adopting = false): void {
   const write = copyStateWriter(lmdb);
-  const state: CopyState = {
-    engine,
-    version: place.version,
-    change: place.id,
-    tables: allTables,
-    lossOpen: false,
-  };
+  const { version, id: change } = place;
+  const state: CopyState = { engine, version, change, tables: allTables, lossOpen: false };
   transact(lmdb, () => write(adopting ? { ...state, adopting } : state));
 }
 

@@ -1,5 +1,7 @@
 import type { Place } from '../../engine/history.ts';
-import type { AccountStore } from '../../store/accounts.ts';
+import { isOwn } from '../../engine/copy.ts';
+import type { Write } from '../../engine/engine.ts';
+import { type AccountStore, accountTables } from '../../store/accounts.ts';
 import { readCopyState } from '../../store/copy-state.ts';
 import type { ReplicaStore } from '../../store/replica-store.ts';
 import type { DeltaHead } from '../delta.ts';
@@ -25,6 +27,13 @@ export interface Holding {
   readonly completeThrough: number;
   readonly streams: readonly HeldStream[];
   readonly nodes: readonly Pick<LoggedNode, 'directory' | 'name' | 'state'>[];
+}
+
+/** The accounts of a node or of a single machine, without what belongs to the file. */
+export function* accountsIn(accounts: AccountStore): Generator<Write> {
+  for (const table of accountTables)
+    for (const { key, value } of accounts[table].getRange())
+      if (!isOwn(table, key)) yield { table, key, value } as Write;
 }
 
 /** @throws {Error} when the accounts are not a copy of an engine's */

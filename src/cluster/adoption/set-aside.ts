@@ -10,8 +10,7 @@ import { diskSpace } from '../../store/disk-space.ts';
 import { openReplicaStore } from '../../store/replica-store.ts';
 import { ReplicaSnapshot } from '../snapshot.ts';
 import { Spool } from '../spool.ts';
-import { accountsIn } from './complete.ts';
-import { type Holding, holdingOf } from './holding.ts';
+import { accountsIn, type Holding, holdingOf } from './holding.ts';
 
 /**
  * What a node held before it loaded something else from PostgreSQL, because PostgreSQL had lost it. `set-aside/NAME` in the data

@@ -7,8 +7,7 @@ import type { AccountStore } from '../../store/accounts.ts';
 import type { ReplicaStore } from '../../store/replica-store.ts';
 import { ReplicaSnapshot } from '../snapshot.ts';
 import type { Spool } from '../spool.ts';
-import { accountsIn } from './complete.ts';
-import { type Holding, holdingOf } from './holding.ts';
+import { accountsIn, type Holding, holdingOf } from './holding.ts';
 import { accountsFile, holdingFile, isWhole, partFile, setAsideFolder, setAsideIn } from './set-aside.ts';
 
 /** Counts and accounts in the directory of a node, from which an engine can be filled. */

@@ -3,8 +3,7 @@ import type { ReplicaStore } from '../store/replica-store.ts';
 import { chunkKeyFrom } from '../store/sketches.ts';
 import { readAt, type Snapshot } from '../store/snapshot.ts';
 import { type ChangedDay, changedDays } from './changed-days.ts';
-import { type Applied, nothingApplied } from './entry.ts';
-import type { ReplicaFacts } from './replica-state.ts';
+import { ReplicaState } from './replica-state.ts';
 import { environmentsOf } from './retire.ts';
 
 /** Days since the epoch: both are included. */
@@ -19,11 +18,6 @@ export interface WrittenUntil {
   readonly day: number;
 }
 
-/** The last entry that a snapshot of a replica has. */
-export function appliedAt(store: ReplicaStore, at: Snapshot): Applied {
-  return factAt(store, 'own:applied', at) ?? nothingApplied;
-}
-
 /**
  * Finds the days of a range that are to be written, with the position that what is written of them has to have. `undefined` is
  * a pause.
@@ -34,9 +28,10 @@ export function* dueDays(
   { from, to }: DayRange,
   at: Snapshot,
 ): Generator<ChangedDay | undefined> {
-  const applied = appliedAt(store, at).position;
-  const isMarked = (factAt(store, 'daysMarked', at) ?? 0) === applied;
-  const unmarked = isMarked ? (factAt(store, 'daysUnmarked', at) ?? 0) : applied;
+  const state = new ReplicaState(store, at);
+  const applied = state.get('own:applied')?.position ?? 0;
+  const isMarked = (state.get('daysMarked') ?? 0) === applied;
+  const unmarked = isMarked ? (state.get('daysUnmarked') ?? 0) : applied;
   const isDue = ({ day, position }: ChangedDay) => position > written.position || day > written.day;
   for (const changed of changedDays(store, at)) {
     const { day } = changed;
@@ -69,13 +64,4 @@ function nextDay(store: ReplicaStore, environment: number, day: number, at: Snap
     each.readUInt32BE(4),
   );
   return Math.min(next, key ?? next);
-}
-
-function factAt<Name extends keyof ReplicaFacts>(
-  { replica }: ReplicaStore,
-  name: Name,
-  at: Snapshot,
-): ReplicaFacts[Name] | undefined {
-  const value = replica.get(Buffer.from(String(name)), readAt(at));
-  return value === undefined ? undefined : (JSON.parse(value.toString()) as ReplicaFacts[Name]);
 }

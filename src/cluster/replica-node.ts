@@ -9,7 +9,7 @@ import { EngineError } from '../postgres/engine-error.ts';
 import { SharedClock } from '../postgres/shared-clock.ts';
 import type { ReplicaStore } from '../store/replica-store.ts';
 import type { EngineView } from './beat.ts';
-import { DailyExport, type ExportProgress } from './daily-export.ts';
+import type { ExportProgress } from './daily-export.ts';
 import { Following } from './following.ts';
 import type { NodeFacts } from './join.ts';
 import { LogAppender } from './log.ts';
@@ -95,7 +95,6 @@ export class ReplicaNode {
   readonly #appender: LogAppender;
   readonly #loop: NodeLoop;
   readonly #sideWork: SideWork;
-  readonly #dailyExport: DailyExport;
   readonly #metered: MeteredSession;
   #level = { bytes: 0, oldest: undefined as number | undefined, at: Number.NEGATIVE_INFINITY };
   #saidBytes = leastSaidBytes;
@@ -139,9 +138,7 @@ export class ReplicaNode {
       ...{ session: side, replica, log, clock, appender: this.#appender, loop: this.#loop },
       directory: facts.directory,
       leastBytes: deps.snapshotBytes,
-    });
-    this.#dailyExport = new DailyExport({
-      ...{ session: side, store: deps.store, directory: facts.directory, clock, log },
+      store: deps.store,
       progress: () => this.#exportProgress(),
     });
   }
@@ -149,7 +146,6 @@ export class ReplicaNode {
   start(): void {
     this.#loop.start();
     this.#sideWork.start();
-    this.#dailyExport.start();
   }
 
   /** See `NodeLoop.freshen`. */
@@ -182,7 +178,7 @@ export class ReplicaNode {
 
   /** Ships what there is, after the last packet was answered. @returns whether all of it went */
   async end(): Promise<boolean> {
-    const [isShipped] = await Promise.all([this.#loop.end(), this.#sideWork.end(), this.#dailyExport.end()]);
+    const [isShipped] = await Promise.all([this.#loop.end(), this.#sideWork.end()]);
     return isShipped;
   }
 

@@ -1,4 +1,5 @@
 import type { ReplicaStore } from '../store/replica-store.ts';
+import { readAt, type Snapshot } from '../store/snapshot.ts';
 import type { DeltaHead } from './delta.ts';
 import type { Applied } from './entry.ts';
 import type { Horizon } from './log-bodies.ts';
@@ -42,15 +43,18 @@ export interface StreamFacts extends Pick<DeltaHead, 'seq' | 'through' | 'since'
 /** The facts, kept in memory as far as they were asked for. */
 export class ReplicaState {
   readonly #store: Pick<ReplicaStore, 'replica'>;
+  readonly #at: Snapshot | undefined;
   readonly #known = new Map<string, unknown>();
 
-  constructor(store: Pick<ReplicaStore, 'replica'>) {
+  /** @param at if the facts are those of a snapshot */
+  constructor(store: Pick<ReplicaStore, 'replica'>, at?: Snapshot) {
     this.#store = store;
+    this.#at = at;
   }
 
   get<Name extends keyof ReplicaFacts>(name: Name): ReplicaFacts[Name] | undefined {
     if (this.#known.has(String(name))) return this.#known.get(String(name)) as ReplicaFacts[Name] | undefined;
-    const value = this.#store.replica.get(Buffer.from(String(name)));
+    const value = this.#store.replica.get(Buffer.from(String(name)), readAt(this.#at));
     const fact = value === undefined ? undefined : (JSON.parse(value.toString()) as ReplicaFacts[Name]);
     this.#known.set(String(name), fact);
     return fact;

@@ -4,11 +4,12 @@ import type { Log } from '../log.ts';
 import { EngineError } from '../postgres/engine-error.ts';
 import type { LogLength } from '../postgres/log-length.ts';
 import { Bell } from './bell.ts';
+import { type DailyExportDeps, exportDays } from './daily-export.ts';
 import type { LogAppender } from './log.ts';
 import type { NodeLoop } from './node-loop.ts';
 import { logLength, makeSnapshot, type SnapshotDeps, trimLog } from './shared-snapshots.ts';
 
-export interface SideWorkDeps extends SnapshotDeps {
+export interface SideWorkDeps extends SnapshotDeps, Omit<DailyExportDeps, 'isEnding'> {
   readonly appender: LogAppender;
   readonly loop: NodeLoop;
   readonly clock: Clock;
@@ -26,16 +27,18 @@ const lookEveryMs = 5000;
 const horizonEveryMs = 30_000;
 const snapshotEveryMs = 60_000;
 const trimEveryMs = 600_000;
+const exportEveryMs = 30_000;
 const eraseStep = 64;
 
-/** What no one waits for: horizons, snapshots, the removal of what is old. It has a session of its own. */
+/** What no one waits for: horizons, snapshots, the removal of what is old, the usage by days in SQL. It has a session of its own. */
 export class SideWork {
   readonly #deps: SideWorkDeps;
   readonly #bell = new Bell();
+  readonly #exportBell = new Bell();
   readonly #last = new Map<string, number>();
   #trimming: Trimming = { trimmed: 0, length: undefined };
   #isEnding = false;
-  #running: Promise<void> = Promise.resolve();
+  #running: Promise<unknown> = Promise.resolve();
 
   constructor(deps: SideWorkDeps) {
     this.#deps = deps;
@@ -46,7 +49,12 @@ export class SideWork {
   }
 
   start(): void {
-    this.#running = this.#run();
+    this.#running = Promise.all([
+      this.#run(this.#bell, 'upkeep of the log failed; retrying', () => this.#once()),
+      this.#run(this.#exportBell, 'writing usage by days for SQL failed; retrying', () =>
+        this.#every('export', exportEveryMs, () => this.#export()),
+      ),
+    ]);
   }
 
   /** Something is to be erased. */
@@ -57,28 +65,38 @@ export class SideWork {
   async end(): Promise<void> {
     this.#isEnding = true;
     this.#bell.ring();
+    this.#exportBell.ring();
     await this.#running;
   }
 
-  async #run(): Promise<void> {
+  async #run(bell: Bell, failed: string, round: () => Promise<void>): Promise<void> {
+    const { loop, log } = this.#deps;
     while (!this.#isEnding) {
-      if (this.#deps.loop.isCaughtUp && this.#deps.loop.trouble === undefined) await this.#once();
-      await this.#bell.wait(lookEveryMs);
+      try {
+        if (loop.isCaughtUp && loop.trouble === undefined) await round();
+      } catch (error) {
+        // The loop says so when the engine is away.
+        if (!(error instanceof EngineError && ['unreachable', 'refused'].includes(error.code)))
+          log.warn(failed, { error });
+      }
+      await bell.wait(lookEveryMs);
     }
   }
 
   async #once(): Promise<void> {
-    const { appender, replica, log } = this.#deps;
-    try {
-      await this.#every('horizon', horizonEveryMs, () => appender.horizon(horizonEveryMs));
-      await this.#every('snapshot', snapshotEveryMs, () => makeSnapshot(this.#deps));
-      await this.#every('trim', trimEveryMs, () => this.#trim());
-      while (!this.#isEnding && replica.erase(eraseStep) > 0) await setImmediate();
-    } catch (error) {
-      // The loop says so when the engine is away.
-      if (!(error instanceof EngineError && ['unreachable', 'refused'].includes(error.code)))
-        log.warn('upkeep of the log failed; it is tried again', { error });
-    }
+    const { appender, replica } = this.#deps;
+    await this.#every('horizon', horizonEveryMs, () => appender.horizon(horizonEveryMs));
+    await this.#every('snapshot', snapshotEveryMs, () => makeSnapshot(this.#deps));
+    await this.#every('trim', trimEveryMs, () => this.#trim());
+    while (!this.#isEnding && replica.erase(eraseStep) > 0) await setImmediate();
+  }
+
+  /** Another node may write now, and stop before its lease is over: then this one looks again soon. */
+  async #export(): Promise<void> {
+    const exported = await exportDays({ ...this.#deps, isEnding: () => this.#isEnding });
+    if (exported !== undefined && exported.days > 0)
+      this.#deps.log.info('usage by days is written for SQL', { ...exported });
+    if (exported === undefined) this.#last.delete('export');
   }
 
   async #trim(): Promise<void> {

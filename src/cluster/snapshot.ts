@@ -2,8 +2,9 @@ import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gzip as gzipWithCallback } from 'node:zlib';
 import type { ReplicaStore } from '../store/replica-store.ts';
-import type { Snapshot } from '../store/snapshot.ts';
+import { openSnapshot, type Snapshot } from '../store/snapshot.ts';
 import { type Applied, nothingApplied } from './entry.ts';
+import { ReplicaState } from './replica-state.ts';
 import { headOf, isOwnRow, PartWriter, replicaTables } from './snapshot-rows.ts';
 
 const gzip = promisify(gzipWithCallback);
@@ -24,13 +25,9 @@ export class ReplicaSnapshot {
   /** @param partBytes bytes of rows in a part */
   constructor(store: ReplicaStore, partBytes = usualPartBytes) {
     this.#partBytes = partBytes;
-    const { lmdb, replica } = store;
     this.#store = store;
-    lmdb.resetReadTxn(); // The snapshot includes everything committed so far.
-    this.#snapshot = lmdb.useReadTransaction();
-    lmdb.resetReadTxn(); // The next read takes another transaction; this one ends when it is closed here.
-    const applied = replica.get(Buffer.from('own:applied'), { transaction: this.#snapshot });
-    this.applied = applied === undefined ? nothingApplied : (JSON.parse(applied.toString()) as Applied);
+    this.#snapshot = openSnapshot(store.lmdb);
+    this.applied = new ReplicaState(store, this.#snapshot).get('own:applied') ?? nothingApplied;
   }
 
   /**

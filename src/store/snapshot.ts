@@ -6,14 +6,20 @@ export type Snapshot = Transaction;
 /** A long read that pauses (`yield`) wherever other work may run. */
 export type Reading<T> = Generator<undefined, T, undefined>;
 
+/** Opens a snapshot of everything committed so far. Close it with `done()`. */
+export function openSnapshot(lmdb: RootDatabase<Buffer, Buffer>): Snapshot {
+  lmdb.resetReadTxn(); // The snapshot includes everything committed so far.
+  const snapshot = lmdb.useReadTransaction();
+  lmdb.resetReadTxn(); // The next read takes another transaction; this one ends when it is closed.
+  return snapshot;
+}
+
 /** Reads from one snapshot of what is on disk now, and closes the snapshot at the end. */
 export function* fromSnapshot<T>(
   lmdb: RootDatabase<Buffer, Buffer>,
   read: (at: Snapshot) => Reading<T>,
 ): Reading<T> {
-  lmdb.resetReadTxn(); // The snapshot includes everything committed so far.
-  const snapshot = lmdb.useReadTransaction();
-  lmdb.resetReadTxn(); // The next read takes another transaction; this one ends when it is closed here.
+  const snapshot = openSnapshot(lmdb);
   try {
     return yield* read(snapshot);
   } finally {

@@ -2,9 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
-import { DailyExport } from '../../src/cluster/daily-export.ts';
+import { type Exported, exportDays } from '../../src/cluster/daily-export.ts';
 import { defaultSettings } from '../../src/cluster/settings.ts';
-import { createLog } from '../../src/log.ts';
 import { usageReport } from '../../src/manage/usage-report.ts';
 import type { EngineSession } from '../../src/postgres/connection.ts';
 import type { Statement } from '../../src/postgres/statement.ts';
@@ -59,11 +58,15 @@ async function engineWithShop(): Promise<string> {
   return url;
 }
 
-function exporterOf(node: TestNode, session: EngineSession = node.side, now = Date.now()): DailyExport {
-  return new DailyExport({
+function exportFrom(
+  node: TestNode,
+  session: EngineSession = node.side,
+  now = Date.now(),
+): Promise<Exported | undefined> {
+  return exportDays({
     ...{ session, store: node.store, directory: node.spool.directory, clock: systemClock },
-    log: createLog('error', () => {}, systemClock),
     progress: () => ({ completeThrough: now, now, retention: defaultSettings }),
+    isEnding: () => false,
   });
 }
 
@@ -147,7 +150,7 @@ describe('the usage by days in SQL', () => {
         const both = intercepted(node.side, async ({ name }) => {
           if (name === 'fm-daily-lease') await endLease(url);
         });
-        return exporterOf(node, both).round();
+        return exportFrom(node, both);
       }),
     );
     expect(outcomes.map(({ status }) => status)).toContain('fulfilled');
@@ -161,7 +164,7 @@ describe('the usage by days in SQL', () => {
       { team: 'Storefront', application_id: 'app_1', application: 'Shop', environment: 'Live' },
     ]);
     await endLease(url);
-    expect(await exporterOf(one).round()).toEqual({ days: 0, rows: 0 });
+    expect(await exportFrom(one)).toEqual({ days: 0, rows: 0 });
   });
 
   it('has users of variants and of features', async () => {
@@ -174,7 +177,7 @@ describe('the usage by days in SQL', () => {
     one.count('f', 3);
     await expectCounts(one, { f: 3 });
     await expect.poll(() => one.users()).toBe(2);
-    await exporterOf(one, one.side, (minute + 2 * 1440) * 60_000).round();
+    await exportFrom(one, one.side, (minute + 2 * 1440) * 60_000);
     const rows = [{ feature: 'f', variant: 'on', checks: 3, used: 0, viewed: 0, users: 2 }];
     expect(await inSql(url, day)).toEqual(rows);
     expect(inReport(one, day)).toEqual(rows);
@@ -192,13 +195,13 @@ describe('the usage by days in SQL', () => {
       if (name === 'fm-daily-put') puts += 1;
       if (puts === 2) throw new Error('killed');
     });
-    await expect(exporterOf(one, dying).round()).rejects.toThrow('killed');
+    await expect(exportFrom(one, dying)).rejects.toThrow('killed');
     expect(await postgres.query('SELECT 1 FROM fm_daily', [], url)).toHaveLength(500);
     expect(await inSql(url, yesterday)).toEqual([]);
     await kill(url, one);
-    expect(await exporterOf(two).round()).toBeUndefined();
+    expect(await exportFrom(two)).toBeUndefined();
     await endLease(url);
-    expect(await exporterOf(two).round()).toEqual({ days: 1, rows: 2400 });
+    expect(await exportFrom(two)).toEqual({ days: 1, rows: 2400 });
     expect(await inSql(url, yesterday)).toEqual(inReport(two, yesterday));
   });
 
@@ -206,7 +209,7 @@ describe('the usage by days in SQL', () => {
     const url = await engineWithShop();
     const [one, two] = [await start(url), await start(url)];
     const wanted = await fill(one, two, 20);
-    await exporterOf(one).round();
+    await exportFrom(one);
     one.count('f3', 1000, on(yesterday));
     await expectCounts(two, { ...wanted, f3: 1008 });
     await endLease(url);
@@ -216,15 +219,13 @@ describe('the usage by days in SQL', () => {
       begun.open();
       await goOn.opened;
     });
-    const late = exporterOf(two, slow)
-      .round()
-      .catch(() => {});
+    const late = exportFrom(two, slow).catch(() => {});
     await begun.opened;
     two.count('f3', 10_000, on(yesterday));
     two.count('new', 1, on(yesterday));
     await expectCounts(one, { ...wanted, f3: 11_008, new: 1 });
     await endLease(url);
-    expect(await exporterOf(one).round()).toEqual({ days: 1, rows: 42 });
+    expect(await exportFrom(one)).toEqual({ days: 1, rows: 42 });
     goOn.open();
     await late;
     expect(await inSql(url, yesterday)).toEqual(inReport(one, yesterday));
@@ -237,7 +238,7 @@ describe('the usage by days in SQL', () => {
     const url = await engineWithShop();
     const [one, two] = [await start(url), await start(url)];
     await fill(one, two, 20);
-    await exporterOf(one).round();
+    await exportFrom(one);
     const change = (text: string) => postgres.query(text, [], url);
     const names = () => inSql(url, yesterday, 'daily_usage', 'DISTINCT team, application');
     await change(`UPDATE fm_record SET value = replace(value, 'Shop', 'Market') WHERE key = 'app_1'`);
@@ -246,7 +247,7 @@ describe('the usage by days in SQL', () => {
       `UPDATE fm_record SET value = '{"id":"app_1","name":"Market","environments":[]}' WHERE key = 'app_1'`,
     );
     expect(await names()).toEqual([]);
-    await exporterOf(one).round();
+    await exportFrom(one);
     expect(await change('SELECT 1 FROM fm_daily')).toEqual([]);
     expect(await change('SELECT 1 FROM fm_day')).toEqual([]);
   });
@@ -259,7 +260,7 @@ describe('the usage by days in SQL', () => {
       for (const key of one.store.replica.getKeys())
         if (/^(day:|daysMarked)/.test(key.toString())) one.store.replica.removeSync(Buffer.from(key));
     });
-    expect(await exporterOf(one).round()).toMatchObject({ days: 1 });
+    expect(await exportFrom(one)).toMatchObject({ days: 1 });
     expect(await inSql(url, yesterday)).toEqual(inReport(one, yesterday));
   });
 
@@ -267,7 +268,7 @@ describe('the usage by days in SQL', () => {
     const url = await engineWithShop();
     const [one, two] = [await start(url), await start(url)];
     await fill(one, two, 20);
-    await exporterOf(one).round();
+    await exportFrom(one);
     const [grants = '', example = ''] = sqlOfDocs();
     const [create, ...rest] = grants.split('\n');
     await postgres.query(create ?? '');

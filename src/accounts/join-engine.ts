@@ -8,6 +8,7 @@ import type { Log } from '../log.ts';
 import type { EngineSession } from '../postgres/connection.ts';
 import { EngineError } from '../postgres/engine-error.ts';
 import type { EngineKey } from '../postgres/engine-key.ts';
+import { EngineBeingFilled } from '../postgres/layout.ts';
 import { type AccountStore, openAccountStore } from '../store/accounts.ts';
 import { copyStateWriter, readCopyState } from '../store/copy-state.ts';
 import { createAtomically } from '../store/create-atomically.ts';
@@ -78,6 +79,7 @@ async function joinEmpty(data: string, joining: Joining): Promise<AccountStore |
 }
 
 function isAway(error: unknown): boolean {
+  if (error instanceof EngineBeingFilled) return true;
   return error instanceof EngineError && error.code !== 'sql';
 }
 

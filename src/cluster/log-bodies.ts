@@ -32,6 +32,8 @@ export interface LoggedNode {
   readonly directory: string;
   readonly name: string;
   readonly state: string;
+  /** When it was last heard from, Unix ms. Earlier versions do not log it. */
+  readonly beat?: number;
   readonly streams: readonly string[];
 }
 

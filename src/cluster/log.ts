@@ -100,7 +100,8 @@ export class LogAppender {
         text: `SELECT json_build_object(
                  'through', coalesce(min(through), 0), 'since', coalesce(min(since), 0), 'now', ${engineNow},
                  'open', coalesce(json_agg(stream), '[]'), 'nodes', (
-                   SELECT coalesce(json_agg(json_build_object('directory', directory, 'name', name, 'state', state, 'streams', ARRAY(
+                   SELECT coalesce(json_agg(json_build_object('directory', directory, 'name', name, 'state', state,
+                     'beat', floor(extract(epoch FROM beat_at) * 1000), 'streams', ARRAY(
                      SELECT stream FROM fm_stream AS own WHERE own.directory = node.directory AND own.state = 'open'
                    )) ORDER BY directory), '[]') FROM fm_node AS node
                  )) AS horizon FROM fm_stream WHERE state = 'open'`,

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { checkPrepared, openPreparedOrCopy } from '../accounts/prepare.ts';
 import { adoptReplica } from '../cluster/adoption/adopt-replica.ts';
 import { type Adopted, AdoptionRefused } from '../cluster/adoption/fill.ts';
+import { setAsideFolder } from '../cluster/adoption/set-aside.ts';
 import { type NodeStores, type Source, sourcesIn } from '../cluster/adoption/source.ts';
 import { Spool } from '../cluster/spool.ts';
 import { loadConfig } from '../config.ts';
@@ -29,8 +30,9 @@ export async function adoptFromReplica(flags: Flags, terminal: Terminal): Promis
   checkPrepared(data);
   const lock = lockDataDirectory(data, 'stop that node first');
   try {
-    const adopted = await inStores(data, (stores) => restore(stores, wanted, flags, terminal));
-    terminal.out(flags.has('json') ? `${JSON.stringify(adopted)}\n` : summary(adopted));
+    const [adopted, { name }] = await inStores(data, (stores) => restore(stores, wanted, flags, terminal));
+    const kept = name === 'replica' ? undefined : join(data, setAsideFolder, name);
+    terminal.out(flags.has('json') ? `${JSON.stringify(adopted)}\n` : summary(adopted, kept));
     return 0;
   } finally {
     lock.release();
@@ -60,7 +62,7 @@ async function restore(
   { config, address }: EngineSettings,
   flags: Flags,
   terminal: Terminal,
-): Promise<Adopted> {
+): Promise<[Adopted, Source]> {
   const { engineKeyFile } = config;
   const key = engineKeyFile === undefined ? undefined : readEngineKey(engineKeyFile);
   const sources = sourcesIn(stores);
@@ -71,7 +73,7 @@ async function restore(
   if (stored !== undefined) readSecret(stored, key);
   const restored = sources.length === 1 ? '' : `${source.name} is restored\n`;
   terminal.err(`${sources.map(textOf).join('')}${restored}filling ${showEngine(address)}\n`);
-  return withEngine(address, (connection) =>
+  const adopted = await withEngine(address, (connection) =>
     adoptReplica({
       ...{ source, connection, key, secret: Buffer.from(secret, 'base64') },
       directory: stores.spool.directory,
@@ -79,6 +81,7 @@ async function restore(
       onPart: uploadProgress(terminal),
     }),
   );
+  return [adopted, source];
 }
 
 function chosen(sources: readonly Source[], name: string | undefined, data: string): Source {
@@ -120,10 +123,12 @@ function textOf({ name, holding: { applied, place, completeThrough } }: Source):
   return `${name}: usage at position ${applied.position}, complete through ${through}; accounts at version ${place.version}\n`;
 }
 
-function summary({ engine, records, usage }: Adopted): string {
+/** @param kept the directory of what was set aside, if that was restored */
+function summary({ engine, records, usage }: Adopted, kept: string | undefined): string {
   const moved =
     records === undefined || usage === undefined
       ? 'Everything is in PostgreSQL already'
       : `${records} records of accounts and ${mebibytes(usage.bytes)} of usage are in PostgreSQL`;
-  return `${moved}. It is engine ${engine} again: start the nodes with it.\n`;
+  const next = kept === undefined ? '' : `When the reports are right, remove ${kept}\n`;
+  return `${moved}. It is engine ${engine} again: start the nodes with it.\n${next}`;
 }

@@ -23,7 +23,7 @@ export const engineAdoptCommand: Command = {
   flags: [
     flag('data DIR', 'Data directory of the store', { file: true, more: 'FLAGMETER_DATA' }),
     flag('from-replica', 'Restore a lost PostgreSQL from what a node holds'),
-    flag('set-aside NAME', 'Restore what the node has set aside, instead of the most complete'),
+    flag('set-aside NAME', 'Restore what the node has set aside, instead of what has the latest accounts'),
     flag('dry-run', 'List what the node holds, also while it runs, and change nothing'),
     ...engineFlags,
     engineKeyFileFlag,

@@ -39,6 +39,13 @@ export async function checkEngine(run: Run, own = engineLayout): Promise<EngineF
   return facts;
 }
 
+/** The id of an engine while it is being filled from a replica. */
+export const idWhileFilled = (id: string): string => `${id}${beingFilled}`;
+const beingFilled = ', which is being filled';
+
+/** An engine that is being filled: it may be used soon. */
+export class EngineBeingFilled extends EngineUnfit {}
+
 /**
  * As `checkEngine`, for each session of a node: the database may have been replaced. Returns the secret of digests as well.
  * @param id of the engine that the directory has used before
@@ -50,6 +57,10 @@ export async function checkSameEngine(
   key: EngineKey | undefined,
 ): Promise<EngineFacts & { readonly digestSecret: Buffer }> {
   const facts = await checkEngine(run);
+  if (facts.id.endsWith(beingFilled))
+    throw new EngineBeingFilled(
+      `The database holds engine ${facts.id}: if flagmeter engine adopt --from-replica was interrupted, run it again`,
+    );
   checkId(id, facts.id);
   return { ...facts, digestSecret: readSecret(facts.secret, key) };
 }

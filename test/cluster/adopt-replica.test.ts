@@ -12,7 +12,7 @@ import { Spool } from '../../src/cluster/spool.ts';
 import { allTables } from '../../src/engine/copy.ts';
 import type { Connection, EngineSession } from '../../src/postgres/connection.ts';
 import { openAccountStore } from '../../src/store/accounts.ts';
-import { copyStateWriter } from '../../src/store/copy-state.ts';
+import { copyStateWriter, readCopyState } from '../../src/store/copy-state.ts';
 import { openReplicaStore } from '../../src/store/replica-store.ts';
 import { testLog } from '../engine/postgres-fixture.ts';
 import { needing } from '../support/needing.ts';
@@ -129,6 +129,31 @@ describe('an empty database that is filled from a replica', () => {
     expect(names.map(({ name }) => name)).toEqual(expect.arrayContaining(['three', 'two']));
   });
 
+  it('has heard from each node when the lost one had', async () => {
+    const url = await engine();
+    const [one, two] = [await startNode(url, 'one'), await startNode(url, 'two')];
+    const earlier = await startNode(url, 'earlier');
+    ended(earlier);
+    await earlier.stop();
+    await end(two);
+    const heard = async () => {
+      const text = 'SELECT name, beat_at AS at FROM fm_node';
+      const rows = await postgres.query<{ name: string; at: Date }>(text, [], url);
+      return Object.fromEntries(rows.map(({ name, at }) => [name, at.getTime()]));
+    };
+    const before = await heard();
+    await horizon(url);
+    await one.until(({ applied, view }) => applied > 0 && applied === view?.head.position);
+    const data = await end(one);
+    const last = await heard();
+    await lose(url);
+    await restore(url, data);
+    const { one: own, ...others } = await heard();
+    expect(others).toEqual({ two: last['two'], earlier: last['earlier'] });
+    expect(own).toBeGreaterThanOrEqual(before['one']!);
+    expect(own).toBeLessThanOrEqual(last['one']!);
+  });
+
   it('goes on from wherever the restoration was interrupted, and nodes wait meanwhile', async () => {
     const url = await engine();
     const [one, two] = [await startNode(url, 'one'), await startNode(url, 'two')];
@@ -161,6 +186,7 @@ describe('an empty database that is filled from a replica', () => {
     one.count('f', 1);
     await expectCounts(one, { f: 1 });
     const data = await end(one);
+    await expect(restore(url, data)).rejects.toThrow(/^Cannot fill this database: it holds engine .* start/);
     const other = await engine();
     await expect(restore(other, data)).rejects.toThrow(/^Cannot fill this database: it holds engine /);
     expect(await postgres.query('SELECT 1 FROM fm_snapshot', [], other)).toEqual([]);
@@ -224,6 +250,20 @@ describe('what PostgreSQL has lost', () => {
     await restore(url, await end(two));
     for (const node of [await restartNode(url, two.data), await restartNode(url, data), await start(url)])
       await expectCounts(node, { f: 101 });
+  });
+
+  it('is not the first choice if the replica has later accounts', async () => {
+    const { two } = await wentBack();
+    await expectCounts(two, { f: 1 });
+    const data = await end(two);
+    const names = () => withSources(data, async (sources) => sources.map(({ name }) => name));
+    const [kept] = setAsideIn(data).names;
+    expect(await names()).toEqual([kept, 'replica']);
+    const { lmdb } = openAccountStore(data);
+    const copy = readCopyState(lmdb)!;
+    lmdb.transactionSync(() => copyStateWriter(lmdb)({ ...copy, version: copy.version + 1 }));
+    await lmdb.close();
+    expect(await names()).toEqual(['replica', kept]);
   });
 
   it('stays in the replica when the disk has no room for it, and the node reports why', async () => {

@@ -1,5 +1,6 @@
 import { storedSecret } from '../../postgres/engine-key.ts';
 import { checkPlace } from '../../postgres/init-checks.ts';
+import { idWhileFilled } from '../../postgres/layout.ts';
 import { type Adopted, AdoptionRefused, engineIdOf, type FillingDeps, fillEngine } from './fill.ts';
 import type { Source } from './source.ts';
 
@@ -20,19 +21,27 @@ export interface FromReplicaDeps extends FillingDeps {
 export async function adoptReplica(deps: FromReplicaDeps): Promise<Adopted> {
   const { source, directory, connection, key } = deps;
   const { engine, applied } = source.holding;
-  const idMeanwhile = `${engine}, which is being filled`;
+  const [idMeanwhile, snapshot] = [idWhileFilled(engine), `replica-${directory}`];
   const found = await engineIdOf(connection);
   if (found === engine) {
-    const text = 'SELECT 1 FROM fm_entry WHERE position = $1 AND id = $2';
-    const { rows } = await connection.query({ text, values: [applied.position, applied.id] });
-    if (rows.length > 0) return { engine };
+    const { rows } = await connection.query<{ filled: boolean }>({
+      text: `SELECT EXISTS (
+               SELECT 1 FROM fm_snapshot WHERE snapshot = $3 AND state = 'whole' AND position = $1 AND id = $2
+             ) AS filled FROM fm_entry WHERE position = $1 AND id = $2`,
+      values: [applied.position, applied.id, snapshot],
+    });
+    if (rows[0]?.filled) return { engine }; // An earlier attempt was not told that it was done.
+    if (rows[0] !== undefined)
+      throw new AdoptionRefused(
+        `Cannot fill this database: it holds engine ${found} with all counts of this directory; start the nodes with it. Nothing was changed`,
+      );
   }
   if (found !== undefined && found !== idMeanwhile)
     throw new AdoptionRefused(
       `Cannot fill this database: it holds engine ${found}; create an empty one, and give its URL to all nodes. Nothing was changed`,
     );
   if (found === undefined) await checkPlace(connection, deps.allowAsynchronous);
-  const names = { idMeanwhile, snapshot: `replica-${directory}`, directory };
-  const filling = { ...source.holding, ...names, secret: storedSecret(deps.secret, key) };
+  const secret = storedSecret(deps.secret, key);
+  const filling = { ...source.holding, idMeanwhile, snapshot, directory, secret };
   return fillEngine(deps, filling, source, found !== undefined);
 }

@@ -24,7 +24,7 @@ export interface Adopted {
 
 /** What an empty engine is filled with, beside the parts of the snapshot and the records of the accounts. */
 export interface Filling extends Pick<Holding, 'engine' | 'streams' | 'nodes'> {
-  /** The id that the engine has until all of it is there: nodes refuse an engine with another id than theirs. */
+  /** The id that the engine has until all of it is there: see `idWhileFilled`. */
   readonly idMeanwhile: string;
   /** The id of the snapshot that holds the usage. */
   readonly snapshot: string;
@@ -203,8 +203,8 @@ async function putStreams(run: Run, { streams, nodes }: Filling): Promise<void> 
   });
   await run({
     text: `INSERT INTO fm_node (directory, name, state, beat_at)
-           SELECT directory, name, state, now() - interval '1 hour'
-           FROM json_to_recordset($1::json) AS held (directory text, name text, state text)`,
+           SELECT directory, name, state, to_timestamp(coalesce(beat, 0) / 1000)
+           FROM json_to_recordset($1::json) AS held (directory text, name text, state text, beat float8)`,
     values: [JSON.stringify(nodes)],
   });
 }

@@ -26,7 +26,7 @@ export interface Holding {
   /** Everything that any node answered before this time (Unix ms) is in the counts. */
   readonly completeThrough: number;
   readonly streams: readonly HeldStream[];
-  readonly nodes: readonly Pick<LoggedNode, 'directory' | 'name' | 'state'>[];
+  readonly nodes: readonly Omit<LoggedNode, 'streams'>[];
 }
 
 /** The accounts of a node or of a single machine, without what belongs to the file. */
@@ -56,8 +56,13 @@ export function holdingOf(usage: ReplicaStore, accounts: AccountStore, spool: Sp
     ),
     streams,
     nodes: [
-      ...listed.map(({ directory, name, state: is }) => ({ directory, name, state: is })),
-      ...unknown.map(({ directory }) => ({ directory, name: directory, state: 'up' })),
+      ...listed.map(({ streams: own, ...node }) => ({ beat: lastOf(own, streams), ...node })),
+      ...unknown.map(({ directory, through }) => ({
+        directory,
+        name: directory,
+        state: 'up',
+        beat: through,
+      })),
     ],
   };
 }
@@ -80,4 +85,10 @@ function streamsOf(state: ReplicaState, spool: Spool): HeldStream[] {
       state: facts?.isClosed ? 'done' : 'open',
     };
   });
+}
+
+/** The time up to which some streams have shipped: their node was there then. */
+function lastOf(own: readonly string[], streams: readonly HeldStream[]): number {
+  const found = streams.filter(({ stream }) => own.includes(stream));
+  return found.reduce((last, { through }) => Math.max(last, through), 0);
 }

@@ -27,7 +27,7 @@ export interface NodeStores {
   readonly spool: Spool;
 }
 
-/** All that there is, the most complete first: that with the highest position, then that with the latest accounts. */
+/** All that there is, the best first: that with the latest accounts, then that with the highest position. */
 export function sourcesIn({ data, accounts, usage, spool }: NodeStores): Source[] {
   const replica: Source = {
     name: 'replica',
@@ -39,8 +39,8 @@ export function sourcesIn({ data, accounts, usage, spool }: NodeStores): Source[
   return [replica, ...kept]
     .filter(({ holding }) => isWhole(holding))
     .sort(({ holding: one }, { holding: other }) => {
-      const further = other.applied.position - one.applied.position;
-      return further === 0 ? other.place.version - one.place.version : further;
+      const later = other.place.version - one.place.version;
+      return later === 0 ? other.applied.position - one.applied.position : later;
     });
 }
 

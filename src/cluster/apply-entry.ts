@@ -1,13 +1,12 @@
 import { exposuresKey, removeExposures } from '../store/exposures.ts';
 import { putHashedMint, removeIdentity } from '../store/instances.ts';
-import { applyDelta, type DeltaParts } from './apply-delta.ts';
-import { type Delta, decodeDelta, laterFormat } from './delta.ts';
-import { DeltaUnreadable } from './delta-values.ts';
+import { applyDelta, type DeltaParts, type Refuse } from './apply-delta.ts';
+import { decodeDelta, laterFormat } from './delta.ts';
 import type { Entry, EntryKind } from './entry.ts';
 import { decodeBody, type EntryBodies, type Horizon, type LoggedMint } from './log-bodies.ts';
 import type { ReplicaState, StreamFacts } from './replica-state.ts';
 import { retire } from './retire.ts';
-import { defaultSettings, settingsAfter } from './settings.ts';
+import { defaultSettings, type ReplicaSettings, settingsAfter } from './settings.ts';
 
 /** An entry that a newer version wrote. */
 export class NewerEntry extends Error {
@@ -31,7 +30,8 @@ interface EntryParts extends DeltaParts {
   readonly state: ReplicaState;
 }
 
-type RefuseRow = (refusal: Refusal) => void;
+/** Applies an entry of one kind. */
+type ApplyKind = (entry: Entry, refuse: Refuse) => void;
 
 /** Forgotten messages and removed series between two pauses. */
 const stepLimit = 500;
@@ -41,6 +41,37 @@ const hourMs = 3_600_000;
 /** Applies one entry after the other. It runs inside the transaction of a `Replica`. */
 export class ApplyEntry {
   readonly #parts: EntryParts;
+  readonly #kinds: Readonly<Record<EntryKind, ApplyKind>> = {
+    delta: (entry, refuse) => this.#addDelta(entry, refuse),
+    mint: reading(bodyOf('mint'), (mints, _, refuse) => {
+      for (const mint of mints) this.#addMint(mint, refuse);
+    }),
+    forget: reading(bodyOf('forget'), ({ application, environments, digest: hex }, { position }) => {
+      const { store, forgotten } = this.#parts;
+      const digest = Buffer.from(hex, 'hex');
+      removeIdentity(store, application, digest);
+      for (const environment of environments) removeExposures(store, exposuresKey(environment, digest));
+      forgotten.add(digest, position);
+    }),
+    erase: reading(bodyOf('erase'), (things) => {
+      const { erased, days, series } = this.#parts;
+      erased.add(things);
+      this.put();
+      for (const environment of things.environments) days.remove(environment);
+      series.forget();
+    }),
+    settings: reading(
+      (body) => settingsAfter(this.#settings, decodeBody('settings', body)),
+      (settings) => {
+        this.#parts.state.set('settings', settings);
+        this.#parts.series.forget();
+      },
+    ),
+    horizon: reading(bodyOf('horizon'), (horizon) => {
+      this.put(); // What follows reads the tables.
+      this.#rest = this.#reach(horizon);
+    }),
+  };
   /** The rest of a horizon that is being applied: it may take more than one transaction. */
   #rest: Generator<undefined, void> | undefined;
 
@@ -48,9 +79,13 @@ export class ApplyEntry {
     this.#parts = parts;
   }
 
+  get #settings(): ReplicaSettings {
+    return this.#parts.state.get('settings') ?? defaultSettings;
+  }
+
   /** Whether this program knows what an entry says. */
   knows(entry: Entry): boolean {
-    return whyUnknown(entry) === undefined;
+    return this.#whyUnknown(entry) === undefined;
   }
 
   /**
@@ -58,26 +93,24 @@ export class ApplyEntry {
    * @returns whether the entry is applied; else call it again with the same, in the next transaction
    * @throws {NewerEntry}
    */
-  run(entry: Entry, refuse: RefuseRow, isLate: () => boolean): boolean {
-    const unknown = whyUnknown(entry);
+  run(entry: Entry, refuse: (refusal: Refusal) => void, isLate: () => boolean): boolean {
+    const unknown = this.#whyUnknown(entry);
     if (unknown !== undefined) throw new NewerEntry(unknown);
-    this.#parts.days.turnTo(entry.position);
-    if (entry.kind === 'horizon') return this.#runHorizon(entry, refuse, isLate);
-    if (entry.kind === 'delta') this.#runDelta(entry, refuse);
-    else if (entry.kind === 'mint') this.#runMints(entry, refuse);
-    else if (entry.kind === 'forget') this.#runForget(entry, refuse);
-    else if (entry.kind === 'erase') this.#runErase(entry, refuse);
-    else this.#runSettings(entry, refuse);
+    const { position, stream, seq, kind } = entry;
+    this.#parts.days.turnTo(position);
+    if (this.#rest === undefined)
+      this.#kinds[kind](entry, (place, reason, row) => {
+        refuse({ position, stream, seq, place, reason, row: JSON.stringify(row) });
+      });
+    while (this.#rest?.next().done === false) if (isLate()) return false;
+    this.#rest = undefined;
     return true;
   }
 
   /** Puts what is in memory only; to be called at the end of the transaction. */
   put(): void {
     const { counts, measurements, sketches, seen } = this.#parts.hot;
-    measurements.put();
-    sketches.put();
-    counts.put();
-    seen.put();
+    for (const table of [measurements, sketches, counts, seen]) table.put();
   }
 
   /** Drops what is in memory: after a commit that failed, the store is the truth. */
@@ -85,21 +118,27 @@ export class ApplyEntry {
     this.#rest = undefined;
   }
 
-  #runDelta(entry: Entry, refuse: RefuseRow): void {
+  /** Why a newer version must have written an entry. */
+  #whyUnknown({ kind, position, body }: Entry): string | undefined {
+    const format = kind === 'delta' ? laterFormat(body) : undefined;
+    if (Object.hasOwn(this.#kinds, kind) && format === undefined) return undefined;
+    const why = format === undefined ? `it says "${kind}"` : `its format is ${format}`;
+    return `Cannot apply entry ${position} of the log: a newer version of flagmeter wrote it (${why}); update this node`;
+  }
+
+  #addDelta(entry: Entry, refuse: Refuse): void {
     const { state, series } = this.#parts;
-    const say = refusalsOf(entry, refuse);
     const facts = this.#streamOf(entry.stream);
     if (entry.seq <= facts.seq) {
-      say('delta', `delta ${facts.seq} of its stream came before it`, null);
+      refuse('delta', `delta ${facts.seq} of its stream came before it`, null);
       return;
     }
-    const delta = readDelta(entry, say);
+    const delta = read(entry, (body) => decodeDelta(body, refuse), refuse);
     const { through, since, version } = delta ?? facts;
     state.set(`stream:${entry.stream}`, { ...facts, seq: entry.seq, through, since, version });
     if (delta === undefined) return;
     series.turnTo(facts.number);
-    const { identities } = state.get('settings') ?? defaultSettings;
-    applyDelta(this.#parts, delta, identities, say);
+    applyDelta(this.#parts, delta, this.#settings.identities, refuse);
   }
 
   #streamOf(stream: string): StreamFacts {
@@ -111,53 +150,10 @@ export class ApplyEntry {
     return { number, seq: 0, through: 0, since: 0, version: 0 };
   }
 
-  #runMints(entry: Entry, refuse: RefuseRow): void {
+  #addMint(mint: LoggedMint, refuse: Refuse): void {
     const { store, erased } = this.#parts;
-    const mints = readBody(entry, 'mint', refuse) ?? [];
-    for (const mint of mints) {
-      if (!isMint(mint)) refusalsOf(entry, refuse)('mint', 'it is no mint', null);
-      else if (!erased.hasApplication(mint.application)) putHashedMint(store, mint);
-    }
-  }
-
-  #runForget(entry: Entry, refuse: RefuseRow): void {
-    const { store, forgotten } = this.#parts;
-    const body = readBody(entry, 'forget', refuse);
-    if (body === undefined) return;
-    const digest = Buffer.from(body.digest, 'hex');
-    removeIdentity(store, body.application, digest);
-    for (const environment of body.environments) removeExposures(store, exposuresKey(environment, digest));
-    forgotten.add(digest, entry.position);
-  }
-
-  #runErase(entry: Entry, refuse: RefuseRow): void {
-    const body = readBody(entry, 'erase', refuse);
-    if (body === undefined) return;
-    this.#parts.erased.add(body);
-    this.put();
-    for (const environment of body.environments) this.#parts.days.remove(environment);
-    this.#parts.series.forget();
-  }
-
-  #runSettings(entry: Entry, refuse: RefuseRow): void {
-    const { state } = this.#parts;
-    const before = state.get('settings') ?? defaultSettings;
-    const settings = readBody(entry, 'settings', refuse, (said) => settingsAfter(before, said));
-    if (settings === undefined) return;
-    state.set('settings', settings);
-    this.#parts.series.forget();
-  }
-
-  #runHorizon(entry: Entry, refuse: RefuseRow, isLate: () => boolean): boolean {
-    if (this.#rest === undefined) {
-      const horizon = readBody(entry, 'horizon', refuse);
-      if (horizon === undefined) return true;
-      this.put(); // What follows reads the tables.
-      this.#rest = this.#reach(horizon);
-    }
-    while (this.#rest.next().done !== true) if (isLate()) return false;
-    this.#rest = undefined;
-    return true;
+    if (!isMint(mint)) refuse('mint', 'it is no mint', null);
+    else if (!erased.hasApplication(mint.application)) putHashedMint(store, mint);
   }
 
   /** Drops what is remembered for what may still come, and what is over its retention. It may be begun again. */
@@ -169,7 +165,7 @@ export class ApplyEntry {
     if (open !== undefined) yield* this.#endStreams(new Set(open));
     const hour = Math.floor(now / hourMs);
     if (hour <= (state.get('retired') ?? 0)) return;
-    yield* retire(this.#parts, state.get('settings') ?? defaultSettings, hour * hourMs);
+    yield* retire(this.#parts, this.#settings, hour * hourMs);
     state.set('retired', hour);
   }
 
@@ -184,49 +180,25 @@ export class ApplyEntry {
   }
 }
 
-function refusalsOf({ position, stream, seq }: Entry, refuse: RefuseRow) {
-  return (place: string, reason: string, row: unknown) =>
-    refuse({ position, stream, seq, place, reason, row: JSON.stringify(row) });
-}
+const bodyOf = <Kind extends keyof EntryBodies>(kind: Kind) => (body: Buffer) => decodeBody(kind, body);
 
-function readDelta(entry: Entry, refuse: ReturnType<typeof refusalsOf>): Delta | undefined {
-  try {
-    return decodeDelta(entry.body, refuse);
-  } catch (error) {
-    if (!(error instanceof DeltaUnreadable)) throw error;
-    refuse('delta', error.message, null);
-    return undefined;
-  }
-}
-
-const kinds: readonly string[] = [
-  'delta',
-  'mint',
-  'forget',
-  'erase',
-  'settings',
-  'horizon',
-] satisfies EntryKind[];
-
-/** Why a newer version must have written an entry. */
-function whyUnknown({ kind, position, body }: Entry): string | undefined {
-  const format = kind === 'delta' ? laterFormat(body) : undefined;
-  if (kinds.includes(kind) && format === undefined) return undefined;
-  const why = format !== undefined ? `its format is ${format}` : `it says "${kind}"`;
-  return `Cannot apply entry ${position} of the log: a newer version of flagmeter wrote it (${why}); update this node`;
+/** @param apply is given what the body says, if it can be read */
+function reading<T>(
+  decode: (body: Buffer) => T,
+  apply: (content: T, entry: Entry, refuse: Refuse) => void,
+): ApplyKind {
+  return (entry, refuse) => {
+    const content = read(entry, decode, refuse);
+    if (content !== undefined) apply(content, entry, refuse);
+  };
 }
 
 /** Reads a body; one that cannot be read is a refused row, so that it does not stop the log. */
-function readBody<Kind extends keyof EntryBodies>(
-  entry: Entry,
-  kind: Kind,
-  refuse: RefuseRow,
-  check = (body: EntryBodies[Kind]) => body,
-): EntryBodies[Kind] | undefined {
+function read<T>(entry: Entry, decode: (body: Buffer) => T, refuse: Refuse): T | undefined {
   try {
-    return check(decodeBody(kind, entry.body));
+    return decode(entry.body);
   } catch (error) {
-    refusalsOf(entry, refuse)(kind, `it cannot be read: ${(error as Error).message}`, null);
+    refuse(entry.kind, `it cannot be read: ${(error as Error).message}`, null);
     return undefined;
   }
 }

@@ -40,7 +40,7 @@ export interface LoggedNode {
 /** What is erased of an application: see `Deletion`. */
 export type ErasedThings = Pick<Deletion, 'application' | 'environments' | 'whole'>;
 
-/** The bodies of entries, by kind. Those of deltas are in `delta-codec.ts`. */
+/** The bodies of entries, by kind. Those of deltas are in `delta.ts`. */
 export interface EntryBodies {
   /** Mints that waited together. */
   readonly mint: readonly LoggedMint[];

@@ -48,21 +48,20 @@ export async function newestSnapshot(
 
 /** Reads a snapshot, part by part. @throws {Error} when it was removed meanwhile */
 export async function* partsOf(session: EngineSession, snapshot: string): AsyncGenerator<Buffer> {
-  for (let part = 0; ; part += 1) {
-    const { rows } = await session.query<{ body: Buffer | null; parts: bigint }>({
+  const { rows } = await session.query<{ parts: number }>({
+    name: 'fm-snapshot-parts',
+    text: 'SELECT count(*)::int AS parts FROM fm_snapshot_part WHERE snapshot = $1',
+    values: [snapshot],
+  });
+  const parts = Math.max(rows[0]!.parts, 1);
+  for (let part = 0; part < parts; part += 1) {
+    const found = await session.query<{ body: Buffer }>({
       name: 'fm-snapshot-part',
-      text: `SELECT body, (SELECT count(*) FROM fm_snapshot_part WHERE snapshot = $1) AS parts
-             FROM fm_snapshot AS whole LEFT JOIN fm_snapshot_part AS part ON part.snapshot = whole.snapshot AND part = $2
-             WHERE whole.snapshot = $1`,
+      text: 'SELECT body FROM fm_snapshot_part WHERE snapshot = $1 AND part = $2',
       values: [snapshot, part],
     });
-    const [row] = rows;
-    if (row === undefined) throw new Error('The snapshot was removed while it was read');
-    if (row.body === null) {
-      if (part === Number(row.parts)) return;
-      throw new Error('A part of the snapshot is not there');
-    }
-    yield row.body;
+    if (found.rows[0] === undefined) throw new Error('The snapshot was removed while it was read');
+    yield found.rows[0].body;
   }
 }
 
@@ -73,14 +72,22 @@ export async function makeSnapshot(deps: SnapshotDeps): Promise<boolean> {
   const snapshot = randomUUID();
   const content = replica.snapshot();
   try {
-    if (!(await begin(session, snapshot, content.applied, directory))) return false;
+    const { position, id } = content.applied;
+    const { rows } = await session.query({
+      name: 'fm-snapshot-begin',
+      text: `INSERT INTO fm_snapshot (snapshot, position, id, state, directory, at, bytes)
+             SELECT $1, $2, $3, 'building', $4, now(), 0 WHERE NOT EXISTS (
+               SELECT 1 FROM fm_snapshot WHERE state = 'building' AND at > now() - $5 * interval '1 ms') RETURNING 1`,
+      values: [snapshot, position, id, directory, leaseMs],
+    });
+    if (rows.length === 0) return false;
     const made = await putParts(session, snapshot, content.parts());
     await session.query({
       name: 'fm-snapshot-whole',
       text: `UPDATE fm_snapshot SET state = 'whole', at = now(), bytes = $2 WHERE snapshot = $1`,
       values: [snapshot, made.bytes],
     });
-    log.info('a snapshot of the log is made', { position: content.applied.position, ...made });
+    log.info('a snapshot of the log is made', { position, ...made });
     return true;
   } finally {
     content.close();
@@ -147,75 +154,60 @@ async function isDue({ session, leastBytes }: SnapshotDeps): Promise<boolean> {
   return forgets || broken || Number(bytes) > Math.max(leastBytes, newest?.bytes ?? 0);
 }
 
-async function begin(
-  session: EngineSession,
-  snapshot: string,
-  applied: Applied,
-  directory: string,
-): Promise<boolean> {
-  const { rows } = await session.query({
-    name: 'fm-snapshot-begin',
-    text: `INSERT INTO fm_snapshot (snapshot, position, id, state, directory, at, bytes)
-           SELECT $1, $2, $3, 'building', $4, now(), 0 WHERE NOT EXISTS (
-             SELECT 1 FROM fm_snapshot WHERE state = 'building' AND at > now() - $5 * interval '1 ms') RETURNING 1`,
-    values: [snapshot, applied.position, applied.id, directory, leaseMs],
-  });
-  return rows.length > 0;
-}
-
 /** Removes what no node needs any more, in small steps. Every node may do it. @returns entries whose bodies were removed */
 export async function trimLog(session: EngineSession): Promise<number> {
-  await session.query({ name: 'fm-trim-nodes', text: trimNodes, values: [nodesMs] });
-  await repeat(session, 'fm-trim-refused', trimRefused, [refusedMs, stepRows]);
+  const until = async (name: string, text: string, ...values: (string | number)[]) => {
+    for (let touched = 0; ; ) {
+      const { rowCount } = await session.query({ name: `fm-trim-${name}`, text, values });
+      if (rowCount === 0) return touched;
+      touched += rowCount;
+    }
+  };
+  await until(
+    'nodes',
+    `DELETE FROM fm_node AS node WHERE state IN ('done', 'forgotten') AND ${isOlder('beat_at', nodesMs)}
+     AND NOT EXISTS (SELECT 1 FROM fm_stream AS stream WHERE stream.directory = node.directory AND stream.state = 'open')`,
+  );
+  await until('refused', `DELETE FROM fm_refused WHERE ctid IN (${some('ctid', 'fm_refused', refusedMs)})`);
   const newest = await newestSnapshot(session);
   if (newest === undefined) return 0;
-  const { position } = newest.applied;
-  const trimmed = await repeat(session, 'fm-trim-bodies', trimBodies, [position, bodiesMs, stepRows]);
-  await repeat(session, 'fm-trim-ids', trimIds, [position, idsMs, stepRows]);
-  await repeat(session, 'fm-trim-parts', trimParts, [newest.snapshot, bodiesMs, stepRows]);
-  await session.query({
-    name: 'fm-trim-snapshots',
-    text: trimSnapshots,
-    values: [newest.snapshot, bodiesMs],
-  });
+  const { snapshot, applied } = newest;
+  const trimmed = await until(
+    'bodies',
+    `UPDATE fm_entry SET body = NULL WHERE position IN (
+       ${some('position', 'fm_entry', bodiesMs, 'AND position <= $1 AND body IS NOT NULL ORDER BY position')})`,
+    applied.position,
+  );
+  await until(
+    'ids',
+    `DELETE FROM fm_entry WHERE position IN (
+       ${some('position', 'fm_entry', idsMs, 'AND position < $1 ORDER BY position')})`,
+    applied.position,
+  );
+  const old = `SELECT snapshot FROM fm_snapshot WHERE snapshot <> $1 AND ${isOlder('at', bodiesMs)}`;
+  await until(
+    'parts',
+    `DELETE FROM fm_snapshot_part WHERE (snapshot, part) IN (
+       SELECT snapshot, part FROM fm_snapshot_part WHERE snapshot IN (${old}) LIMIT 64)`,
+    snapshot,
+  );
+  await until(
+    'snapshots',
+    `DELETE FROM fm_snapshot WHERE snapshot IN (${old})
+     AND NOT EXISTS (SELECT 1 FROM fm_snapshot_part AS part WHERE part.snapshot = fm_snapshot.snapshot)`,
+    snapshot,
+  );
   return trimmed;
 }
 
+const isOlder = (column: string, ms: number) => `${column} < now() - interval '${ms} ms'`;
+
+/** Some rows that are old and that no other node removes at the moment. */
+const some = (column: string, table: string, ms: number, rest = '') =>
+  `SELECT ${column} FROM ${table} WHERE ${isOlder('at', ms)} ${rest} LIMIT ${stepRows} FOR UPDATE SKIP LOCKED`;
+
 /** Reads how long the log is. */
 export async function logLength(session: EngineSession): Promise<LogLength> {
-  const { rows } = await session.query<LogLength>({
-    name: 'fm-log-length',
-    text: logLengthText,
-  });
+  const { rows } = await session.query<LogLength>({ name: 'fm-log-length', text: logLengthText });
   return rows[0]!;
-}
-
-const trimNodes = `DELETE FROM fm_node AS node WHERE state IN ('done', 'forgotten') AND beat_at < now() - $1 * interval '1 ms'
-  AND NOT EXISTS (SELECT 1 FROM fm_stream AS stream WHERE stream.directory = node.directory AND stream.state = 'open')`;
-const trimRefused = `DELETE FROM fm_refused WHERE ctid IN (
-  SELECT ctid FROM fm_refused WHERE at < now() - $1 * interval '1 ms' LIMIT $2 FOR UPDATE SKIP LOCKED)`;
-const trimBodies = `UPDATE fm_entry SET body = NULL WHERE position IN (
-  SELECT position FROM fm_entry WHERE position <= $1 AND at < now() - $2 * interval '1 ms' AND body IS NOT NULL
-  ORDER BY position LIMIT $3 FOR UPDATE SKIP LOCKED)`;
-const trimIds = `DELETE FROM fm_entry WHERE position IN (
-  SELECT position FROM fm_entry WHERE position < $1 AND at < now() - $2 * interval '1 ms'
-  ORDER BY position LIMIT $3 FOR UPDATE SKIP LOCKED)`;
-const old = `FROM fm_snapshot AS old WHERE old.snapshot <> $1 AND old.at < now() - $2 * interval '1 ms'`;
-const trimParts = `DELETE FROM fm_snapshot_part WHERE (snapshot, part) IN (
-  SELECT part.snapshot, part.part FROM fm_snapshot_part AS part WHERE part.snapshot IN (SELECT old.snapshot ${old})
-  LIMIT least($3, 64))`;
-const trimSnapshots = `DELETE FROM fm_snapshot WHERE snapshot IN (SELECT old.snapshot ${old})
-  AND NOT EXISTS (SELECT 1 FROM fm_snapshot_part AS part WHERE part.snapshot = fm_snapshot.snapshot)`;
-
-async function repeat(
-  session: EngineSession,
-  name: string,
-  text: string,
-  values: (string | number)[],
-): Promise<number> {
-  for (let touched = 0; ; ) {
-    const { rowCount } = await session.query({ name, text, values });
-    if (rowCount === 0) return touched;
-    touched += rowCount;
-  }
 }

@@ -19,8 +19,6 @@ export class ExportOutdated extends Error {
 const leaseMs = 15_000;
 /** Rows that one statement removes. */
 const stepRows = 1000;
-/** Days of environments that are looked at together. */
-const stepDays = 1000;
 
 const dayOf = (parameter: string) => `(date '1970-01-01' + ${parameter}::int)`;
 const numberOf = (column: string) => `(${column} - date '1970-01-01')`;
@@ -119,33 +117,19 @@ export class DailyTables {
 
   /** Removes days before one, and those of environments that were deleted, in small steps. */
   async removeGone(before: number): Promise<void> {
-    const { rows } = await this.#session.query<{ environment: bigint; day: number }>({
-      name: 'fm-daily-gone',
-      text: `SELECT environment, ${numberOf('day')} AS day FROM fm_day WHERE day < ${dayOf('$1')} OR environment NOT IN (
-               SELECT (kept.value->>'number')::bigint
-               FROM fm_record, jsonb_array_elements(fm_record.value::jsonb->'environments') AS kept(value)
-               WHERE "table" = 'applications') LIMIT $2`,
-      values: [before, stepDays],
-    });
-    for (const { environment, day } of rows) {
-      const place = { environment: Number(environment), day };
-      while ((await this.#removeRows(place)) > 0);
-      await this.#session.query({
-        name: 'fm-daily-drop',
-        text: `DELETE FROM fm_day WHERE environment = $1 AND day = ${dayOf('$2')}`,
-        values: [place.environment, day],
-      });
-    }
-  }
-
-  async #removeRows({ environment, day }: Pick<DailyPlace, 'environment' | 'day'>): Promise<number> {
-    const { rowCount } = await this.#session.query({
+    const isGone = `(gone.day < ${dayOf('$1')} OR gone.environment NOT IN (
+      SELECT (kept.value->>'number')::bigint
+      FROM fm_record, jsonb_array_elements(fm_record.value::jsonb->'environments') AS kept(value)
+      WHERE "table" = 'applications'))`;
+    const rows = {
       name: 'fm-daily-remove',
-      text: `DELETE FROM fm_daily WHERE ctid IN (
-               SELECT ctid FROM fm_daily WHERE environment = $1 AND day = ${dayOf('$2')} LIMIT $3)`,
-      values: [environment, day, stepRows],
-    });
-    return rowCount;
+      text: `DELETE FROM fm_daily WHERE ctid IN (SELECT daily.ctid FROM fm_day AS gone
+               JOIN fm_daily AS daily USING (environment, day) WHERE ${isGone} LIMIT $2)`,
+      values: [before, stepRows],
+    };
+    while ((await this.#session.query(rows)).rowCount > 0);
+    const text = `DELETE FROM fm_day AS gone WHERE ${isGone}`;
+    await this.#session.query({ name: 'fm-daily-drop', text, values: [before] });
   }
 }
 

@@ -29,18 +29,9 @@ export type ReplicaTable = Exclude<keyof ReplicaStore, 'lmdb'>;
 
 /** What a replica consists of. */
 export const replicaTables: readonly ReplicaTable[] = [
-  ...([
-    'replica',
-    'series',
-    'streamSeries',
-    'counts',
-    'carried',
-    'measurements',
-    'seen',
-    'sketches',
-  ] as const),
-  ...(['messages', 'messageTimes', 'identities', 'identityDays', 'exposures', 'exposureDays'] as const),
-  ...(['forgotten', 'erased', 'senders', 'ledger'] as const),
+  ...(['replica', 'series', 'streamSeries', 'counts', 'carried', 'measurements', 'seen'] as const),
+  ...(['sketches', 'messages', 'messageTimes', 'identities', 'identityDays', 'exposures'] as const),
+  ...(['exposureDays', 'forgotten', 'erased', 'senders', 'ledger'] as const),
 ];
 
 /** Whether a row belongs to the node, not to what the log says: its own facts, and the secret of its digests. */
@@ -57,40 +48,30 @@ export function headOf({ position, id }: Applied): SnapshotHead {
 const partHead = 5;
 const rowHead = 9;
 
-/** Collects the rows of one part. */
-export class PartWriter {
-  #bytes: Buffer;
-  #end = partHead;
+/** A part, of rows that `encodeRow` made. @param head of the first part */
+export function encodePart(
+  number: number,
+  rows: readonly Buffer[],
+  isLast: boolean,
+  head?: SnapshotHead,
+): Buffer {
+  const text = Buffer.from(head === undefined ? '' : JSON.stringify(head));
+  const start = Buffer.allocUnsafe(partHead + (head === undefined ? 0 : 4));
+  start.writeUInt32LE(number, 0);
+  start.writeUInt8(Number(isLast), 4);
+  if (head !== undefined) start.writeUInt32LE(text.length, partHead);
+  return Buffer.concat([start, text, ...rows]);
+}
 
-  /** @param size bytes at which a part is full */
-  constructor(size: number, number: number, head?: SnapshotHead) {
-    this.#bytes = Buffer.allocUnsafe(size * 2);
-    this.#bytes.writeUInt32LE(number, 0);
-    if (head === undefined) return;
-    const text = Buffer.from(JSON.stringify(head));
-    this.#end = this.#bytes.writeUInt32LE(text.length, partHead);
-    this.#end += text.copy(this.#bytes, this.#end);
-  }
-
-  get length(): number {
-    return this.#end;
-  }
-
-  add(table: number, key: Buffer, value: Buffer): void {
-    const needed = this.#end + rowHead + key.length + value.length;
-    if (needed > this.#bytes.length) this.#bytes = Buffer.concat([this.#bytes], needed * 2);
-    const at = this.#bytes.writeUInt8(table, this.#end);
-    this.#bytes.writeUInt32LE(key.length, at);
-    this.#bytes.writeUInt32LE(value.length, at + 4);
-    key.copy(this.#bytes, at + 8);
-    value.copy(this.#bytes, at + 8 + key.length);
-    this.#end = needed;
-  }
-
-  finish(isLast: boolean): Buffer {
-    this.#bytes[4] = Number(isLast);
-    return this.#bytes.subarray(0, this.#end);
-  }
+/** @param table its place in the head */
+export function encodeRow(table: number, key: Buffer, value: Buffer): Buffer {
+  const row = Buffer.allocUnsafe(rowHead + key.length + value.length);
+  row.writeUInt8(table, 0);
+  row.writeUInt32LE(key.length, 1);
+  row.writeUInt32LE(value.length, 5);
+  key.copy(row, rowHead);
+  value.copy(row, rowHead + key.length);
+  return row;
 }
 
 /** A part as it is read. */
@@ -107,7 +88,7 @@ export interface PartRow {
   readonly value: Buffer;
 }
 
-/** Reads what a `PartWriter` wrote. @throws {SnapshotUnreadable} also while the rows are read */
+/** Reads what `encodePart` wrote. @throws {SnapshotUnreadable} also while the rows are read */
 export function readPart(bytes: Buffer, number: number): Part {
   if (bytes.length < partHead || bytes.readUInt32LE(0) !== number) {
     throw new SnapshotUnreadable(`Cannot load the snapshot: its part ${number} is missing or damaged`);
@@ -123,21 +104,18 @@ export function readPart(bytes: Buffer, number: number): Part {
 }
 
 function readHead(text: string): SnapshotHead {
-  const head = parse(text);
+  let head: SnapshotHead;
+  try {
+    head = JSON.parse(text) as SnapshotHead;
+  } catch {
+    throw new SnapshotUnreadable('Cannot load the snapshot: its head is damaged');
+  }
   const wanted = headOf({ position: 0, id: '0' });
   if (head.format === wanted.format && head.layout === wanted.layout) return head;
   const [found, known] = [`${head.format}.${head.layout}`, `${wanted.format}.${wanted.layout}`];
   throw new SnapshotUnreadable(
     `Cannot load the snapshot: another version of flagmeter wrote it, in format ${found}, and this version reads ${known}; update this node, or wait for a snapshot of a node of this version`,
   );
-}
-
-function parse(text: string): SnapshotHead {
-  try {
-    return JSON.parse(text) as SnapshotHead;
-  } catch {
-    throw new SnapshotUnreadable('Cannot load the snapshot: its head is damaged');
-  }
 }
 
 function* readRows(bytes: Buffer, from: number, number: number): Generator<PartRow> {

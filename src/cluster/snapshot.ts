@@ -5,7 +5,7 @@ import type { ReplicaStore } from '../store/replica-store.ts';
 import { openSnapshot, type Snapshot } from '../store/snapshot.ts';
 import { type Applied, nothingApplied } from './entry.ts';
 import { ReplicaState } from './replica-state.ts';
-import { headOf, isOwnRow, PartWriter, replicaTables } from './snapshot-rows.ts';
+import { encodePart, encodeRow, headOf, isOwnRow, replicaTables } from './snapshot-rows.ts';
 
 const gzip = promisify(gzipWithCallback);
 
@@ -56,24 +56,26 @@ export class ReplicaSnapshot {
   async *#rawParts(): AsyncGenerator<Buffer, void, undefined> {
     const transaction = this.#snapshot;
     if (transaction === undefined) throw new Error('The parts of a snapshot are read once');
-    let number = 0;
-    const partBytes = this.#partBytes;
-    let part = new PartWriter(partBytes, number, headOf(this.applied));
-    let turn = Math.min(turnBytes, partBytes);
+    let [number, bytes, turn] = [0, 0, 0];
+    let rows: Buffer[] = [];
+    const finish = (isLast: boolean) =>
+      encodePart(number, rows, isLast, number === 0 ? headOf(this.applied) : undefined);
     for (const [index, name] of replicaTables.entries()) {
       for (const { key, value } of this.#store[name].getRange({ transaction })) {
         if (isOwnRow(name, key)) continue;
-        part.add(index, key, value);
-        if (part.length < turn) continue;
-        turn = Math.min(part.length + turnBytes, partBytes);
+        const row = encodeRow(index, key, value);
+        rows.push(row);
+        bytes += row.length;
+        turn += row.length;
+        if (turn < Math.min(turnBytes, this.#partBytes)) continue;
+        turn = 0;
         await setImmediate();
-        if (part.length < partBytes) continue;
-        yield part.finish(false);
+        if (bytes < this.#partBytes) continue;
+        yield finish(false);
         number += 1;
-        part = new PartWriter(partBytes, number);
-        turn = Math.min(turnBytes, partBytes);
+        [rows, bytes] = [[], 0];
       }
     }
-    yield part.finish(true);
+    yield finish(true);
   }
 }

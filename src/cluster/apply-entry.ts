@@ -180,7 +180,10 @@ export class ApplyEntry {
   }
 }
 
-const bodyOf = <Kind extends keyof EntryBodies>(kind: Kind) => (body: Buffer) => decodeBody(kind, body);
+const bodyOf =
+  <Kind extends keyof EntryBodies>(kind: Kind) =>
+  (body: Buffer) =>
+    decodeBody(kind, body);
 
 /** @param apply is given what the body says, if it can be read */
 function reading<T>(

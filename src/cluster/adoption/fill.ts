@@ -1,5 +1,5 @@
-import type { Place } from '../../engine/history.ts';
 import type { Write } from '../../engine/engine.ts';
+import type { Place } from '../../engine/history.ts';
 import { RecordCodec } from '../../engine/record-codec.ts';
 import type { EngineSession } from '../../postgres/connection.ts';
 import type { EngineKey } from '../../postgres/engine-key.ts';

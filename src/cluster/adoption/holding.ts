@@ -1,6 +1,6 @@
-import type { Place } from '../../engine/history.ts';
 import { isOwn } from '../../engine/copy.ts';
 import type { Write } from '../../engine/engine.ts';
+import type { Place } from '../../engine/history.ts';
 import { type AccountStore, accountTables } from '../../store/accounts.ts';
 import { readCopyState } from '../../store/copy-state.ts';
 import type { ReplicaStore } from '../../store/replica-store.ts';

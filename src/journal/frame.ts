@@ -19,20 +19,17 @@ export function frameSize(bodyLength: number): number {
   return Math.ceil((frameHeader + bodyLength) / alignment) * alignment;
 }
 
-/** Where a frame is: the seed of its segment, and its offset there. */
-export interface FramePlace {
-  readonly seed: number;
-  readonly offset: number;
+/** What the checksum of a frame starts from. */
+export function checksumStart(segment: { readonly seed: number }, offset: number): number {
+  return (segment.seed ^ offset) >>> 0;
 }
-
-const checksum = (bytes: Uint8Array, { seed, offset }: FramePlace) => crc32(bytes, (seed ^ offset) >>> 0);
 
 /** Writes a frame to the beginning of a buffer that is large enough. Returns where it ends, without padding. */
 export function encodeFrame(
   target: Buffer,
   sequence: number,
   parts: readonly Uint8Array[],
-  place: FramePlace,
+  start: number,
 ): number {
   let end = frameHeader;
   for (const part of parts) {
@@ -41,7 +38,7 @@ export function encodeFrame(
   }
   target.writeUInt32LE(end - frameHeader, 4);
   target.writeBigUInt64LE(BigInt(sequence), 8);
-  target.writeUInt32LE(checksum(target.subarray(4, end), place), 0);
+  target.writeUInt32LE(crc32(target.subarray(4, end), start), 0);
   return end;
 }
 
@@ -51,8 +48,8 @@ export function claimedLength(header: Buffer): number {
 }
 
 /** Reads a frame that fills a buffer; `undefined` if the checksum does not match. */
-export function decodeFrame(bytes: Buffer, place: FramePlace): Frame | undefined {
-  if (checksum(bytes.subarray(4), place) !== bytes.readUInt32LE(0)) return undefined;
+export function decodeFrame(bytes: Buffer, start: number): Frame | undefined {
+  if (crc32(bytes.subarray(4), start) !== bytes.readUInt32LE(0)) return undefined;
   return { sequence: Number(bytes.readBigUInt64LE(8)), body: bytes.subarray(frameHeader) };
 }
 

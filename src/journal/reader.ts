@@ -1,4 +1,12 @@
-import { claimedLength, decodeFrame, type Frame, frameHeader, frameSize, likelyFrames } from './frame.ts';
+import {
+  checksumStart,
+  claimedLength,
+  decodeFrame,
+  type Frame,
+  frameHeader,
+  frameSize,
+  likelyFrames,
+} from './frame.ts';
 import {
   damage,
   headerBlock,
@@ -80,7 +88,8 @@ export class JournalReader {
       const file = this.#journal.files.open(segment.name, 'write');
       try {
         file.read(bytes, offset);
-        if (file.write(bytes, offset) < size) throw new Error(`Cannot write ${segment.name}: disk full`);
+        if (file.write(bytes, offset) < size)
+          throw new Error(`Cannot write ${segment.name} at offset ${offset}`);
         file.sync();
       } finally {
         file.close();
@@ -107,7 +116,7 @@ export class JournalReader {
     this.#reading?.window.close();
     this.#reading = {
       segment,
-      window: new Window(this.#journal.files.open(segment.name, 'read')),
+      window: new Window(this.#journal, segment.name),
       last: (segments[index + 1]?.first ?? end) - 1,
       offset: headerBlock,
     };
@@ -135,7 +144,7 @@ export class JournalReader {
     if (header.length < frameHeader) return undefined;
     const length = claimedLength(header);
     if (offset + frameSize(length) > segment.size) return undefined;
-    return decodeFrame(window.read(offset, frameHeader + length), { seed: segment.seed, offset });
+    return decodeFrame(window.read(offset, frameHeader + length), checksumStart(segment, offset));
   }
 
   /** Goes on to the next segment. Returns false at the end of the journal. */

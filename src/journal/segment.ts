@@ -1,9 +1,13 @@
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { JournalDamaged } from './errors.ts';
-import type { JournalFiles } from './files.ts';
+import type { JournalFile, JournalFiles } from './files.ts';
 
-/** A journal: a directory of segments that one writer appends frames to, and one reader reads. */
+/**
+ * A journal: a directory of segments, which are files of a fixed size, full of zeros when they are new. `JournalWriter` appends frames
+ * to the newest one, on a thread of its own. On another thread, `JournalReader` reads them again for the store, `recycle` turns
+ * segments that the store has into spares, and `prepareSpare` makes the first spare. The writer begins its next segment in a spare.
+ */
 export interface Journal {
   readonly files: JournalFiles;
   /** 16 random bytes that the store of the same data directory keeps. */
@@ -41,31 +45,25 @@ const magic = Buffer.from('flagmtrJ');
 const fields = { layout: 8, id: 16, generation: 32, size: 40, first: 48, checksum: 56 };
 const headerSize = 60;
 
-/** The names of files. A spare bears the generation of the frames that it holds, 0 for none. */
+/** The names of files. A spare bears the generation of the frames that are still in it, 0 for none. */
 const pad = (generation: number) => String(generation).padStart(10, '0');
 export const segmentName = (generation: number) => `${pad(generation)}.segment`;
 export const spareName = (generation: number) => `spare-${pad(generation)}`;
-const pattern = /^(?:(\d{10})\.segment|spare-(\d{10}))$/;
 
-/** The generation in the name of a segment or a spare; `undefined` for other files. */
-function generationIn(name: string): number | undefined {
-  const [, segment, spare] = pattern.exec(name) ?? [];
-  return segment === undefined && spare === undefined ? undefined : Number(segment ?? spare);
+/** The names of the segments among those of a directory, in the order in which they were begun. */
+export function segmentNames(names: readonly string[]): string[] {
+  return names.filter((name) => /^\d{10}\.segment$/.test(name)).sort();
 }
 
 /** The names of the spares, sorted. */
 export function spareNames(names: readonly string[]): string[] {
-  return names.filter((name) => name.startsWith('spare-') && generationIn(name) !== undefined).sort();
-}
-
-/** The names of the segments, in the order in which they were begun. */
-export function segmentNames(names: readonly string[]): string[] {
-  return names.filter((name) => name.endsWith('.segment') && generationIn(name) !== undefined).sort();
+  return names.filter((name) => /^spare-\d{10}$/.test(name)).sort();
 }
 
 /** A generation that no frame in these files has. */
 export function nextGeneration(names: readonly string[]): number {
-  return 1 + Math.max(0, ...names.map((name) => generationIn(name) ?? 0));
+  const used = [...segmentNames(names), ...spareNames(names)];
+  return 1 + Math.max(0, ...used.map((name) => Number(name.replace(/\D/g, ''))));
 }
 
 /** Describes a segment that is about to begin. */
@@ -98,7 +96,7 @@ export function readSegments(journal: Journal): Segment[] {
 }
 
 function readHeader(journal: Journal, name: string): Segment {
-  const header = headerOf(journal.files, name);
+  const header = headerOf(journal, name);
   const number = (offset: number) => Number(header.readBigUInt64LE(offset));
   const isWhole = crc32(header.subarray(0, fields.checksum)) === header.readUInt32LE(fields.checksum);
   if (!isWhole || !magic.equals(header.subarray(0, magic.length)))
@@ -116,15 +114,30 @@ function readHeader(journal: Journal, name: string): Segment {
   return describeSegment(journal.id, generation, number(fields.first), size);
 }
 
-function headerOf(files: JournalFiles, name: string): Buffer {
+function headerOf(journal: Journal, name: string): Buffer {
   const header = Buffer.alloc(headerSize);
-  const file = files.open(name, 'read');
+  const file = journal.files.open(name, 'read');
   try {
-    file.read(header, 0);
+    readAt(journal, name, file, header, 0);
   } finally {
     file.close();
   }
   return header;
+}
+
+/** Reads from a segment as `JournalFile.read` does. @throws {JournalDamaged} if the disk cannot read it */
+export function readAt(
+  journal: Journal,
+  name: string,
+  file: JournalFile,
+  target: Uint8Array,
+  offset: number,
+): number {
+  try {
+    return file.read(target, offset);
+  } catch (error) {
+    throw damage(journal, name, offset, `it cannot be read (${(error as Error).message})`);
+  }
 }
 
 /** What to report for a segment that is not what was written. */

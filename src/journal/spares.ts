@@ -21,7 +21,6 @@ export function* prepareSpare(journal: Journal, limit = Number.POSITIVE_INFINITY
   if ((segmentNames(names).length + 1) * segmentSize > limit) return false;
   yield* fillWithZeros(files, unfinished, segmentSize);
   files.rename(unfinished, spareName(0));
-  files.syncDirectory();
   return true;
 }
 
@@ -47,7 +46,8 @@ export function* fillWithZeros(files: JournalFiles, name: string, size: number):
 
 /**
  * Turns the segments whose frames are all in the store into spares, and removes those that are not needed. Runs on the thread
- * of the reader. The newest segment stays: the writer may be appending to it.
+ * of the reader. The newest segment stays: the writer may be appending to it. Whether the new names are on disk does not matter
+ * until the writer begins one: a power loss brings back segments that are in the store.
  * @param upTo the last frame that the store holds durably
  * @param last the last frame of all, once the writer is closed: then the newest segment is recycled as well
  */
@@ -55,7 +55,6 @@ export function recycle(journal: Journal, upTo: number, last = Number.POSITIVE_I
   const { files, segmentSize } = journal;
   const segments = readSegments(journal);
   let spares = spareNames(files.list()).length;
-  let isChanged = false;
   for (const [index, { name, generation, size }] of segments.entries()) {
     const end = (segments[index + 1]?.first ?? last + 1) - 1;
     if (end > upTo) break;
@@ -65,7 +64,5 @@ export function recycle(journal: Journal, upTo: number, last = Number.POSITIVE_I
     } else {
       files.remove(name);
     }
-    isChanged = true;
   }
-  if (isChanged) files.syncDirectory();
 }

@@ -1,18 +1,23 @@
 import type { JournalFile } from './files.ts';
+import { type Journal, readAt } from './segment.ts';
 
 /** Bytes that are read at once. */
 export const chunk = 1 << 20;
 
-/** Reads a file in large chunks. What it returns is valid until the next call. */
+/** Reads a segment in large chunks. What it returns is valid until the next call. */
 export class Window {
+  readonly #journal: Journal;
+  readonly #name: string;
   readonly #file: JournalFile;
   #bytes = Buffer.alloc(0);
   /** The offset of the first byte, and the number of bytes that were read. */
   #offset = 0;
   #filled = 0;
 
-  constructor(file: JournalFile) {
-    this.#file = file;
+  constructor(journal: Journal, name: string) {
+    this.#journal = journal;
+    this.#name = name;
+    this.#file = journal.files.open(name, 'read');
   }
 
   /** Bytes from an offset on; fewer at the end of the file. */
@@ -32,9 +37,9 @@ export class Window {
   }
 
   #fill(offset: number, length: number): void {
-    const wanted = Math.max(chunk, length);
+    const wanted = Math.max(Math.min(chunk, this.#journal.segmentSize), length);
     if (this.#bytes.length !== wanted) this.#bytes = Buffer.alloc(wanted);
-    this.#filled = this.#file.read(this.#bytes, offset);
+    this.#filled = readAt(this.#journal, this.#name, this.#file, this.#bytes, offset);
     this.#offset = offset;
   }
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { FrameTooLarge, JournalFailed, JournalFull } from './errors.ts';
 import type { JournalFile } from './files.ts';
-import { encodeFrame, frameHeader, frameSize } from './frame.ts';
+import { checksumStart, encodeFrame, frameHeader, frameSize } from './frame.ts';
 import {
   describeSegment,
   encodeHeader,
@@ -15,8 +15,6 @@ import {
 import { fillWithZeros } from './spares.ts';
 
 const page = 4096;
-/** The first segment of a new journal is short, so that the first start does not wait for a long one to be filled. */
-const shortSegment = 1 << 20;
 const unfinished = 'first.tmp';
 
 /** Appends frames. Every call is synchronous: run it on a thread of its own. */
@@ -26,18 +24,21 @@ export class JournalWriter {
   #file: JournalFile;
   #offset = headerBlock;
   #sequence: number;
-  readonly #buffer = Buffer.alloc(1 << 20);
+  readonly #buffer: Buffer;
   #failure: JournalFailed | undefined;
 
   /**
    * Begins a new segment, in a spare or else in a short file of its own. Nothing is appended to a segment of an earlier process.
    * @param last the sequence number of the last frame, see `JournalReader.confirm`
+   * @param shortSize bytes of the short file, a multiple of 4 KiB: a first start does not wait for a long one to be filled
    * @throws {Error} of the file system
    */
-  constructor(journal: Journal, last: number) {
+  constructor(journal: Journal, last: number, shortSize = 1 << 20) {
     this.#journal = journal;
     this.#sequence = last;
-    [this.#segment, this.#file] = beginSegment(journal, spareFor(journal) ?? shortSpare(journal), last + 1);
+    this.#buffer = Buffer.alloc(Math.min(1 << 20, journal.segmentSize));
+    const spare = spareFor(journal) ?? shortSpare(journal, shortSize);
+    [this.#segment, this.#file] = beginSegment(journal, spare, last + 1);
   }
 
   /** The end of the journal. */
@@ -76,7 +77,8 @@ export class JournalWriter {
     const offset = this.#offset;
     const end = Math.ceil((offset + size) / page) * page - offset;
     const bytes = end <= this.#buffer.length ? this.#buffer.subarray(0, end) : Buffer.alloc(end);
-    return bytes.fill(0, encodeFrame(bytes, this.#sequence + 1, parts, { seed: this.#segment.seed, offset }));
+    const start = checksumStart(this.#segment, offset);
+    return bytes.fill(0, encodeFrame(bytes, this.#sequence + 1, parts, start));
   }
 
   #flush(bytes: Buffer): void {
@@ -102,15 +104,16 @@ export class JournalWriter {
   }
 
   #rotate(): void {
-    const spare = spareFor(this.#journal);
-    if (spare === undefined) throw new JournalFull(this.#journal.files.directory);
     try {
+      const spare = spareFor(this.#journal);
+      if (spare === undefined) throw new JournalFull(this.#journal.files.directory);
       const [segment, file] = beginSegment(this.#journal, spare, this.#sequence + 1);
       this.#file.close();
       this.#segment = segment;
       this.#file = file;
       this.#offset = headerBlock;
     } catch (error) {
+      if (error instanceof JournalFull) throw error;
       throw this.#fail('refused', error);
     }
   }
@@ -127,14 +130,14 @@ function spareFor({ files, segmentSize }: Journal): string | undefined {
   return spareNames(files.list()).find((name) => files.size(name) === segmentSize);
 }
 
-function shortSpare({ files, segmentSize }: Journal): string {
-  for (const _ of fillWithZeros(files, unfinished, Math.min(shortSegment, segmentSize)));
+function shortSpare({ files, segmentSize }: Journal, size: number): string {
+  for (const _ of fillWithZeros(files, unfinished, Math.min(size, segmentSize)));
   return unfinished;
 }
 
 /** Gives a spare its header and its name. A power loss leaves either the spare or an empty segment. */
 function beginSegment({ files, id }: Journal, spare: string, first: number): [Segment, JournalFile] {
-  // The rename that made it a spare has to be on disk before its header is another one.
+  // The name that made it a spare has to be on disk before its header is another one.
   files.syncDirectory();
   const segment = describeSegment(id, nextGeneration(files.list()), first, files.size(spare) ?? 0);
   const file = files.open(spare, 'write');

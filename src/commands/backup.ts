@@ -11,7 +11,8 @@ import { UsageError } from '../flags.ts';
 import { isPresent } from '../presence.ts';
 import { attachAccountStore } from '../store/accounts.ts';
 import { readCopyState } from '../store/copy-state.ts';
-import { checkSharable, isLocked } from '../store/lock.ts';
+import { isLocked } from '../store/lock.ts';
+import { waitUntilSharable } from '../store/sharable.ts';
 import type { Terminal } from '../terminal.ts';
 import { longWork } from './long-work.ts';
 import { backupCommand } from './server-commands.ts';
@@ -79,7 +80,7 @@ export async function checkOwnData({ data, engine }: Pick<Config, 'data' | 'engi
   const instead = 'back up the PostgreSQL, which has what all nodes have counted (docs/cluster.md)';
   if (engine !== undefined) throw new Error(`Cannot back up a node of several machines: ${instead}`);
   checkPrepared(data);
-  checkSharable(data);
+  await waitUntilSharable(data);
   const accounts = attachAccountStore(data);
   const isCopy = readCopyState(accounts.lmdb) !== undefined || isPresent(join(data, 'spool'));
   await accounts.lmdb.close();

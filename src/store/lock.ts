@@ -8,7 +8,6 @@ import {
   statSync,
 } from 'node:fs';
 import { constants } from 'node:os';
-import { dirname, join } from 'node:path';
 import * as lmdb from 'lmdb';
 import { permissionDenied, readable } from '../presence.ts';
 import { finishCreation } from './create-atomically.ts';
@@ -98,20 +97,6 @@ export function lockWritten(path: string): number {
   return descriptor;
 }
 
-/**
- * Makes sure that this process can open the stores of a data directory beside a service that may be using it. LMDB knows other
- * processes by their locks on its lock file. A service without them, or in another container, would not notice this process.
- * @throws {Error} that says what to do
- */
-export function checkSharable(directory: string): void {
-  if (!isLocked(directory)) return;
-  const unlocked = dataFilesIn(directory).filter((file) => !isLockFileHeld(join(dirname(file), 'lock.mdb')));
-  if (unlocked.length === 0) return;
-  throw new Error(
-    `Cannot use ${directory} beside the service that is using it: it is an earlier version of flagmeter, or runs in another container; run this in its container, or stop it first`,
-  );
-}
-
 /** Whether a process, maybe this one, has locked it. */
 export function isLocked(path: string): boolean {
   const descriptor = readable(path, () => openSync(path, 'r'));
@@ -123,18 +108,6 @@ export function isLocked(path: string): boolean {
 /** The process that uses a data directory, for people; `undefined` when it is free. */
 export function userOf(directory: string): string | undefined {
   return isLocked(directory) ? holderOf(directory) : undefined;
-}
-
-/** As Linux shows it, for the processes of this container. */
-function isLockFileHeld(path: string): boolean {
-  try {
-    const { ino } = statSync(path);
-    return new RegExp(`POSIX +ADVISORY +READ \\d+ \\w+:\\w+:${ino} `).test(
-      readFileSync('/proc/locks', 'latin1'),
-    );
-  } catch {
-    return false;
-  }
 }
 
 /** flock(2) from the add-on that the build compiles, because neither runtime offers it. Returns the errno, 0 for success. */
@@ -163,16 +136,27 @@ function reasonOf(error: unknown, directory: string, flag: string): string {
   }
 }
 
-/** The process that holds the lock according to Linux, which does not show processes of other containers. */
+/** The process that holds the lock, for people. */
 function holderOf(path: string): string {
+  const pid = lockHolder(path);
+  return pid === undefined ? 'another process' : `process ${pid}`;
+}
+
+/** The number of the process that holds the lock; `undefined` if Linux does not show it, because it is in another container. */
+export function lockHolder(path: string): string | undefined {
+  return locksOf(path, /FLOCK +ADVISORY +WRITE/)[0];
+}
+
+/**
+ * The processes of this container that have locked a file or a directory, as Linux shows them.
+ * @param kind of the lock
+ */
+export function locksOf(path: string, kind: RegExp): string[] {
   try {
     const { ino } = statSync(path);
-    const [, pid] =
-      new RegExp(`FLOCK +ADVISORY +WRITE (\\d+) \\w+:\\w+:${ino} `).exec(
-        readFileSync('/proc/locks', 'latin1'),
-      ) ?? [];
-    return pid === undefined ? 'another process' : `process ${pid}`;
+    const lock = new RegExp(`${kind.source} (\\d+) \\w+:\\w+:${ino} `, 'g');
+    return Array.from(readFileSync('/proc/locks', 'latin1').matchAll(lock), ([, pid]) => pid!);
   } catch {
-    return 'another process';
+    return [];
   }
 }

@@ -88,7 +88,7 @@ const mostTries = 5;
 /** The sessions by which the node ships, if they wait for the standby or a lock. */
 async function waiting(stage: Stage, which: string): Promise<number[]> {
   const rows = await databaseOf(stage).query<{ pid: number }>(
-    `SELECT pid FROM pg_stat_activity WHERE application_name = 'flagmeter ${stage.node.name} log'
+    `SELECT pid FROM pg_stat_activity WHERE application_name LIKE 'flagmeter log % ${stage.node.name}'
      AND (wait_event = 'SyncRep' OR wait_event_type = 'Lock') AND ${which}`,
   );
   return rows.map(({ pid }) => pid);

@@ -5,6 +5,7 @@ import type { LogLevel } from '../log.ts';
 import { watchLoop } from '../loop-delay.ts';
 import { Connection } from '../postgres/connection.ts';
 import { readEngineKey } from '../postgres/engine-key.ts';
+import { logSession } from '../postgres/engine-report.ts';
 import type { EngineAddress } from '../postgres/engine-url.ts';
 import { checkSameEngine } from '../postgres/layout.ts';
 import { openReplicaStore } from '../store/replica-store.ts';
@@ -50,11 +51,14 @@ const spool = new Spool(data, () => facts.directory);
 const store = openReplicaStore(data);
 const connect = (name: string) =>
   new Connection(address, {
-    name: `flagmeter ${facts.name} ${name}`,
+    name,
     ...{ log, clock, deadlineMs },
     prepare: async (run) => void (await checkSameEngine(run, facts.engine, key)),
   });
-const sessions = [connect('log'), connect('side')] as const;
+const sessions = [
+  connect(`${logSession(facts.directory)} ${facts.name}`),
+  connect(`flagmeter ${facts.name} side`),
+] as const;
 const calls = new PortCalls(port, {
   freshen: () => node.freshen(),
   mint: (mint: never) => node.mint(mint),

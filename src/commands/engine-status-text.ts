@@ -1,6 +1,6 @@
 import { show } from '../cli/show.ts';
 import { makeTable, recordText, type Screen } from '../cli/table.ts';
-import type { EngineReport } from '../postgres/engine-report.ts';
+import type { EngineReport, NodeReport } from '../postgres/engine-report.ts';
 import type { LogLength } from '../postgres/log-length.ts';
 
 /** A number of bytes for people. */
@@ -88,10 +88,15 @@ const headings = [
 function nodesText({ nodes }: EngineReport, screen: Screen): string {
   if (nodes.length === 0) return 'No node has joined yet: flagmeter serve --engine-file FILE --data DIR\n';
   const rows = nodes.map((node) => [
-    ...[node.name, node.state, at(node.lastBeat), String(node.behind), bytesText(node.spoolBytes)],
+    ...[node.name, stateText(node), at(node.lastBeat), String(node.behind), bytesText(node.spoolBytes)],
     ...[at(node.unshippedSince), node.version, node.directory],
   ]);
   return makeTable(headings, rows, screen).text;
+}
+
+function stateText({ state, refuses }: NodeReport): string {
+  if (refuses === null) return state;
+  return `${state}, ${refuses === 'closed' ? 'refuses' : 'copy refuses'}`;
 }
 
 function refusedText({ refused }: EngineReport): string {

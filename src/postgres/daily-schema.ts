@@ -1,61 +1,3 @@
-/** A table of an engine. */
-export interface Table {
-  readonly name: string;
-  readonly comment: string;
-  readonly columns: string;
-  readonly storage?: string;
-}
-
-/** The statements that make a table. */
-export function statementsOf({ name, columns, comment, storage = '' }: Table): string[] {
-  return [
-    `CREATE TABLE ${name} (${columns}) ${storage}`,
-    `COMMENT ON TABLE ${name} IS '${comment.replaceAll("'", "''")}'`,
-  ];
-}
-
-/** The usage by days, for programs that read SQL. Nodes fill these tables from their replicas: see cluster/daily-export.ts. */
-export const dailyTables: readonly Table[] = [
-  {
-    name: 'fm_daily',
-    comment:
-      'What each series counted on a day, as a replica at a position of the log had it. The variant is empty for a feature as a whole',
-    columns: `
-      environment bigint NOT NULL,
-      day date NOT NULL,
-      feature text COLLATE "C" NOT NULL,
-      variant text COLLATE "C" NOT NULL,
-      checks bigint NOT NULL,
-      used bigint NOT NULL,
-      viewed bigint NOT NULL,
-      users bigint NOT NULL,
-      position bigint NOT NULL,
-      PRIMARY KEY (environment, day, feature, variant)`,
-  },
-  {
-    name: 'fm_day',
-    comment:
-      'The position at which all rows of a day of an environment were written; 0 before the first time',
-    columns: `
-      environment bigint NOT NULL,
-      day date NOT NULL,
-      position bigint NOT NULL DEFAULT 0,
-      PRIMARY KEY (environment, day)`,
-  },
-  {
-    name: 'fm_export',
-    comment:
-      'One row: days up to this one are written, with all that the log says up to this position. holder: the directory whose node writes',
-    columns: `
-      one boolean PRIMARY KEY DEFAULT true CHECK (one),
-      position bigint NOT NULL DEFAULT 0,
-      day date NOT NULL DEFAULT '1970-01-01',
-      holder text NOT NULL DEFAULT '',
-      until timestamptz NOT NULL DEFAULT now()`,
-    storage: 'WITH (fillfactor = 10)',
-  },
-];
-
 /** The schema of the views that other programs read. */
 export const dailyViews = 'flagmeter_reports';
 
@@ -75,16 +17,49 @@ const shown = `WITH environments AS (
 const source = `FROM fm_daily AS daily JOIN fm_day AS written USING (environment, day) JOIN environments USING (environment)
   WHERE written.position > 0`;
 
-/** What is made after the tables. The schema may be there already: a role may lack the right to make one. */
-export const dailyStatements: readonly string[] = [
-  'INSERT INTO fm_export DEFAULT VALUES',
-  `DO $$ BEGIN
+/**
+ * The usage by days, for programs that read SQL. Nodes fill these tables from their replicas: see cluster/daily-export.ts. The schema
+ * of the views may be there already: a role may lack the right to make one.
+ */
+export const dailySchema = `
+CREATE TABLE fm_daily (
+  environment bigint NOT NULL,
+  day date NOT NULL,
+  feature text COLLATE "C" NOT NULL,
+  variant text COLLATE "C" NOT NULL,
+  checks bigint NOT NULL,
+  used bigint NOT NULL,
+  viewed bigint NOT NULL,
+  users bigint NOT NULL,
+  position bigint NOT NULL,
+  PRIMARY KEY (environment, day, feature, variant)
+);
+COMMENT ON TABLE fm_daily IS 'What each series counted on a day, as a replica at a position of the log had it. The variant is empty for a feature as a whole';
+
+CREATE TABLE fm_day (
+  environment bigint NOT NULL,
+  day date NOT NULL,
+  position bigint NOT NULL DEFAULT 0,
+  PRIMARY KEY (environment, day)
+);
+COMMENT ON TABLE fm_day IS 'The position at which all rows of a day of an environment were written; 0 before the first time';
+
+CREATE TABLE fm_export (
+  one boolean PRIMARY KEY DEFAULT true CHECK (one),
+  position bigint NOT NULL DEFAULT 0,
+  day date NOT NULL DEFAULT '1970-01-01',
+  holder text NOT NULL DEFAULT '',
+  until timestamptz NOT NULL DEFAULT now()
+) WITH (fillfactor = 10);
+COMMENT ON TABLE fm_export IS 'One row: days up to this one are written, with all that the log says up to this position. holder: the directory whose node writes';
+
+INSERT INTO fm_export DEFAULT VALUES;
+DO $$ BEGIN
      IF to_regnamespace('${dailyViews}') IS NULL THEN CREATE SCHEMA ${dailyViews}; END IF;
-   END $$`,
-  `CREATE VIEW ${dailyViews}.daily_usage WITH (security_barrier) AS ${shown}, daily.variant, daily.day,
-     daily.checks, daily.used, daily.viewed, daily.users ${source} AND daily.variant <> ''`,
-  `COMMENT ON VIEW ${dailyViews}.daily_usage IS 'What each variant counted on each day (UTC) that is over'`,
-  `CREATE VIEW ${dailyViews}.daily_features WITH (security_barrier) AS ${shown}, daily.day,
-     daily.checks, daily.used, daily.viewed, daily.users ${source} AND daily.variant = ''`,
-  `COMMENT ON VIEW ${dailyViews}.daily_features IS 'What all variants of each feature counted on each day (UTC) that is over'`,
-];
+   END $$;
+CREATE VIEW ${dailyViews}.daily_usage WITH (security_barrier) AS ${shown}, daily.variant, daily.day,
+     daily.checks, daily.used, daily.viewed, daily.users ${source} AND daily.variant <> '';
+COMMENT ON VIEW ${dailyViews}.daily_usage IS 'What each variant counted on each day (UTC) that is over';
+CREATE VIEW ${dailyViews}.daily_features WITH (security_barrier) AS ${shown}, daily.day,
+     daily.checks, daily.used, daily.viewed, daily.users ${source} AND daily.variant = '';
+COMMENT ON VIEW ${dailyViews}.daily_features IS 'What all variants of each feature counted on each day (UTC) that is over';`;

@@ -3,7 +3,6 @@ import { noEngine, unfit } from './engine-error.ts';
 import { readMissingRights } from './layout.ts';
 import { type LogLength, logLengthText } from './log-length.ts';
 import { type Replication, readReplication } from './replication.ts';
-import type { QueryResult } from './statement.ts';
 
 /** All that an engine says of itself and its nodes, at one moment. */
 export interface EngineReport {
@@ -54,6 +53,12 @@ export interface NodeReport {
   readonly layout: number;
   /** `silent`: it did not say goodbye, and has not beaten for more than ten seconds. */
   readonly state: 'up' | 'silent' | 'done' | 'forgotten';
+  /**
+   * Why a process of this directory answers 503, as far as PostgreSQL knows.
+   * - `closed`: it was forgotten, and runs
+   * - `copied`: several processes use the directory or copies of it
+   */
+  readonly refuses: 'closed' | 'copied' | null;
   readonly lastBeat: Date;
   /** Entries of the log that it has not applied, and versions of the accounts that it does not know. */
   readonly behind: number;
@@ -95,6 +100,14 @@ export const silentAfterMs = 10_000;
 /** An entry that a node applies later than this was not on its way. */
 const laggingAfterMs = 5000;
 
+/** Characters of the id of a directory: PostgreSQL cuts names of sessions. */
+const directoryShown = 16;
+
+/** Names the session on which a process beats. By it, those that use one directory are counted. */
+export function logSession(directory: string): string {
+  return `flagmeter log ${directory.slice(0, directoryShown)}`;
+}
+
 const time = (column: string) => `to_timestamp(nullif(${column}, 0) / 1000.0)`;
 
 const self = `SELECT id, layout, oldest_layout AS "oldestLayout", created_at AS "createdAt",
@@ -106,29 +119,34 @@ const server = `SELECT split_part(current_setting('server_version'), ' ', 1) AS 
   (SELECT reset_val FROM pg_settings WHERE name = 'synchronous_commit') AS "synchronousCommit"`;
 
 const nodes = `SELECT directory, name, version, layout, beat_at AS "lastBeat",
-  CASE WHEN state = 'up' AND beat_at < clock_timestamp() - $1 * interval '1 ms' THEN 'silent' ELSE state END AS state,
+  CASE WHEN state = 'up' AND NOT beats THEN 'silent' ELSE state END AS state,
+  CASE WHEN state = 'forgotten' AND beats THEN 'closed' WHEN processes > 1 THEN 'copied' END AS refuses,
   (SELECT greatest(position - applied, 0)::float8 FROM fm_head WHERE log = 'data') AS behind,
-  state = 'up' AND beat_at >= clock_timestamp() - $1 * interval '1 ms'
-    AND applied < (SELECT position FROM fm_head WHERE log = 'data') AND NOT EXISTS (SELECT 1 FROM fm_entry
+  state = 'up' AND beats AND applied < (SELECT position FROM fm_head WHERE log = 'data') AND NOT EXISTS (SELECT 1 FROM fm_entry
       WHERE position = applied + 1 AND at >= clock_timestamp() - $2 * interval '1 ms') AS "isLagging",
   (SELECT greatest(position - control, 0)::float8 FROM fm_head WHERE log = 'control') AS "accountsBehind",
   spool_bytes::float8 AS "spoolBytes", ${time('oldest_unshipped')} AS "unshippedSince", skew_ms AS "skewMs",
   (SELECT ${time('min(through)')} FROM fm_stream AS s WHERE s.directory = n.directory AND s.state = 'open') AS "shippedUntil"
-  FROM fm_node AS n ORDER BY name, directory`;
+  FROM fm_node AS n CROSS JOIN LATERAL (SELECT clock_timestamp() - $1 * interval '1 ms' AS since) AS s
+    CROSS JOIN LATERAL (SELECT beat_at >= since AS beats, (SELECT count(*) FROM pg_stat_activity
+      WHERE datname = current_database() AND starts_with(application_name, '${logSession('')}' || left(directory, ${directoryShown}))
+        AND state_change >= since) AS processes) AS alive
+  ORDER BY name, directory`;
 
-const streams = `SELECT stream, directory, seq::float8 AS seq, to_timestamp(through / 1000.0) AS through
+const openStreams = `SELECT stream, directory, seq::float8 AS seq, to_timestamp(through / 1000.0) AS through
   FROM fm_stream WHERE state = 'open' ORDER BY through, stream`;
 
-const counts = `SELECT count(*) FILTER (WHERE state = 'done')::int AS done,
-  count(*) FILTER (WHERE state = 'forgotten')::int AS forgotten FROM fm_stream`;
-
-const heads = `SELECT max(position) FILTER (WHERE log = 'control')::float8 AS control,
-  max(position) FILTER (WHERE log = 'data')::float8 AS data FROM fm_head`;
+const counts = `SELECT (SELECT count(*)::int FROM fm_stream WHERE state = 'done') AS done,
+  (SELECT count(*)::int FROM fm_stream WHERE state = 'forgotten') AS forgotten,
+  (SELECT position::float8 FROM fm_head WHERE log = 'control') AS control,
+  (SELECT position::float8 FROM fm_head WHERE log = 'data') AS data,
+  (SELECT count(*)::float8 FROM fm_refused) AS refused`;
 
 const snapshots = `SELECT position::float8 AS position, state, at, bytes::float8 AS bytes FROM fm_snapshot ORDER BY at DESC`;
 
-const refusedRows = 'SELECT count(*)::float8 AS rows FROM fm_refused';
 const refusals = 'SELECT stream, place, reason, at FROM fm_refused ORDER BY at DESC LIMIT 5';
+
+type Counts = Readonly<Record<'done' | 'forgotten' | 'control' | 'data' | 'refused', number>>;
 
 /**
  * Reads what `flagmeter engine status` shows.
@@ -137,46 +155,29 @@ const refusals = 'SELECT stream, place, reason, at FROM fm_refused ORDER BY at D
 export function readEngine(connection: Connection): Promise<EngineReport> {
   return connection.transaction(async (run) => {
     const rows = async <Row>(text: string, ...values: number[]): Promise<Row[]> =>
-      ((await run<Row>({ text, values })) as QueryResult<Row>).rows;
+      (await run<Row>({ text, values })).rows;
     await run({ text: 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY' });
     const [engine] = await rows<EngineSelf>(self).catch(unfit);
     if (engine === undefined) throw noEngine();
     const { missing: missingRights } = await readMissingRights(run);
-    const facts = await rows<ServerFacts>(server);
+    const [facts] = await rows<ServerFacts>(server);
     const replication = await readReplication(run);
     const all = Promise.all([
-      rows<NodeReport>(nodes, silentAfterMs, laggingAfterMs),
-      rows<StreamReport>(streams),
-      rows<{ done: number; forgotten: number }>(counts),
-      rows<EngineReport['heads']>(heads),
+      rows<Counts>(counts),
       rows<LogLength>(logLengthText),
+      rows<NodeReport>(nodes, silentAfterMs, laggingAfterMs),
+      rows<StreamReport>(openStreams),
       rows<SnapshotReport>(snapshots),
-      rows<{ rows: number }>(refusedRows),
       rows<RefusedReport>(refusals),
     ]);
-    const found = await all.catch(unfit);
-    return reportOf(engine, { ...(facts[0] as ServerFacts), ...replication, missingRights }, found);
+    const [[count], [log], nodesFound, open, snapshotsFound, latest] = await all.catch(unfit);
+    const { done, forgotten, control, data, refused } = count!;
+    return {
+      ...{ engine, nodes: nodesFound, snapshots: snapshotsFound, log: log! },
+      server: { ...facts!, ...replication, missingRights },
+      streams: { done, forgotten, open },
+      heads: { control, data },
+      refused: { rows: refused, latest },
+    };
   });
-}
-
-type Found = [
-  NodeReport[],
-  StreamReport[],
-  { done: number; forgotten: number }[],
-  EngineReport['heads'][],
-  LogLength[],
-  SnapshotReport[],
-  { rows: number }[],
-  RefusedReport[],
-];
-
-function reportOf(engine: EngineSelf, server: ServerFacts, found: Found): EngineReport {
-  const [nodes, open, [counts], [heads], [log], snapshots, [refused], latest] = found;
-  return {
-    ...{ engine, server, nodes, snapshots },
-    streams: { done: counts?.done ?? 0, forgotten: counts?.forgotten ?? 0, open },
-    heads: heads as EngineReport['heads'],
-    log: log as LogLength,
-    refused: { rows: refused?.rows ?? 0, latest },
-  };
 }

@@ -43,11 +43,18 @@ function ofStandbys(server: ServerFacts): string[] {
   );
 }
 
+const refusals = {
+  closed: (name: string) => `Node ${name} was forgotten while it runs: it answers 503 until it is restarted`,
+  copied: (name: string) =>
+    `Several processes use the data directory of node ${name} or copies of it: all but one answer 503. Stop those, or start them with empty directories`,
+};
+
 function ofNode(node: NodeReport): string[] {
   const { name, state, lastBeat, skewMs, shippedUntil, isLagging, behind } = node;
+  const refusal = node.refuses === null ? [] : refusals[node.refuses](name);
   const lag = `Reports of node ${name} are not complete: it has not applied ${behind} entries of the log; see its log if the number does not fall`;
-  if (state === 'up') return [whySkewed(skewMs, `node ${name}`) ?? [], when(isLagging, lag)].flat();
-  if (state !== 'silent' || shippedUntil === null) return [];
+  if (state === 'up') return [refusal, whySkewed(skewMs, `node ${name}`) ?? [], when(isLagging, lag)].flat();
+  if (state !== 'silent' || shippedUntil === null) return [refusal].flat();
   return [
     `Node ${name} is silent since ${lastBeat.toISOString()}, and reports are complete until ${shippedUntil.toISOString()} only: start it again, or, when it is gone for good, flagmeter engine forget-node ${name}`,
   ];

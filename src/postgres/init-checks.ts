@@ -2,7 +2,7 @@ import type { Connection } from './connection.ts';
 import { dailyViews } from './daily-schema.ts';
 import type { EngineError } from './engine-error.ts';
 import { EngineUnfit } from './engine-error.ts';
-import { readReplication, whyCommitsMayBeLost } from './replication.ts';
+import { canCommit, readReplication, whyCommitsMayBeLost } from './replication.ts';
 
 /** As the server counts: 15 of 15.4. */
 export const oldestServer = 15;
@@ -37,39 +37,43 @@ export async function checkPlace(
              current_setting('server_version_num')::int / 10000 AS version`,
   });
   const { isTaken, schema, mayCreate, mayCreateViews, hasViews, version, encoding, user } = rows[0] as Place;
-  if (isTaken) throw new EngineUnfit(taken);
-  if (hasViews)
-    throw new EngineUnfit(
-      `The schema ${dailyViews} has the views of another engine: give each engine a database of its own`,
-    );
-  if (version < oldestServer)
-    throw new EngineUnfit(
-      `The server is PostgreSQL ${version}, and flagmeter needs ${oldestServer} or later`,
-    );
-  if (encoding !== 'UTF8')
-    throw new EngineUnfit(
-      `The database has the encoding ${encoding}, which cannot hold every name: CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0`,
-    );
-  if (schema === null)
-    throw new EngineUnfit(
-      'The search path of the session names no schema that exists: create the schema first',
-    );
-  if (!mayCreate)
-    throw new EngineUnfit(
-      `The role ${user} may not make tables in the schema ${schema}: GRANT CREATE ON SCHEMA ${schema} TO ${user}, or let it own the database`,
-    );
-  if (!mayCreateViews)
-    throw new EngineUnfit(
-      `The role ${user} may not make the schema ${dailyViews}: CREATE SCHEMA ${dailyViews} AUTHORIZATION ${user}, or let it own the database`,
-    );
-  if (!allowAsynchronous) await checkReplication(connection);
-}
-
-async function checkReplication(connection: Pick<Connection, 'query'>): Promise<void> {
-  const reason = whyCommitsMayBeLost(await readReplication((statement) => connection.query(statement)));
-  if (reason === undefined) return;
-  throw new EngineUnfit(
+  const refuse = (isSo: boolean, why: string) => {
+    if (isSo) throw new EngineUnfit(why);
+  };
+  refuse(isTaken, taken);
+  refuse(
+    hasViews,
+    `The schema ${dailyViews} has the views of another engine: give each engine a database of its own`,
+  );
+  refuse(
+    version < oldestServer,
+    `The server is PostgreSQL ${version}, and flagmeter needs ${oldestServer} or later`,
+  );
+  refuse(
+    encoding !== 'UTF8',
+    `The database has the encoding ${encoding}, which cannot hold every name: CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0`,
+  );
+  refuse(
+    schema === null,
+    'The search path of the session names no schema that exists: create the schema first',
+  );
+  refuse(
+    !mayCreate,
+    `The role ${user} may not make tables in the schema ${schema}: GRANT CREATE ON SCHEMA ${schema} TO ${user}, or let it own the database`,
+  );
+  refuse(
+    !mayCreateViews,
+    `The role ${user} may not make the schema ${dailyViews}: CREATE SCHEMA ${dailyViews} AUTHORIZATION ${user}, or let it own the database`,
+  );
+  const replication = await readReplication((statement) => connection.query(statement));
+  const reason = allowAsynchronous ? undefined : whyCommitsMayBeLost(replication);
+  refuse(
+    reason !== undefined,
     `A failover of this PostgreSQL can lose counts and revocations that were answered: ${reason}. Name the standbys that may be promoted, and as many as are needed (docs/cluster.md), or accept the loss with --allow-asynchronous. Nothing was changed`,
+  );
+  refuse(
+    !canCommit(replication),
+    `Too few standbys of synchronous_standby_names (${replication.synchronousStandbys}) are connected: a commit would wait for them for ever. Start them, or correct the setting. Nothing was changed`,
   );
 }
 

@@ -1,5 +1,5 @@
 import type { Connection } from './connection.ts';
-import { dailyStatements, dailyTables, statementsOf } from './daily-schema.ts';
+import { dailySchema } from './daily-schema.ts';
 import type { EngineError } from './engine-error.ts';
 import { EngineUnfit, noEngine, unfit } from './engine-error.ts';
 import { engineLayout } from './schema.ts';
@@ -14,9 +14,7 @@ export interface Migration {
 }
 
 /** All steps, in order. One that old programs can live with adds columns with defaults, tables and indexes, nothing else. */
-export const migrations: readonly Migration[] = [
-  { layout: 2, oldestLayout: 1, statements: [...dailyTables.flatMap(statementsOf), ...dailyStatements] },
-];
+export const migrations: readonly Migration[] = [{ layout: 2, oldestLayout: 1, statements: [dailySchema] }];
 
 export interface Migrated {
   readonly from: number;

@@ -7,6 +7,7 @@ import { connect } from '../postgres/fixture.ts';
 import { relayTo } from '../postgres/relay.ts';
 import { needing } from '../support/needing.ts';
 import { Postgres } from '../support/postgres.ts';
+import { primaryAndStandby } from '../support/postgres-pair.ts';
 
 const { it } = needing('postgresql');
 
@@ -62,15 +63,16 @@ it('an engine whose commit did not arrive is not made, and can be made then', as
 });
 
 it('an engine whose standby does not answer says that the outcome is not known', async () => {
-  postgres.set({ synchronous_standby_names: "'nobody'" });
-  await postgres.reload();
+  const pair = await primaryAndStandby();
   try {
-    await expect(init(connect(url, { deadlineMs: 4000 }))).rejects.toMatchObject({
+    const frozen = await pair.primary.database();
+    pair.standby.pause();
+    await expect(init(connect(frozen, { deadlineMs: 4000 }))).rejects.toMatchObject({
       code: 'unknown_outcome',
       message: expect.stringContaining('Whether the engine is initialised is not known'),
     });
   } finally {
-    postgres.set({ synchronous_standby_names: "''" });
-    await postgres.reload();
+    pair.standby.resume();
+    await pair.close();
   }
 });

@@ -5,6 +5,7 @@ import { cleanUp, freshDirectory, startBinary, stop } from '../support/binary.ts
 import { needing } from '../support/needing.ts';
 import { Postgres } from '../support/postgres.ts';
 import { prepareEngine } from '../support/prepare-engine.ts';
+import { runBinary } from '../support/run-binary.ts';
 import { openShop, readChecks, sendCheck } from '../support/shop.ts';
 
 const inTime = { timeout: 60_000, interval: 100 };
@@ -48,6 +49,8 @@ needing('postgresql').describe('a node that is frozen while a copy of its direct
     const ready = await fetch(`http://${original.http}/readyz`);
     expect([ready.status, await ready.text()]).toEqual([503, expect.stringContaining('empty directory')]);
     expect(original.stderr()).toContain('this node is not alone');
+    const { stdout } = await runBinary(['engine', 'status', '--engine', engine, '--json']);
+    expect(JSON.parse(stdout).nodes).toMatchObject([{ state: 'up', refuses: 'copied' }]);
     await send(copy.http);
     await stop(copy);
     await stop(original);

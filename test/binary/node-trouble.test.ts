@@ -125,6 +125,10 @@ test('a running node that is forgotten answers 503 until it is restarted', async
   await vi.waitFor(async () => expect(await sendCheck(node.http, shop.key, 'refused')).toBe(503), inTime);
   const ready = await fetch(`http://${node.http}/readyz`);
   expect([ready.status, await ready.text()]).toEqual([503, expect.stringContaining('restart it')]);
+  const { stdout } = await runBinary(['engine', 'status', '--engine', engine]);
+  expect(stdout).toContain(
+    'Node forgotten was forgotten while it runs: it answers 503 until it is restarted',
+  );
   await stop(node);
   const again = await startNode('--data', node.data);
   expect(await sendCheck(again.http, shop.key, 'after')).toBe(202);

@@ -140,6 +140,20 @@ needing('postgresql').describe('engine init', () => {
     }
   });
 
+  it('refuses a primary whose commits would wait for standbys that are not connected', async () => {
+    const pair = await primaryAndStandby();
+    try {
+      const to = ['--engine', await pair.database()];
+      pair.primary.set({ synchronous_standby_names: "'missing'" });
+      await pair.primary.reload();
+      const refusal = 'Too few standbys of synchronous_standby_names (missing) are connected';
+      await expect(init(...to)).rejects.toThrow(refusal);
+      await expect(init(...to, '--allow-asynchronous')).rejects.toThrow(refusal);
+    } finally {
+      await pair.close();
+    }
+  });
+
   it('refuses an argument that is wrong, and writes nothing', async () => {
     const directory = temporaryDirectory();
     const open = join(directory, 'open');

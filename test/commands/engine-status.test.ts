@@ -1,8 +1,12 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
 import { engineForgetNode } from '../../src/commands/engine-forget-node.ts';
 import { UsageError } from '../../src/flags.ts';
-import type { EngineReport } from '../../src/postgres/engine-report.ts';
+import { createLog } from '../../src/log.ts';
+import { Connection } from '../../src/postgres/connection.ts';
+import { type EngineReport, logSession } from '../../src/postgres/engine-report.ts';
+import { parseEngineUrl } from '../../src/postgres/engine-url.ts';
 import { engineLayout } from '../../src/postgres/schema.ts';
 import { needing } from '../support/needing.ts';
 import { Postgres } from '../support/postgres.ts';
@@ -106,7 +110,7 @@ describe('engine status', () => {
     expect(refused).toMatchObject({ rows: 1, latest: [{ place: 'counts', reason: 'no number' }] });
     expect(warnings).toEqual([
       expect.stringContaining('PostgreSQL has no standby'),
-      expect.stringContaining("clock of node east is 7.0 s behind the engine's"),
+      expect.stringContaining("clock of node east is 7.0 s behind PostgreSQL's"),
       expect.stringContaining('Reports of node east are not complete: it has not applied 40 entries'),
       expect.stringContaining('flagmeter engine forget-node south'),
     ]);
@@ -114,6 +118,39 @@ describe('engine status', () => {
     expect(out).toMatch(/^north +up .* 10 +3\.0 MiB +2026-01-01 00:00:00 UTC +1\.2\.3 +directory-north$/m);
     expect(out).toMatch(/^ {2}Complete +reports, until 2026-01-01 00:00:00 UTC, but not those of east$/m);
     expect(out).toContain('Refused: 1 rows');
+  });
+
+  it('warns of processes that answer 503: one that was forgotten and runs, and copies of a directory', async () => {
+    await init();
+    await node({ name: 'north', directory: 'directory-of-the-north' });
+    await node({ name: 'south', state: 'forgotten' });
+    await node({ name: 'west', state: 'forgotten', silent: 60 });
+    const beat = () => {
+      const name = `${logSession('directory-of-the-north')} north`;
+      const log = createLog('error', () => {}, systemClock);
+      const session = new Connection(parseEngineUrl(url), {
+        name,
+        log,
+        clock: systemClock,
+        deadlineMs: 5000,
+      });
+      onTestFinished(() => session.close());
+      return session.query({ text: 'SELECT 1' });
+    };
+    const refusals = async () => (await status()).nodes.map(({ name, refuses }) => [name, refuses]);
+    await beat();
+    expect(await refusals()).toEqual([
+      ['north', null],
+      ['south', 'closed'],
+      ['west', null],
+    ]);
+    await beat();
+    expect((await refusals())[0]).toEqual(['north', 'copied']);
+    const { out } = await run('status');
+    expect(out).toMatch(/^north +up, copy refuses /m);
+    expect(out).toMatch(/^south +forgotten, refuses /m);
+    expect(out).toMatch(/^Warning: Several processes use the data directory of node north or copies of it/m);
+    expect(out).toMatch(/^Warning: Node south was forgotten while it runs: it answers 503 until/m);
   });
 
   it('shows how long the log is, and how much of it was trimmed', async () => {

@@ -9,8 +9,8 @@ import type { Applied } from './entry.ts';
 import type { ReplicaState } from './replica-state.ts';
 import {
   isOwnRow,
+  ownRows,
   type Part,
-  type PartRow,
   readPart,
   replicaTables,
   type SnapshotHead,
@@ -39,23 +39,22 @@ export async function loadSnapshot(
 ): Promise<void> {
   let number = 0;
   let head: SnapshotHead | undefined;
+  let tables: ReturnType<typeof tablesOf> = [];
   let before: ReadonlySet<number> = new Set();
   let isWhole = false;
   for await (const compressed of parts) {
-    if (isWhole) throw new SnapshotUnreadable('Cannot load the snapshot: something follows its last part');
+    if (isWhole) throw new SnapshotUnreadable('something follows its last part');
     const part = readPart(await inflate(compressed, number), number);
-    if (head === undefined) {
-      head = part.head!;
-      tablesOf(store, head);
+    if (part.head !== undefined) {
+      head = part.head;
+      tables = tablesOf(head);
       before = await empty(store, state);
     }
-    await putRows(store, head, part);
+    await putRows(store, tables, part.rows);
     number += 1;
     isWhole = part.isLast;
   }
-  if (head === undefined || !isWhole) {
-    throw new SnapshotUnreadable('Cannot load the snapshot: its last part is missing');
-  }
+  if (head === undefined || !isWhole) throw new SnapshotUnreadable('its last part is missing');
   const { position, id } = head;
   finish(store, state, before, { position, id });
 }
@@ -95,46 +94,43 @@ async function inflate(compressed: Uint8Array, number: number): Promise<Buffer> 
   try {
     return await gunzip(compressed, { maxOutputLength: maxPartBytes });
   } catch (error) {
-    const why = (error as Error).message;
-    throw new SnapshotUnreadable(`Cannot load the snapshot: its part ${number} cannot be inflated: ${why}`);
+    throw new SnapshotUnreadable(`its part ${number} cannot be inflated: ${(error as Error).message}`);
   }
 }
 
 /** LMDB frees the pages of a table without reading its rows, so one transaction a table is short. */
 async function emptyTables(store: ReplicaStore): Promise<void> {
   for (const name of replicaTables) {
-    const table = store[name];
+    const [table, range] = [store[name], ownRows[name]];
     transact(store.lmdb, () => {
-      const range = name === 'replica' ? {} : { start: Buffer.from('secret'), limit: 1 };
-      const own = Array.from(
-        table.getRange(range),
-        ({ key, value }) => [Buffer.from(key), Buffer.from(value)] as const,
-      );
+      const own = Array.from(range === undefined ? [] : table.getRange(range), ({ key, value }) => {
+        return [Buffer.from(key), Buffer.from(value)] as const;
+      });
       table.clearSync();
-      for (const [key, value] of own) if (isOwnRow(name, key)) table.putSync(key, value);
+      for (const [key, value] of own) table.putSync(key, value);
     });
     await setImmediate();
   }
 }
 
-async function putRows(store: ReplicaStore, head: SnapshotHead, { rows }: Part): Promise<void> {
-  const tables = tablesOf(store, head);
+async function putRows(
+  store: ReplicaStore,
+  tables: ReturnType<typeof tablesOf>,
+  rows: Part['rows'],
+): Promise<void> {
   let next = rows.next();
   while (next.done !== true) {
     transact(store.lmdb, () => {
       for (let bytes = 0; bytes < stepBytes && next.done !== true; next = rows.next()) {
-        bytes += next.value.key.length + next.value.value.length;
-        putRow(tables, next.value);
+        const { table: place, key, value } = next.value;
+        bytes += key.length + value.length;
+        if (place >= tables.length) throw new SnapshotUnreadable('a row is of no table');
+        const name = tables[place];
+        if (name !== undefined && !isOwnRow(name, key)) store[name].putSync(key, value);
       }
     });
     await setImmediate();
   }
-}
-
-function putRow(tables: ReturnType<typeof tablesOf>, { table: place, key, value }: PartRow): void {
-  if (place >= tables.length) throw new SnapshotUnreadable('Cannot load the snapshot: a row is of no table');
-  const found = tables[place];
-  if (found !== undefined && !isOwnRow(found.name, key)) found.table.putSync(key, value);
 }
 
 /** What reports remember of before is not what was loaded, though it may look so. */

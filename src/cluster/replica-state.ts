@@ -86,8 +86,3 @@ export class ReplicaState {
 }
 
 const streamPrefix = 'stream:';
-
-/** Whether a row of the table `replica` is of this node only. */
-export function isOwnFact(key: Buffer): boolean {
-  return key.toString().startsWith('own:');
-}

@@ -1,8 +1,6 @@
 import { currentLayout, usageLayout } from '../store/layout.ts';
-import type { Table } from '../store/lmdb.ts';
 import type { ReplicaStore } from '../store/replica-store.ts';
 import type { Applied } from './entry.ts';
-import { isOwnFact } from './replica-state.ts';
 
 /**
  * How the rows of a replica cross to another node: in parts, each compressed on its own.
@@ -23,6 +21,10 @@ export interface SnapshotHead extends Applied {
 /** The parts are not a whole snapshot of a format that this program knows. */
 export class SnapshotUnreadable extends Error {
   override readonly name = 'SnapshotUnreadable';
+
+  constructor(why: string) {
+    super(`Cannot load the snapshot: ${why}`);
+  }
 }
 
 export type ReplicaTable = Exclude<keyof ReplicaStore, 'lmdb'>;
@@ -34,10 +36,16 @@ export const replicaTables: readonly ReplicaTable[] = [
   ...(['exposureDays', 'forgotten', 'erased', 'senders', 'ledger'] as const),
 ];
 
-/** Whether a row belongs to the node, not to what the log says: its own facts, and the secret of its digests. */
-export function isOwnRow(table: string, key: Buffer): boolean {
-  if (table === 'replica') return isOwnFact(key);
-  return table === 'identities' && key.toString() === 'secret';
+/** The rows that belong to the node, not to what the log says: its own facts, and the secret of its digests. */
+export const ownRows: { readonly [Name in ReplicaTable]?: { readonly start: Buffer; readonly end: Buffer } } =
+  {
+    replica: { start: Buffer.from('own:'), end: Buffer.from('own;') },
+    identities: { start: Buffer.from('secret'), end: Buffer.from('secret\0') },
+  };
+
+export function isOwnRow(table: ReplicaTable, key: Buffer): boolean {
+  const own = ownRows[table];
+  return own !== undefined && key.compare(own.start) >= 0 && key.compare(own.end) < 0;
 }
 
 /** The head of a snapshot of this program. */
@@ -90,9 +98,8 @@ export interface PartRow {
 
 /** Reads what `encodePart` wrote. @throws {SnapshotUnreadable} also while the rows are read */
 export function readPart(bytes: Buffer, number: number): Part {
-  if (bytes.length < partHead || bytes.readUInt32LE(0) !== number) {
-    throw new SnapshotUnreadable(`Cannot load the snapshot: its part ${number} is missing or damaged`);
-  }
+  if (bytes.length < partHead || bytes.readUInt32LE(0) !== number)
+    throw new SnapshotUnreadable(`its part ${number} is missing or damaged`);
   let at = partHead;
   let head: SnapshotHead | undefined;
   if (number === 0) {
@@ -108,29 +115,23 @@ function readHead(text: string): SnapshotHead {
   try {
     head = JSON.parse(text) as SnapshotHead;
   } catch {
-    throw new SnapshotUnreadable('Cannot load the snapshot: its head is damaged');
+    throw new SnapshotUnreadable('its head is damaged');
   }
   const wanted = headOf({ position: 0, id: '0' });
   if (head.format === wanted.format && head.layout === wanted.layout) return head;
   const [found, known] = [`${head.format}.${head.layout}`, `${wanted.format}.${wanted.layout}`];
   throw new SnapshotUnreadable(
-    `Cannot load the snapshot: another version of flagmeter wrote it, in format ${found}, and this version reads ${known}; update this node, or wait for a snapshot of a node of this version`,
+    `another version of flagmeter wrote it, in format ${found}, and this version reads ${known}; update this node, or wait for a snapshot of a node of this version`,
   );
 }
 
 function* readRows(bytes: Buffer, from: number, number: number): Generator<PartRow> {
-  let at = from;
-  while (at < bytes.length) {
-    const keyEnd =
-      at + rowHead <= bytes.length ? at + rowHead + bytes.readUInt32LE(at + 1) : bytes.length + 1;
-    const end = keyEnd <= bytes.length ? keyEnd + bytes.readUInt32LE(at + 5) : keyEnd;
-    if (end > bytes.length)
-      throw new SnapshotUnreadable(`Cannot load the snapshot: its part ${number} is damaged`);
-    yield {
-      table: bytes[at]!,
-      key: bytes.subarray(at + rowHead, keyEnd),
-      value: bytes.subarray(keyEnd, end),
-    };
+  for (let at = from; at < bytes.length; ) {
+    const keyAt = at + rowHead;
+    const valueAt = keyAt <= bytes.length ? keyAt + bytes.readUInt32LE(at + 1) : Number.POSITIVE_INFINITY;
+    const end = valueAt <= bytes.length ? valueAt + bytes.readUInt32LE(at + 5) : valueAt;
+    if (end > bytes.length) throw new SnapshotUnreadable(`its part ${number} is damaged`);
+    yield { table: bytes[at]!, key: bytes.subarray(keyAt, valueAt), value: bytes.subarray(valueAt, end) };
     at = end;
   }
 }
@@ -139,15 +140,11 @@ function* readRows(bytes: Buffer, from: number, number: number): Generator<PartR
 const formerTable = 'refused';
 
 /** The tables that a head names, by their places; `undefined` in the place of a former one. @throws {SnapshotUnreadable} */
-export function tablesOf(
-  store: ReplicaStore,
-  { tables }: SnapshotHead,
-): ({ readonly name: ReplicaTable; readonly table: Table } | undefined)[] {
+export function tablesOf({ tables }: SnapshotHead): (ReplicaTable | undefined)[] {
   return tables.map((each) => {
-    if (each === formerTable) return undefined;
     const name = replicaTables.find((known) => known === each);
-    if (name === undefined)
-      throw new SnapshotUnreadable(`Cannot load the snapshot: it has an unknown table (${each})`);
-    return { name, table: store[name] };
+    if (name === undefined && each !== formerTable)
+      throw new SnapshotUnreadable(`it has an unknown table (${each})`);
+    return name;
   });
 }

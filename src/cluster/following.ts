@@ -5,9 +5,9 @@ import type { EngineSession } from '../postgres/connection.ts';
 import { NewerEntry, type Refusal } from './apply-entry.ts';
 import { nothingApplied } from './entry.ts';
 import { firstMissing, readEntries } from './follow.ts';
+import { SnapshotUnreadable } from './load-snapshot.ts';
 import type { Replica } from './replica.ts';
 import { newestSnapshot, partsOf } from './shared-snapshots.ts';
-import { SnapshotUnreadable } from './snapshot-rows.ts';
 
 /** A snapshot that cannot be read is read again after this time: in the meantime another node may have made one. */
 const unreadableMs = 60_000;

@@ -8,15 +8,24 @@ import { transact } from '../store/transact.ts';
 import type { Applied } from './entry.ts';
 import type { ReplicaState } from './replica-state.ts';
 import {
+  headOf,
   isOwnRow,
   ownRows,
-  type Part,
-  readPart,
+  partHead,
+  type ReplicaTable,
   replicaTables,
+  rowHead,
   type SnapshotHead,
-  SnapshotUnreadable,
-  tablesOf,
-} from './snapshot-rows.ts';
+} from './snapshot.ts';
+
+/** The parts are not a whole snapshot of a format that this program knows. */
+export class SnapshotUnreadable extends Error {
+  override readonly name = 'SnapshotUnreadable';
+
+  constructor(why: string) {
+    super(`Cannot load the snapshot: ${why}`);
+  }
+}
 
 const gunzip = promisify(gunzipWithCallback);
 
@@ -141,4 +150,71 @@ function renewLate({ carried }: ReplicaStore, environments: Iterable<number>, lo
     const marks = { late: renewed(known.late), lateUsers: renewed(known.lateUsers) };
     putCarried(carried, environment, { ...known, ...marks });
   }
+}
+
+/** A part as it is read. */
+interface Part {
+  readonly isLast: boolean;
+  /** Of the first part. */
+  readonly head: SnapshotHead | undefined;
+  readonly rows: Generator<PartRow>;
+}
+
+interface PartRow {
+  readonly table: number;
+  readonly key: Buffer;
+  readonly value: Buffer;
+}
+
+/** Reads what `encodePart` wrote. @throws {SnapshotUnreadable} also while the rows are read */
+function readPart(bytes: Buffer, number: number): Part {
+  if (bytes.length < partHead || bytes.readUInt32LE(0) !== number)
+    throw new SnapshotUnreadable(`its part ${number} is missing or damaged`);
+  let at = partHead;
+  let head: SnapshotHead | undefined;
+  if (number === 0) {
+    const end = at + 4 + (bytes.length < at + 4 ? 0 : bytes.readUInt32LE(at));
+    head = readHead(bytes.subarray(at + 4, end).toString());
+    at = end;
+  }
+  return { isLast: bytes[4] === 1, head, rows: readRows(bytes, at, number) };
+}
+
+function readHead(text: string): SnapshotHead {
+  let head: SnapshotHead;
+  try {
+    head = JSON.parse(text) as SnapshotHead;
+  } catch {
+    throw new SnapshotUnreadable('its head is damaged');
+  }
+  const wanted = headOf({ position: 0, id: '0' });
+  if (head.format === wanted.format && head.layout === wanted.layout) return head;
+  const [found, known] = [`${head.format}.${head.layout}`, `${wanted.format}.${wanted.layout}`];
+  throw new SnapshotUnreadable(
+    `another version of flagmeter wrote it, in format ${found}, and this version reads ${known}; update this node, or wait for a snapshot of a node of this version`,
+  );
+}
+
+function* readRows(bytes: Buffer, from: number, number: number): Generator<PartRow> {
+  for (let at = from; at < bytes.length; ) {
+    const keyAt = at + rowHead;
+    const valueAt = keyAt <= bytes.length ? keyAt + bytes.readUInt32LE(at + 1) : Number.POSITIVE_INFINITY;
+    const end = valueAt <= bytes.length ? valueAt + bytes.readUInt32LE(at + 5) : valueAt;
+    if (end > bytes.length) throw new SnapshotUnreadable(`its part ${number} is damaged`);
+    yield { table: bytes[at]!, key: bytes.subarray(keyAt, valueAt), value: bytes.subarray(valueAt, end) };
+    at = end;
+  }
+}
+
+/** A table that replicas of earlier versions had: its rows are left out. */
+const formerTable = 'refused';
+
+/** The tables that a head names, by their places; `undefined` in the place of a former one. @throws {SnapshotUnreadable} */
+function tablesOf({ tables }: SnapshotHead): (ReplicaTable | undefined)[] {
+  return tables.map((each) => {
+    const name = replicaTables.find((known) => known === each);
+    if (name === undefined && each !== formerTable)
+      throw new SnapshotUnreadable(`it has an unknown table (${each})`);
+    return name;
+  });
 }

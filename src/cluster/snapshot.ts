@@ -1,13 +1,58 @@
 import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gzip as gzipWithCallback } from 'node:zlib';
+import { currentLayout, usageLayout } from '../store/layout.ts';
 import type { ReplicaStore } from '../store/replica-store.ts';
 import { openSnapshot, type Snapshot } from '../store/snapshot.ts';
 import { type Applied, nothingApplied } from './entry.ts';
 import { ReplicaState } from './replica-state.ts';
-import { encodePart, encodeRow, headOf, isOwnRow, replicaTables } from './snapshot-rows.ts';
 
 const gzip = promisify(gzipWithCallback);
+
+/**
+ * How the rows of a replica cross to another node: in parts, each compressed on its own.
+ *
+ * A part begins with its number (u32, from 0) and whether it is the last (u8). In the first, the length of the head (u32) and the
+ * head follow, as JSON. Then come rows: the table by its place in the head (u8), the lengths of key and value (u32 each), key,
+ * value. All numbers are little-endian. The rows are those of the layout of the usage store that the head names.
+ */
+const snapshotFormat = 1;
+
+export interface SnapshotHead extends Applied {
+  readonly format: number;
+  /** See store/layout.ts. */
+  readonly layout: number;
+  readonly tables: readonly string[];
+}
+
+export type ReplicaTable = Exclude<keyof ReplicaStore, 'lmdb'>;
+
+/** What a replica consists of. */
+export const replicaTables: readonly ReplicaTable[] = [
+  ...(['replica', 'series', 'streamSeries', 'counts', 'carried', 'measurements', 'seen'] as const),
+  ...(['sketches', 'messages', 'messageTimes', 'identities', 'identityDays', 'exposures'] as const),
+  ...(['exposureDays', 'forgotten', 'erased', 'senders', 'ledger'] as const),
+];
+
+/** The rows that belong to the node, not to what the log says: its own facts, and the secret of its digests. */
+export const ownRows: { readonly [Name in ReplicaTable]?: { readonly start: Buffer; readonly end: Buffer } } =
+  {
+    replica: { start: Buffer.from('own:'), end: Buffer.from('own;') },
+    identities: { start: Buffer.from('secret'), end: Buffer.from('secret\0') },
+  };
+
+export function isOwnRow(table: ReplicaTable, key: Buffer): boolean {
+  const own = ownRows[table];
+  return own !== undefined && key.compare(own.start) >= 0 && key.compare(own.end) < 0;
+}
+
+/** The head of a snapshot of this program. */
+export function headOf({ position, id }: Applied): SnapshotHead {
+  return { format: snapshotFormat, layout: currentLayout(usageLayout), position, id, tables: replicaTables };
+}
+
+export const partHead = 5;
+export const rowHead = 9;
 
 /** Bytes of rows in a part, which are about 1 MiB compressed. */
 const usualPartBytes = 3 * 2 ** 20;
@@ -78,4 +123,25 @@ export class ReplicaSnapshot {
     }
     yield finish(true);
   }
+}
+
+/** A part, of rows that `encodeRow` made. @param head of the first part */
+function encodePart(number: number, rows: readonly Buffer[], isLast: boolean, head?: SnapshotHead): Buffer {
+  const text = Buffer.from(head === undefined ? '' : JSON.stringify(head));
+  const start = Buffer.allocUnsafe(partHead + (head === undefined ? 0 : 4));
+  start.writeUInt32LE(number, 0);
+  start.writeUInt8(Number(isLast), 4);
+  if (head !== undefined) start.writeUInt32LE(text.length, partHead);
+  return Buffer.concat([start, text, ...rows]);
+}
+
+/** @param table its place in the head */
+function encodeRow(table: number, key: Buffer, value: Buffer): Buffer {
+  const row = Buffer.allocUnsafe(rowHead + key.length + value.length);
+  row.writeUInt8(table, 0);
+  row.writeUInt32LE(key.length, 1);
+  row.writeUInt32LE(value.length, 5);
+  key.copy(row, rowHead);
+  value.copy(row, rowHead + key.length);
+  return row;
 }

@@ -9,7 +9,7 @@ import { adopt } from '../../src/cluster/adoption/adopt.ts';
 import type { Adopted } from '../../src/cluster/adoption/fill.ts';
 import { Replica } from '../../src/cluster/replica.ts';
 import { defaultSettings } from '../../src/cluster/settings.ts';
-import { replicaTables } from '../../src/cluster/snapshot-rows.ts';
+import { replicaTables } from '../../src/cluster/snapshot.ts';
 import { Spool } from '../../src/cluster/spool.ts';
 import { createLog } from '../../src/log.ts';
 import { Connection, type EngineSession } from '../../src/postgres/connection.ts';

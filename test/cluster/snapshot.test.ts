@@ -1,6 +1,6 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { SnapshotUnreadable } from '../../src/cluster/snapshot-rows.ts';
+import { SnapshotUnreadable } from '../../src/cluster/load-snapshot.ts';
 import { readCarried } from '../../src/store/carried.ts';
 import { openDigestSecret } from '../../src/store/instances.ts';
 import { oldestReader } from '../../src/store/oldest-reader.ts';

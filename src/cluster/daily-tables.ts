@@ -1,7 +1,18 @@
 import type { EngineSession } from '../postgres/connection.ts';
 import type { DailyRow } from './daily-rows.ts';
-import type { DayRange, WrittenUntil } from './due-days.ts';
 import type { Applied } from './entry.ts';
+
+/** Days since the epoch: both are included. */
+export interface DayRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Until when days are written: days up to `day`, with all that the log says up to `position`. */
+export interface WrittenUntil {
+  readonly position: number;
+  readonly day: number;
+}
 
 /** A day of an environment, as a replica has it after an entry. */
 export interface DailyPlace {

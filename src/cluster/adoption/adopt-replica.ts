@@ -2,7 +2,7 @@ import { storedSecret } from '../../postgres/engine-key.ts';
 import { checkPlace } from '../../postgres/init-checks.ts';
 import { idWhileFilled } from '../../postgres/layout.ts';
 import { type Adopted, AdoptionRefused, engineIdOf, type FillingDeps, fillEngine } from './fill.ts';
-import type { Source } from './source.ts';
+import type { Source } from './set-aside.ts';
 
 export interface FromReplicaDeps extends FillingDeps {
   readonly source: Source;

@@ -1,13 +1,14 @@
-import { mkdirSync, readdirSync, statSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../../clock.ts';
+import type { Write } from '../../engine/engine.ts';
 import type { Log } from '../../log.ts';
 import { isPresent } from '../../presence.ts';
-import { openAccountStore } from '../../store/accounts.ts';
+import { type AccountStore, openAccountStore } from '../../store/accounts.ts';
 import { createAtomically, finishCreation } from '../../store/create-atomically.ts';
 import { diskSpace } from '../../store/disk-space.ts';
-import { openReplicaStore } from '../../store/replica-store.ts';
+import { openReplicaStore, type ReplicaStore } from '../../store/replica-store.ts';
 import { ReplicaSnapshot } from '../snapshot.ts';
 import { Spool } from '../spool.ts';
 import { accountsIn, type Holding, holdingOf } from './holding.ts';
@@ -18,9 +19,9 @@ import { accountsIn, type Holding, holdingOf } from './holding.ts';
  * removed here: it may be all that is left of them.
  */
 export const setAsideFolder = 'set-aside';
-export const holdingFile = 'holding.json';
-export const accountsFile = 'accounts.jsonl';
-export const partFile = (part: number) => `usage-${String(part).padStart(6, '0')}`;
+const holdingFile = 'holding.json';
+const accountsFile = 'accounts.jsonl';
+const partFile = (part: number) => `usage-${String(part).padStart(6, '0')}`;
 
 /** The rest of the disk is for counting. */
 const reserveBytes = 128 * 2 ** 20;
@@ -77,37 +78,32 @@ export class SetAside {
     const { data, log } = this.#deps;
     const spool = new Spool(data, () => '');
     const [usage, accounts] = [openReplicaStore(data), openAccountStore(data)];
+    const content = new ReplicaSnapshot(usage);
     try {
-      const content = new ReplicaSnapshot(usage);
-      try {
-        const holding = holdingOf(usage, accounts, spool);
-        const name = nameOf(holding);
-        const folder = join(data, setAsideFolder);
-        finishCreation(folder);
-        if (setAsideIn(data).names.some((known) => partOf(known, lost) === partOf(name, lost))) return;
-        mkdirSync(folder, { recursive: true, mode: 0o700 });
-        await createAtomically(folder, async (staging) => {
-          mkdirSync(join(staging, name), { mode: 0o700 });
-          const write = (file: string, text: string | Buffer) => this.#write(join(staging, name, file), text);
-          await write(holdingFile, JSON.stringify(holding));
-          await write(
-            accountsFile,
-            Array.from(accountsIn(accounts), (each) => `${JSON.stringify(each)}\n`).join(''),
-          );
-          if (!isWhole(holding)) return;
-          let part = 0;
-          for await (const body of content.parts()) await write(partFile(part++), body);
-        });
-        this.bytes = setAsideIn(data).bytes;
-        log.warn('what this node held was set aside, because PostgreSQL has lost it', {
-          directory: join(folder, name),
-          position: holding.applied.position,
-          version: holding.place.version,
-        });
-      } finally {
-        content.close();
-      }
+      const holding = holdingOf(usage, accounts, spool);
+      const name = nameOf(holding);
+      const folder = join(data, setAsideFolder);
+      finishCreation(folder);
+      if (setAsideIn(data).names.some((known) => partOf(known, lost) === partOf(name, lost))) return;
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      await createAtomically(folder, async (staging) => {
+        mkdirSync(join(staging, name), { mode: 0o700 });
+        const write = (file: string, text: string | Buffer) => this.#write(join(staging, name, file), text);
+        await write(holdingFile, JSON.stringify(holding));
+        const lines = Array.from(accountsIn(accounts), (each) => `${JSON.stringify(each)}\n`);
+        await write(accountsFile, lines.join(''));
+        if (!isWhole(holding)) return;
+        let part = 0;
+        for await (const body of content.parts()) await write(partFile(part++), body);
+      });
+      this.bytes = setAsideIn(data).bytes;
+      log.warn('what this node held was set aside, because PostgreSQL has lost it', {
+        directory: join(folder, name),
+        position: holding.applied.position,
+        version: holding.place.version,
+      });
     } finally {
+      content.close();
       await Promise.all([usage.lmdb.close(), accounts.lmdb.close(), spool.close()]);
     }
   }
@@ -123,7 +119,7 @@ export class SetAside {
 }
 
 /** A replica that was being loaded holds a part of the counts only. */
-export function isWhole({ applied }: Holding): boolean {
+function isWhole({ applied }: Holding): boolean {
   return applied.position > 0;
 }
 
@@ -147,4 +143,54 @@ export function setAsideIn(data: string): { readonly names: readonly string[]; r
     readdirSync(join(folder, name)).map((file) => join(folder, name, file)),
   );
   return { names, bytes: files.reduce((sum, file) => sum + statSync(file).size, 0) };
+}
+
+/** Counts and accounts in the directory of a node, from which an engine can be filled. */
+export interface Source {
+  /** `replica`, or the name of what was set aside. */
+  readonly name: string;
+  readonly holding: Holding;
+  /** Of a snapshot of the counts. */
+  parts(): AsyncIterable<Buffer>;
+  accounts(): Iterable<Write>;
+}
+
+export interface NodeStores {
+  readonly data: string;
+  readonly accounts: AccountStore;
+  readonly usage: ReplicaStore;
+  readonly spool: Spool;
+}
+
+/** All that there is, the best first: that with the latest accounts, then that with the highest position. */
+export function sourcesIn({ data, accounts, usage, spool }: NodeStores): Source[] {
+  const replica: Source = {
+    name: 'replica',
+    holding: holdingOf(usage, accounts, spool),
+    parts: () => new ReplicaSnapshot(usage).parts(),
+    accounts: () => accountsIn(accounts),
+  };
+  const kept = setAsideIn(data).names.map((name) => setAside(join(data, setAsideFolder, name), name));
+  return [replica, ...kept]
+    .filter(({ holding }) => isWhole(holding))
+    .sort(({ holding: one }, { holding: other }) => {
+      const later = other.place.version - one.place.version;
+      return later === 0 ? other.applied.position - one.applied.position : later;
+    });
+}
+
+function setAside(folder: string, name: string): Source {
+  return {
+    name,
+    holding: JSON.parse(readFileSync(join(folder, holdingFile), 'utf8')) as Holding,
+    async *parts() {
+      for (let part = 0; isPresent(join(folder, partFile(part))); part += 1)
+        yield await readFile(join(folder, partFile(part)));
+    },
+    accounts: () => linesOf(join(folder, accountsFile)),
+  };
+}
+
+function* linesOf(path: string): Generator<Write> {
+  for (const line of readFileSync(path, 'utf8').split('\n')) if (line !== '') yield JSON.parse(line) as Write;
 }

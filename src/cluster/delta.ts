@@ -3,19 +3,11 @@ import { Packr } from 'msgpackr';
 import { minutesPerDay } from '../store/blocks.ts';
 import { chunksPerSketch } from '../store/sketches.ts';
 import {
+  bytes,
   checkChunk,
   chunkBytes,
-  examples,
-  routes,
-  seriesNames,
-  shownText,
-  shownTextOrNull,
-  subjects,
-  transports,
-} from './delta-checks.ts';
-import {
-  bytes,
   DeltaUnreadable,
+  examples,
   isAmount,
   isAnyOrdinal,
   isAnyRef,
@@ -31,11 +23,17 @@ import {
   numbers,
   type Of,
   type RefuseRow,
+  routes,
   row,
   rows,
+  seriesNames,
+  shownText,
+  shownTextOrNull,
+  subjects,
   text,
+  transports,
   whole,
-} from './delta-values.ts';
+} from './delta-columns.ts';
 
 /**
  * A delta: what a stream has counted since its delta before, and how that crosses from its node to the others. A stream is one

@@ -1,11 +1,10 @@
 import type { Mark, SpoolStore, StreamRecord } from '../store/spool.ts';
 import { transact } from '../store/transact.ts';
 import { encodeDelta } from './delta.ts';
-import { Draft, type DraftRoom } from './draft.ts';
 import type { SealOutcome, SealTask } from './seal.ts';
 import { putDelta } from './spool.ts';
 import { noteProgress } from './spool-notes.ts';
-import { moveRecords, type Stage } from './stages.ts';
+import { Draft, type DraftRoom, moveRecords, type Stage } from './stages.ts';
 
 /** Where a round is: it visits each record of the open delta once, so it ends however much comes meanwhile. */
 interface Round {

@@ -9,11 +9,10 @@ import type { Mark, SpoolStore, StreamRecord } from '../store/spool.ts';
 import { transact } from '../store/transact.ts';
 import { contentOf, countedMessages, withoutMessages } from './apart.ts';
 import { encodeMessage } from './delta.ts';
-import { wholeRoom } from './draft.ts';
 import type { SealOutcome, SealTask } from './seal.ts';
 import { Sealer } from './sealer.ts';
 import { nextNumber, streamsOf } from './spool.ts';
-import { stagesOf } from './stages.ts';
+import { stagesOf, wholeRoom } from './stages.ts';
 import { UnresolvedSection, usesSection } from './unresolved.ts';
 
 /** What writes the spool, on the spool worker's thread. Each call is one transaction, which is on disk when it returns. */

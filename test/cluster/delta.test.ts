@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { pack } from 'msgpackr';
 import { expect, test } from 'vitest';
 import { type Delta, decodeDelta, emptyContent, encodeDelta } from '../../src/cluster/delta.ts';
-import { DeltaUnreadable } from '../../src/cluster/delta-values.ts';
+import { DeltaUnreadable } from '../../src/cluster/delta-columns.ts';
 import { bucketOf } from '../../src/store/blocks.ts';
 import { subjectText } from '../../src/store/ledger.ts';
 import { chunkValueBytes, environmentOrdinal } from '../../src/store/sketches.ts';

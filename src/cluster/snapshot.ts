@@ -41,6 +41,7 @@ export const ownRows: { readonly [Name in ReplicaTable]?: { readonly start: Buff
     identities: { start: Buffer.from('secret'), end: Buffer.from('secret\0') },
   };
 
+/** Whether a row is one of `ownRows`. */
 export function isOwnRow(table: ReplicaTable, key: Buffer): boolean {
   const own = ownRows[table];
   return own !== undefined && key.compare(own.start) >= 0 && key.compare(own.end) < 0;

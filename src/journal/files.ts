@@ -43,6 +43,19 @@ export interface JournalFile {
   close(): void;
 }
 
+/** Overwrites a part of a file, and waits until it is on disk. */
+export function writeAndSync(files: JournalFiles, name: string, bytes: Uint8Array, offset: number): void {
+  const file = files.open(name, 'write');
+  try {
+    const written = file.write(bytes, offset);
+    if (written < bytes.length)
+      throw new Error(`${written} of ${bytes.length} bytes were written to ${join(files.directory, name)}`);
+    file.sync();
+  } finally {
+    file.close();
+  }
+}
+
 /** Opens the directory of a journal, and makes it if it is missing. */
 export function journalDirectory(directory: string): JournalFiles {
   if (mkdirSync(directory, { recursive: true, mode: 0o700 }) !== undefined) syncPath(dirname(directory));

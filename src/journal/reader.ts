@@ -1,7 +1,9 @@
+import { writeAndSync } from './files.ts';
 import {
   checksumStart,
   claimedLength,
   decodeFrame,
+  encodeFrame,
   type Frame,
   frameHeader,
   frameSize,
@@ -26,8 +28,8 @@ const mostLikely = 100;
 interface Reading {
   readonly segment: Segment;
   readonly window: Window;
-  /** Its last frame, if a later segment has begun. What may follow in the file was never acknowledged. */
-  readonly last: number;
+  /** Its last frame, if the writer has left it. What may follow in the file was never acknowledged. */
+  last: number;
   /** Where the next frame begins. */
   offset: number;
 }
@@ -39,7 +41,7 @@ export class JournalReader {
   #reading: Reading | undefined;
   #sequence: number;
   /** The last frame that was returned. */
-  #latest: { readonly segment: Segment; readonly offset: number; readonly size: number } | undefined;
+  #latest: { readonly segment: Segment; readonly offset: number; readonly frame: Frame } | undefined;
 
   /**
    * @param after the last frame that the store holds: the first one returned is the next
@@ -78,22 +80,16 @@ export class JournalReader {
 
   /**
    * Writes the last frame again, and syncs it. A frame that was read after a crash may be in the page cache only. New frames
-   * must not be acknowledged before it is on disk, because a later replay would miss it.
+   * must not be acknowledged before it is on disk, because a later replay would miss it. Frames that follow are in later segments.
    * @returns the sequence number of the last frame
    */
   confirm(): number {
+    if (this.#reading !== undefined) this.#reading.last = this.#sequence;
     if (this.#latest !== undefined) {
-      const { segment, offset, size } = this.#latest;
-      const bytes = Buffer.alloc(size);
-      const file = this.#journal.files.open(segment.name, 'write');
-      try {
-        file.read(bytes, offset);
-        if (file.write(bytes, offset) < size)
-          throw new Error(`Cannot write ${segment.name} at offset ${offset}`);
-        file.sync();
-      } finally {
-        file.close();
-      }
+      const { segment, offset, frame } = this.#latest;
+      const bytes = Buffer.alloc(frameSize(frame.body.length));
+      encodeFrame(bytes, frame.sequence, [frame.body], checksumStart(segment, offset));
+      writeAndSync(this.#journal.files, segment.name, bytes, offset);
     }
     return Math.max(this.#sequence, this.#after);
   }
@@ -131,9 +127,8 @@ export class JournalReader {
     if (frame === undefined) return undefined;
     if (frame.sequence !== this.#sequence + 1)
       throw this.#damage(`frame ${frame.sequence} is in the place of frame ${this.#sequence + 1}`);
-    const size = frameSize(frame.body.length);
-    this.#latest = { segment, offset, size };
-    this.#reading.offset += size;
+    this.#latest = { segment, offset, frame };
+    this.#reading.offset += frameSize(frame.body.length);
     this.#sequence++;
     return frame;
   }

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { FrameTooLarge, JournalFailed, JournalFull } from './errors.ts';
-import type { JournalFile } from './files.ts';
+import { type JournalFile, writeAndSync } from './files.ts';
 import { checksumStart, encodeFrame, frameHeader, frameSize } from './frame.ts';
 import {
   describeSegment,
@@ -140,14 +140,7 @@ function beginSegment({ files, id }: Journal, spare: string, first: number): [Se
   // The name that made it a spare has to be on disk before its header is another one.
   files.syncDirectory();
   const segment = describeSegment(id, nextGeneration(files.list()), first, files.size(spare) ?? 0);
-  const file = files.open(spare, 'write');
-  try {
-    const header = encodeHeader(id, segment);
-    if (file.write(header, 0) < header.length) throw new Error(`The header of ${spare} was not written`);
-    file.sync();
-  } finally {
-    file.close();
-  }
+  writeAndSync(files, spare, encodeHeader(id, segment), 0);
   files.rename(spare, segment.name);
   files.syncDirectory();
   return [segment, files.open(segment.name, 'write')];

@@ -9,11 +9,12 @@ import {
   appendFrames,
   makeJournal,
   replay,
+  segmentSize,
   sizeOfFrame,
   writeFrames,
   writeRecycled,
 } from './frames-on-disk.ts';
-import type { LossyDisk } from './lossy-disk.ts';
+import { LossyDisk } from './lossy-disk.ts';
 
 const [first, second, third] = ['0000000001.segment', '0000000002.segment', '0000000003.segment'] as const;
 
@@ -155,6 +156,18 @@ describe('a replay of six frames in three segments', () => {
       return bytes;
     });
     expect(() => replay(journal)).toThrow(`${third} at offset 7120: frame 9 is in the place of frame 6`);
+  });
+
+  it('ends at a frame of another journal, although it is in its place', () => {
+    const { disk, journal } = writeFrames(1);
+    const other = { files: new LossyDisk(() => 0), id: Buffer.alloc(16, 2), segmentSize };
+    appendFrames(other, new JournalWriter(other, 0), 1, 2);
+    expect(replay(other)).toEqual([1, 2]);
+    disk.alter(first, (bytes) => {
+      bytes.set(other.files.contents(first).subarray(7_120), 7_120);
+      return bytes;
+    });
+    expect(replay(journal)).toEqual([1]);
   });
 
   it('ends at a frame that is a copy of another', () => {

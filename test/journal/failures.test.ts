@@ -108,6 +108,19 @@ describe('an append', () => {
     expect(bodies).toEqual([bodyOf(1).length, 50]);
   });
 
+  it('that a replay did not find is not read later by the same reader', () => {
+    const { disk, journal } = writeFrames(2);
+    const whole = disk.contents('0000000001.segment');
+    disk.alter('0000000001.segment', (torn) => torn.fill(0, 7_120));
+    const reader = new JournalReader(journal, 0);
+    expect([...reader.frames()].map(({ sequence }) => sequence)).toEqual([1]);
+    const writer = new JournalWriter(journal, reader.confirm());
+    writer.append([Buffer.from('second')]);
+    // The kernel dropped the page, and reads what is on disk.
+    disk.alter('0000000001.segment', () => whole);
+    expect([...reader.frames(2)].map((frame) => Buffer.from(frame.body).toString())).toEqual(['second']);
+  });
+
   it('that a replay found in the page cache stays found after a power loss', () => {
     const made = makeJournal();
     failNext(made, ['sync'], ['kill']);
@@ -215,6 +228,8 @@ describe('a full disk', () => {
     prepareSpare(journal).next();
     expect(disk.list()).toContain('prepare.tmp');
     expect([...prepareSpare(journal)]).toHaveLength(1);
+    disk.put('prepare.tmp', new Uint8Array(10));
+    expect([...prepareSpare(journal)]).toEqual([]);
     expect(disk.list().sort()).toEqual(['0000000001.segment', 'spare-0000000000']);
   });
 });

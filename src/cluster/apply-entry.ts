@@ -109,8 +109,8 @@ export class ApplyEntry {
 
   /** Puts what is in memory only; to be called at the end of the transaction. */
   put(): void {
-    const { counts, measurements, sketches, seen } = this.#parts.hot;
-    for (const table of [measurements, sketches, counts, seen]) table.put();
+    const { hot, ledger } = this.#parts;
+    for (const part of [hot.measurements, hot.sketches, hot.counts, hot.seen, ledger]) part.put();
   }
 
   /** Drops what is in memory: after a commit that failed, the store is the truth. */

@@ -61,7 +61,7 @@ export const catalogue = {
   backpressure: { status: 503, title: 'Too many packets are waiting for the disk; try again' },
   store_unavailable: { status: 503, title: 'The store cannot take data right now' },
   engine_unavailable: { status: 503, title: 'The engine that all nodes share cannot be reached right now' },
-  spool_full: { status: 503, title: 'The node keeps as much as it may until the engine takes data again' },
+  spool_full: { status: 503, title: 'The spool is full: PostgreSQL is not accepting data' },
   deadline_exceeded: { status: 504, title: 'The deadline passed before the report was accepted' },
 } as const satisfies Record<string, { status: number; title: string }>;
 

@@ -2,10 +2,10 @@ import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { InvalidToken } from './access-token.ts';
 
-/** Minimum interval between two warnings about tokens of another store, ms. */
+/** How often the log repeats that tokens of another store come in, ms. */
 const repeatMs = 60_000;
 
-/** Counts rejected access tokens by reason, since the start. */
+/** Counts the access tokens that were refused since the start, by their reason. */
 export class TokenRejections {
   readonly counts = new Map<InvalidToken['reason'], number>([
     ['invalid', 0],

@@ -1,21 +1,5 @@
 import { engineAway } from '../errors.ts';
 
-interface WaitingReport {
-  /** By the engine's clock, Unix ms. */
-  readonly since: number;
-  /** By the clock for ages. */
-  readonly until: number;
-  readonly done: (completeThrough: number) => void;
-  readonly refused: (error: Error) => void;
-}
-
-interface WaitingForEntry {
-  readonly position: number;
-  readonly until: number;
-  readonly done: () => void;
-  readonly refused: (error: Error) => void;
-}
-
 /** How far the replica is. */
 export interface Progress {
   /** All that this node has answered before this time (Unix ms) is applied, with all that others had shipped. */
@@ -25,6 +9,15 @@ export interface Progress {
   readonly position: number;
 }
 
+interface Waiting {
+  readonly isReport: boolean;
+  readonly has: (progress: Progress) => boolean;
+  /** By the clock for ages. */
+  readonly until: number;
+  readonly done: (completeThrough: number) => void;
+  readonly refused: (error: Error) => void;
+}
+
 /** A report waits this long for what this node has counted; then it says until when it is complete. */
 const patienceMs = 1000;
 /** An entry that this node has appended is applied within this time, or its sender is told to try again. */
@@ -32,11 +25,10 @@ const entryMs = 5000;
 
 /** Those who wait until the replica has something. */
 export class Awaited {
-  #reports: WaitingReport[] = [];
-  #entries: WaitingForEntry[] = [];
+  #waiting: Waiting[] = [];
 
   get isEmpty(): boolean {
-    return this.#reports.length === 0 && this.#entries.length === 0;
+    return this.#waiting.length === 0;
   }
 
   /**
@@ -44,39 +36,35 @@ export class Awaited {
    * @param now by the engine's clock, Unix ms @param at by the clock for ages
    */
   report(now: number, at: number): Promise<number> {
-    return new Promise((done, refused) => {
-      this.#reports.push({ since: now, until: at + patienceMs, done, refused });
-    });
+    return this.#wait({ isReport: true, has: ({ ownThrough }) => ownThrough >= now, until: at + patienceMs });
   }
 
   /** Resolves when an entry of the log is applied. */
-  entry(position: number, at: number): Promise<void> {
-    return new Promise((done, refused) => {
-      this.#entries.push({ position, until: at + entryMs, done, refused });
-    });
+  async entry(entry: number, at: number): Promise<void> {
+    await this.#wait({ isReport: false, has: ({ position }) => position >= entry, until: at + entryMs });
+  }
+
+  #wait(what: Pick<Waiting, 'isReport' | 'has' | 'until'>): Promise<number> {
+    return new Promise((done, refused) => void this.#waiting.push({ ...what, done, refused }));
   }
 
   /** Answers those who have what they wait for, or have waited long enough. */
-  progress({ ownThrough, completeThrough, position }: Progress, at: number): void {
-    this.#reports = this.#reports.filter(({ since, until, done, refused }) => {
-      if (ownThrough < since && at < until) return true;
+  progress(progress: Progress, at: number): void {
+    const { completeThrough } = progress;
+    this.#waiting = this.#waiting.filter(({ isReport, has, until, done, refused }) => {
+      const isThere = has(progress);
+      if (!isThere && at < until) return true;
       // A node that has just started may not have any of it.
-      if (completeThrough === undefined) refused(engineAway());
-      else done(completeThrough);
-      return false;
-    });
-    this.#entries = this.#entries.filter((entry) => {
-      if (entry.position <= position) entry.done();
-      else if (at >= entry.until) entry.refused(engineAway());
-      else return true;
+      if (isReport ? completeThrough !== undefined : isThere) done(completeThrough ?? 0);
+      else refused(engineAway());
       return false;
     });
   }
 
   /** The engine cannot be asked: reports are not made. Entries that are in the log may still be applied in time. */
   fail(): void {
-    const reports = this.#reports;
-    this.#reports = [];
-    for (const { refused } of reports) refused(engineAway());
+    const waiting = this.#waiting;
+    this.#waiting = waiting.filter(({ isReport }) => !isReport);
+    for (const { isReport, refused } of waiting) if (isReport) refused(engineAway());
   }
 }

@@ -1,6 +1,8 @@
+import type { UsageEngineStatus } from '../commit/usage-engine.ts';
 import type { EngineSession } from '../postgres/connection.ts';
 import { EngineUnfit } from '../postgres/engine-error.ts';
 import { checkId } from '../postgres/layout.ts';
+import { engineNow } from '../postgres/shared-clock.ts';
 import type { EngineStream } from './decide.ts';
 import type { Applied } from './entry.ts';
 
@@ -27,7 +29,7 @@ export interface Beat {
 }
 
 /** What the engine answers. */
-export interface EngineView {
+export interface EngineView extends Pick<UsageEngineStatus, 'nodes' | 'refused'> {
   readonly engine: string;
   /** The last entry of the log. */
   readonly head: Applied;
@@ -35,64 +37,34 @@ export interface EngineView {
   readonly at: number;
   /** Whether the row of this directory is of this process: otherwise another one uses a copy of the directory. */
   readonly isOurs: boolean;
-  readonly streams: ReadonlyMap<string, EngineStream>;
+  readonly streams: readonly (EngineStream & { readonly stream: string })[];
   /** All that other open streams have answered before this time is in the log; `undefined` when there are none. */
   readonly othersThrough: number | undefined;
-  readonly nodes: readonly EngineNode[];
-  readonly refused: { readonly rows: number; readonly latest: readonly EngineRefusal[] };
   /** What changes when another server has become the primary, or it was restored. */
   readonly timeline: string;
 }
-
-/** A row of `fm_node`. Times are Unix ms. */
-export interface EngineNode {
-  readonly directory: string;
-  readonly name: string;
-  readonly version: string;
-  readonly state: string;
-  readonly beat: number;
-  readonly applied: number;
-  readonly spoolBytes: number;
-  readonly oldestUnshipped: number | null;
-  readonly through: number;
-}
-
-export interface EngineRefusal {
-  readonly stream: string;
-  readonly place: string;
-  readonly reason: string;
-  readonly at: number;
-}
-
-const ms = (time: string) => `(extract(epoch FROM ${time}) * 1000)::bigint`;
 
 /**
  * Tells the engine that this node is alive, and reads what a node follows: one statement, which is committed synchronously.
  * So what it has read is confirmed, and what was acknowledged before it was sent is replicated.
  */
 export async function beat(session: EngineSession, said: Beat): Promise<EngineView> {
-  const { rows } = await session.query<ViewRow>({
+  const { rows } = await session.query<{ view: EngineView }>({
     name: 'fm-beat',
     text: beatText,
     values: [
-      said.directory,
-      said.stream,
-      said.applied,
-      said.spoolBytes,
-      said.oldestUnshipped ?? null,
-      Math.round(said.skewMs),
-      said.version,
-      said.seq,
-      said.idleThrough ?? null,
-      said.streams,
+      ...[said.directory, said.stream, said.applied, said.spoolBytes, said.oldestUnshipped],
+      ...[Math.round(said.skewMs), said.version, said.seq, said.idleThrough, said.streams],
     ],
   });
-  const [row] = rows;
-  if (row === undefined)
+  const { view } = rows[0] ?? {};
+  if (view === undefined)
     throw new EngineUnfit('The engine has no head of its log: it is being restored, or has to be');
-  checkId(said.engine, row.engine);
-  return viewOf(row);
+  checkId(said.engine, view.engine);
+  return view;
 }
+
+const ms = (time: string) => `(extract(epoch FROM ${time}) * 1000)::bigint`;
 
 const beatText = `
   WITH node AS (
@@ -103,44 +75,18 @@ const beatText = `
     UPDATE fm_stream SET through = greatest(through, $9::bigint), since = greatest(since, $3), version = greatest(version, $7)
     WHERE stream = $2 AND seq = $8 AND state = 'open' AND $9::bigint IS NOT NULL
   )
-  SELECT (SELECT id FROM fm_engine) AS engine, position, id::text, ${ms('clock_timestamp()')} AS at,
-    (SELECT count(*) FROM node) AS beaten,
-    substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AS timeline,
-    (SELECT min(through) FROM fm_stream WHERE state = 'open' AND stream <> $2) AS others_through,
-    (SELECT json_agg(json_build_object('stream', stream, 'seq', seq, 'digest', encode(digest, 'hex'), 'state', state))
-      FROM fm_stream WHERE stream = ANY($10::text[])) AS streams,
-    (SELECT json_agg(json_build_object('directory', directory, 'name', name, 'version', version, 'state', state,
-      'beat', ${ms('beat_at')}, 'applied', applied, 'spoolBytes', spool_bytes, 'oldestUnshipped', oldest_unshipped,
-      'through', through) ORDER BY name, directory) FROM fm_node) AS nodes,
-    (SELECT count(*) FROM fm_refused) AS refused,
-    (SELECT json_agg(refusal) FROM (SELECT stream, place, reason, ${ms('at')} AS at
-      FROM fm_refused ORDER BY at DESC LIMIT 5) AS refusal) AS refusals
-  FROM fm_head WHERE log = 'data'`;
-
-interface ViewRow {
-  readonly engine: string;
-  readonly position: bigint;
-  readonly id: string;
-  readonly at: bigint;
-  readonly beaten: bigint;
-  readonly timeline: string;
-  readonly others_through: bigint | null;
-  readonly streams: (EngineStream & { readonly stream: string })[] | null;
-  readonly nodes: EngineNode[] | null;
-  readonly refused: bigint;
-  readonly refusals: EngineRefusal[] | null;
-}
-
-function viewOf(row: ViewRow): EngineView {
-  return {
-    engine: row.engine,
-    head: { position: Number(row.position), id: row.id },
-    at: Number(row.at),
-    isOurs: Number(row.beaten) > 0,
-    streams: new Map((row.streams ?? []).map((each) => [each.stream, each])),
-    othersThrough: row.others_through === null ? undefined : Number(row.others_through),
-    nodes: row.nodes ?? [],
-    refused: { rows: Number(row.refused), latest: row.refusals ?? [] },
-    timeline: row.timeline,
-  };
-}
+  SELECT json_strip_nulls(json_build_object(
+    'engine', (SELECT id FROM fm_engine), 'head', json_build_object('position', position, 'id', id::text),
+    'at', ${engineNow}, 'isOurs', EXISTS (SELECT 1 FROM node),
+    'timeline', substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8),
+    'othersThrough', (SELECT min(through) FROM fm_stream WHERE state = 'open' AND stream <> $2),
+    'streams', (SELECT coalesce(json_agg(
+      json_build_object('stream', stream, 'seq', seq, 'digest', encode(digest, 'hex'), 'state', state)), '[]')
+      FROM fm_stream WHERE stream = ANY($10::text[])),
+    'nodes', (SELECT coalesce(json_agg(json_build_object('directory', directory, 'name', name, 'version', version, 'state', state,
+      'lastBeat', ${ms('beat_at')}, 'lag', greatest(0, head.position - applied), 'spoolBytes', spool_bytes,
+      'oldestUnshipped', oldest_unshipped, 'through', through) ORDER BY name, directory), '[]') FROM fm_node),
+    'refused', json_build_object('rows', (SELECT count(*) FROM fm_refused), 'latest', (
+      SELECT coalesce(json_agg(refusal), '[]') FROM (SELECT stream, place, reason, ${ms('at')} AS at
+      FROM fm_refused ORDER BY at DESC LIMIT 5) AS refusal))
+  )) AS view FROM fm_head AS head WHERE log = 'data'`;

@@ -3,10 +3,16 @@ import { MessageChannel, Worker } from 'node:worker_threads';
 import type { Maintenance } from '../aggregate/maintain.ts';
 import type { Clock } from '../clock.ts';
 import type { Batch } from '../commit/batch.ts';
-import { CommitFailed, type Committer } from '../commit/committer.ts';
+import type { Committer } from '../commit/committer.ts';
 import type { Envelope, Forgotten } from '../commit/envelope.ts';
 import type { Lane } from '../commit/lane.ts';
-import type { Freshness, UsageEngine, UsageEngineStatus, UsageReadiness } from '../commit/usage-engine.ts';
+import type {
+  Freshness,
+  NodeStatus,
+  UsageEngine,
+  UsageEngineStatus,
+  UsageReadiness,
+} from '../commit/usage-engine.ts';
 import { ApiError, engineAway } from '../errors.ts';
 import { Histogram } from '../histogram.ts';
 import type { Mint } from '../store/instances.ts';
@@ -14,15 +20,14 @@ import type { Deletion } from '../store/records.ts';
 import type { StoreHealth } from '../store/store-health.ts';
 import type { UsageStore } from '../store/usage.ts';
 import type { SetAside } from './adoption/set-aside.ts';
+import { linkAt } from './link.ts';
 import { loggedMint } from './log-bodies.ts';
-import type { Refuses } from './membership.ts';
-import { PortCalls } from './port-calls.ts';
-import type { NodeTold } from './replica-node.ts';
-import type { ReplicaWorkerStart, StoreFailure } from './replica-worker.ts';
+import type { NodeTold, Refuses } from './node-parts.ts';
+import { errorOf, type Failure, PortCalls } from './port-calls.ts';
+import type { ReplicaWorkerStart } from './replica-worker.ts';
 import type { SealOutcome, SealRequest } from './seal.ts';
 import type { Spool } from './spool.ts';
 import type { SpoolCommitter } from './spool-committer.ts';
-import { statusOf } from './usage-status.ts';
 
 export interface ClusterUsageDeps {
   /** The compiled `cluster/replica-worker`. */
@@ -34,7 +39,6 @@ export interface ClusterUsageDeps {
   /** The replica, for reading. */
   readonly store: UsageStore;
   readonly digestSecret: Buffer;
-  readonly maxSpoolBytes: number;
   readonly setAside: SetAside;
   /** What the end of the process may take for shipping the rest. */
   readonly goodbyeMs: number;
@@ -50,6 +54,8 @@ export interface ClusterUsageDeps {
 const storeFails = 'the store cannot take data; see the log';
 const joining = 'this node has not joined the engine yet';
 const away = 'this node cannot follow the engine; see the log';
+/** A node that has not been heard of for this long does not run, or cannot reach the engine. */
+const silentMs = 10_000;
 const refusals: Readonly<Record<Refuses, string>> = {
   copied:
     'another process has used a copy of the data directory of this node: start it with an empty directory',
@@ -70,8 +76,7 @@ export class ClusterUsage implements UsageEngine {
   readonly #deps: ClusterUsageDeps;
   readonly #calls: PortCalls;
   readonly #ended: Promise<void>;
-  readonly #full: ApiError;
-  #told: NodeTold | undefined;
+  #told: NodeTold;
   #isFull = false;
   #hasEnded = false;
   #isClosing = false;
@@ -83,15 +88,11 @@ export class ClusterUsage implements UsageEngine {
 
   constructor(deps: ClusterUsageDeps) {
     this.#deps = deps;
+    this.#told = untold(deps.start, deps.clock.now());
     this.store = deps.store;
     this.counted = deps.spool.store;
     this.digestSecret = deps.digestSecret;
     this.committers = [this.#shippingAtItsEnd(deps.committer)];
-    this.#full = new ApiError(
-      'spool_full',
-      'The node keeps as much as it may until the engine takes data again; send it again later',
-      5,
-    );
     const { port1, port2 } = new MessageChannel();
     const worker = new Worker(deps.workerFile, {
       workerData: { ...deps.start, delays: this.delays.replica.memory, port: port2 },
@@ -100,9 +101,7 @@ export class ClusterUsage implements UsageEngine {
     this.#calls = new PortCalls(port1, {
       seal: (request: never) => this.#seal(request),
       told: (told: never) => this.#hear(told),
-      storeFailed: ({ message, code }: StoreFailure) => {
-        deps.health.failed(new CommitFailed(message, code));
-      },
+      storeFailed: (failure: Failure) => deps.health.failed(errorOf(failure)),
       forgotten: () => this.#onForgotten(),
       setAside: () => deps.setAside.keep('usage'),
     });
@@ -120,7 +119,7 @@ export class ClusterUsage implements UsageEngine {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => resolve(false), ms).unref();
       this.#onTold = () => {
-        const { refusal, isJoined = false } = this.#told ?? {};
+        const { refusal, isJoined } = this.#told;
         if (refusal === undefined && !isJoined && !this.#hasEnded) return;
         clearTimeout(timer);
         this.#onTold = () => {};
@@ -161,27 +160,25 @@ export class ClusterUsage implements UsageEngine {
   }
 
   refusal(): ApiError | undefined {
-    if (this.#told?.refuses !== undefined) return mayNotCount;
-    return this.#isFull ? this.#full : undefined;
+    if (this.#told.refuses !== undefined) return mayNotCount;
+    return this.#isFull ? spoolFull : undefined;
   }
 
   readiness(): UsageReadiness {
-    const { health } = this.#deps;
-    const { trouble, isJoined } = this.#told ?? {};
-    const counting = health.ready ? this.#whyNotCounting() : storeFails;
-    return { counting, managing: counting ?? whyNotManaging(trouble, isJoined) };
-  }
-
-  #whyNotCounting(): string | undefined {
-    const { refuses } = this.#told ?? {};
-    if (refuses !== undefined) return refusals[refuses];
-    return this.#isFull ? 'the spool is full' : undefined;
+    const { refuses, trouble, isJoined } = this.#told;
+    const full = this.#isFull ? 'the spool is full' : undefined;
+    const counting = this.#deps.health.ready ? ((refuses && refusals[refuses]) ?? full) : storeFails;
+    // Unauthenticated senders may read it: the log and the status say which host failed, and why.
+    const managing = trouble === undefined ? (isJoined ? undefined : joining) : away;
+    return { counting, managing: counting ?? managing };
   }
 
   status(): UsageEngineStatus {
-    const { start, maxSpoolBytes, clock, setAside } = this.#deps;
-    const told = statusOf(this.#told, start.facts.directory, maxSpoolBytes, clock.now());
-    return { ...told, setAsideBytes: setAside.bytes };
+    const { clock, setAside } = this.#deps;
+    const { status } = this.#told;
+    const isSilent = ({ state, lastBeat }: NodeStatus) => state === 'up' && clock.now() - lastBeat > silentMs;
+    const nodes = status.nodes.map((node) => (isSilent(node) ? { ...node, state: 'silent' as const } : node));
+    return { ...status, nodes, setAsideBytes: setAside.bytes };
   }
 
   async close(): Promise<void> {
@@ -191,7 +188,7 @@ export class ClusterUsage implements UsageEngine {
     await Promise.all([this.store.lmdb.close(), this.#deps.spool.close()]);
   }
 
-  /** @throws {ApiError} */
+  /** Those who ask may be strangers: the log says which host failed, and why. @throws {ApiError} */
   async #ask(name: string, task?: unknown): Promise<unknown> {
     try {
       return await this.#calls.call(name, task);
@@ -217,7 +214,8 @@ export class ClusterUsage implements UsageEngine {
 
   #hear(told: NodeTold): void {
     this.#told = told;
-    this.#isFull = told.spoolBytes >= this.#deps.maxSpoolBytes;
+    const { bytes, maxBytes } = told.status.spool;
+    this.#isFull = bytes >= maxBytes;
     this.#onTold();
   }
 
@@ -247,10 +245,22 @@ export class ClusterUsage implements UsageEngine {
   }
 }
 
-const mayNotCount = new ApiError('store_unavailable', 'This node may not count; see its log', 5);
-
-/** Unauthenticated senders may read it: the log and the status say which host failed, and why. */
-function whyNotManaging(trouble: string | undefined, isJoined: boolean | undefined): string | undefined {
-  if (trouble !== undefined) return away;
-  return isJoined ? undefined : joining;
+/** What is known before the thread tells anything. */
+function untold({ facts, maxSpoolBytes }: ClusterUsageDeps['start'], now: number): NodeTold {
+  return {
+    ...{ isJoined: false, refusal: undefined, trouble: undefined, refuses: undefined },
+    status: {
+      ...{ directory: facts.directory, engine: linkAt(now), nodes: [], completeThrough: 0, rebases: 0 },
+      spool: { bytes: 0, maxBytes: maxSpoolBytes, oldestUnshipped: undefined },
+      refused: { rows: 0, latest: [] },
+      log: { trimmed: 0, bytes: 0, oldest: undefined },
+    },
+  };
 }
+
+const spoolFull = new ApiError(
+  'spool_full',
+  'The spool is full: PostgreSQL is not accepting data; send it again later',
+  5,
+);
+const mayNotCount = new ApiError('store_unavailable', 'This node may not count; see its log', 5);

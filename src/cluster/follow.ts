@@ -1,5 +1,5 @@
 import type { EngineSession } from '../postgres/connection.ts';
-import type { Applied, Entry, EntryKind } from './entry.ts';
+import type { Applied, Entry } from './entry.ts';
 
 /** What a read of the log brings at most: about this much, so that a long log is applied in small steps. */
 const maxEntries = 256;
@@ -20,27 +20,27 @@ export type Followed =
 export async function readEntries(session: EngineSession, applied: Applied): Promise<Followed> {
   const { rows: found } = await session.query<LogRow>({
     name: 'fm-follow',
-    text: `SELECT position, id::text, kind, stream, seq, body FROM (
+    text: `SELECT position::float8, id::text, kind, coalesce(stream, '') AS stream, coalesce(seq, 0)::float8 AS seq, body FROM (
              SELECT *, sum(coalesce(octet_length(body), 0)) OVER (ORDER BY position) AS bytes,
                row_number() OVER (ORDER BY position) AS place
              FROM (SELECT * FROM fm_entry WHERE position > $1 ORDER BY position LIMIT $2) AS next
            ) AS measured
            WHERE bytes <= $3 OR place = 1
            UNION ALL
-           SELECT position, id::text, kind, stream, seq, NULL FROM fm_entry WHERE position = $1
+           SELECT position, id::text, kind, '', 0, NULL FROM fm_entry WHERE position = $1
            ORDER BY position`,
     values: [applied.position, maxEntries, maxBytes],
   });
   if (applied.position > 0) {
     const own = found.shift();
-    if (own === undefined || Number(own.position) !== applied.position || own.id !== applied.id)
+    if (own === undefined || own.position !== applied.position || own.id !== applied.id)
       return { known: false, reason: 'the engine does not have what was applied last', isLost: true };
   }
-  const hole = found.findIndex((row, at) => Number(row.position) !== applied.position + 1 + at);
+  const hole = found.findIndex((row, at) => row.position !== applied.position + 1 + at);
   if (hole >= 0) return { known: false, reason: 'a part of the log is not there' };
   const trimmed = found.findIndex(({ body }) => body === null);
   if (trimmed >= 0) return { known: false, reason: 'the log goes on in a snapshot' };
-  return { known: true, entries: found.map(entryOf) };
+  return { known: true, entries: found as Entry[] };
 }
 
 /**
@@ -51,29 +51,18 @@ export async function firstMissing(
   session: EngineSession,
   { position, id }: Applied,
 ): Promise<number | undefined> {
-  const { rows } = await session.query<{ begins: boolean; missing: bigint; head: bigint }>({
+  const { rows } = await session.query<{ begins: boolean; missing: number; head: number }>({
     name: 'fm-follow-missing',
     text: `SELECT $1::bigint = 0 OR EXISTS (SELECT 1 FROM fm_entry WHERE position = $1 AND id = $2) AS begins,
-             $1 + 1 + count(*) FILTER (WHERE position = place) AS missing,
-             (SELECT position FROM fm_head WHERE log = 'data') AS head
+             ($1 + 1 + count(*) FILTER (WHERE position = place))::float8 AS missing,
+             (SELECT position::float8 FROM fm_head WHERE log = 'data') AS head
            FROM (SELECT position, $1 + row_number() OVER (ORDER BY position) AS place FROM fm_entry
              WHERE position > $1 AND body IS NOT NULL) AS kept`,
     values: [position, id],
   });
   const { begins, missing, head } = rows[0]!;
   if (!begins) return position;
-  return missing > head ? undefined : Number(missing);
+  return missing > head ? undefined : missing;
 }
 
-interface LogRow {
-  readonly position: bigint;
-  readonly id: string;
-  readonly kind: EntryKind;
-  readonly stream: string | null;
-  readonly seq: bigint | null;
-  readonly body: Buffer | null;
-}
-
-function entryOf({ position, id, kind, stream, seq, body }: LogRow): Entry {
-  return { position: Number(position), id, kind, stream: stream ?? '', seq: Number(seq ?? 0), body: body! };
-}
+type LogRow = Omit<Entry, 'body'> & { readonly body: Buffer | null };

@@ -1,3 +1,5 @@
+import { setTimeout } from 'node:timers/promises';
+import type { Clock } from '../clock.ts';
 import type { EngineSession } from '../postgres/connection.ts';
 import { engineLayout } from '../postgres/schema.ts';
 import { engineNow, whySkewed } from '../postgres/shared-clock.ts';
@@ -29,12 +31,6 @@ export class JoinRefused extends Error {
 const silentMs = 2500;
 const lookAgainMs = 250;
 
-export interface JoinDeps {
-  readonly session: EngineSession;
-  readonly now: () => number;
-  readonly pause: (ms: number) => Promise<void>;
-}
-
 interface Seen {
   readonly engine: string;
   readonly at: bigint;
@@ -50,19 +46,30 @@ interface Seen {
  * Nothing is written before it is sure that no other process beats for this directory.
  * @throws {JoinRefused} another process uses a copy of this directory; the engine is another one; the clocks differ
  */
-export async function join({ session, now, pause }: JoinDeps, facts: NodeFacts): Promise<void> {
+export async function join(session: EngineSession, clock: Clock, facts: NodeFacts): Promise<void> {
   let first: Seen | undefined;
   for (;;) {
-    const asked = now();
+    const asked = clock.now();
     const seen = await look(session, facts.directory);
-    const answered = now();
+    const answered = clock.now();
     checkEngine(facts, seen);
-    checkClock((asked + answered) / 2 - Number(seen.at));
+    const skewed = whySkewed((asked + answered) / 2 - Number(seen.at));
+    if (skewed !== undefined) throw new JoinRefused(skewed);
     first ??= seen;
-    if (isTaken(facts, first, seen)) throw isCopied(facts, seen);
-    if (isFree(facts, seen) && (await claim(session, facts, seen, answered))) return;
-    await pause(lookAgainMs);
+    const isOther = seen.stream !== null && seen.stream !== facts.stream && seen.state === 'up';
+    if (isOther && hasBeaten(first, seen))
+      throw new JoinRefused(
+        `Cannot use ${facts.path}: another process, node ${seen.name}, uses the same directory or a copy of it right now; stop it, or start this one with an empty data directory`,
+      );
+    const isFree = !isOther || Number(seen.silent) >= silentMs;
+    if (isFree && (await claim(session, facts, seen, answered))) return;
+    await setTimeout(lookAgainMs);
   }
+}
+
+/** An earlier heartbeat than at the first look is that of a standby that was promoted meanwhile, and proves nothing. */
+function hasBeaten(first: Seen, { beat }: Seen): boolean {
+  return first.beat === null || (beat !== null && beat > first.beat);
 }
 
 async function look(session: EngineSession, directory: string): Promise<Seen> {
@@ -84,29 +91,6 @@ function checkEngine({ engine, path }: NodeFacts, seen: Seen): void {
   if (engine === undefined || engine === seen.engine) return;
   throw new JoinRefused(
     `Cannot use ${path} with this engine: it has counted for engine ${engine}, and this one is ${seen.engine}; give the URL of that engine, or an empty data directory`,
-  );
-}
-
-function checkClock(skew: number): void {
-  const why = whySkewed(skew);
-  if (why !== undefined) throw new JoinRefused(why);
-}
-
-/** A process with another stream has beaten since the first look. */
-function isTaken({ stream }: NodeFacts, first: Seen, seen: Seen): boolean {
-  if (seen.stream === null || seen.stream === stream || seen.state !== 'up') return false;
-  // An earlier heartbeat than at the first look is that of a standby that was promoted meanwhile, and proves nothing.
-  return first.beat === null || (seen.beat !== null && seen.beat > first.beat);
-}
-
-function isFree({ stream }: NodeFacts, seen: Seen): boolean {
-  if (seen.stream === null || seen.stream === stream || seen.state !== 'up') return true;
-  return Number(seen.silent) >= silentMs;
-}
-
-function isCopied({ path }: NodeFacts, { name }: Seen): JoinRefused {
-  return new JoinRefused(
-    `Cannot use ${path}: another process, node ${name}, uses the same directory or a copy of it right now; stop it, or start this one with an empty data directory`,
   );
 }
 

@@ -1,84 +1,90 @@
 import type { Clock } from '../clock.ts';
+import type { EngineLinkStatus } from '../commit/usage-engine.ts';
 import type { Log } from '../log.ts';
+import type { EngineSession } from '../postgres/connection.ts';
 import { EngineError, EngineUnfit } from '../postgres/engine-error.ts';
-import type { EngineView } from './beat.ts';
+import type { Run, Statement } from '../postgres/statement.ts';
 import { JoinRefused } from './join.ts';
 
-/** Whether the engine can be reached, and what is said of it: once at each change. */
-export class Link {
-  readonly #log: Log;
-  readonly #clock: Clock;
-  #state: 'untried' | 'up' | 'down' = 'untried';
-  #since: number;
-  #reason = 'it was not asked yet';
+interface LinkDeps {
+  readonly session: EngineSession;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** A session with the engine, what it commits, and whether the engine can be reached: the log says so at each change. */
+export class Link implements EngineSession {
+  readonly #deps: LinkDeps;
+  #status: EngineLinkStatus;
   #timeline: string | undefined;
-  #failovers = 0;
+  /** Whether the engine has been asked. */
+  isTried = false;
 
-  constructor(log: Log, clock: Clock) {
-    this.#log = log;
-    this.#clock = clock;
-    this.#since = clock.now();
+  constructor(deps: LinkDeps) {
+    this.#deps = deps;
+    this.#status = linkAt(deps.clock.now());
   }
 
-  get isTried(): boolean {
-    return this.#state !== 'untried';
+  get status(): EngineLinkStatus {
+    return this.#status;
   }
 
-  get isUp(): boolean {
-    return this.#state === 'up';
+  query<Row = Record<string, unknown>>(statement: Statement) {
+    return this.#metered(() => this.#deps.session.query<Row>(statement));
   }
 
-  /** Since when it is so, Unix ms. */
-  get since(): number {
-    return this.#since;
+  transaction<T>(work: (run: Run) => Promise<T> | T): Promise<T> {
+    return this.#metered(() => this.#deps.session.transaction(work));
   }
 
-  /** Why it is down, for people; empty when it is up. */
-  get reason(): string {
-    return this.#reason;
-  }
-
-  /** How often another server has become the primary. */
-  get failovers(): number {
-    return this.#failovers;
-  }
-
-  up(view: EngineView | undefined): void {
-    if (this.#state === 'down')
-      this.#log.info('the engine is back', { awayMs: this.#clock.now() - this.#since });
-    if (this.#state !== 'up') this.#change('up', '');
-    const { timeline } = view ?? {};
-    if (timeline === undefined || timeline === this.#timeline) return;
-    if (this.#timeline !== undefined) {
-      this.#failovers += 1;
-      this.#log.warn('another server is the primary now', { timeline, before: this.#timeline });
+  /** @param timeline changes when another server has become the primary, or it was restored */
+  up(timeline: string): void {
+    const { clock, log } = this.#deps;
+    const { connected, since, failovers } = this.#status;
+    if (!connected && this.isTried) log.info('the engine is back', { awayMs: clock.now() - since });
+    if (!connected) this.#change({ connected: true, reason: '', since: clock.now() });
+    if (this.#timeline !== undefined && timeline !== this.#timeline) {
+      this.#change({ failovers: failovers + 1 });
+      log.warn('another server is the primary now', { timeline, before: this.#timeline });
     }
     this.#timeline = timeline;
   }
 
   down(error: Error): void {
-    const isNew = this.#state !== 'down' || this.#reason !== error.message;
-    if (!isNew) return;
+    const { clock, log } = this.#deps;
+    const { connected, since, reason } = this.#status;
+    if (!connected && reason === error.message) return;
+    const isNew = connected || !this.isTried;
+    this.#change({ connected: false, reason: error.message, since: isNew ? clock.now() : since });
+    // Who must not join is told so by the process, which ends.
+    if (error instanceof JoinRefused) return;
     const { code, sqlstate } =
       error instanceof EngineError ? error : { code: error.name, sqlstate: undefined };
     const next = 'packets are counted into the spool; it is tried again';
-    // Who must not join is told so by the process, which ends.
-    if (!(error instanceof JoinRefused))
-      this.#log.warn('the engine does not answer as it should', {
-        reason: error.message,
-        code,
-        sqlstate,
-        next,
-      });
-    if (this.#state === 'down') this.#reason = error.message;
-    else this.#change('down', error.message);
+    log.warn('the engine does not answer as it should', { reason: error.message, code, sqlstate, next });
   }
 
-  #change(state: 'up' | 'down', reason: string): void {
-    this.#state = state;
-    this.#reason = reason;
-    this.#since = this.#clock.now();
+  #change(change: Partial<EngineLinkStatus>): void {
+    this.isTried ||= change.connected !== undefined;
+    this.#status = { ...this.#status, ...change };
   }
+
+  async #metered<T>(action: () => Promise<T>): Promise<T> {
+    const { clock } = this.#deps;
+    const began = clock.monotonic();
+    const result = await action();
+    const { commits, commitMs } = this.#status;
+    this.#change({ commits: commits + 1, commitMs: commitMs + clock.monotonic() - began });
+    return result;
+  }
+}
+
+/** A link that was not tried yet. */
+export function linkAt(since: number): EngineLinkStatus {
+  return {
+    ...{ connected: false, since, reason: 'it was not asked yet' },
+    ...{ commits: 0, commitMs: 0, failovers: 0 },
+  };
 }
 
 /** Whether the engine, or what it says of this node, is the reason of a failure. */

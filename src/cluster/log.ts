@@ -38,12 +38,6 @@ export function append(kind: EntryKind, entries: readonly NewEntry[], stream?: s
   };
 }
 
-interface WaitingMint {
-  readonly mint: LoggedMint;
-  readonly done: (position: number) => void;
-  readonly refused: (error: unknown) => void;
-}
-
 /** Mints that wait. Each holds a request, so they are bounded like those. */
 const maxWaiting = 10_000;
 
@@ -53,8 +47,10 @@ const maxWaiting = 10_000;
  */
 export class LogAppender {
   readonly #session: EngineSession;
-  #waiting: WaitingMint[] = [];
-  #draining = false;
+  #waiting: LoggedMint[] = [];
+  /** Resolves when those that wait are appended. */
+  #next: Promise<number> | undefined;
+  #last: Promise<unknown> = Promise.resolve();
 
   constructor(session: EngineSession) {
     this.#session = session;
@@ -67,10 +63,17 @@ export class LogAppender {
   mint(mint: LoggedMint): Promise<number> {
     if (this.#waiting.length >= maxWaiting)
       return Promise.reject(new ApiError('backpressure', 'Too many mints wait for the engine; try again', 1));
-    return new Promise((done, refused) => {
-      this.#waiting.push({ mint, done, refused });
-      if (!this.#draining) void this.#drain();
-    });
+    this.#waiting.push(mint);
+    this.#next ??= this.#last.catch(() => {}).then(() => this.#appendWaiting());
+    this.#last = this.#next;
+    return this.#next;
+  }
+
+  #appendWaiting(): Promise<number> {
+    const mints = this.#waiting;
+    this.#waiting = [];
+    this.#next = undefined;
+    return this.append('mint', mints);
   }
 
   /** @returns the position of the entry */
@@ -109,23 +112,5 @@ export class LogAppender {
       await run(append('horizon', [{ body: encodeBody('horizon', rows[0]!.horizon) }]));
       return true;
     });
-  }
-
-  async #drain(): Promise<void> {
-    this.#draining = true;
-    while (this.#waiting.length > 0) {
-      const group = this.#waiting;
-      this.#waiting = [];
-      try {
-        const position = await this.append(
-          'mint',
-          group.map(({ mint }) => mint),
-        );
-        for (const { done } of group) done(position);
-      } catch (error) {
-        for (const { refused } of group) refused(error);
-      }
-    }
-    this.#draining = false;
   }
 }

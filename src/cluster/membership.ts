@@ -1,57 +1,41 @@
-import { setTimeout } from 'node:timers/promises';
-import type { Clock } from '../clock.ts';
-import type { Log } from '../log.ts';
-import type { EngineSession } from '../postgres/connection.ts';
 import { maxSkewMs } from '../postgres/shared-clock.ts';
-import { JoinRefused, join, type NodeFacts } from './join.ts';
-import type { Stream } from './streams.ts';
+import { JoinRefused, join } from './join.ts';
+import type { NodeParts, Refuses } from './node-parts.ts';
+import type { Streams } from './streams.ts';
 
 /** Between two attempts to take the directory's row back. */
 const againMs = 30_000;
 
-/**
- * Why a node must not count.
- * - `copied`: its directory is a copy, or was copied: what it counts could not be told from what the other counts
- * - `closed`: its stream was closed: what it counts is shipped only after a restart
- */
-export type Refuses = 'copied' | 'closed';
+type MembershipParts = Pick<NodeParts, 'facts' | 'link' | 'clock' | 'log'>;
 
 /** Whether this process is the one that the engine knows for its data directory. */
 export class Membership {
-  readonly #facts: NodeFacts;
-  readonly #session: EngineSession;
-  readonly #clock: Clock;
-  readonly #log: Log;
-  #isJoined = false;
+  readonly #parts: MembershipParts;
+  readonly #streams: Streams;
+  isJoined = false;
   /** Another process uses a copy of the directory. */
   #isCopied = false;
   #again = 0;
   #isSkewed = false;
 
-  constructor(facts: NodeFacts, session: EngineSession, clock: Clock, log: Log) {
-    this.#facts = facts;
-    this.#session = session;
-    this.#clock = clock;
-    this.#log = log;
+  constructor(parts: MembershipParts, streams: Streams) {
+    this.#parts = parts;
+    this.#streams = streams;
   }
 
-  get isJoined(): boolean {
-    return this.#isJoined;
-  }
-
-  /** Why this node may not count. @param streams those of its directory */
-  refuses(streams: readonly Pick<Stream, 'held' | 'isOwn'>[]): Refuses | undefined {
-    if (this.#isCopied || streams.some(({ held }) => held === 'foreign')) return 'copied';
-    return streams.some(({ held, isOwn }) => isOwn && held === 'closed') ? 'closed' : undefined;
+  /** Why this node may not count, though its disk takes it. */
+  get refuses(): Refuses | undefined {
+    const { all, own } = this.#streams;
+    if (this.#isCopied || all.some(({ held }) => held === 'foreign')) return 'copied';
+    return own.held === 'closed' ? 'closed' : undefined;
   }
 
   /** @throws {JoinRefused} @throws {EngineError} */
   async join(): Promise<void> {
-    const { name, directory } = this.#facts;
-    const pause = (ms: number) => setTimeout(ms);
-    await join({ session: this.#session, now: () => this.#clock.now(), pause }, this.#facts);
-    this.#isJoined = true;
-    this.#log.info('joined the engine', { node: name, directory });
+    const { facts, link, clock, log } = this.#parts;
+    await join(link, clock, facts);
+    this.isJoined = true;
+    log.info('joined the engine', { node: facts.name, directory: facts.directory });
   }
 
   /**
@@ -62,7 +46,7 @@ export class Membership {
   async keep(isOurs: boolean, skewMs: number): Promise<boolean> {
     this.#watchClock(skewMs);
     if (isOurs) this.#isCopied = false;
-    return !isOurs && this.#clock.monotonic() >= this.#again && (await this.#joinAgain());
+    return !isOurs && this.#parts.clock.monotonic() >= this.#again && (await this.#joinAgain());
   }
 
   #watchClock(skewMs: number): void {
@@ -71,19 +55,20 @@ export class Membership {
     this.#isSkewed = isSkewed;
     const skew = { skewMs: Math.round(skewMs) };
     const next = "this node manages nothing until it is; counting continues by PostgreSQL's time";
-    if (isSkewed) this.#log.error('the clock of this machine is wrong: correct it (NTP)', { ...skew, next });
-    else this.#log.info('the clock of this machine is right again', skew);
+    if (isSkewed)
+      this.#parts.log.error('the clock of this machine is wrong: correct it (NTP)', { ...skew, next });
+    else this.#parts.log.info('the clock of this machine is right again', skew);
   }
 
   async #joinAgain(): Promise<boolean> {
-    this.#again = this.#clock.monotonic() + againMs;
+    this.#again = this.#parts.clock.monotonic() + againMs;
     try {
       await this.join();
       return true;
     } catch (error) {
       if (!(error instanceof JoinRefused)) throw error;
       const next = 'it counts nothing while the other runs, and keeps what it has counted';
-      if (!this.#isCopied) this.#log.error('this node is not alone', { error, next });
+      if (!this.#isCopied) this.#parts.log.error('this node is not alone', { error, next });
       this.#isCopied = true;
       return false;
     }

@@ -1,42 +1,24 @@
-import type { Clock } from '../clock.ts';
-import { engineAway } from '../errors.ts';
-import type { Log } from '../log.ts';
-import type { EngineSession } from '../postgres/connection.ts';
-import type { SharedClock } from '../postgres/shared-clock.ts';
+import { engineAway, isStoreFailure } from '../errors.ts';
 import { Awaited } from './awaited.ts';
 import { beat, type EngineView } from './beat.ts';
-import { Bell } from './bell.ts';
 import { Completeness } from './completeness.ts';
-import type { Following } from './following.ts';
-import { JoinRefused, type NodeFacts } from './join.ts';
-import { isOfEngine, Link } from './link.ts';
-import { Membership, type Refuses } from './membership.ts';
-import type { Replica } from './replica.ts';
-import type { Sealing } from './sealing.ts';
-import type { SettingsEntry } from './settings-entry.ts';
+import { Following } from './following.ts';
+import { JoinRefused } from './join.ts';
+import { isOfEngine } from './link.ts';
+import { Loop } from './loop.ts';
+import { Membership } from './membership.ts';
+import type { NodeParts, Refuses } from './node-parts.ts';
+import { Sealing } from './sealing.ts';
+import { sameSettings } from './settings.ts';
 import { deregister } from './ship.ts';
-import type { Stream } from './streams.ts';
+import type { SpoolLevel } from './spool.ts';
+import { Streams } from './streams.ts';
 
-export interface NodeLoopDeps {
-  readonly facts: NodeFacts;
-  readonly session: EngineSession;
-  readonly replica: Replica;
-  readonly streams: readonly Stream[];
-  readonly own: Stream;
-  readonly sealing: Sealing;
-  readonly following: Following;
-  readonly settings: Pick<SettingsEntry, 'tell'>;
-  readonly spool: () => { readonly bytes: number; readonly oldest: number | undefined };
-  readonly clock: Clock;
-  /** What every beat tells of the engine's clock. */
-  readonly time: SharedClock;
-  readonly log: Log;
+/** What a loop asks of its node. */
+export interface LoopHooks {
+  readonly level: () => Pick<SpoolLevel, 'bytes' | 'oldest'>;
   /** Is called when something has changed that others want to know. */
   readonly told: () => void;
-  /** Is told what cannot be applied, and why, once. */
-  readonly stumbled: (error: Error) => void;
-  /** Resolves when no thread of this process remembers who was forgotten. */
-  readonly forgotten: () => Promise<unknown>;
 }
 
 const beatMs = 1000;
@@ -50,31 +32,33 @@ const firstPauseMs = 100;
  * goes on at once while there is something to do.
  */
 export class NodeLoop {
-  readonly #deps: NodeLoopDeps;
-  readonly link: Link;
+  readonly #parts: NodeParts;
+  readonly #hooks: LoopHooks;
+  readonly #streams: Streams;
   readonly #membership: Membership;
-  readonly #bell = new Bell();
+  readonly #sealing: Sealing;
+  readonly following: Following;
+  readonly completeness = new Completeness();
+  readonly #loop = new Loop(() => this.#turn());
   readonly #awaited = new Awaited();
-  #view: EngineView | undefined;
+  /** What the engine last said. */
+  view: EngineView | undefined;
   /** The engine was away, and may have gone back: before anything else it is asked what it has. */
   #mustLook = true;
+  #hasSettings = false;
   #beatAt = Number.NEGATIVE_INFINITY;
-  #isEnding = false;
-  #running: Promise<void> = Promise.resolve();
+  #retryMs = firstPauseMs;
   #ended: Promise<boolean> | undefined;
   #refusal: JoinRefused | undefined;
-  readonly completeness = new Completeness();
   #stumbled: Error | undefined;
 
-  constructor(deps: NodeLoopDeps) {
-    this.#deps = deps;
-    this.link = new Link(deps.log, deps.clock);
-    this.#membership = new Membership(deps.facts, deps.session, deps.clock, deps.log);
-  }
-
-  /** What the engine last said. */
-  get view(): EngineView | undefined {
-    return this.#view;
+  constructor(parts: NodeParts, hooks: LoopHooks) {
+    this.#parts = parts;
+    this.#hooks = hooks;
+    this.#streams = new Streams(parts);
+    this.#membership = new Membership(parts, this.#streams);
+    this.#sealing = new Sealing(parts, this.#streams);
+    this.following = new Following(parts, () => this.#goOn());
   }
 
   get isJoined(): boolean {
@@ -86,24 +70,25 @@ export class NodeLoop {
     return this.#refusal?.message;
   }
 
-  /** Why this node may not count, though its disk takes it. */
   get refuses(): Refuses | undefined {
-    return this.#membership.refuses(this.#deps.streams);
+    return this.#membership.refuses;
   }
 
   /** The replica had all that the engine last showed. */
   get isCaughtUp(): boolean {
-    return this.#view !== undefined && !this.#isBehind;
+    return this.view !== undefined && !this.#isBehind;
   }
 
   /** Why accounts and reports are not served, for people. */
   get trouble(): string | undefined {
-    const said = this.#refusal ?? this.#deps.following.newer ?? this.#stumbled;
+    const { replica, link } = this.#parts;
+    const said = this.#refusal ?? this.following.newer ?? this.#stumbled;
     if (said !== undefined) return said.message;
-    if (!this.link.isUp) return `the engine is away: ${this.link.reason}`;
-    if (this.#deps.streams.some(({ held }) => held === 'behind'))
+    const { connected, reason } = link.status;
+    if (!connected) return `the engine is away: ${reason}`;
+    if (this.#streams.all.some(({ held }) => held === 'behind'))
       return 'PostgreSQL is older than what this node keeps';
-    return this.#deps.following.isLoading ? 'what other nodes have counted is being loaded' : undefined;
+    return replica.isLoading ? 'what other nodes have counted is being loaded' : undefined;
   }
 
   /**
@@ -112,46 +97,42 @@ export class NodeLoop {
    * @throws {ApiError} `engine_unavailable`
    */
   freshen(): Promise<number> {
-    if (this.trouble !== undefined && this.link.isTried) return Promise.reject(engineAway());
-    const { clock, time, sealing } = this.#deps;
-    sealing.ask();
-    this.#bell.ring();
+    const { clock, link, time } = this.#parts;
+    if (this.trouble !== undefined && link.isTried) return Promise.reject(engineAway());
+    this.#sealing.ask();
+    this.#loop.ring();
     return this.#awaited.report(time.now(), clock.monotonic());
   }
 
   /** Resolves when this node has applied an entry of the log. @throws {ApiError} `engine_unavailable` */
   applied(position: number): Promise<void> {
-    this.#bell.ring();
-    return this.#awaited.entry(position, this.#deps.clock.monotonic());
+    this.#loop.ring();
+    return this.#awaited.entry(position, this.#parts.clock.monotonic());
   }
 
   start(): void {
-    this.#running = this.#run();
+    this.#loop.start();
   }
 
-  /** Goes on until the process ends, or must not go on. */
-  async #run(): Promise<void> {
-    let pause = firstPauseMs;
-    while (!this.#isEnding) {
-      try {
-        await this.#round();
-        this.link.up(this.#view);
-        this.#stumbled = undefined;
-        pause = firstPauseMs;
-        this.#answer();
-        await this.#bell.wait(this.#pauseMs);
-      } catch (error) {
-        if (error instanceof JoinRefused) this.#refusal = error;
-        this.#fail(error as Error);
-        if (this.#refusal !== undefined) return;
-        await this.#bell.wait(pause);
-        pause = Math.min(2 * pause, longestPauseMs);
-      }
+  /** @returns how long to pause */
+  async #turn(): Promise<number> {
+    try {
+      await this.#round();
+      this.#parts.link.up(this.view!.timeline);
+      this.#stumbled = undefined;
+      this.#retryMs = firstPauseMs;
+      this.#answer();
+      return this.#pauseMs;
+    } catch (error) {
+      this.#fail(error as Error);
+      const retryMs = this.#retryMs;
+      this.#retryMs = Math.min(2 * retryMs, longestPauseMs);
+      return retryMs;
     }
   }
 
   /**
-   * Ships what there is and says goodbye, after the last packet was answered.
+   * Ships what there is and deregisters, after the last packet was answered.
    * @returns false when that did not go
    */
   end(): Promise<boolean> {
@@ -160,137 +141,150 @@ export class NodeLoop {
   }
 
   async #end(): Promise<boolean> {
-    this.#isEnding = true;
-    this.#bell.ring();
-    await this.#running;
-    if (!this.isJoined || !this.link.isUp) return false;
-    try {
-      return await this.#shipRest();
-    } catch (error) {
-      this.#fail(error as Error);
+    await this.#loop.end();
+    if (!this.isJoined || !this.#parts.link.status.connected) return false;
+    return this.#shipRest().catch((error: Error) => {
+      this.#fail(error);
       return false;
-    }
+    });
   }
 
   /** What is due each second, while the rest of a round takes longer. */
-  async goOn(): Promise<void> {
+  async #goOn(): Promise<void> {
     if (!this.#isBeatDue) return;
-    const { streams, sealing } = this.#deps;
-    await sealing.advance(this.#view!.at);
-    for (const stream of streams) await stream.shipNext();
+    await this.#sealing.advance(this.view!.at);
+    for (const stream of this.#streams.all) await stream.shipNext();
     await this.#beat();
   }
 
   async #round(): Promise<void> {
-    const { streams, sealing, settings } = this.#deps;
     if (!this.isJoined) await this.#membership.join();
     if (this.#mustLook) await this.#beat();
-    await settings.tell(this.isCaughtUp);
-    await sealing.advance(this.#view!.at);
-    for (const stream of streams) while (await stream.shipNext()) if (this.#isBeatDue) break;
+    await this.#logSettings();
+    await this.#sealing.advance(this.view!.at);
+    for (const stream of this.#streams.all) while (await stream.shipNext()) if (this.#isBeatDue) break;
     if (this.#isBeatDue || !this.#awaited.isEmpty || this.#isInDoubt) await this.#beat();
     await this.#follow();
   }
 
+  /** The names in a delta are folded by the limits that the log says before it: those of the node that has started last. */
+  async #logSettings(): Promise<void> {
+    if (this.#hasSettings) return;
+    const { replica, appender, settings } = this.#parts;
+    const isOther = replica.settings === undefined || !sameSettings(replica.settings, settings);
+    if (isOther) await appender.append('settings', settings);
+    this.#hasSettings = isOther || this.isCaughtUp;
+  }
+
   get #isBeatDue(): boolean {
-    return this.#deps.clock.monotonic() >= this.#beatAt + beatMs;
+    return this.#parts.clock.monotonic() >= this.#beatAt + beatMs;
   }
 
   /** A stream has to know what the engine has, before it goes on. */
   get #isInDoubt(): boolean {
     if (this.#mustLook) return true;
-    return this.#view!.isOurs && this.#deps.streams.some(({ waiting, isKnown }) => waiting > 0 && !isKnown);
+    return this.view!.isOurs && this.#streams.all.some(({ waiting, isKnown }) => waiting > 0 && !isKnown);
   }
 
   async #beat(): Promise<void> {
-    const { facts, session, replica, streams, own, sealing, spool, clock, time } = this.#deps;
-    const isIdle = own.isShipped && own.sealed === sealing.last.sealed && !sealing.isUnderWay;
-    const { bytes, oldest } = spool();
+    const { facts, link, replica, clock, time } = this.#parts;
+    const { own, all } = this.#streams;
+    const { mark, sealed } = this.#sealing.last;
+    const isIdle = own.isShipped && own.sealed === sealed && !this.#sealing.isUnderWay;
+    const { bytes, oldest } = this.#hooks.level();
     this.#beatAt = clock.monotonic();
-    const view = await beat(session, {
-      ...{ directory: facts.directory, engine: facts.engine },
-      stream: own.stream,
+    const view = await beat(link, {
+      ...{ directory: facts.directory, engine: facts.engine, stream: own.stream, seq: own.sealed },
+      ...{ spoolBytes: bytes, oldestUnshipped: oldest, skewMs: time.skewMs, version: mark.version },
       applied: replica.applied.position,
-      spoolBytes: bytes,
-      oldestUnshipped: oldest,
-      skewMs: time.skewMs,
-      version: sealing.last.mark.version,
-      seq: own.sealed,
-      idleThrough: isIdle ? sealing.last.mark.at : undefined,
-      streams: streams.map(({ stream }) => stream),
+      idleThrough: isIdle ? mark.at : undefined,
+      streams: all.map(({ stream }) => stream),
     });
     time.heard(view.at, this.#beatAt);
-    this.#view = view;
+    this.view = view;
     this.#mustLook = await this.#membership.keep(view.isOurs, time.skewMs);
-    for (const stream of streams) await stream.settle(view.streams.get(stream.stream), view.at, view.isOurs);
-    const { mark, sealed } = sealing.last;
+    for (const stream of all) {
+      const said = view.streams.find((each) => each.stream === stream.stream);
+      await stream.settle(said, view.at, view.isOurs);
+    }
     this.completeness.asked({ acknowledged: own.acknowledged, through: mark.at, throughSeq: sealed });
   }
 
   async #follow(): Promise<void> {
-    const { following, replica, sealing } = this.#deps;
-    const { head, othersThrough } = this.#view!;
+    const { replica, main } = this.#parts;
+    const { head, othersThrough } = this.view!;
     const through = this.completeness.shown(othersThrough);
     const { applied } = replica;
     const isThere = applied.position === head.position && applied.id === head.id && !replica.isLoading;
-    const kinds = isThere ? new Set<string>() : await following.step();
-    if (kinds.has('forget')) await this.#deps.forgotten();
+    const kinds = isThere ? new Set<string>() : await this.following.step();
+    if (kinds.has('forget')) await main.forgotten();
     // Counts of someone who was forgotten just now must not stay in a delta that was begun before.
-    if (kinds.has('forget') || kinds.has('erase')) sealing.ask();
+    if (kinds.has('forget') || kinds.has('erase')) this.#sealing.ask();
     const isAtEnd = replica.applied.position >= head.position;
     this.completeness.followed({ isAtEnd, isLoaded: kinds.has('snapshot'), through });
   }
 
   get #isBehind(): boolean {
-    const { head } = this.#view ?? {};
-    if (head === undefined || this.#deps.following.newer !== undefined) return false;
-    return this.#deps.replica.applied.position < head.position;
+    const { head } = this.view ?? {};
+    if (head === undefined || this.following.newer !== undefined) return false;
+    return this.#parts.replica.applied.position < head.position;
   }
 
   get #isBusy(): boolean {
-    const { sealing, own } = this.#deps;
-    return !this.#awaited.isEmpty || sealing.isUnderWay || own.waiting > 0 || this.#isBehind;
+    const { own } = this.#streams;
+    return !this.#awaited.isEmpty || this.#sealing.isUnderWay || own.waiting > 0 || this.#isBehind;
   }
 
   get #pauseMs(): number {
     if (this.#isInDoubt) return doubtMs;
     if (this.#isBusy) return 0;
-    const beatIn = this.#beatAt + beatMs - this.#deps.clock.monotonic();
-    return Math.max(0, Math.min(beatIn, this.#deps.sealing.nextInMs));
+    const beatIn = this.#beatAt + beatMs - this.#parts.clock.monotonic();
+    return Math.max(0, Math.min(beatIn, this.#sealing.nextInMs));
   }
 
   #answer(): void {
     const progress = {
       ownThrough: this.#isBehind ? 0 : this.completeness.ownThrough,
       completeThrough: this.completeness.known,
-      position: this.#deps.replica.applied.position,
+      position: this.#parts.replica.applied.position,
     };
-    this.#awaited.progress(progress, this.#deps.clock.monotonic());
-    this.#deps.told();
+    this.#awaited.progress(progress, this.#parts.clock.monotonic());
+    this.#hooks.told();
   }
 
   #fail(error: Error): void {
-    for (const stream of this.#deps.streams) stream.doubt();
+    const { link, main, log } = this.#parts;
+    if (error instanceof JoinRefused) {
+      this.#refusal = error;
+      this.#loop.isEnding = true;
+    }
+    for (const stream of this.#streams.all) stream.isKnown = false; // The engine is asked before the next delta goes.
     this.#mustLook = true;
-    if (isOfEngine(error)) this.link.down(error);
-    else if (this.#stumbled?.message !== error.message) this.#deps.stumbled(error);
-    if (!isOfEngine(error)) this.#stumbled = error;
+    if (isOfEngine(error)) link.down(error);
+    else {
+      if (this.#stumbled?.message !== error.message) {
+        log.error('applying what nodes have counted failed; retrying', { error });
+        if (isStoreFailure(error)) main.storeFailed(error);
+      }
+      this.#stumbled = error;
+    }
     this.#awaited.fail();
     this.#answer();
   }
 
   async #shipRest(): Promise<boolean> {
-    const { streams, own, sealing, session, facts, log } = this.#deps;
-    sealing.ask();
-    await sealing.advance(this.#view?.at);
-    while (sealing.isUnderWay || streams.some(({ waiting }) => waiting > 0)) {
-      for (const stream of streams) await stream.shipNext();
+    const { link, facts, log } = this.#parts;
+    const { own, all } = this.#streams;
+    this.#sealing.ask();
+    await this.#sealing.advance(this.view?.at);
+    while (this.#sealing.isUnderWay || all.some(({ waiting }) => waiting > 0)) {
+      for (const stream of all) await stream.shipNext();
       await this.#beat();
-      await sealing.advance(this.#view?.at);
+      await this.#sealing.advance(this.view?.at);
     }
-    await sealing.note(this.#view?.at);
+    await this.#sealing.note(this.view?.at);
     if (!own.isShipped || own.held !== undefined) return false;
-    await deregister(session, facts.directory, own);
+    await deregister(link, facts.directory, own);
     log.info('everything that was counted is shipped', { deltas: own.sealed });
     return true;
   }

@@ -10,8 +10,8 @@ type Message =
   | { readonly answer: number; readonly value: unknown }
   | { readonly answer: number; readonly failure: Failure };
 
-/** Errors lose what they are between threads, so it travels as data. */
-interface Failure {
+/** An error between threads, where it would lose what it is. `code` is LMDB's or the operating system's error number. */
+export interface Failure {
   readonly message: string;
   readonly api: ErrorCode | undefined;
   readonly retryAfter: number | undefined;
@@ -70,12 +70,14 @@ export class PortCalls {
   }
 }
 
-function failureOf(error: Error): Failure {
+/** What crosses to the other thread. */
+export function failureOf(error: Error): Failure {
   const api = error instanceof ApiError ? error : undefined;
   const { code } = error as { code?: unknown };
   return { message: error.message, api: api?.code, retryAfter: api?.retryAfter, code };
 }
 
-function errorOf({ message, api, retryAfter, code }: Failure): Error {
+/** The error that it was, as an ApiError if it was one. */
+export function errorOf({ message, api, retryAfter, code }: Failure): Error {
   return api === undefined ? new CommitFailed(message, code) : new ApiError(api, message, retryAfter);
 }

@@ -11,7 +11,7 @@ import { checkSameEngine } from '../postgres/layout.ts';
 import { openReplicaStore } from '../store/replica-store.ts';
 import { logThreadConsole, threadLog } from '../worker-log.ts';
 import type { NodeFacts } from './join.ts';
-import { PortCalls } from './port-calls.ts';
+import { failureOf, PortCalls } from './port-calls.ts';
 import { Replica } from './replica.ts';
 import { ReplicaNode } from './replica-node.ts';
 import type { SealOutcome } from './seal.ts';
@@ -26,22 +26,17 @@ export interface ReplicaWorkerStart {
   readonly facts: NodeFacts;
   readonly settings: ReplicaSettings;
   readonly snapshotBytes: number;
+  readonly maxSpoolBytes: number;
   readonly logLevel: LogLevel;
   /** Memory of the histogram in which the thread counts how late it is. */
   readonly delays: ArrayBufferLike;
-}
-
-/** How the store of the replica failed: `code` is LMDB's or the operating system's error number. */
-export interface StoreFailure {
-  readonly message: string;
-  readonly code: unknown;
 }
 
 const deadlineMs = 5000;
 
 logThreadConsole();
 const start = workerData as ReplicaWorkerStart & { readonly port: MessagePort };
-const { data, address, keyFile, facts, settings, snapshotBytes, logLevel, port } = start;
+const { data, address, keyFile, facts, settings, snapshotBytes, maxSpoolBytes, logLevel, port } = start;
 const log = threadLog(logLevel);
 const key = keyFile === undefined ? undefined : readEngineKey(keyFile);
 const clock = systemClock;
@@ -69,22 +64,19 @@ const calls = new PortCalls(port, {
   close,
 });
 const node = new ReplicaNode({
-  ...{ facts, spool, store, settings, snapshotBytes, clock, log },
+  ...{ facts, spool, store, settings, snapshotBytes, maxSpoolBytes, clock, log },
   session: sessions[0],
   side: sessions[1],
   replica: new Replica(store, () => clock.monotonic()),
-  seal: (request) => calls.call('seal', request) as Promise<SealOutcome>,
-  storeFailed: (error) => void calls.call('storeFailed', failureOf(error)).catch(() => {}),
-  forgotten: () => calls.call('forgotten'),
-  setAside: () => calls.call('setAside'),
-  tell: (told) => void calls.call('told', told).catch(() => {}),
+  main: {
+    seal: (request) => calls.call('seal', request) as Promise<SealOutcome>,
+    tell: (told) => void calls.call('told', told).catch(() => {}),
+    storeFailed: (error) => void calls.call('storeFailed', failureOf(error)).catch(() => {}),
+    setAside: () => calls.call('setAside'),
+    forgotten: () => calls.call('forgotten'),
+  },
 });
 node.start();
-
-/** Errors lose their code between threads. */
-function failureOf({ message, code }: Error & { readonly code?: unknown }): StoreFailure {
-  return { message, code };
-}
 
 /** A worker must not be ended with LMDB open. */
 async function close(): Promise<void> {

@@ -149,21 +149,13 @@ export class Replica {
    * @param parts what a `ReplicaSnapshot` gave
    * @throws {SnapshotUnreadable} when they are not a whole snapshot that this program can read
    */
-  async load(parts: AsyncIterable<Uint8Array>): Promise<void> {
-    try {
-      await loadSnapshot(this.#store, this.#state, parts);
-    } finally {
-      this.#forget();
-    }
+  load(parts: AsyncIterable<Uint8Array>): Promise<void> {
+    return loadSnapshot(this.#store, this.#state, parts).finally(() => this.#forget());
   }
 
   /** Empties the content: what follows is the log from its first entry on. After a crash it is to be called again. */
-  async clear(): Promise<void> {
-    try {
-      await loadNothing(this.#store, this.#state);
-    } finally {
-      this.#forget();
-    }
+  clear(): Promise<void> {
+    return loadNothing(this.#store, this.#state).finally(() => this.#forget());
   }
 
   #transact<T>(action: () => T): T {

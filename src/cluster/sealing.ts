@@ -1,19 +1,8 @@
-import type { Log } from '../log.ts';
-import type { SharedClock } from '../postgres/shared-clock.ts';
+import type { NodeParts } from './node-parts.ts';
 import type { SealOutcome, SealRequest } from './seal.ts';
-import type { Stream } from './streams.ts';
+import type { Streams } from './streams.ts';
 
-export interface SealingDeps {
-  readonly own: Stream;
-  readonly streams: readonly Stream[];
-  readonly seal: (request: SealRequest) => Promise<SealOutcome>;
-  /** Is called when the spool may have other deltas, or other streams. */
-  readonly sealed: () => void;
-  readonly applied: () => number;
-  readonly time: SharedClock;
-  readonly monotonic: () => number;
-  readonly log: Log;
-}
+type SealingParts = Pick<NodeParts, 'main' | 'replica' | 'time' | 'clock' | 'log'>;
 
 /** A round of sealing begins this long after the one before: a cell that changes often goes into few deltas. */
 const everyMs = 1000;
@@ -24,7 +13,8 @@ const keepMs = 3_600_000;
 
 /** Paces the sealing: in rounds, each of as many steps as there is to seal. */
 export class Sealing {
-  readonly #deps: SealingDeps;
+  readonly #parts: SealingParts;
+  readonly #streams: Streams;
   #isAsked = false;
   #began = Number.NEGATIVE_INFINITY;
   #failed: string | undefined;
@@ -36,8 +26,9 @@ export class Sealing {
    */
   last: Pick<SealOutcome, 'mark' | 'sealed'> = { mark: { at: 0, applied: 0, version: 0 }, sealed: -1 };
 
-  constructor(deps: SealingDeps) {
-    this.#deps = deps;
+  constructor(parts: SealingParts, streams: Streams) {
+    this.#parts = parts;
+    this.#streams = streams;
   }
 
   /** A round is to begin at once. */
@@ -46,23 +37,23 @@ export class Sealing {
   }
 
   get isDue(): boolean {
-    if (this.#deps.own.waiting >= maxAhead) return false;
+    if (this.#streams.own.waiting >= maxAhead) return false;
     return this.isUnderWay || this.#isAsked || this.nextInMs <= 0;
   }
 
   get nextInMs(): number {
-    return this.#began + everyMs - this.#deps.monotonic();
+    return this.#began + everyMs - this.#parts.clock.monotonic();
   }
 
   /** Seals until the round is over, or enough deltas wait for the engine. */
   async advance(confirmedAt: number | undefined): Promise<void> {
     try {
       while (this.isDue) await this.#step(confirmedAt);
-      if (this.#failed !== undefined) this.#deps.log.info('deltas can be sealed again');
+      if (this.#failed !== undefined) this.#parts.log.info('deltas can be sealed again');
       this.#failed = undefined;
     } catch (error) {
       if (this.#failed === undefined)
-        this.#deps.log.error('no delta can be sealed; it is tried again each second', { error });
+        this.#parts.log.error('no delta can be sealed; it is tried again each second', { error });
       this.#failed = (error as Error).message;
       this.isUnderWay = false;
     }
@@ -70,28 +61,29 @@ export class Sealing {
 
   /** Tells the spool what the engine has, and seals nothing. */
   async note(confirmedAt: number | undefined): Promise<void> {
-    await this.#deps.seal(this.#request(confirmedAt, true));
+    await this.#parts.main.seal(this.#request(confirmedAt, true));
   }
 
   async #step(confirmedAt: number | undefined): Promise<void> {
     if (!this.isUnderWay) {
       this.#isAsked = false;
-      this.#began = this.#deps.monotonic();
+      this.#began = this.#parts.clock.monotonic();
     }
-    const outcome = await this.#deps.seal(this.#request(confirmedAt, false));
-    this.#deps.sealed();
+    const outcome = await this.#parts.main.seal(this.#request(confirmedAt, false));
+    this.#streams.update();
     this.isUnderWay = !outcome.done;
     if (outcome.done) this.last = outcome;
   }
 
   #request(confirmedAt: number | undefined, onlyNote: boolean): SealRequest {
-    const { streams, time, applied } = this.#deps;
-    const news = streams.map((stream) => stream.news);
-    const closed = streams.filter(({ isOwn, held }) => held === 'closed' && !isOwn);
+    const { time, replica } = this.#parts;
+    const { all } = this.#streams;
+    const news = all.map((stream) => stream.news);
+    const closed = all.filter(({ isOwn, held }) => held === 'closed' && !isOwn);
     // While a stream goes again, nothing of it may be removed: the spool counts it as acknowledged.
-    const isSure = confirmedAt !== undefined && streams.every(({ isShipped }) => isShipped);
+    const isSure = confirmedAt !== undefined && all.every(({ isShipped }) => isShipped);
     return {
-      mark: { at: time.now(), applied: applied() },
+      mark: { at: time.now(), applied: replica.applied.position },
       acknowledged: news.flatMap(({ acknowledged }) => acknowledged),
       finished: news.flatMap(({ finished }) => finished),
       closed: closed.map(({ stream, acknowledged }) => ({ stream, after: acknowledged })),

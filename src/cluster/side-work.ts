@@ -1,27 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Clock } from '../clock.ts';
-import type { Log } from '../log.ts';
+import type { LogStatus } from '../commit/usage-engine.ts';
 import { EngineError } from '../postgres/engine-error.ts';
-import type { LogLength } from '../postgres/log-length.ts';
-import { Bell } from './bell.ts';
-import { type DailyExportDeps, exportDays } from './daily-export.ts';
-import type { LogAppender } from './log.ts';
+import { type ExportProgress, exportDays } from './daily-export.ts';
+import { Loop } from './loop.ts';
 import type { NodeLoop } from './node-loop.ts';
-import { logLength, makeSnapshot, type SnapshotDeps, trimLog } from './shared-snapshots.ts';
-
-export interface SideWorkDeps extends SnapshotDeps, Omit<DailyExportDeps, 'isEnding'> {
-  readonly appender: LogAppender;
-  readonly loop: NodeLoop;
-  readonly clock: Clock;
-  readonly log: Log;
-}
-
-/** What this process has trimmed of the log, and how long the log was then. */
-export interface Trimming {
-  readonly trimmed: number;
-  /** `undefined` before the first round. */
-  readonly length: LogLength | undefined;
-}
+import type { NodeParts } from './node-parts.ts';
+import { defaultSettings } from './settings.ts';
+import { logLength, makeSnapshot, trimLog } from './shared-snapshots.ts';
 
 const lookEveryMs = 5000;
 const horizonEveryMs = 30_000;
@@ -32,84 +17,88 @@ const eraseStep = 64;
 
 /** What no one waits for: horizons, snapshots, the removal of what is old, the usage by days in SQL. It has a session of its own. */
 export class SideWork {
-  readonly #deps: SideWorkDeps;
-  readonly #bell = new Bell();
-  readonly #exportBell = new Bell();
+  readonly #parts: NodeParts;
+  readonly #node: NodeLoop;
+  readonly #upkeep = new Loop(() => this.#look('upkeep of the log failed; retrying', () => this.#once()));
+  readonly #exporting = new Loop(() =>
+    this.#look('writing usage by days for SQL failed; retrying', () =>
+      this.#every('export', exportEveryMs, () => this.#export()),
+    ),
+  );
   readonly #last = new Map<string, number>();
-  #trimming: Trimming = { trimmed: 0, length: undefined };
-  #isEnding = false;
-  #running: Promise<unknown> = Promise.resolve();
+  /** What this process has trimmed of the log, and how long the log was then. */
+  trimming: LogStatus = { trimmed: 0, bytes: 0, oldest: undefined };
 
-  constructor(deps: SideWorkDeps) {
-    this.#deps = deps;
-  }
-
-  get trimming(): Trimming {
-    return this.#trimming;
+  constructor(parts: NodeParts, node: NodeLoop) {
+    this.#parts = parts;
+    this.#node = node;
   }
 
   start(): void {
-    this.#running = Promise.all([
-      this.#run(this.#bell, 'upkeep of the log failed; retrying', () => this.#once()),
-      this.#run(this.#exportBell, 'writing usage by days for SQL failed; retrying', () =>
-        this.#every('export', exportEveryMs, () => this.#export()),
-      ),
-    ]);
+    this.#upkeep.start();
+    this.#exporting.start();
   }
 
   /** Something is to be erased. */
   hurry(): void {
-    this.#bell.ring();
+    this.#upkeep.ring();
   }
 
   async end(): Promise<void> {
-    this.#isEnding = true;
-    this.#bell.ring();
-    this.#exportBell.ring();
-    await this.#running;
+    await Promise.all([this.#upkeep.end(), this.#exporting.end()]);
   }
 
-  async #run(bell: Bell, failed: string, round: () => Promise<void>): Promise<void> {
-    const { loop, log } = this.#deps;
-    while (!this.#isEnding) {
-      try {
-        if (loop.isCaughtUp && loop.trouble === undefined) await round();
-      } catch (error) {
-        // The loop says so when the engine is away.
-        if (!(error instanceof EngineError && ['unreachable', 'refused'].includes(error.code)))
-          log.warn(failed, { error });
-      }
-      await bell.wait(lookEveryMs);
+  /** @returns how long to pause */
+  async #look(failed: string, round: () => Promise<void>): Promise<number> {
+    try {
+      if (this.#node.isCaughtUp && this.#node.trouble === undefined) await round();
+    } catch (error) {
+      // The loop says so when the engine is away.
+      if (!(error instanceof EngineError && ['unreachable', 'refused'].includes(error.code)))
+        this.#parts.log.warn(failed, { error });
     }
+    return lookEveryMs;
   }
 
   async #once(): Promise<void> {
-    const { appender, replica } = this.#deps;
+    const { appender, replica, side, facts, snapshotBytes, log } = this.#parts;
+    const snapshots = { session: side, replica, directory: facts.directory, leastBytes: snapshotBytes, log };
     await this.#every('horizon', horizonEveryMs, () => appender.horizon(horizonEveryMs));
-    await this.#every('snapshot', snapshotEveryMs, () => makeSnapshot(this.#deps));
+    await this.#every('snapshot', snapshotEveryMs, () => makeSnapshot(snapshots));
     await this.#every('trim', trimEveryMs, () => this.#trim());
-    while (!this.#isEnding && replica.erase(eraseStep) > 0) await setImmediate();
+    while (!this.#upkeep.isEnding && replica.erase(eraseStep) > 0) await setImmediate();
   }
 
   /** Another node may write now, and stop before its lease is over: then this one looks again soon. */
   async #export(): Promise<void> {
-    const exported = await exportDays({ ...this.#deps, isEnding: () => this.#isEnding });
+    const { side, store, facts, clock, log } = this.#parts;
+    const exported = await exportDays({
+      ...{ session: side, store, directory: facts.directory, clock },
+      progress: () => this.#exportProgress(),
+      isEnding: () => this.#exporting.isEnding,
+    });
     if (exported !== undefined && exported.days > 0)
-      this.#deps.log.info('usage by days is written for SQL', { ...exported });
+      log.info('usage by days is written for SQL', { ...exported });
     if (exported === undefined) this.#last.delete('export');
   }
 
+  #exportProgress(): ExportProgress | undefined {
+    const { isCaughtUp, trouble, view, completeness } = this.#node;
+    const completeThrough = completeness.known;
+    if (!isCaughtUp || trouble !== undefined || completeThrough === undefined) return undefined;
+    return { completeThrough, now: view!.at, retention: this.#parts.replica.settings ?? defaultSettings };
+  }
+
   async #trim(): Promise<void> {
-    const { session, log } = this.#deps;
-    const trimmed = await trimLog(session);
-    const length = await logLength(session);
-    this.#trimming = { trimmed: this.#trimming.trimmed + trimmed, length };
-    const { entries, bytes, since } = length;
+    const { side, log } = this.#parts;
+    const trimmed = await trimLog(side);
+    const { entries, bytes, since } = await logLength(side);
+    this.trimming = { trimmed: this.trimming.trimmed + trimmed, bytes, oldest: since?.getTime() };
     if (trimmed > 0) log.info('the log was trimmed', { trimmed, entries, bytes, since });
   }
 
   async #every(name: string, ms: number, action: () => Promise<unknown>): Promise<void> {
-    const now = this.#deps.clock.monotonic();
+    const now = this.#parts.clock.monotonic();
     if (now - (this.#last.get(name) ?? Number.NEGATIVE_INFINITY) < ms) return;
     this.#last.set(name, now);
     await action();

@@ -68,8 +68,8 @@ export function createSpoolAggregator(
   let sealer: Sealer | undefined;
   const begin = () => {
     const deps = { store, stages, forget, room, maxBytes };
-    const inherited = inheritedStream(store, stream);
-    if (inherited !== undefined) new Sealer(deps, inherited).sealAll();
+    const last = streamsOf(store).findLast(({ restOf }) => restOf === undefined);
+    if (last !== undefined && last.stream !== stream) new Sealer(deps, last).sealAll();
     return new Sealer(deps, beginStream(store, stream, mark));
   };
   return {
@@ -98,12 +98,6 @@ function writeBatch(store: SpoolStore, sections: readonly Section[], envelope: E
   for (const section of sections) section.put?.();
 }
 
-/** The stream under which what is in the open delta was counted; `undefined` when there is none before this one. */
-function inheritedStream(store: SpoolStore, own: string): StreamRecord | undefined {
-  const last = lastStream(store);
-  return last?.stream === own ? undefined : last;
-}
-
 /** Begins the stream of this process, or goes on with it. */
 function beginStream(store: SpoolStore, stream: string, mark: Mark): StreamRecord {
   const known = store.streams.get(stream);
@@ -113,9 +107,4 @@ function beginStream(store: SpoolStore, stream: string, mark: Mark): StreamRecor
   const record: StreamRecord = { number, stream, ...progress, mark, state: 'open' };
   transact(store.lmdb, () => void store.streams.putSync(stream, record));
   return record;
-}
-
-/** The last one that was counted in. */
-function lastStream(store: SpoolStore): StreamRecord | undefined {
-  return streamsOf(store).findLast(({ restOf }) => restOf === undefined);
 }

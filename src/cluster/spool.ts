@@ -22,8 +22,6 @@ export interface SealedDelta {
 export interface SpoolLevel {
   /** Bytes of the file that are in use. */
   readonly bytes: number;
-  /** Deltas that were sealed and not acknowledged, of all streams that are open. */
-  readonly waiting: number;
   /** Since when something waits, if anything does: what was answered before that was acknowledged (Unix ms). */
   readonly oldest: number | undefined;
 }
@@ -43,7 +41,7 @@ export class Spool {
    */
   constructor(data: string, newId: () => string) {
     this.store = openSpoolStore(data);
-    this.directory = this.store.meta.get('directory') ?? this.#setDirectory(newId());
+    this.directory = this.store.meta.get('directory') ?? this.#put('directory', newId());
   }
 
   /** The id of the engine that this directory belongs to. */
@@ -54,7 +52,7 @@ export class Spool {
 
   /** Makes this directory one of an engine's. It stays that: another engine does not know its streams. */
   bindTo(engine: string): void {
-    transact(this.store.lmdb, () => void this.store.meta.putSync('engine', engine));
+    this.#put('engine', engine);
   }
 
   /** The streams that have deltas here, and the one that is being counted in: in the order in which they began. */
@@ -78,19 +76,12 @@ export class Spool {
     const open = this.streams().filter(({ state }) => state === 'open');
     const waiting = open.filter(({ sealed, acknowledged }) => sealed > acknowledged);
     const oldest = waiting.map(({ stream, acknowledged }) => this.deltas(stream, acknowledged + 1, 1)[0]);
-    return {
-      bytes: this.bytes,
-      waiting: waiting.reduce((sum, { sealed, acknowledged }) => sum + sealed - acknowledged, 0),
-      // While the engine is away nothing is sealed: then all that waits may be in the open delta.
-      oldest: oldest.find((delta) => delta !== undefined)?.through ?? this.#openSince(open),
-    };
-  }
-
-  #openSince(open: readonly StreamRecord[]): number | undefined {
+    // While the engine is away nothing is sealed: then all that waits may be in the open delta.
     const { counts, measurements, apart, ledger, used, unresolved } = this.store;
     const tables = [counts, measurements, apart, ledger, used, unresolved];
-    const isEmpty = tables.every((table) => [...table.getKeys({ limit: 1 })].length === 0);
-    return isEmpty ? undefined : open.at(-1)?.mark.at;
+    const isCounted = tables.some((table) => [...table.getKeys({ limit: 1 })].length > 0);
+    const since = isCounted ? open.at(-1)?.mark.at : undefined;
+    return { bytes: this.bytes, oldest: oldest.find((delta) => delta !== undefined)?.through ?? since };
   }
 
   /** See `bytesOfSpool`. It costs some microseconds. */
@@ -108,8 +99,8 @@ export class Spool {
     this.store.streams.resetReadTxn();
   }
 
-  #setDirectory(id: string): string {
-    transact(this.store.lmdb, () => void this.store.meta.putSync('directory', id));
+  #put(name: string, id: string): string {
+    transact(this.store.lmdb, () => void this.store.meta.putSync(name, id));
     return id;
   }
 }

@@ -1,17 +1,11 @@
-import type { Log } from '../log.ts';
-import type { EngineSession } from '../postgres/connection.ts';
 import type { StreamRecord } from '../store/spool.ts';
 import { type Decision, decide, type EngineStream, type Held, type KnownStream } from './decide.ts';
+import type { NodeParts } from './node-parts.ts';
 import type { SealTask } from './seal.ts';
 import { digestOf, markDone, register, ship } from './ship.ts';
-import type { SealedDelta, Spool } from './spool.ts';
+import type { SealedDelta } from './spool.ts';
 
-export interface StreamDeps {
-  readonly session: EngineSession;
-  readonly spool: Pick<Spool, 'deltas'>;
-  readonly directory: string;
-  readonly log: Log;
-}
+type StreamParts = Pick<NodeParts, 'facts' | 'link' | 'spool' | 'log'>;
 
 /** What goes in one transaction at most. */
 const maxDeltas = 16;
@@ -37,19 +31,20 @@ const heldEarlier: Readonly<Record<Held, string>> = {
 /** A stream of this directory, as this process knows it: what is sealed, what the engine has, and what is done next. */
 export class Stream implements KnownStream {
   readonly isOwn: boolean;
-  readonly #deps: StreamDeps;
+  readonly #parts: StreamParts;
   #record: StreamRecord;
-  #acknowledged: number;
+  acknowledged: number;
   #acknowledgedAt = 0;
-  #held: Held | undefined;
+  held: Held | undefined;
   #isDone: boolean;
-  #isKnown = false;
+  /** What the engine has of it is known. */
+  isKnown = false;
 
-  constructor(record: StreamRecord, isOwn: boolean, deps: StreamDeps) {
+  constructor(record: StreamRecord, isOwn: boolean, parts: StreamParts) {
     this.isOwn = isOwn;
-    this.#deps = deps;
+    this.#parts = parts;
     this.#record = record;
-    this.#acknowledged = record.acknowledged;
+    this.acknowledged = record.acknowledged;
     this.#isDone = record.state === 'done';
   }
 
@@ -65,37 +60,24 @@ export class Stream implements KnownStream {
     return this.#record.first;
   }
 
-  get acknowledged(): number {
-    return this.#acknowledged;
-  }
-
-  get held(): Held | undefined {
-    return this.#held;
-  }
-
   /** What the spool does not know yet: until when deltas are acknowledged, and that there will be no more. */
   get news(): Required<Pick<SealTask, 'acknowledged' | 'finished'>> {
     const { stream, acknowledged, state } = this.#record;
-    const isMore = this.#acknowledged > acknowledged;
+    const isMore = this.acknowledged > acknowledged;
     return {
-      acknowledged: isMore ? [{ stream, seq: this.#acknowledged, at: this.#acknowledgedAt }] : [],
+      acknowledged: isMore ? [{ stream, seq: this.acknowledged, at: this.#acknowledgedAt }] : [],
       finished: this.#isDone && state !== 'done' ? [stream] : [],
     };
   }
 
   /** All of it is in the engine, as far as is known. */
   get isShipped(): boolean {
-    return this.#acknowledged === this.sealed && this.#held !== 'foreign';
-  }
-
-  /** What the engine has of it is known. */
-  get isKnown(): boolean {
-    return this.#isKnown;
+    return this.acknowledged === this.sealed && this.held !== 'foreign';
   }
 
   /** Deltas that can be shipped. */
   get waiting(): number {
-    return this.#held === undefined ? this.sealed - this.#acknowledged : 0;
+    return this.held === undefined ? this.sealed - this.acknowledged : 0;
   }
 
   digest(seq: number): string | undefined {
@@ -104,7 +86,7 @@ export class Stream implements KnownStream {
   }
 
   #delta(seq: number): SealedDelta | undefined {
-    const [delta] = this.#deps.spool.deltas(this.stream, seq, 1);
+    const [delta] = this.#parts.spool.deltas(this.stream, seq, 1);
     return delta?.seq === seq ? delta : undefined;
   }
 
@@ -113,17 +95,12 @@ export class Stream implements KnownStream {
     this.#record = record;
   }
 
-  /** Before the next delta goes, the engine is asked what it has. */
-  doubt(): void {
-    this.#isKnown = false;
-  }
-
   /** Does what is to be done by what the engine says. */
   async settle(said: EngineStream | undefined, at: number, isConfirmed: boolean): Promise<void> {
     const decision = decide(this, said, isConfirmed);
-    if (decision.action !== 'confirm' && decision.action !== 'hold') this.#held = undefined;
+    if (decision.action !== 'confirm' && decision.action !== 'hold') this.held = undefined;
     await this.#carryOut(decision, said, at);
-    this.#isKnown = ['rest', 'ship', 'shipAgain'].includes(decision.action);
+    this.isKnown = ['rest', 'ship', 'shipAgain'].includes(decision.action);
   }
 
   /**
@@ -132,33 +109,33 @@ export class Stream implements KnownStream {
    * @throws {EngineError}
    */
   async shipNext(): Promise<boolean> {
-    if (!this.#isKnown || this.waiting === 0) return false;
+    if (!this.isKnown || this.waiting === 0) return false;
     const deltas = this.#next();
     if (deltas.length === 0) return false;
-    this.#isKnown = false; // Until it is known how this ends.
-    const at = await ship(this.#deps.session, this.stream, deltas, this.#delta(deltas[0]!.seq - 1));
+    this.isKnown = false; // Until it is known how this ends.
+    const at = await ship(this.#parts.link, this.stream, deltas, this.#delta(deltas[0]!.seq - 1));
     if (at === undefined) return false;
-    this.#isKnown = true;
+    this.isKnown = true;
     this.#acknowledge(deltas.at(-1)!.seq, at);
     return true;
   }
 
   async #carryOut(decision: Decision, said: EngineStream | undefined, at: number): Promise<void> {
-    const { session, directory, log } = this.#deps;
+    const { facts, link, log } = this.#parts;
     const { stream } = this;
     switch (decision.action) {
       case 'register':
-        if (this.#acknowledged > 0) log.warn('the engine does not know a stream any more', { stream });
-        return register(session, stream, directory);
+        if (this.acknowledged > 0) log.warn('the engine does not know a stream any more', { stream });
+        return register(link, stream, facts.directory);
       case 'acknowledge':
         return this.#acknowledge(decision.seq, at);
       case 'shipAgain':
         log.warn('the engine went back: deltas are shipped again', {
           stream,
           from: decision.from,
-          to: this.#acknowledged,
+          to: this.acknowledged,
         });
-        this.#acknowledged = decision.from - 1;
+        this.acknowledged = decision.from - 1;
         return;
       case 'hold':
         return this.#hold(decision.why, said!.seq);
@@ -170,32 +147,54 @@ export class Stream implements KnownStream {
   /** An earlier process will not add to its stream. */
   async #finish({ seq, state }: EngineStream): Promise<void> {
     if (this.isOwn) return;
-    const { session, log } = this.#deps;
-    this.#isDone = state !== 'open' || (await session.query(markDone(this.stream, seq))).rowCount > 0;
+    const { link, log } = this.#parts;
+    this.#isDone = state !== 'open' || (await link.query(markDone(this.stream, seq))).rowCount > 0;
     if (state === 'open')
       log.info('what an earlier process has counted is shipped', { stream: this.stream, deltas: seq });
   }
 
   #hold(why: Held, seq: number): void {
-    if (why !== 'foreign') this.#acknowledged = seq;
-    if (this.#held === why) return;
-    this.#held = why;
+    if (why !== 'foreign') this.acknowledged = seq;
+    if (this.held === why) return;
+    this.held = why;
     const { stream, isOwn, sealed } = this;
-    this.#deps.log.error((isOwn ? heldOwn : heldEarlier)[why], { stream, sealed, engineHas: seq });
+    this.#parts.log.error((isOwn ? heldOwn : heldEarlier)[why], { stream, sealed, engineHas: seq });
   }
 
   #acknowledge(seq: number, at: number): void {
-    this.#acknowledged = seq;
+    this.acknowledged = seq;
     this.#acknowledgedAt = at;
   }
 
   #next(): SealedDelta[] {
-    const kept = this.#deps.spool.deltas(this.stream, this.#acknowledged + 1, maxDeltas);
+    const kept = this.#parts.spool.deltas(this.stream, this.acknowledged + 1, maxDeltas);
     let bytes = 0;
     const end = kept.findIndex(({ body }, index) => {
       bytes += body.length;
       return index > 0 && bytes > maxBytes;
     });
     return end < 0 ? kept : kept.slice(0, end);
+  }
+}
+
+/** The streams of a data directory: that of this process, and those of earlier ones. */
+export class Streams {
+  readonly #parts: StreamParts;
+  readonly all: Stream[] = [];
+  readonly own: Stream;
+
+  constructor(parts: StreamParts) {
+    this.#parts = parts;
+    this.update();
+    this.own = this.all.find(({ isOwn }) => isOwn)!;
+  }
+
+  /** Takes over what the spool has of each. */
+  update(): void {
+    const { facts, spool } = this.#parts;
+    const records = spool.streams().filter(({ state }) => state !== 'aside');
+    for (const each of this.all) each.update(records.find(({ stream }) => stream === each.stream));
+    const news = records.filter(({ stream }) => this.all.every((known) => known.stream !== stream));
+    for (const record of news) this.all.push(new Stream(record, record.stream === facts.stream, this.#parts));
   }
 }

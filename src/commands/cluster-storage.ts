@@ -199,11 +199,11 @@ class ClusterStorage implements Storage {
         },
         settings: settingsOf(config),
         snapshotBytes,
+        maxSpoolBytes: config.spoolMax,
         logLevel: config.logLevel,
       },
       ...{ spool, committer, store, digestSecret, health, clock, laneOf, fatal },
       setAside: this.#setAsideOf(parts),
-      maxSpoolBytes: config.spoolMax,
       goodbyeMs: (config.shutdownGrace * 1000) / 2,
       accountsVersion: () => engine.version,
     });

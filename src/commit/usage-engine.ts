@@ -67,7 +67,7 @@ export interface Freshness {
   /** All that any node has answered before this time (Unix ms) is in the store. */
   readonly completeThrough: number;
   /**
-   * Nodes that stopped after they had shipped everything, by name. One that has started since, and cannot reach PostgreSQL, counts
+   * Nodes that stopped after they had shipped everything, by name, and by directory if several have the name. One that has started since, and cannot reach PostgreSQL, counts
    * what nobody else can know of.
    */
   readonly mayBeCounting: readonly string[];

@@ -62,7 +62,7 @@ export class JournalReader {
   }
 
   /**
-   * Continues where the last call ended.
+   * Continues where the last call ended. A body is valid until the next frame is taken.
    * @param upTo the last frame that the writer has acknowledged; without it, the first invalid frame ends the journal
    * @throws {JournalDamaged} if a frame is damaged and others follow, or if frames are missing
    */
@@ -168,16 +168,15 @@ export class JournalReader {
   #laterFrame(after: number): number | undefined {
     const { segment, window } = this.#reading!;
     const lowest = Math.max(this.#sequence, this.#after) + 1;
-    let checks = mostLikely;
+    let likely = 0;
     // Chunks overlap by a header, which may begin at the end of one.
-    for (let start = after; start < segment.size && checks > 0; start += chunk - frameHeader) {
-      const bytes = window.read(start, Math.min(chunk, segment.size - start));
-      const likely = likelyFrames(bytes, lowest, segment.size / frameHeader).slice(0, checks);
-      for (const at of likely) {
+    for (let start = after; start < segment.size; start += chunk - frameHeader) {
+      const bytes = Buffer.from(window.read(start, Math.min(chunk, segment.size - start)));
+      for (const at of likelyFrames(bytes, lowest, lowest + segment.size / frameHeader)) {
         const frame = this.#frameAt(start + at);
         if (frame !== undefined) return frame.sequence;
+        if (++likely === mostLikely) return undefined;
       }
-      checks -= likely.length;
     }
     return undefined;
   }

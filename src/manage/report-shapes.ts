@@ -4,7 +4,7 @@ import { kind } from './metric-shape.ts';
 
 /** The nodes that `completeThrough` cannot know of. */
 export const mayBeCounting = listOf(
-  text('Name of a node.'),
+  text('Name of a node, followed by the id of its directory if several nodes have the name.'),
   'Nodes that stopped cleanly: one that has started since without reaching PostgreSQL may count what is not in it. Absent if there are none.',
 );
 

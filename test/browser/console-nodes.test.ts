@@ -8,12 +8,13 @@ import { type Console, openConsole, openSender, type Sender } from './support/co
 
 needing('chromium', 'postgresql').describe('on several machines', () => {
   let database: Postgres;
+  let engine: string;
   let console_: Console;
   let shop: Sender;
 
   beforeAll(async () => {
     database = await Postgres.start();
-    const engine = await database.database();
+    engine = await database.database();
     const credentials = await prepareEngine(engine);
     const args = ['--engine', engine, '--node-name', 'flagmeter-1'];
     console_ = await openConsole(args, undefined, credentials);
@@ -26,6 +27,16 @@ needing('chromium', 'postgresql').describe('on several machines', () => {
     await database?.close();
     cleanUp();
   });
+
+  test('the overview names the nodes that may be counting without PostgreSQL', async () => {
+    const stopped = `INSERT INTO fm_node (directory, name, state, beat_at) VALUES ($1, $2, 'done', now())`;
+    for (const [directory, name] of Object.entries({ d1: 'left', d2: 'left', d3: 'right' }))
+      await database.query(stopped, [directory, name], engine);
+    const { page } = await console_.visit(`/apps/${shop.application}/Production/flags?range=24h`);
+    const shown = page.getByText('Not in it: what left (d1), left (d2), right may count without PostgreSQL.');
+    await shown.waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+  }, 180_000);
 
   test('the page shows the nodes, and goes on with what it had while the engine is away', async () => {
     const { page } = await console_.visit(`/apps/${shop.application}/Production/ingest?range=24h`);

@@ -144,7 +144,7 @@ describe('an empty database that is filled from a replica', () => {
     await horizon(url);
     const head = "SELECT position::int FROM fm_head WHERE log = 'data'";
     const [at] = await postgres.query<{ position: number }>(head, [], url);
-    await one.until(({ applied }) => applied >= at!.position);
+    await one.until(() => one.replica.applied.position >= at!.position);
     const data = await end(one);
     const last = await heard();
     await lose(url);
@@ -232,7 +232,9 @@ describe('what PostgreSQL has lost', () => {
     one.count('f', 100);
     for (const node of [one, two]) await expectCounts(node, { f: 101 });
     await horizon(url);
-    await one.until(({ applied, view }) => applied >= 4 && applied === view?.head.position);
+    await one.until(
+      ({ status }) => one.replica.applied.position >= 4 && status.nodes.every(({ lag }) => lag === 0),
+    );
     const data = await end(one);
     await goBack();
     return { url, data, two };

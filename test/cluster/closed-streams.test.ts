@@ -23,7 +23,7 @@ const { describe, it } = needing('postgresql');
 async function countCutOff(node: TestNode, count: () => void): Promise<void> {
   node.session.fault = () => 'refused';
   count();
-  await node.until(({ link }) => !link.isUp);
+  await node.until(({ status }) => !status.engine.connected);
 }
 
 function copyOf(data: string): string {
@@ -144,11 +144,11 @@ describe('a directory that was copied', () => {
     await expectCounts(one, { f: 1 });
     one.session.fault = () => 'refused';
     if (isSame) one.session.fault = (name) => (name.startsWith('fm-append') ? 'refused' : undefined);
-    else await one.until(({ link }) => !link.isUp); // Nothing is sealed from now on.
+    else await one.until(({ status }) => !status.engine.connected); // Nothing is sealed from now on.
     one.count('f', 10);
     await expect.poll(() => one.spool.stream(one.stream)?.sealed).toBe(isSame ? 2 : 1);
     one.session.fault = () => 'refused';
-    await one.until(({ link }) => !link.isUp);
+    await one.until(({ status }) => !status.engine.connected);
     const data = copyOf(one.data);
     one.count('f', 100);
     await postgres.query(`UPDATE fm_node SET beat_at = beat_at - interval '3 s'`, [], url);

@@ -10,6 +10,7 @@ import { temporaryDirectory } from '../support/temporary.ts';
 import {
   closeStreams,
   copyOf,
+  ended,
   engine,
   expectCounts,
   kill,
@@ -36,7 +37,7 @@ describe('an engine that went back', () => {
     const again = await restart(url, one);
     await expectCounts(again, { f: 11, g: 100 });
     await goBack();
-    await again.until(({ rebases }) => rebases > 0);
+    await again.until(({ status }) => status.rebases > 0);
     // A report that is made meanwhile has everything, or is refused.
     const isReported = await again.node.freshen().then(
       () => true,
@@ -93,7 +94,7 @@ describe('a replica', () => {
     one.count('after');
     const three = await start(url);
     for (const node of [one, two, three]) await expectCounts(node, { ...all, after: 1 });
-    expect(three.told?.rebases).toBe(1);
+    expect(three.told?.status.rebases).toBe(1);
   });
 
   it.each([
@@ -200,6 +201,20 @@ describe('a process', () => {
     expect(copy.told?.refusal).toContain(data);
     expect(logged(copy, 'warn')).toEqual([]);
     expect(await postgres.query('SELECT 1 FROM fm_stream', [], url)).toHaveLength(1);
+  });
+
+  it('that stopped is told in reports from others of its name by its directory', async () => {
+    const url = await engine();
+    const stopped = [];
+    for (const name of ['a', 'a', 'b', 'c']) stopped.push(await start(url, { name }));
+    const [one, another, , alike] = stopped.map(({ spool }) => spool.directory);
+    for (const node of stopped) {
+      ended(node);
+      expect(await node.stop()).toBe(true);
+    }
+    const running = await start(url, { name: 'c' });
+    const { mayBeCounting } = await running.node.freshen();
+    expect(new Set(mayBeCounting)).toEqual(new Set([`a (${one})`, `a (${another})`, 'b', `c (${alike})`]));
   });
 
   it('that said goodbye is not listed for good', async () => {

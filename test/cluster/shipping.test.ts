@@ -76,7 +76,7 @@ describe('nodes on one engine', () => {
     one.session.fault = () => 'refused';
     for (let round = 0; round < 60; round += 1)
       one.countAll(Array.from({ length: 100 }, (_, index) => [`f${index}`, 1, round] as const));
-    await one.until(({ link }) => !link.isUp);
+    await one.until(({ status }) => !status.engine.connected);
     await expect(one.node.freshen()).rejects.toMatchObject({ code: 'engine_unavailable' });
     one.session.fault = () => undefined;
     const all = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`f${index}`, 60]));

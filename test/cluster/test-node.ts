@@ -1,7 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { systemClock } from '../../src/clock.ts';
+import type { NodeTold } from '../../src/cluster/node-parts.ts';
 import { Replica } from '../../src/cluster/replica.ts';
-import { type NodeTold, ReplicaNode } from '../../src/cluster/replica-node.ts';
+import { ReplicaNode } from '../../src/cluster/replica-node.ts';
 import { defaultSettings, type ReplicaSettings } from '../../src/cluster/settings.ts';
 import { Spool } from '../../src/cluster/spool.ts';
 import { createSpoolAggregator } from '../../src/cluster/spool-aggregator.ts';
@@ -113,15 +114,19 @@ export class TestNode {
       store: this.store,
       settings,
       snapshotBytes,
+      maxSpoolBytes: 2 ** 32,
       clock,
       log,
-      seal: async ({ mark, ...noted }) => this.#aggregator.seal({ mark: { ...mark, version: 1 }, ...noted }),
-      storeFailed: () => {},
-      forgotten: async () => {},
-      setAside: () => setAside(),
-      tell: (told) => {
-        this.told = told;
-        for (const listener of this.#listeners) listener();
+      main: {
+        seal: async ({ mark, ...noted }) =>
+          this.#aggregator.seal({ mark: { ...mark, version: 1 }, ...noted }),
+        tell: (told) => {
+          this.told = told;
+          for (const listener of this.#listeners) listener();
+        },
+        storeFailed: () => {},
+        setAside: () => setAside(),
+        forgotten: async () => {},
       },
     });
   }

@@ -24,7 +24,7 @@ export function* prepareSpare(journal: Journal, limit = Number.POSITIVE_INFINITY
   return true;
 }
 
-/** Makes a file of zeros, and syncs it. Removes it if that fails or is abandoned. */
+/** Makes a file of zeros that is on disk. Removes it if that fails or is abandoned. */
 export function* fillWithZeros(files: JournalFiles, name: string, size: number): Generator<void, void> {
   const zeros = new Uint8Array(Math.min(step, size));
   const file = files.open(name, 'create');
@@ -34,9 +34,9 @@ export function* fillWithZeros(files: JournalFiles, name: string, size: number):
       const written = file.write(zeros.subarray(0, size - at), at);
       if (written === 0) throw new Error(`Cannot write ${name} at offset ${at}: no bytes were written`);
       at += written; // Less on a disk that is nearly full; the next write throws the reason.
+      file.sync(); // Each step by itself, because flushes of the writer wait for a large one.
       yield;
     }
-    file.sync();
     isFilled = true;
   } finally {
     file.close();

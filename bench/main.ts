@@ -10,6 +10,7 @@ import { hostileHttp } from './hostile-http.ts';
 import { hostileReports } from './hostile-reports.ts';
 import { ingest } from './ingest.ts';
 import { invalidation } from './invalidation.ts';
+import { journal } from './journal.ts';
 import { memory } from './memory.ts';
 import { micro } from './micro.ts';
 import { mint } from './mint.ts';
@@ -44,6 +45,7 @@ const benchmarks: ReadonlyMap<string, Benchmark> = new Map([
   ['scrape', scrape],
   ['watchers', watchers],
   ['cluster', cluster],
+  ['journal', journal],
   ['micro', micro],
 ]);
 

@@ -1,5 +1,5 @@
 import type { Write } from '../engine/engine.ts';
-import { LayeredRecords } from '../engine/layered-records.ts';
+import { LayeredRecords } from '../engine/layer.ts';
 import { ApiError } from '../errors.ts';
 import type { AccountRecords } from '../store/accounts.ts';
 import type { Application, AuditEntry } from '../store/records.ts';
@@ -45,7 +45,7 @@ export function declarationsWith<T>(
     if (key.startsWith(beginning)) own.set(key.slice(beginning.length), declaration);
   if (own.size === 0) return onDisk;
   const get = (name: string) => (own.has(name) ? own.get(name) : onDisk.get(name));
-  return new LayeredRecords(onDisk, { get, has: (name) => get(name) !== undefined, pending: () => own });
+  return new LayeredRecords(onDisk, { get, pending: () => own });
 }
 
 /** What teams have declared, by application and name. */

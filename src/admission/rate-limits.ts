@@ -10,7 +10,7 @@ export interface RateLimited {
 /** Bytes of a body that one token covers: most packets fit into one. */
 const bytesPerToken = 4096;
 
-/** Tokens charged for a body: one for each started 4 KiB. */
+/** Tokens charged for a body: one per 4 KiB, rounded up. */
 export function tokensFor(bytes: number): number {
   return Math.max(1, Math.ceil(bytes / bytesPerToken));
 }

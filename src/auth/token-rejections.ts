@@ -2,10 +2,10 @@ import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { InvalidToken } from './access-token.ts';
 
-/** How often the log repeats that tokens of another store come in, ms. */
+/** Minimum interval between two warnings about tokens of another store, ms. */
 const repeatMs = 60_000;
 
-/** Counts the access tokens that were refused since the start, by their reason. */
+/** Counts rejected access tokens by reason, since the start. */
 export class TokenRejections {
   readonly counts = new Map<InvalidToken['reason'], number>([
     ['invalid', 0],

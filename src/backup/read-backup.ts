@@ -87,7 +87,7 @@ export async function readBackup(
 
 function open(file: string): number {
   const found = presenceOf(file);
-  if (found === undefined) throw new Error(`Cannot use ${file}: there is no such file`);
+  if (found === undefined) throw new Error(`Cannot use ${file}: no such file`);
   if (found.isDirectory()) throw new Error(`Cannot use ${file}: it is a directory; name a backup`);
   return readable(file, () => openSync(file, 'r'));
 }

@@ -19,9 +19,7 @@ export async function people([word, ...argv]: readonly string[], context: Contex
   const given = readGiven(forgetCommand, argv);
   const { person, err } = context;
   if (person === undefined && !given.has('yes'))
-    throw new UsageError(
-      'Cannot forget an identity without --yes: there is no terminal to ask for confirmation',
-    );
+    throw new UsageError('Cannot forget an identity without --yes: standard input is not a terminal');
   const api = connect(context, given);
   const application = await findApplication(api, given.value('app') ?? '');
   const identity = given.operand;

@@ -44,7 +44,7 @@ function choose(resource: Resource, said: string | undefined, more: readonly str
 /** A script deletes nothing by accident. @throws {UsageError} before any request */
 function checkCanAsk({ one }: Resource, word: string, given: Given, { person }: Context): void {
   if (person !== undefined || given.has('yes')) return;
-  const why = 'there is no terminal to ask for confirmation';
+  const why = 'standard input is not a terminal';
   throw new UsageError(`Cannot ${word} ${articled(one)} without --yes: ${why}`);
 }
 

@@ -20,9 +20,9 @@ export function readSecretFile(flag: string, path: string, terminal: Terminal): 
 }
 
 const reasons: Readonly<Record<string, string>> = {
-  ENOENT: 'there is no such file',
+  ENOENT: 'no such file',
   EACCES: 'permission denied',
   EISDIR: 'it is a directory',
   UTF16: 'it is UTF-16 text, and must be UTF-8',
-  ENAMETOOLONG: 'there is no such file',
+  ENAMETOOLONG: 'no such file',
 };

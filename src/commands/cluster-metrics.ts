@@ -89,7 +89,7 @@ function countMetrics(core: Core): readonly ServiceMetric[] {
     gauge('refused_rows', 'Rows of counts that could not be applied.', ({ refused }) => refused.rows),
     gauge(
       'set_aside_bytes',
-      'What this node has set aside, because PostgreSQL had lost it.',
+      'Size of the data that PostgreSQL lost and this node kept.',
       ({ setAsideBytes }) => setAsideBytes,
     ),
     counter(

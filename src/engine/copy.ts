@@ -108,21 +108,20 @@ export class Copy extends Committed {
 
   /** The writes that lead from what is here to `records`. */
   #difference(records: readonly Write[]): Write[] {
-    const wanted = new Map(accountTables.map((table) => [table, new Map<string, Write>()]));
-    for (const record of records) wanted.get(record.table)!.set(record.key, record);
+    const wanted = new Set(records.map(placeOf));
     this.refresh();
-    return accountTables.flatMap((table) => {
-      const found = wanted.get(table)!;
-      const gone = Array.from(this.store[table].getKeys())
-        .filter((key) => !found.has(key) && !isOwn(table, key))
-        .map((key) => ({ table, key, value: undefined }) as Write);
-      const changed = Array.from(found.values()).filter(
-        ({ key, value }) => JSON.stringify(this.store[table].get(key)) !== JSON.stringify(value),
-      );
-      return [...gone, ...changed];
-    });
+    const found = accountTables.flatMap((table) =>
+      Array.from(this.store[table].getKeys(), (key) => ({ table, key, value: undefined }) as Write),
+    );
+    const gone = found.filter((record) => !wanted.has(placeOf(record)) && !isOwn(record.table, record.key));
+    const changed = records.filter(
+      ({ table, key, value }) => JSON.stringify(this.store[table].get(key)) !== JSON.stringify(value),
+    );
+    return [...gone, ...changed];
   }
 }
+
+const placeOf = ({ table, key }: Pick<Write, 'table' | 'key'>): string => `${table} ${key}`;
 
 /** The number that each repair after a loss raises. */
 export const repairMark = 'lossRepair';
@@ -131,8 +130,7 @@ export const repairMark = 'lossRepair';
 function lastOfEach(changes: readonly AccountChange[]): readonly Write[] {
   const [only, ...more] = changes;
   if (only !== undefined && more.length === 0) return only.writes;
-  const last = new Map<string, Write>();
-  for (const write of changes.flatMap(({ writes }) => writes)) last.set(`${write.table} ${write.key}`, write);
+  const last = new Map(changes.flatMap(({ writes }) => writes.map((write) => [placeOf(write), write])));
   return [...last.values()];
 }
 

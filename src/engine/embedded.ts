@@ -8,7 +8,7 @@ import type { StoreHealth } from '../store/store-health.ts';
 import { Committed, storeAway } from './committed.ts';
 import type { Engine, EngineStatus, Plan, Reader } from './engine.ts';
 import { Layer } from './layer.ts';
-import { PlannedThrottles } from './planned-throttles.ts';
+import type { ListedThrottle, Throttles } from './throttles.ts';
 
 /** Changes that wait for one commit. Each holds a request, so they are bounded like those. */
 const maxWaiting = 10_000;
@@ -39,7 +39,7 @@ class Group {
  */
 export class EmbeddedEngine extends Committed implements Engine {
   readonly version = 0;
-  readonly throttles = new PlannedThrottles(this);
+  readonly throttles = throttlesIn(this);
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #watch: CommitWatch;
   #onItsWay: Group | undefined;
@@ -139,4 +139,27 @@ export class EmbeddedEngine extends Committed implements Engine {
       this.#onItsWay = undefined;
     });
   }
+}
+
+/** Failed sign-ins are counted in the accounts themselves, by plans. */
+function throttlesIn(engine: Engine): Throttles {
+  const table = 'loginThrottles';
+  return {
+    change: (_keys, decide) =>
+      engine.change((draft) =>
+        decide({
+          get: (key) => draft.get(table, key),
+          put: (key, failures) => draft.put(table, key, failures),
+          remove: (key) => draft.remove(table, key),
+        }),
+      ),
+    async list(after, limit) {
+      const found: ListedThrottle[] = [];
+      for (const key of engine.keys(table, { start: `${after}!`, end: '~' })) {
+        found.push({ key, failures: engine.get(table, key)! });
+        if (found.length === limit) break;
+      }
+      return found;
+    },
+  };
 }

@@ -1,6 +1,5 @@
 import type { AccountRecords, TableName } from '../store/accounts.ts';
 import type { Draft, KeyRange, MemoryTable, Reader, Write } from './engine.ts';
-import { LayeredRecords } from './layered-records.ts';
 
 /** LMDB takes no longer keys. One is refused where it is drafted: it would fail the plans that share its commit. */
 const maxKeyBytes = 1978;
@@ -58,7 +57,6 @@ export class Layer implements Draft {
   records<Name extends MemoryTable>(table: Name): ReadonlyMap<string, AccountRecords[Name]> {
     return new LayeredRecords<AccountRecords[Name]>(this.#onDisk().records(table), {
       get: (key) => this.get(table, key),
-      has: (key) => this.has(table, key),
       pending: () => this.pending(table),
     });
   }
@@ -95,5 +93,59 @@ export class Layer implements Draft {
 
   #onDisk(): Reader {
     return this.#below instanceof Layer ? this.#below.#onDisk() : this.#below;
+  }
+}
+
+/** What lies over the records of a table. */
+interface Above<T> {
+  get(key: string): T | undefined;
+  pending(): ReadonlyMap<string, T | undefined>;
+}
+
+/** The records of a table with what is on its way to the disk. */
+export class LayeredRecords<T> implements ReadonlyMap<string, T> {
+  readonly #onDisk: ReadonlyMap<string, T>;
+  readonly #above: Above<T>;
+
+  constructor(onDisk: ReadonlyMap<string, T>, above: Above<T>) {
+    this.#onDisk = onDisk;
+    this.#above = above;
+  }
+
+  get size(): number {
+    let size = this.#onDisk.size;
+    for (const [key, value] of this.#above.pending())
+      size += Number(value !== undefined) - Number(this.#onDisk.has(key));
+    return size;
+  }
+
+  get(key: string): T | undefined {
+    return this.#above.get(key);
+  }
+
+  has(key: string): boolean {
+    return this.get(key) !== undefined;
+  }
+
+  *entries(): Generator<[string, T], undefined> {
+    const pending = this.#above.pending();
+    for (const entry of this.#onDisk) if (!pending.has(entry[0])) yield entry;
+    for (const [key, value] of pending) if (value !== undefined) yield [key, value];
+  }
+
+  *keys(): Generator<string, undefined> {
+    for (const [key] of this.entries()) yield key;
+  }
+
+  *values(): Generator<T, undefined> {
+    for (const [, value] of this.entries()) yield value;
+  }
+
+  [Symbol.iterator](): Generator<[string, T], undefined> {
+    return this.entries();
+  }
+
+  forEach(action: (value: T, key: string, map: ReadonlyMap<string, T>) => void): void {
+    for (const [key, value] of this.entries()) action(value, key, this);
   }
 }

@@ -3,48 +3,36 @@ import type { EngineSession } from '../postgres/connection.ts';
 import { EngineError } from '../postgres/engine-error.ts';
 import type { QueryResult, Statement } from '../postgres/statement.ts';
 import type { LoginFailures } from '../store/auth-records.ts';
-import type { ListedThrottle, ThrottleDraft, Throttles } from './throttles.ts';
+import type { ListedThrottle, Throttles } from './throttles.ts';
 
-/** Counts in a table of the engine, by rows of their own: for several nodes. */
-export class PostgresThrottles implements Throttles {
-  readonly #connection: EngineSession;
+/** Counts failed sign-ins in a table of the engine, by rows of their own: for several nodes. */
+export function postgresThrottles(connection: EngineSession): Throttles {
+  return {
+    change: (keys, decide) =>
+      answerOf(
+        connection.transaction(async (run) => {
+          const found = listed(await run(lockRows([...keys].sort())));
+          const made = found.filter(({ failures }) => failures.lastAt > 0); // Others were made to be locked.
+          const kept = new Map(made.map(({ key, failures }) => [key, failures]));
+          const result = decide({
+            get: (key) => kept.get(key),
+            put: (key, failures) => void kept.set(key, failures),
+            remove: (key) => void kept.delete(key),
+          });
+          void run(keepRows(keys, kept));
+          return result;
+        }),
+      ),
+    list: async (after, limit) => listed(await answerOf(connection.query(listRows(after, limit)))),
+  };
+}
 
-  constructor(connection: EngineSession) {
-    this.#connection = connection;
-  }
-
-  change<T>(keys: readonly string[], decide: (draft: ThrottleDraft) => T): Promise<T> {
-    return this.#asking(
-      this.#connection.transaction(async (run) => {
-        const found = new Map(
-          listed(await run(lockRows([...keys].sort()))).map((each) => [each.key, each.failures]),
-        );
-        const written = new Map<string, LoginFailures | undefined>();
-        const kept = (key: string) => (written.has(key) ? written.get(key) : known(found.get(key)));
-        const result = decide({
-          get: kept,
-          put: (key, failures) => void written.set(key, failures),
-          remove: (key) => void written.set(key, undefined),
-        });
-        const gone = keys.filter((key) => kept(key) === undefined);
-        if (gone.length > 0) void run(removeRows(gone));
-        if (written.size > 0) void run(updateRows(written));
-        return result;
-      }),
-    );
-  }
-
-  async list(after: string, limit: number): Promise<readonly ListedThrottle[]> {
-    return listed(await this.#asking(this.#connection.query(listRows(after, limit))));
-  }
-
-  /** @throws {ApiError} `engine_unavailable` */
-  async #asking<T>(answer: Promise<T>): Promise<T> {
-    try {
-      return await answer;
-    } catch (error) {
-      throw error instanceof EngineError ? engineAway() : error;
-    }
+/** @throws {ApiError} `engine_unavailable` */
+async function answerOf<T>(answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    throw error instanceof EngineError ? engineAway() : error;
   }
 }
 
@@ -58,21 +46,18 @@ ON CONFLICT (key) DO UPDATE SET failures = fm_throttle.failures RETURNING key, f
   };
 }
 
-function removeRows(keys: string[]): Statement {
-  const text = 'DELETE FROM fm_throttle WHERE key = ANY($1::text[])';
-  return { name: 'fm_throttle_remove', text, values: [keys] };
-}
-
-function updateRows(written: ReadonlyMap<string, LoginFailures | undefined>): Statement {
-  const rows = [...written].flatMap(([key, value]) => (value === undefined ? [] : [{ key, ...value }]));
+/** Brings the rows of some keys to what is kept of them. */
+function keepRows(keys: readonly string[], kept: ReadonlyMap<string, LoginFailures>): Statement {
+  const rows = [...kept.values()];
   return {
-    name: 'fm_throttle_update',
-    text: `UPDATE fm_throttle t SET failures = w.failures, last_at = w.last_at
-FROM unnest($1::text[], $2::int[], $3::int8[]) AS w(key, failures, last_at) WHERE t.key = w.key`,
+    name: 'fm_throttle_keep',
+    text: `WITH gone AS (DELETE FROM fm_throttle WHERE key = ANY($1::text[]) AND key <> ALL($2::text[]))
+UPDATE fm_throttle t SET failures = w.failures, last_at = w.last_at
+FROM unnest($2::text[], $3::int[], $4::int8[]) AS w(key, failures, last_at)
+WHERE t.key = w.key AND (t.failures, t.last_at) <> (w.failures, w.last_at)`,
     values: [
-      rows.map(({ key }) => key),
-      rows.map(({ failures }) => failures),
-      rows.map(({ lastAt }) => lastAt),
+      ...[keys, [...kept.keys()]],
+      ...[rows.map(({ failures }) => failures), rows.map(({ lastAt }) => lastAt)],
     ],
   };
 }
@@ -87,9 +72,4 @@ function listed({ rows }: QueryResult): readonly ListedThrottle[] {
     key: String(key),
     failures: { failures: Number(failures), lastAt: Number(last_at) },
   }));
-}
-
-/** A row that was made to be locked says nothing. */
-function known(found: LoginFailures | undefined): LoginFailures | undefined {
-  return found === undefined || found.lastAt === 0 ? undefined : found;
 }

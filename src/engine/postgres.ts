@@ -9,9 +9,10 @@ import { ChangeQueue } from './change-queue.ts';
 import { forgetOldChanges } from './control-statements.ts';
 import { Copy } from './copy.ts';
 import type { Engine, EngineStatus, Plan } from './engine.ts';
-import { PostgresThrottles } from './postgres-throttles.ts';
+import { postgresThrottles } from './postgres-throttles.ts';
 import { RecordCodec } from './record-codec.ts';
 import { SharedRead } from './shared-read.ts';
+import type { Throttles } from './throttles.ts';
 import { inPostgres } from './waiting-plan.ts';
 
 /** So old may be what is read without asking the engine, such as keys of applications. */
@@ -23,7 +24,7 @@ const forgetEveryMs = 10 * 60_000;
  * Nothing is shown that a synchronous commit has not confirmed.
  */
 export class PostgresEngine extends Copy implements Engine {
-  readonly throttles: PostgresThrottles;
+  readonly throttles: Throttles;
   readonly #watch: CommitWatch;
   readonly #availability: Availability;
   readonly #catchUp: CatchUp;
@@ -37,7 +38,7 @@ export class PostgresEngine extends Copy implements Engine {
     super(store, deps.health);
     const availability = new Availability(deps.clock, deps.log);
     const shared = { ...deps, copy: this, codec: new RecordCodec(deps.key), availability };
-    this.throttles = new PostgresThrottles(deps.signIns);
+    this.throttles = postgresThrottles(deps.signIns);
     this.#changes = deps.changes;
     this.#availability = availability;
     this.#catchUp = new CatchUp(shared);

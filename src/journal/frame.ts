@@ -50,17 +50,23 @@ export function claimedLength(header: Buffer): number {
 /** Reads a frame that fills a buffer; `undefined` if the checksum does not match. */
 export function decodeFrame(bytes: Buffer, start: number): Frame | undefined {
   if (crc32(bytes.subarray(4), start) !== bytes.readUInt32LE(0)) return undefined;
-  return { sequence: Number(bytes.readBigUInt64LE(8)), body: bytes.subarray(frameHeader) };
+  return { sequence: sequenceAt(bytes, 0), body: bytes.subarray(frameHeader) };
 }
 
 /**
- * Offsets in a buffer at which a frame may begin whose sequence number is in a range. The buffer begins where a frame may.
- * @param last below 2^53
+ * The offsets in a buffer at which a frame may begin, by its sequence number. The buffer begins where a frame may.
+ * @param first the lowest sequence number
+ * @param count how many sequence numbers there are from that one on, less than 2^32
  */
-export function* likelyFrames(bytes: Buffer, first: number, last: number): Generator<number> {
+export function likelyFrames(bytes: Buffer, first: number, count: number): number[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  const found = [];
   for (let at = 0; at + frameHeader <= bytes.length; at += alignment) {
-    const sequence = view.getUint32(at + 12, true) * 2 ** 32 + view.getUint32(at + 8, true);
-    if (sequence >= first && sequence <= last) yield at;
+    // The low half first: a segment of 64 MiB has eight million offsets.
+    const isNear = (view.getUint32(at + 8, true) - first) >>> 0 < count;
+    if (isNear && sequenceAt(bytes, at) >= first && sequenceAt(bytes, at) < first + count) found.push(at);
   }
+  return found;
 }
+
+const sequenceAt = (bytes: Buffer, at: number) => Number(bytes.readBigUInt64LE(at + 8));

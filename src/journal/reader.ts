@@ -62,7 +62,7 @@ export class JournalReader {
   }
 
   /**
-   * Continues where the last call ended. A body is valid until the next frame is taken.
+   * Continues where the last call ended.
    * @param upTo the last frame that the writer has acknowledged; without it, the first invalid frame ends the journal
    * @throws {JournalDamaged} if a frame is damaged and others follow, or if frames are missing
    */
@@ -168,15 +168,16 @@ export class JournalReader {
   #laterFrame(after: number): number | undefined {
     const { segment, window } = this.#reading!;
     const lowest = Math.max(this.#sequence, this.#after) + 1;
-    let likely = 0;
+    let checks = mostLikely;
     // Chunks overlap by a header, which may begin at the end of one.
-    for (let start = after; start < segment.size; start += chunk - frameHeader) {
-      const bytes = Buffer.from(window.read(start, Math.min(chunk, segment.size - start)));
-      for (const at of likelyFrames(bytes, lowest, lowest + segment.size / frameHeader)) {
+    for (let start = after; start < segment.size && checks > 0; start += chunk - frameHeader) {
+      const bytes = window.read(start, Math.min(chunk, segment.size - start));
+      const likely = likelyFrames(bytes, lowest, segment.size / frameHeader).slice(0, checks);
+      for (const at of likely) {
         const frame = this.#frameAt(start + at);
         if (frame !== undefined) return frame.sequence;
-        if (++likely === mostLikely) return undefined;
       }
+      checks -= likely.length;
     }
     return undefined;
   }

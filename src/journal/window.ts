@@ -1,18 +1,18 @@
 import type { JournalFile } from './files.ts';
 import { type Journal, readAt } from './segment.ts';
 
-/** Bytes that are read at once. */
+/** The most bytes that are read ahead, and those that are read first: what follows may not be written yet. */
 export const chunk = 1 << 20;
+const firstChunk = 1 << 14;
 
-/** Reads a segment in large chunks. What it returns is valid until the next call. */
+/** Reads a segment in chunks, which grow while it is read on. What it returns stays as it is, whatever is read later. */
 export class Window {
   readonly #journal: Journal;
   readonly #name: string;
   readonly #file: JournalFile;
-  #bytes = Buffer.alloc(0);
-  /** The offset of the first byte, and the number of bytes that were read. */
   #offset = 0;
-  #filled = 0;
+  #bytes = Buffer.alloc(0);
+  #ahead = firstChunk;
 
   constructor(journal: Journal, name: string) {
     this.#journal = journal;
@@ -22,14 +22,16 @@ export class Window {
 
   /** Bytes from an offset on; fewer at the end of the file. */
   read(offset: number, length: number): Buffer {
-    if (offset < this.#offset || offset + length > this.#offset + this.#filled) this.#fill(offset, length);
+    if (offset < this.#offset || offset + length > this.#offset + this.#bytes.length)
+      this.#fill(offset, length);
     const from = offset - this.#offset;
-    return this.#bytes.subarray(from, Math.min(from + length, this.#filled));
+    return this.#bytes.subarray(from, from + length);
   }
 
   /** Forgets what was read: the file may have changed. */
   forget(): void {
-    this.#filled = 0;
+    this.#bytes = this.#bytes.subarray(0, 0);
+    this.#ahead = firstChunk;
   }
 
   close(): void {
@@ -37,9 +39,10 @@ export class Window {
   }
 
   #fill(offset: number, length: number): void {
-    const wanted = Math.max(Math.min(chunk, this.#journal.segmentSize), length);
-    if (this.#bytes.length !== wanted) this.#bytes = Buffer.alloc(wanted);
-    this.#filled = readAt(this.#journal, this.#name, this.#file, this.#bytes, offset);
+    const bytes = Buffer.allocUnsafe(Math.max(this.#ahead, length));
+    const filled = readAt(this.#journal, this.#name, this.#file, bytes, offset);
+    this.#bytes = bytes.subarray(0, filled);
     this.#offset = offset;
+    this.#ahead = Math.min(2 * this.#ahead, chunk);
   }
 }

@@ -22,39 +22,33 @@ export function tlsOptions({
   };
 }
 
+function readPair(certificateFile: string, keyFile: string): { cert: string; key: string } {
+  const cert = readCertificates('sslcert', certificateFile);
+  const key = read('sslkey', keyFile);
+  try {
+    if (new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) return { cert, key };
+  } catch {
+    // It is said below.
+  }
+  const what = 'does not hold the key, in PEM form and without a passphrase, of the sslcert file';
+  throw refused('sslkey', `${what}: ${keyFile}`);
+}
+
 /** A file without a certificate must not stand for the roots that come with the program. */
 function readCertificates(parameter: string, file: string): string {
   const text = read(parameter, file);
   if (/-----BEGIN (TRUSTED |X509 )?CERTIFICATE-----/.test(text)) return text;
-  throw new EngineError(
-    'refused',
-    `The ${parameter} file of the engine holds no certificate in PEM form: ${file}`,
-  );
-}
-
-function readPair(certificateFile: string, keyFile: string): { cert: string; key: string } {
-  const cert = readCertificates('sslcert', certificateFile);
-  const key = read('sslkey', keyFile);
-  if (isPair(cert, key)) return { cert, key };
-  throw new EngineError(
-    'refused',
-    `The sslkey file of the engine does not hold the key, in PEM form and without a passphrase, of the sslcert file: ${keyFile}`,
-  );
-}
-
-function isPair(cert: string, key: string): boolean {
-  try {
-    return new X509Certificate(cert).checkPrivateKey(createPrivateKey(key));
-  } catch {
-    return false;
-  }
+  throw refused(parameter, `holds no certificate in PEM form: ${file}`);
 }
 
 function read(parameter: string, file: string): string {
   try {
     return readTextFile(file);
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new EngineError('refused', `The ${parameter} file of the engine cannot be read: ${file} (${code})`);
+    throw refused(parameter, `cannot be read: ${file} (${(error as NodeJS.ErrnoException).code})`);
   }
+}
+
+function refused(parameter: string, why: string): EngineError {
+  return new EngineError('refused', `The ${parameter} file of the engine ${why}`);
 }

@@ -21,22 +21,13 @@ interface Row extends Omit<NodeLoss, 'streams'> {
   readonly isAlive: boolean;
 }
 
-const columns = `directory, name, state, beat_at AS "lastBeat", spool_bytes::float8 AS "spoolBytes",
-  to_timestamp(nullif(oldest_unshipped, 0) / 1000.0) AS "unshippedSince",
-  state = 'up' AND beat_at > clock_timestamp() - $1 * interval '1 ms' AS "isAlive"`;
-
 /**
  * Finds a node by the id of its directory or by its name, and says what it has never shipped.
  * @param force also when the node was heard from within the last ten minutes
  * @throws {EngineUnfit} the node is unknown, ambiguous, forgotten already, or may be running
  */
 export function findLoss(connection: Connection, named: string, force: boolean): Promise<NodeLoss> {
-  return connection.transaction(async (run) => {
-    const text = `SELECT ${columns} FROM fm_node WHERE directory = $2 OR name = $2 ORDER BY directory`;
-    const { rows } = await run<Row>({ text, values: [forgettableAfterMs, named] }).catch(unfit);
-    const found = rows.find(({ directory }) => directory === named) ?? only(rows, named);
-    return lossOf(run, found, force);
-  });
+  return connection.transaction((run) => lossOf(run, named, force));
 }
 
 /**
@@ -46,9 +37,7 @@ export function findLoss(connection: Connection, named: string, force: boolean):
  */
 export function forgetNode(connection: Connection, directory: string, force: boolean): Promise<NodeLoss> {
   return connection.transaction(async (run) => {
-    const text = `SELECT ${columns} FROM fm_node WHERE directory = $2 FOR UPDATE`;
-    const { rows } = await run<Row>({ text, values: [forgettableAfterMs, directory] });
-    const loss = await lossOf(run, only(rows, directory), force);
+    const loss = await lossOf(run, directory, force);
     void run({
       text: `UPDATE fm_stream SET state = 'forgotten' WHERE directory = $1 AND state = 'open'`,
       values: [directory],
@@ -58,28 +47,33 @@ export function forgetNode(connection: Connection, directory: string, force: boo
   });
 }
 
-function only(rows: readonly Row[], named: string): Row {
-  const [found, ...others] = rows;
+async function lossOf(run: Run, named: string, force: boolean): Promise<NodeLoss> {
+  const { rows } = await run<Row>({
+    text: `SELECT directory, name, state, beat_at AS "lastBeat", spool_bytes::float8 AS "spoolBytes",
+             to_timestamp(nullif(oldest_unshipped, 0) / 1000.0) AS "unshippedSince",
+             state = 'up' AND beat_at > clock_timestamp() - $1 * interval '1 ms' AS "isAlive"
+           FROM fm_node WHERE directory = $2 OR name = $2 ORDER BY directory FOR UPDATE`,
+    values: [forgettableAfterMs, named],
+  }).catch(unfit);
+  const [first, ...others] = rows;
+  const found = rows.find(({ directory }) => directory === named) ?? first;
   if (found === undefined)
     throw new EngineUnfit(`The engine knows no node ${named}: flagmeter engine status lists them`);
-  if (others.length > 0)
-    throw new EngineUnfit(
-      `${rows.length} nodes are called ${named}: name one by its directory, ${rows.map(({ directory }) => directory).join(' or ')}`,
-    );
-  return found;
-}
-
-async function lossOf(run: Run, { isAlive, ...node }: Row, force: boolean): Promise<NodeLoss> {
+  const { isAlive, ...node } = found;
   const { directory, name, state, lastBeat } = node;
+  if (directory !== named && others.length > 0)
+    throw new EngineUnfit(
+      `${rows.length} nodes are called ${named}: name one by its directory, ${rows.map((row) => row.directory).join(' or ')}`,
+    );
   if (state === 'forgotten') throw new EngineUnfit(`Node ${name} (${directory}) is forgotten already`);
   if (isAlive && !force)
     throw new EngineUnfit(
       `Node ${name} was heard from at ${lastBeat.toISOString()} and may be running. Stop it: it ships what it has. If it is lost, wait ten minutes or add --force`,
     );
-  const { rows } = await run<NodeLoss['streams'][number]>({
+  const { rows: streams } = await run<NodeLoss['streams'][number]>({
     text: `SELECT stream, to_timestamp(through / 1000.0) AS "shippedUntil" FROM fm_stream
            WHERE directory = $1 AND state = 'open' ORDER BY through, stream`,
     values: [directory],
   });
-  return { ...node, streams: rows };
+  return { ...node, streams };
 }

@@ -40,7 +40,10 @@ export function migrate(
     );
     const from = rows[0]?.layout;
     if (from === undefined) throw noEngine();
-    if (from > target) throw new EngineUnfit(newer(from, target));
+    if (from > target)
+      throw new EngineUnfit(
+        `The engine has layout ${from}, and this program knows layouts up to ${target}: use a newer flagmeter`,
+      );
     const due = steps.filter(({ layout }) => layout > from);
     const oldest = Math.max(0, ...due.map(({ oldestLayout }) => oldestLayout));
     await refuseToLeaveBehind(run, oldest);
@@ -70,8 +73,4 @@ async function refuseToLeaveBehind(run: Run, oldest: number): Promise<void> {
   throw new EngineUnfit(
     `These nodes run a program that cannot use the new tables: ${nodes}; stop them first, then migrate again`,
   );
-}
-
-function newer(layout: number, own: number): string {
-  return `The engine has layout ${layout}, and this program knows layouts up to ${own}: use a newer flagmeter`;
 }

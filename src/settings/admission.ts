@@ -5,7 +5,7 @@ import { bytes, whole } from './kinds.ts';
 export const admission = {
   rate: whole(
     'Admission',
-    'Maximum rate of an application: packets a second, one for each started 4 KiB of a body; 0 is no limit',
+    'Maximum packets a second of an application (0: unlimited). A body counts as one packet per 4 KiB, rounded up',
     {
       minimum: 0,
       maximum: 1_000_000_000,
@@ -42,7 +42,7 @@ export const admission = {
   maxConnectionsPerAddress: Type.Optional(
     whole(
       'Admission',
-      'Connections of one client address, HTTP and gRPC together; trusted proxies are exempt; 0 is no limit',
+      'Maximum connections of a client address, HTTP and gRPC together (0: unlimited). Trusted proxies are exempt',
       { minimum: 0, maximum: 1_000_000, defaultText: 'a quarter of the open files, at most 16384' },
     ),
   ),

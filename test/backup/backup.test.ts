@@ -169,9 +169,7 @@ test('a backup that cannot be there is refused in words', async () => {
   await expect(backUp(data, nowhere)).rejects.toThrow(
     `Cannot write ${nowhere}: its directory does not exist`,
   );
-  await expect(readBackup(nowhere, {}, steady)).rejects.toThrow(
-    `Cannot use ${nowhere}: there is no such file`,
-  );
+  await expect(readBackup(nowhere, {}, steady)).rejects.toThrow(`Cannot use ${nowhere}: no such file`);
   await expect(readBackup(folder, {}, steady)).rejects.toThrow(`Cannot use ${folder}: it is a directory`);
 });
 

@@ -221,6 +221,16 @@ describe('the benchmarks', () => {
     expect(Object.keys(figures)).toEqual([...steps, ...writes]);
     for (const [name, value] of Object.entries(figures)) expect(value, name).toBeGreaterThan(0);
   });
+
+  it('measure the journal', async () => {
+    const figures = await result('journal');
+    expect(Object.keys(figures)).toEqual([
+      ...['smallUs', 'smallPerSecond', 'largeUs', 'largePerSecond'],
+      ...['replayMs', 'lastFrameMs', 'checksumMbPerSecond'],
+    ]);
+    expect(figures['smallPerSecond']).toBeGreaterThan(0);
+    expect(figures['largePerSecond']).toBeGreaterThan(0);
+  });
 });
 
 describe('the command line of the benchmarks', () => {
@@ -239,6 +249,7 @@ describe('the command line of the benchmarks', () => {
       'scrape',
       'memory',
       'invalidation',
+      'journal',
       'micro',
     ])
       expect(stdout).toContain(`\n  ${name} `);

@@ -153,7 +153,7 @@ describe('the command line', () => {
     expect(await run(home, 'apps', 'delete', 'Shop')).toEqual({
       code: 2,
       stdout: '',
-      stderr: 'Cannot delete an application without --yes: there is no terminal to ask for confirmation\n',
+      stderr: 'Cannot delete an application without --yes: standard input is not a terminal\n',
     });
     expect(await run(home, 'apps', 'delete', 'Shop', '--yes')).toMatchObject({ code: 0, stdout: '' });
     expect(await run(home, 'apps', 'delete', 'Shop', '--yes')).toEqual({

@@ -83,7 +83,7 @@ describe.each<{
     };
     const attempt = run(`${resource} delete x${within()}`, {}, { fetch });
     await expect(attempt).rejects.toThrow(
-      /^Cannot delete an? [\w ]+ without --yes: there is no terminal to ask for confirmation$/,
+      /^Cannot delete an? [\w ]+ without --yes: standard input is not a terminal$/,
     );
     await expect(attempt).rejects.toBeInstanceOf(UsageError);
   });
@@ -213,7 +213,7 @@ describe('what a command names', () => {
 });
 
 function withoutYes(what: string): string {
-  return `Cannot delete ${what} without --yes: there is no terminal to ask for confirmation`;
+  return `Cannot delete ${what} without --yes: standard input is not a terminal`;
 }
 
 describe('a refusal', () => {

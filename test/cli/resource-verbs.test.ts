@@ -113,7 +113,7 @@ describe('members', () => {
     expect(await json(`members show ${email}`)).toMatchObject({ id });
     expect(await json(`members add ${email}`)).toMatchObject({ id });
     await expect(run(`members remove ${email}`)).rejects.toThrow(
-      'Cannot remove a member without --yes: there is no terminal to ask for confirmation',
+      'Cannot remove a member without --yes: standard input is not a terminal',
     );
     const { questions, err } = await run(`members remove ${email}`, { answers: ['y'] });
     expect(questions).toEqual([

@@ -7,6 +7,7 @@ import { JournalReader } from '../../src/journal/reader.ts';
 import type { Journal } from '../../src/journal/segment.ts';
 import { prepareSpare, recycle } from '../../src/journal/spares.ts';
 import { journalStatus } from '../../src/journal/status.ts';
+import { chunk } from '../../src/journal/window.ts';
 import { JournalWriter } from '../../src/journal/writer.ts';
 import { seededRandom } from '../support/random.ts';
 import { LossyDisk } from './lossy-disk.ts';
@@ -132,6 +133,19 @@ describe.each<[string, () => JournalFiles]>([
         expect(reader.confirm()).toBe(Math.max(6, after));
         expect(texts(reader)).toEqual([]);
       }
+    });
+
+    it.each([-24, -16, -8, 0, 8])('is read in chunks, and a frame ends %i bytes after one', (distance) => {
+      journal = { ...journal, segmentSize: 4 * chunk };
+      const lengths = [chunk - 16 + distance, 5_000, 2 * chunk, 700_000];
+      const writer = new JournalWriter(journal, 0, journal.segmentSize);
+      for (const [index, length] of lengths.entries()) writer.append([Buffer.alloc(length, index)]);
+      const found = [...new JournalReader(journal, 0).frames()].map(({ body }) => [body[0], body.length]);
+      expect(found).toEqual(lengths.map((length, index) => [index, length]));
+      files.open('0000000001.segment', 'write').write(Buffer.alloc(20), 4_096);
+      expect(() => [...new JournalReader(journal, 0).frames()]).toThrow(
+        'at offset 4096: frame 1 is damaged, and frame 2 follows',
+      );
     });
 
     it('refuses a frame while no spare is ready, and accepts it afterwards', () => {

@@ -5,7 +5,7 @@ import type { Connection } from '../postgres/connection.ts';
 import { EngineError } from '../postgres/engine-error.ts';
 import type { EngineKey } from '../postgres/engine-key.ts';
 import { storedSecret } from '../postgres/engine-key.ts';
-import { checkPlace, whyNotMade } from '../postgres/init-checks.ts';
+import { checkPlace, notMade } from '../postgres/init-checks.ts';
 import { newLogId } from '../postgres/log-id.ts';
 import { createTables, type NewEngine } from '../postgres/schema.ts';
 import type { Statement } from '../postgres/statement.ts';
@@ -63,7 +63,7 @@ async function makeOnce(connection: Connection, engine: NewEngine, first: Statem
       void run(first);
     });
   } catch (error) {
-    if (!(error instanceof EngineError) || error.code !== 'unknown_outcome') throw whyNotMade(error);
+    if (!(error instanceof EngineError) || error.code !== 'unknown_outcome') notMade(error);
     await settle(connection, engine, error);
   }
 }

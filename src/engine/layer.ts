@@ -32,8 +32,9 @@ export class Layer implements Draft {
     this.#below = below;
   }
 
+  /** Takes over writes that were checked where they were drafted. */
   write(writes: readonly Write[]): void {
-    for (const { table, key, value } of writes) this.#write(table, key, value);
+    for (const { table, key, value } of writes) this.#writtenOf(table).set(key, value);
   }
 
   get<Name extends TableName>(table: Name, key: string): AccountRecords[Name] | undefined {

@@ -5,7 +5,7 @@
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import { EngineError, sqlstateOf } from './engine-error.ts';
-import { type EngineAddress, showHost } from './engine-url.ts';
+import { type EngineAddress, type EngineHost, showHost } from './engine-url.ts';
 import { openSession } from './open-session.ts';
 import type { Session } from './session.ts';
 import type { QueryResult, Run, Statement } from './statement.ts';
@@ -41,14 +41,15 @@ export class Connection {
   readonly #closing = new AbortController();
   #pauseMs = firstPauseMs;
   #nextAttempt = 0;
-  /** The host to begin with. */
-  #first = 0;
+  /** In the order in which they are tried. */
+  readonly #hosts: EngineHost[];
   /** Resolves when all transactions until now have ended. */
   #transactions: Promise<unknown> = Promise.resolve();
 
   constructor(address: EngineAddress, options: ConnectionOptions) {
     this.#address = address;
     this.#options = options;
+    this.#hosts = [...address.hosts];
   }
 
   /** `HOST:PORT` of the primary; `undefined` while there is no session. */
@@ -131,16 +132,22 @@ export class Connection {
   }
 
   async #openNew(): Promise<Session> {
-    const { name, log } = this.#options;
+    const { name, log, prepare } = this.#options;
+    const { connectTimeoutMs } = this.#address;
     let session: Session | undefined;
+    let timer: NodeJS.Timeout | undefined;
     try {
-      session = await this.#findPrimary();
-      await this.#prepare(session);
+      const opened = await this.#findPrimary();
+      session = opened;
+      const why = new EngineError('deadline', `The engine gave no answer within ${connectTimeoutMs} ms`);
+      timer = setTimeout(() => opened.abandon(why), connectTimeoutMs);
+      await prepare?.(((statement) => opened.send(statement, true)) as Run);
     } catch (error) {
       await session?.close();
       this.#failed(error as Error);
       throw error;
     } finally {
+      clearTimeout(timer);
       this.#opening = undefined;
     }
     this.#session = session;
@@ -150,43 +157,25 @@ export class Connection {
     return session;
   }
 
-  async #prepare(session: Session): Promise<void> {
-    const { connectTimeoutMs } = this.#address;
-    const why = new EngineError('deadline', `The engine gave no answer within ${connectTimeoutMs} ms`);
-    const timer = setTimeout(() => session.abandon(why), connectTimeoutMs);
-    const run = (statement: Statement) => session.send(statement, true);
-    try {
-      await this.#options.prepare?.(run as Run);
-    } finally {
-      clearTimeout(timer);
-    }
-  }
-
   /** Tries one host after another. @throws {EngineError} with what is wrong with each */
   async #findPrimary(): Promise<Session> {
-    const { hosts } = this.#address;
+    const { name } = this.#options;
+    const { signal } = this.#closing;
     const problems: EngineError[] = [];
-    for (const [tried] of hosts.entries()) {
-      if (this.#closing.signal.aborted) throw closed();
-      const index = (this.#first + tried) % hosts.length;
-      const host = hosts[index] as (typeof hosts)[number];
+    for (const host of [...this.#hosts]) {
+      if (signal.aborted) throw closed();
       try {
-        const lose = (why: Error) => this.#lost(session, why);
-        const session: Session = await openSession(this.#address, host, {
-          name: this.#options.name,
-          signal: this.#closing.signal,
-          onLost: lose,
-        });
-        this.#first = index;
+        const onLost = (why: Error) => this.#lost(session, why);
+        const session: Session = await openSession(this.#address, host, { name, signal, onLost });
         return session;
       } catch (error) {
         problems.push(error as EngineError);
+        this.#hosts.push(this.#hosts.shift()!);
       }
     }
     const sqlstate = problems.find((problem) => problem.sqlstate !== undefined)?.sqlstate;
     const each = problems.map(({ message }) => message).join('; ');
-    const isRefused = problems.some(({ code }) => code === 'refused');
-    const code = isRefused ? 'refused' : 'unreachable';
+    const code = problems.some((problem) => problem.code === 'refused') ? 'refused' : 'unreachable';
     throw new EngineError(code, `The engine cannot be used: ${each}`, sqlstate);
   }
 
@@ -204,7 +193,7 @@ export class Connection {
   #lost(session: Session, why: Error): void {
     const { name, log } = this.#options;
     // The others are asked first: what was the primary may be gone.
-    this.#first = (this.#first + 1) % this.#address.hosts.length;
+    this.#hosts.push(this.#hosts.shift()!);
     if (this.#session === session) this.#session = undefined;
     const fields = { connection: name, host: showHost(session.host), sqlstate: sqlstateOf(why) };
     const next = 'the next call opens another; commits without an answer are settled by trying again';

@@ -1,7 +1,6 @@
 import type { Connection } from './connection.ts';
 import { dailyViews } from './daily-schema.ts';
-import type { EngineError } from './engine-error.ts';
-import { EngineUnfit } from './engine-error.ts';
+import { type EngineError, EngineUnfit, unfit } from './engine-error.ts';
 import { canCommit, readReplication, whyCommitsMayBeLost } from './replication.ts';
 
 /** As the server counts: 15 of 15.4. */
@@ -79,11 +78,14 @@ export async function checkPlace(
 
 const taken = 'The engine is initialised already; nothing was changed';
 
-/** Puts into words why tables could not be made. */
-export function whyNotMade(error: unknown): unknown {
-  const { sqlstate, message } = error as EngineError;
+/**
+ * Puts into words why tables could not be made.
+ * @throws {EngineUnfit}
+ * @throws {unknown} the error itself, when it is something else
+ */
+export function notMade(error: unknown): never {
+  const { sqlstate = '' } = error as EngineError;
   // Someone else makes, or has made, a table or its type of the same name.
-  if (sqlstate === '42P07' || sqlstate === '23505' || sqlstate === '42710') return new EngineUnfit(taken);
-  if (sqlstate === '42501') return new EngineUnfit(`The role lacks a right: ${message}; nothing was changed`);
-  return error;
+  if (['42P07', '23505', '42710'].includes(sqlstate)) throw new EngineUnfit(taken);
+  return unfit(error);
 }

@@ -1,6 +1,5 @@
 import type { Connection } from './connection.ts';
 import { dailySchema } from './daily-schema.ts';
-import type { EngineError } from './engine-error.ts';
 import { EngineUnfit, noEngine, unfit } from './engine-error.ts';
 import { engineLayout } from './schema.ts';
 import type { Run } from './statement.ts';
@@ -56,10 +55,7 @@ export function migrate(
     }
     return { from, to: due.at(-1)?.layout ?? from };
   });
-  return migrated.catch((error: EngineError) => {
-    if (error.sqlstate !== '42501') throw error;
-    throw new EngineUnfit(`The role lacks a right: ${error.message}; nothing was changed`);
-  });
+  return migrated.catch(unfit);
 }
 
 async function refuseToLeaveBehind(run: Run, oldest: number): Promise<void> {

@@ -17,14 +17,6 @@ export interface DailyRow extends Counts {
   readonly users: number;
 }
 
-interface Series {
-  readonly ordinal: number;
-  readonly variant: string;
-}
-
-/** Series between two pauses. */
-const stride = 64;
-
 /**
  * Reads what an environment counted on a day, as the usage report by days says it. `undefined` is a pause.
  * @param day since the epoch
@@ -46,62 +38,32 @@ export function* dailyRows(
       else mergeCounts(known, { checks, used, viewed });
     }
   });
-  for (const [feature, series] of yield* featuresOf(store, environment, at)) {
-    yield* featureRows(feature, series, counts, (ordinal) => usersOf(store, environment, day, ordinal, at));
-    yield;
-  }
-}
-
-function* featuresOf(
-  store: ReplicaStore,
-  environment: number,
-  at: Snapshot,
-): Generator<undefined, ReadonlyMap<string, readonly Series[]>> {
-  const features = new Map<string, Series[]>();
-  let left = stride;
+  const features = new Map<string, [variant: string, ordinal: number][]>();
   for (const { ordinal, name } of seriesOf(store, environment, at)) {
-    left = left === 0 ? stride : left - 1;
-    if (left === 0) yield;
+    yield;
     if (name.length !== 2) continue;
     const [feature, variant] = name;
-    const series = features.get(feature) ?? [];
-    features.set(feature, series);
-    series.push({ ordinal, variant });
+    const series = features.get(feature);
+    if (series === undefined) features.set(feature, [[variant, ordinal]]);
+    else series.push([variant, ordinal]);
   }
-  return features;
-}
-
-function* featureRows(
-  feature: string,
-  series: readonly Series[],
-  counts: ReadonlyMap<number, Counts>,
-  usersOf: (ordinal: number) => HyperLogLog,
-): Generator<DailyRow> {
-  const total = countsCodec.empty();
-  const sketches: HyperLogLog[] = [];
-  let isCounted = false;
-  for (const { ordinal, variant } of series) {
-    const sketch = usersOf(ordinal);
-    sketches.push(sketch);
-    const own = counts.get(ordinal);
-    if (own === undefined || variant === featureItself) continue;
-    isCounted = true;
-    mergeCounts(total, own);
-    yield { feature, variant, ...own, users: sketch.estimate() };
+  for (const [feature, series] of features) {
+    const total = countsCodec.empty();
+    const sketches: HyperLogLog[] = [];
+    let isCounted = false;
+    for (const [variant, ordinal] of series) {
+      yield;
+      const sketch = new HyperLogLog();
+      for (const { chunk, content } of sketchChunks(store, environment, day, ordinal, ordinal + 1, at))
+        sketch.mergeChunk(chunk, content);
+      sketches.push(sketch);
+      const own = counts.get(ordinal);
+      if (own === undefined || variant === featureItself) continue;
+      isCounted = true;
+      mergeCounts(total, own);
+      yield { feature, variant, ...own, users: sketch.estimate() };
+    }
+    const users = unite(sketches).estimate();
+    if (isCounted || users > 0) yield { feature, variant: featureItself, ...total, users };
   }
-  const users = unite(sketches).estimate();
-  if (isCounted || users > 0) yield { feature, variant: featureItself, ...total, users };
-}
-
-function usersOf(
-  store: ReplicaStore,
-  environment: number,
-  day: number,
-  ordinal: number,
-  at: Snapshot,
-): HyperLogLog {
-  const sketch = new HyperLogLog();
-  for (const { chunk, content } of sketchChunks(store, environment, day, ordinal, ordinal + 1, at))
-    sketch.mergeChunk(chunk, content);
-  return sketch;
 }

@@ -16,7 +16,7 @@ import {
 } from './control-statements.ts';
 import type { Copy } from './copy.ts';
 import type { Plan } from './engine.ts';
-import { type AccountChange, changesAfter, type History, type Place, type StoredChange } from './history.ts';
+import { changesAfter, type History, type Place } from './history.ts';
 import type { RecordCodec } from './record-codec.ts';
 
 /** What an engine on PostgreSQL is given. */
@@ -90,21 +90,12 @@ export class CatchUp {
 
   /** Applies what `confirm` has found; replaces the copy when its own place is not in that history. */
   async follow(history: Confirmed): Promise<void> {
-    const { copy } = this.#shared;
+    const { copy, codec } = this.#shared;
     if (!copy.hasAllTables) return this.replace();
     const news = changesAfter(history.from, history);
-    if (news !== undefined) return copy.advance(this.changes(news), history.era);
+    if (news !== undefined) return copy.advance(codec.decodeChanges(news), history.era);
     if (copy.place.id === history.from.id) return this.replace();
     return this.follow(await this.confirm()); // The copy has gone on meanwhile.
-  }
-
-  /** Reads changes as they stand in the engine. @throws {Error} when one of their secrets cannot be read */
-  changes(stored: readonly StoredChange[]): AccountChange[] {
-    return stored.map(({ version, id, writes }) => ({
-      version,
-      id,
-      writes: this.#shared.codec.decodeChange(writes ?? '[]'),
-    }));
   }
 
   /** Replaces the copy by the records of the engine. */

@@ -154,7 +154,7 @@ export class ChangeQueue {
   }
 
   async #prepare(run: Run): Promise<Turn> {
-    const { copy, clock } = this.#shared;
+    const { copy, clock, codec } = this.#shared;
     const { place, era } = copy;
     const oldest = Math.min(place.version, ...this.#unsettled.map(({ own }) => own.version));
     const asked = clock.monotonic();
@@ -164,7 +164,7 @@ export class ChangeQueue {
     const history = historyOf(head, rows);
     const news = copy.hasAllTables ? changesAfter(place, history) : undefined;
     if (news === undefined) throw new NotInHistory();
-    const foreign = this.#catchUp.changes(news);
+    const foreign = codec.decodeChanges(news);
     const below = new Layer(copy);
     for (const { writes } of foreign) below.write(writes);
     return { ...this.#plan(history, below, foreign), era };

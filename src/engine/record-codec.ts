@@ -1,6 +1,7 @@
 import type { EngineKey } from '../postgres/engine-key.ts';
 import { accountTables, type TableName } from '../store/accounts.ts';
 import type { Write } from './engine.ts';
+import type { AccountChange, StoredChange } from './history.ts';
 
 /** A record as the engine holds it: keys and values as JSON, so that they may hold any character. */
 export interface StoredRecord {
@@ -63,9 +64,12 @@ export class RecordCodec {
     return `[${rows.join(',')}]`;
   }
 
-  /** @throws {Error} when a secret cannot be read */
-  decodeChange(text: string): Write[] {
-    return (JSON.parse(text) as [string, string, unknown][]).flatMap((row) => this.#open(...row));
+  /** Reads changes as they stand in the engine. @throws {Error} when a secret cannot be read */
+  decodeChanges(stored: readonly StoredChange[]): AccountChange[] {
+    return stored.map(({ writes, ...place }) => {
+      const rows = JSON.parse(writes ?? '[]') as [string, string, unknown][];
+      return { ...place, writes: rows.flatMap((row) => this.#open(...row)) };
+    });
   }
 
   #seal(table: TableName, record: unknown): unknown {

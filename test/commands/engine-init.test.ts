@@ -69,7 +69,8 @@ needing('postgresql').describe('engine init', () => {
       url,
     );
     expect(heads).toContainEqual({ log: 'control', position: '1', id: change?.id });
-    expect(codec.decodeChange(change?.writes ?? '')).toHaveLength(writes.length);
+    const [first] = codec.decodeChanges([{ version: 1, id: '', writes: change?.writes ?? null }]);
+    expect(first?.writes).toHaveLength(writes.length);
     expect(out).not.toContain(JSON.stringify(writes));
   });
 

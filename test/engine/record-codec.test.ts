@@ -19,6 +19,7 @@ const write = fc.oneof(
 ) as unknown as fc.Arbitrary<Write>;
 
 const codec = new RecordCodec(undefined);
+const changeOf = (writes: string) => codec.decodeChanges([{ version: 1, id: '1', writes }])[0]?.writes;
 
 test('records come back from the engine as they were', () => {
   fc.assert(
@@ -32,14 +33,14 @@ test('changes come back from the engine as they were', () => {
   fc.assert(
     fc.property(fc.array(write), (writes) => {
       const records = writes.map((one) => codec.encode(one));
-      expect(codec.decodeChange(codec.encodeChange(records))).toEqual(writes);
+      expect(changeOf(codec.encodeChange(records))).toEqual(writes);
     }),
   );
 });
 
 test('records of tables that a later version has are passed over', () => {
   expect(codec.decodeRecords([{ table: 'novelties', key: 'a', value: '1' }])).toEqual([]);
-  expect(codec.decodeChange('[["novelties","a",1],["numbers","n",2]]')).toEqual([
+  expect(changeOf('[["novelties","a",1],["numbers","n",2]]')).toEqual([
     { table: 'numbers', key: 'n', value: 2 },
   ]);
 });

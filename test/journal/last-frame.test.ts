@@ -37,6 +37,7 @@ describe.each<[string, () => FramesOnDisk]>([
 
   it('is returned while it is whole', () => {
     expect(replay(made.journal, 4)).toEqual([5, 6]);
+    expect(made.disk.contents(name)).toEqual(whole);
   });
 
   it('is not there when any of its bytes is another', () => {

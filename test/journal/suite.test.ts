@@ -140,8 +140,13 @@ describe.each<[string, () => JournalFiles]>([
       const lengths = [chunk - 16 + distance, 5_000, 2 * chunk, 700_000];
       const writer = new JournalWriter(journal, 0, journal.segmentSize);
       for (const [index, length] of lengths.entries()) writer.append([Buffer.alloc(length, index)]);
-      const found = [...new JournalReader(journal, 0).frames()].map(({ body }) => [body[0], body.length]);
-      expect(found).toEqual(lengths.map((length, index) => [index, length]));
+      const reader = new JournalReader(journal, 0);
+      for (let round = 0; round < 2; round++) {
+        const found = [...reader.frames()].map(({ body }) => [body[0], body.at(-1), body.length]);
+        expect(found).toEqual(round === 0 ? lengths.map((length, index) => [index, index, length]) : []);
+        expect(reader.confirm()).toBe(4);
+      }
+      expect([...new JournalReader(journal, 0).frames()]).toHaveLength(4);
       files.open('0000000001.segment', 'write').write(Buffer.alloc(20), 4_096);
       expect(() => [...new JournalReader(journal, 0).frames()]).toThrow(
         'at offset 4096: frame 1 is damaged, and frame 2 follows',

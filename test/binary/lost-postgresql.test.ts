@@ -105,22 +105,20 @@ needing('postgresql').describe('nodes whose PostgreSQL is lost', { timeout: 180_
     expect(await database.query("SELECT to_regclass('fm_engine') AS found", [], engine)).toEqual([
       { found: null },
     ]);
-    let [kills, restarts] = [0, 0];
-    for (let ms = 20; (await runBinary(adoptArgs(data), {}, ms)).signal === 'SIGKILL'; ms += 10) {
-      kills += 1;
-      if (restarts > 0 || !(await isBeingFilled())) continue;
-      restarts += 1;
-      await stop(nodes[2]!);
-      nodes[2] = await startNode(nodes[2]!.data, 'three');
-      expect(await send(nodes[2]!)).toBe(202);
-    }
+    let kills = 0;
+    for (let ms = 20; (await runBinary(adoptArgs(data), {}, ms)).signal === 'SIGKILL'; ms += 10) kills += 1;
     expect(kills).toBeGreaterThan(1);
-    expect(restarts).toBe(1);
     const adopted = await adopt(data);
     expect(adopted, adopted.stderr).toMatchObject({ code: 0 });
     expect(adopted.stderr).toMatch(
       /^replica: usage at position \d+, complete through 20.*; accounts at version \d+$/m,
     );
+    // As it is until adopt is done: a node that is restarted counts meanwhile.
+    await database.query("UPDATE fm_engine SET id = id || ', which is being filled'", [], engine);
+    await stop(nodes[2]!);
+    nodes[2] = await startNode(nodes[2]!.data, 'three');
+    expect(await send(nodes[2]!)).toBe(202);
+    await database.query("UPDATE fm_engine SET id = replace(id, ', which is being filled', '')", [], engine);
     nodes[0] = await startNode(data, 'one');
     for (const node of nodes) expect(await send(node)).toBe(202);
     await expectAll();
@@ -198,17 +196,6 @@ async function stateOf({ http }: Binary): Promise<{ managing: number; connected:
   const { status: managing } = await fetch(`http://${http}/readyz?for=managing`);
   const metrics = await (await fetch(`http://${http}/metrics`)).text();
   return { managing, connected: /^flagmeter_engine_connected (.*)$/m.exec(metrics)?.[1] };
-}
-
-async function isBeingFilled(): Promise<boolean> {
-  const [row] = await database.query<{ found: string | null }>(
-    "SELECT to_regclass('fm_engine') AS found",
-    [],
-    engine,
-  );
-  if (row?.found == null) return false;
-  const [facts] = await database.query<{ id: string }>('SELECT id FROM fm_engine', [], engine);
-  return facts!.id.endsWith('being filled');
 }
 
 function startNode(data: string, name: string, url = engine): Promise<Binary> {

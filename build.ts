@@ -21,6 +21,7 @@ const entrypoints = [
   'src/accounts/password-worker.ts',
   'src/backup/worker.ts',
   'src/cluster/spool-worker.ts',
+  'src/commit/journal-worker.ts',
   'src/commit/worker.ts',
   'src/cluster/replica-worker.ts',
   'src/manage/report-worker.ts',

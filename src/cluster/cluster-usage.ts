@@ -155,6 +155,10 @@ export class ClusterUsage implements UsageEngine {
     return true;
   }
 
+  peopleOf(): UsageStore {
+    return this.store;
+  }
+
   async freshen(): Promise<Freshness> {
     return (await this.#ask('freshen')) as Freshness;
   }

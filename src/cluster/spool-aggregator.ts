@@ -3,7 +3,7 @@ import type { Envelope } from '../commit/envelope.ts';
 import { exposuresSection } from '../commit/exposures-section.ts';
 import { ledgerSection } from '../commit/ledger-section.ts';
 import type { Section } from '../commit/section.ts';
-import { countingSections, sendersSection } from '../commit/sections.ts';
+import { countingSections, sendersSection, usersSection } from '../commit/sections.ts';
 import { messageKey } from '../store/messages.ts';
 import type { Mark, SpoolStore, StreamRecord } from '../store/spool.ts';
 import { transact } from '../store/transact.ts';
@@ -49,6 +49,7 @@ export function createSpoolAggregator(
   const unresolved = new UnresolvedSection(store);
   const sections: readonly Section[] = [
     ...countingSections(store, hot),
+    usersSection(hot),
     ...[
       usesSection(store),
       unresolved,

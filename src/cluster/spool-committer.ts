@@ -1,4 +1,5 @@
-import { type Committer, committerOf } from '../commit/committer.ts';
+import { closing } from '../answer-calls.ts';
+import { CommitFailed, type Committer } from '../commit/committer.ts';
 import { WorkerThread } from '../worker-thread.ts';
 import type { SealOutcome, SealTask } from './seal.ts';
 import type { SpoolLimits } from './spool-aggregator.ts';
@@ -20,6 +21,21 @@ export interface SpoolStart extends SpoolLimits {
 
 /** Starts the spool worker. @param workerFile the compiled `cluster/spool-worker` */
 export function startSpoolCommitter(workerFile: string, start: SpoolStart): SpoolCommitter {
-  const thread = committerOf(new WorkerThread(workerFile, start));
-  return { ...thread, seal: (task) => thread.run('seal', task) as Promise<SealOutcome> };
+  const thread = new WorkerThread(workerFile, start);
+  async function run(name: string, task?: unknown): Promise<unknown> {
+    const outcome = await thread.call(name, task);
+    if (outcome.ok) return outcome.value;
+    throw new CommitFailed(outcome.message, outcome.code);
+  }
+  return {
+    commit: (envelope) => run('write', envelope) as Promise<void>,
+    seal: (task) => run('seal', task) as Promise<SealOutcome>,
+    maintain: (step) => run('maintain', step) as Promise<number>,
+    collect: () => thread.collect(),
+    delays: thread.delays,
+    async close() {
+      await thread.call(closing);
+      await thread.ended();
+    },
+  };
 }

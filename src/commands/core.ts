@@ -101,7 +101,7 @@ export interface Thread {
 
 /** Opens the usage store, starts the worker threads, and reads what is kept in memory. */
 export async function openCore(parts: ServiceDeps): Promise<Core> {
-  const { config, log, fatal, clock, storage = embeddedStorage } = parts;
+  const { config, log, fatal, clock, storage = embeddedStorage() } = parts;
   const after = (ms: number, then: () => void) => void setTimeout(then, ms).unref();
   const health = new StoreHealth({ log, fatal, data: config.data, after });
   const accounts = await explainDamage(config.data, 'accounts', async () => {

@@ -120,7 +120,7 @@ function managementDeps(core: Core, tokens: TokenDeps, status: ServiceStatus): M
     authenticate: createBearer(tokens, tokens.console.claimsOf),
     strangers: core.counting.ledger.strangers,
     status: () => status.now(),
-    freshen: () => core.usageEngine.freshen(),
+    freshen: (people) => core.usageEngine.freshen(people),
     isStillValid: (claims, draft) => isStillValid(tokens, claims, draft),
     rates: core.apiRates,
     digestOf: ({ number }, identity) => instances.digestOf(number, identity),

@@ -14,7 +14,7 @@ export function webhookWork(
     ...{ engine, directory, log, pause },
     staleAfterMs: config.staleAfter * 86_400_000,
     find: (task) => reports.make(webhookReports, 'watch', task),
-    completeThrough: async () => (await usageEngine.freshen())?.completeThrough,
+    completeThrough: async () => (await usageEngine.freshen('any'))?.completeThrough,
     refusals: (): ReadonlyMap<ErrorCode, number> => counting.ledger.unattributed,
   });
   const failed = (error: unknown) =>

@@ -3,17 +3,20 @@ import { type Maintenance, maintain } from '../aggregate/maintain.ts';
 import { transact } from '../store/transact.ts';
 import type { UsageStore } from '../store/usage.ts';
 import type { Envelope } from './envelope.ts';
-import { createSections } from './sections.ts';
+import type { Section } from './section.ts';
+import { createSections, type Groups } from './sections.ts';
 
 /** What writes the usage store, on a worker's thread. Each call is one transaction, which is on disk when it returns. */
 export interface Aggregator {
   /** Adds a sealed batch. When it throws, nothing of it was kept. */
   write(envelope: Envelope): void;
   /**
-   * Adds sealed batches in their order. When it throws, nothing of them was kept.
+   * Adds one group of what sealed batches hold, in their order. When it throws, nothing of it was kept.
    * @param finish called at the end of the transaction, to put what belongs to it
    */
-  fold(envelopes: Iterable<Envelope>, finish: () => void): void;
+  fold(group: keyof Groups<unknown>, envelopes: Iterable<Envelope>, finish: () => void): void;
+  /** Drops what is in memory. */
+  forget(): void;
   /** Does one step of upkeep; gives how much it did, 0 when nothing is left to do. When it throws, nothing was done. */
   maintain(step: Maintenance): number;
 }
@@ -24,18 +27,21 @@ export interface Aggregator {
  */
 export function createAggregator(store: UsageStore, maxIdentities = 100_000): Aggregator {
   const hot = createHotTables(store);
-  const sections = createSections(store, hot, maxIdentities);
-  const add = (envelopes: Iterable<Envelope>, finish = () => {}) => {
+  const groups = createSections(store, hot, maxIdentities);
+  const all = [...groups.prompt, ...groups.people];
+  const add = (sections: readonly Section[], envelopes: Iterable<Envelope>, finish = () => {}) => {
     for (const envelope of envelopes) for (const section of sections) section.add(envelope);
     for (const section of sections) section.put?.();
     finish();
   };
   const forget = () => {
-    for (const section of sections) section.forget?.();
+    for (const section of all) section.forget?.();
   };
   return {
-    write: (envelope) => transact(store.lmdb, () => add([envelope]), forget),
-    fold: (envelopes, finish) => transact(store.lmdb, () => add(envelopes, finish), forget),
+    write: (envelope) => transact(store.lmdb, () => add(all, [envelope]), forget),
+    fold: (group, envelopes, finish) =>
+      transact(store.lmdb, () => add(groups[group], envelopes, finish), forget),
+    forget,
     maintain: (step) => transact(store.lmdb, () => maintain(store, hot, step), forget),
   };
 }

@@ -1,21 +1,35 @@
 import type { Maintenance } from '../aggregate/maintain.ts';
-import type { Mint } from '../store/instances.ts';
+import type { Clock } from '../clock.ts';
+import { ApiError } from '../errors.ts';
+import type { IdentityTables, Mint } from '../store/instances.ts';
 import type { StoreHealth } from '../store/store-health.ts';
 import type { UsageStore } from '../store/usage.ts';
 import type { Batch } from './batch.ts';
 import type { Committer } from './committer.ts';
 import type { Forgotten } from './envelope.ts';
+import type { JournaledCommitter } from './journaled-committer.ts';
 import type { Lane } from './lane.ts';
-import type { UsageEngine, UsageReadiness } from './usage-engine.ts';
+import type { Freshness, PeopleFreshness, UsageEngine, UsageReadiness } from './usage-engine.ts';
 
 export interface EmbeddedUsageDeps {
   readonly store: UsageStore;
   readonly digestSecret: Buffer;
-  /** One a worker: an application's data is written by one of them alone. */
-  readonly committers: readonly Committer[];
+  readonly clock: Pick<Clock, 'now'>;
+  /** One a lane: an application's data is written by one of them alone. */
+  readonly committers: readonly FoldingCommitter[];
+  /** Called when the committers are closed, before the store is. */
+  readonly ended?: () => void;
   readonly health: Pick<StoreHealth, 'ready'>;
   laneOf(application: number): Pick<Lane, 'submit'>;
 }
+
+/** What keeps the batches of a lane, and folds them into the store. */
+export type FoldingCommitter = Committer &
+  Pick<JournaledCommitter, 'fold' | 'unfolded'> & { readonly people?: IdentityTables | undefined };
+
+/** Bytes that a journal may hold beyond what the store has. It bounds the disk space, and how long the next start takes. */
+const maxUnfoldedBytes = 64 * 1024 * 1024;
+const foldsLate = new ApiError('backpressure', 'Too much waits in the journal to be folded; try again', 1);
 
 const always = Promise.resolve(true);
 const storeFails = 'the store cannot take data; see the log';
@@ -25,9 +39,10 @@ export class EmbeddedUsage implements UsageEngine {
   readonly store: UsageStore;
   readonly counted: UsageStore;
   readonly digestSecret: Buffer;
-  readonly committers: readonly Committer[];
+  readonly committers: readonly FoldingCommitter[];
   readonly resolvesLater = false;
   readonly #deps: EmbeddedUsageDeps;
+  #closed: Promise<void> | undefined;
 
   constructor(deps: EmbeddedUsageDeps) {
     this.#deps = deps;
@@ -39,7 +54,11 @@ export class EmbeddedUsage implements UsageEngine {
 
   /** By the worker that owns the application's data. */
   maintain(application: number, step: Maintenance): Promise<number> {
-    return this.committers[application % this.committers.length]!.maintain(step);
+    return this.#committerOf(application).maintain(step);
+  }
+
+  peopleOf(application: number): IdentityTables {
+    return this.#committerOf(application).people ?? this.store;
   }
 
   keepMint(mint: Mint, application: number, fill: (batch: Batch) => void): Promise<void> {
@@ -63,12 +82,20 @@ export class EmbeddedUsage implements UsageEngine {
     return always;
   }
 
-  freshen(): undefined {
-    return undefined;
+  async freshen(people: PeopleFreshness = 'now'): Promise<Freshness | undefined> {
+    try {
+      const lacking = await Promise.all(this.committers.map((committer) => committer.fold(people)));
+      const longest = Math.max(...lacking);
+      return longest === 0
+        ? undefined
+        : { completeThrough: this.#deps.clock.now() - longest, mayBeCounting: [] };
+    } catch {
+      throw new ApiError('store_unavailable', storeFails, 5);
+    }
   }
 
-  refusal(): undefined {
-    return undefined;
+  refusal(): ApiError | undefined {
+    return this.committers.some(({ unfolded }) => unfolded.bytes > maxUnfoldedBytes) ? foldsLate : undefined;
   }
 
   readiness(): UsageReadiness {
@@ -81,6 +108,16 @@ export class EmbeddedUsage implements UsageEngine {
   }
 
   close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  #close(): Promise<void> {
+    this.#deps.ended?.();
     return this.store.lmdb.close();
+  }
+
+  #committerOf(application: number): FoldingCommitter {
+    return this.committers[application % this.committers.length]!;
   }
 }

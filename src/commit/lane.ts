@@ -1,11 +1,12 @@
 /*
- * src/commit: from packets to one commit, on both sides of the thread.
+ * src/commit: from packets to one commit, and from there to the store.
  *
  * On the service's thread, an Intake has a Lane for each worker. lane.submit fills the open Batch, which has a buffer for
  * each kind of record (records/). When the disk is free, the lane seals the batch into an Envelope and hands it to its
- * Committer, which is the way to the worker (worker.ts). There the Aggregator writes the envelope to the usage store as
- * one transaction, one Section after the other. When that is on disk, the promise of the batch resolves, and with it the
- * wait of all its senders.
+ * Committer (journaled-committer.ts). That has the journal's thread (journal-worker.ts) append it as one frame. When the frame is
+ * on disk, the promise of the batch resolves, and with it the wait of all its senders. About once a second another thread
+ * (worker.ts) folds the new frames (fold.ts): the Aggregator writes them to the usage store as one transaction, one Section
+ * after the other.
  */
 import type { QueueMonitor, Waiting } from '../admission/queue-monitor.ts';
 import type { Clock } from '../clock.ts';

@@ -1,4 +1,3 @@
-import { addUser } from '../aggregate/add-user.ts';
 import type { HotTables } from '../aggregate/hot-tables.ts';
 import { addValue } from '../aggregate/merge.ts';
 import { putMessages } from '../store/messages.ts';
@@ -14,54 +13,86 @@ import { messageChanges } from './records/messages.ts';
 import { eachUser } from './records/users.ts';
 import type { Section } from './section.ts';
 
-/**
- * What a batch consists of, in the order in which it is written: names come before what refers to them.
- * @param maxIdentities people an environment whose exposures are kept
- */
-export function createSections(store: UsageStore, hot: HotTables, maxIdentities: number): readonly Section[] {
-  return [
-    ...countingSections(store, hot),
-    instancesSection(store),
-    exposuresSection(store, maxIdentities),
-    sendersSection(store),
-    ledgerSection(store),
-  ];
+const minutesPerDay = 1440;
+
+/** The parts of a batch that are folded at a pace of their own. */
+export interface Groups<T> {
+  /** What every report reads. */
+  readonly prompt: T;
+  /** Who the users are: many pages with little on each, so that one fold had better take many batches. */
+  readonly people: T;
 }
 
-/** Names, messages, and what is counted of series, in the order in which it is written. */
-export function countingSections(store: UsageStore, hot: HotTables): readonly Section[] {
-  const { counts, measurements, sketches, seen } = hot;
+/**
+ * What a batch consists of, in the order in which it is written: names come before what refers to them, and `prompt` before `people`.
+ * @param maxIdentities people an environment whose exposures are kept
+ */
+export function createSections(
+  store: UsageStore,
+  hot: HotTables,
+  maxIdentities: number,
+): Groups<readonly Section[]> {
+  return {
+    prompt: [
+      ...countingSections(store, hot),
+      instancesSection(store),
+      sendersSection(store),
+      ledgerSection(store),
+    ],
+    people: [usersSection(hot), exposuresSection(store, maxIdentities)],
+  };
+}
+
+/** Names, messages, and the counts of series. */
+export function countingSections(
+  store: UsageStore,
+  { counts, measurements, seen }: HotTables,
+): readonly Section[] {
   return [
     { add: ({ series }) => series.forEach((each) => void putSeries(store, each)) },
     { add: (envelope) => putMessages(store, messageChanges(envelope)) },
     {
-      add: (envelope) =>
+      add(envelope) {
         eachCount(envelope, (ref, bucket, checks, used, viewed) =>
           counts.add(ref, bucket, checks, used, viewed),
-        ),
-      forget: () => counts.forget(),
-    },
-    {
-      add: (envelope) =>
+        );
         eachMeasurement(envelope, (ref, bucket, value, at) =>
           addValue(measurements.touch(ref, bucket), value, at),
-        ),
-      put: () => measurements.put(),
-      forget: () => measurements.forget(),
-    },
-    {
-      add: (envelope) => eachUser(envelope, (ref, minute, high, low) => addUser(hot, ref, minute, high, low)),
+        );
+        eachUser(envelope, (ref, minute) => seen.mark(ref, minute));
+      },
       put() {
-        sketches.put();
-        counts.put(); // With the note that a day that is over got a user.
-        seen.put(); // When the counts, measurements and users were seen.
+        counts.put();
+        measurements.put();
+        seen.put();
       },
       forget() {
-        sketches.forget();
+        counts.forget();
+        measurements.forget();
         seen.forget();
       },
     },
   ];
+}
+
+/** Unique users of series. When these were seen comes with `countingSections`. */
+export function usersSection({ sketches, counts }: HotTables): Section {
+  return {
+    add(envelope) {
+      eachUser(envelope, (ref, minute, high, low) => {
+        sketches.add(ref, Math.floor(minute / minutesPerDay), high, low);
+        counts.noteUser(ref, minute);
+      });
+    },
+    put() {
+      sketches.put();
+      counts.put(); // With the note that a day that is over got a user.
+    },
+    forget() {
+      sketches.forget();
+      counts.forget();
+    },
+  };
 }
 
 /** Who asks for features. */

@@ -8,7 +8,7 @@
 import type { Maintenance } from '../aggregate/maintain.ts';
 import type { ApiError } from '../errors.ts';
 import type { Histogram } from '../histogram.ts';
-import type { Mint } from '../store/instances.ts';
+import type { IdentityTables, Mint } from '../store/instances.ts';
 import type { Deletion } from '../store/records.ts';
 import type { UsageStore } from '../store/usage.ts';
 import type { Batch } from './batch.ts';
@@ -16,8 +16,10 @@ import type { Committer } from './committer.ts';
 import type { Forgotten } from './envelope.ts';
 
 export interface UsageEngine {
-  /** What reports read, and where instance ids are looked up. */
+  /** What reports read. */
   readonly store: UsageStore;
+  /** Where the instance ids of an application are looked up. */
+  peopleOf(application: number): IdentityTables;
   /** What the committers write: it has the numbers of the series that packets refer to, and the messages of the last minutes. */
   readonly counted: Pick<UsageStore, 'lmdb' | 'series' | 'messages'>;
   /** The HMAC key of the digests of people: see `digestIdentity`. */
@@ -47,10 +49,13 @@ export interface UsageEngine {
   /** Resolves when no packet of something that was deleted can come to the store any more: its record may go. */
   passed(deletion: Deletion): Promise<boolean>;
   /**
-   * To be awaited before a report. `undefined` when the store always has all that was answered.
-   * @throws {ApiError} `engine_unavailable`
+   * Resolves when the store has all that this node has answered; to be awaited before a report. Gives how complete it is where there
+   * are several machines.
+   * @param people whether the store must have the users and exposures of all that was answered, or of all until a few seconds ago, or
+   *   whether they are not read
+   * @throws {ApiError} `store_unavailable`, `engine_unavailable`
    */
-  freshen(): Promise<Freshness> | undefined;
+  freshen(people?: PeopleFreshness): Promise<Freshness | undefined>;
   /** Why no more can be taken in, though the disk takes it: `spool_full`. It is asked for each packet. */
   refusal(): ApiError | undefined;
   /** Why packets are not counted, and why accounts cannot be changed or reports made; for people. */
@@ -62,6 +67,8 @@ export interface UsageEngine {
   /** Ends what runs in the background; the stores are closed then. */
   close(): Promise<void>;
 }
+
+export type PeopleFreshness = 'now' | 'recent' | 'any';
 
 export interface Freshness {
   /** All that any node has answered before this time (Unix ms) is in the store. */

@@ -1,22 +1,30 @@
 import { workerData } from 'node:worker_threads';
+import type { Maintenance } from '../aggregate/maintain.ts';
 import { answerCalls, closing } from '../answer-calls.ts';
 import { openUsageStore } from '../store/usage.ts';
 import { logThreadConsole } from '../worker-log.ts';
 import type { CallChannel } from '../worker-thread.ts';
 import { createAggregator } from './aggregator.ts';
+import { foldActions, type Journals } from './fold.ts';
 
 /** What a worker is started with. */
-export interface WorkerStart {
+export interface WorkerStart extends Journals {
   readonly data: string;
   /** People an environment whose exposures are kept. */
   readonly maxIdentities: number;
 }
 
 logThreadConsole();
-const { data, maxIdentities, channel } = workerData as WorkerStart & { readonly channel: CallChannel };
+const { data, maxIdentities, channel, ...journals } = workerData as WorkerStart & {
+  readonly channel: CallChannel;
+};
 const store = openUsageStore(data);
-const { write, maintain } = createAggregator(store, maxIdentities);
+const aggregator = createAggregator(store, maxIdentities);
 
-answerCalls(channel, { write, maintain, [closing]: () => {} });
+answerCalls(channel, {
+  ...foldActions(store.lmdb, journals, aggregator),
+  maintain: (step: Maintenance) => aggregator.maintain(step),
+  [closing]: () => {},
+});
 // A worker must not be ended with LMDB open.
 await store.lmdb.close();

@@ -16,7 +16,7 @@ import type { FoundPerson, Person } from './person.ts';
 
 /** What instance ids need of the rest of the service. Times are milliseconds. */
 export interface InstanceDeps {
-  readonly usage: Pick<UsageEngine, 'store' | 'digestSecret' | 'keepMint' | 'forget' | 'resolvesLater'>;
+  readonly usage: Pick<UsageEngine, 'peopleOf' | 'digestSecret' | 'keepMint' | 'forget' | 'resolvesLater'>;
   readonly randomBytes: RandomBytes;
   /** How long an id is valid after its last use. */
   readonly ttlMs: number;
@@ -122,9 +122,9 @@ export class Instances {
    * does not.
    */
   mayResolve(instanceId: string, application: number): boolean {
-    const { store, resolvesLater } = this.#parts.usage;
-    if (!resolvesLater || digestOfInstance(instanceId) === undefined) return false;
-    return findInstance(store, application, instanceId) === undefined;
+    const { usage } = this.#parts;
+    if (!usage.resolvesLater || digestOfInstance(instanceId) === undefined) return false;
+    return findInstance(usage.peopleOf(application), application, instanceId) === undefined;
   }
 
   /** Reads every id again at its next use: another machine may have minted ids, or forgotten people. */
@@ -161,7 +161,7 @@ export class Instances {
   #read(instanceId: string, application: number, now: number): Known | undefined {
     const digest = digestOfInstance(instanceId);
     if (digest === undefined) return undefined; // Never minted: not looked for.
-    const instance = findInstance(this.#parts.usage.store, application, instanceId);
+    const instance = findInstance(this.#parts.usage.peopleOf(application), application, instanceId);
     if (instance === undefined || instance.expiresAt <= now) return undefined;
     const { high, low, replaced, expiresAt } = instance;
     const person: Person = { high, low, digest: digestWords(digest) };

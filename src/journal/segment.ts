@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { JournalDamaged } from './errors.ts';
@@ -58,6 +59,11 @@ export function segmentNames(names: readonly string[]): string[] {
 /** The names of the spares, sorted. */
 export function spareNames(names: readonly string[]): string[] {
   return names.filter((name) => /^spare-\d{10}$/.test(name)).sort();
+}
+
+/** Whether a directory holds no segment: its journal was folded, or never begun. */
+export function isJournalEmpty(directory: string): boolean {
+  return segmentNames(readdirSync(directory)).length === 0;
 }
 
 /** A generation that no frame in these files has. */

@@ -46,6 +46,11 @@ export class JournalWriter {
     return { generation: this.#segment.generation, offset: this.#offset, sequence: this.#sequence };
   }
 
+  /** How much of the segment is used, from 0 to 1. */
+  get used(): number {
+    return this.#offset / this.#segment.size;
+  }
+
   /**
    * Appends one frame, with one write and one flush.
    * @returns its sequence number; it is on disk

@@ -36,7 +36,7 @@ export const comparison: Group<FeatureDeps & ReportDeps> = {
     endpoint('GET /applications/:id/features/:feature/comparison', {
       access: { within: 'application', least: 'User' },
       operationId: 'compareVariants',
-      counted: true,
+      counted: 'now',
       summary: 'Compare the variants of a feature',
       description: `Over the whole UTC days that the range touches and that are over: without \`to\` until yesterday, without \`from\` ${usualDays} days. Days are compared with
 themselves, and the checks of one person are not taken for independent ones. The method is described in docs/semantics.md.`,

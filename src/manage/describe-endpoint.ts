@@ -1,6 +1,7 @@
 import type { TProperties, TSchema } from 'typebox';
 import { missing } from '../accounts/checks.ts';
 import { Unauthorized } from '../auth/bearer.ts';
+import type { PeopleFreshness } from '../commit/usage-engine.ts';
 import { engineUnavailable, storeUnavailable } from '../errors.ts';
 import { bodyRefusals } from '../http/body.ts';
 import type { DeclaredAnswers, Operation, Parameter, Refusals } from '../http/endpoint.ts';
@@ -26,7 +27,7 @@ interface Described {
   readonly body?: TSchema | undefined;
   readonly matches?: true;
   readonly remembers?: true;
-  readonly counted?: true;
+  readonly counted?: PeopleFreshness;
   readonly answers: DeclaredAnswers;
   readonly refuses?: Refusals;
 }

@@ -2,7 +2,7 @@ import type { Static, TProperties, TSchema } from 'typebox';
 import type { Accounts } from '../accounts/accounts.ts';
 import type { Directory } from '../accounts/directory.ts';
 import { Unauthorized } from '../auth/bearer.ts';
-import type { Freshness } from '../commit/usage-engine.ts';
+import type { Freshness, PeopleFreshness } from '../commit/usage-engine.ts';
 import { type Answer, noContent, replyWith } from '../http/answer.ts';
 import type { AnswerOf, DeclaredAnswers, Endpoint, ParameterIn, Refusals } from '../http/endpoint.ts';
 import { jsonBody } from '../http/json-body.ts';
@@ -34,8 +34,8 @@ export interface Declaration<
   readonly matches?: true;
   /** Whether `If-None-Match` is read. */
   readonly remembers?: true;
-  /** Whether it answers with what was counted, which other nodes may have taken in: see `freshly`. */
-  readonly counted?: true;
+  /** It answers with counts, and how much of the users they must have: see `freshly`. */
+  readonly counted?: PeopleFreshness;
   readonly answers: Answers;
   /** What it refuses beside what every endpoint of its kind does, or in other words; each with an example of the detail. */
   readonly refuses?: Refusals;
@@ -98,7 +98,8 @@ export function endpoint<
         const call = { ...admitted, request, params, query: readQuery?.(request.query) };
         const answerWith = (more: object) =>
           reply(handle({ ...call, ...more } as unknown as Parameters<typeof handle>[0], deps));
-        const answer = (body?: unknown) => (counted ? freshly(deps, answerWith) : answerWith({ body }));
+        const answer = (body?: unknown) =>
+          counted ? freshly(deps, counted, answerWith) : answerWith({ body });
         return readBody === undefined ? answer() : readBody(request).then(answer);
       }),
   };

@@ -25,7 +25,7 @@ export const featureVerdict: Group<FeatureDeps> = {
     endpoint('GET /applications/:id/features/:feature/senders', {
       access: { within: 'application', least: 'User' },
       operationId: 'listSenders',
-      counted: true,
+      counted: 'now',
       summary: 'Read who asks for a feature',
       description:
         'A sender is kept for 90 days after it last asked for the feature in an environment. Browsers and apps are told apart by family and main version, servers by what they call themselves and the `appVersion` of their reports.',
@@ -57,7 +57,7 @@ export const featureVerdict: Group<FeatureDeps> = {
     endpoint('GET /applications/:id/features/:feature/verdict', {
       access: { within: 'application', least: 'User' },
       operationId: 'judgeFeature',
-      counted: true,
+      counted: 'now',
       summary: 'Read what can be said of a feature',
       description:
         'Whether it is still used, and why that can be said. Silence is never taken for safety: where nothing reports any more, the verdict is `cannot_tell`.',

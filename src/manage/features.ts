@@ -60,7 +60,7 @@ export const features: Group<FeatureDeps> = {
     endpoint('GET /applications/:id/features', {
       access: { within: 'application', least: 'User' },
       operationId: 'listFeatures',
-      counted: true,
+      counted: 'any',
       summary: 'List the features of an application',
       description: 'In rows there are no pages.',
       query: { ...paging, ...filters, ...format },
@@ -101,7 +101,7 @@ export const features: Group<FeatureDeps> = {
     endpoint('GET /applications/:id/features/:feature', {
       access: { within: 'application', least: 'User' },
       operationId: 'getFeature',
-      counted: true,
+      counted: 'any',
       summary: 'Read a feature',
       answers: { 200: oneTagged(FeatureDetail, 'The feature. Packets and notes do not change its `ETag`.') },
       refuses: { not_found: unknownFeature, backpressure: tooManyReports },

@@ -1,12 +1,12 @@
-import type { Freshness } from '../commit/usage-engine.ts';
+import type { Freshness, PeopleFreshness } from '../commit/usage-engine.ts';
 import type { Header } from '../http/endpoint.ts';
 import type { Reply } from '../http/types.ts';
 import { timeText } from './answers.ts';
 
 /** What tells how complete the counts are that reports read: see `UsageEngine.freshen`. */
 export interface FreshnessDeps {
-  /** @throws {ApiError} `engine_unavailable` */
-  freshen(): Promise<Freshness> | undefined;
+  /** @throws {ApiError} `store_unavailable`, `engine_unavailable` */
+  freshen(people?: PeopleFreshness): Promise<Freshness | undefined>;
 }
 
 /** The headers of an answer on one of several machines. */
@@ -51,16 +51,15 @@ export function fieldsOf(fresh: Freshness | undefined): {
 
 /**
  * Answers when what this node has counted is in the store, and as much of the others as is known; the headers say how much that
- * is. On one machine nothing waits.
+ * is.
+ * @param people how much of the users must be there: see `UsageEngine.freshen`
  */
-export function freshly(
+export async function freshly(
   { freshen }: FreshnessDeps,
+  people: PeopleFreshness,
   answer: (call: { readonly fresh: Freshness | undefined }) => Reply | Promise<Reply>,
-): Reply | Promise<Reply> {
-  const wait = freshen();
-  if (wait === undefined) return answer({ fresh: undefined });
-  return wait.then(async (fresh) => {
-    const reply = await answer({ fresh });
-    return { ...reply, headers: { ...reply.headers, ...headersOf(fresh) } };
-  });
+): Promise<Reply> {
+  const fresh = await freshen(people);
+  const reply = await answer({ fresh });
+  return fresh === undefined ? reply : { ...reply, headers: { ...reply.headers, ...headersOf(fresh) } };
 }

@@ -77,7 +77,7 @@ export const identities: Group<IdentityDeps> = {
     endpoint('GET /applications/:id/identities/:identity/exposures', {
       access: { within: 'application', least: 'User' },
       operationId: 'listExposures',
-      counted: true,
+      counted: 'now',
       summary: 'Read which variants an identity had',
       description: 'An identity that is not known has none.',
       query: { environment: EnvironmentName, ...format },

@@ -23,7 +23,7 @@ export const ingest: Group<ReportingDeps> = {
     endpoint('GET /applications/:id/ingest', {
       access: { within: 'application', least: 'User' },
       operationId: 'reportIngest',
-      counted: true,
+      counted: 'any',
       summary: 'Report what was accepted and what was refused, why, and from which sender',
       description:
         'Without `to` the report ends now; without `from` it is a day long. A refused request is in it after a second. In rows, each hour has rows of its own.',

@@ -42,7 +42,7 @@ export const metrics: Group<ReportingDeps> = {
     endpoint('GET /applications/:id/metrics', {
       access: { within: 'application', least: 'User' },
       operationId: 'listMetrics',
-      counted: true,
+      counted: 'any',
       summary: 'List the metrics of an application',
       description: 'In rows there are no pages.',
       query: { ...paging, declared: declaredFilter, ...format },

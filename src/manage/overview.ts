@@ -95,7 +95,7 @@ however many callers ask, so ask again every second or two, with \`If-None-Match
     endpoint('GET /applications/:id/overview/users', {
       access: { within: 'application', least: 'User' },
       operationId: 'overviewUsers',
-      counted: true,
+      counted: 'recent',
       summary: 'Count the users of some features',
       description:
         'In the whole UTC days that the range touches, for the rows of the overview that a page shows just now.',
@@ -129,7 +129,7 @@ async function makeFresh(
   teamId: string,
   task: Omit<OverviewTask, 'fresh'>,
 ): Promise<PackedJson> {
-  return reports.make(teamId, 'overview', { ...task, fresh: await freshen() });
+  return reports.make(teamId, 'overview', { ...task, fresh: await freshen('any') });
 }
 
 /** What of the accounts an overview shows. A change of it is shown at once, so it has a version. */

@@ -22,7 +22,7 @@ export const prometheus: Group<ReportDeps> = {
     endpoint('GET /applications/:id/prometheus', {
       access: { within: 'application', least: 'User' },
       operationId: 'scrapeUsage',
-      counted: true,
+      counted: 'any',
       summary: 'Read what was counted, in the text format of Prometheus',
       description: `Counters begin anew with each month (UTC). At most ${maxShown.features} variants and ${maxShown.metrics} metrics are shown, those that count most;
 \`flagmeter_series_left_out\` tells how many are not.`,

@@ -42,7 +42,7 @@ export const admission = {
   maxConnectionsPerAddress: Type.Optional(
     whole(
       'Admission',
-      'Maximum connections of a client address, HTTP and gRPC together (0: unlimited). Trusted proxies are exempt',
+      'Maximum connections per client address, HTTP and gRPC together (0: unlimited). Trusted proxies are exempt',
       { minimum: 0, maximum: 1_000_000, defaultText: 'a quarter of the open files, at most 16384' },
     ),
   ),

@@ -1,5 +1,6 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { keysIn, prefixedKey, prefixKey } from './key-prefix.ts';
+import type { Table } from './lmdb.ts';
 import type { UsageStore } from './usage.ts';
 
 /**
@@ -24,6 +25,19 @@ export interface Identity {
   /** JSON. */
   readonly profile: Buffer;
 }
+
+/** Where people are. */
+export interface IdentityTables {
+  readonly identities: Records;
+  readonly identityDays: Records;
+}
+
+/** What one record is read and written by. */
+type Records = Pick<Table, 'resetReadTxn'> & {
+  get(key: Buffer): Buffer | undefined;
+  putSync(key: Buffer, value: Buffer): unknown;
+  removeSync(key: Buffer): unknown;
+};
 
 /** An id by its hash, and its expiry (Unix ms). */
 interface Life {
@@ -113,7 +127,7 @@ export function digestOfInstance(instanceId: string): Buffer | undefined {
 
 /** An application's id as last committed; `undefined` when it was never minted, or is expired and swept. */
 export function findInstance(
-  store: UsageStore,
+  store: IdentityTables,
   application: number,
   instanceId: string,
 ): Instance | undefined {
@@ -151,14 +165,10 @@ export function findProfile(store: UsageStore, application: number, digest: Buff
 
 /**
  * Stores a new id. The previous one stays valid for the grace period, and the one before that ends. Call it in a
- * transaction: the second of two mints for one person must find what the first has stored.
+ * transaction: the second of two mints for one person must find what the first has stored. The id is new, unless it is one of the
+ * person's two: then nothing changes.
  */
-export function putMint(store: UsageStore, mint: Mint): void {
-  putHashedMint(store, hashedId(mint));
-}
-
-/** Stores a new id, as `putMint` does. The id is new, unless it is one of the person's two: then nothing changes. */
-export function putHashedMint(store: UsageStore, mint: HashedMint): void {
+export function putHashedMint(store: IdentityTables, mint: HashedMint): void {
   const { application, digest, hash, high, low, expiresAt, graceUntil } = mint;
   const key = prefixedKey(application, digest);
   const known = readIdentity(store, key);
@@ -174,12 +184,10 @@ export function putHashedMint(store: UsageStore, mint: HashedMint): void {
 }
 
 /** Extends the life of an id, unless it was replaced or removed. Call it in a transaction. */
-export function putUse(store: UsageStore, use: InstanceUse): void {
-  putHashedUse(store, hashedId(use));
-}
-
-/** Extends the life of an id, as `putUse` does. */
-export function putHashedUse(store: UsageStore, { application, digest, hash, expiresAt }: HashedUse): void {
+export function putHashedUse(
+  store: IdentityTables,
+  { application, digest, hash, expiresAt }: HashedUse,
+): void {
   const key = prefixedKey(application, digest);
   const known = readIdentity(store, key);
   if (known === undefined || !known.current.hash.equals(hash)) return;
@@ -188,7 +196,7 @@ export function putHashedUse(store: UsageStore, { application, digest, hash, exp
 }
 
 /** Removes a person of an application with their ids. Call it in a transaction. */
-export function removeIdentity(store: UsageStore, application: number, digest: Buffer): void {
+export function removeIdentity(store: IdentityTables, application: number, digest: Buffer): void {
   const key = prefixedKey(application, digest);
   const known = readIdentity(store, key);
   if (known === undefined) return;
@@ -234,7 +242,7 @@ export function sweepInstances(store: UsageStore, now: number, limit: number): n
 const nothing = Buffer.alloc(0);
 const noLife: Life = { hash: Buffer.alloc(hashBytes), expiresAt: 0 };
 
-function readIdentity(store: UsageStore, key: Buffer): Identity | undefined {
+function readIdentity(store: IdentityTables, key: Buffer): Identity | undefined {
   const value = store.identities.get(key);
   if (value === undefined) return undefined;
   return {
@@ -251,7 +259,7 @@ function readLife(value: Buffer, at: number): Life {
   return { hash: value.subarray(at, at + hashBytes), expiresAt: value.readDoubleBE(at + hashBytes) };
 }
 
-function putIdentity(store: UsageStore, key: Buffer, identity: Identity): void {
+function putIdentity(store: IdentityTables, key: Buffer, identity: Identity): void {
   const value = Buffer.allocUnsafe(headBytes + identity.profile.length);
   for (const [at, { hash, expiresAt }] of [identity.current, identity.before].entries()) {
     value.set(hash, at * lifeBytes);

@@ -16,6 +16,8 @@ export interface Layout {
   readonly store: 'accounts' | 'usage' | 'spool';
   /** The first leads from layout 1 to 2, and so on. The last leads to the layout of this program. */
   readonly steps: readonly Step[];
+  /** The number while a journal holds what the store lacks; else the number is that of the steps. See journal-mark.ts. */
+  readonly journalled?: number;
 }
 
 /** Migrates a store to the next layout, within one transaction. */
@@ -23,8 +25,8 @@ export type Step = (lmdb: LmdbEnvironment) => void;
 
 /** The layouts of this program. */
 export const accountsLayout: Layout = { store: 'accounts', steps: [] };
-export const usageLayout: Layout = { store: 'usage', steps: [carryNothing] };
-export const spoolLayout: Layout = { store: 'spool', steps: [] };
+export const usageLayout: Layout = { store: 'usage', steps: [carryNothing], journalled: 3 };
+export const spoolLayout: Layout = { store: 'spool', steps: [], journalled: 2 };
 
 /** The number of the layout that this program reads and writes. */
 export function currentLayout({ steps }: Layout): number {
@@ -57,7 +59,7 @@ export function openLaidOut(data: string, layout: Layout): LmdbEnvironment {
  */
 export function attachLaidOut(data: string, layout: Layout): LmdbEnvironment {
   const lmdb = openLmdb(join(data, layout.store));
-  const found = readLayout(lmdb);
+  const found = plainLayout(lmdb, layout);
   const current = currentLayout(layout);
   if (found === undefined || found === current) return lmdb;
   void lmdb.close();
@@ -75,7 +77,7 @@ export async function checkNotNewer(data: string, layout: Layout): Promise<void>
   const folder = join(data, layout.store);
   if (!isPresent(join(folder, 'data.mdb')) || !isPresent(join(folder, 'lock.mdb'))) return;
   const lmdb = openLmdb(folder);
-  const found = readLayout(lmdb);
+  const found = plainLayout(lmdb, layout);
   await lmdb.close();
   if (found !== undefined && found > currentLayout(layout)) throw tooNew(data, layout, found);
 }
@@ -83,7 +85,7 @@ export async function checkNotNewer(data: string, layout: Layout): Promise<void>
 /** Opens a store that nothing else uses, without migrating it; `undefined` when it has another layout than this program. */
 export function openIfCurrent(data: string, layout: Layout): LmdbEnvironment | undefined {
   const lmdb = openLmdb(join(data, layout.store));
-  if (readLayout(lmdb) === currentLayout(layout)) return lmdb;
+  if (plainLayout(lmdb, layout) === currentLayout(layout)) return lmdb;
   void lmdb.close();
   return undefined;
 }
@@ -95,8 +97,14 @@ export function readLayout(lmdb: LmdbEnvironment): number | undefined {
   return numbers?.get('layout');
 }
 
+/** The number of a store's layout, whether or not it has a journal. */
+function plainLayout(lmdb: LmdbEnvironment, layout: Layout): number | undefined {
+  const found = readLayout(lmdb);
+  return found !== undefined && found === layout.journalled ? currentLayout(layout) : found;
+}
+
 function migrate(lmdb: LmdbEnvironment, data: string, layout: Layout): void {
-  const kept = readLayout(lmdb);
+  const kept = plainLayout(lmdb, layout);
   const isUnnumbered = kept === undefined && layout.store === 'usage';
   const found = kept ?? (isUnnumbered ? 1 : currentLayout(layout));
   if (found > currentLayout(layout)) throw tooNew(data, layout, found);

@@ -1,22 +1,24 @@
-import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { CommitFailed, startCommitter } from '../../src/commit/committer.ts';
+import { Batch } from '../../src/commit/batch.ts';
+import { CommitFailed } from '../../src/commit/committer.ts';
 import { Intake } from '../../src/commit/intake.ts';
 import { createLog } from '../../src/log.ts';
 import { seriesRef } from '../../src/store/blocks.ts';
 import { StoreHealth } from '../../src/store/store-health.ts';
+import { openUsageStore } from '../../src/store/usage.ts';
+import { startTestCommitters } from '../support/committers.ts';
 import { roomyLimits } from '../support/roomy-intake.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
-const workerFile = fileURLToPath(new URL('../../dist/node/commit/worker.js', import.meta.url));
 const clock = { now: () => 0, monotonic: () => 0 };
 const sleeper = new Int32Array(new SharedArrayBuffer(4));
 
 test('commits follow one another even while the event loop never reaches its next turn', async () => {
   const data = temporaryDirectory();
+  const store = openUsageStore(data);
   const log = createLog('error', () => {}, clock);
   const health = new StoreHealth({ log, data, after: () => {}, fatal: () => {} });
-  const intake = new Intake([startCommitter(workerFile, data)], health, clock, {
+  const intake = new Intake(await startTestCommitters(store, data), health, clock, {
     ...roomyLimits,
     batchPackets: 128,
   });
@@ -41,10 +43,12 @@ test('commits follow one another even while the event loop never reaches its nex
     answered: 3,
   });
   await intake.close();
+  await store.lmdb.close();
 });
 
-test('a batch that a worker finds corrupt is refused, and the service stops as it does for a failing disk', async () => {
+test('a batch that cannot be folded stops the service, and the next start names its frame', async () => {
   const data = temporaryDirectory();
+  const store = openUsageStore(data);
   const stopped: string[] = [];
   const log = createLog('error', () => {}, clock);
   const health = new StoreHealth({
@@ -53,24 +57,27 @@ test('a batch that a worker finds corrupt is refused, and the service stops as i
     after: () => {},
     fatal: (reason) => void stopped.push(reason),
   });
-  const intake = new Intake([startCommitter(workerFile, data)], health, clock, {
-    ...roomyLimits,
-    batchPackets: 10,
-  });
-  const nameless = intake.laneOf(0).submit(0, (batch) => batch.counts.add(seriesRef(1, 0), 4, 1, 0, 0));
-  await expect(nameless).rejects.toMatchObject({ code: 'store_unavailable' });
-  expect({ stopped, ready: health.ready, failed: intake.failedCommits }).toEqual({
-    stopped: ['the store failed'],
-    ready: false,
-    failed: 1,
-  });
+  const committers = await startTestCommitters(store, data, { failed: (error) => health.failed(error) });
+  const intake = new Intake(committers, health, clock, { ...roomyLimits, batchPackets: 10 });
+  await intake.laneOf(0).submit(0, (batch) => batch.counts.add(seriesRef(1, 0), 4, 1, 0, 0));
+  await expect(committers[0]!.fold()).rejects.toThrow('a new series comes with its name');
+  expect({ stopped, ready: health.ready }).toEqual({ stopped: ['the store failed'], ready: false });
   await intake.close();
+  await expect(startTestCommitters(store, data)).rejects.toThrow(
+    /Cannot fold frame 1, which ends at offset \d+ of .*journal\/1\/0000000001\.segment: .*name/,
+  );
+  await store.lmdb.close();
 });
 
-test('a worker that cannot open its store refuses every commit, also those after its end', async () => {
-  const committer = startCommitter(workerFile, '/dev/null/nowhere');
-  const step = { kind: 'erase', application: 1, environments: [] } as never;
-  await expect(committer.maintain(step)).rejects.toThrow(CommitFailed);
-  await expect(committer.maintain(step)).rejects.toThrow(CommitFailed);
-  await committer.close();
+test('threads that cannot open the store fail, and so does every commit', async () => {
+  const store = openUsageStore(temporaryDirectory());
+  let failed = (_: unknown) => {};
+  const failure = new Promise<unknown>((resolve) => {
+    failed = resolve;
+  });
+  const [committer] = await startTestCommitters(store, '/dev/null/nowhere', { failed });
+  expect(await failure).toBeInstanceOf(CommitFailed);
+  await expect(committer!.commit(new Batch().seal())).rejects.toThrow(CommitFailed);
+  await committer!.close();
+  await store.lmdb.close();
 });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createAggregator } from '../../src/commit/aggregator.ts';
 import type { Envelope } from '../../src/commit/envelope.ts';
-import { decodeFrame, encodeFrame } from '../../src/commit/frame.ts';
+import { decodeEnvelope, encodeEnvelope } from '../../src/commit/envelope-codec.ts';
 import { readCarried } from '../../src/store/carried.ts';
 import { digestOfInstance } from '../../src/store/instances.ts';
 import { openUsageStore, type UsageStore } from '../../src/store/usage.ts';
@@ -42,7 +42,7 @@ function counted(store: UsageStore) {
   return { rows, carried };
 }
 
-const inFrame = (envelope: Envelope) => decodeFrame(Buffer.concat(encodeFrame(envelope)));
+const inFrame = (envelope: Envelope) => decodeEnvelope(Buffer.concat(encodeEnvelope(envelope)));
 
 const batches = fc.array(
   fc.record({
@@ -71,9 +71,12 @@ test('folding frames in any groups, some failed first, leaves the store as one c
           const fails = () => {
             throw new Error('the disk is full');
           };
-          expect(() => fold(waiting, fails)).toThrow('the disk is full');
+          expect(() => fold('prompt', waiting, fails)).toThrow('the disk is full');
+          fold('prompt', waiting, () => {});
+          expect(() => fold('people', waiting, fails)).toThrow('the disk is full');
         }
-        fold(waiting, () => {});
+        if (begins !== 'failed fold') fold('prompt', waiting, () => {});
+        fold('people', waiting, () => {});
         waiting = [];
       }
       expect(counted(other)).toEqual(counted(one));
@@ -84,7 +87,7 @@ test('folding frames in any groups, some failed first, leaves the store as one c
 });
 
 test('a frame of a later version is refused', () => {
-  const [body] = encodeFrame(sealed([{ packets: [], mints: false, forgets: false }])[0]!);
+  const [body] = encodeEnvelope(sealed([{ packets: [], mints: false, forgets: false }])[0]!);
   body![0] = 2;
-  expect(() => decodeFrame(body!)).toThrow('a later version of flagmeter wrote it, in version 2');
+  expect(() => decodeEnvelope(body!)).toThrow('a later version of flagmeter wrote it, in version 2');
 });

@@ -1,8 +1,6 @@
-import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Batch } from '../../src/commit/batch.ts';
-import { startCommitter } from '../../src/commit/committer.ts';
 import { Intake } from '../../src/commit/intake.ts';
 import { SeriesDictionary } from '../../src/commit/series-dictionary.ts';
 import { createLog } from '../../src/log.ts';
@@ -12,15 +10,15 @@ import { StoreHealth } from '../../src/store/store-health.ts';
 import { openUsageStore } from '../../src/store/usage.ts';
 import { addPacket } from '../../src/telemetry/add-packet.ts';
 import { checkPacket, type Packet } from '../../src/telemetry/packet.ts';
+import { startTestCommitters } from '../support/committers.ts';
 import { finish } from '../support/finish.ts';
 import { roomyLimits } from '../support/roomy-intake.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
-const workerFile = fileURLToPath(new URL('../../dist/node/commit/worker.js', import.meta.url));
 const start = Date.UTC(2026, 0, 31, 12, 0);
 
 /** One run of the service's packet path: everything from checked packet to disk, with real worker threads. */
-function startRun(data: string, workers: number, batchPackets: number) {
+async function startRun(data: string, workers: number, batchPackets: number) {
   const clock = { now: () => start, monotonic: () => 0 };
   const health = new StoreHealth({
     log: createLog('error', () => {}, clock),
@@ -29,7 +27,7 @@ function startRun(data: string, workers: number, batchPackets: number) {
     fatal: (reason) => expect.unreachable(reason),
   });
   const store = openUsageStore(data);
-  const committers = Array.from({ length: workers }, () => startCommitter(workerFile, data));
+  const committers = await startTestCommitters(store, data, { workers });
   const intake = new Intake(committers, health, clock, { ...roomyLimits, batchPackets });
   const dictionary = new SeriesDictionary(store, { features: 1000, variants: 64, metrics: 1000 });
   return {
@@ -71,7 +69,7 @@ test('for any packets, batching, number of workers and restarts, the report is t
       const data = temporaryDirectory();
       const naive = new Map<string, number>();
       for (const { workers, batchPackets, packets } of runs) {
-        const service = startRun(data, workers, batchPackets);
+        const service = await startRun(data, workers, batchPackets);
         const answers: Promise<void>[] = [];
         for (const { sent, wait } of packets) {
           answers.push(service.send(sent.application, sent.packet, sent.minute));

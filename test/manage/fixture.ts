@@ -61,7 +61,7 @@ export async function openManageFixture(rate = 0, plans: 'fixed' | 'open' = 'ope
     engine: fixture.engine,
     accounts: fixture.store,
     authenticate: createBearer(settings, createConsoleCallers(settings).claimsOf),
-    freshen: () => undefined,
+    freshen: async () => undefined,
     isStillValid: (claims: AccessClaims, draft: AccountDraft) => isStillValid(settings, claims, draft),
     rates: new KeyedLimits(rate, rate),
   };

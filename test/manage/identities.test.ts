@@ -198,7 +198,7 @@ test('members see, admins forget, and callers of other teams are refused', async
   const routes = routesFrom([identities], {
     directory,
     authenticate: createBearer(settings),
-    freshen: () => undefined,
+    freshen: async () => undefined,
     isStillValid: (claims: AccessClaims, draft: AccountDraft) => isStillValid(settings, claims, draft),
     rates: new KeyedLimits(0, 0),
     store,

@@ -58,7 +58,7 @@ export async function openRegistry(): Promise<Registry> {
   const parts = {
     directory,
     authenticate: createBearer(settings),
-    freshen: () => undefined,
+    freshen: async () => undefined,
     isStillValid: (claims: AccessClaims, draft: AccountDraft) => isStillValid(settings, claims, draft),
     rates: new KeyedLimits(0, 0),
     reports: pool,

@@ -4,10 +4,11 @@ import {
   digestOfInstance,
   findInstance,
   findProfile,
+  hashedId,
   newInstanceId,
   openDigestSecret,
-  putMint,
-  putUse,
+  putHashedMint,
+  putHashedUse,
   removeIdentity,
   sweepInstances,
 } from '../../src/store/instances.ts';
@@ -30,15 +31,18 @@ function idOf(name: string, n: number, application = 1): string {
 }
 
 function mint(store: UsageStore, name: string, n: number, at = start, application = 1): void {
-  putMint(store, {
-    application,
-    instanceId: idOf(name, n, application),
-    high: 1,
-    low: 2,
-    profile: JSON.stringify({ identity: name, n }),
-    expiresAt: at + ttl,
-    graceUntil: at + hour,
-  });
+  putHashedMint(
+    store,
+    hashedId({
+      application,
+      instanceId: idOf(name, n, application),
+      high: 1,
+      low: 2,
+      profile: JSON.stringify({ identity: name, n }),
+      expiresAt: at + ttl,
+      graceUntil: at + hour,
+    }),
+  );
 }
 
 function endOf(store: UsageStore, name: string, n: number, application = 1): number | undefined {
@@ -99,9 +103,10 @@ test('use prolongs an id, unless it was replaced or never minted', async () => {
   const expiresAt = start + 40 * day;
   transact(store, () => {
     for (const n of [1, 2]) mint(store, 'ann', n);
-    for (const n of [1, 2, 3]) putUse(store, { application: 1, instanceId: idOf('ann', n), expiresAt });
-    putUse(store, { application: 1, instanceId: idOf('ann', 2), expiresAt: start });
-    putUse(store, { application: 1, instanceId: idOf('eve', 1), expiresAt });
+    for (const n of [1, 2, 3])
+      putHashedUse(store, hashedId({ application: 1, instanceId: idOf('ann', n), expiresAt }));
+    putHashedUse(store, hashedId({ application: 1, instanceId: idOf('ann', 2), expiresAt: start }));
+    putHashedUse(store, hashedId({ application: 1, instanceId: idOf('eve', 1), expiresAt }));
   });
   expect(endsOf(store)).toEqual([start + hour, expiresAt, undefined]);
   expect(endOf(store, 'eve', 1)).toBeUndefined();
@@ -113,7 +118,10 @@ test('a sweep removes people whose ids have all expired before today', async () 
   transact(store, () => {
     for (const name of ['ann', 'bob', 'eve']) mint(store, name, 1);
     mint(store, 'bob', 2, start + 2 * day);
-    putUse(store, { application: 1, instanceId: idOf('eve', 1), expiresAt: start + 50 * day });
+    putHashedUse(
+      store,
+      hashedId({ application: 1, instanceId: idOf('eve', 1), expiresAt: start + 50 * day }),
+    );
   });
   const leftAt = (now: number) => {
     while (transact(store, () => sweepInstances(store, now, 1)) > 0);

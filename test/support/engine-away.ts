@@ -10,11 +10,12 @@ export interface SwitchedStorage extends Storage {
 
 /** Everything is in the data directory, but each request asks for it as if it were elsewhere. */
 export function switchedStorage(): SwitchedStorage {
+  const embedded = embeddedStorage();
   const storage: SwitchedStorage = {
-    ...embeddedStorage,
+    ...embedded,
     away: false,
     async openEngine(parts, health) {
-      const engine = await embeddedStorage.openEngine(parts, health);
+      const engine = await embedded.openEngine(parts, health);
       const current: Engine['current'] = async () => {
         if (storage.away) throw new ApiError('engine_unavailable', engineUnavailable, 2);
       };

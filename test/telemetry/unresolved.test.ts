@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { Batch } from '../../src/commit/batch.ts';
 import { SeriesDictionary } from '../../src/commit/series-dictionary.ts';
 import { Instances } from '../../src/identities/instances.ts';
-import { digestIdentity, newInstanceId, putMint } from '../../src/store/instances.ts';
+import { digestIdentity, hashedId, newInstanceId, putHashedMint } from '../../src/store/instances.ts';
 import type { Application } from '../../src/store/records.ts';
 import { transact } from '../../src/store/transact.ts';
 import { openUsageStore } from '../../src/store/usage.ts';
@@ -20,7 +20,7 @@ const [environment, now] = [3, 60_000_000];
 function openInstances(resolvesLater: boolean) {
   const store = openUsageStore(temporaryDirectory());
   const none = async () => {};
-  const usage = { store, digestSecret: secret, keepMint: none, forget: none, resolvesLater };
+  const usage = { peopleOf: () => store, digestSecret: secret, keepMint: none, forget: none, resolvesLater };
   return { store, instances: new Instances({ usage, randomBytes: () => secret, ttlMs: 1000, graceMs: 0 }) };
 }
 
@@ -44,7 +44,7 @@ test('an instance id that is known and has expired is dropped', async () => {
   const { store, instances } = openInstances(true);
   const life = { expiresAt: now - 1, graceUntil: now };
   const mint = { application: 1, instanceId, high: 1, low: 2, profile: '{}', ...life };
-  transact(store.lmdb, () => putMint(store, mint));
+  transact(store.lmdb, () => putHashedMint(store, hashedId(mint)));
   const packet = { k: 'key', e: 'Production', i: instanceId };
   const { unresolved, instanceDropped } = attribute(instances, packet, application, environment, now);
   expect([unresolved, instanceDropped]).toEqual([undefined, true]);

@@ -9,8 +9,8 @@ import { RateLimits } from '../../src/admission/rate-limits.ts';
 import { UnknownSenders } from '../../src/admission/unknown-senders.ts';
 import { createAggregator } from '../../src/commit/aggregator.ts';
 import type { Batch } from '../../src/commit/batch.ts';
-import { CommitFailed, type Committer } from '../../src/commit/committer.ts';
-import { EmbeddedUsage } from '../../src/commit/embedded-usage.ts';
+import { CommitFailed } from '../../src/commit/committer.ts';
+import { EmbeddedUsage, type FoldingCommitter } from '../../src/commit/embedded-usage.ts';
 import { Intake } from '../../src/commit/intake.ts';
 import { SeriesDictionary } from '../../src/commit/series-dictionary.ts';
 import { routesFrom } from '../../src/http/endpoint.ts';
@@ -40,7 +40,9 @@ async function open() {
   const refused: CommitFailed[] = [];
   let steps = Number.POSITIVE_INFINITY;
   const turn = () => new Promise((resolve) => setImmediate(resolve));
-  const committer: Committer = {
+  const committer: FoldingCommitter = {
+    fold: async () => 0,
+    unfolded: { frames: 0, bytes: 0 },
     async commit(envelope) {
       await turn(); // As far away as a worker.
       const failure = refused.pop();
@@ -61,6 +63,7 @@ async function open() {
   const usageEngine = new EmbeddedUsage({
     store,
     digestSecret: Buffer.alloc(32),
+    clock,
     committers: [committer],
     health,
     laneOf: (application) => intake.laneOf(application),

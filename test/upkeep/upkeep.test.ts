@@ -17,7 +17,7 @@ test('a service that is started days later rolls up its data, and reports the sa
   const access = await token(first.http, first.credentials);
   const id = await createApplication(first.http, access, { name: 'shop' });
   const { key } = await createKey(first.http, access, id, 'Mobile');
-  const start = Date.now();
+  const start = Math.floor(Date.now() / 3_600_000) * 3_600_000 - 60_000; // Three minutes of one hour, and one of another.
   for (const minutesAgo of [0, 1, 2, 61]) {
     const time = new Date(start - minutesAgo * 60_000).toISOString();
     const stats = [{ feature: 'checkout', variantStats: { on: { checkCount: 1 } } }];

@@ -15,7 +15,7 @@ const headBytes = 4 * (1 + kinds.length);
 const packr = new Packr({ useRecords: false });
 
 /** The parts of a frame's body, to be written one after the other before the batch is released. */
-export function encodeFrame({ batch, ...envelope }: Envelope): Uint8Array[] {
+export function encodeEnvelope({ batch, ...envelope }: Envelope): Uint8Array[] {
   const head = Buffer.alloc(headBytes);
   head.writeUInt32LE(version, 0);
   const parts: Uint8Array[] = [head];
@@ -33,7 +33,7 @@ export function encodeFrame({ batch, ...envelope }: Envelope): Uint8Array[] {
  * The batch of a frame's body.
  * @throws {Error} when a later version wrote it
  */
-export function decodeFrame(body: Uint8Array): Envelope {
+export function decodeEnvelope(body: Uint8Array): Envelope {
   const view = new DataView(body.buffer, body.byteOffset, body.byteLength);
   const found = view.getUint32(0, true);
   if (found !== version) throw new Error(`a later version of flagmeter wrote it, in version ${found}`);

@@ -1,0 +1,215 @@
+import { rmSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { JournalDamaged } from '../journal/errors.ts';
+import { journalDirectory } from '../journal/files.ts';
+import { JournalReader } from '../journal/reader.ts';
+import { type Journal, segmentName } from '../journal/segment.ts';
+import { prepareSpare, recycle } from '../journal/spares.ts';
+import { putFolded, readFolded } from '../store/journal-mark.ts';
+import type { LmdbEnvironment } from '../store/lmdb.ts';
+import type { Aggregator } from './aggregator.ts';
+import type { Envelope } from './envelope.ts';
+import { decodeEnvelope } from './envelope-codec.ts';
+
+/** Where a journal is, as the threads that write and read it are started with. */
+export interface JournalPlace {
+  /** Its name is the number of the lane. */
+  readonly directory: string;
+  /** See `Journal`. */
+  readonly id: Uint8Array;
+  readonly segmentSize: number;
+}
+
+/** The journal in a directory, which is made if it is missing. */
+export function openJournal({ directory, id, segmentSize }: JournalPlace): Journal {
+  return { files: journalDirectory(directory), id, segmentSize };
+}
+
+/** What a thread that folds is started with. */
+export interface Journals {
+  readonly journal: JournalPlace;
+  /** Journals of lanes that are no more: this thread folds and removes them. */
+  readonly others: readonly JournalPlace[];
+}
+
+/** What a thread that folds can be called to do. */
+export function foldActions(lmdb: LmdbEnvironment, { journal, others }: Journals, aggregator: Folding) {
+  let own: Fold;
+  return {
+    /**
+     * Opens the journal, before the writer of this process does if it holds frames.
+     * @param isEmpty whether no journal holds any: then the writer may have begun already
+     * @returns the last frame of the journal, once all are folded
+     */
+    open(isEmpty: boolean): number {
+      for (const place of others) {
+        const other = new Fold(lmdb, place, aggregator);
+        other.finish();
+        other.remove();
+      }
+      own = new Fold(lmdb, journal, aggregator);
+      const last = isEmpty ? own.folded : own.finish();
+      if (others.length > 0) aggregator.forget(); // What is in memory may belong to applications of other threads.
+      return last;
+    },
+    fold: (task: FoldTask) => own.fold(task),
+    finish: () => own.finish(),
+    prepare: () => own.prepare(),
+  };
+}
+
+/** See `Aggregator`. */
+export type Folding = Pick<Aggregator, 'fold' | 'forget'>;
+
+/** Bytes of frames that one transaction takes at most, about: it bounds the memory for what they change. */
+const foldBytes = 8 * 1024 * 1024;
+
+/** Bytes that the segments of a journal take at most. Packets are refused before, see `EmbeddedUsage.refusal`. */
+const maxJournalBytes = 128 * 1024 * 1024;
+
+/** Adds one group of what the frames hold to the store, each frame exactly once: the position is part of the transaction. */
+class Follower {
+  readonly #lmdb: LmdbEnvironment;
+  readonly #journal: Journal;
+  readonly #name: string;
+  readonly #add: (envelopes: Iterable<Envelope>, finish: () => void) => void;
+  #reader: JournalReader;
+  /** The last frame of which the store holds the group. */
+  #folded: number;
+
+  /** @throws {JournalDamaged} */
+  constructor(
+    lmdb: LmdbEnvironment,
+    journal: Journal,
+    name: string,
+    add: (envelopes: Iterable<Envelope>, finish: () => void) => void,
+  ) {
+    this.#lmdb = lmdb;
+    this.#journal = journal;
+    this.#name = name;
+    this.#add = add;
+    this.#folded = readFolded(lmdb, name);
+    this.#reader = new JournalReader(journal, this.#folded);
+  }
+
+  get folded(): number {
+    return this.#folded;
+  }
+
+  /** See `Fold.fold`. */
+  fold(upTo = Number.POSITIVE_INFINITY): void {
+    try {
+      while (this.#folded < upTo && this.#foldSome(upTo));
+    } catch (error) {
+      const explained = this.#explain(error);
+      this.#reader.close();
+      this.#reader = new JournalReader(this.#journal, this.#folded);
+      throw explained;
+    }
+  }
+
+  close(): void {
+    this.#reader.close();
+  }
+
+  /** One transaction. @returns whether there may be more */
+  #foldSome(upTo: number): boolean {
+    const before = this.#folded;
+    let last = before;
+    let bytes = 0;
+    const envelopes = function* (this: Follower): Generator<Envelope> {
+      for (const { sequence, body } of this.#reader.frames(upTo)) {
+        yield decodeEnvelope(body);
+        last = sequence;
+        bytes += body.length;
+        if (bytes >= foldBytes) return;
+      }
+    };
+    this.#add(envelopes.call(this), () => {
+      if (last > before) putFolded(this.#lmdb, this.#name, last);
+    });
+    this.#folded = last;
+    return last > before;
+  }
+
+  /** Errors of the disk and of the journal say enough. For others, the frame that was read last is the one to look at. */
+  #explain(error: unknown): unknown {
+    const { position } = this.#reader;
+    const { code, message } = error as Error & { code?: unknown };
+    if (code !== undefined || error instanceof JournalDamaged || position === undefined) return error;
+    const file = join(this.#journal.files.directory, segmentName(position.generation));
+    const frame = `frame ${position.sequence}, which ends at offset ${position.offset} of ${file}`;
+    return new Error(`Cannot fold ${frame}: ${message}`, { cause: error });
+  }
+}
+
+/** Adds the frames of a journal to a store, and recycles the segments that the store has all of. */
+export class Fold {
+  readonly #journal: Journal;
+  readonly #prompt: Follower;
+  readonly #people: Follower;
+
+  /** @throws {JournalDamaged} */
+  constructor(lmdb: LmdbEnvironment, place: JournalPlace, { fold }: Folding) {
+    const lane = basename(place.directory);
+    const journal = openJournal(place);
+    this.#journal = journal;
+    this.#prompt = new Follower(lmdb, journal, lane, (...batches) => fold('prompt', ...batches));
+    this.#people = new Follower(lmdb, journal, `${lane}/people`, (...batches) => fold('people', ...batches));
+  }
+
+  /** The last frame of which the store has everything. */
+  get folded(): number {
+    return this.#people.folded;
+  }
+
+  /**
+   * Adds all frames while the journal has no writer: what an earlier process has left, or what this one leaves.
+   * @returns the last frame of the journal
+   * @throws {JournalDamaged}
+   */
+  finish(): number {
+    this.#prompt.fold();
+    this.#people.fold();
+    const { folded } = this.#prompt;
+    recycle(this.#journal, folded, folded);
+    return folded;
+  }
+
+  /**
+   * Adds the frames up to one that is on disk.
+   * @throws {JournalDamaged} and what LMDB throws; the store holds whole groups of frames then, and the next call goes on
+   */
+  fold({ upTo, people }: FoldTask): void {
+    this.#prompt.fold(upTo);
+    if (people) this.#people.fold(upTo);
+    recycle(this.#journal, this.#people.folded);
+  }
+
+  /**
+   * Keeps a spare segment ready.
+   * @throws {Error} of the file system
+   */
+  prepare(): void {
+    for (const _ of prepareSpare(this.#journal, maxJournalBytes));
+  }
+
+  /** Removes a journal that is folded and has no writer. */
+  remove(): void {
+    this.close();
+    rmSync(this.#journal.files.directory, { recursive: true, force: true });
+  }
+
+  close(): void {
+    this.#prompt.close();
+    this.#people.close();
+  }
+}
+
+/** What a fold is to add. */
+export interface FoldTask {
+  /** The last frame. */
+  readonly upTo: number;
+  /** Whether the people are added, too: see `Groups`. */
+  readonly people: boolean;
+}

@@ -1,0 +1,78 @@
+import { join } from 'node:path';
+import { isJournalEmpty } from '../journal/segment.ts';
+import type { Log } from '../log.ts';
+import {
+  isJournalled,
+  journalLanes,
+  journalsOf,
+  markJournal,
+  openJournalId,
+  readFolded,
+} from '../store/journal-mark.ts';
+import { usageLayout } from '../store/layout.ts';
+import type { UsageStore } from '../store/usage.ts';
+import { WorkerThread } from '../worker-thread.ts';
+import type { Journals } from './fold.ts';
+import { JournaledCommitter, type JournaledCommitterDeps } from './journaled-committer.ts';
+import { UnfoldedPeople } from './unfolded-people.ts';
+import type { WorkerStart } from './worker.ts';
+
+export interface CommittersStart extends Pick<JournaledCommitterDeps, 'after' | 'monotonic' | 'failed'> {
+  /** Where a compiled worker is. */
+  readonly workerFile: (name: string) => string;
+  readonly data: string;
+  /** Number of lanes, each with a journal and a thread that folds it. */
+  readonly workers: number;
+  /** People an environment whose exposures are kept. */
+  readonly maxIdentities?: number;
+  readonly randomBytes: (length: number) => Uint8Array;
+  readonly log: Pick<Log, 'warn'>;
+}
+
+/** Bytes of a segment of the journal: seconds of traffic at full speed. */
+const segmentSize = 16 * 1024 * 1024;
+
+/**
+ * Starts the threads that commit and fold, and folds what an earlier process has left.
+ * @throws {CommitFailed} if that cannot be read or folded
+ */
+export async function startCommitters(
+  store: UsageStore,
+  { workerFile, data, workers, maxIdentities = 100_000, randomBytes, log, ...deps }: CommittersStart,
+): Promise<JournaledCommitter[]> {
+  const id = openJournalId(store.lmdb, randomBytes);
+  if (!isJournalled(store.lmdb, usageLayout)) markJournal(store.lmdb, usageLayout, true);
+  else if (journalLanes(data).length === 0)
+    log.warn('the journal is missing: packets of the last seconds before the server ended are not counted', {
+      directory: journalsOf(data),
+    });
+  const isEmpty = journalLanes(data).every((lane) => isJournalEmpty(join(journalsOf(data), lane)));
+  const committers = journalsFor(data, workers, id).map((journals) => {
+    const start: WorkerStart = { data, maxIdentities, ...journals };
+    return new JournaledCommitter({
+      ...deps,
+      journal: new WorkerThread(workerFile('commit/journal-worker'), journals.journal),
+      folding: new WorkerThread(workerFile('commit/worker'), start),
+      people: new UnfoldedPeople(store),
+    });
+  });
+  await Promise.all(
+    committers.map((committer, at) =>
+      committer.begin(isEmpty ? readFolded(store.lmdb, String(at + 1)) : undefined),
+    ),
+  );
+  return committers;
+}
+
+/** The journals of each lane. Those of lanes that are no more are folded beside the first. */
+function journalsFor(data: string, workers: number, id: Uint8Array): Journals[] {
+  const placeOf = (lane: string) => ({ directory: join(journalsOf(data), lane), id, segmentSize });
+  const own = Array.from({ length: workers }, (_, at) => String(at + 1));
+  const others = journalLanes(data).filter((lane) => !own.includes(lane));
+  return own.map((lane, at) => ({ journal: placeOf(lane), others: at === 0 ? others.map(placeOf) : [] }));
+}
+
+/** Ends the use of journals, if the store has all that they held: an earlier version can open it then. */
+export function endJournals(store: UsageStore, committers: readonly JournaledCommitter[]): void {
+  if (committers.every(({ unfolded }) => unfolded.frames === 0)) markJournal(store.lmdb, usageLayout, false);
+}

@@ -1,0 +1,26 @@
+import { randomBytes } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import type { JournaledCommitter } from '../../src/commit/journaled-committer.ts';
+import { type CommittersStart, startCommitters } from '../../src/commit/start-committers.ts';
+import type { UsageStore } from '../../src/store/usage.ts';
+
+/** Where the build puts the workers. */
+export const workerFile = (name: string) =>
+  fileURLToPath(new URL(`../../dist/node/${name}.js`, import.meta.url));
+
+/** Starts committers with real threads; a failed fold throws in the test unless `failed` is given. */
+export function startTestCommitters(
+  store: UsageStore,
+  data: string,
+  parts: Partial<CommittersStart> = {},
+): Promise<JournaledCommitter[]> {
+  return startCommitters(store, {
+    ...{ workerFile, data, workers: 1, randomBytes, log: { warn: () => {} } },
+    monotonic: () => performance.now(),
+    after: (ms, callback) => void setTimeout(callback, ms).unref(),
+    failed: (error) => {
+      throw error;
+    },
+    ...parts,
+  });
+}

@@ -102,10 +102,15 @@ class Follower {
       while (this.#folded < upTo && this.#foldSome(upTo));
     } catch (error) {
       const explained = this.#explain(error);
-      this.#reader.close();
-      this.#reader = new JournalReader(this.#journal, this.#folded);
+      this.restart();
       throw explained;
     }
+  }
+
+  /** Reads from the first frame on that the store lacks, whatever the segments are now. */
+  restart(): void {
+    this.#reader.close();
+    this.#reader = new JournalReader(this.#journal, this.#folded);
   }
 
   close(): void {
@@ -173,6 +178,9 @@ export class Fold {
     this.#people.fold();
     const { folded } = this.#prompt;
     recycle(this.#journal, folded, folded);
+    // The next segment may have the name of one that is gone.
+    this.#prompt.restart();
+    this.#people.restart();
     return folded;
   }
 

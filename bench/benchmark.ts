@@ -18,41 +18,51 @@ export interface CommonOptions {
   readonly json: boolean;
   /** A run of a second or two, to see that the benchmark works: its figures mean nothing. */
   readonly small: boolean;
-  /** The executable to measure. */
+  /** The executable to measure, and all of them where `--binary` is repeated. */
   readonly binary: string;
+  readonly binaries: readonly string[];
 }
 
 /**
  * Reads `--json`, `--small`, `--binary` and the named numeric options.
  * @param defaults value of each numeric option
  * @param small values that `--small` sets instead
- * @throws {TypeError} on an unknown option or one that is no positive number
+ * @param lists values of each option that is a list, such as `--rates 100,1000`
+ * @throws {TypeError} on an unknown option or one that is not a positive number, or a list of numbers from 0 on
  */
-export function readOptions<Name extends string>(
+export function readOptions<Name extends string, List extends string = never>(
   args: string[],
   defaults: Readonly<Record<Name, number>>,
   small: Partial<Readonly<Record<Name, number>>> = {},
-): CommonOptions & Record<Name, number> {
-  const names = Object.keys(defaults) as Name[];
+  lists = {} as Readonly<Record<List, readonly number[]>>,
+): CommonOptions & Record<Name, number> & Record<List, readonly number[]> {
+  const names = [...Object.keys(defaults), ...Object.keys(lists)];
   const { values } = parseArgs({
     args,
     options: {
       json: { type: 'boolean', default: false },
       small: { type: 'boolean', default: false },
-      binary: { type: 'string', default: binaryPath },
+      binary: { type: 'string', multiple: true, default: [binaryPath] },
       ...Object.fromEntries(names.map((name) => [name, { type: 'string' as const }])),
     },
   });
-  const given = values as Record<string, string | boolean | undefined>;
-  const numbers = names.map((name) => {
+  const textOf = (name: string) => (values as Record<string, unknown>)[name] as string | undefined;
+  const numbers = (Object.keys(defaults) as Name[]).map((name) => {
     const fallback = (values.small ? small[name] : undefined) ?? defaults[name];
-    return [name, numberOf(name, given[name] as string | undefined, fallback)];
+    return [name, numberOf(name, textOf(name), fallback)];
   });
+  const listed = (Object.keys(lists) as List[]).map((name) => [
+    name,
+    listOf(name, textOf(name), lists[name]),
+  ]);
+  const binaries = values.binary.map((path) => resolve(path));
   return {
     json: values.json === true,
     small: values.small === true,
-    binary: resolve(String(values.binary)),
+    binary: binaries.at(-1)!,
+    binaries,
     ...(Object.fromEntries(numbers) as Record<Name, number>),
+    ...(Object.fromEntries(listed) as Record<List, readonly number[]>),
   };
 }
 
@@ -62,6 +72,12 @@ function numberOf(name: string, text: string | undefined, fallback: number): num
     throw new TypeError(`Option '--${name}' must be a positive number: it is '${text}'`);
   }
   return value;
+}
+
+function listOf(name: string, text: string | undefined, fallback: readonly number[]): readonly number[] {
+  const values = text?.split(',').map(Number) ?? fallback;
+  if (values.every((value) => value >= 0 && Number.isFinite(value))) return values;
+  throw new TypeError(`Option '--${name}' must be numbers separated by commas: it is '${text}'`);
 }
 
 /** Prints a line that is not part of the result: on stderr, so that `--json` leaves stdout alone. */

@@ -22,6 +22,7 @@ import { scrape } from './scrape.ts';
 import { start } from './start.ts';
 import { token, verify } from './tokens.ts';
 import { watchers } from './watchers.ts';
+import { wear } from './wear.ts';
 
 const benchmarks: ReadonlyMap<string, Benchmark> = new Map([
   ['ingest', ingest],
@@ -46,6 +47,7 @@ const benchmarks: ReadonlyMap<string, Benchmark> = new Map([
   ['watchers', watchers],
   ['cluster', cluster],
   ['journal', journal],
+  ['wear', wear],
   ['micro', micro],
 ]);
 

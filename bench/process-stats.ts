@@ -28,6 +28,12 @@ export function mainThreadSeconds(pid: number): number {
   return secondsIn(`/proc/${pid}/task/${pid}/stat`);
 }
 
+/** Bytes that a process has caused to be written to disks: the kernel counts whole folios, so it may be several times what is written. */
+export function ioBytes(pid: number): number {
+  const bytes = /^write_bytes: (\d+)/m.exec(readFileSync(`/proc/${pid}/io`, 'latin1'))?.[1];
+  return Number(bytes);
+}
+
 function secondsIn(path: string): number {
   const stat = readFileSync(path, 'latin1');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');

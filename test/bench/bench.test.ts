@@ -222,6 +222,16 @@ describe('the benchmarks', () => {
     for (const [name, value] of Object.entries(figures)) expect(value, name).toBeGreaterThan(0);
   });
 
+  it('measure what a packet costs the disk', async () => {
+    const { runs } = (await result('wear')) as unknown as { runs: Record<string, unknown>[] };
+    expect(runs.map(({ kind, offered }) => [kind, offered])).toEqual([
+      ['plain', 100],
+      ['personal', 100],
+    ]);
+    for (const { perSecond, p50Ms, p99Ms } of runs)
+      for (const figure of [perSecond, p50Ms, p99Ms]) expect(figure).toBeGreaterThan(0);
+  });
+
   it('measure the journal', async () => {
     const figures = await result('journal');
     expect(Object.keys(figures)).toEqual([
@@ -250,6 +260,7 @@ describe('the command line of the benchmarks', () => {
       'memory',
       'invalidation',
       'journal',
+      'wear',
       'micro',
     ])
       expect(stdout).toContain(`\n  ${name} `);

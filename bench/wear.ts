@@ -1,0 +1,234 @@
+import { basename } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { cleanUp, manage, stop } from '../test/support/binary.ts';
+import { type Benchmark, note, readOptions, show } from './benchmark.ts';
+import { type DiskStats, deviceOf, diskStats, diskStatsBetween } from './disk-stats.ts';
+import { round } from './numbers.ts';
+import { type BenchPacket, type PacketMix, packetsOf, requestText } from './packets.ts';
+import { cpuSeconds, ioBytes, rssMb } from './process-stats.ts';
+import { type Service, sendPackets, startService, verifyCounts } from './service.ts';
+
+/** Three flags of two variants each, of 100; and the same with one of ten metrics, from a person. */
+const plain: PacketMix = {
+  features: 100,
+  variants: 2,
+  metrics: 10,
+  featuresPerPacket: 3,
+  metricsPerPacket: 0,
+};
+const personal: PacketMix = { ...plain, metricsPerPacket: 1 };
+
+const fewRates = [100];
+const rates = [100, 1_000, 5_000, 20_000];
+
+/** From this much beside, the figures of a slow rate are of the neighbours: bytes a second. */
+const quietBytes = 20_000;
+
+/** What a packet costs the disk and the CPU, at fixed rates. */
+export const wear: Benchmark = {
+  summary: 'disk writes, flushes and CPU of a packet at fixed rates, of one or more executables in turn',
+  usage:
+    '[--json] [--rates 100,1000,5000,20000] [--delays 0] [--siblings 100] [--people 100000] [--connections 256] [--seconds 30] [--idle 5] [--small] [--binary dist/flagmeter]...',
+  async run(args) {
+    const defaults = { siblings: 100, people: 100_000, connections: 256, seconds: 30, idle: 5 };
+    const small = { people: 50, connections: 8, seconds: 0.5, idle: 0.1 };
+    const lists = { rates: args.includes('--small') ? fewRates : rates, delays: [0] };
+    const options = readOptions(args, defaults, small, lists);
+    try {
+      print(options.json, [
+        ...(await measureKind('plain', options)),
+        ...(await measureKind('personal', options)),
+      ]);
+    } finally {
+      cleanUp();
+    }
+  },
+};
+
+interface Options
+  extends Readonly<Record<'siblings' | 'people' | 'connections' | 'seconds' | 'idle', number>> {
+  readonly rates: readonly number[];
+  /** Values of `--commit-delay`. */
+  readonly delays: readonly number[];
+  readonly binaries: readonly string[];
+}
+
+type Kind = 'plain' | 'personal';
+
+/** A service under test, and what it has been sent. */
+interface Subject {
+  readonly name: string;
+  readonly service: Service;
+  readonly packets: readonly BenchPacket[];
+  readonly accepted: number[];
+  /** The packet that is sent next. */
+  next: number;
+}
+
+/** Figures of one run: those of the disk are `null` where the kernel counts none. */
+interface Run {
+  readonly kind: Kind;
+  readonly offered: number;
+  readonly name: string;
+  readonly perSecond: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  /** Of a packet: kB written, writes and flushes of the device; kB of `/proc/PID/io`; CPU of the process. */
+  readonly diskKb: number | null;
+  readonly writes: number | null;
+  readonly flushes: number | null;
+  readonly ioKb: number;
+  readonly cpuUs: number;
+  readonly rssMb: number;
+  readonly requestBytes: number;
+  /** What the device wrote before the run, with the service idle: kB and flushes a second. */
+  readonly idleKb: number | null;
+  readonly idleFlushes: number | null;
+}
+
+/** All services take their turn at each rate, so that all meet the same machine. */
+async function measureKind(kind: Kind, options: Options): Promise<Run[]> {
+  const since = new Date();
+  const subjects: Subject[] = [];
+  const runs: Run[] = [];
+  for (const binary of options.binaries)
+    for (const delay of options.delays) subjects.push(await prepareSubject(kind, binary, delay, options));
+  for (const rate of options.rates) {
+    for (const subject of subjects) {
+      const run = await measure(subject, kind, rate, options);
+      note(`${kind}, ${rate}/s, ${subject.name}: ${JSON.stringify(run)}`);
+      runs.push(run);
+    }
+  }
+  for (const { service, packets, accepted } of subjects) {
+    await verifyCounts(service, packets, accepted, since);
+    await stop(service);
+  }
+  return runs;
+}
+
+async function prepareSubject(kind: Kind, binary: string, delay: number, options: Options): Promise<Subject> {
+  const { siblings, people } = options;
+  const delayed = delay > 0 ? ['--commit-delay', String(delay), '--commit-siblings', String(siblings)] : [];
+  const service = await startService(binary, delayed);
+  const { http, accessToken, applicationId, key } = service;
+  const path = `/api/v2/applications/${applicationId}`;
+  await manage(http, accessToken, 'PATCH', path, 200, { acceptClientIdentities: true });
+  const packets = kind === 'plain' ? packetsOf(plain, key) : packetsOfPeople(people, key);
+  const accepted = packets.map(() => 0);
+  const name = [basename(binary), ...delayed].join(' ');
+  const subject: Subject = { name, service, packets, accepted, next: 0 };
+  // Every packet has been sent once before, so series and people are known.
+  await send(subject, packets.length, { connections: 64, seconds: 3_600, limit: packets.length });
+  return subject;
+}
+
+/** A packet for each person, who is given the same flags each time. */
+function packetsOfPeople(people: number, key: string): BenchPacket[] {
+  const base = packetsOf(personal, key);
+  return Array.from({ length: people }, (_, at) => {
+    const { body, counts } = base[at % base.length]!;
+    return { body: JSON.stringify({ ...JSON.parse(body), u: `person-${at}` }), counts };
+  });
+}
+
+/** Sends the next packets of a subject, in turn. */
+async function send(
+  subject: Subject,
+  count: number,
+  plan: { connections: number; seconds: number; rate?: number; limit?: number },
+) {
+  const { service, packets, accepted, next } = subject;
+  const chosen = Array.from(
+    { length: Math.min(count, packets.length) },
+    (_, at) => (next + at) % packets.length,
+  );
+  subject.next = (next + count) % packets.length;
+  const report = await sendPackets(
+    service.http,
+    chosen.map((at) => packets[at]!),
+    { warmupSeconds: 0, ...plan },
+  );
+  for (const [at, times] of report.accepted.entries()) accepted[chosen[at]!]! += times;
+  return report;
+}
+
+async function measure(subject: Subject, kind: Kind, rate: number, options: Options): Promise<Run> {
+  const { name, service, packets } = subject;
+  const { pid, data } = service;
+  const device = deviceOf(data);
+  const read = () => (device === undefined ? undefined : diskStats(device));
+  await storeAll(service);
+  const rested = read();
+  await pause(options.idle * 1000);
+  const before = { disk: read(), io: ioBytes(pid), cpu: cpuSeconds(pid) };
+  const { connections, seconds } = options;
+  const { requests, rps, p50, p99 } = await send(subject, rate * seconds, { connections, seconds, rate });
+  await storeAll(service);
+  const idle = between(rested, before.disk);
+  const disk = between(before.disk, read());
+  const perPacket = (value: number | undefined, decimals = 2) =>
+    value === undefined ? null : round(value / requests, decimals);
+  const perIdleSecond = (value: number | undefined) =>
+    value === undefined ? null : round(value / options.idle, 1);
+  if ((idle?.bytes ?? 0) > quietBytes * options.idle) {
+    note(`WRITTEN BY OTHERS to ${device}: ${round(idle!.bytes / 1e3 / options.idle)} kB/s before the run`);
+  }
+  return {
+    ...{ kind, offered: rate, name, perSecond: round(rps), p50Ms: round(p50, 2), p99Ms: round(p99, 2) },
+    diskKb: perPacket(disk && disk.bytes / 1000),
+    writes: perPacket(disk?.writes, 3),
+    flushes: perPacket(disk?.flushes, 3),
+    ioKb: round((ioBytes(pid) - before.io) / 1000 / requests, 2),
+    cpuUs: round(((cpuSeconds(pid) - before.cpu) * 1e6) / requests, 1),
+    rssMb: round(rssMb(pid)),
+    requestBytes: requestText(packets[0]!, service.http).length,
+    idleKb: perIdleSecond(idle && idle.bytes / 1000),
+    idleFlushes: perIdleSecond(idle?.flushes),
+  };
+}
+
+function between(before: DiskStats | undefined, after: DiskStats | undefined): DiskStats | undefined {
+  return before && after && diskStatsBetween(before, after);
+}
+
+/** Reads a report: what it shows is in the store, so each run pays for all that it has sent. */
+async function storeAll({ http, accessToken, applicationId }: Service): Promise<void> {
+  const query = 'environment=Production&step=day';
+  await manage(http, accessToken, 'GET', `/api/v2/applications/${applicationId}/usage?${query}`, 200);
+}
+
+function print(json: boolean, runs: readonly Run[]): void {
+  const columns = [
+    'perSecond',
+    'diskKb',
+    'writes',
+    'flushes',
+    'ioKb',
+    'cpuUs',
+    'p50Ms',
+    'p99Ms',
+    'rssMb',
+    'idleKb',
+  ] as const;
+  show(json, { runs }, [
+    [
+      'a packet',
+      'packets/s',
+      'disk kB',
+      'writes',
+      'flushes',
+      'io kB',
+      'µs CPU',
+      'p50 ms',
+      'p99 ms',
+      'MiB',
+      'beside kB/s',
+    ],
+    ...runs.map((run) => [
+      `${run.kind}, ${run.offered}/s, ${run.name}`,
+      ...columns.map((column) => String(run[column] ?? '–')),
+    ]),
+    ['Every count verified in the usage report.'],
+  ]);
+}

@@ -159,6 +159,7 @@ async function measure(subject: Subject, kind: Kind, rate: number, options: Opti
   const device = deviceOf(data);
   const read = () => (device === undefined ? undefined : diskStats(device));
   await storeAll(service);
+  await pause(options.idle * 1000); // The service prepares a segment.
   const rested = read();
   await pause(options.idle * 1000);
   const before = { disk: read(), io: ioBytes(pid), cpu: cpuSeconds(pid) };
@@ -172,7 +173,9 @@ async function measure(subject: Subject, kind: Kind, rate: number, options: Opti
   const perIdleSecond = (value: number | undefined) =>
     value === undefined ? null : round(value / options.idle, 1);
   if ((idle?.bytes ?? 0) > quietBytes * options.idle) {
-    note(`WRITTEN BY OTHERS to ${device}: ${round(idle!.bytes / 1e3 / options.idle)} kB/s before the run`);
+    note(
+      `WRITTEN BESIDE to ${device}: ${round(idle!.bytes / 1e3 / options.idle)} kB/s with the service idle`,
+    );
   }
   return {
     ...{ kind, offered: rate, name, perSecond: round(rps), p50Ms: round(p50, 2), p99Ms: round(p99, 2) },

@@ -203,6 +203,7 @@ function checkRelations(checked: Checked): void {
     ['queueLowBytes', 'below', 'queueHighBytes'],
     ['queueLowAge', 'below', 'queueHighAge'],
     ['batchPackets', 'at most', 'queueHighPackets'],
+    ['commitDelay', 'below', 'queueHighAge'],
     ['maxBody', 'at most', 'queueHighBytes'],
     ['maxReport', 'at most', 'queueHighBytes'],
     ['maxBody', 'at most', 'bodyBudget'],

@@ -65,6 +65,10 @@ describe('loadConfig refuses', () => {
       'Cannot use --queue-low-age 5000: must be below --queue-high-age, which is 5000',
     ],
     [
+      ['--commit-delay', '900', '--queue-high-age', '900', '--queue-low-age', '0'],
+      'Cannot use --commit-delay 900: must be below --queue-high-age, which is 900',
+    ],
+    [
       ['--batch-packets', '20001'],
       'Cannot use --batch-packets 20001: must be at most --queue-high-packets, which is 20000',
     ],

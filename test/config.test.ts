@@ -25,6 +25,8 @@ describe('loadConfig', () => {
       otlpTraceOneIn: 100,
       plans: 'fixed',
       batchPackets: 4_096,
+      commitDelay: 0,
+      commitSiblings: 100,
       queueHighPackets: 20_000,
       queueLowPackets: 10_000,
       bodyBudget: 64 * 1024 * 1024,

@@ -117,8 +117,8 @@ export async function openCore(parts: ServiceDeps): Promise<Core> {
   const usageEngine = await explainDamage(config.data, 'usage', () =>
     storage.openUsage(parts, { ...accounts, health, laneOf }),
   );
-  const { store: usage } = usageEngine;
-  const intake = new Intake(usageEngine.committers, health, clock, config, {
+  const time = { monotonic: () => clock.monotonic(), after };
+  const intake = new Intake(usageEngine.committers, health, time, config, {
     log: debugLog(parts),
     slow: slowCommits(parts),
   });
@@ -138,7 +138,7 @@ export async function openCore(parts: ServiceDeps): Promise<Core> {
     ...parts,
     ...accounts,
     usageEngine,
-    usage,
+    usage: usageEngine.store,
     health,
     environments,
     readers: Object.entries(environments).map(([name, lmdb]) => new ReaderWatch(name, lmdb, clock, log)),

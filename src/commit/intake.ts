@@ -1,15 +1,13 @@
 import { QueueMonitor } from '../admission/queue-monitor.ts';
-import type { Clock } from '../clock.ts';
 import { Histogram } from '../histogram.ts';
 import type { Log } from '../log.ts';
 import { CommitWatch, type SlowCommits } from '../store/commit-watch.ts';
 import type { StoreHealth } from '../store/store-health.ts';
 import type { Committer } from './committer.ts';
-import { Lane } from './lane.ts';
+import { Lane, type LaneLimits, type LaneTime } from './lane.ts';
 
 /** The figures that bound what waits for the disk; see the settings of the same names. */
-export interface IntakeLimits {
-  readonly batchPackets: number;
+export interface IntakeLimits extends LaneLimits {
   readonly queueHighPackets: number;
   readonly queueLowPackets: number;
   readonly queueHighBytes: number;
@@ -54,7 +52,7 @@ export class Intake {
   constructor(
     committers: readonly Committer[],
     health: StoreHealth,
-    clock: Clock,
+    time: LaneTime,
     limits: IntakeLimits,
     { log, slow }: CommitLogs = {},
   ) {
@@ -79,9 +77,7 @@ export class Intake {
         health.failed(error);
       },
     };
-    this.#lanes = committers.map(
-      (committer) => new Lane(committer, this.monitor, clock, limits.batchPackets, listener),
-    );
+    this.#lanes = committers.map((committer) => new Lane(committer, this.monitor, time, limits, listener));
   }
 
   /** What commits took, seconds. */

@@ -23,9 +23,23 @@ export interface CommitListener {
   failed(error: unknown): void;
 }
 
+/** What bounds the commits of a lane; see the settings of the same names. */
+export interface LaneLimits {
+  readonly batchPackets: number;
+  readonly commitDelay: number;
+  readonly commitSiblings: number;
+}
+
+/** Monotonic time, and calling back once after some of it. */
+export interface LaneTime extends Pick<Clock, 'monotonic'> {
+  after(ms: number, callback: () => void): void;
+}
+
 interface Queued {
   readonly batch: Batch;
   readonly waiting: Waiting;
+  /** Whether a barrier waits for it, so that it is not delayed. */
+  isAwaited: boolean;
   /** The batch that is committed after this one. */
   next: Queued | undefined;
 }
@@ -50,13 +64,13 @@ const enoughPackets = 128;
 
 /**
  * The way to one aggregate worker. While a commit is in flight the next batch fills (group commit): the disk sets the
- * size of the batches, no timer does.
+ * size of the batches, and a timer only where `--commit-delay` allows one.
  */
 export class Lane {
   readonly #committer: Committer;
   readonly #monitor: QueueMonitor;
-  readonly #clock: Clock;
-  readonly #batchPackets: number;
+  readonly #time: LaneTime;
+  readonly #limits: LaneLimits;
   readonly #listener: CommitListener;
   #queue: Queued[] = [];
   /** The batch that an application's last packet joined, until its commit begins. */
@@ -66,6 +80,8 @@ export class Lane {
   #newest: Promise<void> = Promise.resolve();
   /** Ends the wait of the first batch after a pause. */
   #sendFirst: () => void = () => {};
+  /** Ends the delay of the batch that is sent next. */
+  #endDelay: () => void = () => {};
   /** Of batches that failed: later batches refer to it, so the next batch brings it. */
   #unkept = nothingUnkept;
   readonly #arrays = new RecordArrays();
@@ -75,14 +91,14 @@ export class Lane {
   constructor(
     committer: Committer,
     monitor: QueueMonitor,
-    clock: Clock,
-    batchPackets: number,
+    time: LaneTime,
+    limits: LaneLimits,
     listener: CommitListener,
   ) {
     this.#committer = committer;
     this.#monitor = monitor;
-    this.#clock = clock;
-    this.#batchPackets = batchPackets;
+    this.#time = time;
+    this.#limits = limits;
     this.#listener = listener;
   }
 
@@ -98,6 +114,7 @@ export class Lane {
     const batch = this.#fill(application, fill, bytes);
     batch.packets += 1;
     if (batch.packets === enoughPackets) this.#sendFirst();
+    if (batch.packets === this.#limits.commitSiblings) this.#endDelay();
     return batch.durable;
   }
 
@@ -117,7 +134,7 @@ export class Lane {
     const before = batch.bytes;
     fill(batch);
     const held = packetBytes + bytes + batch.bytes - before;
-    this.#monitor.join(waiting, application, held, this.#clock.monotonic());
+    this.#monitor.join(waiting, application, held, this.#time.monotonic());
     this.#lastOf.set(application, queued);
     return batch;
   }
@@ -152,9 +169,11 @@ export class Lane {
 
   /** Resolves with the first commit that begins after all that an application has sent. */
   #nextCommit(application: number): Promise<void> {
-    const { batch } = this.#lastOf.get(application) ?? this.#queue[0] ?? this.#startBatch();
+    const queued = this.#lastOf.get(application) ?? this.#queue[0] ?? this.#startBatch();
+    queued.isAwaited = true;
+    this.#endDelay();
     this.#draining ??= this.#drain();
-    return batch.durable;
+    return queued.batch.durable;
   }
 
   #batchFor(application: number): Queued {
@@ -164,23 +183,26 @@ export class Lane {
   }
 
   #hasRoom({ packets, bytes, shares }: Waiting, application: number): boolean {
-    if (packets < this.#batchPackets && bytes < batchBytes) return true;
+    const { batchPackets } = this.#limits;
+    if (packets < batchPackets && bytes < batchBytes) return true;
     const own = shares.get(application) ?? { packets: 0, bytes: 0 };
     return (
-      packets < 2 * this.#batchPackets &&
+      packets < 2 * batchPackets &&
       bytes < 2 * batchBytes &&
-      own.packets < ownPart * this.#batchPackets &&
+      own.packets < ownPart * batchPackets &&
       own.bytes < ownPart * batchBytes
     );
   }
 
   #startBatch(): Queued {
-    const waiting = this.#monitor.open(this.#clock.monotonic());
-    const queued: Queued = { batch: new Batch(this.#arrays), waiting, next: undefined };
-    this.#newest = queued.batch.durable;
+    const waiting = this.#monitor.open(this.#time.monotonic());
+    const batch = new Batch(this.#arrays);
+    const queued: Queued = { batch, waiting, isAwaited: false, next: undefined };
+    this.#newest = batch.durable;
     const last = this.#queue.at(-1);
     if (last !== undefined) last.next = queued;
     this.#queue.push(queued);
+    this.#endDelay(); // A batch before this one is full.
     return queued;
   }
 
@@ -190,10 +212,23 @@ export class Lane {
       this.#sendFirst = resolve;
       setImmediate(resolve);
     });
-    for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
+    for (let next = this.#queue[0]; next !== undefined; next = this.#queue[0]) {
+      if (this.#limits.commitDelay > 0) await this.#delay(next);
+      this.#queue.shift();
       await this.#send(next);
     }
     this.#draining = undefined;
+  }
+
+  /** Waits for more packets to join a batch, counted from its first one. */
+  async #delay({ batch, waiting, isAwaited }: Queued): Promise<void> {
+    const { commitDelay, commitSiblings } = this.#limits;
+    const ms = waiting.since + commitDelay - this.#time.monotonic();
+    if (ms <= 0 || batch.packets >= commitSiblings || this.#queue.length > 1 || isAwaited) return;
+    await new Promise<void>((resolve) => {
+      this.#endDelay = resolve;
+      this.#time.after(ms, resolve);
+    });
   }
 
   async #send(queued: Queued): Promise<void> {
@@ -202,13 +237,13 @@ export class Lane {
       if (this.#lastOf.get(application) === queued) this.#lastOf.delete(application);
     }
     this.#monitor.begin(waiting);
-    const began = this.#clock.monotonic();
+    const began = this.#time.monotonic();
     const riding = this.ledger.take();
     try {
       await this.#committer.commit(batch.seal(this.#unkept, riding.lines()));
       this.#unkept = nothingUnkept;
       this.#monitor.leave(waiting);
-      this.#listener.committed(batch.packets, this.#clock.monotonic() - began);
+      this.#listener.committed(batch.packets, this.#time.monotonic() - began);
       batch.settle.kept();
     } catch (error) {
       const { series, senders } = this.#unkept;

@@ -48,6 +48,16 @@ export const admission = {
   ),
   bodyBudget: bytes('Admission', 'Most bytes of all bodies above 4 KiB', { minimum: 64, default: 2 ** 26 }),
   batchPackets: whole('Admission', 'Most packets in one commit', { minimum: 1, default: 4_096 }),
+  commitDelay: whole(
+    'Admission',
+    'Maximum delay in ms of a commit that waits for more packets (0: none). It ends when --commit-siblings packets wait',
+    { value: 'MS', minimum: 0, maximum: 1_000, default: 0 },
+  ),
+  commitSiblings: whole('Admission', 'Waiting packets at which a commit is not delayed any longer', {
+    minimum: 1,
+    maximum: 1_000_000,
+    default: 100,
+  }),
   queueHighPackets: whole('Admission', 'Waiting packets from which on 503 is answered', {
     minimum: 1,
     default: 20_000,

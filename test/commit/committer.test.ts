@@ -7,7 +7,7 @@ import { seriesRef } from '../../src/store/blocks.ts';
 import { StoreHealth } from '../../src/store/store-health.ts';
 import { openUsageStore } from '../../src/store/usage.ts';
 import { startTestCommitters } from '../support/committers.ts';
-import { roomyLimits } from '../support/roomy-intake.ts';
+import { roomyLimits, undelayed } from '../support/roomy-intake.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 const clock = { now: () => 0, monotonic: () => 0 };
@@ -18,7 +18,7 @@ test('commits follow one another even while the event loop never reaches its nex
   const store = openUsageStore(data);
   const log = createLog('error', () => {}, clock);
   const health = new StoreHealth({ log, data, after: () => {}, fatal: () => {} });
-  const intake = new Intake(await startTestCommitters(store, data), health, clock, {
+  const intake = new Intake(await startTestCommitters(store, data), health, undelayed(clock), {
     ...roomyLimits,
     batchPackets: 128,
   });
@@ -58,7 +58,7 @@ test('a batch that cannot be folded stops the service, and the next start names 
     fatal: (reason) => void stopped.push(reason),
   });
   const committers = await startTestCommitters(store, data, { failed: (error) => health.failed(error) });
-  const intake = new Intake(committers, health, clock, { ...roomyLimits, batchPackets: 10 });
+  const intake = new Intake(committers, health, undelayed(clock), { ...roomyLimits, batchPackets: 10 });
   await intake.laneOf(0).submit(0, (batch) => batch.counts.add(seriesRef(1, 0), 4, 1, 0, 0));
   await expect(committers[0]!.fold()).rejects.toThrow('a new series comes with its name');
   expect({ stopped, ready: health.ready }).toEqual({ stopped: ['the store failed'], ready: false });

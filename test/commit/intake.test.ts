@@ -12,7 +12,7 @@ import { addPacket } from '../../src/telemetry/add-packet.ts';
 import { checkPacket, type Packet } from '../../src/telemetry/packet.ts';
 import { startTestCommitters } from '../support/committers.ts';
 import { finish } from '../support/finish.ts';
-import { roomyLimits } from '../support/roomy-intake.ts';
+import { roomyLimits, undelayed } from '../support/roomy-intake.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 const start = Date.UTC(2026, 0, 31, 12, 0);
@@ -28,7 +28,7 @@ async function startRun(data: string, workers: number, batchPackets: number) {
   });
   const store = openUsageStore(data);
   const committers = await startTestCommitters(store, data, { workers });
-  const intake = new Intake(committers, health, clock, { ...roomyLimits, batchPackets });
+  const intake = new Intake(committers, health, undelayed(clock), { ...roomyLimits, batchPackets });
   const dictionary = new SeriesDictionary(store, { features: 1000, variants: 64, metrics: 1000 });
   return {
     store,

@@ -1,47 +1,7 @@
 import { expect, test } from 'vitest';
-import { QueueMonitor } from '../../src/admission/queue-monitor.ts';
 import type { Batch } from '../../src/commit/batch.ts';
-import { CommitFailed, type Committer } from '../../src/commit/committer.ts';
-import type { Envelope } from '../../src/commit/envelope.ts';
-import { Lane } from '../../src/commit/lane.ts';
-
-const marks = {
-  packets: { high: 100, low: 50 },
-  bytes: { high: 1e6, low: 5e5 },
-  age: { high: 100, low: 50 },
-};
-
-/** A lane whose commits end when the test says so. */
-function openLane(batchPackets = 10) {
-  const begun: { envelope: Envelope; end: (error?: unknown) => Promise<void> }[] = [];
-  const heard: unknown[] = [];
-  const monitor = new QueueMonitor(marks);
-  const committer: Committer = {
-    commit: (envelope) =>
-      new Promise((kept, refused) => {
-        const end = async (error?: unknown) => {
-          if (error === undefined) kept();
-          else refused(error);
-          await turn();
-        };
-        begun.push({ envelope, end });
-      }),
-    maintain: async () => 0,
-    collect: () => {},
-    close: async () => {},
-  };
-  const listener = {
-    committed: (packets: number) => void heard.push(packets),
-    failed: (error: unknown) => void heard.push(error),
-  };
-  const lane = new Lane(committer, monitor, { now: () => 0, monotonic: () => 0 }, batchPackets, listener);
-  const send = (packets: number) => Array.from({ length: packets }, () => lane.submit(1, () => {}));
-  return { lane, monitor, begun, heard, send };
-}
-
-function turn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
-}
+import { CommitFailed } from '../../src/commit/committer.ts';
+import { openLane, turn } from '../support/open-lane.ts';
 
 test('the packets of one turn of the event loop are one commit', async () => {
   const { begun, send } = openLane();

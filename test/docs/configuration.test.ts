@@ -21,7 +21,7 @@ end in \`KiB\`, \`MiB\` or \`GiB\`. Addresses are \`HOST:PORT\`: \`:8080\` is ev
 brackets, and port 0 takes any free port.
 
 These rules apply between settings: each \`--queue-low-…\` must be below its \`--queue-high-…\`; \`--batch-packets\` at most
-\`--queue-high-packets\`; \`--max-body\` and \`--max-report\` at most \`--queue-high-bytes\` and \`--body-budget\`;
+\`--queue-high-packets\`; \`--commit-delay\` below \`--queue-high-age\`; \`--max-body\` and \`--max-report\` at most \`--queue-high-bytes\` and \`--body-budget\`;
 \`--keep-minutes\` at most 24 times \`--keep-hours\`, and \`--keep-hours\` at most \`--keep-days\`; \`--burst\` at least 1 unless
 \`--rate\` is 0; and \`--tls-cert\` and \`--tls-key\` must be given together.
 `;

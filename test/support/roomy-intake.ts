@@ -1,7 +1,11 @@
+import type { Clock } from '../../src/clock.ts';
 import type { IntakeLimits } from '../../src/commit/intake.ts';
+import type { LaneTime } from '../../src/commit/lane.ts';
 
 /** Limits of an intake that no test reaches; how many packets a batch takes is the test's. */
 export const roomyLimits: Omit<IntakeLimits, 'batchPackets'> = {
+  commitDelay: 0,
+  commitSiblings: 1,
   queueHighPackets: 1e6,
   queueLowPackets: 1,
   queueHighBytes: 1e9,
@@ -9,3 +13,8 @@ export const roomyLimits: Omit<IntakeLimits, 'batchPackets'> = {
   queueHighAge: 1e9,
   queueLowAge: 1,
 };
+
+/** The time of an intake that never delays a commit. */
+export function undelayed(clock: Pick<Clock, 'monotonic'>): LaneTime {
+  return { monotonic: () => clock.monotonic(), after: () => {} };
+}

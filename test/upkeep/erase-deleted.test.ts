@@ -27,7 +27,7 @@ import { checkPacket } from '../../src/telemetry/packet.ts';
 import { type EraseDeps, eraseDeleted } from '../../src/upkeep/erase-deleted.ts';
 import { openFixture } from '../accounts/fixture.ts';
 import { requestOf } from '../auth/fixture.ts';
-import { roomyLimits } from '../support/roomy-intake.ts';
+import { roomyLimits, undelayed } from '../support/roomy-intake.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { addWhole, dump } from '../support/whole-batch.ts';
 
@@ -58,7 +58,7 @@ async function open() {
   };
   const log = createLog('error', () => {}, clock);
   const health = new StoreHealth({ log, data: '', after: () => {}, fatal: () => {} });
-  const intake = new Intake([committer], health, clock, { ...roomyLimits, batchPackets: 10 });
+  const intake = new Intake([committer], health, undelayed(clock), { ...roomyLimits, batchPackets: 10 });
   const dictionary = new SeriesDictionary(store, { features: 100, variants: 64, metrics: 100 });
   const usageEngine = new EmbeddedUsage({
     store,

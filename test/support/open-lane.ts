@@ -1,0 +1,57 @@
+import { QueueMonitor } from '../../src/admission/queue-monitor.ts';
+import type { Committer } from '../../src/commit/committer.ts';
+import type { Envelope } from '../../src/commit/envelope.ts';
+import { Lane } from '../../src/commit/lane.ts';
+
+const marks = {
+  packets: { high: 100, low: 50 },
+  bytes: { high: 1e6, low: 5e5 },
+  age: { high: 100, low: 50 },
+};
+
+const undelayed = { commitDelay: 0, commitSiblings: 100 };
+
+/** Opens a lane whose commits and delays end when the test says so. */
+export function openLane(batchPackets = 10, delay = undelayed) {
+  const begun: { envelope: Envelope; end: (error?: unknown) => Promise<void> }[] = [];
+  const heard: unknown[] = [];
+  const monitor = new QueueMonitor(marks);
+  const committer: Committer = {
+    commit: (envelope) =>
+      new Promise((kept, refused) => {
+        const end = async (error?: unknown) => {
+          if (error === undefined) kept();
+          else refused(error);
+          await turn();
+        };
+        begun.push({ envelope, end });
+      }),
+    maintain: async () => 0,
+    collect: () => {},
+    close: async () => {},
+  };
+  const listener = {
+    committed: (packets: number) => void heard.push(packets),
+    failed: (error: unknown) => void heard.push(error),
+  };
+  const time = {
+    now: 0,
+    timers: [] as { ms: number; end: () => Promise<void> }[],
+    monotonic: () => time.now,
+    after(ms: number, callback: () => void) {
+      const end = async () => {
+        callback();
+        await turn();
+      };
+      time.timers.push({ ms, end });
+    },
+  };
+  const lane = new Lane(committer, monitor, time, { batchPackets, ...delay }, listener);
+  const send = (packets: number) => Array.from({ length: packets }, () => lane.submit(1, () => {}));
+  return { lane, monitor, begun, heard, send, time };
+}
+
+/** Resolves after the next turn of the event loop. */
+export function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+}

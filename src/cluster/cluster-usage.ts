@@ -4,6 +4,7 @@ import type { Maintenance } from '../aggregate/maintain.ts';
 import type { Clock } from '../clock.ts';
 import type { Batch } from '../commit/batch.ts';
 import type { Committer } from '../commit/committer.ts';
+import { foldsLate, maxUnfoldedBytes } from '../commit/embedded-usage.ts';
 import type { Envelope, Forgotten } from '../commit/envelope.ts';
 import type { Lane } from '../commit/lane.ts';
 import type {
@@ -165,6 +166,7 @@ export class ClusterUsage implements UsageEngine {
 
   refusal(): ApiError | undefined {
     if (this.#told.refuses !== undefined) return mayNotCount;
+    if (this.#deps.committer.unfolded.bytes > maxUnfoldedBytes) return foldsLate;
     return this.#isFull ? spoolFull : undefined;
   }
 

@@ -1,6 +1,7 @@
 import { createHotTables } from '../aggregate/hot-tables.ts';
 import type { Envelope } from '../commit/envelope.ts';
 import { exposuresSection } from '../commit/exposures-section.ts';
+import type { Folding } from '../commit/fold.ts';
 import { ledgerSection } from '../commit/ledger-section.ts';
 import type { Section } from '../commit/section.ts';
 import { countingSections, sendersSection, usersSection } from '../commit/sections.ts';
@@ -16,7 +17,7 @@ import { stagesOf, wholeRoom } from './stages.ts';
 import { UnresolvedSection, usesSection } from './unresolved.ts';
 
 /** What writes the spool, on the spool worker's thread. Each call is one transaction, which is on disk when it returns. */
-export interface SpoolAggregator {
+export interface SpoolAggregator extends Folding {
   /** Adds a batch to the open delta. When it throws, nothing of the batch was kept. */
   write(envelope: Envelope): void;
   /** Seals some of the open delta. When it throws, nothing of it was kept. */
@@ -36,8 +37,8 @@ export interface SpoolLimits {
 }
 
 /**
- * Makes the aggregator of a spool. At its first call, what an earlier process has left is sealed under that process's stream. If
- * that fails, so does the call, and the next one tries again.
+ * Makes the aggregator of a spool. At the first call after `replayed`, what an earlier process has left is sealed under that
+ * process's stream. If that fails, so does the call, and the next one tries again.
  */
 export function createSpoolAggregator(
   store: SpoolStore,
@@ -50,13 +51,11 @@ export function createSpoolAggregator(
   const sections: readonly Section[] = [
     ...countingSections(store, hot),
     usersSection(hot),
-    ...[
-      usesSection(store),
-      unresolved,
-      exposuresSection(store, maxIdentities),
-      sendersSection(store),
-      ledger,
-    ],
+    usesSection(store),
+    unresolved,
+    exposuresSection(store, maxIdentities),
+    sendersSection(store),
+    ledger,
   ];
   const forget = () => {
     for (const section of sections) section.forget?.();
@@ -67,16 +66,32 @@ export function createSpoolAggregator(
     resolvedOne: () => unresolved.sealed(),
   });
   let sealer: Sealer | undefined;
+  let isReplayed = false;
   const begin = () => {
     const deps = { store, stages, forget, room, maxBytes };
     const last = streamsOf(store).findLast(({ restOf }) => restOf === undefined);
     if (last !== undefined && last.stream !== stream) new Sealer(deps, last).sealAll();
     return new Sealer(deps, beginStream(store, stream, mark));
   };
+  const add = (envelopes: Iterable<Envelope>, finish = () => {}) => {
+    for (const envelope of envelopes) addBatch(store, sections, envelope);
+    for (const section of sections) section.put?.();
+    finish();
+  };
   return {
+    groups: ['prompt'],
+    forget,
     write(envelope) {
       sealer ??= begin();
-      transact(store.lmdb, () => writeBatch(store, sections, envelope), forget);
+      transact(store.lmdb, () => add([envelope]), forget);
+    },
+    fold(_, envelopes, finish) {
+      // What an earlier process has left in the journal belongs to its stream.
+      if (isReplayed) sealer ??= begin();
+      transact(store.lmdb, () => add(envelopes, finish), forget);
+    },
+    replayed() {
+      isReplayed = true;
     },
     seal(task) {
       sealer ??= begin();
@@ -86,7 +101,7 @@ export function createSpoolAggregator(
 }
 
 /** Messages are kept apart, because another machine may have counted the same. */
-function writeBatch(store: SpoolStore, sections: readonly Section[], envelope: Envelope): void {
+function addBatch(store: SpoolStore, sections: readonly Section[], envelope: Envelope): void {
   const messages = countedMessages(envelope);
   for (const message of messages) {
     store.apart.putSync(
@@ -96,7 +111,6 @@ function writeBatch(store: SpoolStore, sections: readonly Section[], envelope: E
   }
   const rest = withoutMessages(envelope, messages);
   for (const section of sections) section.add(rest);
-  for (const section of sections) section.put?.();
 }
 
 /** Begins the stream of this process, or goes on with it. */

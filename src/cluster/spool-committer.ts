@@ -1,41 +1,66 @@
-import { closing } from '../answer-calls.ts';
-import { CommitFailed, type Committer } from '../commit/committer.ts';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Committer } from '../commit/committer.ts';
+import type { Journals } from '../commit/fold.ts';
+import { JournaledCommitter } from '../commit/journaled-committer.ts';
+import { type CommittersStart, endJournals, openJournals } from '../commit/start-committers.ts';
+import { journalsOf, readFolded } from '../store/journal-mark.ts';
+import { spoolLayout } from '../store/layout.ts';
+import type { SpoolStore } from '../store/spool.ts';
 import { WorkerThread } from '../worker-thread.ts';
 import type { SealOutcome, SealTask } from './seal.ts';
 import type { SpoolLimits } from './spool-aggregator.ts';
 
-/** The way to the spool worker. Batches and seals are done one after the other, in the order of the calls. */
-export interface SpoolCommitter extends Committer {
+/** What keeps the batches of a node. Seals are done one after the other, in the order of the calls. */
+export interface SpoolCommitter extends Committer, Pick<JournaledCommitter, 'unfolded'> {
   /**
-   * Seals some of what was counted; one delta at most.
+   * Seals some of what is durable now; one delta at most.
    * @throws {CommitFailed} when nothing of it was kept
    */
   seal(task: SealTask): Promise<SealOutcome>;
 }
 
 /** What the spool worker is started with. */
-export interface SpoolStart extends SpoolLimits {
+export interface SpoolStart extends SpoolLimits, Journals {
   /** The data directory. */
   readonly data: string;
 }
 
-/** Starts the spool worker. @param workerFile the compiled `cluster/spool-worker` */
-export function startSpoolCommitter(workerFile: string, start: SpoolStart): SpoolCommitter {
-  const thread = new WorkerThread(workerFile, start);
-  async function run(name: string, task?: unknown): Promise<unknown> {
-    const outcome = await thread.call(name, task);
-    if (outcome.ok) return outcome.value;
-    throw new CommitFailed(outcome.message, outcome.code);
-  }
+/** Its name in the folder of the journals. */
+const lane = 'spool';
+
+/**
+ * Starts the threads that commit and fold, and folds what an earlier process has left.
+ * @throws {CommitFailed} if that cannot be read or folded
+ */
+export async function startSpoolCommitter(
+  { lmdb }: SpoolStore,
+  { workerFile, data, randomBytes, log, ...deps }: Omit<CommittersStart, 'workers' | 'maxIdentities'>,
+  limits: SpoolLimits,
+): Promise<SpoolCommitter> {
+  const lanes = existsSync(join(journalsOf(data), lane)) ? [lane] : [];
+  const { placeOf, isEmpty } = openJournals(lmdb, spoolLayout, lanes, { data, randomBytes, log });
+  const journal = placeOf(lane);
+  const start: SpoolStart = { data, journal, others: [], ...limits };
+  const committer = new JournaledCommitter({
+    ...deps,
+    journal: new WorkerThread(workerFile('commit/journal-worker'), journal),
+    folding: new WorkerThread(workerFile('cluster/spool-worker'), start),
+  });
+  await committer.begin(isEmpty ? readFolded(lmdb, lane) : undefined);
   return {
-    commit: (envelope) => run('write', envelope) as Promise<void>,
-    seal: (task) => run('seal', task) as Promise<SealOutcome>,
-    maintain: (step) => run('maintain', step) as Promise<number>,
-    collect: () => thread.collect(),
-    delays: thread.delays,
+    commit: (envelope) => committer.commit(envelope),
+    // The open delta is never old: it needs no upkeep.
+    maintain: async () => 0,
+    seal: (task) => committer.askFolded('seal', task) as Promise<SealOutcome>,
+    collect: () => committer.collect(),
+    delays: committer.delays,
+    get unfolded() {
+      return committer.unfolded;
+    },
     async close() {
-      await thread.call(closing);
-      await thread.ended();
+      await committer.close();
+      endJournals(lmdb, spoolLayout, [committer]);
     },
   };
 }

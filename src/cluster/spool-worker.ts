@@ -1,17 +1,24 @@
 import { workerData } from 'node:worker_threads';
 import { answerCalls, closing } from '../answer-calls.ts';
+import { foldActions } from '../commit/fold.ts';
 import { openSpoolStore } from '../store/spool.ts';
 import { logThreadConsole } from '../worker-log.ts';
 import type { CallChannel } from '../worker-thread.ts';
+import type { SealTask } from './seal.ts';
 import { createSpoolAggregator } from './spool-aggregator.ts';
 import type { SpoolStart } from './spool-committer.ts';
 
 logThreadConsole();
-const { data, channel, ...limits } = workerData as SpoolStart & { readonly channel: CallChannel };
+const { data, channel, journal, others, ...limits } = workerData as SpoolStart & {
+  readonly channel: CallChannel;
+};
 const store = openSpoolStore(data);
-const { write, seal } = createSpoolAggregator(store, limits);
+const aggregator = createSpoolAggregator(store, limits);
 
-// The open delta is never old: it needs no upkeep.
-answerCalls(channel, { write, seal, maintain: () => 0, [closing]: () => {} });
+answerCalls(channel, {
+  ...foldActions(store.lmdb, { journal, others }, aggregator),
+  seal: (task: SealTask) => aggregator.seal(task),
+  [closing]: () => {},
+});
 // A worker must not be ended with LMDB open.
 await store.lmdb.close();

@@ -177,10 +177,16 @@ class ClusterStorage implements Storage {
     const stream = newId(randomBytes);
     // The engine's clock may be behind by so much: it is not known yet.
     const mark = { at: clock.now() - maxSkewMs, applied: 0, version: engine.version };
-    const committer = startSpoolCommitter(workerFile('cluster/spool-worker'), {
-      data: config.data,
-      ...{ stream, mark, maxIdentities: config.maxIdentities, maxBytes: config.spoolMax },
-    });
+    const committer = await startSpoolCommitter(
+      spool.store,
+      {
+        ...{ data: config.data, workerFile, randomBytes, log },
+        monotonic: () => clock.monotonic(),
+        after: (ms, callback) => void setTimeout(callback, ms).unref(),
+        failed: (error) => health.failed(error),
+      },
+      { stream, mark, maxIdentities: config.maxIdentities, maxBytes: config.spoolMax },
+    );
     await committer.seal({ mark, onlyNote: true });
     const usage = new ClusterUsage({
       workerFile: workerFile('cluster/replica-worker'),

@@ -2,6 +2,7 @@ import { EmbeddedUsage } from '../commit/embedded-usage.ts';
 import { endJournals, startCommitters } from '../commit/start-committers.ts';
 import { EmbeddedEngine } from '../engine/embedded.ts';
 import { openDigestSecret } from '../store/instances.ts';
+import { usageLayout } from '../store/layout.ts';
 import type { StoreHealth } from '../store/store-health.ts';
 import { openUsageStore } from '../store/usage.ts';
 import type { Storage, StorageDeps } from './storage.ts';
@@ -20,7 +21,7 @@ export function embeddedStorage(): Storage {
     async openUsage({ randomBytes, clock }, { health, laneOf }) {
       const { store, committers } = await opening;
       const digestSecret = openDigestSecret(store, randomBytes);
-      const ended = () => endJournals(store, committers);
+      const ended = () => endJournals(store.lmdb, usageLayout, committers);
       return new EmbeddedUsage({ store, digestSecret, clock, committers, health, laneOf, ended });
     },
   };

@@ -3,20 +3,14 @@ import { type Maintenance, maintain } from '../aggregate/maintain.ts';
 import { transact } from '../store/transact.ts';
 import type { UsageStore } from '../store/usage.ts';
 import type { Envelope } from './envelope.ts';
+import type { Folding } from './fold.ts';
 import type { Section } from './section.ts';
-import { createSections, type Groups } from './sections.ts';
+import { createSections } from './sections.ts';
 
 /** What writes the usage store, on a worker's thread. Each call is one transaction, which is on disk when it returns. */
-export interface Aggregator {
+export interface Aggregator extends Folding {
   /** Adds a sealed batch. When it throws, nothing of it was kept. */
   write(envelope: Envelope): void;
-  /**
-   * Adds one group of what sealed batches hold, in their order. When it throws, nothing of it was kept.
-   * @param finish called at the end of the transaction, to put what belongs to it
-   */
-  fold(group: keyof Groups<unknown>, envelopes: Iterable<Envelope>, finish: () => void): void;
-  /** Drops what is in memory. */
-  forget(): void;
   /** Does one step of upkeep; gives how much it did, 0 when nothing is left to do. When it throws, nothing was done. */
   maintain(step: Maintenance): number;
 }
@@ -38,6 +32,7 @@ export function createAggregator(store: UsageStore, maxIdentities = 100_000): Ag
     for (const section of all) section.forget?.();
   };
   return {
+    groups: ['prompt', 'people'],
     write: (envelope) => transact(store.lmdb, () => add(all, [envelope]), forget),
     fold: (group, envelopes, finish) =>
       transact(store.lmdb, () => add(groups[group], envelopes, finish), forget),

@@ -28,8 +28,12 @@ export type FoldingCommitter = Committer &
   Pick<JournaledCommitter, 'fold' | 'unfolded'> & { readonly people?: IdentityTables | undefined };
 
 /** Bytes that a journal may hold beyond what the store has. It bounds the disk space, and how long the next start takes. */
-const maxUnfoldedBytes = 64 * 1024 * 1024;
-const foldsLate = new ApiError('backpressure', 'Too much waits in the journal to be folded; try again', 1);
+export const maxUnfoldedBytes = 64 * 1024 * 1024;
+export const foldsLate = new ApiError(
+  'backpressure',
+  'Too much waits in the journal to be folded; try again',
+  1,
+);
 
 const always = Promise.resolve(true);
 const storeFails = 'the store cannot take data; see the log';

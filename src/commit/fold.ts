@@ -7,9 +7,9 @@ import { type Journal, segmentName } from '../journal/segment.ts';
 import { prepareSpare, recycle } from '../journal/spares.ts';
 import { putFolded, readFolded } from '../store/journal-mark.ts';
 import type { LmdbEnvironment } from '../store/lmdb.ts';
-import type { Aggregator } from './aggregator.ts';
 import type { Envelope } from './envelope.ts';
 import { decodeEnvelope } from './envelope-codec.ts';
+import type { Groups } from './sections.ts';
 
 /** Where a journal is, as the threads that write and read it are started with. */
 export interface JournalPlace {
@@ -49,6 +49,7 @@ export function foldActions(lmdb: LmdbEnvironment, { journal, others }: Journals
       }
       own = new Fold(lmdb, journal, aggregator);
       const last = isEmpty ? own.folded : own.finish();
+      aggregator.replayed?.();
       if (others.length > 0) aggregator.forget(); // What is in memory may belong to applications of other threads.
       return last;
     },
@@ -58,8 +59,20 @@ export function foldActions(lmdb: LmdbEnvironment, { journal, others }: Journals
   };
 }
 
-/** See `Aggregator`. */
-export type Folding = Pick<Aggregator, 'fold' | 'forget'>;
+/** What adds frames to a store. */
+export interface Folding {
+  /** The parts of a batch that are added separately. */
+  readonly groups: readonly (keyof Groups<unknown>)[];
+  /**
+   * Adds one group of what sealed batches hold, in their order, in one transaction. When it throws, nothing of it was kept.
+   * @param finish called at the end of the transaction, to put what belongs to it
+   */
+  fold(group: keyof Groups<unknown>, envelopes: Iterable<Envelope>, finish: () => void): void;
+  /** Drops what is in memory. */
+  forget(): void;
+  /** Is told that what earlier processes have left is added. */
+  replayed?(): void;
+}
 
 /** Bytes of frames that one transaction takes at most, about: it bounds the memory for what they change. */
 const foldBytes = 8 * 1024 * 1024;
@@ -151,21 +164,23 @@ class Follower {
 /** Adds the frames of a journal to a store, and recycles the segments that the store has all of. */
 export class Fold {
   readonly #journal: Journal;
-  readonly #prompt: Follower;
-  readonly #people: Follower;
+  readonly #followers: Partial<Groups<Follower>>;
 
   /** @throws {JournalDamaged} */
-  constructor(lmdb: LmdbEnvironment, place: JournalPlace, { fold }: Folding) {
+  constructor(lmdb: LmdbEnvironment, place: JournalPlace, { groups, fold }: Folding) {
     const lane = basename(place.directory);
     const journal = openJournal(place);
     this.#journal = journal;
-    this.#prompt = new Follower(lmdb, journal, lane, (...batches) => fold('prompt', ...batches));
-    this.#people = new Follower(lmdb, journal, `${lane}/people`, (...batches) => fold('people', ...batches));
+    const follow = (group: keyof Groups<unknown>) =>
+      new Follower(lmdb, journal, group === 'prompt' ? lane : `${lane}/${group}`, (...batches) =>
+        fold(group, ...batches),
+      );
+    this.#followers = Object.fromEntries(groups.map((group) => [group, follow(group)]));
   }
 
   /** The last frame of which the store has everything. */
   get folded(): number {
-    return this.#people.folded;
+    return Math.min(...Object.values(this.#followers).map(({ folded }) => folded));
   }
 
   /**
@@ -174,13 +189,11 @@ export class Fold {
    * @throws {JournalDamaged}
    */
   finish(): number {
-    this.#prompt.fold();
-    this.#people.fold();
-    const { folded } = this.#prompt;
+    for (const follower of Object.values(this.#followers)) follower.fold();
+    const { folded } = this;
     recycle(this.#journal, folded, folded);
     // The next segment may have the name of one that is gone.
-    this.#prompt.restart();
-    this.#people.restart();
+    for (const follower of Object.values(this.#followers)) follower.restart();
     return folded;
   }
 
@@ -189,9 +202,9 @@ export class Fold {
    * @throws {JournalDamaged} and what LMDB throws; the store holds whole groups of frames then, and the next call goes on
    */
   fold({ upTo, people }: FoldTask): void {
-    this.#prompt.fold(upTo);
-    if (people) this.#people.fold(upTo);
-    recycle(this.#journal, this.#people.folded);
+    this.#followers.prompt?.fold(upTo);
+    if (people) this.#followers.people?.fold(upTo);
+    recycle(this.#journal, this.folded);
   }
 
   /**
@@ -209,8 +222,7 @@ export class Fold {
   }
 
   close(): void {
-    this.#prompt.close();
-    this.#people.close();
+    for (const follower of Object.values(this.#followers)) follower.close();
   }
 }
 

@@ -123,6 +123,15 @@ export class JournaledCommitter implements Committer {
     return (await call(this.#deps.folding, 'maintain', step)) as number;
   }
 
+  /**
+   * Has the folding thread do something once the store has everything that is durable now.
+   * @throws {CommitFailed}
+   */
+  async askFolded(name: string, task: unknown): Promise<unknown> {
+    await this.fold();
+    return call(this.#deps.folding, name, task);
+  }
+
   collect(): void {
     this.#deps.journal.collect();
     this.#deps.folding.collect();

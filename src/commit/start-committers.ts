@@ -9,10 +9,11 @@ import {
   openJournalId,
   readFolded,
 } from '../store/journal-mark.ts';
-import { usageLayout } from '../store/layout.ts';
+import { type Layout, usageLayout } from '../store/layout.ts';
+import type { LmdbEnvironment } from '../store/lmdb.ts';
 import type { UsageStore } from '../store/usage.ts';
 import { WorkerThread } from '../worker-thread.ts';
-import type { Journals } from './fold.ts';
+import type { JournalPlace, Journals } from './fold.ts';
 import { JournaledCommitter, type JournaledCommitterDeps } from './journaled-committer.ts';
 import { UnfoldedPeople } from './unfolded-people.ts';
 import type { WorkerStart } from './worker.ts';
@@ -38,16 +39,11 @@ const segmentSize = 16 * 1024 * 1024;
  */
 export async function startCommitters(
   store: UsageStore,
-  { workerFile, data, workers, maxIdentities = 100_000, randomBytes, log, ...deps }: CommittersStart,
+  parts: CommittersStart,
 ): Promise<JournaledCommitter[]> {
-  const id = openJournalId(store.lmdb, randomBytes);
-  if (!isJournalled(store.lmdb, usageLayout)) markJournal(store.lmdb, usageLayout, true);
-  else if (journalLanes(data).length === 0)
-    log.warn('the journal is missing: packets of the last seconds before the server ended are not counted', {
-      directory: journalsOf(data),
-    });
-  const isEmpty = journalLanes(data).every((lane) => isJournalEmpty(join(journalsOf(data), lane)));
-  const committers = journalsFor(data, workers, id).map((journals) => {
+  const { workerFile, data, workers, maxIdentities = 100_000, ...deps } = parts;
+  const { placeOf, isEmpty } = openJournals(store.lmdb, usageLayout, journalLanes(data), parts);
+  const committers = journalsFor(data, workers, placeOf).map((journals) => {
     const start: WorkerStart = { data, maxIdentities, ...journals };
     return new JournaledCommitter({
       ...deps,
@@ -65,14 +61,44 @@ export async function startCommitters(
 }
 
 /** The journals of each lane. Those of lanes that are no more are folded beside the first. */
-function journalsFor(data: string, workers: number, id: Uint8Array): Journals[] {
-  const placeOf = (lane: string) => ({ directory: join(journalsOf(data), lane), id, segmentSize });
+function journalsFor(data: string, workers: number, placeOf: (lane: string) => JournalPlace): Journals[] {
   const own = Array.from({ length: workers }, (_, at) => String(at + 1));
   const others = journalLanes(data).filter((lane) => !own.includes(lane));
   return own.map((lane, at) => ({ journal: placeOf(lane), others: at === 0 ? others.map(placeOf) : [] }));
 }
 
+/** Journals that are about to be used. */
+export interface OpenJournals {
+  readonly placeOf: (lane: string) => JournalPlace;
+  /** Whether they hold nothing that is to be folded first. */
+  readonly isEmpty: boolean;
+}
+
+/**
+ * Begins the use of the journals of a store: see `endJournals`.
+ * @param lanes those that are there
+ */
+export function openJournals(
+  lmdb: LmdbEnvironment,
+  layout: Layout,
+  lanes: readonly string[],
+  { data, randomBytes, log }: Pick<CommittersStart, 'data' | 'randomBytes' | 'log'>,
+): OpenJournals {
+  const id = openJournalId(lmdb, randomBytes);
+  const placeOf = (lane: string) => ({ directory: join(journalsOf(data), lane), id, segmentSize });
+  if (!isJournalled(lmdb, layout)) markJournal(lmdb, layout, true);
+  else if (lanes.length === 0)
+    log.warn('the journal is missing: packets of the last seconds before the server ended are not counted', {
+      directory: journalsOf(data),
+    });
+  return { placeOf, isEmpty: lanes.every((lane) => isJournalEmpty(placeOf(lane).directory)) };
+}
+
 /** Ends the use of journals, if the store has all that they held: an earlier version can open it then. */
-export function endJournals(store: UsageStore, committers: readonly JournaledCommitter[]): void {
-  if (committers.every(({ unfolded }) => unfolded.frames === 0)) markJournal(store.lmdb, usageLayout, false);
+export function endJournals(
+  lmdb: LmdbEnvironment,
+  layout: Layout,
+  committers: readonly Pick<JournaledCommitter, 'unfolded'>[],
+): void {
+  if (committers.every(({ unfolded }) => unfolded.frames === 0)) markJournal(lmdb, layout, false);
 }

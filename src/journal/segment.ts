@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { JournalDamaged } from './errors.ts';
@@ -63,7 +63,7 @@ export function spareNames(names: readonly string[]): string[] {
 
 /** Whether a directory holds no segment: its journal was folded, or never begun. */
 export function isJournalEmpty(directory: string): boolean {
-  return segmentNames(readdirSync(directory)).length === 0;
+  return !existsSync(directory) || segmentNames(readdirSync(directory)).length === 0;
 }
 
 /** A generation that no frame in these files has. */

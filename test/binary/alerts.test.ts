@@ -85,6 +85,12 @@ async function startDamaged() {
   const kept = await startKept([]);
   const { service, credentials, application } = kept;
   const file = join(service.data, 'usage', 'data.mdb');
+  const ask = async () => {
+    const authorization = `Bearer ${await token(service.http, credentials)}`;
+    const path = `/api/v2/applications/${application}/usage?environment=Production&step=hour`;
+    await fetch(`http://${service.http}${path}`, { headers: { authorization } });
+  };
+  await ask(); // What is only in the journal yet would be written over the damage.
   return {
     ...kept,
     damage() {
@@ -92,11 +98,7 @@ async function startDamaged() {
       const junk = Buffer.alloc(12, 0xff);
       for (const page of pagesIn(file).get('leaf')!) damagePage(file, page, 4096 - junk.length, junk);
     },
-    async ask() {
-      const authorization = `Bearer ${await token(service.http, credentials)}`;
-      const path = `/api/v2/applications/${application}/usage?environment=Production&step=hour`;
-      await fetch(`http://${service.http}${path}`, { headers: { authorization } });
-    },
+    ask,
   };
 }
 

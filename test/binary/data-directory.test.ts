@@ -70,7 +70,7 @@ describe('a data directory whose preparation was cut off by a power failure', ()
       init.kill('SIGKILL');
       await ended;
       await stop(await startBinary({ data }));
-      expect(readdirSync(data).sort()).toEqual(['accounts', 'usage']);
+      expect(readdirSync(data).sort()).toEqual(['accounts', 'journal', 'usage']);
     }
   });
 

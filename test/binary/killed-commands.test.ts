@@ -69,7 +69,7 @@ describe('after a restore that was killed at any step', () => {
         const service = await startBinary({ data: target, args: isComplete ? ['--existing'] : [] });
         if (isComplete) await token(service.http, credentials);
         expect((await stop(service)).code).toBe(0);
-        expect(readdirSync(target).sort()).toEqual(['accounts', 'usage']);
+        expect(readdirSync(target).sort()).toEqual(['accounts', 'journal', 'usage']);
       },
     );
   });

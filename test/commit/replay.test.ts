@@ -23,7 +23,7 @@ function openLane(data: string, failsAt: { value: number }) {
       failsAt.value -= 1;
       if (failsAt.value === 0) throw new Error('the disk is full');
     });
-  const folding = new Fold(store.lmdb, place, { fold: failing, forget });
+  const folding = new Fold(store.lmdb, place, { groups: ['prompt', 'people'], fold: failing, forget });
   const last = folding.finish();
   // A short segment is removed once it is folded, so that the next one may have its name.
   return { store, folding, writer: new JournalWriter(openJournal(place), last, segmentSize / 2) };

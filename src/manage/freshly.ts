@@ -14,7 +14,7 @@ export const freshnessHeaders = {
   'Flagmeter-Complete-Through': {
     component: 'CompleteThrough',
     description:
-      'On several machines: everything that any of them accepted before this time is in the answer. On one machine it is not there: everything is in the answer.',
+      'On several machines: everything that any of them accepted before this time is in the answer. On one machine it is there only if the users of the last seconds are not in the answer.',
     schema: { type: 'string', format: 'date-time' },
   },
   'Flagmeter-May-Be-Counting': {

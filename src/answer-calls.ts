@@ -1,7 +1,15 @@
 import { receiveMessageOnPort } from 'node:worker_threads';
 import { threadTime } from './clock.ts';
 import { Histogram } from './histogram.ts';
-import { type Answer, type Call, type CallChannel, type Outcome, signals } from './worker-thread.ts';
+import {
+  type Answer,
+  type Call,
+  type CallChannel,
+  done,
+  type Outcome,
+  rung,
+  signals,
+} from './worker-thread.ts';
 
 /** What a thread can be called to do, by name. */
 export type Actions = Readonly<Record<string, (task: never) => unknown>>;
@@ -12,19 +20,33 @@ export const closing = 'close';
 /**
  * Answers calls, one at a time and in order, until one named `close` was answered. Between two the thread sleeps: no
  * timer fires in it, and no event of its own.
+ * @param onRing what `WorkerThread.ring` calls
  */
-export function answerCalls({ port, signal, delays }: CallChannel, actions: Actions): void {
+export function answerCalls(
+  { port, signal, rungAt, delays }: CallChannel,
+  actions: Actions,
+  onRing = () => {},
+): void {
   const waited = new Histogram(undefined, delays);
+  const observe = (at: number) => waited.observe(Math.max(0, threadTime() - at) / 1000);
+  const answer = (message: Answer) => {
+    port.postMessage(message);
+    Atomics.add(signal, signals.answers, 1);
+  };
   for (let seen = 0, open = true; open; ) {
     Atomics.wait(signal, signals.calls, seen);
     seen = Atomics.load(signal, signals.calls);
     for (let received = receiveMessageOnPort(port); received !== undefined; ) {
       const { id, name, task, at } = received.message as Call;
-      waited.observe(Math.max(0, threadTime() - at) / 1000);
-      port.postMessage({ id, outcome: outcomeOf(() => actions[name]!(task as never)) } satisfies Answer);
-      Atomics.add(signal, signals.answers, 1);
+      observe(at);
+      answer({ id, outcome: outcomeOf(() => actions[name]!(task as never)) });
       open &&= name !== closing;
       received = receiveMessageOnPort(port);
+    }
+    if (Atomics.exchange(signal, signals.rings, 0) === 1) {
+      observe(rungAt[0]!);
+      const outcome = outcomeOf(onRing);
+      answer(outcome.ok ? done : { id: rung, outcome });
     }
   }
   port.close();

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Committer } from '../commit/committer.ts';
 import type { Journals } from '../commit/fold.ts';
+import { JournalThread } from '../commit/journal-thread.ts';
 import { JournaledCommitter } from '../commit/journaled-committer.ts';
 import { type CommittersStart, endJournals, openJournals } from '../commit/start-committers.ts';
 import { journalsOf, readFolded } from '../store/journal-mark.ts';
@@ -44,7 +45,7 @@ export async function startSpoolCommitter(
   const start: SpoolStart = { data, journal, others: [], ...limits };
   const committer = new JournaledCommitter({
     ...deps,
-    journal: new WorkerThread(workerFile('commit/journal-worker'), journal),
+    journal: new JournalThread(workerFile('commit/journal-worker'), journal),
     folding: new WorkerThread(workerFile('cluster/spool-worker'), start),
   });
   await committer.begin(isEmpty ? readFolded(lmdb, lane) : undefined);

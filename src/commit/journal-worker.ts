@@ -3,37 +3,31 @@ import { answerCalls, closing } from '../answer-calls.ts';
 import { JournalWriter } from '../journal/writer.ts';
 import { logThreadConsole } from '../worker-log.ts';
 import type { CallChannel } from '../worker-thread.ts';
-import type { Envelope } from './envelope.ts';
-import { encodeEnvelope } from './envelope-codec.ts';
-import { type JournalPlace, openJournal } from './fold.ts';
-
-/** What an append has done. */
-export interface Appended {
-  /** The number of the frame. */
-  readonly sequence: number;
-  readonly bytes: number;
-  /** The generation of the segment, and how much of it is used, from 0 to 1. */
-  readonly segment: number;
-  readonly used: number;
-}
+import { openJournal } from './fold.ts';
+import { FrameMemory } from './frame-memory.ts';
+import type { JournalStart } from './journal-thread.ts';
 
 logThreadConsole();
-const { channel, ...place } = workerData as JournalPlace & { readonly channel: CallChannel };
+const { channel, memory, ...place } = workerData as JournalStart & { readonly channel: CallChannel };
+const frames = new FrameMemory(memory);
 let last = 0;
 let writer: JournalWriter | undefined;
 
-answerCalls(channel, {
-  /** Sets the last frame of the journal. The segment begins with the first batch, so that no start waits for the disk. */
-  begin(sequence: number) {
-    last = sequence;
+/** One write and one flush: the frame is on disk when this returns. */
+function append(): void {
+  writer ??= new JournalWriter(openJournal(place), last);
+  const sequence = writer.append([frames.frame]);
+  frames.setAppended({ sequence, segment: writer.position.generation, used: writer.used });
+}
+
+answerCalls(
+  channel,
+  {
+    /** Sets the last frame of the journal. The segment begins with the first batch, so that no start waits for the disk. */
+    begin(sequence: number) {
+      last = sequence;
+    },
+    [closing]: () => writer?.close(),
   },
-  /** One write and one flush: the batch is on disk when this returns. */
-  append(envelope: Envelope): Appended {
-    const parts = encodeEnvelope(envelope);
-    writer ??= new JournalWriter(openJournal(place), last);
-    const sequence = writer.append(parts);
-    const bytes = parts.reduce((sum, { length }) => sum + length, 0);
-    return { sequence, bytes, segment: writer.position.generation, used: writer.used };
-  },
-  [closing]: () => writer?.close(),
-});
+  append,
+);

@@ -3,16 +3,16 @@ import { closing } from '../answer-calls.ts';
 import { Histogram } from '../histogram.ts';
 import { journalFull } from '../journal/errors.ts';
 import type { WorkerThread } from '../worker-thread.ts';
-import { CommitFailed, type Committer } from './committer.ts';
+import type { CommitFailed, Committer } from './committer.ts';
 import type { Envelope } from './envelope.ts';
 import type { FoldTask } from './fold.ts';
-import type { Appended } from './journal-worker.ts';
+import type { Appended } from './frame-memory.ts';
+import { type JournalThread, resultOf } from './journal-thread.ts';
 import type { UnfoldedPeople } from './unfolded-people.ts';
 import type { PeopleFreshness } from './usage-engine.ts';
 
 export interface JournaledCommitterDeps {
-  /** Answers `begin`, `append` and `close`: see journal-worker.ts. */
-  readonly journal: WorkerThread;
+  readonly journal: Pick<JournalThread, 'append' | 'begin' | 'close' | 'collect' | 'delays'>;
   /** Answers the calls of `foldActions`, `maintain` and `close`. */
   readonly folding: WorkerThread;
   readonly people?: UnfoldedPeople;
@@ -88,7 +88,7 @@ export class JournaledCommitter implements Committer {
     const replayed = call(folding, 'open', known !== undefined) as Promise<number>;
     if (known !== undefined) replayed.catch(failed);
     const last = known ?? (await replayed);
-    void call(journal, 'begin', last); // Before the first `append`, in the order of the calls.
+    journal.begin(last);
     this.#durable = { sequence: last, bytes: 0 };
     this.#folded.prompt = this.#folded.people = this.#durable;
   }
@@ -142,22 +142,22 @@ export class JournaledCommitter implements Committer {
     this.#isClosed = true;
     await this.#next?.catch(() => {});
     await this.#current.catch(() => {});
-    await journal.call(closing);
+    await journal.close();
     const { ok } = await folding.call('finish');
     if (ok) this.#folded.prompt = this.#folded.people = this.#durable;
     await folding.call(closing);
-    await Promise.all([journal.ended(), folding.ended()]);
+    await folding.ended();
   }
 
   /** Segments are prepared ahead. Where one is missing all the same, the batch waits for it. */
   async #append(envelope: Envelope): Promise<Appended> {
     const { journal } = this.#deps;
     try {
-      return (await call(journal, 'append', envelope)) as Appended;
+      return await journal.append(envelope);
     } catch (error) {
       if ((error as CommitFailed).code !== journalFull) throw error;
       await call(this.#deps.folding, 'prepare');
-      return (await call(journal, 'append', envelope)) as Appended;
+      return await journal.append(envelope);
     }
   }
 
@@ -242,7 +242,5 @@ interface Place {
 }
 
 async function call(thread: WorkerThread, name: string, task?: unknown): Promise<unknown> {
-  const outcome = await thread.call(name, task);
-  if (outcome.ok) return outcome.value;
-  throw new CommitFailed(outcome.message, outcome.code);
+  return resultOf(await thread.call(name, task));
 }

@@ -14,6 +14,7 @@ import type { LmdbEnvironment } from '../store/lmdb.ts';
 import type { UsageStore } from '../store/usage.ts';
 import { WorkerThread } from '../worker-thread.ts';
 import type { JournalPlace, Journals } from './fold.ts';
+import { JournalThread } from './journal-thread.ts';
 import { JournaledCommitter, type JournaledCommitterDeps } from './journaled-committer.ts';
 import { UnfoldedPeople } from './unfolded-people.ts';
 import type { WorkerStart } from './worker.ts';
@@ -47,7 +48,7 @@ export async function startCommitters(
     const start: WorkerStart = { data, maxIdentities, ...journals };
     return new JournaledCommitter({
       ...deps,
-      journal: new WorkerThread(workerFile('commit/journal-worker'), journals.journal),
+      journal: new JournalThread(workerFile('commit/journal-worker'), journals.journal),
       folding: new WorkerThread(workerFile('commit/worker'), start),
       people: new UnfoldedPeople(store),
     });

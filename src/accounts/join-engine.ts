@@ -14,7 +14,7 @@ import { copyStateWriter, readCopyState } from '../store/copy-state.ts';
 import { createAtomically } from '../store/create-atomically.ts';
 import { accountsLayout, currentLayout } from '../store/layout.ts';
 import { openUsageStore } from '../store/usage.ts';
-import { openPreparedOrCopy } from './prepare.ts';
+import { checkNoJournal, openPreparedOrCopy } from './prepare.ts';
 
 export interface Joining {
   readonly connection: EngineSession;
@@ -89,6 +89,7 @@ async function load(data: string, { connection, key, log }: Joining): Promise<Ac
     throw new Error(
       'Cannot use --engine: it has no accounts yet; let flagmeter engine adopt finish, or begin with flagmeter engine init',
     );
+  checkNoJournal(data);
   const writes = new RecordCodec(key).decodeRecords(records);
   await createAtomically(data, async (aside) => {
     const accounts = openAccountStore(aside);

@@ -3,12 +3,14 @@ import { join } from 'node:path';
 import type { Clock } from '../clock.ts';
 import { applyWrites } from '../engine/committed.ts';
 import type { Write } from '../engine/engine.ts';
+import { areJournalsEmpty } from '../journal/lanes.ts';
 import { isPresent } from '../presence.ts';
 import { type AccountStore, openAccountStore } from '../store/accounts.ts';
 import type { SigningAlgorithm } from '../store/auth-records.ts';
 import { readCopyState } from '../store/copy-state.ts';
 import { createAtomically } from '../store/create-atomically.ts';
 import { cannotOpen, checkDataFiles, explainDamage } from '../store/data-file.ts';
+import { journalsOf } from '../store/journal-mark.ts';
 import { accountsLayout, currentLayout } from '../store/layout.ts';
 import type { User } from '../store/records.ts';
 import { transact } from '../store/transact.ts';
@@ -108,9 +110,10 @@ export async function openPreparedOrCopy(data: string): Promise<AccountStore | u
 /**
  * Prepares both stores of a data directory, as `prepareStore` does. After a power cut meanwhile the directory is as it was,
  * or prepared.
- * @throws {Error} when it cannot be written
+ * @throws {Error} when it cannot be written, or has a journal without its store
  */
 export async function prepareData(data: string, wanted: Preparation): Promise<FirstCredentials> {
+  checkNoJournal(data);
   let first: FirstCredentials | undefined;
   await createAtomically(data, async (aside) => {
     const accounts = openAccountStore(aside);
@@ -118,6 +121,14 @@ export async function prepareData(data: string, wanted: Preparation): Promise<Fi
     await openUsageStore(aside).lmdb.close();
   });
   return first!;
+}
+
+/** @throws {Error} if a directory without stores has a journal: its packets were accepted, and belong to a store that is lost */
+export function checkNoJournal(data: string): void {
+  if (areJournalsEmpty(data)) return;
+  throw new Error(
+    `Cannot prepare ${data}: ${journalsOf(data)} has packets of a store that is not there; put the store back, or move the journal away`,
+  );
 }
 
 /** `prepareStore` makes all of it in one transaction. */

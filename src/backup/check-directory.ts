@@ -9,19 +9,14 @@ import { accountsLayout, openIfCurrent, usageLayout } from '../store/layout.ts';
 import { fromSnapshot, type Reading } from '../store/snapshot.ts';
 import { openUsageTables } from '../store/usage.ts';
 import { checkAccounts } from './check-accounts.ts';
+import { checkJournals } from './check-journals.ts';
 import { checkUsageTable, usageTables } from './check-usage.ts';
+import type { Finding } from './finding.ts';
 import type { Pace } from './pace.ts';
-
-/** What was found in a file of a data directory. */
-export interface Finding {
-  readonly file: string;
-  readonly isSound: boolean;
-  readonly words: string;
-}
 
 /**
  * Checks everything in a data directory: each page of its files, each record of their tables, what records refer to, and
- * that counts add up. Nothing else may use the directory. The tables of a store with another layout than this program's are not read.
+ * that counts add up, and each frame of its journals. Nothing else may use the directory. The tables of a store with another layout than this program's are not read.
  * @param found is told of each finding at once
  * @returns whether all is sound
  */
@@ -110,6 +105,7 @@ async function checkUsage(
     for (const fault of faults) if (fault !== undefined) tell({ file, isSound: false, words: fault });
     if (faults.every((fault) => fault === undefined))
       tell({ file, isSound: true, words: 'every record is in order, and counts add up' });
+    await checkJournals(data, lmdb, pace, tell);
   } finally {
     await lmdb.close();
   }

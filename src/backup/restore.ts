@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { isPresent } from '../presence.ts';
 import { checkPagesOf, newestMeta } from '../store/check-pages.ts';
 import { createAtomically } from '../store/create-atomically.ts';
+import { forgetJournals } from '../store/journal-mark.ts';
+import { openIfCurrent, usageLayout } from '../store/layout.ts';
 import { PageSet } from '../store/page-set.ts';
 import { metaPageCount } from './description.ts';
 import type { Description, StoreDescription } from './format.ts';
@@ -17,8 +19,8 @@ import {
 } from './read-backup.ts';
 import { checkRoom } from './write-file.ts';
 
-/** Folders that a data directory may have, each of a store. */
-const folders = ['accounts', 'usage', 'spool'];
+/** Folders that a data directory may have. */
+const folders = ['accounts', 'usage', 'spool', 'journal'];
 
 /**
  * Makes the data of a directory from a backup. A file is read twice: nothing is written before all of it was checked. Standard
@@ -75,10 +77,18 @@ export async function unpack(
       fdatasyncSync(descriptor);
       await check(each, file, pace);
     }
+    await beginJournals(directory);
     return whole;
   } finally {
     for (const { descriptor } of unpacked) closeSync(descriptor);
   }
+}
+
+/** The backup of a running server refers to the server's journal, and may lack the end of it. */
+async function beginJournals(directory: string): Promise<void> {
+  const lmdb = isPresent(join(directory, 'usage')) ? openIfCurrent(directory, usageLayout) : undefined;
+  if (lmdb !== undefined) forgetJournals(lmdb, usageLayout);
+  await lmdb?.close();
 }
 
 function unpackingTo(directory: string, unpacked: Unpacked[]) {

@@ -5,6 +5,7 @@ import { cannotOpen } from '../store/data-file.ts';
 import { holdPoint, type PointOfStore } from '../store/one-point.ts';
 import { PageSet } from '../store/page-set.ts';
 import type { BackupKey } from './backup-key.ts';
+import { requestFold } from './fold-requests.ts';
 import {
   BlockChain,
   blockKind,
@@ -38,10 +39,10 @@ interface Source {
 }
 
 /**
- * Writes a backup of a data directory, also while a service uses it. All pages are checked before any of them is written: a
+ * Writes a backup of a data directory, also while a service uses it. It has everything that was accepted before it began. All pages are checked before any of them is written: a
  * damaged store has no backup that would take the place of a good one.
  * @param key what the backup gets a MAC with
- * @throws {Error} when the directory is not prepared, has other layouts than this program, or is damaged
+ * @throws {Error} as `requestFold` does, and when the directory is not prepared, has other layouts than this program, or is damaged
  */
 export async function writeBackup(
   data: string,
@@ -50,6 +51,7 @@ export async function writeBackup(
   pace: Pace,
   key?: BackupKey,
 ): Promise<Written> {
+  await requestFold(data, pace);
   const point = await holdPoint(data);
   try {
     pace.giveWay(() => point.stores.reduce((sum, { descriptor }) => sum + transactionOf(descriptor), 0));

@@ -36,11 +36,12 @@ const lane = 'spool';
  */
 export async function startSpoolCommitter(
   { lmdb }: SpoolStore,
-  { workerFile, data, randomBytes, log, ...deps }: Omit<CommittersStart, 'workers' | 'maxIdentities'>,
+  { workerFile, data, randomBytes, ...deps }: Omit<CommittersStart, 'workers' | 'maxIdentities'>,
   limits: SpoolLimits,
 ): Promise<SpoolCommitter> {
-  const lanes = existsSync(join(journalsOf(data), lane)) ? [lane] : [];
-  const { placeOf, isEmpty } = openJournals(lmdb, spoolLayout, lanes, { data, randomBytes, log });
+  const found = existsSync(join(journalsOf(data), lane)) ? [lane] : [];
+  const lanes = { own: [lane], found };
+  const { placeOf, isEmpty } = openJournals(lmdb, spoolLayout, lanes, { data, randomBytes, log: deps.log });
   const journal = placeOf(lane);
   const start: SpoolStart = { data, journal, others: [], ...limits };
   const committer = new JournaledCommitter({
@@ -56,6 +57,7 @@ export async function startSpoolCommitter(
     seal: (task) => committer.askFolded('seal', task) as Promise<SealOutcome>,
     collect: () => committer.collect(),
     delays: committer.delays,
+    journal: committer,
     get unfolded() {
       return committer.unfolded;
     },

@@ -6,12 +6,14 @@ import { type Sink, type Written, writeBackup } from '../backup/write-backup.ts'
 import { writeFileWhole } from '../backup/write-file.ts';
 import { readGiven } from '../cli/command.ts';
 import { systemClock } from '../clock.ts';
+import { foldJournals } from '../commit/fold-journals.ts';
 import type { Config } from '../config.ts';
 import { UsageError } from '../flags.ts';
+import { areJournalsEmpty } from '../journal/lanes.ts';
 import { isPresent } from '../presence.ts';
 import { attachAccountStore } from '../store/accounts.ts';
 import { readCopyState } from '../store/copy-state.ts';
-import { isLocked } from '../store/lock.ts';
+import { isLocked, lockDataDirectory } from '../store/lock.ts';
 import { waitUntilSharable } from '../store/sharable.ts';
 import type { Terminal } from '../terminal.ts';
 import { longWork } from './long-work.ts';
@@ -36,6 +38,7 @@ export async function backup(argv: readonly string[], terminal: Terminal): Promi
     );
   await checkOwnData(config);
   const began = systemClock.monotonic();
+  await foldWithoutServer(config);
   const gentle = isLocked(data);
   const key = config.backupKeyFile === undefined ? undefined : readBackupKey(config.backupKeyFile);
   const work = (pace: Pace) => writeTo(to, data, pace, key);
@@ -46,6 +49,17 @@ export async function backup(argv: readonly string[], terminal: Terminal): Promi
   if (given.has('json')) say(`${JSON.stringify({ file: to, ...written, ms, hasMac: key !== undefined })}\n`);
   else terminal.err(summary(written, to, ms));
   return 0;
+}
+
+/** Adds to the store what a server that was killed has left in its journal. A running server is asked to do it: see `requestFold`. */
+async function foldWithoutServer({ data, maxIdentities }: Config): Promise<void> {
+  if (areJournalsEmpty(data) || isLocked(data)) return;
+  const lock = lockDataDirectory(data, 'run this again once it is ready');
+  try {
+    await foldJournals(data, maxIdentities);
+  } finally {
+    lock.release();
+  }
 }
 
 function writeTo(to: string, data: string, pace: Pace, key: BackupKey | undefined): Promise<Written> {

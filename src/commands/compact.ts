@@ -1,6 +1,7 @@
 import { checkPrepared } from '../accounts/prepare.ts';
 import { type Compacted, compact as compactStores } from '../backup/compact.ts';
 import { readGiven } from '../cli/command.ts';
+import { foldJournals, removeJournals } from '../commit/fold-journals.ts';
 import { lockDataDirectory } from '../store/lock.ts';
 import type { Terminal } from '../terminal.ts';
 import { longWork } from './long-work.ts';
@@ -14,7 +15,7 @@ import { configOf } from './server-flags.ts';
  */
 export async function compact(argv: readonly string[], terminal: Terminal): Promise<number> {
   const given = readGiven(compactCommand, argv);
-  const { data } = configOf(given, terminal);
+  const { data, maxIdentities } = configOf(given, terminal);
   checkPrepared(data);
   const lock = lockDataDirectory(data, 'stop it first');
   const files: Compacted[] = [];
@@ -26,7 +27,12 @@ export async function compact(argv: readonly string[], terminal: Terminal): Prom
     await longWork(terminal, {
       words: 'compacting',
       interrupted: 'each file has what it had',
-      work: (pace) => compactStores(data, pace, say),
+      work: async (pace) => {
+        await foldJournals(data, maxIdentities);
+        // Spare segments are left, which the next start makes anew.
+        removeJournals(data);
+        await compactStores(data, pace, say);
+      },
     });
     if (given.has('json')) terminal.out(`${JSON.stringify({ files })}\n`);
     return 0;

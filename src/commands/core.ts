@@ -171,10 +171,10 @@ function environmentsOf(
 
 /** The threads that others wait for. Those that hash passwords are busy with one by design. */
 function threadsOf({ committers, delays = {} }: UsageEngine, reports: ReportPool): readonly Thread[] {
-  const committing = committers.map((committer, at) => ({
-    name: `commit-${at + 1}`,
-    delays: committer.delays,
-  }));
+  const committing = committers.flatMap(({ delays, journal }, at) => [
+    { name: `commit-${at + 1}`, delays },
+    { name: `fold-${at + 1}`, delays: journal?.foldDelays },
+  ]);
   const known = committing.filter((thread): thread is Thread => thread.delays !== undefined);
   const others = Object.entries(delays).map(([name, late]) => ({ name, delays: late }));
   return [...known, { name: 'reports', delays: reports.delays }, ...others];

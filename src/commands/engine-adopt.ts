@@ -3,6 +3,7 @@ import { checkPrepared, openPreparedOrCopy } from '../accounts/prepare.ts';
 import { adopt } from '../cluster/adoption/adopt.ts';
 import type { Adopted } from '../cluster/adoption/fill.ts';
 import type { Uploaded } from '../cluster/shared-snapshots.ts';
+import { foldJournals } from '../commit/fold-journals.ts';
 import { readFlags, UsageError } from '../flags.ts';
 import { readEngineKey } from '../postgres/engine-key.ts';
 import { showEngine } from '../postgres/engine-url.ts';
@@ -29,6 +30,7 @@ export async function engineAdopt(argv: readonly string[], terminal: Terminal): 
   checkPrepared(data);
   const lock = lockDataDirectory(data);
   try {
+    await foldJournals(data, wanted.config.maxIdentities);
     terminal.err(`moving ${data} into ${showEngine(wanted.address)}\n`);
     const adopted = await move(wanted, flags.has('allow-asynchronous'), uploadProgress(terminal));
     terminal.out(flags.has('json') ? `${JSON.stringify(adopted)}\n` : summary(adopted, data));

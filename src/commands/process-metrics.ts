@@ -10,7 +10,7 @@ export function processMetrics({ clock, threads }: Core): readonly ServiceMetric
     {
       name: 'flagmeter_event_loop_delay_seconds',
       type: 'histogram',
-      help: 'How late a thread comes to what is due; of a thread that commits, how long a commit waits for it.',
+      help: 'How late a thread comes to what is due; of a thread that commits or folds, how long that waits for it.',
       labels: ['thread'],
       *read() {
         for (const { name, delays } of threads) yield [{ thread: name }, delays];

@@ -7,6 +7,7 @@ import { clusterMetrics } from './cluster-metrics.ts';
 import { connectionMetrics } from './connection-metrics.ts';
 import type { Core } from './core.ts';
 import { ingestMetrics } from './ingest-metrics.ts';
+import { journalMetrics } from './journal-metrics.ts';
 import { processMetrics } from './process-metrics.ts';
 import { requestMetrics, type Tallies } from './request-metrics.ts';
 import { storeMetrics } from './store-metrics.ts';
@@ -21,6 +22,7 @@ export function serviceMetrics(
   return [
     ...requestMetrics(tallies),
     ...ingestMetrics(core),
+    ...journalMetrics(core),
     ...storeMetrics(core),
     ...webhookMetrics(core),
     ...processMetrics(core),

@@ -4,6 +4,7 @@ import { finishDeletion } from '../accounts/deletions.ts';
 import { sweepExpired } from '../auth/sweep.ts';
 import { TokenTally } from '../auth/token-tally.ts';
 import { tellFailure } from '../background-failure.ts';
+import { answerFoldRequests } from '../backup/fold-requests.ts';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { GrpcListener } from '../grpc/listener.ts';
@@ -67,7 +68,7 @@ const tellEveryMs = 1000;
 /** How often the keys of `flagmeter keys rotate` in another process are looked for, ms. */
 const lookForKeysEveryMs = 2000;
 
-/** Poll interval for requests of `flagmeter admin reset-password`, ms. */
+/** Poll interval for requests of `flagmeter admin reset-password` and of backups, ms. */
 const lookForRequestsEveryMs = 500;
 
 /** Interval between checks of free disk space, ms. */
@@ -184,6 +185,7 @@ function startWork(core: Core, grpc: GrpcListener, status: ServiceStatus): () =>
     setInterval(() => void core.disks.look(), lookAtDisksEveryMs),
     setInterval(() => void refreshSigningKeys(core), lookForKeysEveryMs),
     setInterval(() => void resetPasswords(core), lookForRequestsEveryMs),
+    setInterval(() => void foldForBackups(core), lookForRequestsEveryMs),
     setInterval(() => readers.forEach((each) => void each.look()), lookAtReadersEveryMs),
   ];
   void core.disks.look();
@@ -207,6 +209,16 @@ async function resetPasswords(core: Core): Promise<void> {
     });
   } catch (error) {
     tellFailure(log, 'requests for another password could not be read', error);
+  }
+}
+
+/** Folds what a backup has to contain. */
+async function foldForBackups({ config, usageEngine, health, log }: Core): Promise<void> {
+  if (!health.ready) return;
+  try {
+    await answerFoldRequests(config.data, () => usageEngine.freshen());
+  } catch (error) {
+    tellFailure(log, 'the journal could not be folded for a backup', error);
   }
 }
 

@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { readBackupKey } from '../backup/backup-key.ts';
-import { checkDirectory, type Finding } from '../backup/check-directory.ts';
+import { checkDirectory } from '../backup/check-directory.ts';
+import type { Finding } from '../backup/finding.ts';
 import type { Pace } from '../backup/pace.ts';
 import { type Authentication, type ReadBackup, readBackup } from '../backup/read-backup.ts';
 import { unpack } from '../backup/restore.ts';

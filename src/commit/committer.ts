@@ -18,8 +18,25 @@ export interface Committer {
   collect(): void;
   /** How long what was asked of the journal's thread waited for it, seconds. */
   readonly delays?: Histogram;
+  /** How the journal does, if there is one. */
+  readonly journal?: JournalFigures;
   /** Ends the threads; what is durable is in the store then, unless the disk failed. */
   close(): Promise<void>;
+}
+
+/** How a journal and its folds do, for the metrics. */
+export interface JournalFigures {
+  /** What is on disk and not in the store, of people at least. */
+  readonly unfolded: { readonly frames: number; readonly bytes: number };
+  /** How long what was asked of the folding thread waited for it, seconds. */
+  readonly foldDelays: Histogram;
+  /** Durations of folds, seconds. */
+  readonly foldTimes: Histogram;
+  readonly failedFolds: number;
+  /** What fails, for people, from a failure to the next success. */
+  readonly trouble: string | undefined;
+  /** What the start has folded. */
+  readonly replay: { readonly frames: number; readonly seconds: number };
 }
 
 /** The disk did not take a batch, or the store a step. `code` is the operating system's or LMDB's error number, if there is one. */

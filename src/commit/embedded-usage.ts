@@ -103,8 +103,9 @@ export class EmbeddedUsage implements UsageEngine {
   }
 
   readiness(): UsageReadiness {
-    const reason = this.#deps.health.ready ? undefined : storeFails;
-    return { counting: reason, managing: reason };
+    const trouble = () => this.committers.find(({ journal }) => journal?.trouble)?.journal?.trouble;
+    const managing = this.#deps.health.ready ? undefined : (trouble() ?? storeFails);
+    return { counting: managing ?? this.refusal()?.message, managing };
   }
 
   status(): undefined {

@@ -3,10 +3,11 @@ import { basename, join } from 'node:path';
 import { JournalDamaged } from '../journal/errors.ts';
 import { journalDirectory } from '../journal/files.ts';
 import { JournalReader } from '../journal/reader.ts';
-import { type Journal, segmentName } from '../journal/segment.ts';
+import { isJournalEmpty, type Journal, segmentName } from '../journal/segment.ts';
 import { prepareSpare, recycle } from '../journal/spares.ts';
-import { putFolded, readFolded } from '../store/journal-mark.ts';
+import { journalsOf, putFolded, readFolded } from '../store/journal-mark.ts';
 import type { LmdbEnvironment } from '../store/lmdb.ts';
+import { transact } from '../store/transact.ts';
 import type { Envelope } from './envelope.ts';
 import { decodeEnvelope } from './envelope-codec.ts';
 import type { Groups } from './sections.ts';
@@ -18,6 +19,14 @@ export interface JournalPlace {
   /** See `Journal`. */
   readonly id: Uint8Array;
   readonly segmentSize: number;
+}
+
+/** Bytes of a segment of the journal: seconds of traffic at full speed. */
+const segmentSize = 16 * 1024 * 1024;
+
+/** Where the journal of a lane is in a data directory. */
+export function journalPlace(data: string, lane: string, id: Uint8Array): JournalPlace {
+  return { directory: join(journalsOf(data), lane), id, segmentSize };
 }
 
 /** The journal in a directory, which is made if it is missing. */
@@ -32,6 +41,14 @@ export interface Journals {
   readonly others: readonly JournalPlace[];
 }
 
+/** What a start has folded. */
+export interface Replayed {
+  /** The last frame of the thread's own journal. */
+  readonly last: number;
+  /** Number of frames, in all journals that the thread has opened. */
+  readonly frames: number;
+}
+
 /** What a thread that folds can be called to do. */
 export function foldActions(lmdb: LmdbEnvironment, { journal, others }: Journals, aggregator: Folding) {
   let own: Fold;
@@ -39,19 +56,22 @@ export function foldActions(lmdb: LmdbEnvironment, { journal, others }: Journals
     /**
      * Opens the journal, before the writer of this process does if it holds frames.
      * @param isEmpty whether no journal holds any: then the writer may have begun already
-     * @returns the last frame of the journal, once all are folded
+     * @returns the last frame of the journal, once all are folded, and how many were
      */
-    open(isEmpty: boolean): number {
+    open(isEmpty: boolean): Replayed {
+      let frames = 0;
       for (const place of others) {
         const other = new Fold(lmdb, place, aggregator);
-        other.finish();
+        frames -= other.folded;
+        frames += other.finish();
         other.remove();
       }
       own = new Fold(lmdb, journal, aggregator);
+      frames -= own.folded;
       const last = isEmpty ? own.folded : own.finish();
       aggregator.replayed?.();
       if (others.length > 0) aggregator.forget(); // What is in memory may belong to applications of other threads.
-      return last;
+      return { last, frames: frames + last };
     },
     fold: (task: FoldTask) => own.fold(task),
     finish: () => own.finish(),
@@ -161,6 +181,14 @@ class Follower {
   }
 }
 
+/** What the position of the people of a lane is kept under. */
+export const peopleOf = (lane: string) => `${lane}/people`;
+
+/** Whether a store has everything of the frames of which it has anything. */
+export function isFoldedWhole(lmdb: LmdbEnvironment, lane: string): boolean {
+  return readFolded(lmdb, peopleOf(lane)) === readFolded(lmdb, lane);
+}
+
 /** Adds the frames of a journal to a store, and recycles the segments that the store has all of. */
 export class Fold {
   readonly #journal: Journal;
@@ -171,8 +199,11 @@ export class Fold {
     const lane = basename(place.directory);
     const journal = openJournal(place);
     this.#journal = journal;
+    // The journal was moved away: frames of which the store lacks the people are lost.
+    if (groups.includes('people') && !isFoldedWhole(lmdb, lane) && isJournalEmpty(place.directory))
+      transact(lmdb, () => putFolded(lmdb, peopleOf(lane), readFolded(lmdb, lane)));
     const follow = (group: keyof Groups<unknown>) =>
-      new Follower(lmdb, journal, group === 'prompt' ? lane : `${lane}/${group}`, (...batches) =>
+      new Follower(lmdb, journal, group === 'people' ? peopleOf(lane) : lane, (...batches) =>
         fold(group, ...batches),
       );
     this.#followers = Object.fromEntries(groups.map((group) => [group, follow(group)]));

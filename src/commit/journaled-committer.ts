@@ -2,10 +2,11 @@ import type { Maintenance } from '../aggregate/maintain.ts';
 import { closing } from '../answer-calls.ts';
 import { Histogram } from '../histogram.ts';
 import { journalFull } from '../journal/errors.ts';
+import type { Log } from '../log.ts';
 import type { WorkerThread } from '../worker-thread.ts';
-import type { CommitFailed, Committer } from './committer.ts';
+import type { CommitFailed, Committer, JournalFigures } from './committer.ts';
 import type { Envelope } from './envelope.ts';
-import type { FoldTask } from './fold.ts';
+import type { FoldTask, Replayed } from './fold.ts';
 import type { Appended } from './frame-memory.ts';
 import { type JournalThread, resultOf } from './journal-thread.ts';
 import type { UnfoldedPeople } from './unfolded-people.ts';
@@ -19,6 +20,7 @@ export interface JournaledCommitterDeps {
   /** Calls back once. The process may end meanwhile. */
   after(ms: number, callback: () => void): void;
   monotonic(): number;
+  readonly log: Pick<Log, 'info'>;
   /** Is told of a fold that failed. What was to be folded is durable; the next fold tries again. */
   failed(error: unknown): void;
 }
@@ -40,12 +42,14 @@ const recentMs = 5000;
 const sharedMs = 50;
 
 /** Appends batches to a journal, and has another thread fold them into the store. */
-export class JournaledCommitter implements Committer {
+export class JournaledCommitter implements Committer, JournalFigures {
   readonly delays: Histogram;
-  /** How long what was asked of the folding thread waited for it, seconds. */
   readonly foldDelays: Histogram;
-  /** What folds took, seconds. */
   readonly foldTimes = new Histogram();
+  failedFolds = 0;
+  #noSegment = false;
+  #noFold = false;
+  replay = { frames: 0, seconds: 0 };
   /** People as the journal leaves them. */
   readonly people: UnfoldedPeople | undefined;
   readonly #deps: JournaledCommitterDeps;
@@ -72,8 +76,11 @@ export class JournaledCommitter implements Committer {
     this.foldDelays = deps.folding.delays;
   }
 
-  /** What is on disk and not in the store, of people at least. */
-  get unfolded(): { readonly frames: number; readonly bytes: number } {
+  get journal(): JournalFigures {
+    return this;
+  }
+
+  get unfolded(): JournalFigures['unfolded'] {
     const { people } = this.#folded;
     return { frames: this.#durable.sequence - people.sequence, bytes: this.#durable.bytes - people.bytes };
   }
@@ -84,13 +91,25 @@ export class JournaledCommitter implements Committer {
    * @throws {CommitFailed}
    */
   async begin(known?: number): Promise<void> {
-    const { folding, journal, failed } = this.#deps;
-    const replayed = call(folding, 'open', known !== undefined) as Promise<number>;
-    if (known !== undefined) replayed.catch(failed);
-    const last = known ?? (await replayed);
+    const { folding, journal, failed, monotonic, log } = this.#deps;
+    const began = monotonic();
+    const replaying = call(folding, 'open', known !== undefined) as Promise<Replayed>;
+    if (known !== undefined) replaying.catch(failed);
+    const last = known ?? (await replaying).last;
+    if (known === undefined) {
+      const { frames } = await replaying;
+      const ms = monotonic() - began;
+      this.replay = { frames, seconds: ms / 1000 };
+      if (frames > 0) log.info('the journal was replayed', { frames, ms: Math.round(ms) });
+    }
     journal.begin(last);
     this.#durable = { sequence: last, bytes: 0 };
     this.#folded.prompt = this.#folded.people = this.#durable;
+  }
+
+  get trouble(): string | undefined {
+    if (this.#noSegment) return 'no segment can be prepared for the journal; see the log';
+    return this.#noFold ? 'the journal cannot be folded into the store; see the log' : undefined;
   }
 
   async commit(envelope: Envelope): Promise<void> {
@@ -164,10 +183,17 @@ export class JournaledCommitter implements Committer {
   /** Prepares the segment after the one that is being written, so that no commit waits for it. */
   #prepareFor(segment: number): void {
     this.#preparedFor = segment;
-    call(this.#deps.folding, 'prepare').catch((error) => {
-      this.#preparedFor = undefined;
-      this.#deps.failed(error);
-    });
+    const settle = (failed: boolean) => {
+      this.#noSegment = failed;
+      if (failed) this.#preparedFor = undefined;
+    };
+    call(this.#deps.folding, 'prepare').then(
+      () => settle(false),
+      (error) => {
+        settle(true);
+        this.#deps.failed(error);
+      },
+    );
   }
 
   /** Bytes on disk of which a group is not in the store. */
@@ -225,9 +251,12 @@ export class JournaledCommitter implements Committer {
     try {
       await call(this.#deps.folding, 'fold', { upTo: durable.sequence, people } satisfies FoldTask);
     } catch (error) {
+      this.failedFolds++;
+      this.#noFold = true;
       this.#deps.failed(error);
       throw error;
     }
+    this.#noFold = false;
     this.foldTimes.observe((this.#deps.monotonic() - this.#beganAt) / 1000);
     this.#folded.prompt = durable;
     if (people) this.#folded.people = durable;

@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { journalDirectory } from '../journal/files.ts';
 import { isJournalEmpty } from '../journal/segment.ts';
 import type { Log } from '../log.ts';
 import {
@@ -13,7 +13,7 @@ import { type Layout, usageLayout } from '../store/layout.ts';
 import type { LmdbEnvironment } from '../store/lmdb.ts';
 import type { UsageStore } from '../store/usage.ts';
 import { WorkerThread } from '../worker-thread.ts';
-import type { JournalPlace, Journals } from './fold.ts';
+import { isFoldedWhole, type JournalPlace, type Journals, journalPlace } from './fold.ts';
 import { JournalThread } from './journal-thread.ts';
 import { JournaledCommitter, type JournaledCommitterDeps } from './journaled-committer.ts';
 import { UnfoldedPeople } from './unfolded-people.ts';
@@ -28,11 +28,8 @@ export interface CommittersStart extends Pick<JournaledCommitterDeps, 'after' | 
   /** People an environment whose exposures are kept. */
   readonly maxIdentities?: number;
   readonly randomBytes: (length: number) => Uint8Array;
-  readonly log: Pick<Log, 'warn'>;
+  readonly log: Pick<Log, 'info' | 'warn'>;
 }
-
-/** Bytes of a segment of the journal: seconds of traffic at full speed. */
-const segmentSize = 16 * 1024 * 1024;
 
 /**
  * Starts the threads that commit and fold, and folds what an earlier process has left.
@@ -43,8 +40,13 @@ export async function startCommitters(
   parts: CommittersStart,
 ): Promise<JournaledCommitter[]> {
   const { workerFile, data, workers, maxIdentities = 100_000, ...deps } = parts;
-  const { placeOf, isEmpty } = openJournals(store.lmdb, usageLayout, journalLanes(data), parts);
-  const committers = journalsFor(data, workers, placeOf).map((journals) => {
+  const own = Array.from({ length: workers }, (_, at) => String(at + 1));
+  const found = journalLanes(data);
+  const { placeOf, isEmpty } = openJournals(store.lmdb, usageLayout, { own, found }, parts);
+  const others = found.filter((lane) => !own.includes(lane)).map(placeOf);
+  const committers = own.map((lane, at) => {
+    // Journals of lanes that are no more are folded beside the first.
+    const journals: Journals = { journal: placeOf(lane), others: at === 0 ? others : [] };
     const start: WorkerStart = { data, maxIdentities, ...journals };
     return new JournaledCommitter({
       ...deps,
@@ -53,19 +55,10 @@ export async function startCommitters(
       people: new UnfoldedPeople(store),
     });
   });
-  await Promise.all(
-    committers.map((committer, at) =>
-      committer.begin(isEmpty ? readFolded(store.lmdb, String(at + 1)) : undefined),
-    ),
-  );
+  const known = (lane: string) =>
+    isEmpty && isFoldedWhole(store.lmdb, lane) ? readFolded(store.lmdb, lane) : undefined;
+  await Promise.all(committers.map((committer, at) => committer.begin(known(own[at]!))));
   return committers;
-}
-
-/** The journals of each lane. Those of lanes that are no more are folded beside the first. */
-function journalsFor(data: string, workers: number, placeOf: (lane: string) => JournalPlace): Journals[] {
-  const own = Array.from({ length: workers }, (_, at) => String(at + 1));
-  const others = journalLanes(data).filter((lane) => !own.includes(lane));
-  return own.map((lane, at) => ({ journal: placeOf(lane), others: at === 0 ? others.map(placeOf) : [] }));
 }
 
 /** Journals that are about to be used. */
@@ -77,22 +70,26 @@ export interface OpenJournals {
 
 /**
  * Begins the use of the journals of a store: see `endJournals`.
- * @param lanes those that are there
+ * @param lanes those that are to be used, and those that are there
  */
 export function openJournals(
   lmdb: LmdbEnvironment,
   layout: Layout,
-  lanes: readonly string[],
+  { own, found }: { readonly own: readonly string[]; readonly found: readonly string[] },
   { data, randomBytes, log }: Pick<CommittersStart, 'data' | 'randomBytes' | 'log'>,
 ): OpenJournals {
   const id = openJournalId(lmdb, randomBytes);
-  const placeOf = (lane: string) => ({ directory: join(journalsOf(data), lane), id, segmentSize });
-  if (!isJournalled(lmdb, layout)) markJournal(lmdb, layout, true);
-  else if (lanes.length === 0)
+  const placeOf = (lane: string) => journalPlace(data, lane, id);
+  const isUsed = isJournalled(lmdb, layout);
+  if (isUsed && found.length === 0)
     log.warn('the journal is missing: packets of the last seconds before the server ended are not counted', {
       directory: journalsOf(data),
     });
-  return { placeOf, isEmpty: lanes.every((lane) => isJournalEmpty(placeOf(lane).directory)) };
+  // They are there before the mark: without them, a start takes the journal for lost.
+  for (const directory of [journalsOf(data), ...own.map((lane) => placeOf(lane).directory)])
+    journalDirectory(directory);
+  if (!isUsed) markJournal(lmdb, layout, true);
+  return { placeOf, isEmpty: found.every((lane) => isJournalEmpty(placeOf(lane).directory)) };
 }
 
 /** Ends the use of journals, if the store has all that they held: an earlier version can open it then. */

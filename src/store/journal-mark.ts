@@ -13,13 +13,18 @@ import { transact } from './transact.ts';
 const journalId = 'journal';
 const foldedKey = (lane: string) => `folded/${lane}`;
 
+/** The id of a store's journals; `undefined` if it has none yet. */
+export function readJournalId(lmdb: LmdbEnvironment): Buffer | undefined {
+  const known = openRecords<string>(lmdb, 'numbers').get(journalId);
+  return known === undefined ? undefined : Buffer.from(known, 'hex');
+}
+
 /** The id of a store's journals, made at first use. */
 export function openJournalId(lmdb: LmdbEnvironment, randomBytes: (length: number) => Uint8Array): Buffer {
-  const ids = openRecords<string>(lmdb, 'numbers');
-  const known = ids.get(journalId);
-  if (known !== undefined) return Buffer.from(known, 'hex');
+  const known = readJournalId(lmdb);
+  if (known !== undefined) return known;
   const id = Buffer.from(randomBytes(16));
-  transact(lmdb, () => void ids.putSync(journalId, id.toString('hex')));
+  transact(lmdb, () => void openRecords<string>(lmdb, 'numbers').putSync(journalId, id.toString('hex')));
   return id;
 }
 
@@ -56,4 +61,16 @@ export function isJournalled(lmdb: LmdbEnvironment, layout: Layout): boolean {
 export function markJournal(lmdb: LmdbEnvironment, layout: Layout, isUsed: boolean): void {
   const number = isUsed ? layout.journalled : currentLayout(layout);
   transact(lmdb, () => void openRecords<number>(lmdb, 'numbers').putSync('layout', number!));
+}
+
+/** Makes a copy of a store independent of the journals of the original: it begins journals of its own, with another id. */
+export function forgetJournals(lmdb: LmdbEnvironment, layout: Layout): void {
+  if (readJournalId(lmdb) === undefined) return;
+  const numbers = openRecords<number>(lmdb, 'numbers');
+  transact(lmdb, () => {
+    for (const key of Array.from(numbers.getKeys())) {
+      if (key === journalId || key.startsWith(foldedKey(''))) numbers.removeSync(key);
+    }
+    numbers.putSync('layout', currentLayout(layout));
+  });
 }

@@ -55,8 +55,10 @@ export class StoreHealth {
   }
 }
 
+const { ENOSPC, EDQUOT } = constants.errno;
+/** LMDB gives numbers, and the file system names. */
+const outOfSpace: readonly unknown[] = [ENOSPC, EDQUOT, 'ENOSPC', 'EDQUOT'];
+
 function isOutOfSpace(error: unknown): boolean {
-  const { ENOSPC, EDQUOT } = constants.errno;
-  const { code } = error as { code?: unknown };
-  return code === ENOSPC || code === EDQUOT;
+  return outOfSpace.includes((error as { code?: unknown }).code);
 }

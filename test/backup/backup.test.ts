@@ -109,13 +109,16 @@ test('a backup of a later format is refused with both numbers', async () => {
   );
 });
 
-test.each(['accounts', 'usage', 'spool'])('a restore into a directory with %s is refused', async (store) => {
-  const { file } = await makeBackup();
-  const target = freshTarget();
-  mkdirSync(join(target, store));
-  await expect(restore(file, target, steady)).rejects.toThrow(`Cannot restore into ${target}: it has data`);
-  expect(readdirSync(target)).toEqual([store]);
-});
+test.each(['accounts', 'usage', 'spool', 'journal'])(
+  'a restore into a directory with %s is refused',
+  async (store) => {
+    const { file } = await makeBackup();
+    const target = freshTarget();
+    mkdirSync(join(target, store));
+    await expect(restore(file, target, steady)).rejects.toThrow(`Cannot restore into ${target}: it has data`);
+    expect(readdirSync(target)).toEqual([store]);
+  },
+);
 
 test('a restore that fails or is interrupted leaves the directory empty', async () => {
   const { file } = await makeBackup();

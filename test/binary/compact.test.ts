@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { binaryPath, cleanUp, freshDirectory, prepare, startBinary, stop } from '../support/binary.ts';
 import { empty, enlarge } from '../support/large-store.ts';
 import { runBinary, runProgram } from '../support/run-binary.ts';
+import { openShop, readChecks, sendCheck } from '../support/shop.ts';
 
 let prepared: string;
 
@@ -46,6 +47,23 @@ test('a store with free pages gets smaller, says by how much, and is served', as
   expect(await isWhole(data)).toBe(true);
   const service = await startBinary({ data });
   expect((await fetch(`http://${service.http}/readyz`)).status).toBe(200);
+  await stop(service);
+});
+
+test('what a killed server has left in its journal is in the smaller store, and no journal is left', async () => {
+  const data = join(freshDirectory(), 'data');
+  const credentials = await prepare(data);
+  const killed = await startBinary({ data });
+  const shop = await openShop(killed.http, credentials);
+  expect(await sendCheck(killed.http, shop.key, 'checkout')).toBe(202);
+  await stop(killed, 'SIGKILL');
+  expect((await runBinary(['verify', '--data', data])).stdout).toContain('not yet in the store');
+  expect(await runBinary(['compact', '--data', data])).toMatchObject({ code: 0, stderr: '' });
+  expect(readdirSync(data).sort()).toEqual(['accounts', 'usage']);
+  expect(await isWhole(data)).toBe(true);
+  const service = await startBinary({ data });
+  expect(await readChecks(service.http, shop)).toEqual(new Map([['checkout', 1]]));
+  expect(service.stderr()).not.toContain('journal');
   await stop(service);
 });
 

@@ -16,6 +16,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { binaryPath, cleanUp, freshDirectory, prepare, startBinary, stop } from '../support/binary.ts';
 import { enlarge } from '../support/large-store.ts';
 import { runBinary } from '../support/run-binary.ts';
+import { openShop, sendCheck } from '../support/shop.ts';
 
 /** Long enough on the fastest disk that a signal comes in the middle. */
 const storeBytes = 100e6;
@@ -101,6 +102,22 @@ test('a backup beside a server ends on Ctrl-C, and the server keeps no reader of
   expect(readdirSync(folder)).toEqual([]);
   const metrics = await (await fetch(`http://${service.http}/metrics`)).text();
   expect(metrics).toMatch(/^flagmeter_oldest_reader_commits\{store="usage"\} 0$/m);
+  expect(await stop(service)).toEqual({ code: 0, signal: null });
+});
+
+test('a backup that waits for a server ends on Ctrl-C, and withdraws its request', async () => {
+  const own = join(freshDirectory(), 'data');
+  const credentials = await prepare(own);
+  const service = await startBinary({ data: own });
+  const { key } = await openShop(service.http, credentials);
+  expect(await sendCheck(service.http, key, 'checkout')).toBe(202);
+  service.kill('SIGSTOP');
+  const journal = join(own, 'journal');
+  const backup = begin(['backup', '--data', own, '--to', join(freshDirectory(), 'backup')]);
+  await appears(journal, /^fold\.\d+\.request$/);
+  expect(await interrupt(backup)).toEqual(unchanged);
+  expect(readdirSync(journal)).toEqual(['1', '2'].filter((lane) => existsSync(join(journal, lane))));
+  service.kill('SIGCONT');
   expect(await stop(service)).toEqual({ code: 0, signal: null });
 });
 

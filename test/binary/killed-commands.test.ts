@@ -1,4 +1,4 @@
-import { chownSync, existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { chownSync, cpSync, existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
@@ -12,6 +12,7 @@ import {
 } from '../support/binary.ts';
 import { compilePreload } from '../support/preload.ts';
 import { runBinary } from '../support/run-binary.ts';
+import { openShop, readChecks, type Shop, sendCheck } from '../support/shop.ts';
 
 afterAll(cleanUp);
 
@@ -72,6 +73,44 @@ describe('after a restore that was killed at any step', () => {
         expect(readdirSync(target).sort()).toEqual(['accounts', 'journal', 'usage']);
       },
     );
+  });
+});
+
+describe('after a command that was killed at any step on the directory of a server that was killed', () => {
+  const checks = 3;
+  let left: string;
+  let shop: Shop;
+
+  /** What the server has accepted last is in its journal only. */
+  beforeAll(async () => {
+    left = join(freshDirectory(), 'data');
+    const owner = await prepare(left);
+    const service = await startBinary({ data: left });
+    shop = await openShop(service.http, owner);
+    for (let each = 0; each < checks; each += 1)
+      expect(await sendCheck(service.http, shop.key, 'checkout')).toBe(202);
+    await stop(service, 'SIGKILL');
+  });
+
+  test.each([
+    ['backup', (target: string) => ['--to', join(target, '../kept.backup')]],
+    ['compact', () => []],
+  ] as const)('%s: a server counts each packet once', async (command, more) => {
+    let target = '';
+    const kills = await killAtEachStep(
+      () => {
+        target = join(freshDirectory(), 'data');
+        cpSync(left, target, { recursive: true });
+        return [command, '--data', target, ...more(target)];
+      },
+      async () => {
+        const service = await startBinary({ data: target });
+        expect(await readChecks(service.http, shop)).toEqual(new Map([['checkout', checks]]));
+        expect((await stop(service)).code).toBe(0);
+        expect(await runBinary(['verify', '--data', target])).toMatchObject({ code: 0 });
+      },
+    );
+    expect(kills).toBeGreaterThan(3);
   });
 });
 

@@ -9,6 +9,7 @@ import { cleanUp, freshDirectory, manage, prepare, startBinary, stop } from '../
 import { needing } from '../support/needing.ts';
 import { binaryBefore, whyNoReleaseBefore } from '../support/release-before.ts';
 import { runProgram } from '../support/run-binary.ts';
+import { openShop, readChecks, type Shop, sendCheck } from '../support/shop.ts';
 import { steadyAnswers } from '../support/steady-answers.ts';
 
 /** The executable of the release before on the data directory of a single machine: the way back. */
@@ -48,6 +49,33 @@ needing({ why: whyNoReleaseBefore }).describe('the release before', { timeout: 1
     });
     await stop(again);
   });
+
+  test('refuses a directory whose journal holds what the store lacks, and goes on after a clean stop', async () => {
+    const data = join(freshDirectory(), 'data');
+    const shop = await openShopIn(data);
+    const listen = ['--listen', '127.0.0.1:0', '--grpc-listen', '127.0.0.1:0'];
+    const { code, stderr } = await runProgram(before, ['serve', '--data', data, ...listen]);
+    expect(code).toBe(1);
+    expect(stderr).toContain(
+      `Cannot use ${data}: a later version of flagmeter wrote its usage, in layout ${usageLayout.journalled}`,
+    );
+    const now = await startBinary({ data });
+    expect(now.stderr()).toMatch(/"msg":"the journal was replayed","frames":\d+,"ms":\d+/);
+    await stop(now);
+    const back = await startBinary({ data, binary: before });
+    expect(await readChecks(back.http, shop)).toEqual(new Map([['checkout', 1]]));
+    await stop(back);
+  });
+
+  /** A server that is killed right after it has accepted a packet. */
+  async function openShopIn(data: string): Promise<Shop> {
+    const credentials = await prepare(data);
+    const service = await startBinary({ data });
+    const shop = await openShop(service.http, credentials);
+    expect(await sendCheck(service.http, shop.key, 'checkout')).toBe(202);
+    await stop(service, 'SIGKILL');
+    return shop;
+  }
 
   test('refuses a layout that is later than its own, and changes nothing', async () => {
     const data = join(freshDirectory(), 'data');

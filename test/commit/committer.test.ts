@@ -1,3 +1,5 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Batch } from '../../src/commit/batch.ts';
 import { CommitFailed } from '../../src/commit/committer.ts';
@@ -75,7 +77,10 @@ test('threads that cannot open the store fail, and so does every commit', async 
   const failure = new Promise<unknown>((resolve) => {
     failed = resolve;
   });
-  const [committer] = await startTestCommitters(store, '/dev/null/nowhere', { failed });
+  const data = temporaryDirectory();
+  writeFileSync(join(data, 'usage'), 'not a directory');
+  mkdirSync(join(data, 'journal/1/first.tmp'), { recursive: true }); // The name of the file that the first segment is made in.
+  const [committer] = await startTestCommitters(store, data, { failed });
   expect(await failure).toBeInstanceOf(CommitFailed);
   await expect(committer!.commit(new Batch().seal())).rejects.toThrow(CommitFailed);
   await committer!.close();

@@ -22,6 +22,7 @@ function openHealth(data: string) {
 test.each([
   { what: 'ENOSPC', code: 28 },
   { what: 'EDQUOT', code: 122 },
+  { what: 'ENOSPC of the file system', code: 'ENOSPC' },
 ])('$what makes it wait for room, and be ready again when there is some', ({ code }) => {
   const { health, ends, lines, waiting } = openHealth(temporaryDirectory());
   health.failed(new CommitFailed('no room', code));

@@ -15,7 +15,7 @@ export function startTestCommitters(
   parts: Partial<CommittersStart> = {},
 ): Promise<JournaledCommitter[]> {
   return startCommitters(store, {
-    ...{ workerFile, data, workers: 1, randomBytes, log: { warn: () => {} } },
+    ...{ workerFile, data, workers: 1, randomBytes, log: { info: () => {}, warn: () => {} } },
     monotonic: () => performance.now(),
     after: (ms, callback) => void setTimeout(callback, ms).unref(),
     failed: (error) => {

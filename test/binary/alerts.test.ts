@@ -2,7 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
+import { openUsageStore } from '../../src/store/usage.ts';
 import { type Fault, ops, opsOf, testAtOnce } from '../support/alerting.ts';
 import {
   type Binary,
@@ -18,6 +19,7 @@ import { damagePage, pagesIn } from '../support/damage.ts';
 import { failingDisk } from '../support/failing-disk.ts';
 import { canMount } from '../support/mount.ts';
 import { needing } from '../support/needing.ts';
+import { openSender } from '../support/packet-sender.ts';
 import { freePort } from '../support/postgres-program.ts';
 import { Prometheus } from '../support/prometheus.ts';
 import { openShop, type Shop, sendCheck } from '../support/shop.ts';
@@ -102,11 +104,37 @@ async function startDamaged() {
   };
 }
 
+/** A service that cannot fold once it is told so, because another process holds the write lock of the store, and large packets for it. */
+async function startUnfolded() {
+  const kept = await startKept(['--rate', '0']);
+  const { service, key } = kept;
+  const features = Array.from({ length: 900 }, (_, at) => [`feature-${at}`, { on: [1] }]);
+  const packet = { k: key, e: 'Production', f: Object.fromEntries(features) };
+  let release = () => {};
+  return {
+    service,
+    release: () => release(),
+    hold() {
+      const { lmdb } = openUsageStore(service.data);
+      const released = new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      void lmdb.transactionSync(() => released);
+    },
+    async send() {
+      const sender = openSender(service.http);
+      for (let sent = 0; sent < 60; sent += 1) expect(await sender.send(packet)).toBe(202);
+      sender.close();
+    },
+  };
+}
+
 needing('prometheus').describe('alerts of a single machine', () => {
   let slow: Awaited<ReturnType<typeof startSlow>>;
   let plain: Kept;
   let busy: Kept;
   let damaged: Awaited<ReturnType<typeof startDamaged>>;
+  let unfolded: Awaited<ReturnType<typeof startUnfolded>>;
   let secured: Awaited<ReturnType<typeof startSecured>>;
   let disk: OnResizableDisk | undefined;
   let restart: () => Promise<void>;
@@ -115,22 +143,24 @@ needing('prometheus').describe('alerts of a single machine', () => {
 
   beforeAll(async () => {
     restartPort = await freePort();
-    [slow, plain, busy, damaged, secured, disk, restart] = await Promise.all([
+    [slow, plain, busy, damaged, unfolded, secured, disk, restart] = await Promise.all([
       startSlow(),
       startKept(['--webhook-allow-private', '--api-rate', '0']),
       startKept([]),
       startDamaged(),
+      startUnfolded(),
       startSecured(),
       canMount() ? startOnResizableDisk('4g', ops) : undefined,
       restarting(restartPort),
     ]);
-    const services = [slow.service, plain.service, busy.service, damaged.service, secured.service];
+    const services = [slow, plain, busy, damaged, unfolded, secured].map(({ service }) => service);
     const targets = [...services, ...(disk ? [disk] : [])].map(opsOf);
     prometheus = await Prometheus.start([...targets, `127.0.0.1:${restartPort}`]);
   }, 90_000);
 
   afterAll(async () => {
     await prometheus?.close();
+    unfolded?.release();
     disk?.kill('SIGKILL');
     cleanUp();
   });
@@ -218,6 +248,15 @@ needing('prometheus').describe('alerts of a single machine', () => {
         damaged.damage();
       },
       goOn: () => damaged.ask(),
+    },
+    {
+      what: 'a store whose write lock another process holds',
+      alerts: ['FlagmeterJournalGrows'],
+      target: () => opsOf(unfolded.service),
+      async provoke() {
+        unfolded.hold();
+        await unfolded.send();
+      },
     },
     {
       what: 'a certificate that was not renewed',

@@ -81,6 +81,10 @@ const conditions: Readonly<Record<string, Condition>> = {
     series: { [of('flagmeter_failed_commits_total')]: '0x5 1x10' },
     ...{ quiet: 4, fires: 7, labels: node },
   },
+  FlagmeterJournalGrows: {
+    series: { [of('flagmeter_journal_bytes', { lane: '1' })]: '0 5e7x10' },
+    ...{ quiet: 2, fires: 5, labels: { ...node, lane: '1' } },
+  },
   FlagmeterCommitsSlow: {
     series: slow('flagmeter_commit_duration_seconds', 1),
     ...{ quiet: 8, fires: 14, labels: { instance } },

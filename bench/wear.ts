@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { cleanUp, manage, stop } from '../test/support/binary.ts';
 import { type Benchmark, note, readOptions, show } from './benchmark.ts';
 import { type DiskStats, deviceOf, diskStats, diskStatsBetween } from './disk-stats.ts';
+import { type Growth, measureGrowth } from './growth.ts';
 import { round } from './numbers.ts';
 import { type BenchPacket, type PacketMix, packetsOf, requestText } from './packets.ts';
 import { cpuSeconds, ioBytes, rssMb } from './process-stats.ts';
@@ -28,17 +29,15 @@ const quietBytes = 20_000;
 export const wear: Benchmark = {
   summary: 'disk writes, flushes and CPU of a packet at fixed rates, of one or more executables in turn',
   usage:
-    '[--json] [--rates 100,1000,5000,20000] [--delays 0] [--siblings 100] [--people 100000] [--connections 256] [--seconds 30] [--idle 5] [--small] [--binary dist/flagmeter]...',
+    '[--json] [--rates 100,1000,5000,20000] [--delays 0] [--siblings 100] [--people 100000] [--connections 256] [--seconds 30] [--idle 5] [--days 9] [--small] [--binary dist/flagmeter]...',
   async run(args) {
-    const defaults = { siblings: 100, people: 100_000, connections: 256, seconds: 30, idle: 5 };
-    const small = { people: 50, connections: 8, seconds: 0.5, idle: 0.1 };
+    const defaults = { siblings: 100, people: 100_000, connections: 256, seconds: 30, idle: 5, days: 9 };
+    const small = { people: 50, connections: 8, seconds: 0.5, idle: 0.1, days: 3 };
     const lists = { rates: args.includes('--small') ? fewRates : rates, delays: [0] };
     const options = readOptions(args, defaults, small, lists);
     try {
-      print(options.json, [
-        ...(await measureKind('plain', options)),
-        ...(await measureKind('personal', options)),
-      ]);
+      const runs = [...(await measureKind('plain', options)), ...(await measureKind('personal', options))];
+      print(options.json, runs, await measureGrowth(options.small ? 1 : 48, options.days));
     } finally {
       cleanUp();
     }
@@ -201,7 +200,7 @@ async function storeAll({ http, accessToken, applicationId }: Service): Promise<
   await manage(http, accessToken, 'GET', `/api/v2/applications/${applicationId}/usage?${query}`, 200);
 }
 
-function print(json: boolean, runs: readonly Run[]): void {
+function print(json: boolean, runs: readonly Run[], growth: Growth): void {
   const columns = [
     'perSecond',
     'diskKb',
@@ -214,7 +213,7 @@ function print(json: boolean, runs: readonly Run[]): void {
     'rssMb',
     'idleKb',
   ] as const;
-  show(json, { runs }, [
+  show(json, { runs, growth }, [
     [
       'a packet',
       'packets/s',
@@ -233,5 +232,8 @@ function print(json: boolean, runs: readonly Run[]): void {
       ...columns.map((column) => String(run[column] ?? '–')),
     ]),
     ['Every count verified in the usage report.'],
+    [
+      `A store of ${growth.series} series: ${growth.minutesMb} MB with every minute of two days, and ${growth.dayMb} MB for each further day.`,
+    ],
   ]);
 }

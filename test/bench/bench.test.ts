@@ -223,7 +223,11 @@ describe('the benchmarks', () => {
   });
 
   it('measure what a packet costs the disk', async () => {
-    const { runs } = (await result('wear')) as unknown as { runs: Record<string, unknown>[] };
+    const { runs, growth } = (await result('wear')) as unknown as {
+      runs: Record<string, unknown>[];
+      growth: object;
+    };
+    expect(growth).toEqual({ series: 210, minutesMb: expect.any(Number), dayMb: expect.any(Number) });
     expect(runs.map(({ kind, offered }) => [kind, offered])).toEqual([
       ['plain', 100],
       ['personal', 100],

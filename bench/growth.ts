@@ -1,0 +1,34 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { freshDirectory } from '../test/support/binary.ts';
+import { round } from './numbers.ts';
+import { fillHistory, variants } from './report-store.ts';
+
+/** How a usage store grows with its series: packets that count the same series in the same minute take the same room. */
+export interface Growth {
+  readonly series: number;
+  /** Size with every series counted in every minute that is kept. */
+  readonly minutesMb: number;
+  /** What each further day adds, kept by the hour. */
+  readonly dayMb: number;
+}
+
+const keptDays = 2;
+const flags = 70;
+
+/**
+ * Fills stores through the service's own code.
+ * @param minuteHours hours of which every minute is filled
+ * @param days of the longer history, more than 2
+ */
+export async function measureGrowth(minuteHours: number, days: number): Promise<Growth> {
+  const sizeOf = async (history: number) => {
+    const data = join(freshDirectory(), 'data');
+    const environment = { environment: 2, application: 1, flags, days: history, hoursADay: 24, minuteHours };
+    await fillHistory(data, [environment], Date.now());
+    return statSync(join(data, 'usage/data.mdb')).size / 1e6;
+  };
+  const minutesMb = await sizeOf(keptDays);
+  const dayMb = ((await sizeOf(days)) - minutesMb) / (days - keptDays);
+  return { series: flags * variants.length, minutesMb: round(minutesMb, 1), dayMb: round(dayMb, 2) };
+}

@@ -117,8 +117,8 @@ async function prepareSubject(kind: Kind, binary: string, delay: number, options
   const accepted = packets.map(() => 0);
   const name = [basename(binary), ...delayed].join(' ');
   const subject: Subject = { name, service, packets, accepted, next: 0 };
-  // Every packet has been sent once before, so series and people are known.
-  await send(subject, packets.length, { connections: 64, seconds: 3_600, limit: packets.length });
+  // Series and people are known, and segments of the journal are made, before anything is measured.
+  await send(subject, packets.length, { connections: 64, seconds: 3_600, limit: people });
   return subject;
 }
 

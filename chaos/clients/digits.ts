@@ -48,6 +48,12 @@ export class Digits {
     });
   }
 
+  /** Takes a sum for the truth: what it holds was accepted, and the rest refused. */
+  settle(sum: number): void {
+    for (const [index, part] of this.#parts.entries())
+      part.outcome = timesIn(sum, index) === 0 ? 'refused' : 'accepted';
+  }
+
   /** How many requests a sum holds. */
   countedIn(sum: number): number {
     return this.#parts.reduce((all, _, index) => all + timesIn(sum, index), 0);

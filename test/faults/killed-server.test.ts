@@ -1,0 +1,177 @@
+import { readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, expect, test } from 'vitest';
+import { type Binary, cleanUp, freshDirectory, prepare, startBinary } from '../support/binary.ts';
+import { acceptIdentities, ExactLoad } from '../support/exact-load.ts';
+import { seededRandom } from '../support/random.ts';
+import { type KillPoint, killedAt } from '../support/recorded-disk.ts';
+import { openShop, type Shop } from '../support/shop.ts';
+
+afterAll(cleanUp);
+
+/** `ROUNDS=500 SEED=7` runs more of them, or others. */
+const rounds = Number(process.env['ROUNDS'] ?? 60);
+const firstSeed = Number(process.env['SEED'] ?? 1);
+/** Rounds after which a new data directory is taken. */
+const roundsOfDirectory = 12;
+
+/** What the process is doing when it is killed, and the events of that. `at` is the highest number. */
+const phases: Readonly<Record<string, readonly KillPoint[]>> = {
+  commit: [
+    { on: 'w', path: '.segment$', at: 200 },
+    { on: 's', path: '.segment$', at: 200 },
+    { on: 'e', path: '.segment$', at: 200 },
+  ],
+  'first segment': [
+    { on: 'w', path: 'first.tmp$', at: 2 },
+    { on: 'e', path: 'first.tmp$', at: 2 },
+    { on: 'r', path: 'first.tmp$', at: 1 },
+  ],
+  rotation: [
+    { on: 'w', path: 'spare-', at: 1 },
+    { on: 'e', path: 'spare-', at: 1 },
+    { on: 'r', path: '.segment$', at: 3 },
+    { on: 's', path: 'journal/1$', at: 4 },
+    { on: 'e', path: 'journal/1$', at: 4 },
+  ],
+  'spare preparation': [
+    { on: 'w', path: 'prepare.tmp$', at: 16 },
+    { on: 'e', path: 'prepare.tmp$', at: 16 },
+    { on: 'r', path: 'prepare.tmp$', at: 1 },
+  ],
+  fold: [
+    { on: 'w', path: 'usage/data.mdb$', at: 40 },
+    { on: 's', path: 'usage/data.mdb$', at: 8 },
+    { on: 'd', path: 'usage/data.mdb$', at: 8 },
+  ],
+  recycling: [{ on: 'u', path: '.segment$', at: 1 }],
+  replay: [
+    { on: 'w', path: 'usage/data.mdb$', at: 20 },
+    { on: 's', path: 'usage/data.mdb$', at: 3 },
+    { on: 'd', path: 'usage/data.mdb$', at: 3 },
+    { on: 'u', path: '.segment$', at: 1 },
+    { on: 'r', path: '.segment$', at: 1 },
+  ],
+  stop: [
+    { on: 'w', path: 'usage/data.mdb$', at: 20 },
+    { on: 's', path: 'usage/data.mdb$', at: 4 },
+    { on: 'd', path: 'usage/data.mdb$', at: 4 },
+    { on: 'u', path: '.segment$', at: 1 },
+    { on: 'r', path: '.segment$', at: 1 },
+  ],
+};
+
+/** A data directory, and what was sent to it. */
+interface Scene {
+  readonly data: string;
+  readonly shop: Shop;
+  readonly load: ExactLoad;
+}
+
+async function openScene(): Promise<Scene> {
+  const data = join(freshDirectory(), 'data');
+  const credentials = await prepare(data);
+  const service = await startBinary({ data });
+  const shop = await openShop(service.http, credentials);
+  await acceptIdentities(service.http, shop);
+  service.kill('SIGKILL');
+  await service.exit;
+  return { data, shop, load: new ExactLoad() };
+}
+
+/** What a round does, drawn from its seed. */
+function draw(seed: number) {
+  const random = seededRandom(seed);
+  const below = (count: number) => Math.floor(random() * count);
+  const phase = Object.keys(phases)[seed % Object.keys(phases).length]!;
+  const points = phases[phase]!;
+  const point = points[below(points.length)]!;
+  return {
+    phase,
+    point: { ...point, at: 1 + below(point.at) },
+    /** Then it begins with a short segment, and soon needs the next one. */
+    removesSpares: random() < 0.8,
+    reports: random() < 0.5 || phase === 'recycling',
+    /** When it is killed if it has not come to that event, ms. */
+    within: 300 + below(900),
+  };
+}
+
+type Round = ReturnType<typeof draw>;
+
+async function verify(service: Binary, { shop, load }: Scene, seed: number): Promise<void> {
+  const counted = await load.read(service.http, shop);
+  expect(load.faults(counted), `seed ${seed}`).toEqual([]);
+  load.settle(counted);
+}
+
+/** Sends packets, and asks for reports, until the process is gone. @returns whether it was killed at its event */
+async function loadUntilGone(service: Binary, { shop, load }: Scene, round: Round, seed: number) {
+  let isOver = false;
+  const senders = Array.from({ length: 6 }, (_, at) =>
+    load.send(service, shop, `${seed}-${at}`, at < 3 ? undefined : `user-${seed}`),
+  );
+  const reporting = async () => {
+    while (round.reports && !isOver) {
+      await load.read(service.http, shop).catch(() => {});
+      await pause(50);
+    }
+  };
+  const asked = reporting();
+  const late = Symbol();
+  const first = await Promise.race([service.exit, pause(round.within, late)]);
+  if (first === late) service.kill(round.phase === 'stop' ? 'SIGTERM' : 'SIGKILL');
+  const { signal } = await service.exit;
+  isOver = true;
+  await Promise.all([...senders, asked]);
+  return round.phase === 'stop' ? signal === 'SIGKILL' : first !== late;
+}
+
+/** Starts the service, checks what it has, and kills it. @returns whether it was killed at its event */
+async function playRound(scene: Scene, seed: number): Promise<boolean> {
+  const round = draw(seed);
+  const { env, arm } = killedAt(scene.data, round.point);
+  if (round.phase === 'replay') {
+    arm();
+    const service = await startBinary({ data: scene.data, env }).catch(() => undefined);
+    if (service === undefined) return true;
+    await verify(service, scene, seed);
+    await loadUntilGone(service, scene, round, seed);
+    return false;
+  }
+  const service = await startBinary({ data: scene.data, env });
+  await verify(service, scene, seed);
+  if (round.removesSpares) {
+    const journal = join(scene.data, 'journal/1');
+    for (const name of readdirSync(journal)) if (name.startsWith('spare-')) rmSync(join(journal, name));
+  }
+  if (round.phase !== 'stop') arm();
+  else setTimeout(arm, round.within - 50);
+  return loadUntilGone(service, scene, round, seed);
+}
+
+test(
+  `killed in every phase, ${rounds} times: what was accepted is counted once`,
+  async () => {
+    const hits: Record<string, number> = {};
+    let scene: Scene | undefined;
+    let accepted = 0;
+    for (let index = 0; index < rounds; index += 1) {
+      const seed = firstSeed * 1_000_000 + index;
+      if (index % roundsOfDirectory === 0) scene = await openScene();
+      const { phase } = draw(seed);
+      const isHit = await playRound(scene!, seed);
+      if (isHit) hits[phase] = (hits[phase] ?? 0) + 1;
+      if ((index + 1) % roundsOfDirectory > 0 && index + 1 < rounds) continue;
+      const service = await startBinary({ data: scene!.data });
+      await verify(service, scene!, seed);
+      accepted += scene!.load.accepted;
+      service.kill('SIGTERM');
+      expect(await service.exit).toEqual({ code: 0, signal: null });
+    }
+    console.log(`${rounds} rounds, ${accepted} accepted packets; killed in ${JSON.stringify(hits)}`);
+    expect(Object.keys(hits).sort()).toEqual(Object.keys(phases).sort());
+  },
+  rounds * 30_000,
+);

@@ -1,0 +1,121 @@
+import { Digits, type Part } from '../../chaos/clients/digits.ts';
+import { manage, type Started, token } from './binary.ts';
+import { openSender } from './packet-sender.ts';
+import { readChecks, type Shop } from './shop.ts';
+
+/** Features of a large packet beside its own one: thirty of these packets fill a MiB of the journal. */
+const manyFeatures = 1000;
+const many = Object.fromEntries(Array.from({ length: manyFeatures }, (_, at) => [`many-${at}`, { on: [1] }]));
+
+interface Exposures {
+  readonly exposures: readonly { readonly feature: string; readonly checks: number }[];
+}
+
+/** Checks by feature, as the usage report counts them, and as the exposures of users do, which are folded apart. */
+export interface Counted {
+  readonly checks: ReadonlyMap<string, number>;
+  readonly exposures: ReadonlyMap<string, number>;
+}
+
+/** Packets whose sum tells each of them: see `Digits`. The application must accept identities of clients. */
+export class ExactLoad {
+  readonly #features = new Map<string, { readonly digits: Digits; readonly user: string | undefined }>();
+  /** Large packets that were sent, and those that were accepted. */
+  readonly large = { sent: 0, accepted: 0 };
+  /** When a packet was accepted, in whatever units. */
+  readonly #now: () => number;
+
+  constructor(now: () => number = Date.now) {
+    this.#now = now;
+  }
+
+  /** Packets that were accepted. */
+  get accepted(): number {
+    return this.#parts().filter(({ outcome }) => outcome === 'accepted').length;
+  }
+
+  /**
+   * Sends packets over one connection, one after another, until an answer is not one to go on after.
+   * @param user who they are from; without one they have many features
+   * @returns the status of the last one
+   */
+  async send(
+    { http }: Pick<Started, 'http'>,
+    { key }: Pick<Shop, 'key'>,
+    name: string,
+    user: string | undefined,
+    goesOn: (status: number | undefined) => boolean = (status) => status === 202,
+  ): Promise<number | undefined> {
+    const sender = openSender(http);
+    const isLarge = user === undefined;
+    for (let block = 0; ; block += 1) {
+      const feature = `${name}-${block}`;
+      const digits = new Digits();
+      this.#features.set(feature, { digits, user });
+      while (!digits.isFull) {
+        const part = digits.next();
+        const f = { ...(isLarge && many), [feature]: { on: [part.count] } };
+        this.large.sent += Number(isLarge);
+        const status = await sender.send({ k: key, e: 'Production', u: user, f });
+        this.#settle(part, status, isLarge);
+        if (goesOn(status)) continue;
+        sender.close();
+        return status;
+      }
+    }
+  }
+
+  #settle(part: Part, status: number | undefined, isLarge: boolean): void {
+    part.outcome = status === 202 ? 'accepted' : status === undefined ? 'unknown' : 'refused';
+    part.at = this.#now();
+    this.large.accepted += Number(isLarge && status === 202);
+  }
+
+  /**
+   * What the counts lack or have more than once.
+   * @param through they have to have what was accepted before
+   */
+  faults({ checks, exposures }: Counted, through?: number): string[] {
+    const faults = [...this.#features].flatMap(([feature, { digits, user }]) => {
+      const sum = checks.get(feature) ?? 0;
+      const exposed = user === undefined ? sum : (exposures.get(feature) ?? 0);
+      const others = exposed === sum ? [] : [`${sum} is counted, and ${exposed} in exposures`];
+      return [...digits.faults(sum, through), ...others].map((fault) => `${feature}: ${fault}`);
+    });
+    const [first = 0, ...others] = Object.keys(many).map((feature) => checks.get(feature) ?? 0);
+    if (others.some((count) => count !== first)) faults.push('a large packet is counted in parts');
+    if (first > this.large.sent || (through === undefined && first < this.large.accepted))
+      faults.push(`${first} large packets are counted, ${this.large.accepted} were accepted`);
+    return faults;
+  }
+
+  /** From now on the counts have to stay what they are. */
+  settle({ checks }: Counted): void {
+    for (const [feature, { digits }] of this.#features) digits.settle(checks.get(feature) ?? 0);
+    this.large.sent = this.large.accepted = checks.get('many-0') ?? 0;
+  }
+
+  /** Reads what this has brought. */
+  async read(http: string, shop: Omit<Shop, 'key'>): Promise<Counted> {
+    const access = await token(http, shop.credentials);
+    const exposures = new Map<string, number>();
+    for (const user of new Set([...this.#features.values()].map((each) => each.user))) {
+      if (user === undefined) continue;
+      const path = `/api/v2/applications/${shop.application}/identities/${user}/exposures?environment=Production`;
+      const answer = (await manage(http, access, 'GET', path, 200)) as Exposures;
+      for (const { feature, checks } of answer.exposures) exposures.set(feature, checks);
+    }
+    return { checks: await readChecks(http, shop), exposures };
+  }
+
+  #parts(): readonly Part[] {
+    return [...this.#features.values()].flatMap(({ digits }) => digits.parts);
+  }
+}
+
+/** Makes the application accept identities of clients. */
+export async function acceptIdentities(http: string, { credentials, application }: Shop): Promise<void> {
+  const access = await token(http, credentials);
+  const change = { acceptClientIdentities: true };
+  await manage(http, access, 'PATCH', `/api/v2/applications/${application}`, 200, change);
+}

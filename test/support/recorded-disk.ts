@@ -1,0 +1,38 @@
+import { existsSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { freshDirectory } from './binary.ts';
+import { compilePreload } from './preload.ts';
+
+/** An event at which a process is killed: see record-disk.c. */
+export interface KillPoint {
+  readonly on: 'w' | 'd' | 's' | 'e' | 'r' | 'u';
+  readonly path: string;
+  readonly at: number;
+}
+
+let library: string | undefined;
+
+/** The environment of a process that is killed at an event, once `arm` was called. */
+export function killedAt(data: string, { on, path, at }: KillPoint) {
+  library ??= compilePreload('record-disk');
+  const armed = join(freshDirectory(), 'armed');
+  return {
+    env: {
+      ...{ LD_PRELOAD: library, RECORD_IN: `${data}/` },
+      ...{ KILL_ON: on, KILL_PATH: path, KILL_AT: String(at), KILL_ARMED: armed },
+    },
+    arm: () => writeFileSync(armed, ''),
+  };
+}
+
+/** The environment of a process whose writes are recorded, and the record. */
+export function recorded(data: string) {
+  library ??= compilePreload('record-disk');
+  const file = join(freshDirectory(), 'record');
+  return {
+    env: { LD_PRELOAD: library, RECORD_IN: `${data}/`, RECORD_TO: file },
+    file,
+    /** Bytes of the record so far. */
+    length: () => (existsSync(file) ? statSync(file).size : 0),
+  };
+}

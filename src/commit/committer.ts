@@ -1,5 +1,6 @@
 import type { Maintenance } from '../aggregate/maintain.ts';
 import type { Histogram } from '../histogram.ts';
+import { journalFailed } from '../journal/errors.ts';
 import type { Envelope } from './envelope.ts';
 
 /** What keeps the batches of a lane. */
@@ -43,9 +44,12 @@ export interface JournalFigures {
 export class CommitFailed extends Error {
   override readonly name = 'CommitFailed';
   readonly code: unknown;
+  /** Whether no later commit can succeed, whatever space there is on the disk. */
+  readonly isFinal: boolean;
 
   constructor(message: string, code: unknown) {
     super(message);
     this.code = code;
+    this.isFinal = code === journalFailed;
   }
 }

@@ -140,6 +140,19 @@ class Follower {
     }
   }
 
+  /**
+   * Adds all frames while the journal has no writer.
+   * @param last the last frame that is in the store in part. It may be lost: if it was read after a crash, it was not on disk
+   * @throws {JournalDamaged} if an earlier one is missing
+   */
+  finish(last: number): void {
+    this.fold(last - 1);
+    this.fold();
+    if (this.#folded >= last) return;
+    transact(this.#lmdb, () => putFolded(this.#lmdb, this.#name, last));
+    this.#folded = last;
+  }
+
   /** Reads from the first frame on that the store lacks, whatever the segments are now. */
   restart(): void {
     this.#reader.close();
@@ -220,7 +233,9 @@ export class Fold {
    * @throws {JournalDamaged}
    */
   finish(): number {
-    for (const follower of Object.values(this.#followers)) follower.fold();
+    const { prompt, people } = this.#followers;
+    prompt?.fold();
+    people?.finish(prompt?.folded ?? 0);
     const { folded } = this;
     recycle(this.#journal, folded, folded);
     // The next segment may have the name of one that is gone.

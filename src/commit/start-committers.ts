@@ -57,7 +57,12 @@ export async function startCommitters(
   });
   const known = (lane: string) =>
     isEmpty && isFoldedWhole(store.lmdb, lane) ? readFolded(store.lmdb, lane) : undefined;
-  await Promise.all(committers.map((committer, at) => committer.begin(known(own[at]!))));
+  try {
+    await Promise.all(committers.map((committer, at) => committer.begin(known(own[at]!))));
+  } catch (error) {
+    await Promise.all(committers.map((committer) => committer.close())); // Their threads keep the process alive.
+    throw error;
+  }
   return committers;
 }
 

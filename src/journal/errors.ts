@@ -1,7 +1,8 @@
-import { constants } from 'node:os';
-
 /** The code of `JournalFull`, by which it is recognised beyond its thread. */
 export const journalFull = 'journal_full';
+
+/** The code of `JournalFailed`. */
+export const journalFailed = 'journal_failed';
 
 /** No spare segment is ready. The frame was not written; the next attempt may succeed. */
 export class JournalFull extends Error {
@@ -25,16 +26,14 @@ export class FrameTooLarge extends Error {
 /** The disk failed. The writer accepts no more frames: after a failed flush, a later success proves nothing. */
 export class JournalFailed extends Error {
   override readonly name = 'JournalFailed';
-  /** A number, as errors of LMDB have it. */
-  readonly code: number;
+  readonly code = journalFailed;
   /** `refused`: no replay will see the frame. `unknown`: a replay may see it. */
   readonly outcome: 'refused' | 'unknown';
 
   constructor(file: string, offset: number, outcome: 'refused' | 'unknown', cause: unknown) {
-    const { code, message } = cause as NodeJS.ErrnoException;
+    const { message } = cause as Error;
     const what = outcome === 'refused' ? 'The frame was refused' : 'Whether it holds the frame is unknown';
     super(`Cannot write journal segment ${file} at offset ${offset}: ${message}. ${what}`, { cause });
-    this.code = constants.errno[code as keyof typeof constants.errno] ?? constants.errno.EIO;
     this.outcome = outcome;
   }
 }

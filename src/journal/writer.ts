@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { isOutOfSpace } from '../store/out-of-space.ts';
 import { FrameTooLarge, JournalFailed, JournalFull } from './errors.ts';
 import { type JournalFile, writeAndSync } from './files.ts';
 import { checksumStart, encodeFrame, frameHeader, frameSize } from './frame.ts';
@@ -57,6 +58,7 @@ export class JournalWriter {
    * @throws {FrameTooLarge} if it fits into no segment
    * @throws {JournalFull} if the segment is full and no spare is ready: try again later
    * @throws {JournalFailed} if the disk failed, and from then on
+   * @throws {Error} of the file system if it is full: try again later
    */
   append(parts: readonly Uint8Array[]): number {
     if (this.#failure !== undefined) throw this.#failure;
@@ -87,13 +89,17 @@ export class JournalWriter {
   }
 
   #flush(bytes: Buffer): void {
+    let written: number | undefined;
     try {
-      const written = this.#file.write(bytes, this.#offset);
+      written = this.#file.write(bytes, this.#offset);
       if (written < bytes.length) throw new Error(`${written} of ${bytes.length} bytes were written`);
       this.#file.sync();
       this.#file.checkPlace();
     } catch (error) {
-      throw this.#fail(this.#invalidate() ? 'refused' : 'unknown', error);
+      const isRefused = this.#invalidate();
+      // A file system that copies on write may be full. No flush has failed, so the next frame may take the place.
+      if (written === undefined && isRefused && isOutOfSpace(error)) throw error;
+      throw this.#fail(isRefused ? 'refused' : 'unknown', error);
     }
   }
 

@@ -1,10 +1,10 @@
 import { closeSync, fdatasyncSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { isOutOfSpace } from './out-of-space.ts';
 
 /** `full`: out of space, but otherwise sound. `broken`: cannot be written for any other reason. */
 export type DiskState = 'writable' | 'full' | 'broken';
 
-const outOfSpace = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 /** More than the commit of a full batch needs. */
 const probeBytes = 16 * 1024 * 1024;
 
@@ -22,7 +22,7 @@ export function probeDisk(data: string): DiskState {
     }
     return 'writable';
   } catch (error) {
-    return outOfSpace.has((error as NodeJS.ErrnoException).code ?? '') ? 'full' : 'broken';
+    return isOutOfSpace(error) ? 'full' : 'broken';
   } finally {
     rmSync(file, { force: true });
   }

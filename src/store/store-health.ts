@@ -1,5 +1,5 @@
-import { constants } from 'node:os';
 import type { Log } from '../log.ts';
+import { isOutOfSpace } from './out-of-space.ts';
 import { type DiskState, probeDisk } from './probe-disk.ts';
 
 export interface StoreHealthDeps {
@@ -30,8 +30,9 @@ export class StoreHealth {
   }
 
   failed(error: unknown): void {
-    if (this.#state !== 'writable') return;
-    this.#state = isOutOfSpace(error) ? 'full' : probeDisk(this.#deps.data);
+    const { isFinal = false } = error as { isFinal?: boolean };
+    if (this.#state === 'broken' || (this.#state === 'full' && !isFinal)) return;
+    this.#state = isFinal ? 'broken' : isOutOfSpace(error) ? 'full' : probeDisk(this.#deps.data);
     if (this.#state === 'full') {
       this.#deps.log.error('the disk is full: answering 503 until 16 MiB are free', {
         cause: String(error),
@@ -45,6 +46,7 @@ export class StoreHealth {
   }
 
   #retry(): void {
+    if (this.#state === 'broken') return;
     const state = probeDisk(this.#deps.data);
     if (state === 'writable') {
       this.#state = state;
@@ -53,12 +55,4 @@ export class StoreHealth {
     }
     this.#deps.after(retryMs, () => this.#retry());
   }
-}
-
-const { ENOSPC, EDQUOT } = constants.errno;
-/** LMDB gives numbers, and the file system names. */
-const outOfSpace: readonly unknown[] = [ENOSPC, EDQUOT, 'ENOSPC', 'EDQUOT'];
-
-function isOutOfSpace(error: unknown): boolean {
-  return outOfSpace.includes((error as { code?: unknown }).code);
 }

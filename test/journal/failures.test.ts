@@ -56,10 +56,9 @@ describe('an append', () => {
   it.each<[string, (Fault | undefined)[], RegExp]>([
     ['a failed write', ['EIO'], /offset 7120: EIO: 0000000001\.segment\. The frame was refused$/],
     ['a short write', ['short'], /offset 7120: 5116 of 5168 bytes were written\. The frame was refused$/],
-    ['a full disk', ['ENOSPC'], /offset 7120: ENOSPC: 0000000001\.segment\. The frame was refused$/],
     ['a failed flush', [undefined, 'EIO'], /offset 7120: EIO: 0000000001\.segment\. The frame was refused$/],
   ])('refuses its frame, and every later one, after %s', (_, faults, message) => {
-    for (const drawn of [0, 0.4, 0.99]) {
+    for (const drawn of [0.001, 0.4, 0.99]) {
       const made = makeJournal(() => drawn);
       made.writer.append(body(1));
       failNext(made, ['write', 'sync'], faults);
@@ -73,6 +72,17 @@ describe('an append', () => {
       made.disk.losePower();
       expect(replay(made.journal)).toEqual([1]);
     }
+  });
+
+  it.each([0, 0.4, 0.99])('refuses its frame on a full disk, and the next one takes its place', (drawn) => {
+    const made = makeJournal(() => drawn);
+    made.writer.append(body(1));
+    failNext(made, ['write', 'sync'], ['ENOSPC']);
+    expect(() => made.writer.append(body(2))).toThrow('ENOSPC');
+    expect(replay(made.journal)).toEqual([1]);
+    expect(made.writer.append(body(2))).toBe(2);
+    made.disk.losePower();
+    expect(replay(made.journal)).toEqual([1, 2]);
   });
 
   it.each<[string, (Fault | undefined)[]]>([

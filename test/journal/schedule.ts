@@ -4,6 +4,7 @@ import { JournalReader } from '../../src/journal/reader.ts';
 import type { Journal } from '../../src/journal/segment.ts';
 import { prepareSpare, recycle } from '../../src/journal/spares.ts';
 import { JournalWriter } from '../../src/journal/writer.ts';
+import { isOutOfSpace } from '../../src/store/out-of-space.ts';
 import { seededRandom } from '../support/random.ts';
 import { type Fault, LossyDisk, type Operation } from './lossy-disk.ts';
 
@@ -118,10 +119,10 @@ export class Schedule {
       this.#settled.push(body + echo);
       this.#unknown = undefined;
     } catch (error) {
-      const isRefused =
-        error instanceof JournalFull || (error instanceof JournalFailed && error.outcome === 'refused');
-      if (isRefused) this.#unknown = undefined;
-      if (!(error instanceof JournalFull)) throw error;
+      const isFull = error instanceof JournalFull || isOutOfSpace(error);
+      if (isFull || (error instanceof JournalFailed && error.outcome === 'refused'))
+        this.#unknown = undefined;
+      if (!isFull) throw error;
     }
   }
 

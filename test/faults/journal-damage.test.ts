@@ -1,0 +1,190 @@
+import { copyFileSync, cpSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { segmentNames } from '../../src/journal/segment.ts';
+import { cleanUp, freshDirectory, prepare, startBinary, stop, token } from '../support/binary.ts';
+import { acceptIdentities, ExactLoad } from '../support/exact-load.ts';
+import { readLedger } from '../support/ledger-report.ts';
+import { openSender } from '../support/packet-sender.ts';
+import { killedAt } from '../support/recorded-disk.ts';
+import { runBinary } from '../support/run-binary.ts';
+import { openShop, readChecks, type Shop, sendCheck } from '../support/shop.ts';
+
+afterAll(cleanUp);
+
+/** A data directory whose server was killed before it folded anything; each test damages a copy. */
+interface Killed {
+  readonly data: string;
+  readonly shop: Shop;
+  readonly load: ExactLoad;
+}
+
+/**
+ * Makes such a directory, with two segments.
+ * @param path of the file at whose n-th write the server is killed
+ */
+async function kill(path: string, at: number): Promise<Killed> {
+  const data = join(freshDirectory(), 'data');
+  const credentials = await prepare(data);
+  const { env, arm } = killedAt(data, { on: 'w', path, at });
+  const service = await startBinary({ data, env });
+  const shop = await openShop(service.http, credentials);
+  await acceptIdentities(service.http, shop);
+  arm();
+  const load = new ExactLoad();
+  await Promise.all([
+    load.send(service, shop, 'large', undefined),
+    load.send(service, shop, 'small', 'user'),
+  ]);
+  await service.exit;
+  return { data, shop, load };
+}
+
+let killed: Killed;
+let other: Killed;
+
+beforeAll(async () => {
+  killed = await kill('0000000002.segment$', 5);
+  other = await kill('.segment$', 5);
+});
+
+function copy({ data }: Pick<Killed, 'data'>) {
+  const to = join(freshDirectory(), 'data');
+  cpSync(data, to, { recursive: true });
+  const journal = join(to, 'journal/1');
+  const segments = segmentNames(readdirSync(journal)).map((name) => join(journal, name));
+  return { data: to, journal, first: segments[0]!, last: segments.at(-1)! };
+}
+
+type Copy = ReturnType<typeof copy>;
+
+function alter(file: string, change: (bytes: Buffer) => Buffer): void {
+  writeFileSync(file, change(readFileSync(file)));
+}
+
+const flip = (offset: number) => (bytes: Buffer) => {
+  bytes[offset]! ^= 1;
+  return bytes;
+};
+
+const serve = (data: string) =>
+  runBinary(['serve', '--data', data, '--listen', '127.0.0.1:0', '--grpc-listen', '127.0.0.1:0'], {}, 20_000);
+
+const restore =
+  'Restore a backup. To start without the packets that were not yet folded into the store, move the journal away';
+
+/** Damages, and what the start says: the file, the offset, the reason. */
+const damages: readonly [
+  what: string,
+  damage: (copy: Copy) => void,
+  file: (copy: Copy) => string,
+  said: RegExp,
+][] = [
+  [
+    'a truncated segment',
+    ({ first }) => alter(first, (bytes) => bytes.subarray(0, 100_000)),
+    ({ first }) => first,
+    /at offset 100000: it has 100000 bytes in place of 1048576/,
+  ],
+  [
+    'a flipped bit in a frame',
+    ({ first }) => alter(first, flip(4096 + 20)),
+    ({ first }) => first,
+    /at offset 4096: frames 1 to \d+ are damaged or missing/,
+  ],
+  [
+    'a flipped bit in a frame of the last segment',
+    ({ last }) => alter(last, flip(4096 + 20)),
+    ({ last }) => last,
+    /at offset 4096: frame \d+ is damaged, and frame \d+ follows/,
+  ],
+  [
+    'a flipped bit in a header',
+    ({ last }) => alter(last, flip(50)),
+    ({ last }) => last,
+    /at offset 0: its header is damaged/,
+  ],
+  [
+    'a segment under the name of a later one',
+    ({ first, journal }) => copyFileSync(first, join(journal, '0000000009.segment')),
+    ({ journal }) => join(journal, '0000000009.segment'),
+    /at offset 0: it is a copy of 0000000001\.segment/,
+  ],
+  [
+    'a missing segment',
+    ({ first }) => rmSync(first),
+    ({ last }) => last,
+    /at offset 0: frames 1 to \d+ are damaged or missing: it begins with \d+/,
+  ],
+];
+
+describe.each(damages)('%s', (_what, damage, file, said) => {
+  test('ends the start with 1, and moving the journal away starts the server without its packets', async () => {
+    const damaged = copy(killed);
+    damage(damaged);
+    const { code, signal, stderr } = await serve(damaged.data);
+    expect(stderr).toMatch(said);
+    expect(stderr).toContain(`Cannot read journal segment ${file(damaged)} at offset`);
+    expect(stderr).toContain(restore);
+    expect({ code, signal }).toEqual({ code: 1, signal: null });
+
+    renameSync(join(damaged.data, 'journal'), join(freshDirectory(), 'journal'));
+    await expectCounting(damaged.data, killed.shop);
+  });
+});
+
+/** Starts a server, which counts from here on, and after a restart. */
+async function expectCounting(data: string, shop: Shop): Promise<void> {
+  const service = await startBinary({ data });
+  expect(await sendCheck(service.http, shop.key, 'after')).toBe(202);
+  expect((await readChecks(service.http, shop)).get('after')).toBe(1);
+  service.kill('SIGKILL');
+  await service.exit;
+  const again = await startBinary({ data });
+  expect(await sendCheck(again.http, shop.key, 'after')).toBe(202);
+  expect((await readChecks(again.http, shop)).get('after')).toBe(2);
+  expect(await stop(again)).toEqual({ code: 0, signal: null });
+}
+
+describe('a journal of which the store has the counts, and not the users,', () => {
+  /** The first fold takes both, the ones after it do not for half a minute. */
+  async function killHalfFolded(): Promise<Copy & Pick<Killed, 'shop'>> {
+    const data = join(freshDirectory(), 'data');
+    const credentials = await prepare(data);
+    const service = await startBinary({ data });
+    const shop = await openShop(service.http, credentials);
+    await acceptIdentities(service.http, shop);
+    const access = await token(service.http, credentials);
+    for (const feature of ['first', 'second', 'third']) {
+      const packet = { k: shop.key, e: 'Production', u: 'user', f: { [feature]: { on: [1] } } };
+      const sender = openSender(service.http);
+      for (let sent = 0; sent < 3; sent += 1) expect(await sender.send(packet)).toBe(202);
+      sender.close();
+      await readLedger(service.http, access, shop.application);
+    }
+    service.kill('SIGKILL');
+    await service.exit;
+    return { ...copy({ data }), shop };
+  }
+
+  test('that is moved away does not keep the server from counting', async () => {
+    const { data, shop } = await killHalfFolded();
+    renameSync(join(data, 'journal'), join(freshDirectory(), 'journal'));
+    await expectCounting(data, shop);
+  });
+});
+
+test('a segment of another data directory is refused, and the start succeeds without it', async () => {
+  const [mine, theirs] = [copy(killed), copy(other)];
+  const file = join(mine.journal, '0000000009.segment');
+  copyFileSync(theirs.first, file);
+  const { code, stderr } = await serve(mine.data);
+  expect(stderr).toContain(
+    `Cannot read journal segment ${file} at offset 0: it belongs to another data directory. Move it back there`,
+  );
+  expect(code).toBe(1);
+  rmSync(file);
+  const service = await startBinary({ data: mine.data });
+  expect(killed.load.faults(await killed.load.read(service.http, killed.shop))).toEqual([]);
+  await stop(service);
+});

@@ -89,6 +89,11 @@ export class ExactLoad {
     return faults;
   }
 
+  /** What was refused may be counted, because the disk failed when it was to be taken back. */
+  doubtRefused(): void {
+    for (const part of this.#parts()) if (part.outcome === 'refused') part.outcome = 'unknown';
+  }
+
   /** From now on the counts have to stay what they are. */
   settle({ checks }: Counted): void {
     for (const [feature, { digits }] of this.#features) digits.settle(checks.get(feature) ?? 0);
@@ -108,7 +113,7 @@ export class ExactLoad {
     return { checks: await readChecks(http, shop), exposures };
   }
 
-  #parts(): readonly Part[] {
+  #parts(): Part[] {
     return [...this.#features.values()].flatMap(({ digits }) => digits.parts);
   }
 }

@@ -1,0 +1,116 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, describe, expect, test } from 'vitest';
+import { cleanUp, startBinary, stop } from '../support/binary.ts';
+import { acceptIdentities, ExactLoad } from '../support/exact-load.ts';
+import { type DiskFault, startOnFailingDisk } from '../support/failing-disk.ts';
+import { canMount } from '../support/mount.ts';
+import { openShop } from '../support/shop.ts';
+import { prepareOnSmallDisk } from '../support/small-disk.ts';
+
+afterAll(cleanUp);
+
+const senders = Array.from({ length: 16 }, (_, at) => at);
+
+/** A server under load whose disk fails once each sender has had some packets accepted. */
+async function failUnderLoad(fault: DiskFault) {
+  const service = await startOnFailingDisk(fault);
+  const shop = await openShop(service.http, service.credentials);
+  await acceptIdentities(service.http, shop);
+  const load = new ExactLoad();
+  const accepted = senders.map(() => 0);
+  const goOn = (at: number) => (status: number | undefined) => {
+    accepted[at]! += Number(status === 202);
+    if (Math.min(...accepted) === 5) service.fail();
+    return status === 202;
+  };
+  const last = Promise.all(
+    senders.map((at) =>
+      load.send(service, shop, `feature-${at}`, at < 2 ? undefined : `user-${at}`, goOn(at)),
+    ),
+  );
+  return { service, shop, load, last };
+}
+
+describe.each<[DiskFault, RegExp]>([
+  ['FAILING_FRAME', /segment at offset \d+: EIO: [^"]*\. The frame was refused/],
+  ['SHORT_FRAME', /segment at offset \d+: \d+ of \d+ bytes were written\. The frame was refused/],
+  ['FAILING_FLUSH', /segment at offset \d+: EIO: [^"]*\. The frame was refused/],
+])('after %s', (fault, said) => {
+  test('every sender of the batch gets 503, the process ends with 1, and the next start does not count the batch', async () => {
+    const { service, shop, load, last } = await failUnderLoad(fault);
+    const answers = await last;
+    expect(answers).toContain(503);
+    for (const status of answers) expect([503, undefined]).toContain(status);
+    expect(await service.exit).toEqual({ code: 1, signal: null });
+    expect(service.stderr()).toMatch(said);
+    expect(service.stderr()).toContain('"the store failed: stopping"');
+    const again = await startBinary({ data: service.data });
+    expect(load.faults(await load.read(again.http, shop))).toEqual([]);
+    expect(await stop(again)).toEqual({ code: 0, signal: null });
+  });
+});
+
+test('after a flush failed, and the one that makes the frame invalid, the log says that its outcome is unknown', async () => {
+  const { service, shop, load, last } = await failUnderLoad('FAILING_FLUSHES');
+  for (const status of await last) expect([503, undefined]).toContain(status);
+  expect(await service.exit).toEqual({ code: 1, signal: null });
+  expect(service.stderr()).toMatch(
+    /segment at offset \d+: EIO: [^"]*\. Whether it holds the frame is unknown/,
+  );
+  const again = await startBinary({ data: service.data });
+  load.doubtRefused();
+  expect(load.faults(await load.read(again.http, shop))).toEqual([]);
+  expect(await stop(again)).toEqual({ code: 0, signal: null });
+});
+
+test('while there is no space for a frame, packets are answered 503 and /readyz says why; then it recovers', async () => {
+  const { service, shop, load, last } = await failUnderLoad('FULL_FRAME');
+  expect(new Set(await last)).toEqual(new Set([503]));
+  const ready = await fetch(`http://${service.http}/readyz`);
+  expect(ready.status).toBe(503);
+  expect(await ready.text()).toContain('the store cannot take data; see the log');
+  expect(service.stderr()).toContain('the disk is full: answering 503');
+  service.recover();
+  while ((await fetch(`http://${service.http}/readyz`)).status !== 200) await pause(50);
+  let left = 30;
+  const goOn = () => {
+    left -= 1;
+    return left > 0;
+  };
+  expect(await load.send(service, shop, 'after', 'user-after', goOn)).toBe(202);
+  expect(load.faults(await load.read(service.http, shop))).toEqual([]);
+  service.kill('SIGKILL');
+  await service.exit;
+  const again = await startBinary({ data: service.data });
+  expect(load.faults(await load.read(again.http, shop))).toEqual([]);
+  expect(await stop(again)).toEqual({ code: 0, signal: null });
+});
+
+test.runIf(canMount())(
+  'while the disk has no room for a spare segment or a fold, packets are answered 503; then it recovers, and has what it accepted',
+  async () => {
+    const service = await prepareOnSmallDisk();
+    const shop = await openShop(service.http, service.credentials);
+    await acceptIdentities(service.http, shop);
+    const load = new ExactLoad();
+    expect(await load.send(service, shop, 'before', 'user-before', () => false)).toBe(202);
+    service.fill();
+    const last = senders.map((at) =>
+      load.send(service, shop, `full-${at}`, at < 4 ? undefined : `user-${at}`),
+    );
+    expect(new Set(await Promise.all(last))).toEqual(new Set([503]));
+    expect((await fetch(`http://${service.http}/readyz`)).status).toBe(503);
+    expect(service.stderr()).toContain('the disk is full: answering 503');
+
+    service.free();
+    while ((await fetch(`http://${service.http}/readyz`)).status !== 200) await pause(50);
+    let left = 60; // More than fit into the first segment.
+    const goOn = () => {
+      left -= 1;
+      return left > 0;
+    };
+    expect(await load.send(service, shop, 'after', undefined, goOn)).toBe(202);
+    expect(load.faults(await load.read(service.http, shop))).toEqual([]);
+    expect(await stop(service)).toEqual({ code: 0, signal: null });
+  },
+);

@@ -103,5 +103,10 @@ export function endJournals(
   layout: Layout,
   committers: readonly Pick<JournaledCommitter, 'unfolded'>[],
 ): void {
-  if (committers.every(({ unfolded }) => unfolded.frames === 0)) markJournal(lmdb, layout, false);
+  if (committers.some(({ unfolded }) => unfolded.frames > 0)) return;
+  try {
+    markJournal(lmdb, layout, false);
+  } catch {
+    // The disk is full or has failed, as the log says. The next start of this version finds the journals empty.
+  }
 }

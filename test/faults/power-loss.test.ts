@@ -1,0 +1,124 @@
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { cleanUp, freshDirectory, prepare, startBinary } from '../support/binary.ts';
+import { acceptIdentities, ExactLoad } from '../support/exact-load.ts';
+import { RecordedDisk } from '../support/power-loss.ts';
+import { seededRandom } from '../support/random.ts';
+import { recorded } from '../support/recorded-disk.ts';
+import { openShop, type Shop } from '../support/shop.ts';
+
+afterAll(cleanUp);
+
+/** `IMAGES=500 SEED=7` makes more of them, or others. */
+const images = Number(process.env['IMAGES'] ?? 40);
+const seed = Number(process.env['SEED'] ?? 1);
+/** Images per run that is recorded. */
+const imagesOfRun = 100;
+
+/** A run that was recorded: its files at the beginning, and what was sent. */
+interface Run {
+  readonly data: string;
+  readonly base: ReadonlyMap<string, Buffer>;
+  readonly record: string;
+  readonly shop: Shop;
+  readonly load: ExactLoad;
+}
+
+function filesIn(data: string): Map<string, Buffer> {
+  const names = readdirSync(data, { recursive: true, withFileTypes: true });
+  const paths = names.filter((each) => each.isFile()).map((each) => join(each.parentPath, each.name));
+  return new Map(
+    paths
+      .filter((path) => !path.endsWith('lock.mdb'))
+      .map((path) => [path.slice(data.length + 1), readFileSync(path)]),
+  );
+}
+
+/** Records a server that commits, folds, and begins segments, until it is stopped. */
+async function record(name: string): Promise<Run> {
+  const data = join(freshDirectory(), 'data');
+  const credentials = await prepare(data);
+  const first = await startBinary({ data });
+  const shop = await openShop(first.http, credentials);
+  await acceptIdentities(first.http, shop);
+  first.kill('SIGTERM');
+  await first.exit;
+  const base = filesIn(data);
+  const { env, file, length } = recorded(data);
+  const service = await startBinary({ data, env });
+  const load = new ExactLoad(length);
+  const left = { large: 90, small: 200 };
+  const send = (at: number, kind: keyof typeof left) =>
+    load.send(service, shop, `${name}-${at}`, kind === 'large' ? undefined : `user-${name}`, () => {
+      left[kind] -= 1;
+      return left[kind] > 0;
+    });
+  const reading = async () => {
+    while (left.small > 0) await load.read(service.http, shop);
+  };
+  const senders = [send(0, 'large'), send(1, 'large'), send(2, 'small'), send(3, 'small')];
+  await Promise.all([...senders, reading()]);
+  service.kill('SIGTERM');
+  await service.exit;
+  return { data, base, record: file, shop, load };
+}
+
+/** What a server that starts on an image lacks, or has more than once. */
+async function faultsOf(
+  run: Run,
+  disk: RecordedDisk,
+  event: number,
+  random: () => number,
+): Promise<string[]> {
+  const through = disk.goTo(event);
+  const data = join(freshDirectory(), 'data');
+  disk.losePower(data, random);
+  const service = await startBinary({ data, args: ['--existing'] });
+  const faults = run.load.faults(await run.load.read(service.http, run.shop), through + 1);
+  service.kill('SIGKILL');
+  await service.exit;
+  rmSync(data, { recursive: true });
+  return faults;
+}
+
+/** Numbers of events, ascending. */
+function draw(count: number, events: number, random: () => number): number[] {
+  return Array.from({ length: count }, () => 1 + Math.floor(random() * events)).sort((a, b) => a - b);
+}
+
+let runs: Run[];
+
+beforeAll(async () => {
+  runs = [];
+  for (let at = 0; at * imagesOfRun < images; at += 1) runs.push(await record(`${seed}-${at}`));
+});
+
+test(
+  `after a power loss, ${images} times, what was accepted is counted once`,
+  async () => {
+    const random = seededRandom(seed);
+    for (const [at, run] of runs.entries()) {
+      const disk = new RecordedDisk(run.record, run.data, run.base);
+      const count = Math.min(imagesOfRun, images - at * imagesOfRun);
+      for (const event of draw(count, disk.events, random)) {
+        const faults = await faultsOf(run, disk, event, random);
+        expect(faults, `run ${at}, event ${event} of ${disk.events}`).toEqual([]);
+      }
+      console.log(`${count} images of ${disk.events} events, ${run.load.accepted} accepted packets`);
+    }
+  },
+  images * 10_000,
+);
+
+test('without flushes of the journal, packets are lost', async () => {
+  const run = runs[0]!;
+  const disk = new RecordedDisk(run.record, run.data, run.base, (path) => !path.endsWith('.segment'));
+  const random = seededRandom(seed);
+  let lost = 0;
+  for (const event of draw(8, disk.events, random)) {
+    const faults = await faultsOf(run, disk, event, random).catch((error) => [(error as Error).message]);
+    if (faults.length > 0) lost += 1;
+  }
+  expect(lost).toBeGreaterThan(0);
+});

@@ -56,6 +56,8 @@ export class JournaledCommitter implements Committer, JournalFigures {
   /** The last frame that is on disk, and the last ones that each group is in the store of. */
   #durable: Place = { sequence: 0, bytes: 0 };
   readonly #folded: { prompt: Place; people: Place } = { prompt: this.#durable, people: this.#durable };
+  /** Deletions before which everything was folded. */
+  readonly #foldedFor = new WeakSet<object>();
   /** The segment whose successor is ready, or is being prepared. */
   #preparedFor: number | undefined;
   #isTimed = false;
@@ -115,7 +117,7 @@ export class JournaledCommitter implements Committer, JournalFigures {
   async commit(envelope: Envelope): Promise<void> {
     const { sequence, bytes, segment, used } = await this.#append(envelope);
     this.#durable = { sequence, bytes: this.#durable.bytes + bytes };
-    this.#deps.people?.add(envelope);
+    this.#rememberPeople(envelope);
     if (used > prepareFrom && segment !== this.#preparedFor) this.#prepareFor(segment);
     if (this.#waiting('prompt') >= foldBytes) void this.#requestFold(false);
     else this.#foldLater();
@@ -137,8 +139,11 @@ export class JournaledCommitter implements Committer, JournalFigures {
   }
 
   async maintain(step: Maintenance): Promise<number> {
-    // What a packet brought before a deletion must not come back after it.
-    if (step.task === 'deletion') await this.fold();
+    // What a packet brought before a deletion must not come back after it. Once is enough: no packet comes for it any more.
+    if (step.task === 'deletion' && !this.#foldedFor.has(step.deletion)) {
+      await this.fold();
+      this.#foldedFor.add(step.deletion);
+    }
     return (await call(this.#deps.folding, 'maintain', step)) as number;
   }
 
@@ -199,6 +204,15 @@ export class JournaledCommitter implements Committer, JournalFigures {
   /** Bytes on disk of which a group is not in the store. */
   #waiting(group: 'prompt' | 'people'): number {
     return this.#durable.bytes - this.#folded[group].bytes;
+  }
+
+  /** The batch is on disk: whatever fails here must not refuse it. */
+  #rememberPeople(envelope: Envelope): void {
+    try {
+      this.#deps.people?.add(envelope);
+    } catch (error) {
+      this.#deps.failed(error);
+    }
   }
 
   /** Folds at the next interval, and at the ones after it until the store has everything. */

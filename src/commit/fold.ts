@@ -97,9 +97,6 @@ export interface Folding {
 /** Bytes of frames that one transaction takes at most, about: it bounds the memory for what they change. */
 const foldBytes = 8 * 1024 * 1024;
 
-/** Bytes that the segments of a journal take at most. Packets are refused before, see `EmbeddedUsage.refusal`. */
-const maxJournalBytes = 128 * 1024 * 1024;
-
 /** Adds one group of what the frames hold to the store, each frame exactly once: the position is part of the transaction. */
 class Follower {
   readonly #lmdb: LmdbEnvironment;
@@ -258,7 +255,7 @@ export class Fold {
    * @throws {Error} of the file system
    */
   prepare(): void {
-    for (const _ of prepareSpare(this.#journal, maxJournalBytes));
+    for (const _ of prepareSpare(this.#journal));
   }
 
   /** Removes a journal that is folded and has no writer. */

@@ -1,5 +1,7 @@
 import { workerData } from 'node:worker_threads';
 import { answerCalls, closing } from '../answer-calls.ts';
+import { JournalFull } from '../journal/errors.ts';
+import { prepareSpare } from '../journal/spares.ts';
 import { JournalWriter } from '../journal/writer.ts';
 import { logThreadConsole } from '../worker-log.ts';
 import type { CallChannel } from '../worker-thread.ts';
@@ -16,8 +18,19 @@ let writer: JournalWriter | undefined;
 /** One write and one flush: the frame is on disk when this returns. */
 function append(): void {
   writer ??= new JournalWriter(openJournal(place), last);
-  const sequence = writer.append([frames.frame]);
+  const sequence = appendTo(writer);
   frames.setAppended({ sequence, segment: writer.position.generation, used: writer.used });
+}
+
+/** Spares are prepared ahead, by the thread that folds. Where none is ready, the batch waits for one, and not for a fold. */
+function appendTo(writer: JournalWriter): number {
+  try {
+    return writer.append([frames.frame]);
+  } catch (error) {
+    if (!(error instanceof JournalFull)) throw error;
+    for (const _ of prepareSpare(openJournal(place), undefined, 'urgent.tmp'));
+    return writer.append([frames.frame]);
+  }
 }
 
 answerCalls(

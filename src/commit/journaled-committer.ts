@@ -1,13 +1,11 @@
 import type { Maintenance } from '../aggregate/maintain.ts';
 import { closing } from '../answer-calls.ts';
 import { Histogram } from '../histogram.ts';
-import { journalFull } from '../journal/errors.ts';
 import type { Log } from '../log.ts';
 import type { WorkerThread } from '../worker-thread.ts';
-import type { CommitFailed, Committer, JournalFigures } from './committer.ts';
+import type { Committer, JournalFigures } from './committer.ts';
 import type { Envelope } from './envelope.ts';
 import type { FoldTask, Replayed } from './fold.ts';
-import type { Appended } from './frame-memory.ts';
 import { type JournalThread, resultOf } from './journal-thread.ts';
 import type { UnfoldedPeople } from './unfolded-people.ts';
 import type { PeopleFreshness } from './usage-engine.ts';
@@ -115,7 +113,7 @@ export class JournaledCommitter implements Committer, JournalFigures {
   }
 
   async commit(envelope: Envelope): Promise<void> {
-    const { sequence, bytes, segment, used } = await this.#append(envelope);
+    const { sequence, bytes, segment, used } = await this.#deps.journal.append(envelope);
     this.#durable = { sequence, bytes: this.#durable.bytes + bytes };
     this.#rememberPeople(envelope);
     if (used > prepareFrom && segment !== this.#preparedFor) this.#prepareFor(segment);
@@ -171,18 +169,6 @@ export class JournaledCommitter implements Committer, JournalFigures {
     if (ok) this.#folded.prompt = this.#folded.people = this.#durable;
     await folding.call(closing);
     await folding.ended();
-  }
-
-  /** Segments are prepared ahead. Where one is missing all the same, the batch waits for it. */
-  async #append(envelope: Envelope): Promise<Appended> {
-    const { journal } = this.#deps;
-    try {
-      return await journal.append(envelope);
-    } catch (error) {
-      if ((error as CommitFailed).code !== journalFull) throw error;
-      await call(this.#deps.folding, 'prepare');
-      return await journal.append(envelope);
-    }
   }
 
   /** Prepares the segment after the one that is being written, so that no commit waits for it. */

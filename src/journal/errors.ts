@@ -1,13 +1,9 @@
-/** The code of `JournalFull`, by which it is recognised beyond its thread. */
-export const journalFull = 'journal_full';
-
 /** The code of `JournalFailed`. */
 export const journalFailed = 'journal_failed';
 
 /** No spare segment is ready. The frame was not written; the next attempt may succeed. */
 export class JournalFull extends Error {
   override readonly name = 'JournalFull';
-  readonly code = journalFull;
 
   constructor(directory: string) {
     super(`The journal ${directory} has no spare segment. Free disk space, or wait for the next one`);

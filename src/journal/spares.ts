@@ -1,17 +1,21 @@
 import type { JournalFiles } from './files.ts';
 import { type Journal, readSegments, segmentNames, spareName, spareNames } from './segment.ts';
 
-/** A file that is being filled; the next call removes what a crash has left of it. */
-const unfinished = 'prepare.tmp';
 const step = 1 << 20;
 
 /**
- * Keeps one spare segment ready: fills it with zeros, a MiB at a time, and yields in between. Runs on the thread of the reader.
+ * Keeps one spare segment ready: fills it with zeros, a MiB at a time, and yields in between. Two threads may do so at once, with
+ * different files.
  * @param limit bytes that the segments and the spare may occupy; beyond it, no spare is prepared
+ * @param unfinished name of the file that is being filled; the next call removes what a crash has left of it
  * @returns whether a spare is ready
  * @throws {Error} of the file system, such as ENOSPC. Nothing is left behind, and the next call starts over
  */
-export function* prepareSpare(journal: Journal, limit = Number.POSITIVE_INFINITY): Generator<void, boolean> {
+export function* prepareSpare(
+  journal: Journal,
+  limit = Number.POSITIVE_INFINITY,
+  unfinished = 'prepare.tmp',
+): Generator<void, boolean> {
   const { files, segmentSize } = journal;
   const names = files.list();
   if (names.includes(unfinished)) files.remove(unfinished);

@@ -125,7 +125,7 @@ function managementDeps(core: Core, tokens: TokenDeps, status: ServiceStatus): M
     rates: core.apiRates,
     digestOf: ({ number }, identity) => instances.digestOf(number, identity),
     overviews: new SharedResults(clock),
-    sights: new SharedSights(reports),
+    sights: new SharedSights(reports, (people) => core.usageEngine.freshen(people)),
     forget: (application, identity) => instances.forget(application, identity),
     hashPassword: (password, caller) => passwords.hash(password, core.randomBytes, caller),
     provePassword: (...sent) => provePassword({ ...tokens, passwords }, ...sent),

@@ -1,4 +1,5 @@
 import type { Application } from '../store/records.ts';
+import type { FreshnessDeps } from './freshly.ts';
 import type { ReportPool } from './report-pool.ts';
 import type { FeatureSight } from './sights.ts';
 
@@ -18,12 +19,15 @@ interface Batch {
  */
 export class SharedSights {
   readonly #reports: Pick<ReportPool, 'make'>;
+  readonly #freshen: FreshnessDeps['freshen'];
   /** The last reading of each application. */
   readonly #running = new Map<string, Promise<unknown>>();
   readonly #gathering = new Map<string, Batch>();
 
-  constructor(reports: Pick<ReportPool, 'make'>) {
+  /** @param freshen see `UsageEngine.freshen` */
+  constructor(reports: Pick<ReportPool, 'make'>, freshen: FreshnessDeps['freshen'] = async () => undefined) {
     this.#reports = reports;
+    this.#freshen = freshen;
   }
 
   /** Reads when a feature was seen, in a reading that begins after this call. @throws {ApiError} as `ReportPool.make` does */
@@ -39,10 +43,8 @@ export class SharedSights {
     const environments = new Set<number>();
     const found = Promise.resolve(this.#running.get(id)?.catch(() => {})).then(() => {
       this.#gathering.delete(id);
-      const reading = this.#reports.make(teamId, 'sights', {
-        features: [...features],
-        environments: [...environments],
-      });
+      const task = { features: [...features], environments: [...environments] };
+      const reading = this.#freshen('any').then(() => this.#reports.make(teamId, 'sights', task));
       this.#running.set(id, reading);
       const end = () => {
         if (this.#running.get(id) === reading) this.#running.delete(id);

@@ -36,7 +36,9 @@ export function journalsOf(data: string): string {
 /** The lanes that have a journal in a data directory. */
 export function journalLanes(data: string): string[] {
   try {
-    return readdirSync(journalsOf(data)).filter((name) => /^\d+$/.test(name));
+    return readdirSync(journalsOf(data))
+      .filter((name) => /^\d+$/.test(name))
+      .sort();
   } catch {
     return [];
   }

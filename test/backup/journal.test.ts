@@ -126,7 +126,7 @@ test('a restored directory has no frames, and a server begins a journal of its o
   const lock = lockDataDirectory(target);
   await restore(file, target, steady);
   lock.release();
-  expect(readdirSync(target)).toEqual(['accounts', 'usage']);
+  expect(readdirSync(target).sort()).toEqual(['accounts', 'usage']);
   expect(await stateOf(target)).toEqual({ layout: 2, hasJournal: false });
   expect(await findingsIn(target)).toMatchObject({ isSound: true });
   const store = openUsageStore(target);

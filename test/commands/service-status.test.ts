@@ -15,7 +15,10 @@ function openCounters() {
   const requests = new RequestTally();
   const engine = { status: () => ({}) };
   const disks = { warnings: [] };
-  const usageEngine = { readiness: () => ({}), status: () => undefined };
+  const usageEngine = {
+    readiness: () => ({ counting: health.ready ? undefined : 'the store cannot take data; see the log' }),
+    status: () => undefined,
+  };
   const parts = {
     clock,
     shutdown: { isNear: false },

@@ -282,6 +282,6 @@ test('the executable backs itself up to a bucket', async () => {
   writeFileSync(restored, await objectAt(key!));
   expect(await runBinary(['verify', restored])).toMatchObject({ code: 0 });
   await expect.poll(() => service.stderr()).toContain('"msg":"a backup is made"');
-  expect(readdirSync(service.data).sort()).toEqual(['accounts', 'usage']);
+  expect(readdirSync(service.data).sort()).toEqual(['accounts', 'journal', 'usage']);
   await stop(service);
 });

@@ -104,12 +104,7 @@ export async function openCore(parts: ServiceDeps): Promise<Core> {
   const { config, log, fatal, clock, storage = embeddedStorage() } = parts;
   const after = (ms: number, then: () => void) => void setTimeout(then, ms).unref();
   const health = new StoreHealth({ log, fatal, data: config.data, after });
-  const accounts = await explainDamage(config.data, 'accounts', async () => {
-    const engine = await storage.openEngine(parts, health);
-    const directory = openDirectory(engine, { ...parts, announce: announcer(parts.randomBytes) });
-    const signingKeys = await openKeyRing({ ...parts, engine, directory }, config.signingAlg);
-    return { engine, directory, signingKeys };
-  });
+  const accounts = await openAccounts({ ...parts, storage }, health);
   const laneOf =
     config.otlpEndpoint === undefined
       ? (application: number) => intake.laneOf(application)
@@ -159,6 +154,25 @@ export async function openCore(parts: ServiceDeps): Promise<Core> {
     backups: scheduleOf(parts),
     disks: new DiskWatch(parts),
   };
+}
+
+/** @throws {Error} if they cannot be read; nothing of the storage runs then */
+async function openAccounts(
+  parts: ServiceDeps & { readonly storage: Storage },
+  health: StoreHealth,
+): Promise<Pick<Core, 'engine' | 'directory' | 'signingKeys'>> {
+  const { storage, config } = parts;
+  try {
+    return await explainDamage(config.data, 'accounts', async () => {
+      const engine = await storage.openEngine(parts, health);
+      const directory = openDirectory(engine, { ...parts, announce: announcer(parts.randomBytes) });
+      const signingKeys = await openKeyRing({ ...parts, engine, directory }, config.signingAlg);
+      return { engine, directory, signingKeys };
+    });
+  } catch (error) {
+    await storage.abandon?.();
+    throw error;
+  }
 }
 
 function environmentsOf(

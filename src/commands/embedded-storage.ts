@@ -18,6 +18,11 @@ export function embeddedStorage(): Storage {
       const { accounts, clock, config, log } = parts;
       return new EmbeddedEngine(accounts, health, clock, { fromMs: config.slowCommit, log });
     },
+    async abandon() {
+      const opened = await opening.catch(() => undefined);
+      await Promise.all(opened?.committers.map((committer) => committer.close()) ?? []);
+      await opened?.store.lmdb.close();
+    },
     async openUsage({ randomBytes, clock }, { health, laneOf }) {
       const { store, committers } = await opening;
       const digestSecret = openDigestSecret(store, randomBytes);

@@ -18,6 +18,8 @@ export interface Storage {
    * @throws {Error} when it may not: it says why; all that was opened is closed then
    */
   ready?(): Promise<void>;
+  /** In place of `openUsage`, if what is opened between the two fails: ends what `openEngine` has started. */
+  abandon?(): Promise<void>;
   /** After both are closed. */
   close?(): Promise<void>;
 }

@@ -15,16 +15,16 @@ const headBytes = 4 * (1 + kinds.length);
 const packr = new Packr({ useRecords: false });
 
 /** The parts of a frame's body, to be written one after the other before the batch is released. */
-export function encodeEnvelope({ batch, ...envelope }: Envelope): Uint8Array[] {
+export function encodeEnvelope(envelope: Envelope): Uint8Array[] {
   const head = Buffer.alloc(headBytes);
   head.writeUInt32LE(version, 0);
   const parts: Uint8Array[] = [head];
   for (const [index, kind] of kinds.entries()) {
-    const records = wholeOf(envelope[kind], batch);
+    const records = wholeOf(envelope[kind], envelope.batch);
     head.writeUInt32LE(records.byteLength, 4 * (index + 1));
     if (records.byteLength > 0) parts.push(records);
   }
-  const { series, mints, uses, forgotten, unresolved, senders, ledger } = envelope;
+  const { batch, series, mints, uses, forgotten, unresolved, senders, ledger } = envelope;
   parts.push(packr.pack([batch, series, mints, uses, forgotten, unresolved, senders, ledger]));
   return parts;
 }

@@ -1,3 +1,4 @@
+import { countUser } from '../aggregate/add-user.ts';
 import type { HotTables } from '../aggregate/hot-tables.ts';
 import { addValue } from '../aggregate/merge.ts';
 import { putMessages } from '../store/messages.ts';
@@ -12,8 +13,6 @@ import { eachMeasurement } from './records/measurements.ts';
 import { messageChanges } from './records/messages.ts';
 import { eachUser } from './records/users.ts';
 import type { Section } from './section.ts';
-
-const minutesPerDay = 1440;
 
 /** The parts of a batch that are folded at a pace of their own. */
 export interface Groups<T> {
@@ -76,14 +75,10 @@ export function countingSections(
 }
 
 /** Unique users of series. When these were seen comes with `countingSections`. */
-export function usersSection({ sketches, counts }: HotTables): Section {
+export function usersSection(hot: HotTables): Section {
+  const { sketches, counts } = hot;
   return {
-    add(envelope) {
-      eachUser(envelope, (ref, minute, high, low) => {
-        sketches.add(ref, Math.floor(minute / minutesPerDay), high, low);
-        counts.noteUser(ref, minute);
-      });
-    },
+    add: (envelope) => eachUser(envelope, (ref, minute, high, low) => countUser(hot, ref, minute, high, low)),
     put() {
       sketches.put();
       counts.put(); // With the note that a day that is over got a user.

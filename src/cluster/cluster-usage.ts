@@ -194,7 +194,7 @@ export class ClusterUsage implements UsageEngine {
     await Promise.all([this.store.lmdb.close(), this.#deps.spool.close()]);
   }
 
-  /** Those who ask may be strangers: the log says which host failed, and why. @throws {ApiError} */
+  /** The error names no host, because the sender may be unauthenticated. The log names the host and the reason. @throws {ApiError} */
   async #ask(name: string, task?: unknown): Promise<unknown> {
     try {
       return await this.#calls.call(name, task);

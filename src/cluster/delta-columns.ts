@@ -249,7 +249,7 @@ export const examples: Column<LedgerExample | null> = {
   },
 };
 
-/** Parses a JSON text of at most so many characters; `undefined` when it is none. */
+/** Parses a JSON text of limited length. Returns `undefined` if it is longer or not valid. */
 function parseJson(value: unknown, longest: number): unknown {
   if (typeof value !== 'string' || value.length > longest) return undefined;
   try {

@@ -186,7 +186,7 @@ export function laterFormat(body: Uint8Array): number | undefined {
 
 /**
  * Decodes a body, whoever made it: each number, length and name is one that a node can have written.
- * @param refuse is told of rows that are left out
+ * @param refuse called with each omitted row
  * @throws {DeltaUnreadable}
  */
 export function decodeDelta(body: Uint8Array, refuse?: RefuseRow): Delta {

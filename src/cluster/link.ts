@@ -56,7 +56,7 @@ export class Link implements EngineSession {
     if (!connected && reason === error.message) return;
     const isNew = connected || !this.isTried;
     this.#change({ connected: false, reason: error.message, since: isNew ? clock.now() : since });
-    // Who must not join is told so by the process, which ends.
+    // The process reports why this node must not join, and exits.
     if (error instanceof JoinRefused) return;
     const { code, sqlstate } =
       error instanceof EngineError ? error : { code: error.name, sqlstate: undefined };

@@ -258,7 +258,7 @@ export class NodeLoop {
       this.#refusal = error;
       this.#loop.isEnding = true;
     }
-    for (const stream of this.#streams.all) stream.isKnown = false; // The engine is asked before the next delta goes.
+    for (const stream of this.#streams.all) stream.isKnown = false; // PostgreSQL is queried before the next delta is shipped.
     this.#mustLook = true;
     if (isOfEngine(error)) link.down(error);
     else {

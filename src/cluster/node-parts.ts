@@ -63,7 +63,7 @@ export interface NodeParts {
   readonly snapshotBytes: number;
   readonly appender: LogAppender;
   readonly clock: Clock;
-  /** What every beat tells of the engine's clock. */
+  /** PostgreSQL's clock, as each heartbeat reports it. */
   readonly time: SharedClock;
   readonly log: Log;
   readonly main: MainThread;

@@ -51,7 +51,7 @@ export async function backup(argv: readonly string[], terminal: Terminal): Promi
   return 0;
 }
 
-/** Adds to the store what a server that was killed has left in its journal. A running server is asked to do it: see `requestFold`. */
+/** Folds the journal that a killed server has left. If a server is running, asks it to fold: see `requestFold`. */
 async function foldWithoutServer({ data, maxIdentities }: Config): Promise<void> {
   if (areJournalsEmpty(data) || isLocked(data)) return;
   const lock = lockDataDirectory(data, 'run this again once it is ready');

@@ -17,7 +17,7 @@ export interface Committer {
   maintain(step: Maintenance): Promise<number>;
   /** Settles the commits that the threads have finished, without waiting for the event loop to deliver its answers. */
   collect(): void;
-  /** How long what was asked of the journal's thread waited for it, seconds. */
+  /** Time that calls waited for the journal's thread, seconds. */
   readonly delays?: Histogram;
   /** How the journal does, if there is one. */
   readonly journal?: JournalFigures;
@@ -29,7 +29,7 @@ export interface Committer {
 export interface JournalFigures {
   /** What is on disk and not in the store, of people at least. */
   readonly unfolded: { readonly frames: number; readonly bytes: number };
-  /** How long what was asked of the folding thread waited for it, seconds. */
+  /** Time that calls waited for the folding thread, seconds. */
   readonly foldDelays: Histogram;
   /** Durations of folds, seconds. */
   readonly foldTimes: Histogram;

@@ -14,7 +14,7 @@ export interface JournalStart extends JournalPlace {
 
 /** The thread that appends to a journal, as the service's thread calls it: see journal-worker.ts. */
 export class JournalThread {
-  /** How long what was asked of the thread waited for it, seconds. */
+  /** Time that calls waited for the thread, seconds. */
   readonly delays: Histogram;
   readonly #thread: WorkerThread;
   readonly #memory: FrameMemory;

@@ -7,11 +7,11 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { BunPlugin } from 'bun';
 import { closest } from 'fastest-levenshtein';
-import { buildConsole } from './build-console.ts';
-import { notePackages } from './build-contents.ts';
-import { buildLmdb } from './build-lmdb.ts';
-import { findRuntime } from './build-runtime.ts';
-import { buildSnippet } from './build-snippet.ts';
+import { buildConsole } from './scripts/build/console.ts';
+import { notePackages } from './scripts/build/contents.ts';
+import { buildLmdb } from './scripts/build/lmdb.ts';
+import { findRuntime } from './scripts/build/runtime.ts';
+import { buildSnippet } from './scripts/build/snippet.ts';
 
 const root = import.meta.dir;
 
@@ -19,13 +19,13 @@ const root = import.meta.dir;
 const entrypoints = [
   'src/main.ts',
   'src/accounts/password-worker.ts',
-  'src/backup/worker.ts',
-  'src/cluster/spool-worker.ts',
-  'src/commit/journal-worker.ts',
-  'src/commit/worker.ts',
-  'src/cluster/replica-worker.ts',
-  'src/manage/report-worker.ts',
-  'src/reports/decode-worker.ts',
+  'src/storage/backup/worker.ts',
+  'src/replication/spool-worker.ts',
+  'src/storage/commit/journal-worker.ts',
+  'src/storage/commit/worker.ts',
+  'src/replication/replica-worker.ts',
+  'src/management/report-worker.ts',
+  'src/ingest/reports/decode-worker.ts',
 ];
 
 /** Where the compiled executable finds what was built into it. */

@@ -2,13 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { joinEngine } from '../src/accounts/join-engine.ts';
-import { systemClock } from '../src/clock.ts';
-import { PostgresEngine } from '../src/engine/postgres.ts';
-import type { Log } from '../src/log.ts';
-import { Connection } from '../src/postgres/connection.ts';
-import { parseEngineUrl } from '../src/postgres/engine-url.ts';
-import { SharedClock } from '../src/postgres/shared-clock.ts';
+import { joinEngine } from '../src/replication/accounts/join-engine.ts';
+import { PostgresEngine } from '../src/replication/accounts/postgres.ts';
+import { Connection } from '../src/replication/postgres/connection.ts';
+import { parseEngineUrl } from '../src/replication/postgres/engine-url.ts';
+import { SharedClock } from '../src/replication/postgres/shared-clock.ts';
+import { systemClock } from '../src/runtime/clock.ts';
+import type { Log } from '../src/runtime/log.ts';
 import { Histogram } from './histogram.ts';
 
 /** A rate, and how long one took (ms). */

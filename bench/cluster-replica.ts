@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Delta, emptyContent, encodeDelta } from '../src/cluster/delta.ts';
-import type { Entry } from '../src/cluster/entry.ts';
-import { Replica } from '../src/cluster/replica.ts';
-import { bucketOf, bucketWidth, seriesRef } from '../src/store/blocks.ts';
-import { openReplicaStore } from '../src/store/replica-store.ts';
+import { type Delta, emptyContent, encodeDelta } from '../src/replication/delta.ts';
+import type { Entry } from '../src/replication/entry.ts';
+import { Replica } from '../src/replication/replica.ts';
+import { bucketOf, bucketWidth, seriesRef } from '../src/storage/lmdb/blocks.ts';
+import { openReplicaStore } from '../src/storage/lmdb/replica-store.ts';
 
 /** How fast a node applies the log, and writes and loads snapshots. Rates are of one thread, with each commit on disk. */
 export interface ReplicaFigures {

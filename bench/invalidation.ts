@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
+import { EmbeddedEngine } from '../src/accounts/store/embedded.ts';
+import type { Reader } from '../src/accounts/store/engine.ts';
 import { newTokenIdentity } from '../src/auth/access-token.ts';
 import { addToList, type Invalidated, isOnList } from '../src/auth/invalidation.ts';
 import { sweepRound } from '../src/auth/sweep.ts';
-import { type Clock, systemClock } from '../src/clock.ts';
-import { EmbeddedEngine } from '../src/engine/embedded.ts';
-import type { Reader } from '../src/engine/engine.ts';
-import { type AccountStore, openAccountStore } from '../src/store/accounts.ts';
+import { type Clock, systemClock } from '../src/runtime/clock.ts';
+import { type AccountStore, openAccountStore } from '../src/storage/lmdb/accounts.ts';
 import {
   cleanUp,
   freshDirectory,

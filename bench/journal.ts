@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { type JournalFiles, journalDirectory } from '../src/journal/files.ts';
-import { JournalReader } from '../src/journal/reader.ts';
-import type { Journal } from '../src/journal/segment.ts';
-import { prepareSpare } from '../src/journal/spares.ts';
-import { JournalWriter } from '../src/journal/writer.ts';
+import { type JournalFiles, journalDirectory } from '../src/storage/journal/files.ts';
+import { JournalReader } from '../src/storage/journal/reader.ts';
+import type { Journal } from '../src/storage/journal/segment.ts';
+import { prepareSpare } from '../src/storage/journal/spares.ts';
+import { JournalWriter } from '../src/storage/journal/writer.ts';
 import { type Benchmark, readOptions, show } from './benchmark.ts';
 import { median, round } from './numbers.ts';
 

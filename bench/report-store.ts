@@ -1,11 +1,11 @@
-import { createAggregator } from '../src/commit/aggregator.ts';
-import { Batch } from '../src/commit/batch.ts';
-import { openAccountStore } from '../src/store/accounts.ts';
-import { seriesRef } from '../src/store/blocks.ts';
-import { subjectText } from '../src/store/ledger.ts';
-import { bucketAt, horizonsAt } from '../src/store/retention.ts';
-import { environmentOrdinal } from '../src/store/sketches.ts';
-import { openUsageStore } from '../src/store/usage.ts';
+import { createAggregator } from '../src/storage/commit/aggregator.ts';
+import { Batch } from '../src/storage/commit/batch.ts';
+import { openAccountStore } from '../src/storage/lmdb/accounts.ts';
+import { seriesRef } from '../src/storage/lmdb/blocks.ts';
+import { subjectText } from '../src/storage/lmdb/ledger.ts';
+import { bucketAt, horizonsAt } from '../src/storage/lmdb/retention.ts';
+import { environmentOrdinal } from '../src/storage/lmdb/sketches.ts';
+import { openUsageStore } from '../src/storage/lmdb/usage.ts';
 
 /** An environment to be filled. */
 export interface History {

@@ -5,15 +5,15 @@ import type { ReportName } from './cli/reports.ts';
 import type { ResourceName } from './cli/resources.ts';
 import { type CommandName, isCommand } from './commands/command-table.ts';
 import { helpText, secondWords, unknownCommand } from './commands/help.ts';
-import { UsageError } from './flags.ts';
-import type { Terminal } from './terminal.ts';
-import { readTextFile } from './text-file.ts';
+import { UsageError } from './runtime/flags.ts';
+import type { Terminal } from './runtime/terminal.ts';
+import { readTextFile } from './runtime/text-file.ts';
 
 type Run = (argv: readonly string[], terminal: Terminal) => number | Promise<number>;
 
 /** Each command is loaded when it is used, so that help and version do not load the server. */
 const commands: Readonly<Record<CommandName, () => Promise<Run>>> = {
-  demo: async () => (await import('./commands/demo/demo.ts')).demo,
+  demo: async () => (await import('./demo/demo.ts')).demo,
   serve: async () => (await import('./commands/serve.ts')).serve,
   init: async () => (await import('./commands/init.ts')).init,
   admin: async () => (await import('./commands/admin.ts')).admin,
@@ -28,7 +28,7 @@ const commands: Readonly<Record<CommandName, () => Promise<Run>>> = {
   apps: () => onResource('apps'),
   keys: async () => (await import('./commands/keys.ts')).keys,
   envs: () => onResource('envs'),
-  features: async () => (await import('./commands/features.ts')).features,
+  features: async () => (await import('./serve/features.ts')).features,
   metrics: () => onResource('metrics'),
   usage: () => reporting('usage'),
   measurements: () => reporting('measurements'),

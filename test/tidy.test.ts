@@ -62,7 +62,9 @@ describe('dependencies', () => {
     const lines = new Map(src.map(({ path, lines }) => [path, lines]));
     const values = importsOfSrc(src)
       .filter(({ path, target }) => folderOf(path) === 'src/console' && folderOf(target) !== 'src/console')
-      .filter(({ target }) => !['src/csv-text.ts', 'src/active-characters.ts'].includes(target))
+      .filter(
+        ({ target }) => !['src/contract/csv-text.ts', 'src/contract/active-characters.ts'].includes(target),
+      )
       .filter(({ path, line }) => !/^import type /.test(statementAt(lines.get(path) ?? [], line)));
     expect(values).toEqual([]);
   });

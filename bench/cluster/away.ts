@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { makeSnapshot, trimLog } from '../../src/cluster/shared-snapshots.ts';
+import { makeSnapshot, trimLog } from '../../src/replication/shared-snapshots.ts';
 import { freshDirectory, stop, usage } from '../../test/support/binary.ts';
 import { note } from '../benchmark.ts';
 import { BenchReplica, cells, names } from '../cluster-replica.ts';

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { Spool } from '../../src/cluster/spool.ts';
-import { createSpoolAggregator } from '../../src/cluster/spool-aggregator.ts';
-import { Batch } from '../../src/commit/batch.ts';
-import { EnvironmentSeries } from '../../src/commit/series-dictionary.ts';
-import { bucketOf, bucketWidth } from '../../src/store/blocks.ts';
+import { Spool } from '../../src/replication/spool.ts';
+import { createSpoolAggregator } from '../../src/replication/spool-aggregator.ts';
+import { Batch } from '../../src/storage/commit/batch.ts';
+import { EnvironmentSeries } from '../../src/storage/commit/series-dictionary.ts';
+import { bucketOf, bucketWidth } from '../../src/storage/lmdb/blocks.ts';
 import { freshDirectory, stop } from '../../test/support/binary.ts';
 import { BenchReplica, cells, names } from '../cluster-replica.ts';
 import { median } from '../numbers.ts';

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { systemClock } from '../../src/clock.ts';
-import { type Delta, emptyContent, encodeDelta } from '../../src/cluster/delta.ts';
-import { readEntries } from '../../src/cluster/follow.ts';
-import type { Replica } from '../../src/cluster/replica.ts';
-import { register, ship } from '../../src/cluster/ship.ts';
-import type { SealedDelta } from '../../src/cluster/spool.ts';
-import type { Log } from '../../src/log.ts';
-import { Connection } from '../../src/postgres/connection.ts';
-import { parseEngineUrl } from '../../src/postgres/engine-url.ts';
+import { type Delta, emptyContent, encodeDelta } from '../../src/replication/delta.ts';
+import { readEntries } from '../../src/replication/follow.ts';
+import { Connection } from '../../src/replication/postgres/connection.ts';
+import { parseEngineUrl } from '../../src/replication/postgres/engine-url.ts';
+import type { Replica } from '../../src/replication/replica.ts';
+import { register, ship } from '../../src/replication/ship.ts';
+import type { SealedDelta } from '../../src/replication/spool.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
+import type { Log } from '../../src/runtime/log.ts';
 
 const silent = () => {};
 export const silentLog: Log = { debug: silent, info: silent, warn: silent, error: silent };

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { settings } from '../../src/config-schema.ts';
+import { settings } from '../../src/contract/config-schema.ts';
 import type { Packed } from './stage.ts';
 
 /** Settings that the chart makes itself. */

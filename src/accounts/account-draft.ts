@@ -1,17 +1,17 @@
-import type { Draft, KeyRange, MemoryTable } from '../engine/engine.ts';
-import type { AccountRecords, TableName } from '../store/accounts.ts';
+import type { AccountRecords, TableName } from '../storage/lmdb/accounts.ts';
 import type {
   Actor,
   ApplicationKey,
   AuditEntry,
   FeatureDeclaration,
   MetricDeclaration,
-} from '../store/records.ts';
+} from '../storage/lmdb/records.ts';
 import type { Accounts } from './accounts.ts';
 import type { Authorship } from './actors.ts';
 import { auditKey } from './audit-log.ts';
 import { declarationsWith } from './declarations.ts';
 import { byAge } from './key-index.ts';
+import type { Draft, KeyRange, MemoryTable } from './store/engine.ts';
 import type { Announce, TeamEvent } from './team-events.ts';
 
 /** Each of these is numbered in a sequence of its own. */

@@ -8,8 +8,8 @@ import type {
   OAuthClient,
   Team,
   User,
-} from '../store/records.ts';
-import type { Webhook } from '../store/webhook-records.ts';
+} from '../storage/lmdb/records.ts';
+import type { Webhook } from '../storage/lmdb/webhook-records.ts';
 
 /** Teams and what they have, to be read: a directory shows what is on disk, a draft what a change is made to. */
 export interface Accounts {

@@ -1,4 +1,4 @@
-import type { Actor } from '../store/records.ts';
+import type { Actor } from '../storage/lmdb/records.ts';
 import type { Accounts } from './accounts.ts';
 
 /** Who makes a change, and when, for the audit log; `at` in Unix ms. */

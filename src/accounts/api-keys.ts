@@ -1,4 +1,4 @@
-import type { ApiKey, AuditEntry, Role } from '../store/records.ts';
+import type { ApiKey, AuditEntry, Role } from '../storage/lmdb/records.ts';
 import type { Accounts } from './accounts.ts';
 import { checkName, mustExist } from './checks.ts';
 import type { Directory } from './directory.ts';

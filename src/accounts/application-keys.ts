@@ -1,4 +1,4 @@
-import type { ApplicationKey, AuditEntry, KeyType } from '../store/records.ts';
+import type { ApplicationKey, AuditEntry, KeyType } from '../storage/lmdb/records.ts';
 import { checkName, mustExist } from './checks.ts';
 import type { Directory } from './directory.ts';
 import { checkPlan, planOf } from './plans.ts';

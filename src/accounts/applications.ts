@@ -1,5 +1,5 @@
-import { ApiError } from '../errors.ts';
-import type { Application, Deletion } from '../store/records.ts';
+import { ApiError } from '../contract/errors.ts';
+import type { Application, Deletion } from '../storage/lmdb/records.ts';
 import type { Accounts } from './accounts.ts';
 import { checkLimit, checkName, mustExist } from './checks.ts';
 import { declarationKey } from './declarations.ts';

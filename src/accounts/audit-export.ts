@@ -1,7 +1,7 @@
-import type { Log } from '../log.ts';
-import type { AccountStore } from '../store/accounts.ts';
-import { type DataLock, lockDirectory } from '../store/lock.ts';
-import type { AuditEntry } from '../store/records.ts';
+import type { Log } from '../runtime/log.ts';
+import type { AccountStore } from '../storage/lmdb/accounts.ts';
+import { type DataLock, lockDirectory } from '../storage/lmdb/lock.ts';
+import type { AuditEntry } from '../storage/lmdb/records.ts';
 import { appendLines, auditFile, linesOf, syncDirectory } from './audit-files.ts';
 import { auditKey, showEntry } from './audit-log.ts';
 

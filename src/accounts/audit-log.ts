@@ -1,5 +1,5 @@
-import type { AccountStore } from '../store/accounts.ts';
-import type { AuditEntry } from '../store/records.ts';
+import type { AccountStore } from '../storage/lmdb/accounts.ts';
+import type { AuditEntry } from '../storage/lmdb/records.ts';
 
 /** The key of an entry of the audit log: in the order of the numbers. */
 export function auditKey(number: number): string {

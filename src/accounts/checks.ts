@@ -1,6 +1,6 @@
-import { changesDirection } from '../active-characters.ts';
-import { ApiError } from '../errors.ts';
-import { isName } from './names.ts';
+import { changesDirection } from '../contract/active-characters.ts';
+import { ApiError } from '../contract/errors.ts';
+import { isName } from '../contract/names.ts';
 
 /** @throws {ApiError} `invalid_name` when a text cannot be the name of `what`. */
 export function checkName(what: string, name: string): void {

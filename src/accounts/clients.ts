@@ -1,5 +1,5 @@
-import { ApiError } from '../errors.ts';
-import type { AuditEntry, OAuthClient } from '../store/records.ts';
+import { ApiError } from '../contract/errors.ts';
+import type { AuditEntry, OAuthClient } from '../storage/lmdb/records.ts';
 import type { Accounts } from './accounts.ts';
 import { checkName, mustExist } from './checks.ts';
 import type { Directory } from './directory.ts';

@@ -1,10 +1,10 @@
-import type { Write } from '../engine/engine.ts';
-import { LayeredRecords } from '../engine/layer.ts';
-import { ApiError } from '../errors.ts';
-import type { AccountRecords } from '../store/accounts.ts';
-import type { Application, AuditEntry } from '../store/records.ts';
-import { surplusName } from '../store/series.ts';
+import { ApiError } from '../contract/errors.ts';
+import type { AccountRecords } from '../storage/lmdb/accounts.ts';
+import type { Application, AuditEntry } from '../storage/lmdb/records.ts';
+import { surplusName } from '../storage/lmdb/series.ts';
 import { checkPathName } from './checks.ts';
+import type { Write } from './store/engine.ts';
+import { LayeredRecords } from './store/layer.ts';
 
 /** The tables of what teams say of the names in packets. */
 type DeclarationTable = 'features' | 'metrics';

@@ -1,4 +1,4 @@
-import type { Deletion } from '../store/records.ts';
+import type { Deletion } from '../storage/lmdb/records.ts';
 import type { AccountDraft } from './account-draft.ts';
 import type { Directory } from './directory.ts';
 

@@ -1,6 +1,5 @@
-import type { Clock } from '../clock.ts';
-import { type Engine, type MemoryTable, memoryTables, type Write } from '../engine/engine.ts';
-import type { Actor, ApplicationKey } from '../store/records.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Actor, ApplicationKey } from '../storage/lmdb/records.ts';
 import { AccountDraft } from './account-draft.ts';
 import type { Accounts } from './accounts.ts';
 import { system } from './actors.ts';
@@ -10,6 +9,7 @@ import type { KeyHolder } from './key-holder.ts';
 import { KeyIndex } from './key-index.ts';
 import { KeyMarks } from './key-marks.ts';
 import type { RandomBytes } from './secrets.ts';
+import { type Engine, type MemoryTable, memoryTables, type Write } from './store/engine.ts';
 import type { Announce } from './team-events.ts';
 
 /** Where the directory gets time and chance from. */

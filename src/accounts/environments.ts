@@ -1,5 +1,5 @@
-import { ApiError } from '../errors.ts';
-import type { Application, Deletion, Environment, Plan } from '../store/records.ts';
+import { ApiError } from '../contract/errors.ts';
+import type { Application, Deletion, Environment, Plan } from '../storage/lmdb/records.ts';
 import type { AccountDraft } from './account-draft.ts';
 import { checkPathName, mustExist } from './checks.ts';
 import { requestDeletion } from './deletions.ts';

@@ -1,6 +1,6 @@
-import { ApiError } from '../errors.ts';
-import type { AccountStore } from '../store/accounts.ts';
-import type { FeatureNote } from '../store/records.ts';
+import { ApiError } from '../contract/errors.ts';
+import type { AccountStore } from '../storage/lmdb/accounts.ts';
+import type { FeatureNote } from '../storage/lmdb/records.ts';
 import type { AccountDraft } from './account-draft.ts';
 import { mustExist, tooMany } from './checks.ts';
 import { declarationKey, declarationTarget } from './declarations.ts';

@@ -1,4 +1,4 @@
-import type { FeatureDeclaration } from '../store/records.ts';
+import type { FeatureDeclaration } from '../storage/lmdb/records.ts';
 import { checkSentName } from './checks.ts';
 
 /** What a team decides of a feature. */

@@ -1,5 +1,5 @@
-import { ApiError } from '../errors.ts';
-import type { Application, FeatureDeclaration } from '../store/records.ts';
+import { ApiError } from '../contract/errors.ts';
+import type { Application, FeatureDeclaration } from '../storage/lmdb/records.ts';
 import type { AccountDraft } from './account-draft.ts';
 import { mustExist } from './checks.ts';
 import { checkDeclaredName, declarationKey, declarationTarget } from './declarations.ts';

@@ -1,4 +1,4 @@
-import type { Role, Team } from '../store/records.ts';
+import type { Role, Team } from '../storage/lmdb/records.ts';
 import type { Accounts } from './accounts.ts';
 
 /** Those who run the installation are the Admins of its first team: the oldest that has not been deleted. */

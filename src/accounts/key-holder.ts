@@ -1,4 +1,4 @@
-import type { Application, ApplicationKey, Environment } from '../store/records.ts';
+import type { Application, ApplicationKey, Environment } from '../storage/lmdb/records.ts';
 
 /** A key with its application, as the packet path needs it. */
 export interface KeyHolder {

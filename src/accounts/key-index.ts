@@ -1,8 +1,8 @@
-import type { Write } from '../engine/engine.ts';
-import type { Application, ApplicationKey } from '../store/records.ts';
+import type { Application, ApplicationKey } from '../storage/lmdb/records.ts';
 import type { KeyHolder } from './key-holder.ts';
 import { originMatcher } from './origins.ts';
 import { hashSecret } from './secrets.ts';
+import type { Write } from './store/engine.ts';
 
 /** No key is longer. The bound keeps a caller from choosing how much is hashed. */
 const longestText = 128;

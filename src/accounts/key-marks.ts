@@ -1,5 +1,5 @@
-import { ApiError } from '../errors.ts';
-import type { ApplicationKey } from '../store/records.ts';
+import { ApiError } from '../contract/errors.ts';
+import type { ApplicationKey } from '../storage/lmdb/records.ts';
 import type { AccountDraft } from './account-draft.ts';
 
 export interface KeyMarksDeps {

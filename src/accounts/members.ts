@@ -1,5 +1,5 @@
-import { ApiError } from '../errors.ts';
-import type { AuditEntry, User } from '../store/records.ts';
+import { ApiError } from '../contract/errors.ts';
+import type { AuditEntry, User } from '../storage/lmdb/records.ts';
 import type { AccountDraft } from './account-draft.ts';
 import type { Accounts } from './accounts.ts';
 import { checkLimit, mustExist } from './checks.ts';

@@ -1,4 +1,4 @@
-import type { MetricDeclaration } from '../store/records.ts';
+import type { MetricDeclaration } from '../storage/lmdb/records.ts';
 import { mustExist } from './checks.ts';
 import { checkDeclaredName, declarationKey, declarationTarget } from './declarations.ts';
 import type { Directory } from './directory.ts';

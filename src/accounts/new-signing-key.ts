@@ -1,7 +1,7 @@
 import { generateKeyPair } from 'node:crypto';
 import { promisify } from 'node:util';
 import { calculateJwkThumbprint } from 'jose';
-import type { Jwk, SigningAlgorithm, SigningKey } from '../store/auth-records.ts';
+import type { Jwk, SigningAlgorithm, SigningKey } from '../storage/lmdb/auth-records.ts';
 
 const generate = promisify(generateKeyPair);
 

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { Piscina } from 'piscina';
-import { FairQueue } from '../admission/fair-queue.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError } from '../contract/errors.ts';
+import { FairQueue } from '../runtime/fair-queue.ts';
 import { commonPassword } from './password-rules.ts';
 import type { HashTask, VerifyTask } from './password-worker.ts';
 import { refusedPassword } from './refused-password.ts';

@@ -1,5 +1,5 @@
-import { ApiError } from '../errors.ts';
-import type { Plan } from '../store/records.ts';
+import { ApiError } from '../contract/errors.ts';
+import type { Plan } from '../storage/lmdb/records.ts';
 import type { Accounts } from './accounts.ts';
 import { apiKeysOf } from './api-keys.ts';
 import { applicationsOf } from './applications.ts';

@@ -1,5 +1,5 @@
-import { ApiError } from '../errors.ts';
-import type { Application, Plan } from '../store/records.ts';
+import { ApiError } from '../contract/errors.ts';
+import type { Application, Plan } from '../storage/lmdb/records.ts';
 import type { Accounts } from './accounts.ts';
 
 /**

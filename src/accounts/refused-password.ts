@@ -1,4 +1,4 @@
-import { ApiError } from '../errors.ts';
+import { ApiError } from '../contract/errors.ts';
 
 /** @param fault as `passwordFault` gives it */
 export function refusedPassword(fault: string): ApiError {

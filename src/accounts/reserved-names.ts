@@ -1,4 +1,4 @@
-import { ApiError } from '../errors.ts';
+import { ApiError } from '../contract/errors.ts';
 
 /** The service's own name, which its pages, its console and its command line show. */
 const ours = 'flagmeter';

@@ -1,5 +1,5 @@
 import { hash, timingSafeEqual } from 'node:crypto';
-import type { KeyType } from '../store/records.ts';
+import type { KeyType } from '../storage/lmdb/records.ts';
 
 /** Gives that many random bytes, from a cryptographic source outside of tests. */
 export type RandomBytes = (size: number) => Uint8Array;

@@ -1,8 +1,8 @@
-import type { Draft } from '../engine/engine.ts';
-import type { AccountStore } from '../store/accounts.ts';
-import type { RetiredKey, SigningAlgorithm, SigningKey } from '../store/auth-records.ts';
-import { transact } from '../store/transact.ts';
+import type { AccountStore } from '../storage/lmdb/accounts.ts';
+import type { RetiredKey, SigningAlgorithm, SigningKey } from '../storage/lmdb/auth-records.ts';
+import { transact } from '../storage/lmdb/transact.ts';
 import { newSigningKey, publicMembers } from './new-signing-key.ts';
+import type { Draft } from './store/engine.ts';
 
 type KeyStore = Pick<AccountStore, 'lmdb' | 'signingKeys'>;
 

@@ -1,8 +1,8 @@
-import type { Draft } from '../engine/engine.ts';
-import type { Application, ApplicationKey, User } from '../store/records.ts';
-import type { Webhook } from '../store/webhook-records.ts';
+import type { Application, ApplicationKey, User } from '../storage/lmdb/records.ts';
+import type { Webhook } from '../storage/lmdb/webhook-records.ts';
 import type { Accounts } from './accounts.ts';
 import type { Authorship } from './actors.ts';
+import type { Draft } from './store/engine.ts';
 
 /** What a change of accounts means for a team, beside its entry in the audit log. */
 export type TeamEvent =

@@ -1,4 +1,4 @@
-import type { Plan, Team } from '../store/records.ts';
+import type { Plan, Team } from '../storage/lmdb/records.ts';
 import type { Accounts } from './accounts.ts';
 import { checkPlan } from './plans.ts';
 

@@ -1,4 +1,4 @@
-import type { User } from '../store/records.ts';
+import type { User } from '../storage/lmdb/records.ts';
 import { hashSecret } from './secrets.ts';
 
 /** What stands for a password in records that must end with it. */

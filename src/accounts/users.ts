@@ -1,11 +1,11 @@
-import { ApiError } from '../errors.ts';
-import type { User } from '../store/records.ts';
+import { ApiError } from '../contract/errors.ts';
+import { isName } from '../contract/names.ts';
+import type { User } from '../storage/lmdb/records.ts';
 import type { AccountDraft } from './account-draft.ts';
 import type { Accounts } from './accounts.ts';
 import { checkLimit, checkName, mustExist } from './checks.ts';
 import type { Directory } from './directory.ts';
 import { checkOtherAdmins, drop, maxTeams, membersOf, targetOf } from './members.ts';
-import { isName } from './names.ts';
 import { passwordFault } from './password-rules.ts';
 import { checkPlan } from './plans.ts';
 import { refusedPassword } from './refused-password.ts';

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import type { RandomBytes } from '../accounts/secrets.ts';
-import type { Clock } from '../clock.ts';
-import { compiled } from '../compiled.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { compiled } from '../runtime/compiled.ts';
 import { readJws, readUnverified, signJws } from './jws.ts';
 import type { SigningKeys } from './signing-keys.ts';
 

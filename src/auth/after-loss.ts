@@ -1,11 +1,11 @@
 import { system } from '../accounts/actors.ts';
 import { auditKey } from '../accounts/audit-log.ts';
 import { newSigningKey } from '../accounts/new-signing-key.ts';
-import type { Clock } from '../clock.ts';
-import { isOwn, repairMark } from '../engine/copy.ts';
-import type { Draft, Plan } from '../engine/engine.ts';
-import type { TableName } from '../store/accounts.ts';
-import type { SigningAlgorithm } from '../store/auth-records.ts';
+import { isOwn, repairMark } from '../accounts/store/copy.ts';
+import type { Draft, Plan } from '../accounts/store/engine.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { TableName } from '../storage/lmdb/accounts.ts';
+import type { SigningAlgorithm } from '../storage/lmdb/auth-records.ts';
 
 /** So many numbers are passed over: what was lost may have given them away. */
 const numbersAhead = 10_000;

@@ -1,4 +1,4 @@
-import type { ApiError } from '../errors.ts';
+import type { ApiError } from '../contract/errors.ts';
 import type { Reply, Route } from '../http/types.ts';
 import { authorizeEndpoints } from './authorize-routes.ts';
 import { deviceAuthorizationEndpoint } from './device-authorization.ts';

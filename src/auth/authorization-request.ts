@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import type { Directory } from '../accounts/directory.ts';
 import { text } from '../http/schema.ts';
-import type { OAuthClient } from '../store/records.ts';
+import type { OAuthClient } from '../storage/lmdb/records.ts';
 import { findClient, matchesRedirect } from './clients.ts';
 import { type Form, parseParameters, repeatedParameter } from './form.ts';
 

@@ -1,7 +1,7 @@
 import type { Directory } from '../accounts/directory.ts';
 import { isOfKnownReceiver } from '../accounts/redirect-uris.ts';
 import { hasTemporaryPassword } from '../accounts/temporary-password.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError } from '../contract/errors.ts';
 import type { Reply, Request } from '../http/types.ts';
 import type { TokenSettings } from './access-token.ts';
 import {

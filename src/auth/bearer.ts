@@ -1,4 +1,4 @@
-import { ApiError } from '../errors.ts';
+import { ApiError } from '../contract/errors.ts';
 import type { Request } from '../http/types.ts';
 import { type AccessClaims, InvalidToken } from './access-token.ts';
 import { createValidation, type ValidationDeps } from './validate-token.ts';

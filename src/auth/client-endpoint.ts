@@ -1,11 +1,11 @@
 import Type, { type Static, type TObject, type TProperties } from 'typebox';
 import type { Accounts } from '../accounts/accounts.ts';
-import type { Clock } from '../clock.ts';
-import { ApiError, storeUnavailable } from '../errors.ts';
+import { ApiError, storeUnavailable } from '../contract/errors.ts';
 import type { DeclaredAnswer, Endpoint, Headers, Operation, Shown } from '../http/endpoint.ts';
 import { NotCached, RetryAfter } from '../http/openapi/headers.ts';
 import { text } from '../http/schema.ts';
 import type { Reply, Request } from '../http/types.ts';
+import type { Clock } from '../runtime/clock.ts';
 import { claimedId, unknownClient } from './client-credentials.ts';
 import { type ClientFailures, tooManyFailures } from './client-failures.ts';
 import { type ClientRates, rateKeyOf, tooOften } from './client-rates.ts';

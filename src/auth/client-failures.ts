@@ -1,5 +1,5 @@
-import { KeyedLimits } from '../admission/keyed-limits.ts';
-import { networkOf } from '../network.ts';
+import { KeyedLimits } from '../ingest/admission/keyed-limits.ts';
+import { networkOf } from '../runtime/network.ts';
 import { OAuthError } from './oauth-error.ts';
 
 /** Failures of one client from one address: as many at once as in a minute. */

@@ -1,6 +1,6 @@
 import type { Directory } from '../accounts/directory.ts';
 import { originMatcher } from '../accounts/origins.ts';
-import type { OAuthClient } from '../store/records.ts';
+import type { OAuthClient } from '../storage/lmdb/records.ts';
 
 /** The origins of each client, once computed: a record never changes. */
 const matchers = new WeakMap<OAuthClient, (origin: string) => boolean>();

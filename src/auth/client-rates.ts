@@ -1,5 +1,5 @@
-import { KeyedLimits } from '../admission/keyed-limits.ts';
-import { networkOf } from '../network.ts';
+import { KeyedLimits } from '../ingest/admission/keyed-limits.ts';
+import { networkOf } from '../runtime/network.ts';
 import type { AccessClaims } from './access-token.ts';
 import type { AuthenticatedClient } from './clients.ts';
 import { OAuthError } from './oauth-error.ts';

@@ -2,7 +2,7 @@ import type { Accounts } from '../accounts/accounts.ts';
 import { verifyClient } from '../accounts/api-keys.ts';
 import { isSameRedirect } from '../accounts/redirect-uris.ts';
 import { matchesHash } from '../accounts/secrets.ts';
-import type { ApiKey, OAuthClient, User } from '../store/records.ts';
+import type { ApiKey, OAuthClient, User } from '../storage/lmdb/records.ts';
 import { invalidClient, readClient } from './client-credentials.ts';
 import type { Form } from './form.ts';
 import { OAuthError } from './oauth-error.ts';

@@ -1,8 +1,8 @@
 import { hashSecret, matchesHash, type RandomBytes } from '../accounts/secrets.ts';
-import type { Clock } from '../clock.ts';
-import type { Draft, Engine } from '../engine/engine.ts';
-import { networkOf } from '../network.ts';
-import type { Allowance, DeviceCode } from '../store/auth-records.ts';
+import type { Draft, Engine } from '../accounts/store/engine.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { networkOf } from '../runtime/network.ts';
+import type { Allowance, DeviceCode } from '../storage/lmdb/auth-records.ts';
 import { makeRoom } from './device-room.ts';
 
 /** How long the codes of a device are good (RFC 8628 §3.2), seconds. */

@@ -1,5 +1,5 @@
-import type { Draft } from '../engine/engine.ts';
-import type { DeviceCode } from '../store/auth-records.ts';
+import type { Draft } from '../accounts/store/engine.ts';
+import type { DeviceCode } from '../storage/lmdb/auth-records.ts';
 
 /** So many go at once, so that looking for them is rare. */
 const atOnce = 100;

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { actorOf } from '../accounts/actors.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError } from '../contract/errors.ts';
 import { text } from '../http/schema.ts';
 import type { Reply, Request } from '../http/types.ts';
 import type { AccessClaims, TokenSettings } from './access-token.ts';

@@ -1,5 +1,5 @@
 import type { Static, TObject } from 'typebox';
-import { ApiError } from '../errors.ts';
+import { ApiError } from '../contract/errors.ts';
 import { decodeText, readBody } from '../http/body.ts';
 import { parsePairs } from '../http/form-text.ts';
 import type { Request } from '../http/types.ts';

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { text } from '../http/schema.ts';
-import type { ApiKey } from '../store/records.ts';
+import type { ApiKey } from '../storage/lmdb/records.ts';
 import { issueAccessToken, type TokenSettings } from './access-token.ts';
 import { type ClientForm, clientForm } from './client-endpoint.ts';
 import type { AuthenticatedClient } from './clients.ts';

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { text } from '../http/schema.ts';
-import type { User } from '../store/records.ts';
+import type { User } from '../storage/lmdb/records.ts';
 import type { TokenSettings } from './access-token.ts';
 import { type ClientForm, clientForm } from './client-endpoint.ts';
 import { signInClientOf } from './clients.ts';

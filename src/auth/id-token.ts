@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
-import { compiled } from '../compiled.ts';
-import type { User } from '../store/records.ts';
+import { compiled } from '../runtime/compiled.ts';
+import type { User } from '../storage/lmdb/records.ts';
 import { accessTokenLifetime, type TokenSettings } from './access-token.ts';
 import { readJws, signJws } from './jws.ts';
 

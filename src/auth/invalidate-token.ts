@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { actorOf } from '../accounts/actors.ts';
-import { engineUnavailable, storeUnavailable } from '../errors.ts';
+import { engineUnavailable, storeUnavailable } from '../contract/errors.ts';
 import type { Endpoint, Group } from '../http/endpoint.ts';
 import { Challenge, NotCached } from '../http/openapi/headers.ts';
 import { jsonAnswer, text } from '../http/schema.ts';

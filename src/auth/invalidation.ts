@@ -1,4 +1,4 @@
-import type { Draft, Engine, Reader } from '../engine/engine.ts';
+import type { Draft, Engine, Reader } from '../accounts/store/engine.ts';
 import type { TokenIdentity } from './access-token.ts';
 import type { VerifiedTokens } from './verified-tokens.ts';
 

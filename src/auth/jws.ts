@@ -1,6 +1,6 @@
 import { sign, verify } from 'node:crypto';
 import { promisify } from 'node:util';
-import type { SigningAlgorithm } from '../store/auth-records.ts';
+import type { SigningAlgorithm } from '../storage/lmdb/auth-records.ts';
 import type { SigningKeys, TokenType } from './signing-keys.ts';
 
 /** Signs on a thread of the pool: an RSA signature would delay packets by half a millisecond. */

@@ -1,5 +1,6 @@
 import type { Directory } from '../accounts/directory.ts';
 import { newSigningKey } from '../accounts/new-signing-key.ts';
+import type { Engine, Write } from '../accounts/store/engine.ts';
 import {
   draftedKeys,
   draftRotation,
@@ -9,12 +10,11 @@ import {
   signs,
   storedKeys,
 } from '../accounts/stored-signing-keys.ts';
-import type { Clock } from '../clock.ts';
-import type { Engine, Write } from '../engine/engine.ts';
-import { ApiError } from '../errors.ts';
-import type { Log } from '../log.ts';
-import type { AccountStore } from '../store/accounts.ts';
-import type { SigningAlgorithm } from '../store/auth-records.ts';
+import { ApiError } from '../contract/errors.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Log } from '../runtime/log.ts';
+import type { AccountStore } from '../storage/lmdb/accounts.ts';
+import type { SigningAlgorithm } from '../storage/lmdb/auth-records.ts';
 import { accessTokenLifetime } from './access-token.ts';
 import {
   openSigningKeys,

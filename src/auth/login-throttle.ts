@@ -1,9 +1,9 @@
 import { hashSecret } from '../accounts/secrets.ts';
-import type { Clock } from '../clock.ts';
-import type { Engine } from '../engine/engine.ts';
-import type { ListedThrottle, ThrottleDraft, Throttles } from '../engine/throttles.ts';
-import { networkOf } from '../network.ts';
-import type { LoginFailures } from '../store/auth-records.ts';
+import type { Engine } from '../accounts/store/engine.ts';
+import type { ListedThrottle, ThrottleDraft, Throttles } from '../accounts/store/throttles.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { networkOf } from '../runtime/network.ts';
+import type { LoginFailures } from '../storage/lmdb/auth-records.ts';
 import type { Browser } from './browser.ts';
 
 /** What one kind of throttle lets through. */

@@ -3,7 +3,7 @@ import { actorOf } from '../accounts/actors.ts';
 import { passwordFault } from '../accounts/password-rules.ts';
 import { hasTemporaryPassword } from '../accounts/temporary-password.ts';
 import { draftUserPatch } from '../accounts/users.ts';
-import type { OAuthClient, User } from '../store/records.ts';
+import type { OAuthClient, User } from '../storage/lmdb/records.ts';
 import { type Browser, renewBrowser } from './browser.ts';
 import { maySignIn } from './clients.ts';
 import { endSessionsOf } from './sessions.ts';

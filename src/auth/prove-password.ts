@@ -1,6 +1,6 @@
 import type { PasswordPool } from '../accounts/password-pool.ts';
-import { ApiError } from '../errors.ts';
-import type { User } from '../store/records.ts';
+import { ApiError } from '../contract/errors.ts';
+import type { User } from '../storage/lmdb/records.ts';
 import { countAttempt, forgiveAttempt, type ThrottleDeps } from './login-throttle.ts';
 import { verifyCounted } from './verify-counted.ts';
 

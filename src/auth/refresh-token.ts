@@ -1,5 +1,5 @@
 import { hashSecret, matchesHash, type RandomBytes } from '../accounts/secrets.ts';
-import type { Session } from '../store/auth-records.ts';
+import type { Session } from '../storage/lmdb/auth-records.ts';
 
 /** The content of a refresh token: its session, and the secret of the session's turn. */
 export interface RefreshToken {

@@ -1,10 +1,10 @@
 import type { Accounts } from '../accounts/accounts.ts';
 import type { Directory } from '../accounts/directory.ts';
 import type { RandomBytes } from '../accounts/secrets.ts';
-import type { Clock } from '../clock.ts';
-import type { Draft, Engine, Reader } from '../engine/engine.ts';
-import type { Session } from '../store/auth-records.ts';
-import type { User } from '../store/records.ts';
+import type { Draft, Engine, Reader } from '../accounts/store/engine.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Session } from '../storage/lmdb/auth-records.ts';
+import type { User } from '../storage/lmdb/records.ts';
 import { newTokenIdentity, type TokenIdentity } from './access-token.ts';
 import { consoleClientId, findClient, maySignIn } from './clients.ts';
 import { addToList } from './invalidation.ts';

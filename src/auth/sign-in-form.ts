@@ -1,8 +1,8 @@
 import { commonPassword } from '../accounts/password-rules.ts';
 import { hasTemporaryPassword } from '../accounts/temporary-password.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError } from '../contract/errors.ts';
 import type { Reply, Request } from '../http/types.ts';
-import type { OAuthClient } from '../store/records.ts';
+import type { OAuthClient } from '../storage/lmdb/records.ts';
 import { type Browser, BrowserCookie, isFormToken, isFromElsewhere, renewBrowser } from './browser.ts';
 import { type Form, readForm } from './form.ts';
 import { replacePassword } from './new-password.ts';

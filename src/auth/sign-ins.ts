@@ -1,10 +1,10 @@
 import type { Accounts } from '../accounts/accounts.ts';
 import { hashSecret } from '../accounts/secrets.ts';
+import type { Draft, Engine } from '../accounts/store/engine.ts';
 import { passwordId } from '../accounts/temporary-password.ts';
-import type { Clock } from '../clock.ts';
-import type { Draft, Engine } from '../engine/engine.ts';
-import type { SignIn } from '../store/auth-records.ts';
-import type { User } from '../store/records.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { SignIn } from '../storage/lmdb/auth-records.ts';
+import type { User } from '../storage/lmdb/records.ts';
 import type { Browser } from './browser.ts';
 
 /** A sign-in ends when it was not used for this long, */

@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { publicMembers } from '../accounts/new-signing-key.ts';
 import { type StoredKey, signingKeyOf, signs } from '../accounts/stored-signing-keys.ts';
-import type { Jwk, SigningAlgorithm } from '../store/auth-records.ts';
+import type { Jwk, SigningAlgorithm } from '../storage/lmdb/auth-records.ts';
 
 /** How long a new key is published before it signs while the service runs, which is how long caches keep the JWKS. */
 export const publishedAheadSeconds = 60;

@@ -1,5 +1,4 @@
-import type { Clock } from '../clock.ts';
-import type { Engine } from '../engine/engine.ts';
+import type { Engine } from '../accounts/store/engine.ts';
 import {
   runSweepSteps,
   type Sweep,
@@ -7,8 +6,9 @@ import {
   type SweepTurns,
   sweepInRounds,
   sweepSteps,
-} from '../engine/sweep.ts';
-import type { AccountStore, TableName } from '../store/accounts.ts';
+} from '../accounts/store/sweep.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { AccountStore, TableName } from '../storage/lmdb/accounts.ts';
 import { isDeviceOver } from './device-codes.ts';
 import { invalidationKeyAt } from './invalidation.ts';
 import { sweepThrottles } from './login-throttle.ts';

@@ -1,5 +1,5 @@
-import type { Clock } from '../clock.ts';
-import type { Log } from '../log.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Log } from '../runtime/log.ts';
 import type { InvalidToken } from './access-token.ts';
 
 /** Minimum interval between two warnings about tokens of another store, ms. */

@@ -1,4 +1,4 @@
-import type { Engine } from '../engine/engine.ts';
+import type { Engine } from '../accounts/store/engine.ts';
 import { TokenRejections } from './token-rejections.ts';
 
 /** Counts the tokens that were issued, invalidated and refused since the start. */

@@ -1,4 +1,4 @@
-import type { User } from '../store/records.ts';
+import type { User } from '../storage/lmdb/records.ts';
 import { issueAccessToken, type TokenSettings } from './access-token.ts';
 import { findClient, teamsThrough } from './clients.ts';
 import { issueIdToken } from './id-token.ts';

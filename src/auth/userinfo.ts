@@ -4,7 +4,7 @@ import type { Endpoint, Headers, Operation, Shown } from '../http/endpoint.ts';
 import { NotCached } from '../http/openapi/headers.ts';
 import { flag, jsonAnswer, listOf, text } from '../http/schema.ts';
 import type { Reply, Request } from '../http/types.ts';
-import type { OAuthClient, User } from '../store/records.ts';
+import type { OAuthClient, User } from '../storage/lmdb/records.ts';
 import type { AccessClaims } from './access-token.ts';
 import { bearerToken } from './bearer.ts';
 import { findClient, teamsThrough } from './clients.ts';

@@ -1,6 +1,6 @@
 import type { AccountDraft } from '../accounts/account-draft.ts';
 import type { Accounts } from '../accounts/accounts.ts';
-import type { Engine } from '../engine/engine.ts';
+import type { Engine } from '../accounts/store/engine.ts';
 import { type AccessClaims, InvalidToken, type TokenSettings, verifyAccessToken } from './access-token.ts';
 import { isOnList } from './invalidation.ts';
 import { signedInUser } from './sessions.ts';

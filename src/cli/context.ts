@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Clock, systemClock } from '../clock.ts';
-import type { Terminal } from '../terminal.ts';
+import { type Clock, systemClock } from '../runtime/clock.ts';
+import type { Terminal } from '../runtime/terminal.ts';
 import { type Person, personAt } from './prompt.ts';
 
 /** Everything outside themselves that the commands of the client use. */

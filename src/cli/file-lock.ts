@@ -1,6 +1,6 @@
 import { linkSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { isRunning } from '../running.ts';
+import { isRunning } from '../runtime/running.ts';
 import type { Context } from './context.ts';
 import { Failure } from './failure.ts';
 

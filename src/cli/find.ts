@@ -1,5 +1,5 @@
-import { UsageError } from '../flags.ts';
-import { nearest } from '../nearest.ts';
+import { nearest } from '../contract/nearest.ts';
+import { UsageError } from '../runtime/flags.ts';
 import type { Api, Item } from './api.ts';
 import type { Given } from './command.ts';
 import { Failure } from './failure.ts';

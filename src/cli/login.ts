@@ -1,5 +1,5 @@
-import { clientVariables } from '../client-variables.ts';
-import { UsageError } from '../flags.ts';
+import { clientVariables } from '../runtime/client-variables.ts';
+import { UsageError } from '../runtime/flags.ts';
 import { openApi } from './api.ts';
 import { signInWithBrowser } from './browser-sign-in.ts';
 import { type Given, readGiven } from './command.ts';

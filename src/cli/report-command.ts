@@ -1,4 +1,4 @@
-import { UsageError } from '../flags.ts';
+import { UsageError } from '../runtime/flags.ts';
 import { connect, type Item, type Query } from './api.ts';
 import { type Given, readGiven } from './command.ts';
 import type { Context } from './context.ts';

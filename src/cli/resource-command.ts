@@ -1,4 +1,4 @@
-import { UsageError, unknownWord } from '../flags.ts';
+import { UsageError, unknownWord } from '../runtime/flags.ts';
 import { connect } from './api.ts';
 import { type Given, readGiven } from './command.ts';
 import type { Context } from './context.ts';

@@ -1,4 +1,4 @@
-import { UsageError } from '../flags.ts';
+import { UsageError } from '../runtime/flags.ts';
 import type { Api, Item } from './api.ts';
 import type { Given } from './command.ts';
 import type { Context } from './context.ts';

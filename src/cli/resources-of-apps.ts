@@ -1,4 +1,4 @@
-import { UsageError } from '../flags.ts';
+import { UsageError } from '../runtime/flags.ts';
 import type { Item } from './api.ts';
 import { createdAt, id, name } from './common-columns.ts';
 import { teamFlag } from './common-flags.ts';

@@ -1,5 +1,5 @@
-import { clientVariables } from '../client-variables.ts';
-import { UsageError } from '../flags.ts';
+import { clientVariables } from '../runtime/client-variables.ts';
+import { UsageError } from '../runtime/flags.ts';
 import type { Context } from './context.ts';
 import { Failure } from './failure.ts';
 import { readServerUrl, usualUrl } from './server-url.ts';

@@ -1,12 +1,4 @@
 import type { Command } from '../cli/command.ts';
-import { forgetCommand } from '../cli/people-commands.ts';
-import { commandOf } from '../cli/report.ts';
-import { type ReportName, reports } from '../cli/reports.ts';
-import { commandsOf } from '../cli/resource.ts';
-import { type ResourceName, resources } from '../cli/resources.ts';
-import { scanCommand } from '../cli/scan/scan-command.ts';
-import { loginCommand, logoutCommand, whoamiCommand } from '../cli/session-commands.ts';
-import { capital } from '../cli/show.ts';
 import {
   engineAdoptCommand,
   engineForgetNodeCommand,
@@ -14,7 +6,13 @@ import {
   engineKeyCommand,
   engineMigrateCommand,
   engineStatusCommand,
-} from './engine-commands.ts';
+} from '../cli/engine-commands.ts';
+import { forgetCommand } from '../cli/people-commands.ts';
+import { commandOf } from '../cli/report.ts';
+import { type ReportName, reports } from '../cli/reports.ts';
+import { commandsOf } from '../cli/resource.ts';
+import { type ResourceName, resources } from '../cli/resources.ts';
+import { scanCommand } from '../cli/scan/scan-command.ts';
 import {
   backupCommand,
   compactCommand,
@@ -25,7 +23,9 @@ import {
   rotateCommand,
   serveCommand,
   verifyCommand,
-} from './server-commands.ts';
+} from '../cli/server-commands.ts';
+import { loginCommand, logoutCommand, whoamiCommand } from '../cli/session-commands.ts';
+import { capital } from '../cli/show.ts';
 
 /** One word after `flagmeter`, with the commands that it begins. */
 export interface Entry {

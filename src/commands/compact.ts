@@ -1,11 +1,11 @@
 import { checkPrepared } from '../accounts/prepare.ts';
-import { type Compacted, compact as compactStores } from '../backup/compact.ts';
 import { readGiven } from '../cli/command.ts';
-import { foldJournals, removeJournals } from '../commit/fold-journals.ts';
-import { lockDataDirectory } from '../store/lock.ts';
-import type { Terminal } from '../terminal.ts';
+import { compactCommand } from '../cli/server-commands.ts';
+import type { Terminal } from '../runtime/terminal.ts';
+import { type Compacted, compact as compactStores } from '../storage/backup/compact.ts';
+import { foldJournals, removeJournals } from '../storage/commit/fold-journals.ts';
+import { lockDataDirectory } from '../storage/lmdb/lock.ts';
 import { longWork } from './long-work.ts';
-import { compactCommand } from './server-commands.ts';
 import { configOf } from './server-flags.ts';
 
 /**

@@ -1,19 +1,24 @@
 import { join } from 'node:path';
 import { checkPrepared, openPreparedOrCopy } from '../accounts/prepare.ts';
-import { adoptReplica } from '../cluster/adoption/adopt-replica.ts';
-import { type Adopted, AdoptionRefused } from '../cluster/adoption/fill.ts';
-import { type NodeStores, type Source, setAsideFolder, sourcesIn } from '../cluster/adoption/set-aside.ts';
-import { Spool } from '../cluster/spool.ts';
-import { loadConfig } from '../config.ts';
-import { readEngineKey, readSecret } from '../postgres/engine-key.ts';
-import { showEngine } from '../postgres/engine-url.ts';
-import { isPresent } from '../presence.ts';
-import { readCopyState } from '../store/copy-state.ts';
-import { lockDataDirectory } from '../store/lock.ts';
-import { openReplicaStore } from '../store/replica-store.ts';
-import { waitUntilSharable } from '../store/sharable.ts';
-import type { Terminal } from '../terminal.ts';
-import { type EngineSettings, engineSettings, withEngine } from './engine-connection.ts';
+import { adoptReplica } from '../replication/adoption/adopt-replica.ts';
+import { type Adopted, AdoptionRefused } from '../replication/adoption/fill.ts';
+import {
+  type NodeStores,
+  type Source,
+  setAsideFolder,
+  sourcesIn,
+} from '../replication/adoption/set-aside.ts';
+import { readEngineKey, readSecret } from '../replication/postgres/engine-key.ts';
+import { showEngine } from '../replication/postgres/engine-url.ts';
+import { Spool } from '../replication/spool.ts';
+import { loadConfig } from '../runtime/config.ts';
+import { isPresent } from '../runtime/presence.ts';
+import type { Terminal } from '../runtime/terminal.ts';
+import { type EngineSettings, engineSettings, withEngine } from '../serve/engine-connection.ts';
+import { readCopyState } from '../storage/lmdb/copy-state.ts';
+import { lockDataDirectory } from '../storage/lmdb/lock.ts';
+import { openReplicaStore } from '../storage/lmdb/replica-store.ts';
+import { waitUntilSharable } from '../storage/lmdb/sharable.ts';
 import { mebibytes, uploadProgress } from './upload-progress.ts';
 
 type Flags = ReadonlyMap<string, string>;

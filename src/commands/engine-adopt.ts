@@ -1,18 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import { checkPrepared, openPreparedOrCopy } from '../accounts/prepare.ts';
-import { adopt } from '../cluster/adoption/adopt.ts';
-import type { Adopted } from '../cluster/adoption/fill.ts';
-import type { Uploaded } from '../cluster/shared-snapshots.ts';
-import { foldJournals } from '../commit/fold-journals.ts';
-import { readFlags, UsageError } from '../flags.ts';
-import { readEngineKey } from '../postgres/engine-key.ts';
-import { showEngine } from '../postgres/engine-url.ts';
-import { lockDataDirectory } from '../store/lock.ts';
-import type { Terminal } from '../terminal.ts';
+import { engineAdoptCommand } from '../cli/engine-commands.ts';
+import { adopt } from '../replication/adoption/adopt.ts';
+import type { Adopted } from '../replication/adoption/fill.ts';
+import { readEngineKey } from '../replication/postgres/engine-key.ts';
+import { showEngine } from '../replication/postgres/engine-url.ts';
+import type { Uploaded } from '../replication/shared-snapshots.ts';
+import { readFlags, UsageError } from '../runtime/flags.ts';
+import type { Terminal } from '../runtime/terminal.ts';
+import { type EngineSettings, engineSettings, withEngine } from '../serve/engine-connection.ts';
+import { limitsOf, retentionOf } from '../serve/limits.ts';
+import { foldJournals } from '../storage/commit/fold-journals.ts';
+import { lockDataDirectory } from '../storage/lmdb/lock.ts';
 import { adoptFromReplica } from './engine-adopt-replica.ts';
-import { engineAdoptCommand } from './engine-commands.ts';
-import { type EngineSettings, engineSettings, withEngine } from './engine-connection.ts';
-import { limitsOf, retentionOf } from './limits.ts';
 import { mebibytes, uploadProgress } from './upload-progress.ts';
 
 /**

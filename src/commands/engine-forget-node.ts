@@ -1,14 +1,14 @@
 import { type Given, readGiven } from '../cli/command.ts';
 import { contextOf } from '../cli/context.ts';
+import { engineForgetNodeCommand } from '../cli/engine-commands.ts';
 import { Failure } from '../cli/failure.ts';
 import type { Person } from '../cli/prompt.ts';
 import { show } from '../cli/show.ts';
-import { UsageError } from '../flags.ts';
-import type { Connection } from '../postgres/connection.ts';
-import { findLoss, forgetNode, type NodeLoss } from '../postgres/forget-node.ts';
-import type { Terminal } from '../terminal.ts';
-import { engineForgetNodeCommand } from './engine-commands.ts';
-import { engineSettings, withEngine } from './engine-connection.ts';
+import type { Connection } from '../replication/postgres/connection.ts';
+import { findLoss, forgetNode, type NodeLoss } from '../replication/postgres/forget-node.ts';
+import { UsageError } from '../runtime/flags.ts';
+import type { Terminal } from '../runtime/terminal.ts';
+import { engineSettings, withEngine } from '../serve/engine-connection.ts';
 import { bytesText } from './engine-status-text.ts';
 
 /**

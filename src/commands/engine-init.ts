@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { initEngine } from '../accounts/init-engine.ts';
-import { systemClock } from '../clock.ts';
-import { readFlags } from '../flags.ts';
-import { readEngineKey } from '../postgres/engine-key.ts';
-import type { Terminal } from '../terminal.ts';
+import { engineInitCommand } from '../cli/engine-commands.ts';
+import { initEngine } from '../replication/accounts/init-engine.ts';
+import { readEngineKey } from '../replication/postgres/engine-key.ts';
+import { systemClock } from '../runtime/clock.ts';
+import { readFlags } from '../runtime/flags.ts';
+import type { Terminal } from '../runtime/terminal.ts';
+import { engineSettings, withEngine } from '../serve/engine-connection.ts';
 import { readEmail } from './admin-email.ts';
 import { credentialsText } from './credentials.ts';
-import { engineInitCommand } from './engine-commands.ts';
-import { engineSettings, withEngine } from './engine-connection.ts';
 import { readPassword } from './password-file.ts';
 
 /**

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
-import { readFlags, UsageError } from '../flags.ts';
-import { newEngineKey } from '../postgres/engine-key.ts';
-import type { Terminal } from '../terminal.ts';
-import { engineKeyCommand } from './engine-commands.ts';
+import { engineKeyCommand } from '../cli/engine-commands.ts';
+import { newEngineKey } from '../replication/postgres/engine-key.ts';
+import { readFlags, UsageError } from '../runtime/flags.ts';
+import type { Terminal } from '../runtime/terminal.ts';
 
 /**
  * Makes a key file that its owner alone can read.

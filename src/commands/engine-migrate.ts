@@ -1,8 +1,8 @@
-import { readFlags } from '../flags.ts';
-import { migrate } from '../postgres/migrations.ts';
-import type { Terminal } from '../terminal.ts';
-import { engineMigrateCommand } from './engine-commands.ts';
-import { engineSettings, withEngine } from './engine-connection.ts';
+import { engineMigrateCommand } from '../cli/engine-commands.ts';
+import { migrate } from '../replication/postgres/migrations.ts';
+import { readFlags } from '../runtime/flags.ts';
+import type { Terminal } from '../runtime/terminal.ts';
+import { engineSettings, withEngine } from '../serve/engine-connection.ts';
 
 /**
  * Brings the tables of an engine to the layout of this program.

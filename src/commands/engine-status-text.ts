@@ -1,7 +1,7 @@
 import { show } from '../cli/show.ts';
 import { makeTable, recordText, type Screen } from '../cli/table.ts';
-import type { EngineReport, NodeReport } from '../postgres/engine-report.ts';
-import type { LogLength } from '../postgres/log-length.ts';
+import type { EngineReport, NodeReport } from '../replication/postgres/engine-report.ts';
+import type { LogLength } from '../replication/postgres/log-length.ts';
 
 /** A number of bytes for people. */
 export function bytesText(bytes: number): string {

@@ -1,14 +1,14 @@
 import { contextOf } from '../cli/context.ts';
-import { systemClock } from '../clock.ts';
-import { readFlags } from '../flags.ts';
-import type { Connection } from '../postgres/connection.ts';
-import { readEngineKey, readSecret } from '../postgres/engine-key.ts';
-import { readEngine } from '../postgres/engine-report.ts';
-import { engineWarnings } from '../postgres/engine-warnings.ts';
-import { checkEngine } from '../postgres/layout.ts';
-import type { Terminal } from '../terminal.ts';
-import { engineStatusCommand } from './engine-commands.ts';
-import { engineSettings, withEngine } from './engine-connection.ts';
+import { engineStatusCommand } from '../cli/engine-commands.ts';
+import type { Connection } from '../replication/postgres/connection.ts';
+import { readEngineKey, readSecret } from '../replication/postgres/engine-key.ts';
+import { readEngine } from '../replication/postgres/engine-report.ts';
+import { engineWarnings } from '../replication/postgres/engine-warnings.ts';
+import { checkEngine } from '../replication/postgres/layout.ts';
+import { systemClock } from '../runtime/clock.ts';
+import { readFlags } from '../runtime/flags.ts';
+import type { Terminal } from '../runtime/terminal.ts';
+import { engineSettings, withEngine } from '../serve/engine-connection.ts';
 import { statusText } from './engine-status-text.ts';
 
 /**

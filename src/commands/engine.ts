@@ -1,5 +1,5 @@
-import { unknownWord } from '../flags.ts';
-import type { Terminal } from '../terminal.ts';
+import { unknownWord } from '../runtime/flags.ts';
+import type { Terminal } from '../runtime/terminal.ts';
 
 type Run = (argv: readonly string[], terminal: Terminal) => number | Promise<number>;
 

@@ -1,10 +1,10 @@
 import type { Command } from '../cli/command.ts';
 import { entryText, flagsText, usageText } from '../cli/help-text.ts';
-import { groups, type Setting, settings } from '../config-schema.ts';
-import { UsageError, unknownWord } from '../flags.ts';
-import { nearestKnown } from '../nearest.ts';
-import { showSize } from '../size.ts';
-import type { Terminal } from '../terminal.ts';
+import { groups, type Setting, settings } from '../contract/config-schema.ts';
+import { nearestKnown } from '../contract/nearest.ts';
+import { UsageError, unknownWord } from '../runtime/flags.ts';
+import { showSize } from '../runtime/size.ts';
+import type { Terminal } from '../runtime/terminal.ts';
 import { type CommandName, commandGroups, commandTable, isCommand } from './command-table.ts';
 
 /** The complaint about a command that does not exist. */

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { type FirstCredentials, openPrepared, type Preparation, prepareData } from '../accounts/prepare.ts';
-import { systemClock } from '../clock.ts';
-import { readFlags } from '../flags.ts';
-import { lockDataDirectory } from '../store/lock.ts';
-import type { Terminal } from '../terminal.ts';
+import { initCommand } from '../cli/server-commands.ts';
+import { systemClock } from '../runtime/clock.ts';
+import { readFlags } from '../runtime/flags.ts';
+import type { Terminal } from '../runtime/terminal.ts';
+import { lockDataDirectory } from '../storage/lmdb/lock.ts';
 import { readEmail } from './admin-email.ts';
 import { credentialsText } from './credentials.ts';
 import { readPassword } from './password-file.ts';
-import { initCommand } from './server-commands.ts';
 import { configOf } from './server-flags.ts';
 
 /**

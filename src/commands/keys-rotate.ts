@@ -7,14 +7,14 @@ import {
   signingKeyOf,
   storedKeys,
 } from '../accounts/stored-signing-keys.ts';
-import { systemClock } from '../clock.ts';
-import { readFlags } from '../flags.ts';
-import { attachAccountStore } from '../store/accounts.ts';
-import { readCopyState } from '../store/copy-state.ts';
-import type { Terminal } from '../terminal.ts';
-import { withEngineAccounts } from './engine-accounts.ts';
-import { type EngineSettings, engineSettings } from './engine-connection.ts';
-import { rotateCommand } from './server-commands.ts';
+import { rotateCommand } from '../cli/server-commands.ts';
+import { systemClock } from '../runtime/clock.ts';
+import { readFlags } from '../runtime/flags.ts';
+import type { Terminal } from '../runtime/terminal.ts';
+import { withEngineAccounts } from '../serve/engine-accounts.ts';
+import { type EngineSettings, engineSettings } from '../serve/engine-connection.ts';
+import { attachAccountStore } from '../storage/lmdb/accounts.ts';
+import { readCopyState } from '../storage/lmdb/copy-state.ts';
 import { configOf } from './server-flags.ts';
 
 /**

@@ -1,7 +1,7 @@
-import { type Done, Interrupted, Pace } from '../backup/pace.ts';
 import { Failure } from '../cli/failure.ts';
-import { systemClock } from '../clock.ts';
-import type { Terminal } from '../terminal.ts';
+import { systemClock } from '../runtime/clock.ts';
+import type { Terminal } from '../runtime/terminal.ts';
+import { type Done, Interrupted, Pace } from '../storage/backup/pace.ts';
 import { Progress } from './progress.ts';
 
 /** A long work of a command. */

@@ -1,6 +1,6 @@
-import type { Done } from '../backup/pace.ts';
-import type { Clock } from '../clock.ts';
-import type { Terminal } from '../terminal.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Terminal } from '../runtime/terminal.ts';
+import type { Done } from '../storage/backup/pace.ts';
 
 const barWidth = 30;
 

@@ -1,11 +1,11 @@
-import { readBackupKey } from '../backup/backup-key.ts';
-import type { Pace } from '../backup/pace.ts';
-import { restore as restoreFrom } from '../backup/restore.ts';
 import { readGiven } from '../cli/command.ts';
-import { lockDataDirectory } from '../store/lock.ts';
-import type { Terminal } from '../terminal.ts';
+import { restoreCommand } from '../cli/server-commands.ts';
+import type { Terminal } from '../runtime/terminal.ts';
+import { readBackupKey } from '../storage/backup/backup-key.ts';
+import type { Pace } from '../storage/backup/pace.ts';
+import { restore as restoreFrom } from '../storage/backup/restore.ts';
+import { lockDataDirectory } from '../storage/lmdb/lock.ts';
 import { longWork } from './long-work.ts';
-import { restoreCommand } from './server-commands.ts';
 import { configOf } from './server-flags.ts';
 
 /**

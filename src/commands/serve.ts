@@ -1,31 +1,31 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { checkPrepared, openPrepared, prepareData } from '../accounts/prepare.ts';
-import { authority } from '../address.ts';
-import { systemClock } from '../clock.ts';
-import { type Config, loadConfig, serviceLinksIn } from '../config.ts';
-import { logConsole } from '../console-log.ts';
 import { loadDescriptors, loadEngine } from '../http/engines/runtime.ts';
-import { createLog, type Log, type LogFormat, type LogLevel } from '../log.ts';
-import { isPresent } from '../presence.ts';
-import { type AccountStore, openAccountStore } from '../store/accounts.ts';
-import { willHave } from '../store/create-atomically.ts';
-import { lockDataDirectory } from '../store/lock.ts';
-import type { Terminal } from '../terminal.ts';
-import { shareLogFormat } from '../worker-log.ts';
-import { type BoundListeners, bindListeners } from './bound-listeners.ts';
-import { builtIn } from './built-in.ts';
+import { authority } from '../runtime/address.ts';
+import { systemClock } from '../runtime/clock.ts';
+import { type Config, loadConfig, serviceLinksIn } from '../runtime/config.ts';
+import { logConsole } from '../runtime/console-log.ts';
+import { createLog, type Log, type LogFormat, type LogLevel } from '../runtime/log.ts';
+import { isPresent } from '../runtime/presence.ts';
+import type { Terminal } from '../runtime/terminal.ts';
+import { shareLogFormat } from '../runtime/worker-log.ts';
+import { type BoundListeners, bindListeners } from '../serve/bound-listeners.ts';
+import { builtIn } from '../serve/built-in.ts';
+import type { ServiceDeps } from '../serve/core.ts';
+import { warnOfOpenFiles } from '../serve/open-files.ts';
+import { forgetPasswordRequests } from '../serve/password-requests.ts';
+import { publicUrls } from '../serve/public-urls.ts';
+import { type Reloadable, reload } from '../serve/reload.ts';
+import { startService } from '../serve/service.ts';
+import { listenToSignals, type Signals } from '../serve/signals.ts';
+import { leave, stopService } from '../serve/stop-service.ts';
+import { type AccountStore, openAccountStore } from '../storage/lmdb/accounts.ts';
+import { willHave } from '../storage/lmdb/create-atomically.ts';
+import { lockDataDirectory } from '../storage/lmdb/lock.ts';
 import { checkServe } from './check-serve.ts';
-import type { ServiceDeps } from './core.ts';
 import { credentialsText } from './credentials.ts';
 import { nextSteps, type StartedServer } from './next-steps.ts';
-import { warnOfOpenFiles } from './open-files.ts';
-import { forgetPasswordRequests } from './password-requests.ts';
-import { publicUrls } from './public-urls.ts';
-import { type Reloadable, reload } from './reload.ts';
-import { startService } from './service.ts';
-import { listenToSignals, type Signals } from './signals.ts';
-import { leave, stopService } from './stop-service.ts';
 
 /**
  * Runs the server until SIGTERM or SIGINT, or until its store fails.
@@ -137,7 +137,7 @@ type OpenedStores = Pick<ServiceDeps, 'accounts'> & Partial<Pick<ServiceDeps, 's
 async function openStores(serving: Serving): Promise<OpenedStores | undefined> {
   const { config, log, terminal, signals } = serving;
   if (config.engine === undefined) return { accounts: await openOrPrepare(config, log, terminal) };
-  const { openCluster } = await import('./cluster-storage.ts');
+  const { openCluster } = await import('../serve/cluster-storage.ts');
   return openCluster({ config, log, clock: systemClock, toldToStop: signals.toldToStop });
 }
 

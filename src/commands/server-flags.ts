@@ -1,6 +1,6 @@
 import type { Given } from '../cli/command.ts';
-import { type Config, loadConfig } from '../config.ts';
-import type { Terminal } from '../terminal.ts';
+import { type Config, loadConfig } from '../runtime/config.ts';
+import type { Terminal } from '../runtime/terminal.ts';
 
 const names = ['data', 'config', 'engine', 'engine-file', 'engine-key-file', 'backup-key-file'];
 

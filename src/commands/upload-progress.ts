@@ -1,6 +1,6 @@
-import { systemClock } from '../clock.ts';
-import type { Uploaded } from '../cluster/shared-snapshots.ts';
-import type { Terminal } from '../terminal.ts';
+import type { Uploaded } from '../replication/shared-snapshots.ts';
+import { systemClock } from '../runtime/clock.ts';
+import type { Terminal } from '../runtime/terminal.ts';
 
 const tellEveryMs = 2000;
 

@@ -1,19 +1,19 @@
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { readBackupKey } from '../backup/backup-key.ts';
-import { checkDirectory } from '../backup/check-directory.ts';
-import type { Finding } from '../backup/finding.ts';
-import type { Pace } from '../backup/pace.ts';
-import { type Authentication, type ReadBackup, readBackup } from '../backup/read-backup.ts';
-import { unpack } from '../backup/restore.ts';
-import { checkRoom } from '../backup/write-file.ts';
 import { readGiven } from '../cli/command.ts';
-import { UsageError } from '../flags.ts';
-import { checkPresence, dataFilesIn, remedy } from '../store/data-file.ts';
-import { lockDataDirectory } from '../store/lock.ts';
-import type { Terminal } from '../terminal.ts';
+import { verifyCommand } from '../cli/server-commands.ts';
+import { UsageError } from '../runtime/flags.ts';
+import type { Terminal } from '../runtime/terminal.ts';
+import { readBackupKey } from '../storage/backup/backup-key.ts';
+import { checkDirectory } from '../storage/backup/check-directory.ts';
+import type { Finding } from '../storage/backup/finding.ts';
+import type { Pace } from '../storage/backup/pace.ts';
+import { type Authentication, type ReadBackup, readBackup } from '../storage/backup/read-backup.ts';
+import { unpack } from '../storage/backup/restore.ts';
+import { checkRoom } from '../storage/backup/write-file.ts';
+import { checkPresence, dataFilesIn, remedy } from '../storage/lmdb/data-file.ts';
+import { lockDataDirectory } from '../storage/lmdb/lock.ts';
 import { longWork } from './long-work.ts';
-import { verifyCommand } from './server-commands.ts';
 import { configOf } from './server-flags.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import type { ApplicationShown } from '../manage/applications.ts';
-import type { Page } from '../manage/lists.ts';
+import type { ApplicationShown } from '../management/applications.ts';
+import type { Page } from '../management/lists.ts';
 import { call, resource, withQuery } from './api/client.ts';
 import { forget, usePoll } from './api/poll.ts';
 

@@ -1,5 +1,5 @@
 import { type ComponentChildren, Fragment, options, type VNode } from 'preact';
-import { replaceDirectional } from '../active-characters.ts';
+import { replaceDirectional } from '../contract/active-characters.ts';
 
 /** Attributes that people read. */
 const readAttributes = ['title', 'aria-label', 'alt', 'placeholder'] as const;

@@ -1,4 +1,4 @@
-import type { ConsoleSettings } from '../console-host/pages.ts';
+import type { ConsoleSettings } from './host/pages.ts';
 
 /** What the server wrote into the page. */
 export const settings: ConsoleSettings = JSON.parse(document.getElementById('settings')!.textContent!);

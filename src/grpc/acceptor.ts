@@ -2,8 +2,8 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createSecureServer, type Server as SecureServer } from 'node:tls';
 import { bindFailure } from '../http/bind-failure.ts';
 import { cipherSuites, type TlsPair } from '../http/tls.ts';
-import { plainAddress } from '../ip-address.ts';
-import type { IpNetworks } from '../ip-networks.ts';
+import { plainAddress } from '../runtime/ip-address.ts';
+import type { IpNetworks } from '../runtime/ip-networks.ts';
 
 export interface AcceptorOptions {
   readonly host: string;

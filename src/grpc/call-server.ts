@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders, ServerHttp2Stream } from 'node:http2';
-import type { Clock } from '../clock.ts';
 import type { SlowRequests } from '../http/slow-requests.ts';
+import type { Clock } from '../runtime/clock.ts';
 import type { Connection } from './acceptor.ts';
 import { Call, type Method, trailersOnly } from './call.ts';
 import type { CallTally } from './call-tally.ts';

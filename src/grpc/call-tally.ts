@@ -1,4 +1,4 @@
-import { Histogram } from '../histogram.ts';
+import { Histogram } from '../runtime/histogram.ts';
 
 /** One more than the largest code of gRPC. */
 const codes = 17;

@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders, ServerHttp2Stream } from 'node:http2';
-import type { Clock } from '../clock.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError } from '../contract/errors.ts';
 import { frameBytes, headerBytes } from '../http/grpc-frame.ts';
 import { givenRequestId, requestIdHeader } from '../http/request-ids.ts';
 import type { SlowRequests } from '../http/slow-requests.ts';
+import type { Clock } from '../runtime/clock.ts';
 import type { Connection } from './acceptor.ts';
 import type { MethodTally } from './call-tally.ts';
 import { timeoutMs } from './deadline.ts';

@@ -1,4 +1,4 @@
-import { ApiError } from '../errors.ts';
+import { ApiError } from '../contract/errors.ts';
 
 const unitMs: Readonly<Record<string, number>> = {
   H: 3_600_000,

@@ -1,6 +1,6 @@
 import { constants, type ServerHttp2Stream } from 'node:http2';
-import type { Clock } from '../clock.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError } from '../contract/errors.ts';
+import type { Clock } from '../runtime/clock.ts';
 import type { Connection } from './acceptor.ts';
 import type { Call, CallObserver } from './call.ts';
 

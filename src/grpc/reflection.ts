@@ -1,8 +1,8 @@
-import { ApiError } from '../errors.ts';
-import { ProtoReader } from '../reports/proto-reader.ts';
+import { ApiError } from '../contract/errors.ts';
 import type { Method } from './call.ts';
 import { type DescribedFile, files } from './descriptors.ts';
 import { messageIn } from './frames.ts';
+import { ProtoReader } from './proto-reader.ts';
 import { bytesField, joinFields, numberField } from './proto-writer.ts';
 import { codeOf } from './status.ts';
 

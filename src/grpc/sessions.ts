@@ -1,5 +1,5 @@
 import type { ServerHttp2Session } from 'node:http2';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../runtime/clock.ts';
 import type { Connection } from './acceptor.ts';
 
 /** How long a connection without calls stays open, ms. */

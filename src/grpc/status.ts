@@ -1,4 +1,4 @@
-import { ApiError } from '../errors.ts';
+import { ApiError } from '../contract/errors.ts';
 import { bytesField, joinFields, numberField } from './proto-writer.ts';
 
 /** How a call ended, as gRPC says it. */

@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import { type AddressInfo, createServer } from 'node:net';
-import { authority } from '../address.ts';
-import { plainAddress } from '../ip-address.ts';
+import { authority } from '../runtime/address.ts';
+import { plainAddress } from '../runtime/ip-address.ts';
 import { portHolder } from './port-holder.ts';
 
 const reasons: Record<string, string> = {

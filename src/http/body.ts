@@ -1,5 +1,5 @@
 import { gunzipSync, inflateSync, type ZlibOptions } from 'node:zlib';
-import { ApiError } from '../errors.ts';
+import { ApiError } from '../contract/errors.ts';
 import type { ByteBudget, Request } from './types.ts';
 
 /** What every body is refused for, in the words of the answers. */

@@ -1,4 +1,4 @@
-import { ApiError } from '../errors.ts';
+import { ApiError } from '../contract/errors.ts';
 
 const token = "[!#$%&'*+.^_`|~\\w-]+";
 const quoted = '"(?:[^"\\\\]|\\\\.)*"';

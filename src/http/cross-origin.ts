@@ -1,4 +1,4 @@
-import { ApiError } from '../errors.ts';
+import { ApiError } from '../contract/errors.ts';
 import { problem } from './problem.ts';
 import type { Reply, Route } from './types.ts';
 

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../errors.ts';
+import type { ErrorCode } from '../contract/errors.ts';
 import type { Answer } from './answer.ts';
 import type { Json } from './openapi/json-schema.ts';
 import type { Handler, Route } from './types.ts';

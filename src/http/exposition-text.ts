@@ -1,5 +1,5 @@
 import type { Metric } from 'prom-client';
-import type { Histogram } from '../histogram.ts';
+import type { Histogram } from '../runtime/histogram.ts';
 
 /** The labels of a value. A label never holds what a stranger sent. */
 export type Labels = Readonly<Record<string, string>>;

@@ -1,5 +1,5 @@
-import type { Clock } from '../clock.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError } from '../contract/errors.ts';
+import type { Clock } from '../runtime/clock.ts';
 import type { Group } from './endpoint.ts';
 import { expositionText, expositionType, type ServiceMetric } from './exposition-text.ts';
 import { problem } from './problem.ts';

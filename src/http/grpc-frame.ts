@@ -1,4 +1,4 @@
-import { ApiError } from '../errors.ts';
+import { ApiError } from '../contract/errors.ts';
 
 /**
  * How gRPC frames a message: a flag byte, the length as four bytes, the content. gRPC-Web frames trailers in the same way.

@@ -1,5 +1,5 @@
 import type { Static, TSchema } from 'typebox';
-import { compiled } from '../compiled.ts';
+import { compiled } from '../runtime/compiled.ts';
 import { decodeText, parseJson, readBody } from './body.ts';
 import { shapeError } from './shape-error.ts';
 import type { Request } from './types.ts';

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
-import { plainAddress } from '../ip-address.ts';
+import { plainAddress } from '../runtime/ip-address.ts';
 
 /** A process that listens on a port. */
 export interface PortHolder {

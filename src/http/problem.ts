@@ -1,4 +1,4 @@
-import { type ApiError, catalogue } from '../errors.ts';
+import { type ApiError, catalogue } from '../contract/errors.ts';
 import type { Reply } from './types.ts';
 
 /**

@@ -1,6 +1,6 @@
 import Type, { type Static, type TProperties } from 'typebox';
-import { ApiError } from '../errors.ts';
-import { parseTime } from '../rfc3339.ts';
+import { ApiError } from '../contract/errors.ts';
+import { parseTime } from '../runtime/rfc3339.ts';
 import type { Parameter } from './endpoint.ts';
 import type { Documented, Json } from './openapi/json-schema.ts';
 import { queryPairs } from './query.ts';

@@ -1,5 +1,5 @@
-import type { ErrorCode } from '../errors.ts';
-import { Histogram } from '../histogram.ts';
+import type { ErrorCode } from '../contract/errors.ts';
+import { Histogram } from '../runtime/histogram.ts';
 import type { Reply } from './types.ts';
 
 /** The replies of one route, by status. */

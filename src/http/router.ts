@@ -1,5 +1,5 @@
-import { type Clock, systemClock } from '../clock.ts';
-import { ApiError, refusalOf } from '../errors.ts';
+import { ApiError, refusalOf } from '../contract/errors.ts';
+import { type Clock, systemClock } from '../runtime/clock.ts';
 import type { Answered } from './answered.ts';
 import { percentDecode } from './percent.ts';
 import { problem } from './problem.ts';

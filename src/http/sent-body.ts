@@ -1,5 +1,5 @@
 import { constants, gunzipSync, inflateSync } from 'node:zlib';
-import { ApiError } from '../errors.ts';
+import { ApiError } from '../contract/errors.ts';
 import { inflate, overhead } from './body.ts';
 import { checkFrame, decodeBase64, headerBytes, inflaterOf, isCompressed } from './grpc-frame.ts';
 

@@ -1,5 +1,5 @@
 import type { Validator } from 'typebox/compile';
-import { ApiError, type ErrorCode } from '../errors.ts';
+import { ApiError, type ErrorCode } from '../contract/errors.ts';
 
 /** What a schema has against a value. */
 type Fault = ReturnType<Validator['Errors']>[number];

@@ -1,5 +1,5 @@
-import type { Clock } from '../clock.ts';
-import type { Log } from '../log.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Log } from '../runtime/log.ts';
 import type { Answered } from './answered.ts';
 
 /** Under load thousands of requests may be slow at once: at most one a second has a line, ms. */

@@ -1,8 +1,8 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { createSecureContext } from 'node:tls';
-import { permissionDenied } from '../presence.ts';
-import { readTextFile } from '../text-file.ts';
+import { permissionDenied } from '../runtime/presence.ts';
+import { readTextFile } from '../runtime/text-file.ts';
 
 export interface TlsFiles {
   readonly certFile: string;

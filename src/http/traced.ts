@@ -1,4 +1,4 @@
-import { inSpan, type Span } from '../spans.ts';
+import { inSpan, type Span } from '../runtime/spans.ts';
 import type { Dispatch, Reply, Request } from './types.ts';
 
 /** Traces some requests. None of this may throw. */

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../errors.ts';
+import type { ErrorCode } from '../contract/errors.ts';
 import type { TlsFiles } from './tls.ts';
 
 /** A request as the handlers see it, independent of the engine that read it. */

@@ -1,4 +1,4 @@
-import { ApiError } from '../errors.ts';
+import { ApiError } from '../contract/errors.ts';
 import type { Reply, Route } from './types.ts';
 
 /** Tells whether what answers are made of is as of now. */

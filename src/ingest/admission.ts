@@ -1,13 +1,13 @@
 import type { KeyHolder } from '../accounts/key-holder.ts';
-import type { LargeBodies } from '../admission/large-bodies.ts';
-import type { QueueMonitor } from '../admission/queue-monitor.ts';
-import { type RateLimited, type RateLimits, tokensFor } from '../admission/rate-limits.ts';
-import type { UnknownSenders } from '../admission/unknown-senders.ts';
-import type { Clock } from '../clock.ts';
-import type { UsageEngine } from '../commit/usage-engine.ts';
-import { ApiError, storeUnavailable } from '../errors.ts';
-import { networkOf } from '../network.ts';
-import type { StoreHealth } from '../store/store-health.ts';
+import { ApiError, storeUnavailable } from '../contract/errors.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { networkOf } from '../runtime/network.ts';
+import type { QueueMonitor } from '../storage/commit/queue-monitor.ts';
+import type { UsageEngine } from '../storage/commit/usage-engine.ts';
+import type { StoreHealth } from '../storage/lmdb/store-health.ts';
+import type { LargeBodies } from './admission/large-bodies.ts';
+import { type RateLimited, type RateLimits, tokensFor } from './admission/rate-limits.ts';
+import type { UnknownSenders } from './admission/unknown-senders.ts';
 
 /** What decides whether a message is let in. */
 export interface AdmissionDeps {

@@ -1,5 +1,5 @@
-import { isName } from '../accounts/names.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError } from '../contract/errors.ts';
+import { isName } from '../contract/names.ts';
 
 /** @throws {ApiError} `invalid_name` unless `name` can be the name of a `what`. */
 export function checkName(name: string, what: string): void {

@@ -1,6 +1,6 @@
-import type { Batch } from '../commit/batch.ts';
-import type { AttributedSource } from '../ledger/ledger.ts';
+import type { Batch } from '../storage/commit/batch.ts';
 import type { CountingDeps } from './deps.ts';
+import type { AttributedSource } from './ledger/ledger.ts';
 import type { Recognition } from './message-identity.ts';
 
 /**

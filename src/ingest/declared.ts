@@ -1,4 +1,4 @@
-import { storeUnavailable } from '../errors.ts';
+import { storeUnavailable } from '../contract/errors.ts';
 import { bodyRefusals } from '../http/body.ts';
 import type { Parameter, Refusals } from '../http/endpoint.ts';
 import { tooLarge } from '../http/engines/body-refusals.ts';

@@ -1,8 +1,8 @@
 import type { KeyHolder } from '../accounts/key-holder.ts';
-import type { Lane } from '../commit/lane.ts';
-import type { SeriesDictionary } from '../commit/series-dictionary.ts';
-import type { Ledger } from '../ledger/ledger.ts';
+import type { Lane } from '../storage/commit/lane.ts';
+import type { SeriesDictionary } from '../storage/commit/series-dictionary.ts';
 import type { AdmissionDeps } from './admission.ts';
+import type { Ledger } from './ledger/ledger.ts';
 import type { SeenMessages } from './seen-messages.ts';
 import type { Senders } from './senders.ts';
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { KeyHolder } from '../accounts/key-holder.ts';
-import { type Digest, digestWords } from '../commit/digest.ts';
-import { ApiError } from '../errors.ts';
-import type { Environment } from '../store/records.ts';
+import { ApiError } from '../contract/errors.ts';
+import { type Digest, digestWords } from '../storage/commit/digest.ts';
+import type { Environment } from '../storage/lmdb/records.ts';
 
 /**
  * 128 bits that two messages share exactly when the second repeats the first. They are made from the content of a

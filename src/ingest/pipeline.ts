@@ -1,10 +1,10 @@
 import type { KeyHolder } from '../accounts/key-holder.ts';
-import type { LargeBodies } from '../admission/large-bodies.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError } from '../contract/errors.ts';
 import { SentBody } from '../http/sent-body.ts';
-import type { Ledger, LedgerSource } from '../ledger/ledger.ts';
+import type { LargeBodies } from './admission/large-bodies.ts';
 import { type AdmissionDeps, admit, admitOf, chargeSmall, Payer } from './admission.ts';
 import type { KeyFinder } from './deps.ts';
+import type { Ledger, LedgerSource } from './ledger/ledger.ts';
 import { checkIdempotencyKey } from './message-identity.ts';
 import { beginningOf } from './peek.ts';
 

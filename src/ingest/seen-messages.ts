@@ -1,6 +1,6 @@
-import type { Batch } from '../commit/batch.ts';
-import { digestWords } from '../commit/digest.ts';
-import { type Message, messageLifeMs } from '../store/messages.ts';
+import type { Batch } from '../storage/commit/batch.ts';
+import { digestWords } from '../storage/commit/digest.ts';
+import { type Message, messageLifeMs } from '../storage/lmdb/messages.ts';
 import { ApplicationMessages } from './application-messages.ts';
 import type { MessageIdentity } from './message-identity.ts';
 

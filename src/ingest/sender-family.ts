@@ -1,6 +1,6 @@
-import { ledgerText } from '../ledger/text.ts';
-import { otherSenders } from '../store/ledger.ts';
-import type { Sender } from '../store/senders.ts';
+import { otherSenders } from '../storage/lmdb/ledger.ts';
+import type { Sender } from '../storage/lmdb/senders.ts';
+import { ledgerText } from './ledger/text.ts';
 
 /**
  * The names of senders. Strangers choose the headers of packets, so these are folded: a browser to its family and the first

@@ -1,7 +1,7 @@
-import type { Batch } from '../commit/batch.ts';
-import type { EnvironmentSeries } from '../commit/series-dictionary.ts';
-import { otherSender, type Sender, slotMs } from '../store/senders.ts';
-import { environmentOrdinal } from '../store/sketches.ts';
+import type { Batch } from '../storage/commit/batch.ts';
+import type { EnvironmentSeries } from '../storage/commit/series-dictionary.ts';
+import { otherSender, type Sender, slotMs } from '../storage/lmdb/senders.ts';
+import { environmentOrdinal } from '../storage/lmdb/sketches.ts';
 import { packetSender, reportSender } from './sender-family.ts';
 
 /** What a report says of its sender. */

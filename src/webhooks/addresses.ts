@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
-import { ApiError } from '../errors.ts';
-import { IpNetworks } from '../ip-networks.ts';
+import { ApiError } from '../contract/errors.ts';
+import { IpNetworks } from '../runtime/ip-networks.ts';
 
 /** An address that was found for a name, or that a URL has. */
 export interface Address {

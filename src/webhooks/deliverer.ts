@@ -1,10 +1,10 @@
 import type { Directory } from '../accounts/directory.ts';
 import { newId } from '../accounts/secrets.ts';
-import { tellFailure } from '../background-failure.ts';
-import type { Engine, Write } from '../engine/engine.ts';
-import type { Log } from '../log.ts';
-import type { Span } from '../spans.ts';
-import type { Webhook, WebhookDelivery, WebhookTurn } from '../store/webhook-records.ts';
+import type { Engine, Write } from '../accounts/store/engine.ts';
+import { tellFailure } from '../runtime/background-failure.ts';
+import type { Log } from '../runtime/log.ts';
+import type { Span } from '../runtime/spans.ts';
+import type { Webhook, WebhookDelivery, WebhookTurn } from '../storage/lmdb/webhook-records.ts';
 import { webhookIn } from './queue.ts';
 import { mostOfOne, Rooms } from './rooms.ts';
 import type { Outcome } from './send.ts';

@@ -1,4 +1,4 @@
-import type { Environment, FeatureDeclaration } from '../store/records.ts';
+import type { Environment, FeatureDeclaration } from '../storage/lmdb/records.ts';
 
 /** What is asked of the usage of an application. Times are Unix ms. */
 export interface WatchTask {

@@ -1,4 +1,4 @@
-import type { Draft, Reader } from '../engine/engine.ts';
+import type { Draft, Reader } from '../accounts/store/engine.ts';
 
 /*
  * What was told of something that lasts: that a flag was seen, is stale, or that messages are refused. A mark is written with the

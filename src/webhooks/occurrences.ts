@@ -1,8 +1,8 @@
 import type { Authorship } from '../accounts/actors.ts';
 import type { RandomBytes } from '../accounts/secrets.ts';
 import type { Announce, TeamEvent } from '../accounts/team-events.ts';
-import { catalogue, type ErrorCode } from '../errors.ts';
-import type { Application, Environment } from '../store/records.ts';
+import { catalogue, type ErrorCode } from '../contract/errors.ts';
+import type { Application, Environment } from '../storage/lmdb/records.ts';
 import type { FirstSeen, StaleFeature } from './findings.ts';
 import { enqueue, type Occurrence } from './queue.ts';
 

@@ -1,9 +1,9 @@
 import { mustExist } from '../accounts/checks.ts';
 import { newId, type RandomBytes } from '../accounts/secrets.ts';
-import type { Draft, Reader } from '../engine/engine.ts';
-import { currentSpan } from '../spans.ts';
-import type { AccountStore } from '../store/accounts.ts';
-import type { Webhook, WebhookDelivery, WebhookEventType } from '../store/webhook-records.ts';
+import type { Draft, Reader } from '../accounts/store/engine.ts';
+import { currentSpan } from '../runtime/spans.ts';
+import type { AccountStore } from '../storage/lmdb/accounts.ts';
+import type { Webhook, WebhookDelivery, WebhookEventType } from '../storage/lmdb/webhook-records.ts';
 
 /** The deliveries of a webhook that are kept, waiting or done. The next one removes the oldest. */
 export const maxDeliveries = 1000;

@@ -1,4 +1,4 @@
-import type { Webhook } from '../store/webhook-records.ts';
+import type { Webhook } from '../storage/lmdb/webhook-records.ts';
 
 /** How many attempts may be on their way at once, so that targets that hang hold nothing up but themselves. */
 const most = { all: 64, failing: 24, team: 8, failingOfTeam: 4, webhook: 4, failingWebhook: 1 };

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { LookupFunction } from 'node:net';
-import type { Webhook, WebhookDelivery } from '../store/webhook-records.ts';
+import type { Webhook, WebhookDelivery } from '../storage/lmdb/webhook-records.ts';
 import type { Address } from './addresses.ts';
 import { addressesFor, type Resolve } from './resolve.ts';
 import { signatures } from './secrets.ts';

@@ -1,4 +1,4 @@
-import type { Engine } from '../engine/engine.ts';
+import type { Engine } from '../accounts/store/engine.ts';
 import {
   runSweepSteps,
   type Sweep,
@@ -6,8 +6,8 @@ import {
   type SweepTurns,
   sweepInRounds,
   sweepSteps,
-} from '../engine/sweep.ts';
-import type { AccountStore, TableName } from '../store/accounts.ts';
+} from '../accounts/store/sweep.ts';
+import type { AccountStore, TableName } from '../storage/lmdb/accounts.ts';
 import { applicationIn, service } from './marks.ts';
 import { maxDeliveries, sequenceOf, webhookIn } from './queue.ts';
 

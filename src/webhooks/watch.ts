@@ -1,9 +1,9 @@
 import type { Directory } from '../accounts/directory.ts';
-import type { Draft, Engine } from '../engine/engine.ts';
-import type { ErrorCode } from '../errors.ts';
-import type { Log } from '../log.ts';
-import type { Application } from '../store/records.ts';
-import type { Webhook, WebhookEventType } from '../store/webhook-records.ts';
+import type { Draft, Engine } from '../accounts/store/engine.ts';
+import type { ErrorCode } from '../contract/errors.ts';
+import type { Log } from '../runtime/log.ts';
+import type { Application } from '../storage/lmdb/records.ts';
+import type { Webhook, WebhookEventType } from '../storage/lmdb/webhook-records.ts';
 import { type Step, stepOf } from './episodes.ts';
 import type { Find, Findings, WatchTask } from './findings.ts';
 import { markedAt, putMark, refusedMark, seenMark, service, staleMark } from './marks.ts';

@@ -4,10 +4,10 @@ import { afterAll, expect } from 'vitest';
 import { AuditExport } from '../../src/accounts/audit-export.ts';
 import { createTeam } from '../../src/accounts/teams.ts';
 import { sweepRound } from '../../src/auth/sweep.ts';
-import { closeSharedServer, newEngine, openNode, sharedServer } from '../engine/postgres-fixture.ts';
 import { needing } from '../support/needing.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { type Fixture, fixtureOn } from './fixture.ts';
+import { closeSharedServer, newEngine, openNode, sharedServer } from './store/postgres-fixture.ts';
 
 const { describe, test } = needing('postgresql');
 const dayMs = 86_400_000;

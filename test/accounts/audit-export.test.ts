@@ -12,8 +12,8 @@ import { describe, expect, test } from 'vitest';
 import { AuditExport } from '../../src/accounts/audit-export.ts';
 import { auditKey, showEntry } from '../../src/accounts/audit-log.ts';
 import { sweepRound } from '../../src/auth/sweep.ts';
-import { createLog } from '../../src/log.ts';
-import type { AuditEntry } from '../../src/store/records.ts';
+import { createLog } from '../../src/runtime/log.ts';
+import type { AuditEntry } from '../../src/storage/lmdb/records.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { openFixture } from './fixture.ts';
 

@@ -6,8 +6,8 @@ import { createEnvironment, deleteEnvironment } from '../../src/accounts/environ
 import type { KeyHolder } from '../../src/accounts/key-holder.ts';
 import { limits } from '../../src/accounts/plans.ts';
 import { createTeam, deleteTeam, patchTeam } from '../../src/accounts/teams.ts';
-import type { AccountStore } from '../../src/store/accounts.ts';
-import type { KeyType } from '../../src/store/records.ts';
+import type { AccountStore } from '../../src/storage/lmdb/accounts.ts';
+import type { KeyType } from '../../src/storage/lmdb/records.ts';
 import { openFixture, reopen } from './fixture.ts';
 
 const types: readonly KeyType[] = ['Frontend', 'Mobile', 'Backend'];

@@ -3,14 +3,14 @@ import { onTestFinished } from 'vitest';
 import { createApplication } from '../../src/accounts/applications.ts';
 import { mustExist } from '../../src/accounts/checks.ts';
 import { type Directory, openDirectory } from '../../src/accounts/directory.ts';
+import { EmbeddedEngine } from '../../src/accounts/store/embedded.ts';
+import type { Engine } from '../../src/accounts/store/engine.ts';
 import { createTeam } from '../../src/accounts/teams.ts';
 import { draftUserPatch, type UserPatch } from '../../src/accounts/users.ts';
-import type { Clock } from '../../src/clock.ts';
-import { EmbeddedEngine } from '../../src/engine/embedded.ts';
-import type { Engine } from '../../src/engine/engine.ts';
-import { type AccountStore, openAccountStore } from '../../src/store/accounts.ts';
-import type { Application, Team, User } from '../../src/store/records.ts';
-import type { StoreHealth } from '../../src/store/store-health.ts';
+import type { Clock } from '../../src/runtime/clock.ts';
+import { type AccountStore, openAccountStore } from '../../src/storage/lmdb/accounts.ts';
+import type { Application, Team, User } from '../../src/storage/lmdb/records.ts';
+import type { StoreHealth } from '../../src/storage/lmdb/store-health.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 /** A clock that stands still until a test moves it. */

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
-import { initEngine } from '../../src/accounts/init-engine.ts';
-import { systemClock } from '../../src/clock.ts';
-import type { Connection } from '../../src/postgres/connection.ts';
-import { connect } from '../postgres/fixture.ts';
-import { relayTo } from '../postgres/relay.ts';
+import { initEngine } from '../../src/replication/accounts/init-engine.ts';
+import type { Connection } from '../../src/replication/postgres/connection.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
+import { connect } from '../replication/postgres/fixture.ts';
+import { relayTo } from '../replication/postgres/relay.ts';
 import { needing } from '../support/needing.ts';
 import { Postgres } from '../support/postgres.ts';
 import { primaryAndStandby } from '../support/postgres-pair.ts';

@@ -1,16 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { afterAll, expect } from 'vitest';
-import { initEngine } from '../../src/accounts/init-engine.ts';
-import { joinEngine } from '../../src/accounts/join-engine.ts';
 import { openPrepared, prepareData } from '../../src/accounts/prepare.ts';
-import { systemClock } from '../../src/clock.ts';
-import { EngineKey } from '../../src/postgres/engine-key.ts';
-import type { AccountStore } from '../../src/store/accounts.ts';
-import { readCopyState } from '../../src/store/copy-state.ts';
-import { closeSharedServer, connect, newEngine, sharedServer, testLog } from '../engine/postgres-fixture.ts';
+import { initEngine } from '../../src/replication/accounts/init-engine.ts';
+import { joinEngine } from '../../src/replication/accounts/join-engine.ts';
+import { EngineKey } from '../../src/replication/postgres/engine-key.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
+import type { AccountStore } from '../../src/storage/lmdb/accounts.ts';
+import { readCopyState } from '../../src/storage/lmdb/copy-state.ts';
 import { needing } from '../support/needing.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
+import { closeSharedServer, connect, newEngine, sharedServer, testLog } from './store/postgres-fixture.ts';
 
 const { describe, test } = needing('postgresql');
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isName } from '../../src/accounts/names.ts';
+import { isName } from '../../src/contract/names.ts';
 
 /** The rule in its simplest form, without regard to speed. */
 function isNameNaively(text: string): boolean {

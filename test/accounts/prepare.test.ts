@@ -4,9 +4,9 @@ import { verifyClient } from '../../src/accounts/api-keys.ts';
 import { openDirectory } from '../../src/accounts/directory.ts';
 import { verifyPassword } from '../../src/accounts/passwords.ts';
 import { AlreadyPrepared, isPrepared, prepareStore } from '../../src/accounts/prepare.ts';
+import { EmbeddedEngine } from '../../src/accounts/store/embedded.ts';
 import { hasTemporaryPassword } from '../../src/accounts/temporary-password.ts';
-import { EmbeddedEngine } from '../../src/engine/embedded.ts';
-import type { AccountStore } from '../../src/store/accounts.ts';
+import type { AccountStore } from '../../src/storage/lmdb/accounts.ts';
 import { openTestStore, testClock, testHealth } from './fixture.ts';
 
 const wanted = { adminEmail: 'admin@example.com', clock: testClock(), randomBytes };

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { addMember, removeMember } from '../../src/accounts/members.ts';
 import { createTeam, deleteTeam } from '../../src/accounts/teams.ts';
 import { createUser, deleteUser, userOfEmail } from '../../src/accounts/users.ts';
-import type { Role } from '../../src/store/records.ts';
+import type { Role } from '../../src/storage/lmdb/records.ts';
 import { openFixture, patchUser, reopen } from './fixture.ts';
 
 async function open() {

@@ -10,10 +10,10 @@ import { openSigningKeys } from '../../src/auth/signing-keys.ts';
 import type { TokenEndpointSettings } from '../../src/auth/token-endpoint.ts';
 import { TokenTally } from '../../src/auth/token-tally.ts';
 import { VerifiedTokens } from '../../src/auth/verified-tokens.ts';
-import { ApiError } from '../../src/errors.ts';
+import { ApiError } from '../../src/contract/errors.ts';
 import type { Dispatch, Reply, Request } from '../../src/http/types.ts';
-import type { SigningKey } from '../../src/store/auth-records.ts';
-import type { ApiKey, Role } from '../../src/store/records.ts';
+import type { SigningKey } from '../../src/storage/lmdb/auth-records.ts';
+import type { ApiKey, Role } from '../../src/storage/lmdb/records.ts';
 import { type Fixture, openFixture } from '../accounts/fixture.ts';
 
 export interface RequestDeps {

@@ -2,7 +2,7 @@ import { createPrivateKey, type KeyObject, randomBytes, sign } from 'node:crypto
 import { newSigningKey } from '../../src/accounts/new-signing-key.ts';
 import type { AccessClaims, TokenSettings } from '../../src/auth/access-token.ts';
 import { openSigningKeys } from '../../src/auth/signing-keys.ts';
-import type { SigningAlgorithm, SigningKey } from '../../src/store/auth-records.ts';
+import type { SigningAlgorithm, SigningKey } from '../../src/storage/lmdb/auth-records.ts';
 import { testClock } from '../accounts/fixture.ts';
 
 export const algorithms: readonly SigningAlgorithm[] = ['ES256', 'RS256', 'EdDSA'];

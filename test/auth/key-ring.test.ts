@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { rotateSigningKey, storedKeys } from '../../src/accounts/stored-signing-keys.ts';
 import { issueAccessToken, type Subject, verifyAccessToken } from '../../src/auth/access-token.ts';
 import { type KeyRing, openKeyRing } from '../../src/auth/key-ring.ts';
-import { createLog } from '../../src/log.ts';
-import type { SigningAlgorithm } from '../../src/store/auth-records.ts';
+import { createLog } from '../../src/runtime/log.ts';
+import type { SigningAlgorithm } from '../../src/storage/lmdb/auth-records.ts';
 import { type AuthFixture, openAuthFixture } from './fixture.ts';
 import { algorithms } from './forgery.ts';
 

@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, describe, expect, test } from 'vitest';
+import { EmbeddedEngine } from '../../src/accounts/store/embedded.ts';
+import type { Engine } from '../../src/accounts/store/engine.ts';
 import { renewBrowser } from '../../src/auth/browser.ts';
 import {
   type Attempt,
@@ -9,9 +11,7 @@ import {
   isThrottleOver,
   type ThrottleDeps,
 } from '../../src/auth/login-throttle.ts';
-import { EmbeddedEngine } from '../../src/engine/embedded.ts';
-import type { Engine } from '../../src/engine/engine.ts';
-import type { AccountStore } from '../../src/store/accounts.ts';
+import type { AccountStore } from '../../src/storage/lmdb/accounts.ts';
 import { openTestStore, type TestClock, testClock, testHealth } from '../accounts/fixture.ts';
 import { cleanUp } from '../support/binary.ts';
 import { openSignIn } from './sign-in-fixture.ts';

@@ -11,10 +11,16 @@ import {
   forgiveAttempt,
   sweepThrottles,
 } from '../../src/auth/login-throttle.ts';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
 import { fixtureOn, testClock } from '../accounts/fixture.ts';
-import { cuttingProxy } from '../engine/cutting-proxy.ts';
-import { closeSharedServer, newEngine, openNode, sharedServer, testLog } from '../engine/postgres-fixture.ts';
+import { cuttingProxy } from '../accounts/store/cutting-proxy.ts';
+import {
+  closeSharedServer,
+  newEngine,
+  openNode,
+  sharedServer,
+  testLog,
+} from '../accounts/store/postgres-fixture.ts';
 import { needing } from '../support/needing.ts';
 import { openSessionFixture, type SessionFixture } from './session-fixture.ts';
 

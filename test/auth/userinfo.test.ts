@@ -6,7 +6,7 @@ import { issueAccessToken } from '../../src/auth/access-token.ts';
 import { userinfoEndpoints } from '../../src/auth/userinfo.ts';
 import { createValidation } from '../../src/auth/validate-token.ts';
 import { createRouter } from '../../src/http/router.ts';
-import type { User } from '../../src/store/records.ts';
+import type { User } from '../../src/storage/lmdb/records.ts';
 import { bind } from './bind.ts';
 import { type Answer, openAuthFixture, type RequestDeps, send } from './fixture.ts';
 

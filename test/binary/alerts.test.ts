@@ -3,7 +3,7 @@ import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { openUsageStore } from '../../src/store/usage.ts';
+import { openUsageStore } from '../../src/storage/lmdb/usage.ts';
 import { type Fault, ops, opsOf, testAtOnce } from '../support/alerting.ts';
 import {
   type Binary,

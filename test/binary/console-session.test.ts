@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
-import { ConsoleBrowser } from '../console-host/console-browser.ts';
+import { ConsoleBrowser } from '../console/host/console-browser.ts';
 import { cleanUp, freshDirectory, prepare, startBinary, stop } from '../support/binary.ts';
 
 afterAll(cleanUp);

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { engineLayout } from '../../src/postgres/schema.ts';
+import { engineLayout } from '../../src/replication/postgres/schema.ts';
 import { emptyTables, shapeOf } from '../fixtures/engines/engine-tables.ts';
 import { dumpOf, engineFixtures } from '../fixtures/engines/load.ts';
 import { readStore, refresh } from '../fixtures/stores/fill.ts';

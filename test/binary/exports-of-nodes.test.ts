@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import type { ServiceStatusShown } from '../../src/manage/status-shape.ts';
-import { TestCollector, valuesOf } from '../commands/otlp/collector.ts';
+import type { ServiceStatusShown } from '../../src/management/status-shape.ts';
+import { TestCollector, valuesOf } from '../serve/otlp/collector.ts';
 import {
   type Binary,
   type Credentials,

@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
-import { openUsageStore } from '../../src/store/usage.ts';
+import { openUsageStore } from '../../src/storage/lmdb/usage.ts';
 import { type Fault, ops, opsOf, testAtOnce } from '../support/alerting.ts';
 import {
   type Binary,

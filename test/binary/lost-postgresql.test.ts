@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import type { ServiceStatusShown } from '../../src/manage/status-shape.ts';
-import { EngineKey, storedSecret } from '../../src/postgres/engine-key.ts';
+import type { ServiceStatusShown } from '../../src/management/status-shape.ts';
+import { EngineKey, storedSecret } from '../../src/replication/postgres/engine-key.ts';
 import {
   type Binary,
   type Credentials,

@@ -1,5 +1,5 @@
 import { afterAll, expect, test, vi } from 'vitest';
-import { TestCollector } from '../commands/otlp/collector.ts';
+import { TestCollector } from '../serve/otlp/collector.ts';
 import { cleanUp, startBinary, stop } from '../support/binary.ts';
 
 afterAll(cleanUp);

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Layout, openLaidOut, usageLayout } from '../../src/store/layout.ts';
+import { type Layout, openLaidOut, usageLayout } from '../../src/storage/lmdb/layout.ts';
 import { fillStore, readStore } from '../fixtures/stores/fill.ts';
 import { fillMore, urls } from '../fixtures/stores/fill-more.ts';
 import { fixtureNames, unpack } from '../fixtures/stores/unpack.ts';

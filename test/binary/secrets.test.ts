@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ConsoleBrowser } from '../console-host/console-browser.ts';
+import { ConsoleBrowser } from '../console/host/console-browser.ts';
 import {
   type Binary,
   type Credentials,

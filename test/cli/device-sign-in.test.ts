@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Context } from '../../src/cli/context.ts';
 import { login } from '../../src/cli/login.ts';
-import { UsageError } from '../../src/flags.ts';
+import { UsageError } from '../../src/runtime/flags.ts';
 import { TestBrowser } from '../auth/test-browser.ts';
 import { type TestContext, testContext } from './fixture.ts';
 import { runService } from './running-service.ts';

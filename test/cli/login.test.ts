@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { login } from '../../src/cli/login.ts';
 import { logout } from '../../src/cli/logout.ts';
 import { openTokenStore, type StoredSession } from '../../src/cli/token-store.ts';
-import { UsageError } from '../../src/flags.ts';
+import { UsageError } from '../../src/runtime/flags.ts';
 import { type ContextOptions, type TestContext, testContext } from './fixture.ts';
 import { runService } from './running-service.ts';
 import { signInAt } from './sign-in.ts';

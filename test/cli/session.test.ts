@@ -3,7 +3,7 @@ import { openApi } from '../../src/cli/api.ts';
 import { login } from '../../src/cli/login.ts';
 import { openAccess, serverUrlOf } from '../../src/cli/session.ts';
 import { openTokenStore } from '../../src/cli/token-store.ts';
-import { UsageError } from '../../src/flags.ts';
+import { UsageError } from '../../src/runtime/flags.ts';
 import { token } from '../support/binary.ts';
 import { type ContextOptions, type TestContext, testContext } from './fixture.ts';
 import { runService } from './running-service.ts';

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { afterAll, describe, expect, it, test } from 'vitest';
 import { admin } from '../../src/commands/admin.ts';
-import { UsageError } from '../../src/flags.ts';
-import { lockDataDirectory } from '../../src/store/lock.ts';
+import { UsageError } from '../../src/runtime/flags.ts';
+import { lockDataDirectory } from '../../src/storage/lmdb/lock.ts';
 import { testClock } from '../accounts/fixture.ts';
 import { TestBrowser } from '../auth/test-browser.ts';
 import { refresh, type StoredStore } from '../fixtures/stores/fill.ts';

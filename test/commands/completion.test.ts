@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it as test } from 'vitest';
 import { commandGroups, commandTable, isCommand } from '../../src/commands/command-table.ts';
 import { completion } from '../../src/commands/completion.ts';
-import { UsageError } from '../../src/flags.ts';
+import { UsageError } from '../../src/runtime/flags.ts';
 import { testContext } from '../cli/fixture.ts';
 import { needing } from '../support/needing.ts';
 import { temporaryDirectory } from '../support/temporary.ts';

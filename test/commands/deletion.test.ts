@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
-import { openAccountStore } from '../../src/store/accounts.ts';
-import { openUsageStore } from '../../src/store/usage.ts';
+import { openAccountStore } from '../../src/storage/lmdb/accounts.ts';
+import { openUsageStore } from '../../src/storage/lmdb/usage.ts';
 import { cleanUp, manage, token } from '../support/binary.ts';
 import { attachPeople, openPeople, type People } from '../support/people.ts';
 import { dump } from '../support/whole-batch.ts';

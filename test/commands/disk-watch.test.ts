@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { DiskWatch, isLow } from '../../src/commands/disk-watch.ts';
+import { DiskWatch, isLow } from '../../src/serve/disk-watch.ts';
 import { testClock } from '../accounts/fixture.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 

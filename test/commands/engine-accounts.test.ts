@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, expect } from 'vitest';
-import { initEngine } from '../../src/accounts/init-engine.ts';
-import { joinEngine } from '../../src/accounts/join-engine.ts';
 import { verifyPassword } from '../../src/accounts/passwords.ts';
 import { storedKeys } from '../../src/accounts/stored-signing-keys.ts';
-import { systemClock } from '../../src/clock.ts';
 import { admin } from '../../src/commands/admin.ts';
 import { keys } from '../../src/commands/keys.ts';
-import type { Terminal } from '../../src/terminal.ts';
+import { initEngine } from '../../src/replication/accounts/init-engine.ts';
+import { joinEngine } from '../../src/replication/accounts/join-engine.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
+import type { Terminal } from '../../src/runtime/terminal.ts';
 import {
   closeSharedServer,
   connect,
@@ -16,7 +16,7 @@ import {
   sharedServer,
   type TestNode,
   testLog,
-} from '../engine/postgres-fixture.ts';
+} from '../accounts/store/postgres-fixture.ts';
 import { needing } from '../support/needing.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { verifyPassword } from '../../src/accounts/passwords.ts';
 import { init } from '../../src/commands/init.ts';
-import { UsageError } from '../../src/flags.ts';
-import { openAccountStore } from '../../src/store/accounts.ts';
-import { lockDataDirectory } from '../../src/store/lock.ts';
+import { UsageError } from '../../src/runtime/flags.ts';
+import { openAccountStore } from '../../src/storage/lmdb/accounts.ts';
+import { lockDataDirectory } from '../../src/storage/lmdb/lock.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'flagmeter-init-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));

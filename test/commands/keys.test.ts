@@ -3,11 +3,11 @@ import { readdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { prepareStore } from '../../src/accounts/prepare.ts';
 import { storedKeys } from '../../src/accounts/stored-signing-keys.ts';
-import { systemClock } from '../../src/clock.ts';
 import { keys } from '../../src/commands/keys.ts';
-import { UsageError } from '../../src/flags.ts';
-import { openAccountStore } from '../../src/store/accounts.ts';
-import type { SigningAlgorithm } from '../../src/store/auth-records.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
+import { UsageError } from '../../src/runtime/flags.ts';
+import { openAccountStore } from '../../src/storage/lmdb/accounts.ts';
+import type { SigningAlgorithm } from '../../src/storage/lmdb/auth-records.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 async function run(argv: readonly string[], env = {}): Promise<string> {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { strictTransport } from '../../src/commands/listeners.ts';
+import { strictTransport } from '../../src/serve/listeners.ts';
 
 const year = { 'strict-transport-security': 'max-age=31536000' };
 

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
 import { cleanUp, createApplication, createKey, token } from '../support/binary.ts';
 import { parseExposition, type Sample } from '../support/exposition.ts';
 import { call, openClient } from '../support/grpc-call.ts';

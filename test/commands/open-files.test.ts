@@ -1,8 +1,8 @@
 import { chmodSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { warnOfOpenFiles } from '../../src/commands/open-files.ts';
-import type { Config } from '../../src/config.ts';
+import type { Config } from '../../src/runtime/config.ts';
+import { warnOfOpenFiles } from '../../src/serve/open-files.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 const names = [

@@ -8,7 +8,7 @@ import {
   askForPassword,
   forgetPasswordRequests,
   type PasswordRequest,
-} from '../../src/commands/password-requests.ts';
+} from '../../src/serve/password-requests.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 const request = { email: 'admin@example.com', passwordHash: nobodysPasswordHash, isTemporary: true };

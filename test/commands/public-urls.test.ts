@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { HostListener } from '../../src/commands/listeners.ts';
-import { checkPublicUrls, publicUrls, warnOfPlainPasswords } from '../../src/commands/public-urls.ts';
-import { UsageError } from '../../src/flags.ts';
-import type { Log } from '../../src/log.ts';
+import { UsageError } from '../../src/runtime/flags.ts';
+import type { Log } from '../../src/runtime/log.ts';
+import type { HostListener } from '../../src/serve/listeners.ts';
+import { checkPublicUrls, publicUrls, warnOfPlainPasswords } from '../../src/serve/public-urls.ts';
 import { load } from '../support/load-config.ts';
 
 const everywhere = ['--listen', '0.0.0.0:8080'];

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { afterAll, expect, test } from 'vitest';
-import { oldestReader } from '../../src/store/oldest-reader.ts';
-import { openUsageStore } from '../../src/store/usage.ts';
+import { oldestReader } from '../../src/storage/lmdb/oldest-reader.ts';
+import { openUsageStore } from '../../src/storage/lmdb/usage.ts';
 import { cleanUp, createKey, manage, token, usage } from '../support/binary.ts';
 import { startLocal } from '../support/service.ts';
 import { openShop } from '../support/shop.ts';

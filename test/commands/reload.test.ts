@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { reload } from '../../src/commands/reload.ts';
-import { type Config, loadConfig } from '../../src/config.ts';
-import { createLog, type LogLevel } from '../../src/log.ts';
+import { type Config, loadConfig } from '../../src/runtime/config.ts';
+import { createLog, type LogLevel } from '../../src/runtime/log.ts';
+import { reload } from '../../src/serve/reload.ts';
 
 /** Reloads from one file to another, and says what came of it. */
 async function reloaded(before: object, after: string, renewTls = async () => false) {

@@ -1,6 +1,6 @@
 import { afterAll, expect, test, vi } from 'vitest';
-import { openAccountStore } from '../../src/store/accounts.ts';
-import { openUsageStore } from '../../src/store/usage.ts';
+import { openAccountStore } from '../../src/storage/lmdb/accounts.ts';
+import { openUsageStore } from '../../src/storage/lmdb/usage.ts';
 import { cleanUp, freshDirectory } from '../support/binary.ts';
 import { damagePage, pagesIn } from '../support/damage.ts';
 import { startLocal } from '../support/service.ts';

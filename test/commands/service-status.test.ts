@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import type { Core } from '../../src/commands/core.ts';
-import { ServiceStatus } from '../../src/commands/service-status.ts';
-import { Histogram } from '../../src/histogram.ts';
 import { RequestTally } from '../../src/http/request-tally.ts';
+import { Histogram } from '../../src/runtime/histogram.ts';
+import type { Core } from '../../src/serve/core.ts';
+import { ServiceStatus } from '../../src/serve/service-status.ts';
 import { testClock } from '../accounts/fixture.ts';
 
 /** The counters of a service that does nothing by itself. */

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { metricsHost } from '../../src/commands/metrics-host.ts';
 import { advice, adviceOn } from '../../src/console/pages/ingest/advice.ts';
-import { catalogue } from '../../src/errors.ts';
-import { ledgerNotes } from '../../src/ledger/notes.ts';
+import { catalogue } from '../../src/contract/errors.ts';
+import { ledgerNotes } from '../../src/ingest/ledger/notes.ts';
+import { metricsHost } from '../../src/serve/metrics-host.ts';
 
 /** What the endpoints of the metrics host refuse with, and gRPC besides. */
 const refused = new Set([

@@ -3,14 +3,14 @@ import { expect, test } from 'vitest';
 import { authHost, pageTokens } from '../../src/auth/auth-host.ts';
 import { authDescription } from '../../src/auth/document.ts';
 import { tokenInvalidation } from '../../src/auth/invalidate-token.ts';
-import { metricsDocument, metricsHost } from '../../src/commands/metrics-host.ts';
-import { consoleSession } from '../../src/console-host/console-session.ts';
-import { consolePages } from '../../src/console-host/pages.ts';
+import { consoleSession } from '../../src/console/host/console-session.ts';
+import { consolePages } from '../../src/console/host/pages.ts';
 import type { Group } from '../../src/http/endpoint.ts';
 import { exposition } from '../../src/http/exposition.ts';
 import { health } from '../../src/http/health.ts';
-import { description } from '../../src/manage/document.ts';
-import { managementApi } from '../../src/manage/management-api.ts';
+import { description } from '../../src/management/document.ts';
+import { managementApi } from '../../src/management/management-api.ts';
+import { metricsDocument, metricsHost } from '../../src/serve/metrics-host.ts';
 
 const pages = consolePages({ script: '', style: '', files: [] });
 
@@ -30,7 +30,7 @@ Users and Admins are members of teams: people with a token, or API keys with tha
 this order: 401 without a valid access token, or the cookie of the console instead ([oauth.md](oauth.md#the-console)); 429 over
 the rate; 404 for an id that does not exist; 403 \`not_in_team\` for an id of a team that the caller is not in; 403 \`forbidden\`
 for a User where an Admin is required. Lists show only what belongs to the caller's teams.
-\`test/manage/matrix.test.ts\` has the status that each kind of caller gets.
+\`test/management/matrix.test.ts\` has the status that each kind of caller gets.
 
 The Admins and Admin API keys of the first team run the installation. The first team is the one that \`init\` creates; if it is
 deleted, the oldest that remains. Only they see refused senders of no team (\`GET /unattributed\`) and, in the audit log, failed

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { version } from '../../package.json' with { type: 'json' };
-import { settings } from '../../src/config-schema.ts';
+import { settings } from '../../src/contract/config-schema.ts';
 
 const changelog = readFileSync(new URL('../../CHANGELOG.md', import.meta.url), 'utf8');
 

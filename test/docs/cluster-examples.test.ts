@@ -3,8 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { checkPublicUrls } from '../../src/commands/public-urls.ts';
-import { loadConfig } from '../../src/config.ts';
+import { loadConfig } from '../../src/runtime/config.ts';
+import { checkPublicUrls } from '../../src/serve/public-urls.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 /** What can be checked of the examples without the programs that read them. test/binary/load-balancers.test.ts runs two. */

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { defaultOf, rangeOf } from '../../src/commands/help.ts';
-import { groups, type Setting, settings } from '../../src/config-schema.ts';
+import { groups, type Setting, settings } from '../../src/contract/config-schema.ts';
 
 /** What the document says before the tables. */
 const introduction = `# Configuration

@@ -2,9 +2,9 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
-import { clientVariables } from '../../src/client-variables.ts';
 import { commandTable } from '../../src/commands/command-table.ts';
-import { settings } from '../../src/config-schema.ts';
+import { settings } from '../../src/contract/config-schema.ts';
+import { clientVariables } from '../../src/runtime/client-variables.ts';
 
 /** The papers name only what exists. A test that fails names the paper and the word. */
 

@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, test } from 'vitest';
-import { webhookEvents } from '../../src/store/webhook-records.ts';
+import { webhookEvents } from '../../src/storage/lmdb/webhook-records.ts';
 import { delays } from '../../src/webhooks/schedule.ts';
 import { newWebhookSecret } from '../../src/webhooks/secrets.ts';
 import { temporaryDirectory } from '../support/temporary.ts';

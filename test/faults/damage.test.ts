@@ -1,6 +1,6 @@
 import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openUsageStore } from '../../src/store/usage.ts';
+import { openUsageStore } from '../../src/storage/lmdb/usage.ts';
 import { cleanUp, freshDirectory, prepare, startBinary, stop } from '../support/binary.ts';
 import { damagePage, type PageKind, pagesIn } from '../support/damage.ts';
 import { runBinary } from '../support/run-binary.ts';

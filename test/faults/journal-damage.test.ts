@@ -1,7 +1,7 @@
 import { copyFileSync, cpSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { segmentNames } from '../../src/journal/segment.ts';
+import { segmentNames } from '../../src/storage/journal/segment.ts';
 import { cleanUp, freshDirectory, prepare, startBinary, stop, token } from '../support/binary.ts';
 import { acceptIdentities, ExactLoad } from '../support/exact-load.ts';
 import { readLedger } from '../support/ledger-report.ts';

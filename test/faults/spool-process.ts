@@ -3,11 +3,11 @@
  * it prints a line: the identity of the batch's message.
  */
 import { writeSync } from 'node:fs';
-import { Spool } from '../../src/cluster/spool.ts';
-import { createSpoolAggregator } from '../../src/cluster/spool-aggregator.ts';
-import { Batch } from '../../src/commit/batch.ts';
-import { bucketOf, bucketWidth, seriesRef } from '../../src/store/blocks.ts';
-import { seriesOf } from '../../src/store/series.ts';
+import { Spool } from '../../src/replication/spool.ts';
+import { createSpoolAggregator } from '../../src/replication/spool-aggregator.ts';
+import { Batch } from '../../src/storage/commit/batch.ts';
+import { bucketOf, bucketWidth, seriesRef } from '../../src/storage/lmdb/blocks.ts';
+import { seriesOf } from '../../src/storage/lmdb/series.ts';
 import { seededRandom } from '../support/random.ts';
 
 const [data = '', stream = '', seed = '0'] = process.argv.slice(2);

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
-import { listenGrpc } from '../../src/grpc/listener.ts';
-import { IpNetworks } from '../../src/ip-networks.ts';
+import { listenGrpc } from '../../src/ingest/grpc/listener.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
+import { IpNetworks } from '../../src/runtime/ip-networks.ts';
 
 const closers: (() => unknown)[] = [];
 afterEach(async () => {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { afterEach, expect, test } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
-import { listenGrpc } from '../../src/grpc/listener.ts';
+import { listenGrpc } from '../../src/ingest/grpc/listener.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
 import { grpcFrame, openRawGrpc } from '../support/raw-grpc.ts';
 import { RecordingReports } from '../support/recording-reports.ts';
 import { encode, usageReport } from '../support/report-messages.ts';

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { Client, credentials, status } from '@grpc/grpc-js';
 import { service as healthService } from 'grpc-health-check';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
-import { type GrpcListener, listenGrpc } from '../../src/grpc/listener.ts';
+import { type GrpcListener, listenGrpc } from '../../src/ingest/grpc/listener.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
 import { call } from '../support/grpc-call.ts';
 
 let listener: GrpcListener;

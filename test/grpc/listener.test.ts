@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { Client, credentials, status } from '@grpc/grpc-js';
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
-import { ApiError, type ErrorCode } from '../../src/errors.ts';
-import { type GrpcListener, listenGrpc } from '../../src/grpc/listener.ts';
+import { ApiError, type ErrorCode } from '../../src/contract/errors.ts';
 import { readTls } from '../../src/http/tls.ts';
-import { decodeMetrics } from '../../src/reports/json-metrics.ts';
-import { decodeUsage } from '../../src/reports/json-usage.ts';
+import { type GrpcListener, listenGrpc } from '../../src/ingest/grpc/listener.ts';
+import { decodeMetrics } from '../../src/ingest/reports/json-metrics.ts';
+import { decodeUsage } from '../../src/ingest/reports/json-usage.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
 import { call, openClient } from '../support/grpc-call.ts';
 import { RecordingReports } from '../support/recording-reports.ts';
 import { decode, encode, metricsReport, usageReport } from '../support/report-messages.ts';

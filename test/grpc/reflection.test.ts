@@ -2,8 +2,8 @@ import { fromBinary } from '@bufbuild/protobuf';
 import { FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt';
 import type { Client } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
-import { type GrpcListener, listenGrpc } from '../../src/grpc/listener.ts';
+import { type GrpcListener, listenGrpc } from '../../src/ingest/grpc/listener.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
 import { openClient } from '../support/grpc-call.ts';
 import { decode, encode } from '../support/report-messages.ts';
 

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { connect as connectSocket, type Socket } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
-import { listenGrpc } from '../../src/grpc/listener.ts';
+import { listenGrpc } from '../../src/ingest/grpc/listener.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
 import { endOf, grpcFrame, openRawGrpc } from '../support/raw-grpc.ts';
 import { RecordingReports } from '../support/recording-reports.ts';
 

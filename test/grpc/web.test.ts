@@ -1,15 +1,15 @@
 import { gzipSync } from 'node:zlib';
 import { toJson } from '@bufbuild/protobuf';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
-import { ApiError, type ErrorCode } from '../../src/errors.ts';
-import { grpcWeb } from '../../src/grpc/web.ts';
+import { ApiError, type ErrorCode } from '../../src/contract/errors.ts';
 import { routesFrom } from '../../src/http/endpoint.ts';
 import { loadEngine } from '../../src/http/engines/runtime.ts';
 import { createRouter } from '../../src/http/router.ts';
 import type { Dispatch, Listener } from '../../src/http/types.ts';
-import { decodeMetrics } from '../../src/reports/json-metrics.ts';
-import { decodeUsage } from '../../src/reports/json-usage.ts';
+import { grpcWeb } from '../../src/ingest/grpc/web.ts';
+import { decodeMetrics } from '../../src/ingest/reports/json-metrics.ts';
+import { decodeUsage } from '../../src/ingest/reports/json-usage.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
 import { callByWeb } from '../support/grpc-web-client.ts';
 import { RecordingReports } from '../support/recording-reports.ts';
 import {

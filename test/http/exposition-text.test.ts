@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { Histogram } from '../../src/histogram.ts';
 import { expositionText } from '../../src/http/exposition-text.ts';
+import { Histogram } from '../../src/runtime/histogram.ts';
 import { parseExposition } from '../support/exposition.ts';
 
 test('writes every type, each with its words', async () => {

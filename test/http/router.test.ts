@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ApiError } from '../../src/errors.ts';
+import { ApiError } from '../../src/contract/errors.ts';
 import { RequestIds } from '../../src/http/request-ids.ts';
 import { createRouter } from '../../src/http/router.ts';
 import { ClientGone, type Handler, type Reply, type Route } from '../../src/http/types.ts';

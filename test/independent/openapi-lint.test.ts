@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { openapi as auth } from '../auth/conformance.ts';
-import { openapi as metrics } from '../commands/metrics-host/document.ts';
-import { openapi as management } from '../manage/support/openapi-document.ts';
+import { openapi as management } from '../management/support/openapi-document.ts';
+import { openapi as metrics } from '../serve/metrics-host/document.ts';
 
 /** A finding of a linter, and where. */
 type Finding = string;

@@ -1,12 +1,12 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { Batch } from '../../src/commit/batch.ts';
-import { SeriesDictionary } from '../../src/commit/series-dictionary.ts';
 import { Senders } from '../../src/ingest/senders.ts';
-import { slotMs } from '../../src/store/senders.ts';
-import { environmentOrdinal } from '../../src/store/sketches.ts';
-import { openUsageStore } from '../../src/store/usage.ts';
-import { addPacket } from '../../src/telemetry/add-packet.ts';
-import { checkPacket } from '../../src/telemetry/packet.ts';
+import { addPacket } from '../../src/ingest/telemetry/add-packet.ts';
+import { checkPacket } from '../../src/ingest/telemetry/packet.ts';
+import { Batch } from '../../src/storage/commit/batch.ts';
+import { SeriesDictionary } from '../../src/storage/commit/series-dictionary.ts';
+import { slotMs } from '../../src/storage/lmdb/senders.ts';
+import { environmentOrdinal } from '../../src/storage/lmdb/sketches.ts';
+import { openUsageStore } from '../../src/storage/lmdb/usage.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 /** Sends packets; each send gives what its batch is told: ordinals, or `all` for the environment, with the sender. */

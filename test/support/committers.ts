@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import type { JournaledCommitter } from '../../src/commit/journaled-committer.ts';
-import { type CommittersStart, startCommitters } from '../../src/commit/start-committers.ts';
-import type { UsageStore } from '../../src/store/usage.ts';
+import type { JournaledCommitter } from '../../src/storage/commit/journaled-committer.ts';
+import { type CommittersStart, startCommitters } from '../../src/storage/commit/start-committers.ts';
+import type { UsageStore } from '../../src/storage/lmdb/usage.ts';
 
 /** Where the build puts the workers. */
 export const workerFile = (name: string) =>

@@ -1,7 +1,7 @@
-import { embeddedStorage } from '../../src/commands/embedded-storage.ts';
-import type { Storage } from '../../src/commands/storage.ts';
-import type { Engine } from '../../src/engine/engine.ts';
-import { ApiError, engineUnavailable } from '../../src/errors.ts';
+import type { Engine } from '../../src/accounts/store/engine.ts';
+import { ApiError, engineUnavailable } from '../../src/contract/errors.ts';
+import { embeddedStorage } from '../../src/serve/embedded-storage.ts';
+import type { Storage } from '../../src/serve/storage.ts';
 
 /** The data directory, behind an engine that can be told not to answer. */
 export interface SwitchedStorage extends Storage {

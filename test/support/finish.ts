@@ -1,4 +1,4 @@
-import type { Reading } from '../../src/store/snapshot.ts';
+import type { Reading } from '../../src/storage/lmdb/snapshot.ts';
 
 /** Does a long read at once, and gives what it comes to. */
 export function finish<T>(reading: Reading<T>): T {

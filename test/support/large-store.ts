@@ -1,4 +1,4 @@
-import { openUsageStore } from '../../src/store/usage.ts';
+import { openUsageStore } from '../../src/storage/lmdb/usage.ts';
 
 const rowBytes = 1500;
 

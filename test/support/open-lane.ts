@@ -1,7 +1,7 @@
-import { QueueMonitor } from '../../src/admission/queue-monitor.ts';
-import type { Committer } from '../../src/commit/committer.ts';
-import type { Envelope } from '../../src/commit/envelope.ts';
-import { Lane } from '../../src/commit/lane.ts';
+import type { Committer } from '../../src/storage/commit/committer.ts';
+import type { Envelope } from '../../src/storage/commit/envelope.ts';
+import { Lane } from '../../src/storage/commit/lane.ts';
+import { QueueMonitor } from '../../src/storage/commit/queue-monitor.ts';
 
 const marks = {
   packets: { high: 100, low: 50 },

@@ -1,5 +1,5 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import { parseTime } from '../../src/rfc3339.ts';
+import { parseTime } from '../../src/runtime/rfc3339.ts';
 
 export interface Example {
   readonly summary?: string;

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { TestCollector } from '../commands/otlp/collector.ts';
+import { TestCollector } from '../serve/otlp/collector.ts';
 import { freshDirectory } from './binary.ts';
 
 /** What a service sends to others: a collector that takes it, and a bucket that refuses it. */

@@ -1,4 +1,4 @@
-import { ApiError } from '../../src/errors.ts';
+import { ApiError } from '../../src/contract/errors.ts';
 import { bytesField, joinFields, numberField } from '../../src/grpc/proto-writer.ts';
 
 /** Key, environment and time, which are laid out alike in both kinds of report. */

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
-import { Batch } from '../../src/commit/batch.ts';
-import { bucketOf, bucketWidth, seriesRef } from '../../src/store/blocks.ts';
-import { digestIdentity, newInstanceId } from '../../src/store/instances.ts';
-import { subjectText } from '../../src/store/ledger.ts';
-import { environmentOrdinal } from '../../src/store/sketches.ts';
+import { Batch } from '../../src/storage/commit/batch.ts';
+import { bucketOf, bucketWidth, seriesRef } from '../../src/storage/lmdb/blocks.ts';
+import { digestIdentity, newInstanceId } from '../../src/storage/lmdb/instances.ts';
+import { subjectText } from '../../src/storage/lmdb/ledger.ts';
+import { environmentOrdinal } from '../../src/storage/lmdb/sketches.ts';
 
 /** Batches of a few series, people and messages, which meet each other again and again. */
 

@@ -1,15 +1,15 @@
 import type { KeyHolder } from '../../src/accounts/key-holder.ts';
-import { LargeBodies } from '../../src/admission/large-bodies.ts';
-import { systemClock } from '../../src/clock.ts';
-import type { ApiError, ErrorCode } from '../../src/errors.ts';
+import type { ApiError, ErrorCode } from '../../src/contract/errors.ts';
 import type { SentBody } from '../../src/http/sent-body.ts';
+import { LargeBodies } from '../../src/ingest/admission/large-bodies.ts';
+import type { LedgerSource } from '../../src/ingest/ledger/ledger.ts';
 import type { ClaimedSender } from '../../src/ingest/pipeline.ts';
-import type { LedgerSource } from '../../src/ledger/ledger.ts';
-import { condense } from '../../src/reports/condense.ts';
-import { type FormatName, formats } from '../../src/reports/formats.ts';
-import type { ReportKind, ReportKinds, TransportSource } from '../../src/reports/kinds.ts';
-import { LongReport } from '../../src/reports/long-report.ts';
-import type { MetricsReport, Report, UsageReport } from '../../src/reports/report.ts';
+import { condense } from '../../src/ingest/reports/condense.ts';
+import { type FormatName, formats } from '../../src/ingest/reports/formats.ts';
+import type { ReportKind, ReportKinds, TransportSource } from '../../src/ingest/reports/kinds.ts';
+import { LongReport } from '../../src/ingest/reports/long-report.ts';
+import type { MetricsReport, Report, UsageReport } from '../../src/ingest/reports/report.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
 
 type Sender = TransportSource & { readonly idempotencyKey?: string };
 

@@ -1,6 +1,6 @@
-import type { Clock } from '../../src/clock.ts';
-import type { IntakeLimits } from '../../src/commit/intake.ts';
-import type { LaneTime } from '../../src/commit/lane.ts';
+import type { Clock } from '../../src/runtime/clock.ts';
+import type { IntakeLimits } from '../../src/storage/commit/intake.ts';
+import type { LaneTime } from '../../src/storage/commit/lane.ts';
 
 /** Limits of an intake that no test reaches; how many packets a batch takes is the test's. */
 export const roomyLimits: Omit<IntakeLimits, 'batchPackets'> = {

@@ -3,16 +3,16 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { newPassword } from '../../src/accounts/passwords.ts';
 import { prepareStore } from '../../src/accounts/prepare.ts';
-import { type Clock, systemClock } from '../../src/clock.ts';
-import { bindListeners } from '../../src/commands/bound-listeners.ts';
-import { startService } from '../../src/commands/service.ts';
-import type { Storage } from '../../src/commands/storage.ts';
-import { loadConfig } from '../../src/config.ts';
-import type { ConsoleBundle } from '../../src/console-host/bundle.ts';
+import type { ConsoleBundle } from '../../src/console/host/bundle.ts';
 import { loadEngine } from '../../src/http/engines/runtime.ts';
-import { createLog } from '../../src/log.ts';
-import { type AccountStore, openAccountStore } from '../../src/store/accounts.ts';
-import type { SnippetFiles } from '../../src/telemetry/snippet.ts';
+import type { SnippetFiles } from '../../src/ingest/telemetry/snippet.ts';
+import { type Clock, systemClock } from '../../src/runtime/clock.ts';
+import { loadConfig } from '../../src/runtime/config.ts';
+import { createLog } from '../../src/runtime/log.ts';
+import { bindListeners } from '../../src/serve/bound-listeners.ts';
+import { startService } from '../../src/serve/service.ts';
+import type { Storage } from '../../src/serve/storage.ts';
+import { type AccountStore, openAccountStore } from '../../src/storage/lmdb/accounts.ts';
 import { type Credentials, freshDirectory } from './binary.ts';
 
 /** A worker as `npm run build` leaves it: a worker thread of Node cannot load TypeScript. */

@@ -1,15 +1,15 @@
-import { HyperLogLog } from '../../src/aggregate/hyperloglog.ts';
-import { addValue, mergeMeasurement, mergeTally } from '../../src/aggregate/merge.ts';
-import type { CountedMessage, Delta } from '../../src/cluster/delta.ts';
-import { bucketOf, bucketWidth, scanCells, seriesRef } from '../../src/store/blocks.ts';
-import { countsCodec, type Measurement, measurementCodec } from '../../src/store/cells.ts';
-import { decodeExposures } from '../../src/store/exposures.ts';
-import { type LedgerTally, readLedgerLine } from '../../src/store/ledger.ts';
-import { seenOf } from '../../src/store/seen.ts';
-import { decodeSenders } from '../../src/store/senders.ts';
-import { seriesOf } from '../../src/store/series.ts';
-import { readChunk, sketchChunks } from '../../src/store/sketches.ts';
-import type { UsageStore } from '../../src/store/usage.ts';
+import type { CountedMessage, Delta } from '../../src/replication/delta.ts';
+import { HyperLogLog } from '../../src/storage/aggregate/hyperloglog.ts';
+import { addValue, mergeMeasurement, mergeTally } from '../../src/storage/aggregate/merge.ts';
+import { bucketOf, bucketWidth, scanCells, seriesRef } from '../../src/storage/lmdb/blocks.ts';
+import { countsCodec, type Measurement, measurementCodec } from '../../src/storage/lmdb/cells.ts';
+import { decodeExposures } from '../../src/storage/lmdb/exposures.ts';
+import { type LedgerTally, readLedgerLine } from '../../src/storage/lmdb/ledger.ts';
+import { seenOf } from '../../src/storage/lmdb/seen.ts';
+import { decodeSenders } from '../../src/storage/lmdb/senders.ts';
+import { seriesOf } from '../../src/storage/lmdb/series.ts';
+import { readChunk, sketchChunks } from '../../src/storage/lmdb/sketches.ts';
+import type { UsageStore } from '../../src/storage/lmdb/usage.ts';
 import { testEnvironments } from './random-batches.ts';
 
 /** What was counted, by texts that name the rows. */

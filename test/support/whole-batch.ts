@@ -1,11 +1,11 @@
-import { Batch } from '../../src/commit/batch.ts';
-import { digestWords } from '../../src/commit/digest.ts';
-import { bucketOf, bucketWidth, seriesRef } from '../../src/store/blocks.ts';
-import { digestIdentity, newInstanceId } from '../../src/store/instances.ts';
-import { subjectText } from '../../src/store/ledger.ts';
-import { slotMs } from '../../src/store/senders.ts';
-import { environmentOrdinal } from '../../src/store/sketches.ts';
-import type { UsageStore } from '../../src/store/usage.ts';
+import { Batch } from '../../src/storage/commit/batch.ts';
+import { digestWords } from '../../src/storage/commit/digest.ts';
+import { bucketOf, bucketWidth, seriesRef } from '../../src/storage/lmdb/blocks.ts';
+import { digestIdentity, newInstanceId } from '../../src/storage/lmdb/instances.ts';
+import { subjectText } from '../../src/storage/lmdb/ledger.ts';
+import { slotMs } from '../../src/storage/lmdb/senders.ts';
+import { environmentOrdinal } from '../../src/storage/lmdb/sketches.ts';
+import type { UsageStore } from '../../src/storage/lmdb/usage.ts';
 
 /** Times that a report can have come in for, so that there are buckets of each width. */
 const widths = Object.values(bucketWidth);

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { addMember, removeMember } from '../../src/accounts/members.ts';
+import { EmbeddedEngine } from '../../src/accounts/store/embedded.ts';
 import { createTeam } from '../../src/accounts/teams.ts';
-import { EmbeddedEngine } from '../../src/engine/embedded.ts';
 import { Deliverer } from '../../src/webhooks/deliverer.ts';
 import { delays } from '../../src/webhooks/schedule.ts';
 import { deleteWebhook, patchWebhook, redeliver, testWebhook } from '../../src/webhooks/webhooks.ts';
 import { testHealth } from '../accounts/fixture.ts';
-import { testLog } from '../engine/postgres-fixture.ts';
+import { testLog } from '../accounts/store/postgres-fixture.ts';
 import { dayMs, hookAnswering, openWebhooks, person } from './fixture.ts';
 import { openReceiver, verified } from './receiver.ts';
 

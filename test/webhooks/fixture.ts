@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { type Directory, openDirectory } from '../../src/accounts/directory.ts';
+import { EmbeddedEngine } from '../../src/accounts/store/embedded.ts';
+import type { Engine } from '../../src/accounts/store/engine.ts';
 import { createTeam } from '../../src/accounts/teams.ts';
 import { createUser } from '../../src/accounts/users.ts';
-import { EmbeddedEngine } from '../../src/engine/embedded.ts';
-import type { Engine } from '../../src/engine/engine.ts';
-import type { AccountStore } from '../../src/store/accounts.ts';
-import type { Team } from '../../src/store/records.ts';
-import type { WebhookDelivery, WebhookEventType } from '../../src/store/webhook-records.ts';
+import type { AccountStore } from '../../src/storage/lmdb/accounts.ts';
+import type { Team } from '../../src/storage/lmdb/records.ts';
+import type { WebhookDelivery, WebhookEventType } from '../../src/storage/lmdb/webhook-records.ts';
 import { Deliverer } from '../../src/webhooks/deliverer.ts';
 import { announcer } from '../../src/webhooks/occurrences.ts';
 import { deliveriesOf } from '../../src/webhooks/queue.ts';
@@ -14,7 +14,7 @@ import { resolver } from '../../src/webhooks/resolve.ts';
 import { type SendDeps, send } from '../../src/webhooks/send.ts';
 import { createWebhook, type NewSecret } from '../../src/webhooks/webhooks.ts';
 import { openTestStore, type TestClock, testClock, testHealth } from '../accounts/fixture.ts';
-import { testLog } from '../engine/postgres-fixture.ts';
+import { testLog } from '../accounts/store/postgres-fixture.ts';
 import { openReceiver } from './receiver.ts';
 
 /** Lets everything through that is on this machine. */

@@ -8,7 +8,13 @@ import { announcer } from '../../src/webhooks/occurrences.ts';
 import { leaseMs } from '../../src/webhooks/turns.ts';
 import { createWebhook } from '../../src/webhooks/webhooks.ts';
 import { testClock } from '../accounts/fixture.ts';
-import { closeSharedServer, newEngine, openNode, sharedServer, testLog } from '../engine/postgres-fixture.ts';
+import {
+  closeSharedServer,
+  newEngine,
+  openNode,
+  sharedServer,
+  testLog,
+} from '../accounts/store/postgres-fixture.ts';
 import { needing } from '../support/needing.ts';
 
 afterAll(closeSharedServer);

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { Deliverer, type Send } from '../../src/webhooks/deliverer.ts';
 import type { Outcome } from '../../src/webhooks/send.ts';
 import { testWebhook } from '../../src/webhooks/webhooks.ts';
-import { testLog } from '../engine/postgres-fixture.ts';
+import { testLog } from '../accounts/store/postgres-fixture.ts';
 import { openWebhooks } from './fixture.ts';
 
 describe('receivers that hang', () => {

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { createKey } from '../../src/accounts/application-keys.ts';
 import { createApplication } from '../../src/accounts/applications.ts';
-import type { ErrorCode } from '../../src/errors.ts';
-import type { Application } from '../../src/store/records.ts';
-import type { WebhookEventType } from '../../src/store/webhook-records.ts';
+import type { ErrorCode } from '../../src/contract/errors.ts';
+import type { Application } from '../../src/storage/lmdb/records.ts';
+import type { WebhookEventType } from '../../src/storage/lmdb/webhook-records.ts';
 import type { Findings, WatchTask } from '../../src/webhooks/findings.ts';
 import { Watch, type WatchDeps } from '../../src/webhooks/watch.ts';
-import { testLog } from '../engine/postgres-fixture.ts';
+import { testLog } from '../accounts/store/postgres-fixture.ts';
 import { openWebhooks, type WebhookFixture } from './fixture.ts';
 
 const nothing: Findings = { firstSeen: [], stale: [], refused: [] };

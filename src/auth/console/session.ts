@@ -1,7 +1,7 @@
 import { hashSecret, matchesHash } from '../../accounts/secrets.ts';
-import type { Draft } from '../../engine/engine.ts';
-import type { Session } from '../../store/auth-records.ts';
-import type { User } from '../../store/records.ts';
+import type { Draft } from '../../accounts/store/engine.ts';
+import type { Session } from '../../storage/lmdb/auth-records.ts';
+import type { User } from '../../storage/lmdb/records.ts';
 import { newTokenIdentity } from '../access-token.ts';
 import { consoleClientId } from '../clients.ts';
 import { newSessionId, sessionKey } from '../refresh-token.ts';

@@ -1,4 +1,4 @@
-import { ApiError } from '../../errors.ts';
+import { ApiError } from '../../contract/errors.ts';
 import type { Reply } from '../../http/types.ts';
 import { OAuthError } from '../oauth-error.ts';
 import { html } from './html.ts';

@@ -1,4 +1,4 @@
-import { replaceActive } from '../../active-characters.ts';
+import { replaceActive } from '../../contract/active-characters.ts';
 
 /** Text that is HTML. Only `html` makes it, so nothing gets into a page unescaped. */
 export class Html {

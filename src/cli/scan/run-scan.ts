@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { UsageError } from '../../flags.ts';
+import { UsageError } from '../../runtime/flags.ts';
 import { connect, type Item } from '../api.ts';
 import { readGiven } from '../command.ts';
 import type { Context } from '../context.ts';

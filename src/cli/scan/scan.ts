@@ -1,4 +1,4 @@
-import { nearest } from '../../nearest.ts';
+import { nearest } from '../../contract/nearest.ts';
 import { NameFinder, type Occurrence } from './names-in-text.ts';
 import type { SourceFile } from './source-files.ts';
 

@@ -1,4 +1,4 @@
-import { csvText } from '../../csv-text.ts';
+import { csvText } from '../../contract/csv-text.ts';
 
 /** A cell: numbers stay numbers, and what is absent is empty. */
 export type CsvValue = string | number | boolean | null | undefined;

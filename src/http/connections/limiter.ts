@@ -2,10 +2,10 @@
  * src/http/connections: what keeps one address from taking the connections of all others. limiter.ts looks when open files run
  * low, surplus.ts decides which connections have to go.
  */
-import type { Clock } from '../../clock.ts';
-import type { IpNetworks } from '../../ip-networks.ts';
-import type { Log } from '../../log.ts';
-import { networkOf } from '../../network.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { IpNetworks } from '../../runtime/ip-networks.ts';
+import type { Log } from '../../runtime/log.ts';
+import { networkOf } from '../../runtime/network.ts';
 import type { Descriptors, Peer } from './descriptors.ts';
 import { surplusOf } from './surplus.ts';
 

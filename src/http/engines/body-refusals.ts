@@ -1,4 +1,4 @@
-import { ApiError } from '../../errors.ts';
+import { ApiError } from '../../contract/errors.ts';
 
 /** The refusal of a body over the limit. */
 export function tooLarge(limit: number): ApiError {

@@ -1,6 +1,6 @@
 import { dlopen, ptr } from 'bun:ffi';
 import { readdirSync, readFileSync } from 'node:fs';
-import { plainAddress } from '../../ip-address.ts';
+import { plainAddress } from '../../runtime/ip-address.ts';
 import type { Descriptors, Peer } from '../connections/descriptors.ts';
 
 /** Of Linux: `AF_INET`, `AF_INET6`, `IPPROTO_TCP`, `TCP_INFO`, `SHUT_RDWR`. */

@@ -1,4 +1,4 @@
-import { ApiError } from '../../errors.ts';
+import { ApiError } from '../../contract/errors.ts';
 import { type AddressOf, type ByteBudget, ClientGone, type Request } from '../types.ts';
 import type { Arriving, BodyDeadlines } from './body-deadlines.ts';
 import { tooLarge, tooSlow } from './body-refusals.ts';

@@ -1,4 +1,4 @@
-import { ApiError } from '../../errors.ts';
+import { ApiError } from '../../contract/errors.ts';
 
 /** `uri-host [ ":" port ]` (RFC 9110 §7.2) without a comma, which is what two `Host` headers are joined with. */
 const host = /^(?:\[[0-9a-f:.]+\]|[\w.~!$&'()*+;=%-]+)(?::\d*)?$/i;

@@ -1,4 +1,4 @@
-import { ApiError } from '../../errors.ts';
+import { ApiError } from '../../contract/errors.ts';
 import { percentDecode } from '../percent.ts';
 
 /** The refusal of a path that is not plain. */

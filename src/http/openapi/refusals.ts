@@ -1,4 +1,4 @@
-import { catalogue, type ErrorCode } from '../../errors.ts';
+import { catalogue, type ErrorCode } from '../../contract/errors.ts';
 import type { Refusals } from '../endpoint.ts';
 import { Components } from './components.ts';
 import { RetryAfter } from './headers.ts';

@@ -2,9 +2,9 @@
  * src/http/proxies: where a request comes from when a proxy is in between. client-address.ts decides it, with what the proxy's
  * header says.
  */
-import { plainAddress, withoutZone } from '../../ip-address.ts';
-import { IpNetworks } from '../../ip-networks.ts';
-import type { Log } from '../../log.ts';
+import { plainAddress, withoutZone } from '../../runtime/ip-address.ts';
+import { IpNetworks } from '../../runtime/ip-networks.ts';
+import type { Log } from '../../runtime/log.ts';
 import type { AddressOf } from '../types.ts';
 import { forwardedNodes } from './forwarded.ts';
 import { forwardedForNodes } from './forwarded-for.ts';

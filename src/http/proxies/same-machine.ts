@@ -1,5 +1,5 @@
-import { plainAddress, withoutZone } from '../../ip-address.ts';
-import { IpNetworks } from '../../ip-networks.ts';
+import { plainAddress, withoutZone } from '../../runtime/ip-address.ts';
+import { IpNetworks } from '../../runtime/ip-networks.ts';
 import type { Request } from '../types.ts';
 
 const loopback = new IpNetworks(['loopback']);

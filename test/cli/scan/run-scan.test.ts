@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import Ajv from 'ajv';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { runScan } from '../../../src/cli/scan/run-scan.ts';
-import { UsageError } from '../../../src/flags.ts';
+import { UsageError } from '../../../src/runtime/flags.ts';
 import { createKey, manage } from '../../support/binary.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 import { administrator } from '../administrator.ts';

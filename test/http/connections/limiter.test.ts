@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Peer } from '../../../src/http/connections/descriptors.ts';
 import { ConnectionLimiter, usualLimit } from '../../../src/http/connections/limiter.ts';
-import { IpNetworks } from '../../../src/ip-networks.ts';
+import { IpNetworks } from '../../../src/runtime/ip-networks.ts';
 
 /** A limiter of a process that has these connections and ten other files open. */
 function limiterOf(peers: Peer[], perAddress?: number) {

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { clientAddress, type Proxies } from '../../../src/http/proxies/client-address.ts';
-import { plainAddress } from '../../../src/ip-address.ts';
-import { IpNetworks, readNetworks } from '../../../src/ip-networks.ts';
+import { plainAddress } from '../../../src/runtime/ip-address.ts';
+import { IpNetworks, readNetworks } from '../../../src/runtime/ip-networks.ts';
 import { fakeRequest } from '../support/fake-request.ts';
 
 /** The addresses that one listener finds, and what it warns of. */

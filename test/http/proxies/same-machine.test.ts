@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { isFromSameMachine } from '../../../src/http/proxies/same-machine.ts';
-import { IpNetworks } from '../../../src/ip-networks.ts';
+import { IpNetworks } from '../../../src/runtime/ip-networks.ts';
 
 const nobody = new IpNetworks([]);
 

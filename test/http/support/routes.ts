@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LargeBodies } from '../../../src/admission/large-bodies.ts';
 import { readBody } from '../../../src/http/body.ts';
 import { parseQuery } from '../../../src/http/query.ts';
 import { createRouter } from '../../../src/http/router.ts';
 import { ClientGone, type Dispatch, type Reply, type Request, type Route } from '../../../src/http/types.ts';
+import { LargeBodies } from '../../../src/ingest/admission/large-bodies.ts';
 
 /** Most bytes of a body that these routes take. */
 export const bodyLimit = 65_536;

@@ -1,7 +1,7 @@
 import type { Signal } from '@preact/signals';
-import type { LedgerEntryShown, LedgerShown } from '../../../manage/ledger-shape.ts';
-import type { UsageShown } from '../../../manage/report-shapes.ts';
-import type { UnattributedRefusalShown } from '../../../manage/unattributed-shape.ts';
+import type { LedgerEntryShown, LedgerShown } from '../../../management/ledger-shape.ts';
+import type { UsageShown } from '../../../management/report-shapes.ts';
+import type { UnattributedRefusalShown } from '../../../management/unattributed-shape.ts';
 import { applicationSettingsAddress, environmentAddress } from '../../address.ts';
 import { resource, withQuery } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';

@@ -1,5 +1,5 @@
-import type { LedgerEntryShown, LedgerShown } from '../../../manage/ledger-shape.ts';
-import type { UnattributedRefusalShown } from '../../../manage/unattributed-shape.ts';
+import type { LedgerEntryShown, LedgerShown } from '../../../management/ledger-shape.ts';
+import type { UnattributedRefusalShown } from '../../../management/unattributed-shape.ts';
 
 /** How long the page waits in silence before it shows everything that may have gone wrong, ms. */
 export const patienceMs = 30_000;

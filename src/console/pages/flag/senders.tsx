@@ -1,4 +1,4 @@
-import type { FeatureSendersShown, SenderShown } from '../../../manage/senders-shape.ts';
+import type { FeatureSendersShown, SenderShown } from '../../../management/senders-shape.ts';
 import { usePoll } from '../../api/poll.ts';
 import { messageOf } from '../../api/problem.ts';
 import { now } from '../../clock.ts';

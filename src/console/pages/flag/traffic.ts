@@ -1,5 +1,5 @@
-import type { FeatureDetailShown } from '../../../manage/feature-shape.ts';
-import type { FeatureUsageShown } from '../../../manage/report-shapes.ts';
+import type { FeatureDetailShown } from '../../../management/feature-shape.ts';
+import type { FeatureUsageShown } from '../../../management/report-shapes.ts';
 import type { Buckets, ChartSeries, Marker, Tone } from '../../parts/chart/series.ts';
 import { toneOf } from '../../parts/chart/series.ts';
 import { type Bounds, widths } from '../../range.ts';

@@ -1,5 +1,5 @@
-import type { FeatureDetailShown } from '../../../manage/feature-shape.ts';
-import type { VerdictAction, VerdictKind, VerdictShown } from '../../../manage/verdict-shape.ts';
+import type { FeatureDetailShown } from '../../../management/feature-shape.ts';
+import type { VerdictAction, VerdictKind, VerdictShown } from '../../../management/verdict-shape.ts';
 
 /** How times and lists are written: in the reader's locale. */
 export interface Wording {

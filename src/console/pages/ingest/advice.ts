@@ -1,5 +1,5 @@
-import type { ErrorCode } from '../../../errors.ts';
-import type { LedgerNote } from '../../../ledger/notes.ts';
+import type { ErrorCode } from '../../../contract/errors.ts';
+import type { LedgerNote } from '../../../ingest/ledger/notes.ts';
 
 /** Codes of the management API only, which no ledger has. */
 type OfOtherRoutes =

@@ -1,4 +1,4 @@
-import type { ClusterShown } from '../../../manage/cluster-shape.ts';
+import type { ClusterShown } from '../../../management/cluster-shape.ts';
 import { format } from '../../format.ts';
 import { type Column, Table } from '../../parts/table.tsx';
 

@@ -1,4 +1,4 @@
-import type { ServiceStatusShown } from '../../../manage/status-shape.ts';
+import type { ServiceStatusShown } from '../../../management/status-shape.ts';
 
 /** Seconds between two statuses, and how many are drawn. */
 export const recentWidth = 2;

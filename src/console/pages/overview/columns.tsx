@@ -1,6 +1,6 @@
 import type { ReadonlySignal } from '@preact/signals';
-import type { OverviewFeature, OverviewShown } from '../../../manage/overview-shape.ts';
-import type { VerdictKind } from '../../../manage/verdict-shape.ts';
+import type { OverviewFeature, OverviewShown } from '../../../management/overview-shape.ts';
+import type { VerdictKind } from '../../../management/verdict-shape.ts';
 import { environmentAddress, kept } from '../../address.ts';
 import { withQuery } from '../../api/client.ts';
 import { now } from '../../clock.ts';

@@ -1,4 +1,4 @@
-import type { ExposureShown } from '../../../manage/identities.ts';
+import type { ExposureShown } from '../../../management/identities.ts';
 import { format } from '../../format.ts';
 import { type Column, Table } from '../../parts/table.tsx';
 import type { Kept } from './kept.ts';

@@ -1,16 +1,16 @@
 import type { Static } from 'typebox';
-import type * as apiKeys from '../../../manage/api-keys.ts';
-import type * as applications from '../../../manage/applications.ts';
-import type * as audit from '../../../manage/audit.ts';
-import type * as clients from '../../../manage/clients.ts';
-import type * as deletions from '../../../manage/deletions.ts';
-import type * as keys from '../../../manage/keys.ts';
-import type { OriginCheckShown } from '../../../manage/origin-check-shape.ts';
-import type { SignInSessions } from '../../../manage/session-shape.ts';
-import type * as limits from '../../../manage/team-limits.ts';
-import type * as teams from '../../../manage/teams.ts';
-import type * as users from '../../../manage/user-shape.ts';
-import type * as webhooks from '../../../manage/webhook-shape.ts';
+import type * as apiKeys from '../../../management/api-keys.ts';
+import type * as applications from '../../../management/applications.ts';
+import type * as audit from '../../../management/audit.ts';
+import type * as clients from '../../../management/clients.ts';
+import type * as deletions from '../../../management/deletions.ts';
+import type * as keys from '../../../management/keys.ts';
+import type { OriginCheckShown } from '../../../management/origin-check-shape.ts';
+import type { SignInSessions } from '../../../management/session-shape.ts';
+import type * as limits from '../../../management/team-limits.ts';
+import type * as teams from '../../../management/teams.ts';
+import type * as users from '../../../management/user-shape.ts';
+import type * as webhooks from '../../../management/webhook-shape.ts';
 
 /** What the API shows, as its endpoints declare it. */
 

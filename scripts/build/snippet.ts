@@ -1,0 +1,32 @@
+/** Builds the sender for pages (`src/snippet`), which the metrics host serves. */
+import { gzipSync } from 'node:zlib';
+import type { SnippetFiles } from '../../src/ingest/telemetry/snippet.ts';
+import { notePackages } from './contents.ts';
+
+/** It stays below this, gzipped: every visitor of every page loads it. */
+const maxGzipBytes = 1536;
+
+/**
+ * @param inside gets the folders of the npm packages that are part of it
+ * @throws {Error} when it does not compile, or has become too large
+ */
+export async function buildSnippet(root: string, inside: Set<string>): Promise<SnippetFiles> {
+  const folder = `${root}/src/snippet`;
+  const output = await Bun.build({
+    metafile: true,
+    entrypoints: [`${folder}/snippet.ts`],
+    target: 'browser',
+    minify: true,
+    throw: false,
+  });
+  if (!output.success) throw new AggregateError(output.logs, output.logs.map(String).join('\n'));
+  notePackages(output.metafile, inside);
+  const script = (await output.outputs[0]!.text()).trim();
+  const { length } = gzipSync(script, { level: 9 });
+  console.error(`snippet: ${length} bytes gzipped`);
+  if (length > maxGzipBytes)
+    throw new Error(
+      `The snippet has become too large: ${length} bytes gzipped, and it may have ${maxGzipBytes}`,
+    );
+  return { script, declarations: await Bun.file(`${folder}/declarations.d.ts`).text() };
+}

@@ -1,0 +1,126 @@
+import { ApiError, storeUnavailable } from '../../contract/errors.ts';
+import type { AccountRecords, AccountStore, TableName } from '../../storage/lmdb/accounts.ts';
+import type { StoreHealth } from '../../storage/lmdb/store-health.ts';
+import { type KeyRange, type MemoryTable, memoryTables, type Reader, type Write } from './engine.ts';
+
+type Records = { readonly [Name in MemoryTable]: Map<string, AccountRecords[Name]> };
+
+/** What is on disk: some tables are read from memory, the others from the store. */
+export class Committed implements Reader {
+  protected readonly store: AccountStore;
+  readonly #health: Pick<StoreHealth, 'ready' | 'failed'>;
+  readonly #records: Records;
+  readonly #listeners: ((writes: readonly Write[]) => void)[] = [];
+
+  /** @param health is told of commits that fail; while it is not ready, nothing is written */
+  constructor(store: AccountStore, health: Pick<StoreHealth, 'ready' | 'failed'>) {
+    this.store = store;
+    this.#health = health;
+    this.#records = Object.fromEntries(memoryTables.map((table) => [table, load(store, table)])) as Records;
+  }
+
+  /** Whether the disk takes changes. */
+  get canKeep(): boolean {
+    return this.#health.ready;
+  }
+
+  get<Name extends TableName>(table: Name, key: string): AccountRecords[Name] | undefined {
+    const records = this.#inMemory(table);
+    return (records === undefined ? this.store[table].get(key) : records.get(key)) as
+      | AccountRecords[Name]
+      | undefined;
+  }
+
+  has(table: TableName, key: string): boolean {
+    return this.#inMemory(table)?.has(key) ?? this.store[table].doesExist(key);
+  }
+
+  keys(table: TableName, range: KeyRange): Iterable<string> {
+    return this.store[table].getKeys(range);
+  }
+
+  records<Name extends MemoryTable>(table: Name): ReadonlyMap<string, AccountRecords[Name]> {
+    return this.#records[table];
+  }
+
+  onCommit(listener: (writes: readonly Write[]) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  /**
+   * Puts writes on disk in one transaction, and shows them to readers and listeners. When it rejects, none was kept.
+   * @param also called within the transaction
+   * @param shown called when readers see the writes, before the listeners
+   * @throws {ApiError} `store_unavailable`
+   */
+  protected async commit(writes: readonly Write[], also = () => {}, shown = () => {}): Promise<void> {
+    if (!this.canKeep) throw storeAway();
+    try {
+      await write(this.store, writes, also);
+    } catch (error) {
+      this.refresh();
+      this.#health.failed(error);
+      throw storeAway();
+    }
+    for (const { table, key, value } of writes) {
+      const records = this.#inMemory(table);
+      if (value === undefined) records?.delete(key);
+      else records?.set(key, value);
+    }
+    this.refresh();
+    shown();
+    for (const listener of this.#listeners) listener(writes);
+  }
+
+  /** Shows what another thread or process has put into the store: reading goes on with what is there now. */
+  protected refresh(): void {
+    this.store.lmdb.resetReadTxn();
+  }
+
+  #inMemory(table: TableName): Map<string, unknown> | undefined {
+    return (this.#records as Partial<Record<TableName, Map<string, unknown>>>)[table];
+  }
+}
+
+function load<Name extends MemoryTable>(store: AccountStore, table: Name): Map<string, AccountRecords[Name]> {
+  const entries = store[table]
+    .getRange()
+    .map(({ key, value }) => [key, value as AccountRecords[Name]] as const);
+  return new Map(entries);
+}
+
+/** Puts writes into the store, within a transaction. */
+export function applyWrites(store: AccountStore, writes: readonly Write[]): void {
+  for (const { table, key, value } of writes) {
+    if (value === undefined) void store[table].remove(key);
+    else void (store[table] as { put(key: string, value: unknown): unknown }).put(key, value);
+  }
+}
+
+/**
+ * A thread of ours would be as fast as LMDB's, but it would open the store a second time: the lock file with it, and closing
+ * that again gives up the locks of the whole process (POSIX has it so). `flagmeter keys rotate` would then find the store
+ * unused, and set its locks up anew beneath the running service.
+ * @throws {FileGone} when it went to a file that was removed or replaced
+ * @throws {Error} LMDB's, with its number as `code`
+ */
+async function write(store: AccountStore, writes: readonly Write[], also: () => void): Promise<void> {
+  try {
+    // Only the promise of the whole batch means that it is on disk.
+    await store.lmdb.batch(() => {
+      applyWrites(store, writes);
+      also();
+    });
+  } catch (error) {
+    // LMDB rejects with an error that has the real one as a promise, which must not stay without a handler.
+    const { commitError } = error as { commitError?: Promise<never> };
+    await commitError;
+    throw error;
+  }
+  store.lmdb.fileIdentity.check();
+}
+
+/** The refusal of what the disk of this node does not take. */
+export function storeAway(): ApiError {
+  return new ApiError('store_unavailable', storeUnavailable.changeNotKept, 5);
+}

@@ -1,0 +1,143 @@
+import { engineAway } from '../../contract/errors.ts';
+import { type AccountStore, accountTables, type TableName } from '../../storage/lmdb/accounts.ts';
+import { type CopyState, copyStateWriter, readCopyState } from '../../storage/lmdb/copy-state.ts';
+import type { StoreHealth } from '../../storage/lmdb/store-health.ts';
+import { Committed } from './committed.ts';
+import type { Write } from './engine.ts';
+import type { AccountChange, Place } from './history.ts';
+
+/**
+ * The node's own copy of the accounts of an engine, in LMDB and in memory. Where it stands in the history of the engine is on
+ * disk together with the records. Changes are applied one after another.
+ */
+export class Copy extends Committed {
+  readonly #writeState: (state: CopyState) => void;
+  #state: CopyState;
+  #era = 0;
+  #applying: Promise<unknown> = Promise.resolve();
+
+  /** @param store has the state of a copy */
+  constructor(store: AccountStore, health: Pick<StoreHealth, 'ready' | 'failed'>) {
+    super(store, health);
+    const state = readCopyState(store.lmdb);
+    if (state === undefined) throw new Error('Cannot open a copy of an engine: these accounts are none');
+    this.#writeState = copyStateWriter(store.lmdb);
+    this.#state = state;
+  }
+
+  /** The change that it has applied last. */
+  get place(): Place {
+    return { version: this.#state.version, id: this.#state.change };
+  }
+
+  /** Counts how often it was replaced: what was read for an earlier era does not fit any more. */
+  get era(): number {
+    return this.#era;
+  }
+
+  get state(): CopyState {
+    return this.#state;
+  }
+
+  /** Whether it has all tables that this program knows. */
+  get hasAllTables(): boolean {
+    return this.#state.tables === allTables;
+  }
+
+  /**
+   * Applies changes that follow each other, as far as they are not here yet; resolves when they can be read.
+   * @param era when they were read
+   * @param settled what was open after a loss is done by these changes
+   * @throws {ApiError} `store_unavailable`, `engine_unavailable`
+   */
+  advance(changes: readonly AccountChange[], era: number, settled = false): Promise<void> {
+    return this.#inTurn(async () => {
+      if (era !== this.#era) throw engineAway();
+      const news = changes.filter(({ version }) => version > this.#state.version);
+      const { version, id } = news.at(-1) ?? this.place;
+      const lossOpen = this.#state.lossOpen && !settled;
+      if (news.length === 0 && lossOpen === this.#state.lossOpen) return;
+      const state = { ...this.#state, version, change: id, lossOpen };
+      await this.#commit(lastOfEach(news), state);
+    });
+  }
+
+  /**
+   * Replaces all records.
+   * @param isLoss changes were here that the engine has lost
+   * @throws {ApiError} `store_unavailable`
+   */
+  replace(records: readonly Write[], place: Place, isLoss: boolean): Promise<void> {
+    return this.#inTurn(() => {
+      const { version, id: change } = place;
+      const state = {
+        ...this.#state,
+        version,
+        change,
+        tables: allTables,
+        ...this.#lossAfter(records, isLoss),
+      };
+      this.#era += 1;
+      return this.#commit(this.#difference(records), state);
+    });
+  }
+
+  /**
+   * What is to be done after a replacement. Marks of repairs grow: one that is above all that this copy has seen was made after what it
+   * has lost, by another node.
+   */
+  #lossAfter(records: readonly Write[], isLoss: boolean): Pick<CopyState, 'lossOpen' | 'lossMark'> {
+    if (!isLoss) return { lossOpen: this.#state.lossOpen };
+    const found = records.find(({ table, key }) => table === 'numbers' && key === repairMark)?.value;
+    const lossMark = typeof found === 'number' ? found : 0;
+    return { lossOpen: lossMark <= (this.get('numbers', repairMark) ?? 0), lossMark };
+  }
+
+  #inTurn(action: () => Promise<void>): Promise<void> {
+    const done = this.#applying.then(action);
+    this.#applying = done.catch(() => {});
+    return done;
+  }
+
+  #commit(writes: readonly Write[], state: CopyState): Promise<void> {
+    const shown = () => {
+      this.#state = state;
+    };
+    return this.commit(writes, () => this.#writeState(state), shown);
+  }
+
+  /** The writes that lead from what is here to `records`. */
+  #difference(records: readonly Write[]): Write[] {
+    const wanted = new Set(records.map(placeOf));
+    this.refresh();
+    const found = accountTables.flatMap((table) =>
+      Array.from(this.store[table].getKeys(), (key) => ({ table, key, value: undefined }) as Write),
+    );
+    const gone = found.filter((record) => !wanted.has(placeOf(record)) && !isOwn(record.table, record.key));
+    const changed = records.filter(
+      ({ table, key, value }) => JSON.stringify(this.store[table].get(key)) !== JSON.stringify(value),
+    );
+    return [...gone, ...changed];
+  }
+}
+
+const placeOf = ({ table, key }: Pick<Write, 'table' | 'key'>): string => `${table} ${key}`;
+
+/** The number that each repair after a loss raises. */
+export const repairMark = 'lossRepair';
+
+/** The last write of each record: listeners hear of each once, as when it is changed here. */
+function lastOfEach(changes: readonly AccountChange[]): readonly Write[] {
+  const [only, ...more] = changes;
+  if (only !== undefined && more.length === 0) return only.writes;
+  const last = new Map(changes.flatMap(({ writes }) => writes.map((write) => [placeOf(write), write])));
+  return [...last.values()];
+}
+
+/** Whether a record belongs to the file, and not to the accounts. */
+export function isOwn(table: TableName, key: string): boolean {
+  return table === 'numbers' && key === 'layout';
+}
+
+/** The tables that this program copies. */
+export const allTables = accountTables.join(' ');

@@ -1,0 +1,165 @@
+import { ApiError } from '../../contract/errors.ts';
+import { type Clock, systemClock } from '../../runtime/clock.ts';
+import type { Histogram } from '../../runtime/histogram.ts';
+import { asPart, currentSpan } from '../../runtime/spans.ts';
+import type { AccountStore } from '../../storage/lmdb/accounts.ts';
+import { CommitWatch, type SlowCommits } from '../../storage/lmdb/commit-watch.ts';
+import type { StoreHealth } from '../../storage/lmdb/store-health.ts';
+import { Committed, storeAway } from './committed.ts';
+import type { Engine, EngineStatus, Plan, Reader } from './engine.ts';
+import { Layer } from './layer.ts';
+import type { ListedThrottle, Throttles } from './throttles.ts';
+
+/** Changes that wait for one commit. Each holds a request, so they are bounded like those. */
+const maxWaiting = 10_000;
+
+/** Changes that share a commit. */
+class Group {
+  readonly layer: Layer;
+  waiting = 0;
+  /** Resolves when all of it is on disk; rejects as it was refused. */
+  readonly settled: Promise<void>;
+  keep: () => void = () => {};
+  refuse: (error: Error) => void = () => {};
+
+  /** @param below what the first of them is made to */
+  constructor(below: Reader) {
+    this.layer = new Layer(below);
+    this.settled = new Promise((resolve, reject) => {
+      this.keep = resolve;
+      this.refuse = reject;
+    });
+    this.settled.catch(() => {}); // It may have no one who waits.
+  }
+}
+
+/**
+ * Keeps the accounts in the LMDB of the data directory. While one commit is on its way the next group of changes gathers
+ * (group commit): the disk sets the size of the groups, no timer does.
+ */
+export class EmbeddedEngine extends Committed implements Engine {
+  readonly version = 0;
+  readonly throttles = throttlesIn(this);
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  readonly #watch: CommitWatch;
+  #onItsWay: Group | undefined;
+  #gathering: Group;
+  #draining: Promise<void> | undefined;
+  #isClosed = false;
+
+  /** Reads what is kept in memory. No other engine may write to the store meanwhile. */
+  constructor(
+    store: AccountStore,
+    health: Pick<StoreHealth, 'ready' | 'failed'>,
+    clock: Pick<Clock, 'monotonic'> = systemClock,
+    slow?: SlowCommits,
+  ) {
+    super(store, health);
+    this.#clock = clock;
+    this.#watch = new CommitWatch('accounts', slow);
+    this.#gathering = new Group(this);
+  }
+
+  /** This process is the only one that writes. */
+  current(): undefined {
+    return undefined;
+  }
+
+  status(): EngineStatus {
+    return { kind: 'embedded', trouble: undefined, version: this.version };
+  }
+
+  get commitTimes(): Histogram {
+    return this.#watch.times;
+  }
+
+  async change<T>(plan: Plan<T>): Promise<T> {
+    const group = this.#gathering;
+    if (group.waiting >= maxWaiting)
+      throw new ApiError('backpressure', 'Too many changes wait for the disk; try again', 1);
+    const draft = new Layer(group.layer);
+    let outcome: () => T;
+    try {
+      const result = plan(draft);
+      if (!draft.isEmpty) this.#add(draft);
+      outcome = () => result;
+    } catch (error) {
+      outcome = () => {
+        throw error;
+      };
+    }
+    // A plan without writes waits, too: what it has read, or was refused for, may not be on disk yet.
+    const settled = this.#settled();
+    if (settled !== undefined) await asPart(currentSpan(), 'wait for commit of accounts', () => settled);
+    return outcome();
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#draining;
+  }
+
+  /** @throws {ApiError} `store_unavailable` */
+  #add(draft: Layer): void {
+    if (this.#isClosed || !this.canKeep) throw storeAway();
+    this.#gathering.layer.write(draft.writes);
+    this.#draining ??= this.#drain();
+  }
+
+  /** Resolves when everything that plans have drafted until now is on disk. */
+  #settled(): Promise<void> | undefined {
+    const group = this.#gathering.layer.isEmpty ? this.#onItsWay : this.#gathering;
+    if (group !== undefined) group.waiting += 1;
+    return group?.settled;
+  }
+
+  async #drain(): Promise<void> {
+    while (!this.#gathering.layer.isEmpty) {
+      const group = this.#gathering;
+      this.#onItsWay = group;
+      this.#gathering = new Group(group.layer);
+      try {
+        await this.#commitGroup(group);
+        group.keep();
+      } catch (error) {
+        // What has gathered since was built on what failed.
+        for (const each of [group, this.#gathering]) each.refuse(error as Error);
+        this.#onItsWay = undefined;
+        this.#gathering = new Group(this);
+      }
+    }
+    this.#draining = undefined;
+  }
+
+  #commitGroup({ layer: { writes } }: Group): Promise<void> {
+    const began = this.#clock.monotonic();
+    return this.commit(writes, undefined, () => {
+      this.#watch.took(this.#clock.monotonic() - began, { writes: writes.length });
+      this.#gathering.layer.putOn(this);
+      this.#onItsWay = undefined;
+    });
+  }
+}
+
+/** Failed sign-ins are counted in the accounts themselves, by plans. */
+function throttlesIn(engine: Engine): Throttles {
+  const table = 'loginThrottles';
+  return {
+    change: (_keys, decide) =>
+      engine.change((draft) =>
+        decide({
+          get: (key) => draft.get(table, key),
+          put: (key, failures) => draft.put(table, key, failures),
+          remove: (key) => draft.remove(table, key),
+        }),
+      ),
+    async list(after, limit) {
+      const found: ListedThrottle[] = [];
+      for (const key of engine.keys(table, { start: `${after}!`, end: '~' })) {
+        found.push({ key, failures: engine.get(table, key)! });
+        if (found.length === limit) break;
+      }
+      return found;
+    },
+  };
+}

@@ -1,0 +1,63 @@
+import type { Command } from './command.ts';
+import { jsonFlag } from './common-flags.ts';
+import { allowAsynchronousFlag, engineFlags, engineKeyFileFlag } from './engine-flags.ts';
+import { flag } from './fields.ts';
+import { passwordFile } from './server-commands.ts';
+
+export const engineInitCommand: Command = {
+  name: 'engine init',
+  summary: 'Prepare a PostgreSQL for several nodes; print its first administrator and API key, once',
+  flags: [
+    flag('admin-email EMAIL', 'E-mail address that the administrator signs in with', { required: true }),
+    ...engineFlags,
+    engineKeyFileFlag,
+    passwordFile('admin-password-file'),
+    allowAsynchronousFlag,
+    jsonFlag,
+  ],
+};
+
+export const engineAdoptCommand: Command = {
+  name: 'engine adopt',
+  summary: 'Fill an empty PostgreSQL from the data directory of a single machine or of a node',
+  flags: [
+    flag('data DIR', 'Data directory of the store', { file: true, more: 'FLAGMETER_DATA' }),
+    flag('from-replica', 'Restore a lost PostgreSQL from what a node holds'),
+    flag('set-aside NAME', 'Restore what the node has set aside, instead of what has the latest accounts'),
+    flag('dry-run', 'List what the node holds, also while it runs, and change nothing'),
+    ...engineFlags,
+    engineKeyFileFlag,
+    allowAsynchronousFlag,
+    jsonFlag,
+  ],
+};
+
+export const engineKeyCommand: Command = {
+  name: 'engine key',
+  summary: 'Make a key file for the secrets in an engine',
+  flags: [flag('out FILE', 'A file that does not exist yet', { file: true, required: true })],
+};
+
+export const engineStatusCommand: Command = {
+  name: 'engine status',
+  summary: 'Show nodes, what they have not shipped, and what to change',
+  flags: [...engineFlags, engineKeyFileFlag, jsonFlag],
+};
+
+export const engineMigrateCommand: Command = {
+  name: 'engine migrate',
+  summary: 'Bring the tables to the layout of this program, while nodes run',
+  flags: [...engineFlags, jsonFlag],
+};
+
+export const engineForgetNodeCommand: Command = {
+  name: 'engine forget-node',
+  summary: 'Give up a node that is gone for good, and say what it has not shipped',
+  operand: { name: 'NODE', description: 'Its name, or the id of its directory' },
+  flags: [
+    ...engineFlags,
+    flag('force', 'Forget it although it was heard from within the last ten minutes'),
+    flag('yes', 'Do not ask for confirmation'),
+    jsonFlag,
+  ],
+};

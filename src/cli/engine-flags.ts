@@ -1,0 +1,28 @@
+import type { Flag } from './command.ts';
+import { flag } from './fields.ts';
+
+/** Where the engine is, for each command that opens one. */
+export const engineFlags: readonly Flag[] = [
+  flag('engine URL', 'PostgreSQL with all of its hosts; better use --engine-file', {
+    more: 'postgres://USER:PASSWORD@HOST,HOST/DATABASE, FLAGMETER_ENGINE',
+  }),
+  flag('engine-file FILE', 'File with the URL, and nothing else', {
+    file: true,
+    more: 'FLAGMETER_ENGINE_FILE',
+  }),
+  flag('config FILE', 'JSON file that may name the engine', { file: true, more: 'FLAGMETER_CONFIG' }),
+];
+
+export const allowAsynchronousFlag = flag(
+  'allow-asynchronous',
+  'Accept that a failover may lose counts and revocations',
+);
+
+export const engineKeyFileFlag = flag(
+  'engine-key-file FILE',
+  'File with the key that secrets are encrypted with',
+  {
+    file: true,
+    more: 'FLAGMETER_ENGINE_KEY_FILE',
+  },
+);

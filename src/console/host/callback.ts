@@ -1,0 +1,69 @@
+import { consoleClientId } from '../../auth/clients.ts';
+import { redeemCode } from '../../auth/codes.ts';
+import type { ConsoleCallerDeps, ConsoleCallers } from '../../auth/console/caller.ts';
+import { beginConsoleSession } from '../../auth/console/session.ts';
+import { type Form, parseForm } from '../../auth/form.ts';
+import type { Endpoint } from '../../http/endpoint.ts';
+import type { Reply, Request } from '../../http/types.ts';
+import { type Attempt, endingCookie, findAttempt, verifierOf } from './attempt.ts';
+import { failurePage, signInFailed } from './failure-page.ts';
+import { callbackUrl, sendTo } from './sign-in.ts';
+
+export type CallbackDeps = ConsoleCallerDeps & { readonly console: ConsoleCallers };
+
+const unknownAttempt =
+  'This sign-in is over, or it was begun in another browser, or the browser keeps no cookies';
+const otherIssuer = 'The answer does not come from the auth host of this console';
+const codeRefused = 'The sign-in took too long, or was used before';
+
+/** What the auth host refuses with (RFC 6749 §4.1.2.1), as far as there is something to say of it. */
+const refusals: ReadonlyMap<string, string> = new Map([
+  ['access_denied', 'The sign-in was cancelled'],
+  ['temporarily_unavailable', 'The service cannot sign anyone in right now; try again in a minute'],
+]);
+
+/** `GET /console/callback`: takes the code of the auth host, and begins a session (RFC 6749 §4.1.2, §4.1.3). */
+export const callbackEndpoint: Endpoint<CallbackDeps> = {
+  method: 'GET',
+  path: '/console/callback',
+  access: { credential: 'Cookie of `/console/sign-in`, code', who: 'The browser that began to sign in' },
+  bind: (deps) => (request) => answer(deps, request).catch(failurePage),
+};
+
+async function answer(deps: CallbackDeps, request: Request): Promise<Reply> {
+  const { audience, issuer } = deps;
+  const parameters = parseForm(request.query);
+  const attempt = findAttempt(audience, request, parameters.get('state') ?? '');
+  if (attempt === undefined) return signInFailed(400, unknownAttempt);
+  const reply =
+    parameters.get('iss') === issuer // RFC 9207 §2.4
+      ? await finish(deps, request, attempt, parameters)
+      : signInFailed(400, otherIssuer);
+  return { ...reply, cookies: [...(reply.cookies ?? []), endingCookie(audience, attempt)] };
+}
+
+async function finish(
+  deps: CallbackDeps,
+  { remoteAddress }: Request,
+  attempt: Attempt,
+  parameters: Form,
+): Promise<Reply> {
+  const { audience, console } = deps;
+  const code = parameters.get('code');
+  if (code === undefined) {
+    const refusal = refusals.get(parameters.get('error') ?? '');
+    return signInFailed(400, refusal ?? 'The auth host has refused the sign-in');
+  }
+  const presented = {
+    code,
+    clientId: consoleClientId,
+    redirectUri: callbackUrl(audience),
+    verifier: verifierOf(attempt),
+  };
+  const redemption = await redeemCode(deps, presented, remoteAddress, beginConsoleSession);
+  if (redemption.outcome !== 'exchanged') return signInFailed(400, codeRefused);
+  return {
+    ...sendTo(new URL(audience).origin + attempt.returnTo),
+    cookies: [console.cookie.write(redemption.turn.cookie)],
+  };
+}

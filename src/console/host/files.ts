@@ -1,0 +1,38 @@
+import { gunzipSync } from 'node:zlib';
+import { codingFor } from '../../http/content-coding.ts';
+import type { Endpoint } from '../../http/endpoint.ts';
+import type { Handler, Reply } from '../../http/types.ts';
+import type { BundledFile, ConsoleBundle } from './bundle.ts';
+
+/** The endpoints of the files of a bundle: their names change with their content, so a browser may keep them for ever. */
+export function consoleFiles({ files }: ConsoleBundle): readonly Endpoint<unknown>[] {
+  return files.map((file) => ({
+    method: 'GET',
+    path: `/console/files/${file.name}`,
+    access: { credential: 'None', who: 'Everybody' },
+    bind: () => sender(file),
+  }));
+}
+
+function sender({ type, gzip, brotli }: BundledFile): Handler {
+  const headers = {
+    'content-type': type,
+    'cache-control': 'public, max-age=31536000, immutable',
+    vary: 'Accept-Encoding',
+  };
+  const encoded = (encoding: string, body: Buffer): Reply => ({
+    status: 200,
+    headers: { ...headers, 'content-encoding': encoding },
+    body,
+  });
+  const compressed = Buffer.from(gzip, 'base64');
+  const replies = {
+    br: encoded('br', Buffer.from(brotli, 'base64')),
+    gzip: encoded('gzip', compressed),
+  };
+  return (request) => {
+    const encoding = codingFor(request.header('accept-encoding'), ['br', 'gzip']);
+    if (encoding !== undefined) return replies[encoding];
+    return { status: 200, headers, body: gunzipSync(compressed) };
+  };
+}

@@ -1,0 +1,116 @@
+/*
+ * src/console-host: serves the console, a page that runs in the browser (src/console). pages.ts answers its addresses with one
+ * HTML document, files.ts sends its script and style sheet. sign-in.ts and callback.ts sign a browser in, with the steps of an
+ * OAuth client that keeps its tokens on the server (RFC 10017 §6.1), and session-endpoints.ts tells who is signed in.
+ */
+import { Html, html } from '../../auth/pages/html.ts';
+import type { Endpoint, Group } from '../../http/endpoint.ts';
+import type { Reply } from '../../http/types.ts';
+import type { ConsoleBundle } from './bundle.ts';
+import { consoleFiles } from './files.ts';
+
+/** What the page knows of the server before it asks. */
+export interface ConsoleSettings {
+  readonly version: string;
+  /** Public URLs of the hosts. */
+  readonly baseUrl: string;
+  readonly authUrl: string;
+  readonly metricsUrl: string;
+  /** HOST:PORT of the gRPC listener. */
+  readonly grpcAddress: string;
+  /** How long buckets are kept, ms. */
+  readonly retention: { readonly minutesMs: number; readonly hoursMs: number; readonly daysMs: number };
+}
+
+/**
+ * The addresses of the console. The page itself finds out what to show: also that there is nothing, at an address that was
+ * shortened or made too long.
+ */
+const paths = [
+  '/',
+  '/apps',
+  '/apps/:application',
+  '/apps/:application/:environment',
+  '/apps/:application/:environment/:page',
+  '/apps/:application/:environment/:page/:more',
+  '/settings',
+  '/settings/:page',
+  '/settings/:page/:more',
+  '/console',
+  '/console/signed-in',
+];
+
+/** The console's pages and files. */
+export function consolePages(bundle: ConsoleBundle): Group<ConsoleSettings> {
+  const pages = paths.map(
+    (path): Endpoint<ConsoleSettings> => ({
+      method: 'GET',
+      path,
+      access: { credential: 'None', who: 'Everybody; the page asks them to sign in' },
+      bind(settings) {
+        const page = pageReply(bundle, settings);
+        return () => page;
+      },
+    }),
+  );
+  return { tag: 'Console', description: 'The web console.', endpoints: [...pages, ...consoleFiles(bundle)] };
+}
+
+function pageReply(bundle: ConsoleBundle, settings: ConsoleSettings): Reply {
+  const root = new URL(settings.baseUrl).pathname.replace(/\/$/, '');
+  const file = (name: string) => `${root}/console/files/${name}`;
+  const document = html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<title>flagmeter</title>
+<link rel="icon" href="${icon}">
+<link rel="stylesheet" href="${file(bundle.style)}">
+<script type="application/json" id="settings">${jsonForScript(settings)}</script>
+<script type="module" src="${file(bundle.script)}"></script>
+</head>
+<body>
+<div id="console"></div>
+<noscript>The console needs JavaScript. The command line does not: flagmeter help</noscript>
+</body>
+</html>
+`;
+  return {
+    status: 200,
+    headers: {
+      'content-type': 'text/html; charset=utf-8',
+      // The names of the files change with each version.
+      'cache-control': 'no-cache',
+      'content-security-policy': policy(settings),
+      'cross-origin-opener-policy': 'same-origin',
+      'referrer-policy': 'same-origin',
+      'x-frame-options': 'DENY',
+    },
+    body: document.text,
+  };
+}
+
+/** JSON inside a script element: nothing in it can end the element. */
+function jsonForScript(value: unknown): Html {
+  return new Html(JSON.stringify(value).replaceAll('<', '\\u003c'));
+}
+
+/** Three figures at a flagpole. */
+const icon = new Html(
+  'data:image/svg+xml,%3Csvg xmlns=%22http://www.w3.org/2000/svg%22 viewBox=%220 0 24 24%22 fill=%22none%22 ' +
+    'stroke=%22%235b6ee6%22 stroke-width=%223%22 stroke-linecap=%22round%22%3E' +
+    '%3Cpath d=%22M4 3v18M9 5h11M9 10h7M9 15h3%22/%3E%3C/svg%3E',
+);
+
+/** `Content-Security-Policy`: own scripts and styles only, requests to the configured hosts only, no text becomes markup. */
+function policy({ baseUrl, authUrl, metricsUrl }: ConsoleSettings): string {
+  const others = [baseUrl, authUrl, metricsUrl].map((url) => new URL(url).origin);
+  const connect = ["'self'", ...new Set(others)].join(' ');
+  return (
+    `default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src ${connect}; ` +
+    "form-action 'self'; frame-ancestors 'none'; base-uri 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+  );
+}

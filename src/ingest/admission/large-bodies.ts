@@ -1,0 +1,97 @@
+import { ApiError } from '../../contract/errors.ts';
+import type { ByteBudget } from '../../http/types.ts';
+import { RoundRobin } from '../../runtime/round-robin.ts';
+
+/** Bodies up to this size are processed on arrival and do not count towards the budget. Most packets are this small. */
+const smallBody = 4096;
+
+/** Bytes of large bodies that one turn of the event loop processes: some milliseconds of work. */
+const bytesPerTurn = 32 * 1024;
+
+/** The share of the budget that the waiting bodies of one sender may have. */
+const ownPart = 1 / 2;
+
+/** Something that takes memory, in bytes. */
+interface Sized {
+  readonly length: number;
+}
+
+/**
+ * Bodies that are large enough to delay other requests. They share a memory budget from their first byte until they are
+ * processed. Each turn of the event loop processes only some of them, round-robin over their senders, so that small packets
+ * and other senders are served in between.
+ */
+export class LargeBodies implements ByteBudget {
+  readonly free = smallBody;
+  /** Bytes that are held. */
+  held = 0;
+  readonly #max: number;
+  readonly #nextTurn: (callback: () => void) => unknown;
+  /** Callbacks that resume the waiting bodies, by sender, weighted by their bytes. */
+  readonly #waiting = new RoundRobin<() => void>();
+  /** Bytes that the current turn of the event loop processes. */
+  #begun = 0;
+
+  /** @param max bytes; @param nextTurn calls back in the next turn of the event loop */
+  constructor(max: number, nextTurn: (callback: () => void) => unknown = setImmediate) {
+    this.#max = max;
+    this.#nextTurn = nextTurn;
+  }
+
+  take(bytes: number): void {
+    if (this.held + bytes > this.#max) throw tooMany();
+    this.held += bytes;
+  }
+
+  give(bytes: number): void {
+    this.held -= bytes;
+  }
+
+  /** Charges the budget for a body that the HTTP engine did not read. @throws {ApiError} `backpressure` */
+  hold({ length }: Sized): void {
+    if (length > this.free) this.take(length);
+  }
+
+  /** Returns the memory of a processed body to the budget. */
+  release({ length }: Sized): void {
+    if (length > this.free) this.give(length);
+  }
+
+  /**
+   * Resolves when it is the body's turn; `undefined` when that is now.
+   * @throws {ApiError} `backpressure` when too much of this sender waits already
+   */
+  turn({ length }: Sized, sender: string): Promise<void> | undefined {
+    if (length <= this.free) return undefined;
+    if (this.#waiting.weight === 0 && this.#begun < bytesPerTurn) {
+      this.#begin(length);
+      return undefined;
+    }
+    return this.#wait(sender, length);
+  }
+
+  #wait(sender: string, bytes: number): Promise<void> {
+    const own = this.#waiting.weightOf(sender);
+    if (own > 0 && own + bytes > ownPart * this.#max) throw tooMany();
+    return new Promise((go) => this.#waiting.add(sender, go, bytes));
+  }
+
+  #begin(bytes: number): void {
+    if (this.#begun === 0) this.#nextTurn(() => this.#goOn());
+    this.#begun += bytes;
+  }
+
+  #goOn(): void {
+    this.#begun = 0;
+    while (this.#begun < bytesPerTurn) {
+      const next = this.#waiting.take(() => true);
+      if (next === undefined) return;
+      this.#begin(next.weight);
+      next.item();
+    }
+  }
+}
+
+function tooMany(): ApiError {
+  return new ApiError('backpressure', 'Too many large bodies are being processed', 1);
+}

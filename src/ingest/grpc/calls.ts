@@ -1,0 +1,120 @@
+import { ApiError, refusalOf } from '../../contract/errors.ts';
+import { attemptsHeader, isRetry } from '../../grpc/attempts.ts';
+import type { Call, Method } from '../../grpc/call.ts';
+import { checkDeadline } from '../../grpc/deadline.ts';
+import { type RpcStatus, statusOf } from '../../grpc/status.ts';
+import { headerBytes, inflaterOf, isCompressed } from '../../http/grpc-frame.ts';
+import { SentBody } from '../../http/sent-body.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { notStarted } from '../not-started.ts';
+import type { ReportIntake, ReportTransport } from '../reports/intake.ts';
+import type { ReportKinds } from '../reports/kinds.ts';
+import { answerOf, type Operation, operations } from './operations.ts';
+
+/** What the calls need of the rest of the service. */
+export interface CallDeps {
+  readonly clock: Clock;
+  /** Most bytes of a message, inflated. */
+  readonly maxReport: number;
+  /** Told of every failure that is no refusal. It must not throw. */
+  onError(error: unknown): void;
+}
+
+/** A call that brings a report, and its frame until that is read. */
+interface ReportCall {
+  readonly call: Call;
+  frame: Buffer | undefined;
+}
+
+type Answer = Buffer | RpcStatus;
+type CallIntake = ReportIntake<ReportCall, Answer>;
+
+/** The methods that take reports. Until `begin` is called, they refuse them: gRPC listens before the service is ready. */
+export class ReportMethods {
+  readonly methods: readonly Method[];
+  readonly #deps: CallDeps;
+  readonly #intakes = new Map<Operation, CallIntake>();
+
+  constructor(deps: CallDeps) {
+    this.#deps = deps;
+    this.methods = operations.map((operation) => ({
+      path: operation.path,
+      receive: (call, frame) => this.#receive(operation, { call, frame }),
+      refused: (call, refusal) => this.#intakes.get(operation)?.refused({ call, frame: undefined }, refusal),
+    }));
+  }
+
+  begin(reports: ReportKinds): void {
+    const transport = grpcTransport(this.#deps);
+    for (const operation of operations) this.#intakes.set(operation, operation.open(reports, transport));
+  }
+
+  #receive(operation: Operation, incoming: ReportCall): void {
+    const intake = this.#intakes.get(operation);
+    const { call } = incoming;
+    try {
+      const answer = intake === undefined ? statusOf(notStarted) : intake.receive(incoming);
+      if (!(answer instanceof Promise)) send(call, answer);
+      else {
+        answer.then(
+          (answered) => send(call, answered),
+          (error) => this.#fail(call, error),
+        );
+      }
+    } catch (error) {
+      this.#fail(call, error);
+    }
+  }
+
+  #fail(call: Call, error: unknown): void {
+    this.#deps.onError(error);
+    call.fail(statusOf(refusalOf(error)));
+  }
+}
+
+function send(call: Call, answer: Answer): void {
+  if ('code' in answer) call.fail(answer);
+  else call.end(answer);
+}
+
+/** How much of a message that is not whole is searched for its sender. */
+const beginningBytes = 4096;
+
+function grpcTransport({ clock, maxReport }: CallDeps): ReportTransport<ReportCall, Answer> {
+  return {
+    transport: 'grpc',
+    // SDKs name themselves in `UA`, because their gRPC library writes `user-agent`.
+    userAgent: ({ call }) => call.header('ua') ?? call.header('user-agent'),
+    idempotencyKey: ({ call }) => call.header('idempotency-key'),
+    isRetry: ({ call }) => isRetry(call.header(attemptsHeader)),
+    address: ({ call }) => call.connection.socket.remoteAddress ?? '',
+    read(incoming, budget) {
+      const frame = incoming.frame!;
+      incoming.frame = undefined; // It is not held while the report waits for the disk.
+      if (!isCompressed(frame)) {
+        const message = frame.subarray(headerBytes);
+        budget.hold(message);
+        return message;
+      }
+      const encoding = incoming.call.header('grpc-encoding');
+      inflaterOf(encoding);
+      budget.hold(frame);
+      return new SentBody(frame, [{ kind: 'frame', encoding }], maxReport);
+    },
+    check({ call }) {
+      if (call.closed) throw gone;
+      checkDeadline(call.header('grpc-timeout'), clock.monotonic() - call.since);
+    },
+    beginning({ call, frame }) {
+      if (frame === undefined) return call.beginning(beginningBytes);
+      return isCompressed(frame) ? undefined : frame.subarray(headerBytes);
+    },
+    accept: answerOf,
+    refuse: statusOf,
+  };
+}
+
+const gone = new ApiError(
+  'deadline_exceeded',
+  'The call ended before its report was taken; nothing was counted',
+);

@@ -1,0 +1,120 @@
+import { ApiError, refusalOf } from '../../contract/errors.ts';
+import { attemptsHeader, isRetry } from '../../grpc/attempts.ts';
+import { checkDeadline } from '../../grpc/deadline.ts';
+import { trailersFrame } from '../../grpc/frames.ts';
+import { ok, statusOf } from '../../grpc/status.ts';
+import { contentCoding, overhead } from '../../http/body.ts';
+import type { Group } from '../../http/endpoint.ts';
+import { checkFrame, headerBytes, isCompressed } from '../../http/grpc-frame.ts';
+import { problem } from '../../http/problem.ts';
+import { type Layer, SentBody } from '../../http/sent-body.ts';
+import { ClientGone, type Reply, type Request } from '../../http/types.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { ReportIntake, ReportTransport } from '../reports/intake.ts';
+import type { ReportKinds } from '../reports/kinds.ts';
+import { senderNameOf } from '../sender-name.ts';
+import { answerOf, operations } from './operations.ts';
+
+/** What the routes need of the rest of the service. */
+export interface GrpcWebDeps {
+  readonly reportKinds: ReportKinds;
+  readonly clock: Clock;
+  /** Most bytes of a message. */
+  readonly maxReport: number;
+  /** Told of every failure that is no refusal. It must not throw. */
+  onError(error: unknown): void;
+}
+
+/** A request, and when it came. */
+interface WebCall {
+  readonly request: Request;
+  readonly since: number;
+  /** Whether the bodies are base64. */
+  readonly text: boolean;
+}
+
+/** The operations that take reports, as gRPC-Web over HTTP. They are for servers: no answer has CORS headers. */
+export const grpcWeb: Group<GrpcWebDeps> = {
+  tag: 'gRPC-Web',
+  description: 'The operations of gRPC, over HTTP.',
+  endpoints: operations.map((operation) => ({
+    method: 'POST',
+    path: operation.path,
+    access: { credential: 'Any application key in the message', who: 'Servers of the application' },
+    bind(deps) {
+      const intake = operation.open(deps.reportKinds, webTransport(deps));
+      return (request) => receive(deps, intake, request);
+    },
+  })),
+};
+
+const contentType = /^\s*application\/grpc-web(-text)?(?:\+proto)?\s*(?:;|$)/i;
+
+/** The status of a call is in the last frame of the body, so the HTTP status is 200 whatever it is. */
+async function receive(
+  { clock, onError }: GrpcWebDeps,
+  intake: ReportIntake<WebCall, Reply>,
+  request: Request,
+): Promise<Reply> {
+  const type = contentType.exec(request.header('content-type') ?? '');
+  const call = { request, since: clock.monotonic(), text: type?.[1] !== undefined };
+  if (type === null) {
+    const refusal = new ApiError('unsupported_media_type', 'Send application/grpc-web');
+    intake.refused(call, refusal);
+    return problem(refusal);
+  }
+  try {
+    return await intake.receive(call);
+  } catch (error) {
+    if (error instanceof ClientGone) throw error;
+    onError(error);
+    return reply(call, trailersFrame(statusOf(refusalOf(error))));
+  }
+}
+
+function webTransport({ clock, maxReport }: GrpcWebDeps): ReportTransport<WebCall, Reply> {
+  return {
+    transport: 'grpc-web',
+    userAgent: ({ request }) => senderNameOf(request) ?? request.header('x-user-agent'),
+    idempotencyKey: ({ request }) => request.header('idempotency-key'),
+    isRetry: ({ request }) => isRetry(request.header(attemptsHeader)),
+    address: ({ request }) => request.remoteAddress,
+    async read({ request, text }, budget) {
+      const coding = contentCoding(request);
+      const limit = text ? textBytes(maxReport) : maxReport + headerBytes;
+      const body = await request.body(coding === undefined ? limit : limit + overhead(limit), budget);
+      const outer: Layer[] = coding === undefined ? [] : [{ kind: coding }];
+      if (text) outer.push({ kind: 'base64' });
+      if (outer.length === 0) checkFrame(body);
+      if (outer.length > 0 || isCompressed(body)) {
+        return new SentBody(
+          body,
+          [...outer, { kind: 'frame', encoding: request.header('grpc-encoding') }],
+          maxReport,
+        );
+      }
+      budget.release(body);
+      const message = body.subarray(headerBytes);
+      budget.hold(message);
+      return message;
+    },
+    check: ({ request, since }) => checkDeadline(request.header('grpc-timeout'), clock.monotonic() - since),
+    accept: (statCount, call) => reply(call, answerOf(statCount), trailersFrame(ok)),
+    refuse: (refusal, call) => reply(call, trailersFrame(statusOf(refusal))),
+  };
+}
+
+/** What a frame of the longest message takes as base64 in a few pieces. */
+function textBytes(maxReport: number): number {
+  return 4 * Math.ceil((maxReport + headerBytes) / 3) + 16;
+}
+
+function reply({ text }: WebCall, ...frames: readonly Buffer[]): Reply {
+  const body = Buffer.concat(frames);
+  if (!text) return { status: 200, headers: { 'content-type': 'application/grpc-web+proto' }, body };
+  return {
+    status: 200,
+    headers: { 'content-type': 'application/grpc-web-text+proto' },
+    body: body.toString('base64'),
+  };
+}

@@ -1,0 +1,118 @@
+import Type from 'typebox';
+import type { Group, Operation, Refusals } from '../../http/endpoint.ts';
+import { ContentEncoding } from '../../http/openapi/headers.ts';
+import { text } from '../../http/schema.ts';
+import { exampleKeys, intakeRefusals } from '../declared.ts';
+import { Pipeline } from '../pipeline.ts';
+import { groupsMust, type IdentityDeps, identityMust, MintSchema, mintHandler } from './identities.ts';
+
+/** `/api/frontend/identities`. @param maxBody maximum length of a body in bytes, inflated */
+export const identities = (maxBody: number): Group<IdentityDeps> => ({
+  tag: 'Identities',
+  description: 'Instance ids, which servers mint for their users.',
+  endpoints: [
+    {
+      method: 'POST',
+      path: '/api/frontend/identities',
+      noOptions: true,
+      access: { credential: 'Backend key in `Authorization`', who: 'Servers of the application' },
+      operation: mintIdentity(maxBody),
+      bind: (deps) => {
+        const mints = new Pipeline(deps, mintHandler(deps));
+        return (request) => mints.receive(request);
+      },
+    },
+  ],
+});
+
+/** How a Backend key is sent. */
+export const securitySchemes = {
+  backendKeyAsBearer: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'A Backend key after `Bearer`. Secret: never in a page, an app or a repository.',
+  },
+  backendKey: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'Authorization',
+    description: 'A Backend key alone. Secret: never in a page, an app or a repository.',
+  },
+} as const;
+
+const description = `Checked in this order: 503, 401, 403, 413, 400, 429. A refused request has changed nothing.
+
+For servers: the Backend key is secret. It is sent in \`Authorization\`, raw or after \`Bearer\`. No answer has CORS headers and
+\`OPTIONS\` is answered 405, so that calls from a page fail.
+
+The client sends \`instanceId\` as \`i\` of its packets. It is valid in every environment of the application, and each use
+extends it. Minting again for the same identity rotates it: the previous id stays valid for a while, so that packets on their way
+are still attributed. Only its hash is stored, so it cannot be read again.`;
+
+const Minted = Type.Object(
+  {
+    identity: text('The identity as it was sent.'),
+    instanceId: Type.String({
+      minLength: 22,
+      maxLength: 256,
+      description: 'Opaque, and a secret of that one user. It is not the identity that reports show.',
+    }),
+  },
+  { component: 'Minted' },
+);
+
+const examples = {
+  identity: { summary: 'Only an identity', sent: { identity: 'user-7' } },
+  profile: {
+    summary: 'With groups and claims',
+    sent: {
+      identity: 'jane@shop.example',
+      groups: ['beta', 'staff'],
+      claims: { plan: 'pro', seats: 12, trial: false },
+    },
+  },
+};
+
+const sent = Object.fromEntries(
+  Object.entries(examples).map(([name, { summary, sent }]) => [name, { summary, value: sent }]),
+);
+
+const answered = Object.fromEntries(
+  Object.entries(examples).map(
+    ([
+      name,
+      {
+        summary,
+        sent: { identity },
+      },
+    ]) => [name, { summary, value: { identity, instanceId: exampleKeys.instance } }],
+  ),
+);
+
+const mintIdentity = (maxBody: number): Operation => ({
+  operationId: 'mintIdentity',
+  summary: 'Mint an instance id for a user',
+  description,
+  security: [{ backendKeyAsBearer: [] }, { backendKey: [] }],
+  parameters: [ContentEncoding],
+  body: { 'application/json': { schema: MintSchema, examples: sent } },
+  answers: {
+    200: {
+      description: 'Minted, or rotated, and on disk. Give `instanceId` to that user only.',
+      headers: { 'Cache-Control': { required: true, schema: { const: 'no-store' } } },
+      content: { 'application/json': { schema: Minted, examples: answered } },
+    },
+  },
+  refuses: refuses(maxBody),
+  refusalHeaders: (status) =>
+    status === 401 ? { 'WWW-Authenticate': { required: true, schema: { const: 'Bearer' } } } : {},
+});
+
+const refuses = (maxBody: number): Refusals => ({
+  ...intakeRefusals(maxBody),
+  invalid_content_type: 'Send application/json, in UTF-8',
+  invalid_identity: identityMust,
+  invalid_body: groupsMust,
+  unknown_backend_key: 'Send the Backend key of an application in Authorization',
+  not_backend_key: 'Only a Backend key mints: browsers and apps get their ids from a server',
+});

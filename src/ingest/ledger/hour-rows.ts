@@ -1,0 +1,121 @@
+import type { LedgerRow } from '../../storage/commit/ledger-tallies.ts';
+import { type LedgerSubject, otherSenders, subjectText } from '../../storage/lmdb/ledger.ts';
+import { ledgerText } from './text.ts';
+
+/** Senders of one application that an hour shows by name; all others are counted as `otherSenders`. */
+export const sendersPerHour = 50;
+/** Rows of an application's hour; beyond them all new senders count as `otherSenders`. */
+const rowsPerHour = 1000;
+/** Accepted senders whose row an hour finds without building its text, and the longest User-Agent of one. */
+const maxRecent = 300;
+const maxRecentAgent = 300;
+
+/** A subject with its sender as the request named it. */
+export type SentSubject = Omit<LedgerSubject, 'userAgent' | 'instance'> & {
+  readonly userAgent: string | undefined;
+  readonly instance?: string | undefined;
+};
+
+/** What tells one accepted sender from another. */
+export type AcceptedSender = Pick<
+  SentSubject,
+  'route' | 'transport' | 'environment' | 'userAgent' | 'instance'
+>;
+
+interface RecentSender extends AcceptedSender {
+  readonly row: LedgerRow;
+}
+
+/** The ledger rows of one application in one hour. They are bounded, because strangers choose what is in them. */
+export class HourRows {
+  readonly application: number;
+  readonly hour: number;
+  readonly #rows = new Map<string, LedgerRow>();
+  readonly #senders = new Set<string>();
+  /** Accepted senders, by their instance or else their User-Agent. */
+  readonly #recent = new Map<string | undefined, RecentSender[]>();
+  #recentSize = 0;
+
+  /** @param known the subjects that the store already has for this hour */
+  constructor(application: number, hour: number, known: Iterable<LedgerSubject>) {
+    this.application = application;
+    this.hour = hour;
+    for (const subject of known) {
+      this.#open(subjectText(subject));
+      if (subject.userAgent !== otherSenders) this.#senders.add(senderText(subject));
+    }
+  }
+
+  get size(): number {
+    return this.#rows.size;
+  }
+
+  /** The row of a subject. When the hour is full, a new sender gets the row of `otherSenders`. */
+  row({ userAgent, instance, ...rest }: SentSubject): LedgerRow {
+    const subject = { ...rest, userAgent: orNull(userAgent), instance: orNull(instance) };
+    const text = subjectText(subject);
+    const known = this.#rows.get(text);
+    if (known !== undefined) return known;
+    if (this.#hasRoomFor(subject)) return this.#open(text);
+    const other = subjectText({ ...rest, userAgent: otherSenders, instance: null });
+    return this.#rows.get(other) ?? this.#open(other);
+  }
+
+  /** The row of something accepted. It is found without building the subject's text, because this runs once a packet. */
+  acceptedRow(sender: AcceptedSender): LedgerRow {
+    const name = sender.instance ?? sender.userAgent;
+    const recent = this.#recent.get(name);
+    if (recent !== undefined) for (const each of recent) if (isSameSender(each, sender)) return each.row;
+    const row = this.row(acceptedSubject(sender));
+    this.#remember(name, { ...sender, row });
+    return row;
+  }
+
+  #remember(name: string | undefined, sender: RecentSender): void {
+    const { userAgent = '' } = sender;
+    if (this.#recentSize >= maxRecent || userAgent.length > maxRecentAgent) return;
+    this.#recentSize += 1;
+    const recent = this.#recent.get(name);
+    if (recent === undefined) this.#recent.set(name, [sender]);
+    else recent.push(sender);
+  }
+
+  #hasRoomFor(subject: LedgerSubject): boolean {
+    if (this.#rows.size >= rowsPerHour) return false;
+    const sender = senderText(subject);
+    if (this.#senders.size >= sendersPerHour && !this.#senders.has(sender)) return false;
+    this.#senders.add(sender);
+    return true;
+  }
+
+  #open(subject: string): LedgerRow {
+    const row = { application: this.application, hour: this.hour, subject };
+    this.#rows.set(subject, row);
+    return row;
+  }
+}
+
+/** The subject under which something accepted is counted. */
+export function acceptedSubject(sender: AcceptedSender): SentSubject {
+  const { route, transport, environment, userAgent, instance } = sender;
+  const status = route === 'telemetry' ? 202 : 200;
+  return { environment, transport, route, outcome: 'accepted', status, code: null, userAgent, instance };
+}
+
+function isSameSender(a: AcceptedSender, b: AcceptedSender): boolean {
+  return (
+    a.environment === b.environment &&
+    a.route === b.route &&
+    a.userAgent === b.userAgent &&
+    a.instance === b.instance &&
+    a.transport === b.transport
+  );
+}
+
+function senderText({ userAgent, instance }: LedgerSubject): string {
+  return JSON.stringify([userAgent, instance]);
+}
+
+function orNull(text: string | undefined): string | null {
+  return text === undefined ? null : ledgerText(text);
+}

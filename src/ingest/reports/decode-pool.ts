@@ -1,0 +1,84 @@
+import { Piscina } from 'piscina';
+import { ApiError } from '../../contract/errors.ts';
+import type { SentBody } from '../../http/sent-body.ts';
+import { tellFailure } from '../../runtime/background-failure.ts';
+import { FairQueue } from '../../runtime/fair-queue.ts';
+import type { Log } from '../../runtime/log.ts';
+import type { CondensedReport } from './condensed-report.ts';
+import type { Decoded, DecodeTask } from './decode-worker.ts';
+import type { FormatName } from './formats.ts';
+
+/** Decodes large reports in a thread of its own: a few kB of gzip may take a second, in which nothing else would be answered. */
+export interface DecodePool {
+  /**
+   * Runs work on a large report when it is the sender's turn. One report is in memory at a time, and senders take turns.
+   * @throws {ApiError} `rate_limited` or `backpressure` when too many reports wait already
+   */
+  inTurn<T>(sender: string, work: () => Promise<T>): Promise<T>;
+  /**
+   * Decodes a report. Its bytes are moved to the thread, so they cannot be read afterwards.
+   * @param unpacked receives the length of the report, also of one that is then refused
+   * @throws {ApiError} of status 400, 413 or 503
+   */
+  decode(body: SentBody, format: FormatName, unpacked: (bytes: number) => void): Promise<CondensedReport>;
+  close(): Promise<void>;
+}
+
+const bounds = {
+  atOnce: 1,
+  waitingEach: 64,
+  waitingAll: 1024,
+  refusals: {
+    each: 'Too many large reports of this sender are waiting',
+    all: 'Too many large reports are waiting',
+  },
+};
+
+/** Idle time after which the thread stops; the next large report starts it again. */
+const idleTimeout = 60_000;
+
+/** @param workerFile the compiled `reports/decode-worker` */
+export function startDecodePool(workerFile: string, log: Log): DecodePool {
+  const pool = new Piscina({
+    filename: workerFile,
+    minThreads: 0,
+    maxThreads: 1,
+    idleTimeout,
+    // The thread collects garbage between two reports, which takes an event loop.
+    atomics: 'disabled',
+  });
+  const queue = new FairQueue(bounds);
+  const running = new Set<Promise<unknown>>();
+  return {
+    inTurn: (sender, work) => queue.run(sender, work),
+    async decode({ bytes: sent, layers, limit }, format, unpacked) {
+      const bytes = ownBytes(sent);
+      const task: DecodeTask = { format, bytes, layers, limit };
+      const decoding = run(pool, task, bytes.buffer as ArrayBuffer);
+      running.add(decoding);
+      const decoded = await decoding
+        .catch((error) => {
+          tellFailure(log, 'a large report could not be decoded', error);
+          throw new ApiError('backpressure', 'The report could not be decoded; try again', 5);
+        })
+        .finally(() => running.delete(decoding));
+      unpacked(decoded.bytes);
+      if (decoded.ok) return decoded.report;
+      throw new ApiError(decoded.code, decoded.message);
+    },
+    async close() {
+      await Promise.allSettled(running); // A task that waits for the thread to start would be dropped.
+      await pool.close();
+    },
+  };
+}
+
+/** @throws {Error} when the thread ends in the middle of a report; it is replaced */
+function run(pool: Piscina, task: DecodeTask, memory: ArrayBuffer): Promise<Decoded> {
+  return pool.run(task, { name: 'decode', transferList: [memory] });
+}
+
+/** The bytes in memory that nothing else uses: it is lost when it is moved to another thread. */
+function ownBytes(bytes: Uint8Array): Uint8Array {
+  return bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
+}

@@ -1,0 +1,45 @@
+import { move, transferableSymbol, valueSymbol } from 'piscina';
+import { ApiError, type ErrorCode } from '../../contract/errors.ts';
+import { type Layer, SentBody } from '../../http/sent-body.ts';
+import { collectGarbage } from '../../runtime/garbage.ts';
+import { logThreadConsole } from '../../runtime/worker-log.ts';
+import { condense } from './condense.ts';
+import type { CondensedReport } from './condensed-report.ts';
+import { type FormatName, formats } from './formats.ts';
+
+/** A report as it was sent. */
+export interface DecodeTask {
+  readonly format: FormatName;
+  readonly bytes: Uint8Array;
+  readonly layers: readonly Layer[];
+  /** Maximum length in bytes, inflated. */
+  readonly limit: number;
+}
+
+/** What a report says, or why it is refused. Errors lose their code between threads, so it is sent as data. */
+export type Decoded = { /** Length of the report, inflated. */ readonly bytes: number } & (
+  | { readonly ok: true; readonly report: CondensedReport }
+  | { readonly ok: false; readonly code: ErrorCode; readonly message: string }
+);
+
+logThreadConsole();
+
+/** Undoes what a report is packed in, decodes it, and puts it into arrays. */
+export function decode({ format, bytes: sent, layers, limit }: DecodeTask): unknown {
+  let bytes = limit;
+  try {
+    const body = new SentBody(sent, layers, limit).unpack();
+    bytes = body.length;
+    const report = condense(formats[format].decode(body));
+    const { names, nameEnds, entries, users } = report;
+    const memory = [names, nameEnds, entries, users].map(({ buffer }) => buffer);
+    const decoded: Decoded = { bytes, ok: true, report };
+    return move({ [transferableSymbol]: memory, [valueSymbol]: decoded } as never);
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    const { code, message } = error;
+    return { bytes, ok: false, code, message } satisfies Decoded;
+  } finally {
+    setImmediate(collectGarbage);
+  }
+}

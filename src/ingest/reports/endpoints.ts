@@ -1,0 +1,158 @@
+import Type from 'typebox';
+import type { Endpoint, Group, Media, Operation, Refusals } from '../../http/endpoint.ts';
+import { ContentEncoding } from '../../http/openapi/headers.ts';
+import { count } from '../../http/schema.ts';
+import { exampleKeys, IdempotencyKey, intakeRefusals, UserAgent } from '../declared.ts';
+import { metricsIntake, type ReportRouteDeps, usageIntake } from './json-intake.ts';
+import { MetricsReportSchema } from './json-metrics.ts';
+import { UsageReportSchema } from './json-usage.ts';
+
+/** `/api/usage/stats` and `/api/metrics`. @param maxReport maximum length of a body in bytes, inflated */
+export const reports = (maxReport: number): Group<ReportRouteDeps> => ({
+  tag: 'Reports',
+  description: 'Usage and metrics of servers.',
+  endpoints: [usage(maxReport), metrics(maxReport)],
+});
+
+const usage = (maxReport: number): Endpoint<ReportRouteDeps> => ({
+  ...endpoint('/api/usage/stats', {
+    operationId: 'sendUsageStats',
+    summary: 'Count what a server did with features',
+    description: `${description}\n\nThe same as \`Usage.Usage/SendStats\` of gRPC.`,
+    ...bodies(UsageReportSchema, 'featureCount', usageExamples),
+    refuses: refuses(maxReport),
+  }),
+  bind: usageIntake,
+});
+
+const metrics = (maxReport: number): Endpoint<ReportRouteDeps> => ({
+  ...endpoint('/api/metrics', {
+    operationId: 'sendMetrics',
+    summary: 'Count what a server measured',
+    description: `${description}\n\nThe same as \`Metrics.Metrics/SendMetrics\` of gRPC.`,
+    ...bodies(MetricsReportSchema, 'count', metricsExamples),
+    refuses: {
+      ...refuses(maxReport),
+      invalid_body: 'The body must have at least one of stats, counters, observations',
+    },
+  }),
+  bind: metricsIntake,
+});
+
+function endpoint(path: string, operation: Operation): Omit<Endpoint, 'bind'> {
+  return {
+    method: 'POST',
+    path,
+    noOptions: true,
+    access: { credential: 'Any application key in the body', who: 'Servers of the application' },
+    operation: { ...operation, security: [], parameters: [UserAgent, ContentEncoding, IdempotencyKey] },
+  };
+}
+
+const description = `Checked in this order: 503, 413, 400, 404, 429. A refused report has changed nothing. Unknown fields are ignored,
+and optional ones may be \`null\` or \`[]\`. An entry whose name is not valid is left out, and so is a metric without a value. A value that
+is not valid is left out too: a number that is not finite, a variant with a count that is negative, fractional or too large, a hash
+that is not an integer, a field of the wrong type. The rest is counted. Features, variants and metrics over the limits of the
+environment are counted as \`__other__\`. The ledger notes all of these, and the answer counts all entries. A name may be a
+number, and an empty map \`[]\`, as PHP writes them.
+
+The key is in the body (\`appKey\`), and may be of any type. For SDKs and servers, not for browsers: no answer has CORS
+headers, and \`OPTIONS\` is answered 405.
+
+A report that comes again within 10 minutes, with the same environment, \`instanceName\`, \`processStartTime\`, \`time\` and
+content, is answered as accepted and not counted again, even after a restart, if its \`time\` is finer than a millisecond. Otherwise
+it counts, because several processes may report alike. An \`Idempotency-Key\` tells retries from others in any case. A report from the future is counted now. One that is
+older than the minutes that are kept is counted in its hour or day, and one from before all that is kept in the oldest day.`;
+
+interface Example {
+  readonly summary: string;
+  readonly sent: object;
+  /** Entries of `stats`. */
+  readonly counted: number;
+}
+
+/** The body and the answer, with examples of both. @param field of the answer */
+function bodies(
+  schema: object,
+  field: string,
+  examples: Readonly<Record<string, Example>>,
+): Pick<Operation, 'body' | 'answers'> {
+  const shown = (pick: (example: Example) => unknown): NonNullable<Media['examples']> =>
+    Object.fromEntries(
+      Object.entries(examples).map(([name, example]) => [
+        name,
+        { summary: example.summary, value: pick(example) },
+      ]),
+    );
+  const answer = {
+    schema: Type.Object({ [field]: count('Entries of `stats` in the report.') }),
+    examples: shown(({ counted }) => ({ [field]: counted })),
+  };
+  return {
+    body: { 'application/json': { schema, examples: shown(({ sent }) => sent) } },
+    answers: {
+      200: { description: 'Counted, and on disk.', headers: {}, content: { 'application/json': answer } },
+    },
+  };
+}
+
+const head = { appKey: exampleKeys.Backend, environment: 'Production', time: '2026-01-31T12:00:00Z' };
+const process = { instanceName: 'web-1', processStartTime: '2026-01-31T08:00:00Z' };
+
+const usageExamples = {
+  variants: {
+    summary: 'Counts of two variants, and hashes of the users who were asked about',
+    sent: {
+      ...head,
+      ...process,
+      appVersion: '1.4.0',
+      stats: [
+        {
+          feature: 'checkout',
+          variantStats: { on: { checkCount: 5, usedCount: 3, viewedCount: 2 }, off: { checkCount: 7 } },
+          uniqueUserHashes: [-5023478, 1204417, '18446744073709551616'],
+        },
+      ],
+      uniqueUserHashes: [-5023478, 1204417, '18446744073709551616'],
+    },
+    counted: 1,
+  },
+  legacy: {
+    summary: 'Counts without variants, as older SDKs send them',
+    sent: { ...head, stats: [{ feature: 'checkout', enabledCount: 5, disabledCount: 7, usedCount: 3 }] },
+    counted: 1,
+  },
+  nothing: { summary: 'Nothing happened', sent: { ...head, stats: [] }, counted: 0 },
+};
+
+const metricsExamples = {
+  values: {
+    summary: 'A sum, a sum by variant of a feature, and a value of which the last one stays',
+    sent: {
+      ...head,
+      ...process,
+      stats: [
+        { metric: 'purchases', value: 2 },
+        { metric: 'purchases', feature: 'checkout', variantValues: { on: 2, off: 1 } },
+      ],
+      observations: [{ metric: 'queue-length', time: '2026-01-31T11:59:30Z', value: 17 }],
+    },
+    counted: 2,
+  },
+  counters: {
+    summary: 'Counters: they are summed too, and `count` does not count them',
+    sent: { ...head, counters: [{ metric: 'page-views', value: 120 }] },
+    counted: 0,
+  },
+};
+
+const refuses = (maxReport: number): Refusals => ({
+  ...intakeRefusals(maxReport),
+  invalid_content_type: 'Send application/json, in UTF-8',
+  invalid_idempotency_key: 'Send 1 to 255 printable ASCII characters, or leave it out',
+  invalid_body: 'The value at /stats must be either array or null',
+  invalid_name: 'The name of the environment must have 1 to 256 UTF-8 bytes and no control characters',
+  invalid_time: 'time must be like 2026-01-31T12:00:00Z',
+  unknown_key: 'appKey is not a key of any application',
+  unknown_environment: 'environment is not one of the application; case matters',
+});

@@ -1,0 +1,60 @@
+import { decodeText } from '../../http/body.ts';
+import { peekerOf } from '../peek.ts';
+import type { ClaimedSender } from '../pipeline.ts';
+import { checkJsonEntries } from './json-entries.ts';
+import { decodeMetrics } from './json-metrics.ts';
+import { decodeUsage } from './json-usage.ts';
+import { peekMessage } from './proto.ts';
+import { decodeMetricsReport } from './proto-metrics.ts';
+import { decodeUsageReport } from './proto-usage.ts';
+import type { MetricsReport, Report, UsageReport } from './report.ts';
+
+/** How one kind of report is written in one format. */
+export interface ReportFormat<R extends Report> {
+  readonly name: FormatName;
+  /** @throws {ApiError} of status 400 or 413, saying what is wrong */
+  decode(body: Uint8Array): R;
+  /** Reads the sender from the beginning of a report, even of one that cannot be decoded. */
+  peek(beginning: Uint8Array): ClaimedSender;
+}
+
+/** Names the format for a decoding thread. */
+export type FormatName = 'usageJson' | 'metricsJson' | 'usageMessage' | 'metricsMessage';
+
+const peek = peekerOf('appKey', 'environment', 'instanceName');
+
+function jsonText(body: Uint8Array): string {
+  checkJsonEntries(body);
+  return decodeText(body);
+}
+
+export const usageJson: ReportFormat<UsageReport> = {
+  name: 'usageJson',
+  decode: (body) => decodeUsage(jsonText(body)),
+  peek,
+};
+
+export const metricsJson: ReportFormat<MetricsReport> = {
+  name: 'metricsJson',
+  decode: (body) => decodeMetrics(jsonText(body)),
+  peek,
+};
+
+export const usageMessage: ReportFormat<UsageReport> = {
+  name: 'usageMessage',
+  decode: decodeUsageReport,
+  peek: (beginning) => peekMessage(beginning, 6),
+};
+
+export const metricsMessage: ReportFormat<MetricsReport> = {
+  name: 'metricsMessage',
+  decode: decodeMetricsReport,
+  peek: (beginning) => peekMessage(beginning, 7),
+};
+
+export const formats: Readonly<Record<FormatName, ReportFormat<Report>>> = {
+  usageJson,
+  metricsJson,
+  usageMessage,
+  metricsMessage,
+};

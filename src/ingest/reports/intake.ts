@@ -1,0 +1,93 @@
+import type { ApiError } from '../../contract/errors.ts';
+import type { LargeBodies } from '../admission/large-bodies.ts';
+import type { LedgerSource } from '../ledger/ledger.ts';
+import { type Body, type MessageHandler, Pipeline, recordRefusal } from '../pipeline.ts';
+import type { ReportFormat } from './formats.ts';
+import type { ReportKind, ReportKinds, ReportSender } from './kinds.ts';
+import { LongReport } from './long-report.ts';
+import type { Report } from './report.ts';
+
+/** How reports of any kind come by one transport. `Incoming` is a request or a call, `Answer` what it is answered. */
+export interface ReportTransport<Incoming, Answer> {
+  readonly transport: LedgerSource['transport'];
+  userAgent(incoming: Incoming): string | undefined;
+  /** The `Idempotency-Key` as it was sent. */
+  idempotencyKey(incoming: Incoming): string | undefined;
+  /** Whether the sender says that it has sent the report before. */
+  isRetry?(incoming: Incoming): boolean;
+  /** Where it comes from. */
+  address(incoming: Incoming): string;
+  /** The report as it was sent, taken from the budget. @throws {ApiError} */
+  read(incoming: Incoming, budget: LargeBodies): Body | Promise<Body>;
+  /** Refuses what the transport does not allow. @throws {ApiError} */
+  check(incoming: Incoming): void;
+  /** What is here of the report when `read` was not called or failed. */
+  beginning?(incoming: Incoming): Uint8Array | undefined;
+  /** @param statCount the number of `stats` received */
+  accept(statCount: number, incoming: Incoming): Answer;
+  refuse(refusal: ApiError, incoming: Incoming): Answer;
+}
+
+/** Takes one kind of report by one transport, in the steps of `Pipeline`. */
+export interface ReportIntake<Incoming, Answer> {
+  /** Answers when the report is on disk. @throws what is no `ApiError` */
+  receive(incoming: Incoming): Answer | Promise<Answer>;
+  /** Tells the ledger of a report that the transport refuses by itself. */
+  refused(incoming: Incoming, refusal: ApiError): void;
+}
+
+function headOf(message: Report | LongReport) {
+  return message instanceof LongReport ? message.report : message;
+}
+
+/** Joins what a kind of report, a format and a transport each know of the steps. */
+export function openIntake<Incoming, R extends Report, Answer>(
+  deps: ReportKinds['deps'],
+  kind: ReportKind<R>,
+  format: ReportFormat<R>,
+  transport: ReportTransport<Incoming, Answer>,
+): ReportIntake<Incoming, Answer> {
+  const peek = (incoming: Incoming, beginning = transport.beginning?.(incoming)) =>
+    beginning === undefined ? {} : format.peek(beginning);
+  const sourceOf = (incoming: Incoming) => ({
+    transport: transport.transport,
+    userAgent: transport.userAgent(incoming),
+    ...(transport.isRetry?.(incoming) && { isRetry: true as const }),
+  });
+  const handler: MessageHandler<Incoming, R | LongReport, ReportSender, Answer> = {
+    route: kind.route,
+    transport: transport.transport,
+    userAgent: transport.userAgent,
+    idempotencyKey: transport.idempotencyKey,
+    address: transport.address,
+    read: transport.read,
+    long: {
+      inTurn: (sender, work) => deps.decoder.inTurn(sender, work),
+      async decode(body, incoming, unpacked) {
+        transport.check(incoming);
+        const report = await deps.decoder.decode(body, format.name, unpacked);
+        transport.check(incoming); // The call may have ended meanwhile.
+        return { message: new LongReport(report), entries: report.work };
+      },
+      prepare: (message, sender, incoming, nextStep) =>
+        kind.prepare(message as LongReport, sender, sourceOf(incoming), nextStep),
+    },
+    check(body, incoming) {
+      transport.check(incoming);
+      return format.decode(body);
+    },
+    resolve: (message) => kind.resolve(headOf(message)),
+    count(message, sender, incoming, key) {
+      const durable = kind.count(message, sender, sourceOf(incoming), key);
+      return { durable, answer: transport.accept(headOf(message).statCount, incoming) };
+    },
+    refuse: transport.refuse,
+    claimedSender: headOf,
+    peek,
+  };
+  const pipeline = new Pipeline(deps, handler);
+  return {
+    receive: (incoming) => pipeline.receive(incoming),
+    refused: (incoming, refusal) => void recordRefusal(deps, handler, incoming, refusal, peek(incoming)),
+  };
+}

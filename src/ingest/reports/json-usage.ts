@@ -1,0 +1,126 @@
+import Type, { type Static } from 'typebox';
+import { compiled } from '../../runtime/compiled.ts';
+import { canonicalInteger } from '../exact-integers.ts';
+import { hashed } from '../sender-schemas.ts';
+import { endEntry, endUsage, newUsage, type UsageDrafts, usersOf } from './entries.ts';
+import {
+  count,
+  headFields,
+  listOf,
+  mapOf,
+  name,
+  nameOf,
+  optionalName,
+  readHead,
+  readReport,
+  unreadCount,
+} from './json.ts';
+import type { ReportNote, UsageReport } from './report.ts';
+
+/** A hash may have more digits than a double holds, so it may also come as a string. */
+const hashes = () => listOf(Type.Unsafe<number | string>({ type: ['integer', 'string'], ...hashed }));
+
+interface SentCounts {
+  readonly checkCount?: number | null;
+  readonly usedCount?: number | null;
+  readonly viewedCount?: number | null;
+}
+
+const VariantStats = Type.Unsafe<SentCounts | null>({
+  type: ['object', 'array', 'null'],
+  properties: {
+    checkCount: count(),
+    requestCount: unreadCount(),
+    usedCount: count(),
+    viewedCount: count(),
+  },
+  items: {},
+  maxItems: 0,
+});
+
+const UsageStat = Type.Object({
+  feature: name(),
+  enabledCount: count(),
+  disabledCount: count(),
+  uniqueContextIdentifierEnabledCount: unreadCount(),
+  uniqueContextIdentifierDisabledCount: unreadCount(),
+  uniqueRequestEnabledCount: unreadCount(),
+  uniqueRequestDisabledCount: unreadCount(),
+  usedCount: count(),
+  uniqueUsersUsedCount: unreadCount(),
+  uniqueUserHashes: hashes(),
+  variantStats: mapOf(VariantStats, {
+    description: 'Counts by variant; without any, the counts above are those of `enabled` and `disabled`.',
+  }),
+  uniqueViewedUserHashes: hashes(),
+});
+
+/** A usage report as JSON: the fields of the protobuf message `FeatureStat`. */
+export const UsageReportSchema = Type.Object(
+  {
+    ...headFields,
+    stats: Type.Unsafe<readonly (Static<typeof UsageStat> | null)[] | null>({
+      type: ['array', 'null'],
+      items: UsageStat,
+      description: 'May be empty, but not missing: a misspelt name would count nothing.',
+    }),
+    totalUniqueUsers: unreadCount(),
+    appVersion: optionalName({ description: 'Version of the program that reports.' }),
+    uniqueUserHashes: hashes(),
+    definitionCacheHits: unreadCount(),
+    definitionCacheMisses: unreadCount(),
+  },
+  { component: 'UsageReport' },
+);
+
+type UsageBody = Static<typeof UsageReportSchema>;
+
+const checker = compiled(UsageReportSchema);
+
+/**
+ * Reads a usage report from JSON.
+ * @throws {ApiError} of status 400, saying what is wrong and where
+ */
+export function decodeUsage(json: string): UsageReport {
+  const { body, notes } = readReport(UsageReportSchema, checker(), json);
+  const head = readHead(body, notes);
+  const drafts = newUsage();
+  drafts.statCount = body.stats?.length ?? 0;
+  for (const stat of body.stats ?? []) if (stat !== null) readStat(stat, drafts, notes);
+  const rest = {
+    appVersion: body.appVersion == null ? undefined : String(body.appVersion),
+    environmentHashes: [...new Set(readHashes(body.uniqueUserHashes, notes))],
+  };
+  return endUsage(head, drafts, rest, notes);
+}
+
+function readStat(stat: Static<typeof UsageStat>, drafts: UsageDrafts, notes: Set<ReportNote>): void {
+  const { variants, users } = drafts;
+  const first = variants.length;
+  for (const [variant, counts] of Object.entries(stat.variantStats ?? {})) {
+    const { checkCount, usedCount, viewedCount } = counts ?? {};
+    variants.push({
+      feature: '',
+      variant,
+      checks: checkCount ?? 0,
+      used: usedCount ?? 0,
+      viewed: viewedCount ?? 0,
+    });
+  }
+  const feature = nameOf(stat.feature);
+  const { enabledCount, disabledCount, usedCount } = stat;
+  endEntry(variants, first, { feature, enabledCount, disabledCount, usedCount });
+  const hashes = readHashes(stat.uniqueUserHashes, notes);
+  users.push(...usersOf(feature, hashes, readHashes(stat.uniqueViewedUserHashes, notes)));
+}
+
+/** The hashes as canonical integers. What is not an integer is left out. */
+function readHashes(sent: UsageBody['uniqueUserHashes'], notes: Set<ReportNote>): string[] {
+  const hashes: string[] = [];
+  for (const hash of sent ?? []) {
+    const integer = Number.isSafeInteger(hash) ? String(hash) : canonicalInteger(String(hash));
+    if (integer === undefined) notes.add('value_dropped');
+    else hashes.push(integer);
+  }
+  return hashes;
+}

@@ -1,0 +1,213 @@
+import type { KeyHolder } from '../../accounts/key-holder.ts';
+import { ApiError } from '../../contract/errors.ts';
+import { hashReported } from '../../storage/aggregate/user-hash.ts';
+import type { Batch } from '../../storage/commit/batch.ts';
+import type { EnvironmentSeries } from '../../storage/commit/series-dictionary.ts';
+import type { Environment } from '../../storage/lmdb/records.ts';
+import type { Retention } from '../../storage/lmdb/retention.ts';
+import { countOnce } from '../count-once.ts';
+import type { CountingDeps } from '../deps.ts';
+import type { LedgerSource } from '../ledger/ledger.ts';
+import type { LedgerNote } from '../ledger/notes.ts';
+import { identityOfKey } from '../message-identity.ts';
+import type { PipelineDeps } from '../pipeline.ts';
+import type { Asker } from '../senders.ts';
+import type { CondensedReport } from './condensed-report.ts';
+import { identityOfReport, isDistinct } from './content-identity.ts';
+import { countedAt } from './counted-at.ts';
+import type { DecodePool } from './decode-pool.ts';
+import { type FoundWhenAdded, LongReport } from './long-report.ts';
+import type { MetricsReport, MetricValue, Report, ReportHead, UsageReport } from './report.ts';
+
+/** What counting reports needs of the rest of the service. */
+export interface ReportDeps extends CountingDeps {
+  readonly retention: Retention;
+  readonly decoder: DecodePool;
+}
+
+/** Who sent a report: an application key, for one environment of its application. */
+export interface ReportSender {
+  readonly holder: KeyHolder;
+  readonly environment: Environment;
+}
+
+/** What taking in one kind of report takes, whatever brings it. */
+export interface ReportKind<R extends Report> {
+  readonly route: 'usage' | 'metrics';
+  /** Any type of key may report. @throws {ApiError} of status 404 */
+  resolve(report: ReportHead): ReportSender;
+  /**
+   * Counts a report, unless it was counted before. Resolves when it is on disk.
+   * @param key its `Idempotency-Key`; without one its content may tell it from all others
+   */
+  count(
+    report: R | LongReport,
+    sender: ReportSender,
+    source: TransportSource,
+    key: string | undefined,
+  ): Promise<void>;
+  /** Does in steps what `count` would take long for. @param nextStep resolves when others have had their turn */
+  prepare(
+    report: LongReport,
+    sender: ReportSender,
+    source: TransportSource,
+    nextStep: () => Promise<void>,
+  ): Promise<void>;
+}
+
+/** What the ledger knows a sender by, and what the transport knows of the message. */
+export interface TransportSource extends Pick<LedgerSource, 'transport' | 'userAgent'> {
+  /** The sender says that it has sent the message before. */
+  readonly isRetry?: true;
+}
+
+/** Both kinds of report, and what their pipelines need. */
+export interface ReportKinds {
+  readonly deps: PipelineDeps & Pick<ReportDeps, 'decoder'>;
+  readonly usage: ReportKind<UsageReport>;
+  readonly metrics: ReportKind<MetricsReport>;
+}
+
+/** The reports of every transport: what they are counted as. */
+export function openReportKinds(deps: ReportDeps): ReportKinds {
+  const { retention } = deps;
+  return {
+    deps,
+    usage: kindOf(deps, 'usage', (report, ...batch) => addUsage(report, ...batch, retention)),
+    metrics: kindOf(deps, 'metrics', ({ values }, ...batch) => {
+      let moved = false;
+      for (const value of values) if (addValue(value, ...batch, retention)) moved = true;
+      return moved;
+    }),
+  };
+}
+
+/**
+ * @param add adds all that the report says to a batch; `now` in Unix ms. It returns whether anything was counted at another
+ *   time than the reported one
+ */
+function kindOf<R extends Report>(
+  deps: ReportDeps,
+  route: ReportKind<R>['route'],
+  add: (report: R, series: EnvironmentSeries, batch: Batch, asker: Asker, now: number) => boolean,
+): ReportKind<R> {
+  const { dictionary, senders, clock, ledger, retention } = deps;
+  const askerOf = (
+    batch: Pick<Batch, 'senders'>,
+    { environment }: ReportSender,
+    { transport, userAgent }: TransportSource,
+    report: R | CondensedReport,
+  ) => {
+    const appVersion = 'appVersion' in report ? report.appVersion : undefined;
+    const source = { route, transport, userAgent, appVersion };
+    return senders.ofReport(batch, environment.number, source, clock.now());
+  };
+  const addShort = (...[report, series, batch, asker, now]: Parameters<typeof add>): FoundWhenAdded => {
+    const { folded, dropped } = batch;
+    const moved = add(report, series, batch, asker, now);
+    return { time_moved: moved, series_folded: batch.folded > folded, name_dropped: batch.dropped > dropped };
+  };
+  const placesOf = ({ environment }: ReportSender) => ({
+    series: dictionary.of(environment.number),
+    at: (time: number) => countedAt(time, clock.now(), retention),
+  });
+  return {
+    route,
+    resolve: (report) => findSender(deps, report),
+    prepare: (report, sender, source, nextStep) =>
+      report.prepare({
+        ...placesOf(sender),
+        asker: (sink) => askerOf(sink, sender, source, report.report),
+        nextStep,
+        addBefore: (fill) => {
+          const { number } = sender.holder.application;
+          return deps.laneOf(number).addBefore(number, fill);
+        },
+      }),
+    count(message, sender, { isRetry = false, ...source }, key) {
+      const report = message instanceof LongReport ? message.report : message;
+      const { holder, environment } = sender;
+      const { application } = holder;
+      const recognition =
+        key === undefined
+          ? { identity: identityOfReport(sender, report), repeats: isRetry || isDistinct(report) }
+          : { identity: identityOfKey(route, sender, key), repeats: true };
+      const place = { route, ...source, instance: report.instanceName, application, environment };
+      return countOnce(deps, recognition, place, (batch) => {
+        const asker = askerOf(batch, sender, source, report);
+        const found =
+          message instanceof LongReport
+            ? message.addTo(batch, placesOf(sender))
+            : addShort(message, dictionary.of(environment.number), batch, asker, clock.now());
+        ledger.accepted(place, batch);
+        for (const note of notesOf(report, found)) ledger.noted(place, note, batch);
+      });
+    },
+  };
+}
+
+/** What the ledger notes of a report that was counted, each once. */
+function notesOf({ notes }: ReportHead, found: FoundWhenAdded): Iterable<LedgerNote> {
+  const all = new Set<LedgerNote>(notes);
+  for (const note of ['time_moved', 'series_folded', 'name_dropped'] as const) if (found[note]) all.add(note);
+  return all;
+}
+
+function findSender({ keys }: ReportDeps, { appKey, environment: name }: ReportHead): ReportSender {
+  const holder = keys.findKey(appKey);
+  if (holder === undefined) throw new ApiError('unknown_key', 'appKey is not a key of any application');
+  const environment = holder.environments.get(name);
+  if (environment !== undefined) return { holder, environment };
+  throw new ApiError('unknown_environment', 'environment is not one of the application; case matters');
+}
+
+function addUsage(
+  { time, variants, users, environmentHashes }: UsageReport,
+  series: EnvironmentSeries,
+  batch: Batch,
+  asker: Asker,
+  now: number,
+  retention: Retention,
+): boolean {
+  const { bucket, minute, moved } = countedAt(time, now, retention);
+  for (const { feature, variant, checks, used, viewed } of variants) {
+    const ref = series.variant(feature, variant, batch);
+    if (ref === undefined) continue;
+    asker.asked(feature, ref, series, batch);
+    batch.counts.add(ref, bucket, checks, used, viewed);
+  }
+  for (const { feature, hashes } of users) {
+    const ref = series.feature(feature, batch);
+    if (ref === undefined) continue;
+    asker.asked(feature, ref, series, batch);
+    addUsers(hashes, [ref, series.whole], minute, batch);
+  }
+  addUsers(environmentHashes, [series.whole], minute, batch);
+  return moved;
+}
+
+function addUsers(hashes: readonly string[], refs: readonly number[], minute: number, batch: Batch): void {
+  for (const hash of hashes) {
+    const { high, low } = hashReported(hash);
+    for (const ref of refs) batch.users.add(ref, minute, high, low);
+  }
+}
+
+function addValue(
+  { metric, feature, variant, value, time }: MetricValue,
+  series: EnvironmentSeries,
+  batch: Batch,
+  asker: Asker,
+  now: number,
+  retention: Retention,
+): boolean {
+  const { bucket, at, moved } = countedAt(time, now, retention);
+  const ref =
+    feature === undefined || variant === undefined
+      ? series.metric(metric, batch)
+      : series.featureMetric(metric, feature, variant, batch);
+  if (ref === undefined) return false;
+  if (feature !== undefined) asker.asked(feature, ref, series, batch);
+  batch.measurements.add(ref, bucket, value, at);
+  return moved;
+}

@@ -1,0 +1,49 @@
+import type { Batch } from '../../storage/commit/batch.ts';
+import type { EnvironmentSeries } from '../../storage/commit/series-dictionary.ts';
+import { bucketOf, bucketWidth } from '../../storage/lmdb/blocks.ts';
+import type { Person } from '../identities/person.ts';
+import type { Asker } from '../senders.ts';
+import type { Packet } from './packet.ts';
+
+/**
+ * Adds a checked packet to a batch, in the minute of `now` (Unix ms). Entries whose names are not valid are left out.
+ * @param person the user that the packet is attributed to
+ * @param asker the sender
+ * @param unresolved gets what the packet says of the user, who may be known later: see `UnresolvedUse.rows`
+ */
+export function addPacket(
+  packet: Packet,
+  series: EnvironmentSeries,
+  batch: Batch,
+  now: number,
+  person?: Person,
+  asker?: Asker,
+  unresolved?: number[],
+): void {
+  const minute = Math.floor(now / 60_000);
+  const bucket = bucketOf(bucketWidth.minute, minute);
+  const seconds = Math.floor(now / 1000);
+  if (person !== undefined) batch.exposures.addPerson(person.digest);
+  for (const feature in packet.f) {
+    const variants = packet.f[feature]!;
+    for (const variant in variants) {
+      const counts = variants[variant]!;
+      const ref = series.variant(feature, variant, batch);
+      if (ref === undefined) continue;
+      asker?.asked(feature, ref, series, batch);
+      batch.counts.add(ref, bucket, counts[0] ?? 0, counts[1] ?? 0, counts[2] ?? 0);
+      if (person === undefined) {
+        unresolved?.push(ref, minute, counts[0] ?? 0, counts[1] ?? 0, counts[2] ?? 0);
+        continue;
+      }
+      batch.users.add(ref, minute, person.high, person.low);
+      batch.exposures.add(ref, seconds, counts[0] ?? 0, counts[1] ?? 0, counts[2] ?? 0);
+    }
+  }
+  for (const metric in packet.m) {
+    const ref = series.metric(metric, batch);
+    if (ref !== undefined) batch.measurements.add(ref, bucket, packet.m[metric]!, now);
+  }
+  if (person !== undefined) batch.users.add(series.whole, minute, person.high, person.low);
+  else unresolved?.push(series.whole, minute, 0, 0, 0);
+}

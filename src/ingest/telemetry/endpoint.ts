@@ -1,0 +1,165 @@
+import type { Group, Header, Headers, Operation, Parameter, Refusals } from '../../http/endpoint.ts';
+import { ContentEncoding } from '../../http/openapi/headers.ts';
+import { exampleKeys, IdempotencyKey, intakeRefusals } from '../declared.ts';
+import { Pipeline } from '../pipeline.ts';
+import { preflight } from './cors.ts';
+import { PacketSchema } from './packet.ts';
+import { packetHandler, type TelemetryDeps } from './telemetry.ts';
+
+export const telemetryPath = '/api/frontend/telemetry';
+
+/** `/api/frontend/telemetry`, and its preflight. @param maxBody maximum length of a body in bytes, inflated */
+export const telemetry = (maxBody: number): Group<TelemetryDeps> => ({
+  tag: 'Telemetry',
+  description: 'Packets of browsers and apps.',
+  endpoints: [
+    {
+      method: 'POST',
+      path: telemetryPath,
+      access: {
+        credential: 'Frontend or Mobile key in the body',
+        who: 'Browsers: pages of the allowed origins; apps without an `Origin`: a Mobile key',
+      },
+      operation: sendTelemetry(maxBody),
+      bind: (deps) => {
+        const packets = new Pipeline(deps, packetHandler(deps));
+        return (request) => packets.receive(request);
+      },
+    },
+    {
+      method: 'OPTIONS',
+      path: telemetryPath,
+      access: { credential: 'None', who: 'Everybody' },
+      operation: preflightTelemetry,
+      bind: () => (request) => ({ status: 204, headers: preflight(request.header('origin')) }),
+    },
+  ],
+});
+
+const description = `Checked in this order: 503, 413, 400, 404, 403, 429. A refused packet has changed nothing.
+
+The key is in the body (\`k\`), never in \`Authorization\`, and must be a Frontend or a Mobile key. A Backend key is secret:
+one that is sent here is answered 404 and marked as leaked. A Frontend key needs an \`Origin\`. If the application has
+\`allowedOrigins\`, it must be one of them.
+
+Pages of an allowed origin may read every answer but 403, without credentials. They cannot read \`Retry-After\`: wait, and
+back off exponentially. As \`text/plain\`, or without any \`Content-Type\`, a packet needs no preflight: \`navigator.sendBeacon\`
+sends a text or an untyped Blob so.
+
+What cannot be counted does not affect the rest. An entry whose name or value is not valid is left out; so is a variant with a count
+that is negative, fractional or too large. Features, variants and metrics over the limits of the environment are counted as
+\`__other__\`. Counts after the third and unknown fields are ignored. The ledger notes all of these. \`null\` and \`[]\` mean nothing.`;
+
+const Origin: Parameter = {
+  name: 'Origin',
+  in: 'header',
+  description: 'Sent by every browser. Required with a Frontend key, and from a browser with any key.',
+  schema: { type: 'string' },
+  example: 'https://shop.example',
+};
+
+const SecFetchSite: Parameter = {
+  name: 'Sec-Fetch-Site',
+  in: 'header',
+  description: 'Sent by browsers. It shows that a Mobile key without `Origin` comes from one.',
+  schema: { type: 'string' },
+};
+
+const cors: Headers = {
+  'Access-Control-Allow-Origin': {
+    component: 'AllowOrigin',
+    description: 'The `Origin` of the request, where it is allowed. Left out if the request had none.',
+    schema: { type: 'string' },
+  },
+  Vary: {
+    component: 'Vary',
+    description: '`Origin`, beside `Access-Control-Allow-Origin`.',
+    schema: { const: 'Origin' },
+  },
+};
+
+const packets = {
+  counts: {
+    summary: 'A variant that was checked 3 times, used twice and viewed once, and one that was only checked',
+    value: {
+      k: exampleKeys.Frontend,
+      e: 'Production',
+      f: { checkout: { on: [3, 2, 1], off: [12] }, banner: { blue: [1, 0, 1] } },
+    },
+  },
+  metrics: {
+    summary: 'A counter and a gauge',
+    value: { k: exampleKeys.Frontend, e: 'Production', m: { purchases: 2, 'cart-value': 59.9 } },
+  },
+  minted: {
+    summary: 'Attributed to a minted instance id',
+    value: {
+      k: exampleKeys.Frontend,
+      e: 'Production',
+      f: { checkout: { on: [1, 1] } },
+      i: exampleKeys.instance,
+    },
+  },
+  mobile: {
+    summary: 'From an app, with an identity that the client asserts',
+    value: { k: exampleKeys.Mobile, e: 'Production', f: { checkout: { on: [1] } }, u: 'user-7' },
+  },
+};
+
+const beacon = {
+  summary: 'The same JSON as plain text, as `navigator.sendBeacon` sends it',
+  value: JSON.stringify(packets.counts.value),
+};
+
+const sendTelemetry = (maxBody: number): Operation => ({
+  operationId: 'sendTelemetry',
+  summary: 'Count what a browser or an app did with features',
+  description,
+  security: [],
+  parameters: [Origin, SecFetchSite, ContentEncoding, IdempotencyKey],
+  body: {
+    'application/json': { schema: PacketSchema, examples: packets },
+    'text/plain': {
+      schema: { type: 'string', contentMediaType: 'application/json', contentSchema: PacketSchema },
+      examples: { beacon },
+    },
+  },
+  answers: { 202: { description: 'Counted, and on disk. The body is empty.', headers: cors } },
+  refuses: refuses(maxBody),
+  refusalHeaders: (status) => (status === 403 ? {} : cors),
+});
+
+const refuses = (maxBody: number): Refusals => ({
+  ...intakeRefusals(maxBody),
+  invalid_content_type: 'Send application/json or text/plain, in UTF-8',
+  invalid_idempotency_key: 'Send 1 to 255 printable ASCII characters, or leave it out',
+  invalid_body: 'The body must have required properties k',
+  invalid_name: 'The name of the environment must have 1 to 256 UTF-8 bytes and no control characters',
+  unknown_key: 'k is not a Frontend or Mobile key of any application',
+  unknown_environment: 'e is not an environment of the application; case matters',
+  origin_missing: 'A browser must send its Origin with this key',
+  origin_not_allowed: 'The application does not allow this origin',
+});
+
+const preflightTelemetry: Operation = {
+  operationId: 'preflightTelemetry',
+  summary: 'Ask, as a browser does, whether a page may post a packet',
+  description: 'Any origin may ask, because only the packet names the application.',
+  security: [],
+  parameters: [Origin],
+  answers: {
+    204: {
+      description: 'A page may post.',
+      headers: {
+        ...cors,
+        'Access-Control-Allow-Methods': fixed('POST, OPTIONS'),
+        'Access-Control-Allow-Headers': fixed('content-type, content-encoding'),
+        'Access-Control-Max-Age': fixed('7200'),
+      },
+    },
+  },
+};
+
+function fixed(value: string): Header {
+  return { required: true, schema: { const: value } };
+}

@@ -1,0 +1,132 @@
+import Type, { type Static } from 'typebox';
+import { Name } from '../../http/schema.ts';
+import { shapeError } from '../../http/shape-error.ts';
+import { compiled } from '../../runtime/compiled.ts';
+import { checkName } from '../check-name.ts';
+import { quoteLargeNumbers } from '../exact-integers.ts';
+import { Named } from '../named.ts';
+import { omitInvalid, requiredPart } from '../omit-invalid.ts';
+import { isPlainPacket, maxCount } from './plain-packet.ts';
+
+const Count = Type.Integer({ minimum: 0, maximum: maxCount });
+
+/** A map may be `[]`, as PHP writes an empty one, or `null`. */
+const Mapped = <T extends Type.TSchema>(value: T, options: Type.TObjectOptions = {}) =>
+  Type.Unsafe<Readonly<Record<string, Static<T>>> | null>({
+    ...Named(value),
+    type: ['object', 'array', 'null'],
+    items: {},
+    maxItems: 0,
+    ...options,
+  });
+
+const Counts = Type.Unsafe<readonly number[] | null>({ type: ['array', 'null'], items: Count, maxItems: 3 });
+
+const nullable = <T>(type: string | readonly string[], options: object) =>
+  Type.Optional(Type.Unsafe<T | null>({ type: [type, 'null'].flat(), ...options }));
+
+/**
+ * Compact telemetry: counts `[checks, used, viewed]` by feature and variant, trailing zeros left out, and metrics. Only the
+ * size of the body limits how many; names that are not valid are left out later (see `EnvironmentSeries`).
+ */
+export const PacketSchema = Type.Object(
+  {
+    k: Type.String({ minLength: 1, maxLength: 256, description: 'Frontend or Mobile application key.' }),
+    e: Type.String({ minLength: 1, maxLength: 256, description: 'Name of the environment.', ...Name }),
+    f: Type.Optional(
+      Mapped(Mapped(Counts), {
+        description: 'Counts by feature, then by variant: `[checks, used, viewed]`, trailing zeros left out.',
+      }),
+    ),
+    m: Type.Optional(
+      Mapped(Type.Number(), {
+        description: 'Values by metric. Counters are added up; of a gauge the last value counts.',
+      }),
+    ),
+    i: nullable<string>('string', {
+      description:
+        'Minted instance id. An id that is unknown or expired is left out, and the packet is counted.',
+    }),
+    u: nullable<string | number | boolean>(['string', 'number', 'boolean'], {
+      description:
+        'Identity that the client asserts; a number or a boolean is read as its text. It is used only if the application accepts such ' +
+        'identities and there is no `i`. One that is not 1 to 256 characters, none of them a control character, is left out, and the ' +
+        'packet is counted.',
+    }),
+  },
+  { component: 'Packet' },
+);
+
+type SentPacket = Static<typeof PacketSchema>;
+
+/** Marks a packet of which a value was left out. No sender can send a symbol. */
+const lacksValue = Symbol('lacksValue');
+
+/** A packet as it is counted: what means nothing is not there. */
+export interface Packet extends Pick<SentPacket, 'k' | 'e'> {
+  readonly f?: Readonly<Record<string, Readonly<Record<string, readonly number[]>>>>;
+  readonly m?: Readonly<Record<string, number>>;
+  readonly i?: string;
+  readonly u?: string;
+  readonly [lacksValue]?: true;
+}
+
+const checker = compiled(PacketSchema);
+
+/**
+ * Checks a parsed body. A value that is not valid is left out, so that it does not discard its neighbours.
+ * @param json the body as it was sent, for an identity that is a number of many digits
+ * @throws {ApiError} of status 400 when the body lacks its key or its environment
+ */
+export function checkPacket(body: unknown, json?: string): Packet {
+  const packet = isPlainPacket(body) ? (body as Packet) : repairPacket(body, json);
+  checkName(packet.e, 'environment');
+  return packet;
+}
+
+/** The packet of a body that is not as SDKs send it. @throws {ApiError} of status 400 */
+function repairPacket(body: unknown, json: string | undefined): Packet {
+  const check = checker();
+  const required = requiredPart(PacketSchema, body);
+  if (!check.Check(required)) throw shapeError(check.Errors(required));
+  const sent = body as Draft<SentPacket>;
+  const omitted = !check.Check(sent) && omitInvalid(PacketSchema, sent);
+  const { u } = sent;
+  if (u != null && typeof u !== 'string') sent.u = textOf(u, json);
+  removeNothings(sent);
+  const packet = sent as Draft<Packet>;
+  if (omitted) packet[lacksValue] = true;
+  return packet;
+}
+
+type Draft<T> = { -readonly [Field in keyof T]: T[Field] };
+
+/** The text of an identity that is a number or a boolean, with all its digits. */
+function textOf(u: number | boolean, json: string | undefined): string {
+  if (json === undefined || typeof u === 'boolean' || Number.isSafeInteger(u)) return String(u);
+  return String((JSON.parse(quoteLargeNumbers(json)) as SentPacket).u);
+}
+
+/** Removes what means nothing, so that the fields of a packet are there or not, and its lists are lists. */
+function removeNothings(sent: Draft<SentPacket>): void {
+  for (const field of ['f', 'm', 'i', 'u'] as const) if (sent[field] == null) delete sent[field];
+  for (const variants of Object.values(sent.f ?? {})) {
+    const counts = (variants ?? {}) as Record<string, readonly number[] | null>;
+    for (const variant of Object.keys(counts)) counts[variant] ??= [];
+  }
+  const values = (sent.m ?? {}) as Record<string, number>;
+  for (const metric of Object.keys(values)) if (Number.isNaN(values[metric])) delete values[metric];
+}
+
+/** Whether a packet had values that are not valid. */
+export function isRepaired(packet: Packet): boolean {
+  return packet[lacksValue] === true;
+}
+
+const fields: ReadonlySet<string> = new Set(Object.keys(PacketSchema.properties));
+
+/** Whether a packet has an unknown field. The ledger notes it, since a misspelt field would go unnoticed. */
+export function hasUnknownField(packet: Packet): boolean {
+  for (const field in packet) if (!fields.has(field)) return true;
+  return false;
+}

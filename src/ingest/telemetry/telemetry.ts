@@ -1,0 +1,167 @@
+import type { KeyHolder } from '../../accounts/key-holder.ts';
+import { ApiError } from '../../contract/errors.ts';
+import { decodeText, parseJson, readBody } from '../../http/body.ts';
+import { contentTypeCheck } from '../../http/content-type.ts';
+import { problem } from '../../http/problem.ts';
+import type { Reply, Request } from '../../http/types.ts';
+import type { Batch } from '../../storage/commit/batch.ts';
+import type { Environment } from '../../storage/lmdb/records.ts';
+import { countOnce } from '../count-once.ts';
+import type { CountingDeps, KeyFinder } from '../deps.ts';
+import type { Instances } from '../identities/instances.ts';
+import type { AttributedSource } from '../ledger/ledger.ts';
+import { identityOfKey } from '../message-identity.ts';
+import { peekerOf } from '../peek.ts';
+import type { MessageHandler } from '../pipeline.ts';
+import { addPacket } from './add-packet.ts';
+import { attribute } from './attribute.ts';
+import { allowOrigin } from './cors.ts';
+import { checkPacket, hasUnknownField, isRepaired, type Packet } from './packet.ts';
+
+/** What telemetry needs of the rest of the service. */
+export interface TelemetryDeps extends CountingDeps {
+  readonly instances: Instances;
+  /** Maximum length of a body in bytes, inflated. */
+  readonly maxBody: number;
+}
+
+/** The sender of a packet, as the ledger knows it, and the origin of its page. */
+interface PacketSender extends AttributedSource {
+  readonly holder: KeyHolder;
+  readonly environment: Environment;
+  readonly origin: string | undefined;
+}
+
+/** How packets are taken: the steps of `Pipeline`, in their order. */
+export function packetHandler(deps: TelemetryDeps): MessageHandler<Request, Packet, PacketSender, Reply> {
+  return {
+    route: 'telemetry',
+    transport: 'http',
+    address: (request) => request.remoteAddress,
+    read: (request, budget) => readBody(request, deps.maxBody, budget),
+    idempotencyKey: (request) => request.header('idempotency-key'),
+    check(body, request) {
+      const contentType = request.header('content-type');
+      if (contentType) checkContentType(contentType);
+      const json = decodeText(body);
+      return checkPacket(parseJson(json), json);
+    },
+    resolve: (packet, request) => resolveSender(deps.keys, packet, request),
+    count: (packet, sender, _, key) => ({
+      durable: count(deps, packet, sender, key),
+      answer: accepted(sender.origin),
+    }),
+    refuse(refusal, request, holder) {
+      const origin = originOf(request);
+      return problem(refusal, isReadable(refusal, origin, holder) ? allowOrigin(origin) : {});
+    },
+    userAgent: (request) => request.header('user-agent'),
+    origin: (request) => request.header('origin'),
+    claimedSender: ({ k, e }) => ({ appKey: k, environment: e }),
+    peek(_, beginning) {
+      const { k, e } = beginning === undefined ? {} : peek(beginning);
+      return { appKey: k, environment: e };
+    },
+  };
+}
+
+/** Plain text too, or nothing at all, so that `navigator.sendBeacon` of a text or an untyped Blob needs no preflight. */
+const checkContentType = contentTypeCheck('application/json', 'text/plain');
+
+const peek = peekerOf('k', 'e');
+
+function originOf(request: Request): string | undefined {
+  return request.header('origin') || undefined;
+}
+
+// Each is made once: making an error would be the largest cost of a refusal.
+const unknownKey = new ApiError('unknown_key', 'k is not a Frontend or Mobile key of any application');
+const unknownEnvironment = new ApiError(
+  'unknown_environment',
+  'e is not an environment of the application; case matters',
+);
+const originNotAllowed = new ApiError('origin_not_allowed', 'The application does not allow this origin');
+const originMissing = new ApiError('origin_missing', 'A browser must send its Origin with this key');
+
+/** @throws {ApiError} of status 404 or 403 */
+function resolveSender(keys: KeyFinder, { k, e }: Packet, request: Request): PacketSender {
+  const holder = findHolder(keys, k);
+  const { application } = holder;
+  const environment = holder.environments.get(e);
+  if (environment === undefined) throw unknownEnvironment;
+  const origin = originOf(request);
+  checkOrigin(holder, origin, request);
+  const userAgent = request.header('user-agent');
+  return { route: 'telemetry', transport: 'http', holder, application, environment, origin, userAgent };
+}
+
+/** Only keys that browsers and apps may have. A Backend key that comes here is marked: it has leaked. */
+function findHolder(keys: KeyFinder, key: string): KeyHolder {
+  const holder = keys.findKey(key);
+  if (holder !== undefined && holder.key.type !== 'Backend') return holder;
+  if (holder !== undefined) keys.markLeaked(holder);
+  throw unknownKey;
+}
+
+function checkOrigin(holder: KeyHolder, origin: string | undefined, request: Request): void {
+  if (origin !== undefined) {
+    if (holder.allowsOrigin(origin)) return;
+    throw originNotAllowed;
+  }
+  const browser = holder.key.type === 'Frontend' || request.header('sec-fetch-site') !== undefined;
+  if (browser) throw originMissing;
+}
+
+/** A packet that its sender has named by a `key` counts once, however often it comes. */
+function count(
+  deps: TelemetryDeps,
+  packet: Packet,
+  sender: PacketSender,
+  key: string | undefined,
+): Promise<void> {
+  const recognition =
+    key === undefined ? undefined : { identity: identityOfKey('telemetry', sender, key), repeats: true };
+  return countOnce(deps, recognition, sender, (batch) => addToBatch(deps, packet, sender, batch));
+}
+
+function addToBatch(
+  { clock, instances, dictionary, senders, ledger }: TelemetryDeps,
+  packet: Packet,
+  sender: PacketSender,
+  batch: Batch,
+): void {
+  const now = clock.now();
+  const { application, environment, userAgent } = sender;
+  const attribution = attribute(instances, packet, application, environment.number, now);
+  const { person, use, unresolved, instanceDropped } = attribution;
+  const { folded, dropped } = batch;
+  const asker = senders.ofPacket(batch, environment.number, userAgent, now);
+  addPacket(packet, dictionary.of(environment.number), batch, now, person, asker, unresolved?.rows);
+  if (unresolved !== undefined) batch.unresolved.push(unresolved);
+  if (use !== undefined) batch.uses.push(use);
+  ledger.packet(batch, application, environment, userAgent, now);
+  if (instanceDropped) ledger.noted(sender, 'instance_dropped', batch);
+  if (batch.folded > folded) ledger.noted(sender, 'series_folded', batch);
+  if (batch.dropped > dropped) ledger.noted(sender, 'name_dropped', batch);
+  if (isRepaired(packet)) ledger.noted(sender, 'value_dropped', batch);
+  if (hasUnknownField(packet)) ledger.noted(sender, 'field_unknown', batch);
+}
+
+const acceptedWithoutOrigin: Reply = { status: 202 };
+
+function accepted(origin: string | undefined): Reply {
+  return origin === undefined ? acceptedWithoutOrigin : { status: 202, headers: allowOrigin(origin) };
+}
+
+/**
+ * Whether a page of this origin may read why its packet was refused. While the application is unknown, any page may. Once it
+ * is known, only pages of its own origins may.
+ */
+function isReadable(
+  { code, status }: ApiError,
+  origin: string | undefined,
+  holder: KeyHolder | undefined,
+): boolean {
+  if (code !== 'unknown_environment') return status !== 403;
+  return origin !== undefined && holder?.allowsOrigin(origin) === true;
+}

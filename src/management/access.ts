@@ -1,0 +1,105 @@
+import type { Accounts } from '../accounts/accounts.ts';
+import { mustExist } from '../accounts/checks.ts';
+import { ApiError } from '../contract/errors.ts';
+import type * as http from '../http/endpoint.ts';
+import type { Params } from '../http/types.ts';
+import type { Application, Role, Team, User } from '../storage/lmdb/records.ts';
+import type { Caller } from './caller.ts';
+
+/** What an endpoint is within: its path's `:id` names it, and the handler gets it. */
+export interface Within {
+  readonly service: unknown;
+  readonly application: { readonly application: Application };
+  readonly team: { readonly team: Team };
+  readonly user: { readonly user: User };
+}
+
+/**
+ * Who may call an endpoint. The caller must be in the team, in the application's team, or share a team with the user.
+ * Otherwise the answer is 403 `not_in_team`, and 404 where the id does not exist. `least` is the required role, else 403
+ * `forbidden`. With `orSelf`, users need no role for themselves.
+ */
+export interface Access<Kind extends keyof Within = keyof Within> {
+  readonly within: Kind;
+  readonly least: Role;
+  readonly orSelf?: true;
+}
+
+/** Checks a caller, and finds what the path's id names. @throws {ApiError} `not_found`, `not_in_team`, `forbidden` */
+export function checkAccess(access: Access, accounts: Accounts, caller: Caller, params: Params): object {
+  const id = params['id'] ?? '';
+  const found = find(access.within, accounts, caller, id);
+  if (!(access.orSelf && id === caller.id)) checkRole(caller, access.least);
+  return found;
+}
+
+/** @throws {ApiError} `forbidden` */
+function checkRole(caller: Caller, least: Role): void {
+  if (least === 'User' || caller.role === 'Admin') return;
+  throw new ApiError('forbidden', adminsOnly);
+}
+
+export const adminsOnly = 'This needs the role Admin';
+
+/** @throws {ApiError} `not_found`, `not_in_team` */
+function find(within: keyof Within, accounts: Accounts, caller: Caller, id: string): object {
+  switch (within) {
+    case 'service':
+      return {};
+    case 'application': {
+      const application = accounts.applications.get(id);
+      return { application: reachable(within, application, application && [application.teamId], caller) };
+    }
+    case 'team':
+      return { team: reachable(within, accounts.teams.get(id), [id], caller) };
+    case 'user': {
+      const user = accounts.users.get(id);
+      return { user: reachable(within, user, id === caller.id ? caller.teams : user?.teams, caller) };
+    }
+  }
+}
+
+/** @param teams those of the thing */
+function reachable<T>(
+  what: Owned,
+  thing: T | undefined,
+  teams: readonly string[] | undefined,
+  caller: Caller,
+): T {
+  const found = mustExist(what, thing);
+  checkShared(what, teams ?? [], caller);
+  return found;
+}
+
+/** What belongs to teams. */
+export type Owned = Exclude<keyof Within, 'service'>;
+
+/** Checks that a caller is in one of the teams of something. @throws {ApiError} `not_in_team` */
+export function checkShared(what: Owned, teams: readonly string[], caller: Caller): void {
+  if (!teams.some((team) => caller.teams.includes(team))) throw new ApiError('not_in_team', notInTeam[what]);
+}
+
+/** Checks that a team exists, and that a caller is in it. @throws {ApiError} `not_found`, `not_in_team` */
+export function checkOwnTeam(accounts: Pick<Accounts, 'teams'>, id: string, caller: Caller): void {
+  reachable('team', accounts.teams.get(id), [id], caller);
+}
+
+/** The details of `not_in_team`. */
+export const notInTeam: Readonly<Record<Owned, string>> = {
+  application: "The caller is not in the application's team; an Admin of that team can add users",
+  team: 'The caller is not in this team; one of its Admins can add users',
+  user: 'The caller shares no team with this user',
+};
+
+/** The row of docs/access.md. */
+export function accessRow({ within, least, orSelf }: Access): http.Access {
+  const who = `${least === 'Admin' ? 'Admins' : 'Users and Admins'}${places[within]}`;
+  return { credential: 'Access token', who: orSelf ? `${who}; the user themself` : who };
+}
+
+const places = {
+  service: '',
+  application: " of the application's team",
+  team: ' of the team',
+  user: ' who share a team with the user',
+} as const;

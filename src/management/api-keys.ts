@@ -1,0 +1,84 @@
+import Type, { type Static } from 'typebox';
+import { apiKeysOf, createApiKey, deleteApiKey } from '../accounts/api-keys.ts';
+import { nameRule } from '../accounts/checks.ts';
+import { overPlan } from '../accounts/plans.ts';
+import { ok } from '../http/answer.ts';
+import type { Group } from '../http/endpoint.ts';
+import { bodyShape, name, shape, text, time } from '../http/schema.ts';
+import type { ApiKey as StoredApiKey } from '../storage/lmdb/records.ts';
+import { created, done, exampleIds, exampleTime, made, page, timeText } from './answers.ts';
+import type { ManageDeps } from './caller.ts';
+import { endpoint } from './endpoint.ts';
+import { pageOf, paging } from './lists.ts';
+import { role } from './role.ts';
+
+const fields = {
+  clientId: text('The `client_id` of the client credentials grant.'),
+  name: name(),
+  role,
+  teamId: text('Id of its team.'),
+  createdAt: time('When it was created.'),
+};
+
+const example = {
+  clientId: exampleIds.apiKey,
+  name: 'Deployment',
+  role: 'User',
+  teamId: exampleIds.team,
+  createdAt: exampleTime,
+} as const;
+
+export const ApiKey = shape('ApiKey', fields, example);
+
+export const ApiKeyShownOnce = shape(
+  'ApiKeyShownOnce',
+  { ...fields, clientSecret: text('The `client_secret`. Keep it now: it is never shown again.') },
+  { ...example, clientSecret: `fm_secret_${'0'.repeat(64)}` },
+);
+
+const NewApiKey = bodyShape(
+  'NewApiKey',
+  { name: name(), role: Type.Optional(role) },
+  { name: 'Deployment', role: 'User' },
+);
+
+export const apiKeys: Group<ManageDeps> = {
+  tag: 'API keys',
+  description: 'Client credentials of a team. Programs use them to get tokens for this API.',
+  endpoints: [
+    endpoint('GET /teams/:id/api-keys', {
+      access: { within: 'team', least: 'Admin' },
+      operationId: 'listApiKeys',
+      summary: 'List the API keys of a team',
+      query: paging,
+      answers: { 200: page(ApiKey, 'The oldest API key comes first.') },
+      handle: ({ directory, team, query }) => ok(pageOf(apiKeysOf(directory, team.id), query, show)),
+    }),
+    endpoint('POST /teams/:id/api-keys', {
+      access: { within: 'team', least: 'Admin' },
+      operationId: 'createApiKey',
+      summary: 'Create an API key',
+      description: 'Without `role` it is a User.',
+      body: NewApiKey,
+      answers: { 201: made(ApiKeyShownOnce, 'The API key with its secret.') },
+      refuses: { invalid_name: nameRule('an API key'), plan_limit: overPlan('free', 'apiKeys') },
+      async handle({ directory, team: { id: teamId }, body: { name, role = 'User' } }) {
+        const { apiKey, clientSecret } = await createApiKey(directory, { teamId, name, role });
+        return created(['teams', teamId, 'api-keys', apiKey.clientId], { ...show(apiKey), clientSecret });
+      },
+    }),
+    endpoint('DELETE /teams/:id/api-keys/:clientId', {
+      access: { within: 'team', least: 'Admin' },
+      operationId: 'deleteApiKey',
+      summary: 'Delete an API key',
+      description: 'Its tokens are refused from now on.',
+      answers: { 204: done('It is deleted.') },
+      handle: ({ directory, team, params }) => deleteApiKey(directory, team.id, params.clientId),
+    }),
+  ],
+};
+
+/** Without its secret, which the service does not know. */
+function show({ clientId, name, role, teamId, createdAt }: StoredApiKey): Static<typeof ApiKey> {
+  return { clientId, name, role, teamId, createdAt: timeText(createdAt) };
+}

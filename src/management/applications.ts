@@ -1,0 +1,186 @@
+import Type, { type Static } from 'typebox';
+import {
+  createApplication,
+  deleteApplication,
+  maxOrigins,
+  patchApplication,
+} from '../accounts/applications.ts';
+import { missing, mustExist, nameRule, tooMany } from '../accounts/checks.ts';
+import { overPlan } from '../accounts/plans.ts';
+import { ok } from '../http/answer.ts';
+import type { Group, Shown } from '../http/endpoint.ts';
+import { bodyShape, listOf, name, shape, text, time } from '../http/schema.ts';
+import type { Application as StoredApplication } from '../storage/lmdb/records.ts';
+import { checkOwnTeam, notInTeam } from './access.ts';
+import { created, done, exampleIds, exampleTime, made, oneTagged, page, timeText } from './answers.ts';
+import type { ManageDeps } from './caller.ts';
+import { checked } from './checked.ts';
+import { endpoint } from './endpoint.ts';
+import { Environment, showEnvironment } from './environments.ts';
+import { checkMatch, tagged } from './etag.ts';
+import { pageOf, paging } from './lists.ts';
+import { originCheck } from './origin-check.ts';
+
+const limit = { minimum: 0, maximum: 1_000_000_000 };
+
+const settings = {
+  allowedOrigins: Type.Array(Type.String(), {
+    description:
+      'Origins whose pages may send packets: `https://shop.example`, `https://*.shop.example` for its subdomains, `http://localhost:*` for any port of the own machine, `null` for sandboxed pages and files. A slash at the end is removed. If there are none, every page may.',
+  }),
+  acceptClientIdentities: Type.Boolean({
+    description: 'Whether packets are attributed to identities that clients assert (`u` of a packet).',
+  }),
+  rate: Type.Union([Type.Null(), Type.Number(limit)], {
+    description:
+      'Packets and reports a second, up to the rate of the service. `null` and 0 are the rate of the service.',
+  }),
+  burst: Type.Union([Type.Null(), Type.Integer(limit)], {
+    description: 'Packets and reports at once, up to the burst of the service; `null` is twice the rate.',
+  }),
+};
+
+const optionalSettings = Type.Partial(Type.Object(settings)).properties;
+
+export const Application = shape(
+  'Application',
+  {
+    id: text('Its id.'),
+    teamId: text('Id of its team.'),
+    name: name(),
+    ...settings,
+    environments: listOf(Environment, 'The oldest environment comes first.'),
+    createdAt: time('When it was created.'),
+    updatedAt: time('When it was last changed.'),
+  },
+  {
+    id: exampleIds.application,
+    name: 'Shop',
+    teamId: exampleIds.team,
+    allowedOrigins: ['https://shop.example'],
+    acceptClientIdentities: false,
+    rate: null,
+    burst: null,
+    environments: [{ name: 'Production', createdAt: exampleTime }],
+    createdAt: exampleTime,
+    updatedAt: exampleTime,
+  },
+);
+
+/** An application as it is answered with. */
+export type ApplicationShown = Static<typeof Application>;
+
+const NewApplication = bodyShape(
+  'NewApplication',
+  {
+    name: name(),
+    teamId: Type.Optional(text('The default is your primary team.')),
+    environments: Type.Optional(
+      listOf(name(), 'Names of its first environments. The default is Production, Staging and Development.'),
+    ),
+    ...optionalSettings,
+  },
+  {
+    name: 'Shop',
+    allowedOrigins: ['https://shop.example', 'https://*.shop.example'],
+    environments: ['Production', 'Test'],
+  },
+);
+
+const ApplicationPatch = bodyShape(
+  'ApplicationPatch',
+  { name: Type.Optional(name()), ...optionalSettings },
+  { acceptClientIdentities: true, rate: 500, burst: 1000 },
+);
+
+export const applications: Group<ManageDeps> = {
+  tag: 'Applications',
+  description: 'Applications send packets and reports. Each belongs to a team.',
+  endpoints: [
+    endpoint('GET /applications', {
+      access: { within: 'service', least: 'User' },
+      operationId: 'listApplications',
+      summary: 'List the applications of your teams',
+      query: paging,
+      answers: { 200: page(Application, 'The oldest application comes first.') },
+      handle({ directory, caller, query }) {
+        const all = [...directory.applications.values()];
+        const visible = all.filter(({ teamId }) => caller.teams.includes(teamId));
+        return ok(pageOf(visible, query, show));
+      },
+    }),
+    endpoint('POST /applications', {
+      access: { within: 'service', least: 'Admin' },
+      operationId: 'createApplication',
+      summary: 'Create an application',
+      body: NewApplication,
+      answers: { 201: made(Application, 'The application.') },
+      refuses: {
+        invalid_name: nameRule('an application'),
+        not_found: missing('team'),
+        not_in_team: notInTeam.team,
+        plan_limit: overPlan('free', 'applications'),
+      },
+      async handle({ directory, caller, callerIn, body }) {
+        const { teamId = caller.primaryTeam, ...wanted } = body;
+        const own = checked(directory, (draft) => {
+          checkOwnTeam(draft, teamId, callerIn(draft));
+        });
+        const application = await createApplication(own, { ...wanted, teamId });
+        return created(['applications', application.id], show(application));
+      },
+    }),
+    endpoint('GET /applications/:id', {
+      access: { within: 'application', least: 'User' },
+      operationId: 'getApplication',
+      summary: 'Read an application',
+      answers: { 200: oneTagged(Application, 'The application.') },
+      handle: ({ application }) => tagged(show(application)),
+    }),
+    endpoint('PATCH /applications/:id', {
+      access: { within: 'application', least: 'Admin' },
+      operationId: 'changeApplication',
+      summary: 'Change the settings of an application',
+      description: 'The new settings hold for every packet that is sent after the answer.',
+      body: ApplicationPatch,
+      matches: true,
+      answers: { 200: oneTagged(Application, 'The application after the change.') },
+      refuses: {
+        invalid_name: nameRule('an application'),
+        plan_limit: tooMany('allowed origins', maxOrigins),
+      },
+      async handle({ directory, application: { id }, request, body }) {
+        const matched = checked(directory, ({ applications }) =>
+          checkMatch(request, show(mustExist('application', applications.get(id)))),
+        );
+        return tagged(show(await patchApplication(matched, id, body)));
+      },
+    }),
+    endpoint('DELETE /applications/:id', {
+      access: { within: 'application', least: 'Admin' },
+      operationId: 'deleteApplication',
+      summary: 'Delete an application and everything that belongs to it',
+      description:
+        'Its keys are refused from now on. Its data is removed from the disk in the background; the audit log has an entry (`application.erased`) when that is done.',
+      answers: { 204: done('It is deleted.') },
+      handle: ({ directory, application }) => deleteApplication(directory, application.id),
+    }),
+    originCheck,
+  ],
+};
+
+function show(application: StoredApplication): Shown<Static<typeof Application>> {
+  const { id, name, teamId, allowedOrigins, acceptClientIdentities, rate, burst } = application;
+  return {
+    id,
+    name,
+    teamId,
+    allowedOrigins,
+    acceptClientIdentities,
+    rate,
+    burst,
+    environments: application.environments.map(showEnvironment),
+    createdAt: timeText(application.createdAt),
+    updatedAt: timeText(application.updatedAt),
+  };
+}

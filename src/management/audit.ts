@@ -1,0 +1,116 @@
+import Type, { type Static } from 'typebox';
+import { auditEntries, showEntry } from '../accounts/audit-log.ts';
+import { isInstallationAdmin } from '../accounts/installation.ts';
+import { ok } from '../http/answer.ts';
+import type { Group } from '../http/endpoint.ts';
+import type { QueryOf } from '../http/query-reader.ts';
+import { oneOf, orNull, shape, text, time } from '../http/schema.ts';
+import type { AccountStore } from '../storage/lmdb/accounts.ts';
+import type { AuditEntry as StoredEntry } from '../storage/lmdb/records.ts';
+import { exampleIds, exampleTime, page } from './answers.ts';
+import type { ManageDeps } from './caller.ts';
+import { endpoint } from './endpoint.ts';
+import { type Page, paging, readCursor, writeCursor } from './lists.ts';
+import { range } from './report-range.ts';
+
+export interface AuditDeps extends ManageDeps {
+  readonly accounts: Pick<AccountStore, 'audit'>;
+}
+
+export const AuditEntry = shape(
+  'AuditEntry',
+  {
+    id: text('Its id.'),
+    at: time('When it was done.'),
+    actor: Type.Object({
+      type: oneOf(['user', 'api-key', 'system', 'anonymous'], 'Who did it.'),
+      id: text('Id of the user, or client id of the API key; otherwise empty.'),
+      name: text('The e-mail address of the user or the name of the API key at the time.'),
+      address: text('Where the request came from; empty if there was none.'),
+    }),
+    action: text('What was done, such as `application.created`.'),
+    teamId: orNull(text('Id of the team that it concerns; `null`: the whole service.')),
+    target: Type.Object({
+      type: text('What it was done to, such as `application`.'),
+      id: text('Its id. An environment, feature or metric has that of its application.'),
+      name: text('Its name at the time.'),
+    }),
+  },
+  {
+    id: '17',
+    at: exampleTime,
+    actor: { type: 'user', id: exampleIds.user, name: 'ada@shop.example', address: '192.0.2.1' },
+    action: 'application.created',
+    teamId: exampleIds.team,
+    target: { type: 'application', id: exampleIds.application, name: 'Shop' },
+  },
+);
+
+const filters = {
+  action: Type.Optional(
+    text('Only this action, such as `application.created`, or all that begin so: `application`.'),
+  ),
+  actor: Type.Optional(text('Only what the user or API key with this id did.')),
+};
+
+export const audit: Group<AuditDeps> = {
+  tag: 'Audit',
+  description: 'Who did what, when and from where. Entries are never changed or removed.',
+  endpoints: [
+    endpoint('GET /audit', {
+      access: { within: 'service', least: 'Admin' },
+      operationId: 'listAuditEntries',
+      summary: 'Read the audit log of your teams and of the service',
+      description:
+        'A page may be short or empty without being the last one. Failed sign-ins to accounts that do not exist belong to no team; only the Admins of the first team, who run the installation, see them.',
+      query: { ...paging, ...range, ...filters },
+      answers: { 200: page(AuditEntry, 'The latest entry comes first.') },
+      async handle({ directory, caller, query }, { accounts }: AuditDeps) {
+        const isWanted = filterOf(query);
+        const runsInstallation = isInstallationAdmin(directory, caller);
+        const isShown = ({ teamId, actor }: StoredEntry) =>
+          teamId === null ? runsInstallation || actor.type !== 'anonymous' : caller.teams.includes(teamId);
+        return ok(await readPage(accounts, query, (entry) => isShown(entry) && isWanted(entry)));
+      },
+    }),
+  ],
+};
+
+type AuditQuery = QueryOf<typeof paging & typeof range & typeof filters>;
+
+/** Maximum number of entries that are read for one page. Where most are of other teams, the page is shorter. */
+const maxRead = 10_000;
+/** Entries that are read before other requests have a turn, which takes about a millisecond. */
+const stride = 200;
+
+async function readPage(
+  accounts: AuditDeps['accounts'],
+  { from = 0, limit, cursor }: AuditQuery,
+  isShown: (entry: StoredEntry) => boolean,
+): Promise<Page<Static<typeof AuditEntry>>> {
+  const items: Static<typeof AuditEntry>[] = [];
+  let last = cursor === undefined ? undefined : readCursor(cursor);
+  const upTo = (position: number | undefined) => ({
+    items,
+    nextCursor: position === undefined ? null : writeCursor(position),
+  });
+  for (let read = 0; read < maxRead; read += stride) {
+    const entries = auditEntries(accounts, last, stride);
+    for (const entry of entries) {
+      if (entry.at < from) return upTo(undefined);
+      if (items.length === limit) return upTo(last);
+      last = entry.number;
+      if (isShown(entry)) items.push(showEntry(entry));
+    }
+    if (entries.length < stride) return upTo(undefined);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  return upTo(last);
+}
+
+function filterOf({ to = Infinity, action, actor }: AuditQuery): (entry: StoredEntry) => boolean {
+  return (entry) =>
+    entry.at < to &&
+    (action === undefined || entry.action === action || entry.action.startsWith(`${action}.`)) &&
+    (actor === undefined || entry.actor.id === actor);
+}

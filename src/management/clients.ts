@@ -1,0 +1,104 @@
+import Type from 'typebox';
+import { clientsOf, createClient, deleteClient } from '../accounts/clients.ts';
+import { overPlan } from '../accounts/plans.ts';
+import { reservedName } from '../accounts/reserved-names.ts';
+import { ok } from '../http/answer.ts';
+import type { Group } from '../http/endpoint.ts';
+import { bodyShape, name, shape, text, time } from '../http/schema.ts';
+import type { OAuthClient } from '../storage/lmdb/records.ts';
+import { created, done, exampleIds, exampleTime, made, page, timeText } from './answers.ts';
+import type { ManageDeps } from './caller.ts';
+import { endpoint } from './endpoint.ts';
+import { pageOf, paging } from './lists.ts';
+
+const settings = {
+  name: name('The sign-in page shows it, so it must not resemble the name of this service.'),
+  type: Type.Union([Type.Literal('public'), Type.Literal('confidential')], {
+    description:
+      'A confidential client has a secret. A program that runs on its users’ devices cannot keep one and is public.',
+  }),
+  redirectUris: Type.Array(Type.String(), {
+    description:
+      'Redirect URIs, which are compared exactly: `https:`, `http:` of the own machine, or a scheme of an app.',
+    documented: { minItems: 1, maxItems: 20 },
+  }),
+};
+
+const fields = {
+  clientId: text('The `client_id` of the authorization code grant.'),
+  ...settings,
+  teamId: text('Id of its team. The members of the team may sign in to it.'),
+  createdAt: time('When it was created.'),
+};
+
+const example = {
+  clientId: exampleIds.client,
+  name: 'Extension',
+  type: 'public' as const,
+  teamId: exampleIds.team,
+  redirectUris: ['com.example.extension:/callback'],
+  createdAt: exampleTime,
+};
+
+export const SignInClient = shape('SignInClient', fields, example);
+
+export const SignInClientShownOnce = shape(
+  'SignInClientShownOnce',
+  {
+    ...fields,
+    clientSecret: Type.Optional(
+      text('The secret of a confidential client. Keep it now: it is never shown again.'),
+    ),
+  },
+  example,
+);
+
+const NewSignInClient = bodyShape('NewSignInClient', settings, {
+  name: 'Extension',
+  type: 'public',
+  redirectUris: ['com.example.extension:/callback'],
+});
+
+export const clients: Group<ManageDeps> = {
+  tag: 'Sign-in clients',
+  description: 'Programs that the members of a team sign in to, with the authorization code grant and PKCE.',
+  endpoints: [
+    endpoint('GET /teams/:id/clients', {
+      access: { within: 'team', least: 'Admin' },
+      operationId: 'listClients',
+      summary: 'List the sign-in clients of a team',
+      query: paging,
+      answers: { 200: page(SignInClient, 'The oldest client comes first.') },
+      handle: ({ directory, team: { id }, query }) =>
+        ok(pageOf(clientsOf(directory, id), query, (client) => show(id, client))),
+    }),
+    endpoint('POST /teams/:id/clients', {
+      access: { within: 'team', least: 'Admin' },
+      operationId: 'createClient',
+      summary: 'Register a sign-in client',
+      body: NewSignInClient,
+      answers: { 201: made(SignInClientShownOnce, 'The client, with its secret if it has one.') },
+      refuses: { invalid_name: reservedName, plan_limit: overPlan('free', 'clients') },
+      async handle({ directory, team: { id: teamId }, body: { type, ...wanted } }) {
+        const confidential = type === 'confidential';
+        const { client, clientSecret } = await createClient(directory, { ...wanted, teamId, confidential });
+        const secret = clientSecret === null ? {} : { clientSecret };
+        return created(['teams', teamId, 'clients', client.clientId], { ...show(teamId, client), ...secret });
+      },
+    }),
+    endpoint('DELETE /teams/:id/clients/:clientId', {
+      access: { within: 'team', least: 'Admin' },
+      operationId: 'deleteClient',
+      summary: 'Delete a sign-in client',
+      description: 'No user can sign in to it any more, and the tokens issued to it are refused.',
+      answers: { 204: done('It is deleted.') },
+      handle: ({ directory, team, params }) => deleteClient(directory, team.id, params.clientId),
+    }),
+  ],
+};
+
+/** A client of a team, without its secret, which the service does not know. */
+function show(teamId: string, { clientId, name, redirectUris, secretHash, createdAt }: OAuthClient) {
+  const type = secretHash === null ? 'public' : 'confidential';
+  return { clientId, name, type, teamId, redirectUris, createdAt: timeText(createdAt) } as const;
+}

@@ -1,0 +1,142 @@
+import { sketchError } from '../storage/aggregate/hyperloglog.ts';
+import { mergeCounts } from '../storage/aggregate/merge.ts';
+import type { Days } from '../storage/aggregate/read-sketches.ts';
+import { countUniqueUsers } from '../storage/aggregate/unique-users.ts';
+import type { UserUnions } from '../storage/aggregate/user-unions.ts';
+import { countsCodec } from '../storage/lmdb/cells.ts';
+import type { Environment } from '../storage/lmdb/records.ts';
+import { featureItself, seriesOf } from '../storage/lmdb/series.ts';
+import { fromSnapshot, type Reading } from '../storage/lmdb/snapshot.ts';
+import type { UsageStore } from '../storage/lmdb/usage.ts';
+import type { ComparisonShown } from './comparison-shape.ts';
+import { outcomeOf } from './comparison-text.ts';
+import { daysText } from './overview-range.ts';
+import { PointBudget } from './point-budget.ts';
+import { compare, usualBase, type Variant } from './statistics/compare.ts';
+import { sampleRatioP } from './statistics/sample-ratio.ts';
+import { sumUp } from './sum-up.ts';
+
+export interface ComparisonTask {
+  readonly environment: Environment;
+  readonly feature: string;
+  /** Whole days that are over. */
+  readonly days: Days;
+  readonly event: 'used' | 'viewed';
+  /** The variant to compare with; `undefined` for the one with most users. */
+  readonly base: string | undefined;
+  /** The weights that the team has declared. */
+  readonly split: readonly (readonly [variant: string, weight: number])[] | null;
+}
+
+interface Read {
+  readonly variants: readonly Variant[];
+  /** Users of any of them. */
+  readonly users: number;
+}
+
+/** Compares the variants of a feature, over whole UTC days. */
+export function* comparisonReport(
+  store: UsageStore,
+  unions: UserUnions,
+  task: ComparisonTask,
+): Reading<ComparisonShown> {
+  const { environment, feature, days, event, split } = task;
+  const { variants, users } = yield* readVariants(store, unions, task);
+  const base = variants.some(({ variant }) => variant === task.base) ? task.base : usualBase(variants);
+  const length = days.to - days.from;
+  const compared = base === undefined ? [] : compare(variants, base);
+  return {
+    environment: environment.name,
+    feature,
+    ...(length === 0 ? { from: null, to: null } : daysText(days)),
+    days: length,
+    event,
+    base: base ?? null,
+    variants: compared.map(({ lack: _, difference, interval, ...rest }) => ({
+      ...rest,
+      interval: interval && [...interval],
+      difference: difference && { ...difference, interval: [...difference.interval] },
+    })),
+    ...outcomeOf(compared, base ?? null, length, event),
+    sampleRatio: split && sampleRatio(variants, split),
+    severalVariants: severalVariants(variants, users),
+  };
+}
+
+/** Reads each variant's checks and events by day, and its users; those with most users first. */
+function* readVariants(store: UsageStore, unions: UserUnions, task: ComparisonTask): Reading<Read> {
+  const { environment, days, event } = task;
+  const length = days.to - days.from;
+  const series = yield* seriesOfFeature(store, environment.number, task.feature);
+  const byDay = new Map(
+    Array.from(series.keys(), (ordinal) => [
+      ordinal,
+      Array.from({ length }, () => ({ events: 0, checks: 0 })),
+    ]),
+  );
+  const cells = { store, table: store.counts, codec: countsCodec, merge: mergeCounts };
+  const source = { ...cells, series, budget: new PointBudget() };
+  const range = { from: days.from * 1440, to: days.to * 1440, step: 'day' } as const;
+  yield* sumUp(source, environment.number, range, (ordinal, _total, points) => {
+    for (const [t, counts] of points)
+      byDay.get(ordinal)![t / 86_400 - days.from] = { events: counts[event], checks: counts.checks };
+  });
+  const ordinals = [...series.keys()];
+  const users = yield* countUniqueUsers(unions, environment.number, days, [ordinals]);
+  const variants = ordinals.map((ordinal) => ({
+    variant: series.get(ordinal)!,
+    days: byDay.get(ordinal)!,
+    users: users.series.get(ordinal) ?? 0,
+  }));
+  const given = variants.filter(({ users, days }) => users > 0 || days.some(({ checks }) => checks > 0));
+  return { variants: given.toSorted((a, b) => b.users - a.users), users: users.groups[0] ?? 0 };
+}
+
+/** The variants of a feature by the ordinals of their series. */
+function seriesOfFeature(
+  store: UsageStore,
+  environment: number,
+  feature: string,
+): Reading<ReadonlyMap<number, string>> {
+  return fromSnapshot(store.lmdb, function* (at) {
+    const series = new Map<number, string>();
+    for (const { ordinal, name } of seriesOf(store, environment, at)) {
+      yield;
+      if (name.length === 2 && name[0] === feature && name[1] !== featureItself) series.set(ordinal, name[1]);
+    }
+    return series;
+  });
+}
+
+/** Below this a split is not checked: chance is too large to be told from a fault. */
+const least = { users: 100, each: 5 };
+
+function sampleRatio(
+  variants: readonly Variant[],
+  split: NonNullable<ComparisonTask['split']>,
+): ComparisonShown['sampleRatio'] {
+  const users = new Map(variants.map(({ variant, users }) => [variant, users]));
+  const shares = split.map(([variant, weight]) => ({ variant, weight, users: users.get(variant) ?? 0 }));
+  const all = shares.reduce((sum, { users }) => sum + users, 0);
+  const weights = shares.reduce((sum, { weight }) => sum + weight, 0);
+  const isEnough = shares.every(({ weight }) => (all * weight) / weights >= least.each);
+  if (shares.length < 2 || all < least.users || !isEnough) return null;
+  const p = sampleRatioP(shares, sketchError);
+  return {
+    expected: Object.fromEntries(shares.map(({ variant, weight }) => [variant, weight / weights])),
+    observed: Object.fromEntries(shares.map(({ variant, users }) => [variant, users / all])),
+    p,
+    mismatch: p < 0.001,
+  };
+}
+
+/** Two counts by sketches, each within 2 %, may make as many people look as if they had several variants. */
+const severalAtMost = 0.05;
+
+/** How many people had several variants: the users of the variants together are so many more than those of any. */
+function severalVariants(variants: readonly Variant[], users: number): ComparisonShown['severalVariants'] {
+  if (users === 0 || variants.length < 2) return null;
+  const sum = variants.reduce((sum, variant) => sum + variant.users, 0);
+  const share = Math.min(1, Math.max(0, (sum - users) / users));
+  return { share, warn: share > severalAtMost };
+}

@@ -1,0 +1,76 @@
+import type { ComparisonShown } from './comparison-shape.ts';
+import { type Compared, type Lack, needed } from './statistics/compare.ts';
+
+type Outcome = Pick<ComparisonShown, 'outcome' | 'why'>;
+type WithDifference = Compared & { readonly difference: NonNullable<Compared['difference']> };
+
+/** Below this, adjusted for several variants, a difference is clear. */
+const clear = 0.05;
+
+/** What a comparison comes to, in words: never that a difference is clear without how large it is. */
+export function outcomeOf(
+  compared: readonly Compared[],
+  base: string | null,
+  days: number,
+  event: 'used' | 'viewed',
+): Outcome {
+  if (days === 0) return notEnough('No whole UTC day of this range is over yet.');
+  if (base === null) return notEnough('No variant was given on these days.');
+  if (compared.length < 2) return notEnough(`Only ${base} was given on these days.`);
+  const differences = compared.filter((each): each is WithDifference => each.difference !== null);
+  if (differences.length === 0)
+    return notEnough(missing(compared.flatMap(({ lack }) => lack ?? [])[0]!, base));
+  const found = differences.filter(({ difference }) => difference.pAdjusted < clear);
+  const most = (list: readonly WithDifference[]) =>
+    list.toSorted((a, b) => Math.abs(b.difference.estimate) - Math.abs(a.difference.estimate))[0]!;
+  return found.length > 0
+    ? { outcome: 'difference', why: sentence(most(found), base, event) }
+    : { outcome: 'no_clear_difference', why: unclear(differences) };
+}
+
+function notEnough(why: string): Outcome {
+  return { outcome: 'not_enough', why };
+}
+
+function missing({ of, variant, has }: Lack, base: string): string {
+  const least = needed[of];
+  if (of === 'days')
+    return `${base} and ${variant} were both given on ${has} whole UTC days; a comparison takes at least ${least}, a week.`;
+  return `${variant} has ${has} ${of === 'users' ? 'users' : 'events'} on these days; a comparison takes at least ${least}.`;
+}
+
+function sentence({ variant, rate, difference }: WithDifference, base: string, event: 'used' | 'viewed') {
+  const { estimate, interval, pAdjusted, days } = difference;
+  const isMore = estimate > 0;
+  const [low, high] = isMore ? interval : [-interval[1], -interval[0]];
+  const led = event === 'used' ? 'a use' : 'a view';
+  const digits = digitsFor(estimate);
+  const shown = (share: number) => percent(share, digits);
+  return (
+    `With ${variant}, ${shown(rate ?? 0)} % of checks led to ${led}, which is ${shown(Math.abs(estimate))} percentage points ` +
+    `${isMore ? 'more' : 'less'} than with ${base} (${shown(low)} to ${shown(high)}, ${chance(pAdjusted)}), over ${days} days.`
+  );
+}
+
+function unclear(differences: readonly WithDifference[]): string {
+  const ends = differences.flatMap(({ difference }) => difference.interval.map(Math.abs));
+  const most = Math.max(...ends);
+  return (
+    'No clear difference yet: what was counted fits with no difference at all, and with one of up to ' +
+    `${percent(most, digitsFor(most))} percentage points.`
+  );
+}
+
+/** As many digits as a difference of this size needs; the other figures of its sentence have as many. */
+function digitsFor(share: number): number {
+  if (Math.abs(share) < 0.001) return 3;
+  return Math.abs(share) < 0.01 ? 2 : 1;
+}
+
+function percent(share: number, digits: number): string {
+  return (share * 100).toFixed(digits);
+}
+
+function chance(p: number): string {
+  return p < 0.001 ? 'p < 0.001' : `p = ${p.toFixed(3)}`;
+}

@@ -1,0 +1,143 @@
+import type { TProperties, TSchema } from 'typebox';
+import { missing } from '../accounts/checks.ts';
+import { Unauthorized } from '../auth/bearer.ts';
+import { engineUnavailable, storeUnavailable } from '../contract/errors.ts';
+import { bodyRefusals } from '../http/body.ts';
+import type { DeclaredAnswers, Operation, Parameter, Refusals } from '../http/endpoint.ts';
+import { tooLarge } from '../http/engines/body-refusals.ts';
+import { maxJsonBody } from '../http/json-body.ts';
+import { Challenge, ContentEncoding, NotCached } from '../http/openapi/headers.ts';
+import { queryParameters } from '../http/query-reader.ts';
+import { pathNotUtf8 } from '../http/router.ts';
+import { jsonContent } from '../http/schema.ts';
+import type { PeopleFreshness } from '../storage/commit/usage-engine.ts';
+import { type Access, adminsOnly, notInTeam } from './access.ts';
+import { tooManyRequests } from './admit.ts';
+import { changedSince } from './etag.ts';
+import { freshnessHeaders } from './freshly.ts';
+import { maxLimit } from './lists.ts';
+
+/** What of a declaration the document shows. */
+interface Described {
+  readonly access: Access;
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly query?: TProperties;
+  readonly body?: TSchema | undefined;
+  readonly matches?: true;
+  readonly remembers?: true;
+  readonly counted?: PeopleFreshness;
+  readonly answers: DeclaredAnswers;
+  readonly refuses?: Refusals;
+}
+
+/** What the OpenAPI document says of an endpoint. What its method, path and access tell is not declared again. */
+export function describeEndpoint(method: string, path: string, declared: Described): Operation {
+  const { operationId, summary, description, query, body, matches, remembers, answers, refuses } = declared;
+  return {
+    operationId,
+    summary,
+    description: [description, `For ${callers(declared.access)}.`].filter(Boolean).join('\n\n'),
+    parameters: [
+      ...pathParameters(path, declared.access),
+      ...queryParameters(query ?? {}),
+      ...(matches ? [IfMatch] : []),
+      ...(remembers ? [IfNoneMatch] : []),
+      ...(body ? [ContentEncoding] : []),
+    ],
+    ...(body && { body: jsonContent(body) }),
+    answers: Object.fromEntries(
+      Object.entries(answers).map(([status, { headers, ...rest }]) => [
+        status,
+        {
+          ...rest,
+          headers: {
+            ...headers,
+            ...(declared.counted && status === '200' && freshnessHeaders),
+            'Cache-Control': NotCached,
+          },
+        },
+      ]),
+    ),
+    refuses: { ...usualRefusals(method, path, declared), ...refuses },
+    refusalHeaders: (status) => (status === 401 ? { 'WWW-Authenticate': Challenge } : {}),
+  };
+}
+
+const IfMatch: Parameter = {
+  component: 'IfMatch',
+  name: 'If-Match',
+  in: 'header',
+  description:
+    'The `ETag` of what the caller has read: the change is made only if nothing has changed since. Without it, or with `*`, the change is always made.',
+  schema: { type: 'string' },
+};
+
+const IfNoneMatch: Parameter = {
+  name: 'If-None-Match',
+  in: 'header',
+  description: 'The `ETag` of the answer that the caller has.',
+  schema: { type: 'string' },
+};
+
+function callers({ within, least, orSelf }: Access): string {
+  const who = least === 'Admin' ? 'Admins' : 'everybody';
+  return `${who}${places[within]}${orSelf ? ', and for the user themself' : ''}`;
+}
+
+const places = {
+  service: '',
+  application: " in the application's team",
+  team: ' in the team',
+  user: ' in a team of the user',
+} as const;
+
+/** The parameters in a path, by their names there. */
+function pathParameters(path: string, { within }: Access): readonly Parameter[] {
+  const names = Array.from(path.matchAll(/:(\w+)/g), ([, name = '']) => name);
+  return names.map((name) => ({
+    name,
+    in: 'path',
+    required: true,
+    description: inPath[name] ?? `Id of the ${within}.`,
+    schema: { type: 'string', minLength: 1 },
+  }));
+}
+
+const inPath: Readonly<Record<string, string>> = {
+  name: 'Name of the environment.',
+  keyId: 'Id of the key.',
+  feature: 'Name of the feature.',
+  metric: 'Name of the metric.',
+  identity: 'The identity, as it was minted or asserted.',
+  userId: 'Id of the user.',
+  clientId: 'Client id.',
+  signInId: 'Id of the sign-in.',
+  webhookId: 'Id of the webhook.',
+  deliveryId: 'Id of the delivery.',
+};
+
+/** What an endpoint refuses because of what it is: see `endpoint`. */
+function usualRefusals(method: string, path: string, declared: Described): Refusals {
+  const { access, query, body, matches } = declared;
+  const { within, least } = access;
+  return {
+    ...(path.includes(':') && { invalid_path: pathNotUtf8 }),
+    ...(query && { invalid_query: `limit must be an integer from 1 to ${maxLimit}` }),
+    ...(body && {
+      ...bodyRefusals,
+      invalid_body: 'Field colour is not known here',
+      body_too_large: tooLarge(maxJsonBody).message,
+    }),
+    unauthorized: new Unauthorized(false).message,
+    ...(least === 'Admin' && { forbidden: adminsOnly }),
+    ...(within !== 'service' && { not_found: missing(within), not_in_team: notInTeam[within] }),
+    ...(matches && { precondition_failed: changedSince }),
+    rate_limited: tooManyRequests,
+    engine_unavailable: engineUnavailable,
+    ...(method !== 'GET' && {
+      store_unavailable: storeUnavailable.changeNotKept,
+    }),
+  };
+}

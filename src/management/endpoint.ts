@@ -1,0 +1,132 @@
+import type { Static, TProperties, TSchema } from 'typebox';
+import type { Accounts } from '../accounts/accounts.ts';
+import type { Directory } from '../accounts/directory.ts';
+import { Unauthorized } from '../auth/bearer.ts';
+import { type Answer, noContent, replyWith } from '../http/answer.ts';
+import type { AnswerOf, DeclaredAnswers, Endpoint, ParameterIn, Refusals } from '../http/endpoint.ts';
+import { jsonBody } from '../http/json-body.ts';
+import { problem } from '../http/problem.ts';
+import { type QueryOf, queryReader } from '../http/query-reader.ts';
+import type { Handler, Params, Reply, Request, Route } from '../http/types.ts';
+import type { Freshness, PeopleFreshness } from '../storage/commit/usage-engine.ts';
+import { type Access, accessRow, type Within } from './access.ts';
+import { admit } from './admit.ts';
+import type { Caller, Claims, ManageDeps } from './caller.ts';
+import { describeEndpoint } from './describe-endpoint.ts';
+import { freshly } from './freshly.ts';
+
+/** An endpoint of the management API, below `/api/v2`. */
+export interface Declaration<
+  Path extends string,
+  Kind extends keyof Within,
+  Query extends TProperties,
+  Body extends TSchema | undefined,
+  Answers extends DeclaredAnswers,
+  Deps,
+> {
+  readonly access: Access<Kind>;
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly query?: Query;
+  readonly body?: Body;
+  /** Whether `If-Match` is read: see `checkMatch`. */
+  readonly matches?: true;
+  /** Whether `If-None-Match` is read. */
+  readonly remembers?: true;
+  /** It answers with counts, and how much of the users they must have: see `freshly`. */
+  readonly counted?: PeopleFreshness;
+  readonly answers: Answers;
+  /** What it refuses beside what every endpoint of its kind does, or in other words; each with an example of the detail. */
+  readonly refuses?: Refusals;
+  readonly handle: (call: Call<Path, Kind, Query, Body>, deps: Deps) => Given<Answers>;
+}
+
+/** What a handler gives. One that only answers 204 may give nothing. */
+type Given<Answers extends DeclaredAnswers> =
+  | AnswerOf<Answers>
+  | Promise<AnswerOf<Answers>>
+  | (204 extends keyof Answers ? Promise<void> : never);
+
+/** One request of a caller who may make it. */
+export type Call<
+  Path extends string = string,
+  Kind extends keyof Within = 'service',
+  Query extends TProperties = Record<never, never>,
+  Body extends TSchema | undefined = undefined,
+> = Within[Kind] & {
+  readonly caller: Caller;
+  /** The caller as a draft of a change shows them. */
+  readonly callerIn: (accounts: Accounts) => Caller;
+  readonly request: Request;
+  readonly params: Readonly<Record<ParameterIn<Path>, string>>;
+  readonly query: QueryOf<Query>;
+  readonly body: Body extends TSchema ? Static<Body> : undefined;
+  /** Changes made through it are the caller's in the audit log. */
+  readonly directory: Directory;
+  /** How complete the counts are. `undefined` on one machine, where everything is there. */
+  readonly fresh: Freshness | undefined;
+};
+
+const notCached = { 'cache-control': 'no-store' };
+
+/**
+ * Declares an endpoint. Its refusals come in an order that leaks nothing: 401 with a challenge, 429, 404 where the thing
+ * does not exist for the caller, 403 where the caller may not change it, and then 400 for the query and the body.
+ * @param name method and path below `/api/v2`
+ */
+export function endpoint<
+  const Name extends `${Route['method']} /${string}`,
+  Kind extends keyof Within,
+  const Answers extends DeclaredAnswers,
+  Query extends TProperties = Record<never, never>,
+  Body extends TSchema | undefined = undefined,
+  Deps = unknown,
+>(name: Name, declaration: Declaration<Name, Kind, Query, Body, Answers, Deps>): Endpoint<ManageDeps & Deps> {
+  const [method, path] = name.split(' ') as [Route['method'], string];
+  const { handle, query, body, counted } = declaration;
+  const readQuery = query === undefined ? undefined : queryReader(query);
+  const readBody = body === undefined ? undefined : jsonBody(body);
+  return {
+    method,
+    path: `/api/v2${path}`,
+    access: accessRow(declaration.access),
+    operation: describeEndpoint(method, path, declaration),
+    bind: (deps) =>
+      authenticated(deps, (request, params, claims) => {
+        const admitted = admit(deps, declaration.access, claims, request, params);
+        const call = { ...admitted, request, params, query: readQuery?.(request.query) };
+        const answerWith = (more: object) =>
+          reply(handle({ ...call, ...more } as unknown as Parameters<typeof handle>[0], deps));
+        const answer = (body?: unknown) =>
+          counted ? freshly(deps, counted, answerWith) : answerWith({ body });
+        return readBody === undefined ? answer() : readBody(request).then(answer);
+      }),
+  };
+}
+
+function reply(answer: Answer | Promise<Answer> | Promise<void>): Reply | Promise<Reply> {
+  return answer instanceof Promise
+    ? answer.then((late) => replyWith(late ?? noContent, notCached))
+    : replyWith(answer, notCached);
+}
+
+/** Most tokens were seen before: then nothing here waits for anything. */
+function authenticated(
+  { authenticate }: ManageDeps,
+  handle: (request: Request, params: Params, claims: Claims) => Reply | Promise<Reply>,
+): Handler {
+  return (request, params) => {
+    const claims = authenticate(request);
+    const reply =
+      claims instanceof Promise
+        ? claims.then((validated) => handle(request, params, validated))
+        : handle(request, params, claims);
+    return reply instanceof Promise ? reply.catch(challenge) : reply;
+  };
+}
+
+function challenge(error: unknown): Reply {
+  if (error instanceof Unauthorized) return problem(error, { 'www-authenticate': error.challenge });
+  throw error;
+}

@@ -1,0 +1,69 @@
+import type { Static } from 'typebox';
+import { sentNameRule } from '../accounts/checks.ts';
+import { createEnvironment, deleteEnvironment, environmentExists } from '../accounts/environments.ts';
+import { overPlan } from '../accounts/plans.ts';
+import { ok } from '../http/answer.ts';
+import type { Group } from '../http/endpoint.ts';
+import { bodyShape, name, shape, text, time } from '../http/schema.ts';
+import type { Environment as StoredEnvironment } from '../storage/lmdb/records.ts';
+import { created, done, exampleTime, made, page, timeText } from './answers.ts';
+import type { ManageDeps } from './caller.ts';
+import { endpoint } from './endpoint.ts';
+import { pageOf, paging } from './lists.ts';
+
+export const Environment = shape(
+  'Environment',
+  {
+    name: text('Its name, as packets and reports have it.'),
+    createdAt: time('When it was created.'),
+  },
+  { name: 'Production', createdAt: exampleTime },
+);
+
+const NewEnvironment = bodyShape('NewEnvironment', { name: name() }, { name: 'Test' });
+
+export const environments: Group<ManageDeps> = {
+  tag: 'Environments',
+  description: 'Each environment of an application has its own counts.',
+  endpoints: [
+    endpoint('GET /applications/:id/environments', {
+      access: { within: 'application', least: 'User' },
+      operationId: 'listEnvironments',
+      summary: 'List the environments of an application',
+      query: paging,
+      answers: { 200: page(Environment, 'The oldest environment comes first.') },
+      handle: ({ application, query }) => ok(pageOf(application.environments, query, showEnvironment)),
+    }),
+    endpoint('POST /applications/:id/environments', {
+      access: { within: 'application', least: 'Admin' },
+      operationId: 'createEnvironment',
+      summary: 'Add an environment',
+      body: NewEnvironment,
+      answers: { 201: made(Environment, 'The environment.') },
+      refuses: {
+        invalid_name: sentNameRule('an environment'),
+        conflict: environmentExists,
+        plan_limit: overPlan('free', 'environments'),
+      },
+      async handle({ directory, application: { id }, body: { name } }) {
+        const environment = await createEnvironment(directory, id, name);
+        return created(['applications', id, 'environments', name], showEnvironment(environment));
+      },
+    }),
+    endpoint('DELETE /applications/:id/environments/:name', {
+      access: { within: 'application', least: 'Admin' },
+      operationId: 'deleteEnvironment',
+      summary: 'Delete an environment with its data',
+      description:
+        'Its data is removed from the disk in the background. An environment that is created later under the same name is a new one.',
+      answers: { 204: done('It is deleted.') },
+      handle: ({ directory, application, params }) =>
+        deleteEnvironment(directory, application.id, params.name),
+    }),
+  ],
+};
+
+/** An environment as the API shows it. */
+export function showEnvironment({ name, createdAt }: StoredEnvironment): Static<typeof Environment> {
+  return { name, createdAt: timeText(createdAt) };
+}

@@ -1,0 +1,131 @@
+import { ApiError } from '../../contract/errors.ts';
+import type { Pieces } from '../../http/types.ts';
+import type { FairQueue } from '../../runtime/fair-queue.ts';
+import type { ExportRequest } from './make-export.ts';
+import { type Chunk, chunkMemory, placeOfChunk } from './rows.ts';
+
+/** The thread that reads exports. */
+export interface ExportThread {
+  /** Reads the next chunk of an export, or the first one of what `begin` names. */
+  chunk(request: { readonly id: number; readonly begin?: ExportRequest }): Promise<Chunk>;
+  /** Ends an export between two chunks. */
+  stop(id: number): Promise<unknown>;
+}
+
+/** How long an export may wait for its client, and how long it may take, ms. */
+const exportLimits = { idleMs: 60_000, wholeMs: 3_600_000 };
+
+/** Exports that are under way, and those that wait for the turn of their team. */
+export class ExportQueue {
+  readonly #queue: FairQueue;
+  readonly #thread: ExportThread;
+  readonly #limits: typeof exportLimits;
+  readonly #underWay = new Set<Export>();
+  #begun = 0;
+
+  constructor(queue: FairQueue, thread: ExportThread, limits = exportLimits) {
+    this.#queue = queue;
+    this.#thread = thread;
+    this.#limits = limits;
+  }
+
+  /** Resolves with the export once its first chunk is there. @throws {ApiError} as the queue does, and the first chunk */
+  begin(teamId: string, begin: Omit<ExportRequest, 'memory'>): Promise<Pieces> {
+    return new Promise((resolve, reject) => {
+      const run = async () => {
+        this.#begun += 1;
+        const one = new Export(this.#thread, this.#begun, this.#limits);
+        this.#underWay.add(one);
+        try {
+          await one.start(begin);
+          resolve(one);
+          await one.over;
+        } finally {
+          this.#underWay.delete(one);
+        }
+      };
+      this.#queue.run(teamId, run).catch(reject);
+    });
+  }
+
+  /** Breaks the exports that are under way. */
+  close(): void {
+    for (const one of this.#underWay) one.fail('The service is stopping');
+  }
+}
+
+/** One export. While a chunk is sent, the next one is read. */
+class Export implements Pieces {
+  /** Resolves when it holds nothing any more. */
+  readonly over: Promise<void>;
+  readonly #thread: ExportThread;
+  readonly #id: number;
+  readonly #memory = chunkMemory();
+  readonly #whole: NodeJS.Timeout;
+  readonly #idle: NodeJS.Timeout;
+  #end!: () => void;
+  #ready: Promise<Chunk> | undefined;
+  #failure: ApiError | undefined;
+  #isStopped = false;
+  #given = 0;
+
+  constructor(thread: ExportThread, id: number, { idleMs, wholeMs }: typeof exportLimits) {
+    this.#thread = thread;
+    this.#id = id;
+    this.over = new Promise((resolve) => {
+      this.#end = resolve;
+    });
+    // Engines cut off a client that takes nothing. This is for those that never begin to take.
+    this.#idle = setTimeout(() => this.fail('The client took nothing'), idleMs).unref();
+    this.#whole = setTimeout(() => this.fail('The export took too long'), wholeMs).unref();
+  }
+
+  /** Reads the first chunk. */
+  async start(begin: Omit<ExportRequest, 'memory'>): Promise<void> {
+    const first = this.#thread.chunk({ id: this.#id, begin: { ...begin, memory: this.#memory } });
+    this.#keep(first);
+    try {
+      await first;
+    } catch (error) {
+      this.stop();
+      throw error;
+    }
+  }
+
+  async next(): Promise<Uint8Array | undefined> {
+    this.#idle.refresh();
+    if (this.#failure !== undefined) throw this.#failure;
+    if (this.#ready === undefined) return undefined;
+    const { length, isLast } = await this.#ready;
+    if (isLast) this.#ready = undefined;
+    else if (!this.#isStopped) this.#keep(this.#thread.chunk({ id: this.#id }));
+    const place = placeOfChunk(this.#memory, this.#given);
+    this.#given += 1;
+    return place.subarray(0, length);
+  }
+
+  stop(): void {
+    if (this.#isStopped) return;
+    this.#isStopped = true;
+    clearTimeout(this.#idle);
+    clearTimeout(this.#whole);
+    void this.#letGo().finally(this.#end);
+  }
+
+  /** The next piece fails, so that the engine breaks the connection. */
+  fail(why: string): void {
+    this.#failure ??= new ApiError('store_unavailable', why, 5);
+    this.stop();
+  }
+
+  #keep(chunk: Promise<Chunk>): void {
+    chunk.catch(() => {}); // It may fail before it is asked for.
+    this.#ready = chunk;
+  }
+
+  /** A chunk that is being read has to end first. */
+  async #letGo(): Promise<void> {
+    const last = await this.#ready?.catch(() => undefined);
+    if (last?.isLast === false) await this.#thread.stop(this.#id).catch(() => {});
+  }
+}

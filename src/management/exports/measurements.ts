@@ -1,0 +1,118 @@
+import { mergeMeasurement } from '../../storage/aggregate/merge.ts';
+import { bucketWidth, scanCells } from '../../storage/lmdb/blocks.ts';
+import { type Measurement, measurementCodec } from '../../storage/lmdb/cells.ts';
+import { seriesOf } from '../../storage/lmdb/series.ts';
+import { fromSnapshot, type Reading } from '../../storage/lmdb/snapshot.ts';
+import type { UsageStore } from '../../storage/lmdb/usage.ts';
+import type { MeasurementsTask } from '../make-report.ts';
+import { PointBudget } from '../point-budget.ts';
+import { sumUp } from '../sum-up.ts';
+import type { Columns, RowWriter } from './row-writer.ts';
+import type { Rows } from './rows.ts';
+import { compare, ofSeries, rolledUp } from './usage.ts';
+
+export const measurementColumns = {
+  ...ofSeries,
+  metric: { description: 'Name of the metric.', example: 'purchases' },
+  feature: { description: 'Name of the feature, if the metric is one of a feature.', example: null },
+  variant: { description: 'Name of the variant of the feature.', example: null },
+  kind: { description: '`counter` or `gauge`.', example: 'counter' },
+  value: { description: 'The sum of a counter, the last number of a gauge.', example: 3 },
+  sum: { description: 'The sum of all numbers.', example: 3 },
+  count: { description: 'How many numbers came.', example: 2 },
+  last: { description: 'The last number.', example: 1 },
+  lastAt: { description: 'When the last number was measured.', example: '2026-01-31T12:00:30.000Z' },
+  min: { description: 'The smallest number.', example: 1 },
+  max: { description: 'The largest number.', example: 2 },
+} satisfies Columns;
+
+/** A metric's series: its place in the order of the rows, and what its rows have in common. */
+interface NamedMetric {
+  readonly place: number;
+  readonly part: Uint8Array;
+  readonly isGauge: boolean;
+}
+
+const minutesPerDay = 1440;
+
+type Point = readonly [t: number, metric: NamedMetric, cell: Measurement];
+
+/**
+ * What was measured in an environment by time and metric. A day of buckets is in memory, or an hour of minutes.
+ * @throws {ApiError} when a day is rolled up after some of its hours were read: the others cannot be told
+ */
+export function* measurementRows(
+  store: UsageStore,
+  { environment, range, only, gauges }: MeasurementsTask,
+  writer: RowWriter,
+): Rows {
+  const series = yield* metricsInOrder(store, environment, only, gauges, writer);
+  const cells = { store, table: store.measurements, codec: measurementCodec, merge: mergeMeasurement };
+  const source = { ...cells, series, budget: new PointBudget(Number.POSITIVE_INFINITY) };
+  const width = range.step === 'minute' ? 60 : minutesPerDay;
+  let wasRolledUp = false;
+  for (let from = range.from; from < range.to; ) {
+    const to = Math.min(range.to, (Math.floor(from / width) + 1) * width);
+    const day = Math.floor(from / minutesPerDay) * minutesPerDay;
+    const isFirst = from === day || from === range.from;
+    if (isFirst) wasRolledUp = isRolledUp(store, environment.number, day);
+    const points: Point[] = [];
+    yield* sumUp(source, environment.number, { ...range, from, to }, (ordinal, _, found) => {
+      for (const [t, cell] of found) points.push([t, series.get(ordinal)!, cell]);
+    });
+    if (!isFirst && !wasRolledUp && isRolledUp(store, environment.number, day)) throw rolledUp;
+    yield* pointRows(points, writer);
+    from = to;
+  }
+}
+
+function isRolledUp({ measurements }: UsageStore, environment: number, day: number): boolean {
+  const end = day + minutesPerDay;
+  for (const _ of scanCells(measurements, measurementCodec, environment, bucketWidth.day, day, end))
+    return true;
+  return false;
+}
+
+function metricsInOrder(
+  store: UsageStore,
+  environment: MeasurementsTask['environment'],
+  only: string | undefined,
+  gauges: ReadonlySet<string>,
+  writer: RowWriter,
+): Reading<ReadonlyMap<number, NamedMetric>> {
+  return fromSnapshot(store.lmdb, function* (at) {
+    const named: { ordinal: number; name: readonly string[] }[] = [];
+    for (const { ordinal, name } of seriesOf(store, environment.number, at)) {
+      yield;
+      if (name.length !== 2 && (only === undefined || name[0] === only)) named.push({ ordinal, name });
+    }
+    named.sort(({ name: a }, { name: b }) => {
+      const [first = '', second = ''] = [a[1], b[1]];
+      return compare(a[0]!, b[0]!) || compare(first, second) || compare(a[2] ?? '', b[2] ?? '');
+    });
+    const metrics = named.map(({ ordinal, name: [metric = '', feature = null, variant = null] }, place) => {
+      const isGauge = gauges.has(metric);
+      const part = writer.part(1, [
+        environment.name,
+        metric,
+        feature,
+        variant,
+        isGauge ? 'gauge' : 'counter',
+      ]);
+      return [ordinal, { place, part, isGauge }] as const;
+    });
+    return new Map(metrics);
+  });
+}
+
+function* pointRows(points: Point[], writer: RowWriter): Rows {
+  points.sort(([a, one], [b, other]) => a - b || one.place - other.place);
+  for (const [t, metric, { sum, count, last, lastAt, min, max }] of points) {
+    writer.add(writer.part(0, [new Date(t * 1000).toISOString()]));
+    writer.add(metric.part);
+    const value = metric.isGauge ? last : sum;
+    writer.add(writer.part(6, [value, sum, count, last, new Date(lastAt).toISOString(), min, max]));
+    writer.end();
+    if (writer.isFull) yield;
+  }
+}

@@ -1,0 +1,74 @@
+import type { Reading } from '../../storage/lmdb/snapshot.ts';
+import type { Cell } from './row-format.ts';
+import { chunkBytes, type RowWriter } from './row-writer.ts';
+
+/**
+ * Writes rows while they are read. It pauses wherever other work may run, and after a row with which the writer is full; rows are
+ * written when no snapshot is open.
+ */
+export type Rows = Reading<void>;
+
+/** The rows of what is few enough to be in memory. */
+export function* rowsOf<T>(
+  writer: RowWriter,
+  items: Iterable<T>,
+  cellsOf: (item: T) => readonly Cell[],
+): Rows {
+  for (const item of items) {
+    writer.add(writer.part(0, cellsOf(item)));
+    writer.end();
+    if (writer.isFull) yield;
+  }
+}
+
+/** A chunk of an export, as it lies in memory. */
+export interface Chunk {
+  readonly length: number;
+  readonly isLast: boolean;
+}
+
+/** Memory for two chunks that threads share: while one is sent, the next one is written. So chunks make no garbage. */
+export function chunkMemory(): SharedArrayBuffer {
+  return new SharedArrayBuffer(2 * chunkBytes);
+}
+
+/** Where a chunk lies. @param number 0 for the first chunk, and so on */
+export function placeOfChunk(memory: SharedArrayBuffer, number: number): Uint8Array {
+  return new Uint8Array(memory, (number % 2) * chunkBytes, chunkBytes);
+}
+
+/** Rows, chunk by chunk. */
+export class Chunks {
+  readonly #writer: RowWriter;
+  readonly #rows: Rows;
+  readonly #memory: SharedArrayBuffer;
+  #number = 0;
+  #allWritten = false;
+
+  constructor(writer: RowWriter, rows: Rows, memory: SharedArrayBuffer) {
+    this.#writer = writer;
+    this.#rows = rows;
+    this.#memory = memory;
+  }
+
+  /** Reads the next chunk. When this is left before its end, the rows are closed, with their snapshot. */
+  *next(): Reading<Chunk> {
+    let isRead = false;
+    try {
+      while (!this.#writer.isFull && !this.#allWritten) {
+        this.#allWritten = this.#rows.next().done === true;
+        yield;
+      }
+      isRead = true;
+      return this.#chunk();
+    } finally {
+      if (!isRead) this.#rows.return();
+    }
+  }
+
+  #chunk(): Chunk {
+    const length = this.#writer.moveTo(placeOfChunk(this.#memory, this.#number));
+    this.#number += 1;
+    return { length, isLast: this.#allWritten && this.#writer.rest().length === 0 };
+  }
+}

@@ -1,0 +1,86 @@
+import { notesOf } from '../accounts/feature-notes.ts';
+import { ApiError } from '../contract/errors.ts';
+import { nearest } from '../contract/nearest.ts';
+import type { AccountStore } from '../storage/lmdb/accounts.ts';
+import type { Application, FeatureDeclaration, FeatureNote } from '../storage/lmdb/records.ts';
+import { timeText } from './answers.ts';
+import type { NoteShown } from './declaration-shape.ts';
+import type { FeatureDetailShown } from './feature-shape.ts';
+import { type Staleness, showFeature } from './features-report.ts';
+import type { ReportingDeps } from './report-pool.ts';
+import type { SharedSights, Sights } from './shared-sights.ts';
+import { type FeatureSight, merge, neverSeen, type Sight } from './sights.ts';
+
+/** What decides after how long silence means something. */
+export interface StalenessDeps extends Pick<ReportingDeps, 'directory'> {
+  /** Days without a packet after which a feature is stale. */
+  readonly staleAfter: number;
+}
+
+/** What endpoints of single features work on. */
+export interface FeatureDeps extends ReportingDeps, StalenessDeps {
+  readonly accounts: Pick<AccountStore, 'notes'>;
+  /** When features were seen. */
+  readonly sights: SharedSights;
+}
+
+export const unknownFeature = 'There is no such feature: it is not declared, and no packet has named it';
+
+/** @throws {ApiError} `not_found` unless it is declared, or was seen */
+export function mustBeKnown(declaration: FeatureDeclaration | undefined, sights: Sights): void {
+  if (declaration === undefined && sights.size === 0) throw new ApiError('not_found', unknownFeature);
+}
+
+/** A feature by itself, as the API shows it. */
+export function showDetail(
+  deps: FeatureDeps,
+  application: Application,
+  name: string,
+  declaration: FeatureDeclaration | undefined,
+  sights: Sights,
+): FeatureDetailShown {
+  const sight = [...sights.values()].reduce<Sight>(merge, neverSeen);
+  return {
+    ...showFeature(name, declaration, sight, stalenessOf(deps)),
+    notes: notesOf(deps.accounts, application.id, name).map(showNote),
+    environments: application.environments.flatMap(({ name: environment, number }) => {
+      const seen = sights.get(number);
+      return seen === undefined ? [] : [{ environment, ...showSight(seen), variants: showVariants(seen) }];
+    }),
+    nearest: declaration === undefined ? nearestDeclared(deps, application, name) : null,
+  };
+}
+
+/** The declared feature whose name is most like this one. */
+export function nearestDeclared(
+  { directory }: FeatureDeps,
+  { id }: Application,
+  name: string,
+): string | null {
+  return nearest(name, [...directory.featuresOf(id).keys()]) ?? null;
+}
+
+/** A note as the API shows it. */
+export function showNote({ id, at, environment, text, by }: FeatureNote): NoteShown {
+  return { id, at: timeText(at), environment, text, by };
+}
+
+function showVariants({ variants }: FeatureSight) {
+  return Array.from(variants, ([variant, sight]) => ({ variant, ...showSight(sight) }));
+}
+
+function showSight({ firstSeenAt, lastSeenAt }: Sight) {
+  return { firstSeenAt: timeText(firstSeenAt), lastSeenAt: timeText(lastSeenAt) };
+}
+
+/** The numbers of an application's environments. */
+export function numbersOf({ environments }: Application): readonly number[] {
+  return environments.map(({ number }) => number);
+}
+
+const dayMs = 86_400_000;
+
+/** What decides now whether a feature is stale. */
+export function stalenessOf({ directory, staleAfter }: StalenessDeps): Staleness {
+  return { now: directory.clock.now(), staleAfterMs: staleAfter * dayMs };
+}

@@ -1,0 +1,77 @@
+import Type from 'typebox';
+import { ApiError } from '../contract/errors.ts';
+import { ok } from '../http/answer.ts';
+import type { Group } from '../http/endpoint.ts';
+import { jsonAnswer } from '../http/schema.ts';
+import { endpoint } from './endpoint.ts';
+import { findEnvironment, unknownEnvironment } from './environment-name.ts';
+import { senderColumns } from './exports/few-columns.ts';
+import { fewRows } from './exports/few-rows.ts';
+import { format, orInRows, rowsWanted } from './exports/format.ts';
+import { type FeatureDeps, nearestDeclared, stalenessOf, unknownFeature } from './feature-detail.ts';
+import { tooManyReports } from './report-pool.ts';
+import { FeatureSenders, type FeatureSendersShown } from './senders-shape.ts';
+import { Verdict } from './verdict-shape.ts';
+
+const none: FeatureSendersShown = { items: [], othersLeftOut: false };
+
+const refuses = { not_found: unknownFeature, backpressure: tooManyReports };
+
+/** `/api/v2/applications/{id}/features/{feature}/senders` and `…/verdict`. */
+export const featureVerdict: Group<FeatureDeps> = {
+  tag: 'Verdicts',
+  description: 'Who asks for a feature, and what can be said of it.',
+  endpoints: [
+    endpoint('GET /applications/:id/features/:feature/senders', {
+      access: { within: 'application', least: 'User' },
+      operationId: 'listSenders',
+      counted: 'now',
+      summary: 'Read who asks for a feature',
+      description:
+        'A sender is kept for 90 days after it last asked for the feature in an environment. Browsers and apps are told apart by family and main version, servers by what they call themselves and the `appVersion` of their reports.',
+      query: {
+        environment: Type.Optional(Type.String({ minLength: 1, description: 'Only this environment.' })),
+        ...format,
+      },
+      answers: { 200: orInRows(jsonAnswer(FeatureSenders, 'The senders.'), senderColumns) },
+      refuses: {
+        ...refuses,
+        invalid_query: 'environment must not be empty',
+        unknown_environment: unknownEnvironment,
+      },
+      async handle(call, { reports }: FeatureDeps) {
+        const { directory, application, query, request } = call;
+        const { feature } = call.params;
+        const { environments: all, teamId } = application;
+        const environments =
+          query.environment === undefined ? all : [findEnvironment(all, query.environment)];
+        const task = { environments, feature, now: directory.clock.now() };
+        const senders = await reports.make(teamId, 'senders', task);
+        const isDeclared = directory.featuresOf(application.id).has(feature);
+        if (senders === undefined && !isDeclared) throw new ApiError('not_found', unknownFeature);
+        const rows = rowsWanted(query, request);
+        const shown = senders ?? none;
+        return rows === undefined ? ok(shown) : fewRows(rows, senderColumns, shown.items);
+      },
+    }),
+    endpoint('GET /applications/:id/features/:feature/verdict', {
+      access: { within: 'application', least: 'User' },
+      operationId: 'judgeFeature',
+      counted: 'now',
+      summary: 'Read what can be said of a feature',
+      description:
+        'Whether it is still used, and why that can be said. Silence is never taken for safety: where nothing reports any more, the verdict is `cannot_tell`.',
+      answers: { 200: jsonAnswer(Verdict, 'The verdict, with its reasons.') },
+      refuses,
+      async handle({ directory, application, params: { feature } }, deps: FeatureDeps) {
+        const declaration = directory.featuresOf(application.id).get(feature);
+        const declared = declaration === undefined ? [] : [declaration];
+        const { environments, teamId } = application;
+        const task = { environments, declared, feature, ...stalenessOf(deps) };
+        const said = await deps.reports.make(teamId, 'verdict', task);
+        if (said === undefined) throw new ApiError('not_found', unknownFeature);
+        return ok({ ...said, nearest: said.declared ? null : nearestDeclared(deps, application, feature) });
+      },
+    }),
+  ],
+};

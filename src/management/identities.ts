@@ -1,0 +1,152 @@
+import Type, { type Static } from 'typebox';
+import { targetOf } from '../accounts/applications.ts';
+import type { Directory } from '../accounts/directory.ts';
+import { storeUnavailable } from '../contract/errors.ts';
+import { noContent, ok } from '../http/answer.ts';
+import type { Group } from '../http/endpoint.ts';
+import { count, jsonAnswer, listOf, shape, text, time } from '../http/schema.ts';
+import { exposuresKey, oldestKept, readExposures } from '../storage/lmdb/exposures.ts';
+import type { Application } from '../storage/lmdb/records.ts';
+import { seriesName } from '../storage/lmdb/series.ts';
+import type { UsageStore } from '../storage/lmdb/usage.ts';
+import { done, exampleTime, timeText } from './answers.ts';
+import type { ManageDeps } from './caller.ts';
+import { endpoint } from './endpoint.ts';
+import {
+  EnvironmentName,
+  environmentMissing,
+  findEnvironment,
+  unknownEnvironment,
+} from './environment-name.ts';
+import { exposureColumns } from './exports/few-columns.ts';
+import { fewRows } from './exports/few-rows.ts';
+import { format, orInRows, rowsWanted } from './exports/format.ts';
+
+export interface IdentityDeps extends ManageDeps {
+  readonly store: UsageStore;
+  /** Days that exposures are kept. */
+  readonly exposureDays: number;
+  /** What the records of an identity are found by. */
+  digestOf(application: Application, identity: string): Buffer;
+  /** Removes what is kept of an identity; resolves when that is on disk. */
+  forget(application: Application, identity: string): Promise<void>;
+}
+
+const Exposure = Type.Object({
+  feature: text('Name of the feature.'),
+  variant: text('Name of the variant.'),
+  firstSeenAt: time('When the identity first had it.'),
+  lastSeenAt: time('When the identity last had it.'),
+  checks: count('How often it was asked for.'),
+  used: count('How often it was used.'),
+  viewed: count('How often it was seen.'),
+});
+
+/** Which variant an identity had, and how often. */
+export type ExposureShown = Static<typeof Exposure>;
+
+const Exposures = shape(
+  'Exposures',
+  {
+    identity: text('The identity that was asked for.'),
+    environment: text('Name of the environment.'),
+    exposures: listOf(Exposure, 'Sorted by feature and variant.'),
+  },
+  {
+    identity: 'user-7',
+    environment: 'Production',
+    exposures: [
+      {
+        feature: 'checkout',
+        variant: 'on',
+        firstSeenAt: exampleTime,
+        lastSeenAt: exampleTime,
+        checks: 3,
+        used: 2,
+        viewed: 1,
+      },
+    ],
+  },
+);
+
+/** `/api/v2/applications/{id}/identities`: what is kept of an identity, and how to remove it. */
+export const identities: Group<IdentityDeps> = {
+  tag: 'Identities',
+  description: 'What is kept of single people.',
+  endpoints: [
+    endpoint('GET /applications/:id/identities/:identity/exposures', {
+      access: { within: 'application', least: 'User' },
+      operationId: 'listExposures',
+      counted: 'now',
+      summary: 'Read which variants an identity had',
+      description: 'An identity that is not known has none.',
+      query: { environment: EnvironmentName, ...format },
+      answers: { 200: orInRows(jsonAnswer(Exposures, 'The exposures.'), exposureColumns) },
+      refuses: { invalid_query: environmentMissing, unknown_environment: unknownEnvironment },
+      handle({ application, params: { identity }, query, request }, deps: IdentityDeps) {
+        const { name, number } = findEnvironment(application.environments, query.environment);
+        const exposures = exposuresOf(deps, number, deps.digestOf(application, identity));
+        const rows = rowsWanted(query, request);
+        if (rows !== undefined) return fewRows(rows, exposureColumns, exposures);
+        return ok({ identity, environment: name, exposures });
+      },
+    }),
+    endpoint('DELETE /applications/:id/identities', {
+      access: { within: 'application', least: 'Admin' },
+      operationId: 'forgetIdentityByQuery',
+      summary: 'Forget an identity that no path can hold',
+      description:
+        'Like `DELETE …/identities/{identity}`, for any identity: clients and proxies resolve a path that ends in `.` or `..`, even if it is percent-encoded.',
+      query: {
+        identity: Type.String({ minLength: 1, description: 'The identity, as it was minted or asserted.' }),
+      },
+      answers: { 204: done('Nothing is kept of the identity.') },
+      refuses: { invalid_query: 'identity is missing', store_unavailable: storeUnavailable.dataNotKept },
+      handle: ({ application, directory, query }, deps: IdentityDeps) =>
+        forget(deps, directory, application, query.identity),
+    }),
+    endpoint('DELETE /applications/:id/identities/:identity', {
+      access: { within: 'application', least: 'Admin' },
+      operationId: 'forgetIdentity',
+      summary: 'Forget an identity',
+      description:
+        'Its instance ids and exposures are removed in every environment before the answer. Totals and counts of unique users identify no one, and stay.',
+      answers: { 204: done('Nothing is kept of the identity.') },
+      refuses: { store_unavailable: storeUnavailable.dataNotKept },
+      handle: ({ application, directory, params }, deps: IdentityDeps) =>
+        forget(deps, directory, application, params.identity),
+    }),
+  ],
+};
+
+async function forget(deps: IdentityDeps, directory: Directory, application: Application, identity: string) {
+  await deps.forget(application, identity);
+  // The audit log must not remember the identity.
+  await directory.change((draft) =>
+    draft.note('identity.forgotten', application.teamId, targetOf(application)),
+  );
+  return noContent;
+}
+
+/** Exposures that are too old are left out, though they may still be on disk. */
+function exposuresOf(
+  { store, directory, exposureDays }: IdentityDeps,
+  environment: number,
+  digest: Buffer,
+): readonly ExposureShown[] {
+  store.exposures.resetReadTxn(); // What was answered 202 before this request is in the answer.
+  const rows = readExposures(store, exposuresKey(environment, digest))?.rows ?? [];
+  const oldest = oldestKept(directory.clock.now(), exposureDays);
+  const exposures: ExposureShown[] = [];
+  for (const [ordinal, { firstSeen, lastSeen, checks, used, viewed }] of rows) {
+    const [feature, variant] = seriesName(store, environment, ordinal) ?? [];
+    if (feature === undefined || variant === undefined || lastSeen < oldest) continue;
+    const seen = { firstSeenAt: timeText(firstSeen * 1000), lastSeenAt: timeText(lastSeen * 1000) };
+    exposures.push({ feature, variant, ...seen, checks, used, viewed });
+  }
+  return exposures.sort((a, b) => compare(a.feature, b.feature) || compare(a.variant, b.variant));
+}
+
+function compare(a: string, b: string): number {
+  return Number(a > b) - Number(a < b);
+}

@@ -1,0 +1,55 @@
+import Type from 'typebox';
+import { ok } from '../http/answer.ts';
+import type { Group } from '../http/endpoint.ts';
+import { flag, jsonAnswer, text } from '../http/schema.ts';
+import type { Retention } from '../storage/lmdb/retention.ts';
+import { endpoint } from './endpoint.ts';
+import { findEnvironment, unknownEnvironment } from './environment-name.ts';
+import { written } from './exports/few-rows.ts';
+import { format, orInRows, rowsWanted } from './exports/format.ts';
+import { ledgerColumns } from './exports/ledger.ts';
+import { IngestReport } from './ledger-shape.ts';
+import type { ReportingDeps } from './report-pool.ts';
+import { anyLength, emptyRange, range, readReportRange } from './report-range.ts';
+
+/** The ledger has hours as long as it is kept. */
+const forever = Number.POSITIVE_INFINITY;
+const notRolledUp: Retention = { minutesMs: forever, hoursMs: forever, daysMs: forever };
+
+export const ingest: Group<ReportingDeps> = {
+  tag: 'Ingest',
+  description: 'The ledger: what became of the packets and reports of an application.',
+  endpoints: [
+    endpoint('GET /applications/:id/ingest', {
+      access: { within: 'application', least: 'User' },
+      operationId: 'reportIngest',
+      counted: 'any',
+      summary: 'Report what was accepted and what was refused, why, and from which sender',
+      description:
+        'Without `to` the report ends now; without `from` it is a day long. A refused request is in it after a second. In rows, each hour has rows of its own.',
+      query: {
+        environment: Type.Optional(text('Only this environment.')),
+        unnamed: Type.Optional(
+          flag('With `environment`: also what named no environment that exists, and mint requests.'),
+        ),
+        ...range,
+        ...format,
+      },
+      answers: { 200: orInRows(jsonAnswer(IngestReport, 'The report.'), ledgerColumns) },
+      refuses: { invalid_query: emptyRange, unknown_environment: unknownEnvironment },
+      async handle({ directory, application, query, request }, { reports }: ReportingDeps) {
+        const { number, teamId, environments } = application;
+        const { environment: name, unnamed = false } = query;
+        const only = name === undefined ? undefined : findEnvironment(environments, name);
+        const rows = rowsWanted(query, request);
+        const now = directory.clock.now();
+        const inHours = { ...query, step: 'hour' } as const;
+        const { from, to } = readReportRange(inHours, now, notRolledUp, rows && anyLength);
+        const hours = { from: Math.floor(from / 60), to: Math.ceil(to / 60) };
+        const task = { application: { number, environments }, only, unnamed, hours };
+        if (rows === undefined) return ok(await reports.make(teamId, 'ledger', task));
+        return written(rows.type, await reports.export(teamId, 'ledger', task, rows.format));
+      },
+    }),
+  ],
+};

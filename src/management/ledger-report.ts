@@ -1,0 +1,112 @@
+import { mergeTally } from '../storage/aggregate/merge.ts';
+import {
+  type LedgerOutcome,
+  type LedgerSubject,
+  type LedgerTally,
+  ledgerEntries,
+  otherSenders,
+  subjectText,
+} from '../storage/lmdb/ledger.ts';
+import type { Application, Environment } from '../storage/lmdb/records.ts';
+import { fromSnapshot, type Reading } from '../storage/lmdb/snapshot.ts';
+import type { UsageStore } from '../storage/lmdb/usage.ts';
+import { timeText } from './answers.ts';
+import type { LedgerEntryShown, LedgerShown } from './ledger-shape.ts';
+
+export interface LedgerTask {
+  readonly application: Pick<Application, 'number' | 'environments'>;
+  /** The one environment to report; all of the application when undefined. */
+  readonly only: Environment | undefined;
+  /** Whether the rows of no environment are reported with it. */
+  readonly unnamed: boolean;
+  readonly hours: Hours;
+}
+
+/** What the report covers: whole hours since the epoch, `from` included, `to` not. */
+interface Hours {
+  readonly from: number;
+  readonly to: number;
+}
+
+interface ReportedRow {
+  readonly subject: LedgerSubject;
+  readonly tally: LedgerTally;
+}
+
+/** Maximum number of rows while the hours are added up, the latest first. Further senders share a row. */
+const maxRows = 5000;
+const maxEntries = 500;
+
+/** Adds the hours of an application's ledger up, row by row. */
+export function* ledgerReport(store: UsageStore, task: LedgerTask): Reading<LedgerShown> {
+  const { application, only, unnamed, hours } = task;
+  const present = new Set<number | null>(application.environments.map((each) => each.number));
+  const rows = new Map<string, ReportedRow>();
+  yield* fromSnapshot(store.lmdb, function* (at) {
+    const entries = ledgerEntries(store, application.number, hours.from, hours.to, at);
+    for (const { subject, count, lastAt, example } of entries) {
+      yield;
+      const environment = present.has(subject.environment) ? subject.environment : null;
+      const wanted = environment === null ? unnamed : environment === only?.number;
+      if (only !== undefined && !wanted) continue;
+      mergeTally(rowOf(rows, { ...subject, environment }).tally, { count, lastAt, example });
+    }
+  });
+  return describe(task, [...rows.values()]);
+}
+
+function rowOf(rows: Map<string, ReportedRow>, subject: LedgerSubject): ReportedRow {
+  const known = rows.get(subjectText(subject));
+  if (known !== undefined) return known;
+  const shown = rows.size < maxRows ? subject : { ...subject, userAgent: otherSenders, instance: null };
+  const name = subjectText(shown);
+  const row = rows.get(name) ?? { subject: shown, tally: { count: 0, lastAt: 0, example: null } };
+  rows.set(name, row);
+  return row;
+}
+
+const rank: Readonly<Record<LedgerOutcome, number>> = { refused: 0, noted: 1, accepted: 2 };
+
+/** Refused rows come first, then noted ones; the latest first. */
+function byUrgency(a: ReportedRow, b: ReportedRow): number {
+  return rank[a.subject.outcome] - rank[b.subject.outcome] || b.tally.lastAt - a.tally.lastAt;
+}
+
+function describe({ application, only, hours }: LedgerTask, rows: readonly ReportedRow[]): LedgerShown {
+  const { environments } = application;
+  const names = new Map<number | null, string>(environments.map((each) => [each.number, each.name]));
+  const total = (outcome: LedgerOutcome) =>
+    rows.reduce((sum, { subject, tally }) => sum + (subject.outcome === outcome ? tally.count : 0), 0);
+  const entries = [...rows].sort(byUrgency).slice(0, maxEntries);
+  return {
+    environment: only?.name ?? null,
+    from: timeText(hours.from * 3_600_000),
+    to: timeText(hours.to * 3_600_000),
+    accepted: total('accepted'),
+    refused: total('refused'),
+    noted: total('noted'),
+    entries: entries.map((row) => describeRow(row, names)),
+    entriesLeftOut: rows.length - entries.length,
+  };
+}
+
+function describeRow(
+  { subject, tally }: ReportedRow,
+  names: ReadonlyMap<number | null, string>,
+): LedgerEntryShown {
+  const { environment, transport, route, outcome, status, code, userAgent, instance } = subject;
+  const sender = { userAgent, instance };
+  const { count, lastAt, example } = tally;
+  return {
+    environment: names.get(environment) ?? null,
+    transport,
+    route,
+    sender,
+    outcome,
+    status,
+    code,
+    count,
+    lastAt: timeText(lastAt),
+    example,
+  };
+}

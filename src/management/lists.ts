@@ -1,0 +1,91 @@
+import Type from 'typebox';
+import { ApiError } from '../contract/errors.ts';
+import type { QueryOf } from '../http/query-reader.ts';
+
+/** One page of a list; `nextCursor` is `null` on the last one. */
+export interface Page<T> {
+  readonly items: readonly T[];
+  readonly nextCursor: string | null;
+}
+
+/** Which page of a list to show: `limit` items whose positions come after `after`, or the first of all. */
+export interface PageRequest<Position> {
+  readonly limit: number;
+  readonly after: Position | undefined;
+}
+
+export const maxLimit = 200;
+
+export const paging = {
+  limit: Type.Integer({
+    component: 'Limit',
+    description: 'Maximum number of items in the page.',
+    minimum: 1,
+    maximum: maxLimit,
+    default: 50,
+  }),
+  cursor: Type.Optional(
+    Type.String({
+      component: 'Cursor',
+      description: 'The `nextCursor` of the previous page. Leave it out for the first page.',
+    }),
+  ),
+};
+
+export type Paging = QueryOf<typeof paging>;
+
+/**
+ * Cuts a page out of a list, in the order in which the items were created, and shows its items. A cursor holds the
+ * position of the last item shown: whatever is created or deleted between two pages, an item that exists all the time is
+ * shown exactly once.
+ * @throws {ApiError} `invalid_query`
+ */
+export function pageOf<T extends { readonly number: number }, Shown>(
+  items: Iterable<T>,
+  { limit, cursor }: Paging,
+  show: (item: T) => Shown,
+): Page<Shown> {
+  const after = cursor === undefined ? undefined : readCursor(cursor);
+  const page = cutPage(items, { limit, after }, ({ number }) => number);
+  return { ...page, items: page.items.map(show) };
+}
+
+/** Which page of a list to show whose positions are names. @throws {ApiError} `invalid_query` */
+export function namePage({ limit, cursor }: Paging): PageRequest<string> {
+  return { limit, after: cursor === undefined ? undefined : positionIn(cursor, /^.+$/s) };
+}
+
+/**
+ * Cuts a page out of a list: see `pageOf`.
+ * @param positionOf an item's position among all items; no two have the same, and it never changes
+ */
+export function cutPage<T, Position extends number | string>(
+  items: Iterable<T>,
+  { limit, after }: PageRequest<Position>,
+  positionOf: (item: T) => Position,
+): Page<T> {
+  const rest = [...items].filter((item) => after === undefined || positionOf(item) > after);
+  rest.sort((a, b) => Number(positionOf(a) > positionOf(b)) - Number(positionOf(a) < positionOf(b)));
+  const page = rest.slice(0, limit);
+  const last = page.at(-1);
+  const nextCursor = last !== undefined && rest.length > limit ? writeCursor(positionOf(last)) : null;
+  return { items: page, nextCursor };
+}
+
+const prefix = 'after:';
+
+/** The cursor of a page whose last item has this position. */
+export function writeCursor(position: number | string): string {
+  return Buffer.from(`${prefix}${position}`).toString('base64url');
+}
+
+/** The position in a cursor. @throws {ApiError} `invalid_query` */
+export function readCursor(text: string): number {
+  return Number(positionIn(text, /^\d{1,16}$/));
+}
+
+function positionIn(cursor: string, pattern: RegExp): string {
+  const position = Buffer.from(cursor, 'base64url').toString().slice(prefix.length);
+  if (pattern.test(position) && writeCursor(position) === cursor) return position;
+  throw new ApiError('invalid_query', 'cursor must be the nextCursor of a page of this list');
+}

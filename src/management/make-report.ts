@@ -1,0 +1,88 @@
+import { type JsonBytes, jsonBytes } from '../http/answer.ts';
+import { UserUnions } from '../storage/aggregate/user-unions.ts';
+import type { Freshness } from '../storage/commit/usage-engine.ts';
+import type { Environment } from '../storage/lmdb/records.ts';
+import { type ScanTask, scan } from '../storage/lmdb/scan.ts';
+import type { Reading } from '../storage/lmdb/snapshot.ts';
+import type { UsageStore } from '../storage/lmdb/usage.ts';
+import type { WatchTask } from '../webhooks/findings.ts';
+import { type ComparisonTask, comparisonReport } from './comparison-report.ts';
+import { type FeaturesTask, featuresReport, type SightTask, sightsOf } from './features-report.ts';
+import { fieldsOf } from './freshly.ts';
+import { type LedgerTask, ledgerReport } from './ledger-report.ts';
+import { measurementsReport } from './measurements-report.ts';
+import { type MetricsTask, metricsReport } from './metrics-report.ts';
+import { type MonthTask, monthUsage } from './month-usage.ts';
+import { OverviewBases } from './overview-base.ts';
+import { type OverviewTask, overviewReport } from './overview-report.ts';
+import type { OverviewShown } from './overview-shape.ts';
+import { type OverviewUsersTask, overviewUsersReport } from './overview-users-report.ts';
+import { packJson } from './pack-json.ts';
+import { type PrometheusTask, prometheusReport } from './prometheus-report.ts';
+import type { ReportRange } from './report-range.ts';
+import { type SendersTask, sendersReport } from './senders-report.ts';
+import type { PackedJson } from './shared-results.ts';
+import { usageReport } from './usage-report.ts';
+import { type VerdictTask, verdictReport } from './verdict-report.ts';
+import { Verdicts } from './verdicts.ts';
+import { watchReport } from './watch-report.ts';
+
+export interface UsageTask {
+  readonly environment: Environment;
+  readonly range: ReportRange;
+  /** The one feature or metric to report; all of them when undefined. */
+  readonly only: string | undefined;
+  /** See `Call`. */
+  readonly fresh?: Freshness | undefined;
+}
+
+export interface MeasurementsTask extends UsageTask {
+  /** Names of the application's metrics that are declared as gauges. */
+  readonly gauges: ReadonlySet<string>;
+}
+
+/** Every kind of report by its name. Those that are answers of the API give JSON in UTF-8. */
+export type Reports = ReturnType<typeof createReports>;
+
+export type Made<Name extends keyof Reports> =
+  ReturnType<Reports[Name]> extends Reading<infer T> ? Awaited<T> : never;
+
+/** The reports of a store, and the scan that finds damage. */
+export function createReports(store: UsageStore) {
+  const verdicts = new Verdicts(store);
+  const bases = new OverviewBases(store);
+  const unions = new UserUnions(store);
+  return {
+    usage: (task: UsageTask) =>
+      inJson(through(task, usageReport(store, task.environment, task.range, task.only, unions))),
+    measurements: (task: MeasurementsTask) =>
+      inJson(through(task, measurementsReport(store, task.environment, task.range, task.only, task.gauges))),
+    features: (task: FeaturesTask) => inJson(featuresReport(store, task)),
+    metrics: (task: MetricsTask) => inJson(metricsReport(store, task)),
+    ledger: (task: LedgerTask) => inJson(ledgerReport(store, task)),
+    senders: (task: SendersTask) => sendersReport(store, task),
+    verdict: (task: VerdictTask) => verdictReport(store, task),
+    sights: (task: SightTask) => sightsOf(store, task),
+    overview: (task: OverviewTask) => packed(task, overviewReport(store, { verdicts, bases }, task)),
+    overviewUsers: (task: OverviewUsersTask) => inJson(overviewUsersReport(store, unions, task)),
+    monthUsage: (task: MonthTask) => monthUsage(store, task),
+    prometheus: (task: PrometheusTask) => prometheusReport(store, task),
+    comparison: (task: ComparisonTask) => inJson(comparisonReport(store, unions, task)),
+    watch: (task: WatchTask) => watchReport(store, task),
+    scan: (task: ScanTask) => scan(store, task),
+  };
+}
+
+/** Says until when a report is complete, where that is not now. */
+function* through<T>({ fresh }: UsageTask, reading: Reading<T>): Reading<T> {
+  return { ...(yield* reading), ...fieldsOf(fresh) };
+}
+
+/** Bytes go to another thread without a copy, and to a socket as they are. */
+function* inJson<T>(reading: Reading<T>): Reading<JsonBytes<T>> {
+  return jsonBytes(yield* reading);
+}
+
+function* packed({ fresh }: OverviewTask, reading: Reading<OverviewShown>): Reading<PackedJson> {
+  return packJson(yield* reading, fresh);
+}

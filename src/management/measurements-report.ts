@@ -1,0 +1,83 @@
+import { mergeMeasurement } from '../storage/aggregate/merge.ts';
+import { type Measurement, measurementCodec } from '../storage/lmdb/cells.ts';
+import type { MetricKind } from '../storage/lmdb/records.ts';
+import { seriesOf } from '../storage/lmdb/series.ts';
+import { fromSnapshot, type Reading } from '../storage/lmdb/snapshot.ts';
+import type { UsageStore } from '../storage/lmdb/usage.ts';
+import { PointBudget } from './point-budget.ts';
+import { minuteText, type ReportRange } from './report-range.ts';
+import type { MeasurementsShown, MetricMeasurements } from './report-shapes.ts';
+import { sumUp } from './sum-up.ts';
+
+/** A metric of the application; or one of a feature, which has its own numbers for each variant. */
+type MetricIdentity = Pick<MetricMeasurements, 'metric' | 'feature' | 'variant'>;
+
+/**
+ * Merges the measurement cells of an environment.
+ * @param only the one metric to report; all of them when undefined
+ * @param gauges names of the metrics whose last value counts, instead of their sum
+ * @throws {ApiError} `too_many_points`
+ */
+export function* measurementsReport(
+  store: UsageStore,
+  environment: { readonly name: string; readonly number: number },
+  range: ReportRange,
+  only: string | undefined,
+  gauges: ReadonlySet<string> = new Set(),
+): Reading<MeasurementsShown> {
+  const metrics = yield* metricsOf(store, environment.number, only);
+  const cells = { store, table: store.measurements, codec: measurementCodec, merge: mergeMeasurement };
+  const source = { ...cells, series: metrics, budget: new PointBudget() };
+  yield* sumUp(source, environment.number, range, (ordinal, total, points) => {
+    const metric = metrics.get(ordinal);
+    if (metric === undefined) return;
+    mergeMeasurement(metric.total, total);
+    metric.points.push(...points);
+  });
+  return {
+    environment: environment.name,
+    from: minuteText(range.from),
+    to: minuteText(range.to),
+    step: range.step,
+    metrics: [...metrics.values()]
+      .filter(({ points }) => points.length > 0)
+      .map((tally) => describe(tally, gauges.has(tally.identity.metric) ? 'gauge' : 'counter')),
+  };
+}
+
+interface MetricTally {
+  readonly identity: MetricIdentity;
+  readonly total: Measurement;
+  readonly points: (readonly [t: number, cell: Measurement])[];
+}
+
+function metricsOf(
+  store: UsageStore,
+  environment: number,
+  only: string | undefined,
+): Reading<ReadonlyMap<number, MetricTally>> {
+  return fromSnapshot(store.lmdb, function* (at) {
+    const metrics = new Map<number, MetricTally>();
+    for (const { ordinal, name } of seriesOf(store, environment, at)) {
+      yield;
+      if (name.length === 2) continue;
+      const identity =
+        name.length === 1 ? { metric: name[0] } : { metric: name[0], feature: name[1], variant: name[2] };
+      if (only !== undefined && identity.metric !== only) continue;
+      metrics.set(ordinal, { identity, total: measurementCodec.empty(), points: [] });
+    }
+    return metrics;
+  });
+}
+
+function describe({ identity, total, points }: MetricTally, kind: MetricKind): MetricMeasurements {
+  const valueIn = ({ sum, last }: Measurement) => (kind === 'counter' ? sum : last);
+  return {
+    ...identity,
+    kind,
+    value: valueIn(total),
+    ...total,
+    lastAt: new Date(total.lastAt).toISOString(),
+    series: points.map(([t, cell]) => [t, valueIn(cell)]),
+  };
+}

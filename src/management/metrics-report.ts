@@ -1,0 +1,47 @@
+import type { MetricDeclaration } from '../storage/lmdb/records.ts';
+import { seriesOf, surplusName } from '../storage/lmdb/series.ts';
+import { fromSnapshot, type Reading } from '../storage/lmdb/snapshot.ts';
+import type { UsageStore } from '../storage/lmdb/usage.ts';
+import { cutPage, type Page, type PageRequest } from './lists.ts';
+import type { MetricShown } from './metric-shape.ts';
+
+export interface MetricsTask {
+  /** The numbers of its environments. */
+  readonly environments: readonly number[];
+  readonly declared: readonly MetricDeclaration[];
+  /** `true` for declared metrics only, `false` for the others only. */
+  readonly only: boolean | undefined;
+  readonly page: PageRequest<string>;
+}
+
+/** A page of an application's metrics, declared or only seen, sorted by name. */
+export function* metricsReport(
+  store: UsageStore,
+  { environments, declared, only, page }: MetricsTask,
+): Reading<Page<MetricShown>> {
+  const declarations = new Map(declared.map((each) => [each.name, each]));
+  const names = new Set([...declarations.keys(), ...(yield* namesSeen(store, environments))]);
+  const metrics = Array.from(names, (name) => showMetric(name, declarations.get(name)));
+  const wanted = metrics.filter((metric) => metric.declared === (only ?? metric.declared));
+  return cutPage(wanted, page, ({ name }) => name);
+}
+
+/** A metric as the API shows it. @param declaration `undefined` when it was only seen */
+export function showMetric(name: string, declaration: MetricDeclaration | undefined): MetricShown {
+  const { kind = 'counter', unit = null } = declaration ?? {};
+  return { name, kind, ...(unit === null ? {} : { unit }), declared: declaration !== undefined };
+}
+
+/** The metrics that packets and reports have named, also those of features, without `__other__`. */
+function* namesSeen(store: UsageStore, environments: readonly number[]): Reading<ReadonlySet<string>> {
+  const names = new Set<string>();
+  for (const environment of environments) {
+    yield* fromSnapshot(store.lmdb, function* (at) {
+      for (const { name } of seriesOf(store, environment, at)) {
+        yield;
+        if (name.length !== 2 && name[0] !== surplusName) names.add(name[0]);
+      }
+    });
+  }
+  return names;
+}

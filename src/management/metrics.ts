@@ -1,0 +1,91 @@
+import Type from 'typebox';
+import { reservedName } from '../accounts/declarations.ts';
+import { declareMetric, deleteMetric } from '../accounts/metrics.ts';
+import { overPlan } from '../accounts/plans.ts';
+import { ApiError } from '../contract/errors.ts';
+import { ok } from '../http/answer.ts';
+import type { Group } from '../http/endpoint.ts';
+import { bodyShape, flag, jsonAnswer, text } from '../http/schema.ts';
+import { created, done, made, page } from './answers.ts';
+import { checked } from './checked.ts';
+import { endpoint } from './endpoint.ts';
+import { written } from './exports/few-rows.ts';
+import { format, orInRows, rowsWanted } from './exports/format.ts';
+import { metricColumns } from './exports/registry.ts';
+import { namePage, paging } from './lists.ts';
+import { kind, Metric } from './metric-shape.ts';
+import { showMetric } from './metrics-report.ts';
+import { type ReportingDeps, tooManyReports } from './report-pool.ts';
+
+/** A metric as the list shows it can be sent back. */
+const MetricDeclaration = bodyShape(
+  'MetricDeclaration',
+  {
+    kind,
+    unit: Type.Optional(Type.Union([Type.Null(), Type.String({ minLength: 1, maxLength: 64 })])),
+    name: Type.Optional(text('The name in the path, if it is repeated here.')),
+    declared: Type.Optional(flag('Ignored, so that a metric that was read can be sent back.')),
+  },
+  { kind: 'gauge', unit: 'EUR' },
+);
+
+const declaredFilter = Type.Optional(
+  flag('Only metrics that are declared, or only those that were just seen.'),
+);
+
+/** `/api/v2/applications/{id}/metrics`, and one metric: declared, only seen in packets, or both. */
+export const metrics: Group<ReportingDeps> = {
+  tag: 'Metrics',
+  description:
+    'What the metrics of an application mean. A kind that is declared late applies to earlier numbers, too.',
+  endpoints: [
+    endpoint('GET /applications/:id/metrics', {
+      access: { within: 'application', least: 'User' },
+      operationId: 'listMetrics',
+      counted: 'any',
+      summary: 'List the metrics of an application',
+      description: 'In rows there are no pages.',
+      query: { ...paging, declared: declaredFilter, ...format },
+      answers: { 200: orInRows(page(Metric, 'Metrics are sorted by name.'), metricColumns) },
+      refuses: { backpressure: tooManyReports },
+      async handle({ directory, application, query, request }, { reports }: ReportingDeps) {
+        const declared = [...directory.metricsOf(application.id).values()];
+        const environments = application.environments.map(({ number }) => number);
+        const task = { environments, declared, only: query.declared, page: namePage(query) };
+        const { teamId } = application;
+        const rows = rowsWanted(query, request);
+        if (rows === undefined) return ok(await reports.make(teamId, 'metrics', task));
+        return written(rows.type, await reports.export(teamId, 'metrics', task, rows.format));
+      },
+    }),
+    endpoint('PUT /applications/:id/metrics/:metric', {
+      access: { within: 'application', least: 'User' },
+      operationId: 'declareMetric',
+      summary: 'Declare a metric, or change its declaration',
+      body: MetricDeclaration,
+      answers: {
+        200: jsonAnswer(Metric, 'It was declared before. This is its new declaration.'),
+        201: made(Metric, 'It is declared.'),
+      },
+      refuses: { invalid_name: reservedName('a metric'), plan_limit: overPlan('free', 'metrics') },
+      async handle({ directory, application: { id }, params: { metric: name }, body }) {
+        const { kind, unit = null, name: repeated = name } = body;
+        if (repeated !== name) throw new ApiError('invalid_body', 'Field name must be the name in the path');
+        let isNew = false;
+        const asked = checked(directory, (draft) => {
+          isNew = !draft.metricsOf(id).has(name);
+        });
+        const shown = showMetric(name, await declareMetric(asked, id, name, { kind, unit }));
+        return isNew ? created(['applications', id, 'metrics', name], shown) : ok(shown);
+      },
+    }),
+    endpoint('DELETE /applications/:id/metrics/:metric', {
+      access: { within: 'application', least: 'User' },
+      operationId: 'deleteMetric',
+      summary: 'Delete the declaration of a metric',
+      description: 'Its numbers stay, and read as those of a counter.',
+      answers: { 204: done('It is no longer declared.') },
+      handle: ({ directory, application, params }) => deleteMetric(directory, application.id, params.metric),
+    }),
+  ],
+};

@@ -1,0 +1,121 @@
+import type { Labels } from '../http/exposition-text.ts';
+import { mergeCounts, mergeMeasurement } from '../storage/aggregate/merge.ts';
+import { readCounts } from '../storage/aggregate/read-counts.ts';
+import { type Counts, countsCodec, type Measurement, measurementCodec } from '../storage/lmdb/cells.ts';
+import type { Environment } from '../storage/lmdb/records.ts';
+import { type SeriesName, seriesOf } from '../storage/lmdb/series.ts';
+import { fromSnapshot, type Reading } from '../storage/lmdb/snapshot.ts';
+import type { UsageStore } from '../storage/lmdb/usage.ts';
+import { PointBudget } from './point-budget.ts';
+import type { ReportRange } from './report-range.ts';
+import { sumUp } from './sum-up.ts';
+
+export interface MonthTask {
+  readonly environments: readonly Pick<Environment, 'name' | 'number'>[];
+  /** From the beginning of the month until now, by days. */
+  readonly range: ReportRange;
+}
+
+/** The most series of features, and of metrics, that are shown: three samples of each of the former. */
+export const maxShown = { features: 5_000, metrics: 1_000 };
+
+/** Something with labels that was counted. */
+export interface Shown<Value> {
+  readonly labels: Labels;
+  readonly value: Value;
+}
+
+/** What an application has counted in a month, with how many series are left out. */
+export interface MonthUsage {
+  readonly features: readonly Shown<Counts>[];
+  readonly metrics: readonly Shown<Measurement>[];
+  readonly leftOut: Readonly<Record<'features' | 'metrics', number>>;
+}
+
+/** Adds up what an application has counted in this month: those series that count most. */
+export function* monthUsage(store: UsageStore, task: MonthTask): Reading<MonthUsage> {
+  const features: Shown<Counts>[] = [];
+  const metrics: Shown<Measurement>[] = [];
+  for (const { name, number } of task.environments) {
+    const names = yield* namesOf(store, number);
+    for (const [ordinal, value] of yield* countsOf(store, number, task.range)) {
+      const [feature, variant] = names.get(ordinal) ?? [];
+      if (feature !== undefined && variant)
+        features.push({ labels: { environment: name, feature, variant }, value });
+    }
+    for (const [ordinal, value] of yield* measurementsOf(store, number, task.range, names)) {
+      const [metric = '', feature = '', variant = ''] = names.get(ordinal) ?? [];
+      const labels = { environment: name, metric, ...(feature && { feature, variant }) };
+      metrics.push({ labels, value });
+    }
+  }
+  // Those that count most are shown: a scrape must not grow with what strangers name.
+  features.sort((a, b) => b.value.checks - a.value.checks || compare(a.labels, b.labels));
+  metrics.sort((a, b) => b.value.count - a.value.count || compare(a.labels, b.labels));
+  return {
+    features: features.slice(0, maxShown.features),
+    metrics: metrics.slice(0, maxShown.metrics),
+    leftOut: {
+      features: Math.max(0, features.length - maxShown.features),
+      metrics: Math.max(0, metrics.length - maxShown.metrics),
+    },
+  };
+}
+
+function compare(a: Labels, b: Labels): number {
+  return JSON.stringify(a) < JSON.stringify(b) ? -1 : 1;
+}
+
+function namesOf(store: UsageStore, environment: number): Reading<ReadonlyMap<number, SeriesName>> {
+  return fromSnapshot(store.lmdb, function* (at) {
+    const names = new Map<number, SeriesName>();
+    for (const { ordinal, name } of seriesOf(store, environment, at)) {
+      names.set(ordinal, name);
+      yield;
+    }
+    return names;
+  });
+}
+
+function countsOf(
+  store: UsageStore,
+  environment: number,
+  { from, to }: ReportRange,
+): Reading<ReadonlyMap<number, Counts>> {
+  return fromSnapshot(store.lmdb, function* (at) {
+    const totals = new Map<number, Counts>();
+    yield* readCounts(store, environment, { from, to, grain: 'day' }, at, (block) => {
+      for (let index = 0; index < block.size; index += 1) {
+        const ordinal = block.ordinals[index]!;
+        const total = totals.get(ordinal) ?? countsCodec.empty();
+        totals.set(ordinal, total);
+        const [checks, used, viewed] = [block.checks[index]!, block.used[index]!, block.viewed[index]!];
+        mergeCounts(total, { checks, used, viewed });
+      }
+    });
+    return totals;
+  });
+}
+
+function* measurementsOf(
+  store: UsageStore,
+  environment: number,
+  range: ReportRange,
+  names: ReadonlyMap<number, SeriesName>,
+): Reading<ReadonlyMap<number, Measurement>> {
+  const totals = new Map<number, Measurement>();
+  const cells = { store, table: store.measurements, codec: measurementCodec, merge: mergeMeasurement };
+  const source = { ...cells, series: names, budget: new PointBudget(Number.POSITIVE_INFINITY) };
+  yield* sumUp(source, environment, range, (ordinal, total) => {
+    const known = totals.get(ordinal) ?? measurementCodec.empty();
+    totals.set(ordinal, known);
+    mergeMeasurement(known, total);
+  });
+  return totals;
+}
+
+/** The beginning of a month, in UTC. @param time Unix ms */
+export function monthOf(time: number): number {
+  const date = new Date(time);
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth());
+}

@@ -1,0 +1,138 @@
+import { addCounts } from '../storage/aggregate/merge.ts';
+import { type CountsBlock, readCarriedCounts } from '../storage/aggregate/read-counts.ts';
+import type { Days } from '../storage/aggregate/read-sketches.ts';
+import { type EnvironmentUsers, environmentUsers } from '../storage/aggregate/unique-users.ts';
+import type { Carried } from '../storage/lmdb/carried.ts';
+import { type Counts, countsCodec } from '../storage/lmdb/cells.ts';
+import type { Reading, Snapshot } from '../storage/lmdb/snapshot.ts';
+import type { UsageStore } from '../storage/lmdb/usage.ts';
+import { type HourlyLedger, hourlyLedger } from './overview-ledger.ts';
+import { type Names, readNames } from './overview-names.ts';
+import { daysOf, gridOf, hoursAround, type OverviewRange, type Span } from './overview-range.ts';
+import { Tally } from './overview-tally.ts';
+
+/** What an overview is made from. */
+export interface OverviewWanted extends OverviewRange {
+  /** Number of the application. */
+  readonly application: number;
+  readonly environment: { readonly number: number };
+  /** Unix ms. */
+  readonly now: number;
+}
+
+/** The part of an overview that stays the same until more is carried: all but the last minutes. */
+export interface OverviewBase {
+  readonly names: Names;
+  readonly tally: Tally;
+  /** Of the range before. */
+  readonly before: Counts;
+  /** Of the end of the range, which is not compared. */
+  readonly rest: Counts;
+  /** Of the hours that are over. */
+  readonly ledger: HourlyLedger;
+  /** Of the days of the range that are over, and of as many before. */
+  readonly users: EnvironmentUsers;
+  readonly usersBefore: EnvironmentUsers;
+}
+
+/** What came in an hour may be written a little later. */
+const writtenAfterMs = 120_000;
+
+/** The hours of the ledger that are over, `from` included, `to` not. */
+export function hoursOver(wanted: OverviewWanted): Span {
+  const { from, to } = hoursAround(wanted);
+  const over = Math.floor((wanted.now - writtenAfterMs) / 3_600_000);
+  return { from, to: Math.max(from, Math.min(to, over)) };
+}
+
+/** The days of a range that are over, the days before these, and what is left of the range. */
+export function daysParted({ range, now }: Pick<OverviewWanted, 'range' | 'now'>) {
+  const { from, to } = daysOf(range, now);
+  const over: Days = { from, to: Math.max(from, Math.min(to, Math.floor(now / 86_400_000))) };
+  const before: Days = { from: Math.max(0, from - (over.to - from)), to: from };
+  return { over, before, rest: { from: over.to, to } as Days };
+}
+
+function* readBase(
+  store: UsageStore,
+  wanted: OverviewWanted,
+  carried: Carried,
+  at: Snapshot,
+): Reading<OverviewBase> {
+  const { environment, range, comparison, application } = wanted;
+  const { number } = environment;
+  const grid = gridOf(range);
+  const names = yield* readNames(store, number, at);
+  const tally = new Tally(names, grid);
+  const whole = { ...range, grain: range.step };
+  yield* readCarriedCounts(store, number, whole, carried, at, (block) => tally.add(block, names, grid));
+  const sum = (span: Span | undefined) => sumCarried(store, number, span, carried, at);
+  const days = daysParted(wanted);
+  return {
+    names,
+    tally,
+    before: yield* sum(comparison?.before),
+    rest: yield* sum(comparison && { from: comparison.against.to, to: range.to }),
+    ledger: yield* hourlyLedger(store, application, number, hoursOver(wanted), at),
+    users: yield* environmentUsers(store, number, days.over, at),
+    usersBefore: yield* environmentUsers(store, number, days.before, at),
+  };
+}
+
+function* sumCarried(
+  store: UsageStore,
+  environment: number,
+  span: Span | undefined,
+  carried: Carried,
+  at: Snapshot,
+): Reading<Counts> {
+  const total = countsCodec.empty();
+  if (span === undefined) return total;
+  yield* readCarriedCounts(store, environment, { ...span, grain: 'day' }, carried, at, summer(total));
+  return total;
+}
+
+/** Adds up whatever it is given. */
+export function summer(total: Counts): (block: CountsBlock) => void {
+  return ({ size, checks, used, viewed }) => {
+    for (let index = 0; index < size; index += 1) {
+      addCounts(total, checks[index]!, used[index]!, viewed[index]!);
+    }
+  };
+}
+
+/** How many bases are kept; each has some megabytes at most. */
+const maxBases = 16;
+
+/** The bases of the overviews that were asked for last. Pages ask for the same ones, every second or two. */
+export class OverviewBases {
+  readonly #store: UsageStore;
+  readonly #kept = new Map<string, OverviewBase>();
+
+  constructor(store: UsageStore) {
+    this.#store = store;
+  }
+
+  /** @param anew whether a base that is kept lacks something */
+  *get(wanted: OverviewWanted, carried: Carried, at: Snapshot, anew = false): Reading<OverviewBase> {
+    const key = keyOf(wanted, carried);
+    const known = anew ? undefined : this.#kept.get(key);
+    const base = known ?? (yield* readBase(this.#store, wanted, carried, at));
+    this.#kept.delete(key);
+    this.#kept.set(key, base);
+    if (this.#kept.size > maxBases) this.#kept.delete([...this.#kept.keys()][0]!);
+    return base;
+  }
+}
+
+function keyOf(wanted: OverviewWanted, carried: Carried): string {
+  const { environment, range, comparison } = wanted;
+  return JSON.stringify([
+    environment.number,
+    range,
+    comparison,
+    carried,
+    hoursOver(wanted),
+    daysParted(wanted),
+  ]);
+}

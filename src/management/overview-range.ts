@@ -1,0 +1,130 @@
+import Type from 'typebox';
+import type { QueryOf } from '../http/query-reader.ts';
+import type { Days } from '../storage/aggregate/read-sketches.ts';
+import { floorToBucket, type Horizons, horizonsAt, type Retention } from '../storage/lmdb/retention.ts';
+import {
+  bucketStart,
+  type ReportRange,
+  range,
+  readReportRange,
+  type Step,
+  stepMinutes,
+} from './report-range.ts';
+
+/** A part of time in minutes since the epoch: `from` included, `to` not. */
+export interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Two spans of equal length, in each of which whole buckets are kept. */
+export interface Comparison {
+  /** The part of the range that is compared. */
+  readonly against: Span;
+  /** The part of the range before. */
+  readonly before: Span;
+}
+
+/** What an overview covers. */
+export interface OverviewRange {
+  readonly range: ReportRange;
+  /** Without it there is nothing to compare with. */
+  readonly comparison: Comparison | undefined;
+}
+
+export const overviewRange = {
+  ...range,
+  step: Type.Optional(
+    Type.Union([Type.Literal('minute'), Type.Literal('hour'), Type.Literal('day')], {
+      component: 'OverviewStep',
+      description:
+        'The width of the buckets. Without it: a minute up to six hours, an hour up to eight days, else a day.',
+    }),
+  ),
+};
+
+const [hour, day] = [60, 1440];
+const minuteMs = 60_000;
+
+/**
+ * The range of an overview. Without `to` it ends now; without `from` it is seven days long.
+ * @param now Unix ms
+ * @throws {ApiError} `invalid_query`
+ */
+export function readOverviewRange(
+  query: QueryOf<typeof overviewRange>,
+  now: number,
+  retention: Retention,
+): OverviewRange {
+  const to = query.to ?? now + 1;
+  const from = query.from ?? Math.ceil(to / minuteMs) * minuteMs - 7 * day * minuteMs;
+  const step = query.step ?? stepFor((to - from) / minuteMs);
+  const read = readReportRange({ ...query, from: Math.max(0, from), step }, now, retention);
+  return { range: read, comparison: compare(read, now, horizonsAt(now, retention)) };
+}
+
+function stepFor(minutes: number): Step {
+  if (minutes <= 6 * hour) return 'minute';
+  return minutes <= 8 * day ? 'hour' : 'day';
+}
+
+/** Where neither edge of a window may lie within a bucket, at most this many minutes have to be left out. */
+const mostLeftOut = 2 * day;
+
+/**
+ * Finds the longest parts that can be compared. Of a range that is not over, only what has passed counts: yesterday until noon
+ * is compared with today until noon. A part ends where a bucket does, so the last minutes are left out where data from long ago
+ * is kept by hours or days.
+ */
+export function compare({ from, to }: Span, now: number, horizons: Horizons): Comparison | undefined {
+  const end = Math.min(to, Math.ceil((now + 1) / minuteMs));
+  const isWhole = (minute: number) => floorToBucket(minute, horizons) === minute;
+  const isOver = end === to;
+  const usual = from - floorToBucket(Math.max(0, from + from - to), horizons);
+  for (let until = end; until > from && until >= end - mostLeftOut; until -= 1) {
+    const shift = isOver ? until - from : usual;
+    if (from - shift < horizons.days) continue;
+    if (![until, from - shift, until - shift].every(isWhole)) continue;
+    return { against: { from, to: until }, before: { from: from - shift, to: until - shift } };
+  }
+  return undefined;
+}
+
+/** The buckets of an overview: every one that the range touches. Times are Unix seconds. */
+export interface Grid {
+  readonly start: number;
+  readonly width: number;
+  readonly length: number;
+  readonly spark: { readonly start: number; readonly width: number; readonly length: number };
+}
+
+/** The most points of a sparkline. */
+const maxSpark = 30;
+
+/** Every bucket that a range touches, and those of its sparklines: whole numbers of the former. */
+export function gridOf({ from, to, step }: ReportRange): Grid {
+  const start = bucketStart(from, step);
+  const width = stepMinutes[step] * 60;
+  const length = Math.ceil((to * 60 - start) / width);
+  const each = Math.ceil(length / maxSpark);
+  return { start, width, length, spark: { start, width: each * width, length: Math.ceil(length / each) } };
+}
+
+/** The whole hours that a range and the one before it touch, as hours since the epoch. */
+export function hoursAround({ range, comparison }: OverviewRange): Span {
+  const from = Math.min(range.from, comparison?.before.from ?? range.from);
+  return { from: Math.floor(from / hour), to: Math.ceil(range.to / hour) };
+}
+
+/** The UTC days that a range touches, without those after today unless there are no others. @param now Unix ms */
+export function daysOf({ from: first, to: end }: Span, now: number): Days {
+  const today = Math.floor(now / minuteMs / day);
+  const from = Math.floor(first / day);
+  return { from, to: Math.max(from + 1, Math.min(Math.ceil(end / day), today + 1)) };
+}
+
+/** The first and the last day, as dates. */
+export function daysText({ from, to }: Days): { readonly from: string; readonly to: string } {
+  const text = (each: number) => new Date(each * day * minuteMs).toISOString().slice(0, 10);
+  return { from: text(from), to: text(to - 1) };
+}

@@ -1,0 +1,225 @@
+import { readNewCounts } from '../storage/aggregate/read-counts.ts';
+import { environmentUsers } from '../storage/aggregate/unique-users.ts';
+import type { Freshness } from '../storage/commit/usage-engine.ts';
+import { readCarried } from '../storage/lmdb/carried.ts';
+import type { Counts } from '../storage/lmdb/cells.ts';
+import type { Environment, FeatureDeclaration } from '../storage/lmdb/records.ts';
+import { surplusName } from '../storage/lmdb/series.ts';
+import { fromSnapshot, type Reading, type Snapshot } from '../storage/lmdb/snapshot.ts';
+import type { UsageStore } from '../storage/lmdb/usage.ts';
+import { timeText } from './answers.ts';
+import { fieldsOf } from './freshly.ts';
+import {
+  daysParted,
+  hoursOver,
+  type OverviewBase,
+  type OverviewBases,
+  type OverviewWanted,
+  summer,
+} from './overview-base.ts';
+import { type HourlyLedger, hourlyLedger, receivedIn } from './overview-ledger.ts';
+import { readSights, type Sights } from './overview-names.ts';
+import { type Comparison, daysText, gridOf, hoursAround, type Span } from './overview-range.ts';
+import { rowsOf } from './overview-rows.ts';
+import type { OverviewFeature, OverviewShown } from './overview-shape.ts';
+import { Tally } from './overview-tally.ts';
+import { minuteText } from './report-range.ts';
+import type { Verdicts } from './verdicts.ts';
+
+export interface OverviewTask extends OverviewWanted {
+  readonly environment: Environment;
+  /** All environments of the application, of which the verdicts are. */
+  readonly environments: readonly Environment[];
+  /** After how long a feature is stale. */
+  readonly staleAfterMs: number;
+  readonly declared: readonly FeatureDeclaration[];
+  /** Backend keys that were seen in a packet. */
+  readonly leakedKeys: number;
+  /** See `Call`. */
+  readonly fresh?: Freshness | undefined;
+}
+
+/** What is kept in memory of earlier overviews. */
+export interface Remembered {
+  readonly verdicts: Verdicts;
+  readonly bases: OverviewBases;
+}
+
+/** The whole overview of an environment, read from one snapshot, with the verdicts of the application. */
+export function* overviewReport(
+  store: UsageStore,
+  { verdicts, bases }: Remembered,
+  task: OverviewTask,
+): Reading<OverviewShown> {
+  const kinds = yield* verdicts.of(task);
+  return yield* fromSnapshot(store.lmdb, function* (at) {
+    const { environment, range, now } = task;
+    const [base, sights] = yield* readKnown(store, task, bases, at);
+    const counted = yield* countAll(store, task, base, at);
+    const ledger = yield* readLedger(store, task, base, at);
+    const hours = { from: Math.floor(range.from / 60), to: Math.ceil(range.to / 60) };
+    const { start, width, length, spark } = gridOf(range);
+    const said = { declared: task.declared, kinds };
+    const features = rowsOf(base.names, counted.tally, sights, said, spark.length);
+    const { checks, used, viewed } = counted.tally.series;
+    return {
+      environment: environment.name,
+      from: minuteText(range.from),
+      to: minuteText(range.to),
+      step: range.step,
+      at: timeText(now),
+      completeThrough: timeText(now),
+      ...fieldsOf(task.fresh),
+      totals: { ...counted.total, ...receivedIn(ledger, hours) },
+      before: showBefore(task.comparison, counted, sights, ledger),
+      ...(yield* countUsers(store, task, base, sights, at)),
+      start,
+      width,
+      length,
+      series: { checks: [...checks], used: [...used], viewed: [...viewed] },
+      hourly: showHourly(ledger, hours),
+      states: statesOf(features, task.leakedKeys),
+      spark,
+      features,
+    };
+  });
+}
+
+/** The base, and when the features were seen. A base that lacks a new series is made anew. */
+function* readKnown(
+  store: UsageStore,
+  task: OverviewTask,
+  bases: OverviewBases,
+  at: Snapshot,
+): Reading<readonly [OverviewBase, Sights]> {
+  const { number } = task.environment;
+  const carried = readCarried(store.carried, number, at);
+  const base = yield* bases.get(task, carried, at);
+  const sights = yield* readSights(store, number, base.names, at);
+  if (sights !== undefined) return [base, sights];
+  const whole = yield* bases.get(task, carried, at, true);
+  return [whole, (yield* readSights(store, number, whole.names, at))!];
+}
+
+interface Counted {
+  readonly tally: Tally;
+  readonly total: Counts;
+  readonly against: Counts;
+  readonly before: Counts;
+}
+
+/** Adds the last minutes to the base. */
+function* countAll(
+  store: UsageStore,
+  { environment, range, comparison }: OverviewTask,
+  base: OverviewBase,
+  at: Snapshot,
+): Reading<Counted> {
+  const carried = readCarried(store.carried, environment.number, at);
+  const grid = gridOf(range);
+  const tally = new Tally(base.names, grid, base.tally);
+  const whole = { ...range, grain: range.step };
+  yield* readNewCounts(store, environment.number, whole, carried, at, (block) =>
+    tally.add(block, base.names, grid),
+  );
+  const plus = function* (counts: Counts, span: Span | undefined): Reading<Counts> {
+    const sum = { ...counts };
+    const wanted = span && { ...span, grain: 'minute' as const };
+    if (wanted) yield* readNewCounts(store, environment.number, wanted, carried, at, summer(sum));
+    return sum;
+  };
+  const total = tally.total();
+  const rest = yield* plus(base.rest, comparison && { from: comparison.against.to, to: range.to });
+  const before = yield* plus(base.before, comparison?.before);
+  return { tally, total, against: minus(total, rest), before };
+}
+
+function minus(whole: Counts, part: Counts): Counts {
+  return {
+    checks: whole.checks - part.checks,
+    used: whole.used - part.used,
+    viewed: whole.viewed - part.viewed,
+  };
+}
+
+/** The hours that are over, and the rest. */
+function* readLedger(
+  store: UsageStore,
+  task: OverviewTask,
+  { ledger }: OverviewBase,
+  at: Snapshot,
+): Reading<HourlyLedger> {
+  const { from, to } = hoursAround(task);
+  const rest = { from: hoursOver(task).to, to };
+  const last = yield* hourlyLedger(store, task.application, task.environment.number, rest, at);
+  return {
+    from,
+    accepted: [...ledger.accepted, ...last.accepted],
+    refused: [...ledger.refused, ...last.refused],
+  };
+}
+
+/** Nothing is compared with a time before anything was counted. What came in is known by the hour: as many hours of both. */
+function showBefore(
+  comparison: Comparison | undefined,
+  counted: Counted,
+  { earliest }: Sights,
+  ledger: HourlyLedger,
+): OverviewShown['before'] {
+  if (comparison === undefined || earliest > comparison.before.from) return null;
+  const { against, before } = comparison;
+  const first = Math.floor(against.from / 60);
+  const hours = Math.floor(against.to / 60) - first;
+  const earlier = first - Math.ceil((against.from - before.from) / 60);
+  return {
+    ...showSpan(before),
+    ...counted.before,
+    ...receivedIn(ledger, { from: earlier, to: earlier + hours }),
+    against: {
+      ...showSpan(against),
+      ...counted.against,
+      ...receivedIn(ledger, { from: first, to: first + hours }),
+    },
+  };
+}
+
+function showSpan({ from, to }: Span) {
+  return { from: minuteText(from), to: minuteText(to) };
+}
+
+function showHourly({ from: start, accepted, refused }: HourlyLedger, { from, to }: Span) {
+  const part = (hours: readonly number[]) => hours.slice(from - start, to - start);
+  return { start: from * 3600, length: to - from, accepted: part(accepted), refused: part(refused) };
+}
+
+/** Users of the UTC days that the range touches, as far as they have begun; and of those that are over, to compare them. */
+function* countUsers(
+  store: UsageStore,
+  task: OverviewTask,
+  { users, usersBefore }: OverviewBase,
+  { earliest }: Sights,
+  at: Snapshot,
+): Reading<Pick<OverviewShown, 'users' | 'usersBefore' | 'days'>> {
+  const { over, before, rest } = daysParted(task);
+  const today = yield* environmentUsers(store, task.environment.number, rest, at);
+  const against = { count: users.all.estimate(), ...daysText(over) };
+  const isComparable = over.to > over.from && earliest <= before.from * 1440;
+  today.all.merge(users.all);
+  return {
+    users: { count: today.all.estimate(), ...daysText({ from: over.from, to: rest.to }) },
+    usersBefore: isComparable ? { count: usersBefore.all.estimate(), ...daysText(before), against } : null,
+    days: [...users.byDay, ...today.byDay].map((count, index) => [(over.from + index) * 86_400, count]),
+  };
+}
+
+function statesOf(features: readonly OverviewFeature[], leakedKeys: number): OverviewShown['states'] {
+  const states = { stale: 0, oneVariant: 0, undeclared: 0, archivedButAsked: 0, leakedKeys, snoozed: 0 };
+  for (const { feature, verdict, declared } of features) {
+    if (!declared && feature !== surplusName) states.undeclared += 1;
+    if (verdict === 'not_seen') states.stale += 1;
+    else if (verdict === 'one_variant') states.oneVariant += 1;
+    else if (verdict === 'archived_but_asked') states.archivedButAsked += 1;
+    else if (verdict === 'snoozed') states.snoozed += 1;
+  }
+  return states;
+}

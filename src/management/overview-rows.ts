@@ -1,0 +1,108 @@
+import type { FeatureDeclaration } from '../storage/lmdb/records.ts';
+import { surplusName } from '../storage/lmdb/series.ts';
+import { timeText } from './answers.ts';
+import type { Names, Sights } from './overview-names.ts';
+import type { OverviewFeature } from './overview-shape.ts';
+import type { Tally } from './overview-tally.ts';
+import { minuteText } from './report-range.ts';
+import type { VerdictKind } from './verdict-shape.ts';
+
+/** The most variants of a row. */
+const maxVariants = 8;
+
+/** What the rows show beside the counts. */
+interface Said {
+  readonly declared: readonly FeatureDeclaration[];
+  /** The verdicts, by feature. */
+  readonly kinds: ReadonlyMap<string, VerdictKind>;
+}
+
+/**
+ * A row for every feature that was seen or is declared, by checks. What was folded over a limit is a row only when it counts.
+ * @param points of a sparkline
+ */
+export function rowsOf(
+  names: Names,
+  tally: Tally,
+  sights: Sights,
+  { declared, kinds }: Said,
+  points: number,
+): OverviewFeature[] {
+  const declarations = new Map(declared.map((each) => [each.name, each]));
+  const variants = variantsOf(names, tally);
+  const seen = names.features.map((feature, number) => {
+    const declaration = declarations.get(feature);
+    return {
+      feature,
+      checks: variants[number]!.reduce((sum, [, checks]) => sum + checks, 0),
+      used: tally.used[number]!,
+      viewed: tally.viewed[number]!,
+      spark: [...tally.spark.subarray(number * points, (number + 1) * points)],
+      variants: showVariants(variants[number]!),
+      firstSeenAt: seenAt(sights.first[number]!),
+      lastSeenAt: seenAt(sights.last[number]!),
+      ...showDeclaration(declaration),
+      verdict: verdictOf(feature, kinds),
+    };
+  });
+  const known = new Set(names.features);
+  const unseen = declared
+    .filter(({ name }) => !known.has(name))
+    .map((declaration) => showUnseen(declaration, points, kinds));
+  return [...seen, ...unseen].filter(isShown).sort(byChecks);
+}
+
+type VariantChecks = [variant: string, checks: number];
+
+/** The variants that were asked for, of each feature. */
+function variantsOf({ features, featureOf, variantOf }: Names, { checks }: Tally): VariantChecks[][] {
+  const variants: VariantChecks[][] = features.map(() => []);
+  for (const [ordinal, variant] of variantOf.entries()) {
+    if (variant !== undefined && checks[ordinal]! > 0) {
+      variants[featureOf[ordinal]!]!.push([variant, checks[ordinal]!]);
+    }
+  }
+  return variants;
+}
+
+function showVariants(variants: readonly VariantChecks[]): VariantChecks[] {
+  const sorted = variants.toSorted(([, a], [, b]) => b - a);
+  const rest = sorted.slice(maxVariants).reduce((sum, [, checks]) => sum + checks, 0);
+  return rest > 0 ? [...sorted.slice(0, maxVariants), ['…', rest]] : sorted;
+}
+
+function showUnseen(declaration: FeatureDeclaration, points: number, kinds: Said['kinds']): OverviewFeature {
+  return {
+    ...{ feature: declaration.name, checks: 0, used: 0, viewed: 0, variants: [] },
+    spark: new Array<number>(points).fill(0),
+    ...{ firstSeenAt: null, lastSeenAt: null },
+    ...showDeclaration(declaration),
+    verdict: verdictOf(declaration.name, kinds),
+  };
+}
+
+/** What was folded is not one feature, and what is not known yet is new. */
+function verdictOf(feature: string, kinds: Said['kinds']): VerdictKind {
+  return feature === surplusName ? 'in_use' : (kinds.get(feature) ?? 'new');
+}
+
+function showDeclaration(declaration: FeatureDeclaration | undefined) {
+  return {
+    declared: declaration !== undefined,
+    archived: declaration?.archived ?? false,
+    permanent: declaration?.permanent ?? false,
+    snoozedUntil: timeText(declaration?.snoozedUntil ?? null),
+  };
+}
+
+function seenAt(minute: number): string | null {
+  return minute === 0 ? null : minuteText(minute);
+}
+
+function isShown({ feature, checks, used, viewed }: OverviewFeature): boolean {
+  return feature !== surplusName || checks + used + viewed > 0;
+}
+
+function byChecks(a: OverviewFeature, b: OverviewFeature): number {
+  return b.checks - a.checks || (a.feature < b.feature ? -1 : 1);
+}

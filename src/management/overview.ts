@@ -1,0 +1,156 @@
+import { gunzipSync } from 'node:zlib';
+import Type from 'typebox';
+import { type Answer, type JsonBytes, ok } from '../http/answer.ts';
+import { codingFor } from '../http/content-coding.ts';
+import type { DeclaredAnswer, Group, Header } from '../http/endpoint.ts';
+import { isTagIn } from '../http/entity-tag.ts';
+import { jsonAnswer } from '../http/schema.ts';
+import type { Request } from '../http/types.ts';
+import type { Application } from '../storage/lmdb/records.ts';
+import { endpoint } from './endpoint.ts';
+import {
+  EnvironmentName,
+  environmentMissing,
+  findEnvironment,
+  unknownEnvironment,
+} from './environment-name.ts';
+import { userColumns, usersIn } from './exports/few-columns.ts';
+import { fewRows, read } from './exports/few-rows.ts';
+import { format, orInRows, rowsWanted } from './exports/format.ts';
+import { type StalenessDeps, stalenessOf } from './feature-detail.ts';
+import { freshnessHeaders, headersOf } from './freshly.ts';
+import { daysOf, overviewRange, readOverviewRange } from './overview-range.ts';
+import type { OverviewTask } from './overview-report.ts';
+import { Overview, type OverviewShown, OverviewUsers } from './overview-shape.ts';
+import { tooManyReports } from './report-pool.ts';
+import { range } from './report-range.ts';
+import type { ReportDeps } from './reports.ts';
+import type { PackedJson, SharedResults } from './shared-results.ts';
+
+export interface OverviewDeps extends ReportDeps, StalenessDeps {
+  readonly overviews: SharedResults;
+}
+
+const headers = {
+  ETag: {
+    description: 'Identifies the figures and the coding. It stays as long as no figure changes.',
+    required: true,
+    schema: { type: 'string', pattern: '^"[\\w-]{22}(-gzip)?"$' },
+  },
+  Vary: { required: true, schema: { const: 'Accept-Encoding' } },
+  ...freshnessHeaders,
+} as const satisfies Record<string, Header>;
+
+const coding: Header = {
+  description: 'Whether the body is compressed, as the caller allows it.',
+  schema: { const: 'gzip' },
+};
+
+const unchanged: DeclaredAnswer<undefined, typeof headers> = {
+  description: 'No figure has changed.',
+  headers,
+};
+
+/** The most features whose users are counted at once. */
+const maxNames = 60;
+
+const refuses = {
+  invalid_query: environmentMissing,
+  unknown_environment: unknownEnvironment,
+  backpressure: tooManyReports,
+};
+
+/** `/api/v2/applications/{id}/overview`: an environment at a glance. */
+export const overview: Group<OverviewDeps> = {
+  tag: 'Overview',
+  description: 'An environment at a glance.',
+  endpoints: [
+    endpoint('GET /applications/:id/overview', {
+      access: { within: 'application', least: 'User' },
+      operationId: 'overview',
+      summary: 'Read the overview of an environment',
+      description: `Without \`to\` it ends now; without \`from\` it is seven days long. Everything that is absent is 0. It is computed at most once a second,
+however many callers ask, so ask again every second or two, with \`If-None-Match\`.`,
+      query: { environment: EnvironmentName, ...overviewRange },
+      remembers: true,
+      answers: {
+        200: jsonAnswer(Overview, 'The overview.', { ...headers, 'Content-Encoding': coding }),
+        304: unchanged,
+      },
+      refuses,
+      async handle({ application, query, request }, deps: OverviewDeps) {
+        const { number, teamId } = application;
+        const environment = findEnvironment(application.environments, query.environment);
+        const now = deps.directory.clock.now();
+        const ranges = readOverviewRange(query, now, deps.retention);
+        const declarations = declaredBy(deps, application);
+        const { from, to, step } = ranges.range;
+        const key = [environment.number, from, to, step, declarations.version].join(' ');
+        const { environments } = application;
+        const place = { application: number, environment, environments };
+        const task = { ...ranges, ...place, ...stalenessOf(deps), ...declarations };
+        return answer(request, await deps.overviews.get(key, () => makeFresh(deps, teamId, task)));
+      },
+    }),
+    endpoint('GET /applications/:id/overview/users', {
+      access: { within: 'application', least: 'User' },
+      operationId: 'overviewUsers',
+      counted: 'recent',
+      summary: 'Count the users of some features',
+      description:
+        'In the whole UTC days that the range touches, for the rows of the overview that a page shows just now.',
+      query: {
+        environment: EnvironmentName,
+        ...range,
+        feature: Type.Array(Type.String(), {
+          maxItems: maxNames,
+          description: `The features, up to ${maxNames}: the parameter is repeated.`,
+        }),
+        ...format,
+      },
+      answers: { 200: orInRows(jsonAnswer(OverviewUsers, 'Their users.'), userColumns) },
+      refuses,
+      async handle({ directory, application, query, request }, { reports, retention }: OverviewDeps) {
+        const environment = findEnvironment(application.environments, query.environment);
+        const now = directory.clock.now();
+        const { range } = readOverviewRange({ ...query, step: 'day' }, now, retention);
+        const task = { environment, days: daysOf(range, now), features: query.feature };
+        const made = await reports.make(application.teamId, 'overviewUsers', task);
+        const rows = rowsWanted(query, request);
+        return rows === undefined ? ok(made) : fewRows(rows, userColumns, usersIn(read(made)));
+      },
+    }),
+  ],
+};
+
+/** Its callers share one that was made when the counts were as complete as they could be. */
+async function makeFresh(
+  { reports, freshen }: OverviewDeps,
+  teamId: string,
+  task: Omit<OverviewTask, 'fresh'>,
+): Promise<PackedJson> {
+  return reports.make(teamId, 'overview', { ...task, fresh: await freshen('any') });
+}
+
+/** What of the accounts an overview shows. A change of it is shown at once, so it has a version. */
+function declaredBy({ directory }: OverviewDeps, { id }: Application) {
+  const declared = [...directory.featuresOf(id).values()];
+  const leakedKeys = directory.keysOf(id).filter((key) => directory.leakedAt(key) !== null).length;
+  const latest = declared.reduce((last, { updatedAt }) => Math.max(last, updatedAt), 0);
+  return { declared, leakedKeys, version: [declared.length, latest, leakedKeys].join(' ') };
+}
+
+type Tagged = 'etag' | 'vary';
+
+function answer(
+  request: Request,
+  { tag, gzip, fresh }: PackedJson,
+): Answer<200, OverviewShown, Tagged> | Answer<304, undefined, Tagged> {
+  const isPacked = codingFor(request.header('accept-encoding'), ['gzip']) === 'gzip';
+  const etag = isPacked ? tag.replace(/"$/, '-gzip"') : tag;
+  const headers = { etag, vary: 'Accept-Encoding', ...headersOf(fresh) };
+  if (isTagIn(etag, request.header('if-none-match'))) return { status: 304, body: undefined, headers };
+  const body = (isPacked ? gzip : gunzipSync(gzip)) as unknown as JsonBytes<OverviewShown>;
+  const more = isPacked ? { 'content-encoding': 'gzip' } : {};
+  return { status: 200, body, headers: { ...headers, ...more } };
+}

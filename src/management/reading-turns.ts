@@ -1,0 +1,63 @@
+import { ApiError } from '../contract/errors.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Reading } from '../storage/lmdb/snapshot.ts';
+import type { UsageStore } from '../storage/lmdb/usage.ts';
+
+/** How long a reading runs before the next has a turn, ms. */
+const turnMs = 10;
+
+/** Interleaves the long reads of one thread. Between turns only the snapshots of the readings are open. */
+export class ReadingTurns {
+  readonly #lmdb: Pick<UsageStore['lmdb'], 'resetReadTxn'>;
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  readonly #underWay = new Set<Promise<unknown>>();
+  #ending = false;
+
+  constructor(lmdb: Pick<UsageStore['lmdb'], 'resetReadTxn'>, clock: Pick<Clock, 'monotonic'>) {
+    this.#lmdb = lmdb;
+    this.#clock = clock;
+  }
+
+  /**
+   * Runs a reading to its end, in turns.
+   * @throws {ApiError} `store_unavailable` when the thread is ending
+   */
+  async finish<T>(reading: Reading<T>): Promise<Awaited<T>> {
+    const result = this.#run(reading);
+    this.#underWay.add(result);
+    try {
+      return await result;
+    } finally {
+      this.#underWay.delete(result);
+    }
+  }
+
+  /** Stops all readings; resolves when they have stopped. */
+  async end(): Promise<void> {
+    this.#ending = true;
+    await Promise.allSettled(this.#underWay);
+  }
+
+  async #run<T>(reading: Reading<T>): Promise<Awaited<T>> {
+    while (!this.#ending) {
+      const step = this.#turn(reading);
+      if (step.done) return await step.value;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    reading.return(undefined as T);
+    throw new ApiError('store_unavailable', 'The service is stopping', 5);
+  }
+
+  #turn<T>(reading: Reading<T>): IteratorResult<undefined, T> {
+    const end = this.#clock.monotonic() + turnMs;
+    try {
+      for (;;) {
+        const step = reading.next();
+        if (step.done || this.#clock.monotonic() >= end) return step;
+      }
+    } finally {
+      // LMDB's binding would end its own read transaction only once the thread's event loop turns.
+      this.#lmdb.resetReadTxn();
+    }
+  }
+}

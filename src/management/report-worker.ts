@@ -1,0 +1,89 @@
+import { workerData } from 'node:worker_threads';
+import { ApiError, type ErrorCode, isStoreFailure } from '../contract/errors.ts';
+import { systemClock } from '../runtime/clock.ts';
+import { Histogram } from '../runtime/histogram.ts';
+import { watchLoop } from '../runtime/loop-delay.ts';
+import { logThreadConsole } from '../runtime/worker-log.ts';
+import type { Reading } from '../storage/lmdb/snapshot.ts';
+import { openUsageStore } from '../storage/lmdb/usage.ts';
+import { type ExportRequest, makeExport } from './exports/make-export.ts';
+import type { Chunk, Chunks } from './exports/rows.ts';
+import { createReports, type Reports } from './make-report.ts';
+import { ReadingTurns } from './reading-turns.ts';
+
+/** What the thread is started with. */
+export interface ReportWorkerStart {
+  /** The data directory. */
+  readonly data: string;
+  /** Memory of the histogram in which it counts how late it is. */
+  readonly delays: ArrayBufferLike;
+}
+
+/** A chunk of an export: the next one, or the first one of what `begin` names. */
+export interface ChunkRequest {
+  /** Chosen by the caller. */
+  readonly id: number;
+  readonly begin?: ExportRequest;
+}
+
+export interface ReportRequest {
+  readonly name: keyof Reports;
+  readonly task: unknown;
+}
+
+/** The result of a request. Errors lose their code between threads, so it is sent as data; that of LMDB is a number. */
+export type ReportOutcome<T> =
+  | { readonly ok: true; readonly made: T }
+  | { readonly ok: false; readonly code: ErrorCode | number; readonly message: string };
+
+logThreadConsole();
+const { data, delays } = workerData as ReportWorkerStart;
+watchLoop(new Histogram(undefined, delays), systemClock);
+const store = openUsageStore(data);
+const reports = createReports(store);
+const turns = new ReadingTurns(store.lmdb, systemClock);
+
+/** The exports that are under way. Between two chunks nothing of them is open. */
+const underWay = new Map<number, Chunks>();
+
+/** Makes a report, and takes turns with others that are being made. */
+export function make({ name, task }: ReportRequest): Promise<ReportOutcome<unknown>> {
+  const start = reports[name] as (task: unknown) => Reading<unknown>;
+  return outcomeOf(() => turns.finish(start(task)));
+}
+
+/** Reads a chunk of an export. The last one ends it, and so does a failure. */
+export function chunk({ id, begin }: ChunkRequest): Promise<ReportOutcome<Chunk>> {
+  if (begin !== undefined) underWay.set(id, makeExport(store, begin));
+  return outcomeOf(async () => {
+    let isLast = true;
+    try {
+      const made = await turns.finish(underWay.get(id)!.next());
+      isLast = made.isLast;
+      return made;
+    } finally {
+      if (isLast) underWay.delete(id);
+    }
+  });
+}
+
+/** Ends an export before its end, between two chunks. */
+export function stopExport(id: number): void {
+  underWay.delete(id);
+}
+
+async function outcomeOf<T>(work: () => Promise<T>): Promise<ReportOutcome<T>> {
+  try {
+    return { ok: true, made: await work() };
+  } catch (error) {
+    if (!(error instanceof ApiError || isStoreFailure(error))) throw error;
+    const { code, message } = error as ApiError | (Error & { code: number });
+    return { ok: false, code, message };
+  }
+}
+
+/** Ends the reports that are being made, and closes the store: a worker must not end while LMDB is open. */
+export async function close(): Promise<void> {
+  await turns.end();
+  await store.lmdb.close();
+}

@@ -1,0 +1,58 @@
+import { otherSenders } from '../storage/lmdb/ledger.ts';
+import type { Environment } from '../storage/lmdb/records.ts';
+import { readSenders, type SeenSender, senderLife, slotMs } from '../storage/lmdb/senders.ts';
+import { fromSnapshot, type Reading, type Snapshot } from '../storage/lmdb/snapshot.ts';
+import type { UsageStore } from '../storage/lmdb/usage.ts';
+import { timeText } from './answers.ts';
+import type { FeatureSendersShown, SenderShown } from './senders-shape.ts';
+import { sightsAt } from './sights.ts';
+
+export interface SendersTask {
+  readonly environments: readonly Pick<Environment, 'name' | 'number'>[];
+  readonly feature: string;
+  /** Unix ms. */
+  readonly now: number;
+}
+
+/** The most senders of an answer. */
+const mostShown = 200;
+
+/** Who asked for a feature; `undefined` when no packet has named it in these environments. */
+export function* sendersReport(
+  store: UsageStore,
+  { environments, feature, now }: SendersTask,
+): Reading<FeatureSendersShown | undefined> {
+  let isSeen = false;
+  const items: SenderShown[] = [];
+  for (const { name, number } of environments) {
+    const senders = yield* fromSnapshot(store.lmdb, function* (at) {
+      const sight = (yield* sightsAt(store, number, at, new Set([feature]))).get(feature);
+      return sight && sendersAt(store, number, sight.ordinal, now, at);
+    });
+    if (senders === undefined) continue;
+    isSeen = true;
+    items.push(...senders.map((sender) => showSender(name, sender)));
+  }
+  if (!isSeen) return undefined;
+  items.sort((one, other) => (one.lastAt < other.lastAt ? 1 : one.lastAt > other.lastAt ? -1 : 0));
+  const shown = items.slice(0, mostShown);
+  const othersLeftOut = items.length > mostShown || items.some(({ name }) => name === otherSenders);
+  return { items: shown, othersLeftOut };
+}
+
+/** The senders of a feature, or of a whole environment, that are not forgotten: see `readSenders`. @param now Unix ms */
+export function sendersAt(
+  store: UsageStore,
+  environment: number,
+  ordinal: number,
+  now: number,
+  at: Snapshot,
+): readonly SeenSender[] {
+  const oldest = Math.floor(now / slotMs) - senderLife;
+  return readSenders(store, environment, ordinal, at).filter(({ last }) => last >= oldest);
+}
+
+/** A sender as the API shows it. */
+export function showSender(environment: string, { first, last, ...sender }: SeenSender): SenderShown {
+  return { environment, ...sender, firstAt: timeText(first * slotMs), lastAt: timeText(last * slotMs) };
+}

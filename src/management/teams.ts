@@ -1,0 +1,152 @@
+import Type, { type Static } from 'typebox';
+import type { Accounts } from '../accounts/accounts.ts';
+import { mustExist, nameRule } from '../accounts/checks.ts';
+import { isInstallationAdmin } from '../accounts/installation.ts';
+import { membersOf } from '../accounts/members.ts';
+import { isMore, overPlan, usualPlan } from '../accounts/plans.ts';
+import { originOf } from '../accounts/team-origins.ts';
+import { createTeam, deleteTeam, hasApplications, patchTeam } from '../accounts/teams.ts';
+import { ApiError } from '../contract/errors.ts';
+import { ok } from '../http/answer.ts';
+import type { Group } from '../http/endpoint.ts';
+import { bodyShape, name, shape, text, time } from '../http/schema.ts';
+import type { Plan, Team as StoredTeam } from '../storage/lmdb/records.ts';
+import { created, done, exampleIds, exampleTime, made, oneTagged, page, timeText } from './answers.ts';
+import { checked } from './checked.ts';
+import { type Call, endpoint } from './endpoint.ts';
+import { checkMatch, tagged } from './etag.ts';
+import { pageOf, paging } from './lists.ts';
+import { plan } from './plan.ts';
+import { type LimitDeps, teamLimits } from './team-limits.ts';
+
+export const Team = shape(
+  'Team',
+  {
+    id: text('Its id.'),
+    name: name(),
+    plan,
+    createdAt: time('When it was created.'),
+    updatedAt: time('When it was last changed.'),
+  },
+  { id: exampleIds.team, name: 'Shop', plan: 'team', createdAt: exampleTime, updatedAt: exampleTime },
+);
+
+const NewTeam = bodyShape(
+  'NewTeam',
+  { name: name(), plan: Type.Optional(plan) },
+  { name: 'Shop', plan: 'team' },
+);
+
+const TeamPatch = bodyShape(
+  'TeamPatch',
+  { name: Type.Optional(name()), plan: Type.Optional(plan) },
+  { plan: 'enterprise' },
+);
+
+const noFounder = 'The team of this API key has no Admin who could be in the new team; add one first';
+
+export const teams: Group<LimitDeps> = {
+  tag: 'Teams',
+  description: 'A team owns applications, and its members manage them.',
+  endpoints: [
+    endpoint('GET /teams', {
+      access: { within: 'service', least: 'User' },
+      operationId: 'listTeams',
+      summary: 'List your teams',
+      query: paging,
+      answers: { 200: page(Team, 'The oldest team comes first.') },
+      handle({ directory, caller, query }) {
+        const visible = [...directory.teams.values()].filter(({ id }) => caller.teams.includes(id));
+        return ok(pageOf(visible, query, show));
+      },
+    }),
+    endpoint('POST /teams', {
+      access: { within: 'service', least: 'Admin' },
+      operationId: 'createTeam',
+      summary: 'Create a team',
+      description:
+        'The user who creates it is its first member. An API key stays in its own team: the Admins of that team become members of the new one. Plans limit the teams that the Admins and API keys of a team create, together with the teams that those teams create. An Admin of the first team, who runs the installation, creates teams without that limit when signed in as a user.',
+      body: NewTeam,
+      answers: { 201: made(Team, 'The team.') },
+      refuses: {
+        invalid_name: nameRule('a team'),
+        conflict: noFounder,
+        plan_limit: overPlan('free', 'teams'),
+      },
+      async handle({ directory, caller, callerIn, body }, { plans }: LimitDeps) {
+        const own = directory.teams.get(caller.primaryTeam)?.plan ?? 'free';
+        checkRise(plans, body.plan, own);
+        const plan = body.plan ?? (plans === 'open' ? usualPlan : own);
+        const founders = (accounts: Accounts) => foundersOf(accounts, callerIn(accounts));
+        const team = await createTeam(directory, body.name, {
+          plan,
+          foundersOf: founders,
+          originOf: (accounts) => chargedTeam(accounts, callerIn(accounts)),
+        });
+        return created(['teams', team.id], show(team));
+      },
+    }),
+    endpoint('GET /teams/:id', {
+      access: { within: 'team', least: 'User' },
+      operationId: 'getTeam',
+      summary: 'Read a team',
+      answers: { 200: oneTagged(Team, 'The team.') },
+      handle: ({ team }) => tagged(show(team)),
+    }),
+    teamLimits,
+    endpoint('PATCH /teams/:id', {
+      access: { within: 'team', least: 'Admin' },
+      operationId: 'changeTeam',
+      summary: 'Change a team',
+      body: TeamPatch,
+      matches: true,
+      answers: { 200: oneTagged(Team, 'The team after the change.') },
+      refuses: {
+        invalid_name: nameRule('a team'),
+        conflict: 'The plan free is too small for what is there: 4 applications in a team, where it allows 3',
+      },
+      async handle({ directory, team: { id }, request, body }, { plans }: LimitDeps) {
+        const matched = checked(directory, (draft) => {
+          const team = mustExist('team', draft.teams.get(id));
+          checkMatch(request, show(team));
+          checkRise(plans, body.plan, team.plan);
+        });
+        return tagged(show(await patchTeam(matched, id, body)));
+      },
+    }),
+    endpoint('DELETE /teams/:id', {
+      access: { within: 'team', least: 'Admin' },
+      operationId: 'deleteTeam',
+      summary: 'Delete a team with its API keys, sign-in clients and webhooks',
+      description: 'A team that has applications, or members who are in no other team, cannot be deleted.',
+      answers: { 204: done('It is deleted.') },
+      refuses: { conflict: hasApplications },
+      handle: ({ directory, team }) => deleteTeam(directory, team.id),
+    }),
+  ],
+};
+
+function show({ id, name, plan, createdAt, updatedAt }: StoredTeam): Static<typeof Team> {
+  return { id, name, plan, createdAt: timeText(createdAt), updatedAt: timeText(updatedAt) };
+}
+
+/** Creating a team is no way to a larger plan either. @throws {ApiError} `forbidden` */
+function checkRise(plans: LimitDeps['plans'], wanted: Plan | undefined, from: Plan): void {
+  if (plans === 'open' || wanted === undefined || !isMore(wanted, from)) return;
+  throw new ApiError('forbidden', 'Only the operator of the service raises plans, with --plans open');
+}
+
+/** The team whose limit a new team counts against; `undefined` for people who run the installation, who have no limit. */
+function chargedTeam(accounts: Accounts, caller: Call['caller']): string | undefined {
+  if (accounts.users.has(caller.id) && isInstallationAdmin(accounts, caller)) return undefined;
+  return originOf(accounts, caller.primaryTeam);
+}
+
+/** The first members: the user who creates the team, or the Admins of the team of the API key. */
+function foundersOf(accounts: Accounts, { id, primaryTeam }: Call['caller']): readonly string[] {
+  if (accounts.users.has(id)) return [id];
+  const members = membersOf(accounts, primaryTeam);
+  const admins = members.filter(({ role }) => role === 'Admin').map((member) => member.id);
+  if (admins.length > 0) return admins;
+  throw new ApiError('conflict', noFounder);
+}

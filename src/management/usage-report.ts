@@ -1,0 +1,138 @@
+import { mergeCounts } from '../storage/aggregate/merge.ts';
+import { readCounts } from '../storage/aggregate/read-counts.ts';
+import { countUniqueUsers, type UniqueUsers } from '../storage/aggregate/unique-users.ts';
+import { UserUnions } from '../storage/aggregate/user-unions.ts';
+import { type Counts, countsCodec } from '../storage/lmdb/cells.ts';
+import { featureItself, seriesOf } from '../storage/lmdb/series.ts';
+import { fromSnapshot, type Reading } from '../storage/lmdb/snapshot.ts';
+import type { UsageStore } from '../storage/lmdb/usage.ts';
+import { PointBudget } from './point-budget.ts';
+import { bucketStart, minuteText, type ReportRange } from './report-range.ts';
+import type { FeatureUsageShown, UsageShown } from './report-shapes.ts';
+
+type VariantUsage = FeatureUsageShown['variants'][number];
+type Point = VariantUsage['series'][number];
+
+interface ReportedEnvironment {
+  readonly name: string;
+  readonly number: number;
+}
+
+/** A variant's series while the cells are added up; the feature itself has no points. */
+interface Tally {
+  readonly ordinal: number;
+  readonly variant: string;
+  readonly points: Point[];
+}
+
+/**
+ * Adds up the count cells of an environment and counts its users.
+ * @param only the one feature to report; all of them when undefined
+ * @param unions users that are known from earlier reports of this store
+ * @throws {ApiError} `too_many_points`
+ */
+export function* usageReport(
+  store: UsageStore,
+  environment: ReportedEnvironment,
+  range: ReportRange,
+  only: string | undefined,
+  unions = new UserUnions(store),
+): Reading<UsageShown> {
+  const tallies = yield* talliesOf(store, environment.number, only);
+  yield* addUp(store, environment.number, range, tallies, only);
+  const features = [...tallies];
+  const days = { from: Math.floor(range.from / 1440), to: Math.ceil(range.to / 1440) };
+  const groups = features.map(([, series]) => series.map(({ ordinal }) => ordinal));
+  const users = yield* countUniqueUsers(unions, environment.number, days, groups);
+  return {
+    environment: environment.name,
+    from: minuteText(range.from),
+    to: minuteText(range.to),
+    step: range.step,
+    uniqueUsers: users.environment,
+    features: features
+      .map(([feature, series], index) => describe(feature, series, users.groups[index] ?? 0, users))
+      .filter(({ variants, uniqueUsers }) => variants.length > 0 || uniqueUsers > 0),
+  };
+}
+
+function talliesOf(
+  store: UsageStore,
+  environment: number,
+  only: string | undefined,
+): Reading<Map<string, Tally[]>> {
+  return fromSnapshot(store.lmdb, function* (at) {
+    const features = new Map<string, Tally[]>();
+    for (const { ordinal, name } of seriesOf(store, environment, at)) {
+      yield;
+      if (name.length !== 2) continue;
+      const [feature, variant] = name;
+      if (only !== undefined && feature !== only) continue;
+      const series = features.get(feature) ?? [];
+      features.set(feature, series);
+      series.push({ ordinal, variant, points: [] });
+    }
+    return features;
+  });
+}
+
+/** The points of a series, while its counts are added up: a bucket may come in several parts. */
+type PointsByTime = Map<number, [t: number, checks: number, used: number, viewed: number]>;
+
+function addUp(
+  store: UsageStore,
+  environment: number,
+  range: ReportRange,
+  features: ReadonlyMap<string, readonly Tally[]>,
+  only: string | undefined,
+): Reading<void> {
+  const tallies = [...features.values()].flat();
+  const points = new Map<number, PointsByTime>(tallies.map(({ ordinal }) => [ordinal, new Map()]));
+  const budget = new PointBudget();
+  const wanted = {
+    ...range,
+    grain: range.step,
+    ...(only === undefined ? {} : { only: tallies.map(({ ordinal }) => ordinal) }),
+  };
+  return fromSnapshot(store.lmdb, function* (at) {
+    yield* readCounts(store, environment, wanted, at, (block) => {
+      const t = bucketStart(block.minute, range.step);
+      for (let index = 0; index < block.size; index += 1) {
+        const series = points.get(block.ordinals[index]!);
+        if (series === undefined) continue;
+        if (!series.has(t)) budget.take();
+        const point = series.get(t) ?? [t, 0, 0, 0];
+        series.set(t, point);
+        point[1] += block.checks[index]!;
+        point[2] += block.used[index]!;
+        point[3] += block.viewed[index]!;
+      }
+    });
+    for (const tally of tallies) {
+      tally.points.push(...[...points.get(tally.ordinal)!.values()].sort(([a], [b]) => a - b));
+    }
+  });
+}
+
+function describe(
+  feature: string,
+  series: readonly Tally[],
+  uniqueUsers: number,
+  users: UniqueUsers,
+): FeatureUsageShown {
+  const variants = series
+    .filter(({ variant, points }) => variant !== featureItself && points.length > 0)
+    .map(({ ordinal, variant, points }) => ({
+      variant,
+      ...totalOf(points.map(([, checks, used, viewed]) => ({ checks, used, viewed }))),
+      uniqueUsers: users.series.get(ordinal) ?? 0,
+      series: points,
+    }));
+  return { feature, ...totalOf(variants), uniqueUsers, variants };
+}
+
+function totalOf(deps: readonly Counts[]): Counts {
+  const total = countsCodec.empty();
+  for (const part of deps) mergeCounts(total, part);
+  return total;
+}

@@ -1,0 +1,162 @@
+import Type, { type Static } from 'typebox';
+import type { AccountDraft } from '../accounts/account-draft.ts';
+import { mustExist } from '../accounts/checks.ts';
+import { temporary } from '../accounts/temporary-password.ts';
+import { checkPassword, checkUserPatch, draftUserPatch, primaryTeamNotOwn } from '../accounts/users.ts';
+import { ApiError } from '../contract/errors.ts';
+import type { Answer } from '../http/answer.ts';
+import { bodyShape, name, text } from '../http/schema.ts';
+import type { User as StoredUser } from '../storage/lmdb/records.ts';
+import type { Caller, ManageDeps } from './caller.ts';
+import type { Call } from './endpoint.ts';
+import { checkMatch, tagged } from './etag.ts';
+import { role } from './role.ts';
+import { showUser, type User } from './user-shape.ts';
+
+export interface UserDeps extends ManageDeps {
+  /** Gives the hash to store. It takes long and runs in another thread. The number that may wait for one caller is limited. */
+  hashPassword(password: string, caller: string): Promise<string>;
+  /** Whether a password is a user's; `address` is where the request came from. Throws when there were too many guesses. */
+  provePassword(user: StoredUser, password: string, address: string): Promise<boolean>;
+  /** Drafts that a user is signed out everywhere. */
+  endSessions(draft: AccountDraft, userId: string): void;
+}
+
+export const email = Type.String({
+  description: 'The e-mail address that the user signs in with.',
+  documented: { format: 'email' },
+});
+
+export const password = Type.String({
+  description:
+    'At least 8 characters, and at most 1024 bytes. Not a common password, and without the e-mail address, the part before its @ or the name of this service.',
+  documented: { format: 'password', minLength: 8, maxLength: 1024 },
+});
+
+export const UserPatch = bodyShape(
+  'UserPatch',
+  {
+    email: Type.Optional(email),
+    name: Type.Optional(name()),
+    role: Type.Optional(role),
+    primaryTeam: Type.Optional(text('Id of one of the teams of the user.')),
+    password: Type.Optional(password),
+    currentPassword: Type.Optional(
+      Type.String({
+        description: 'Your current password, which it takes to change your password or e-mail address.',
+        documented: { format: 'password' },
+      }),
+    ),
+  },
+  { name: 'Ada Lovelace' },
+);
+
+type Patch = Static<typeof UserPatch>;
+type Changes = Omit<Patch, 'currentPassword'>;
+type PatchCall = Call<'/users/:id', 'user', Record<never, never>, typeof UserPatch>;
+
+/**
+ * Changes the fields that are given. All users change their own name, primary team and, with their current password, password;
+ * Admins also their own e-mail address. Admins change the name of others, and the rest only if they are in all of
+ * their teams. A new password signs the user out everywhere.
+ */
+export async function patchUserFor(
+  deps: UserDeps,
+  { directory, caller, callerIn, user: seen, request, body: patch }: PatchCall,
+): Promise<Answer<200, Static<typeof User>, 'etag'>> {
+  checkFirst({ directory, caller, user: mustExist('user', directory.users.get(seen.id)), request }, patch);
+  const proof = await proofOf(deps, { caller, user: seen, request }, patch);
+  const { password } = patch;
+  const hash = password === undefined ? undefined : await deps.hashPassword(password, caller.id);
+  const { patched, changer } = await directory.change((draft) => {
+    const changer = callerIn(draft);
+    const user = mustExist('user', draft.users.get(seen.id));
+    const { password: _, ...changes } = changesFor(changer, user, patch);
+    if (needsProof(changer, user, patch) && proof !== user.passwordHash) {
+      throw new ApiError(
+        'conflict',
+        'The user was changed meanwhile: read the user again, then make your change',
+      );
+    }
+    checkMatch(request, showUser(user, changer));
+    if (hash !== undefined) deps.endSessions(draft, user.id);
+    const full = hash === undefined ? changes : { ...changes, ...passwordOf(hash, user.id === changer.id) };
+    return { patched: draftUserPatch(draft, user, full, directory.clock.now()), changer };
+  });
+  return tagged(showUser(patched, changer));
+}
+
+/** A password that someone else has set is good for one sign-in. */
+function passwordOf(passwordHash: string, isOwn: boolean) {
+  return isOwn ? { passwordHash } : { passwordHash, ...temporary(passwordHash) };
+}
+
+/** What a patch changes of a user: fields that are sent back as they were read change nothing. @throws {ApiError} `forbidden`, `invalid_body` */
+function changesFor(caller: Caller, user: StoredUser, { currentPassword: _, ...patch }: Patch): Changes {
+  const known = { ...user, password: undefined };
+  const fields = Object.keys(patch) as (keyof Changes)[];
+  const changed = fields.filter((field) => patch[field] !== known[field]);
+  if (user.id === caller.id) checkOwn(caller, changed);
+  else if (changed.some((field) => guarded.has(field))) checkManagesAllOf(caller, user);
+  if (patch.primaryTeam !== undefined && !caller.teams.includes(patch.primaryTeam)) {
+    throw new ApiError('invalid_body', primaryTeamNotOwn);
+  }
+  return Object.fromEntries(changed.map((field) => [field, patch[field]]));
+}
+
+/**
+ * The fields that decide how a user signs in, what they may do, and which team owns what they create, also in teams that the
+ * caller is not in.
+ */
+const guarded: ReadonlySet<keyof Changes> = new Set(['email', 'role', 'primaryTeam', 'password']);
+
+/** @throws {ApiError} `forbidden` */
+function checkOwn(caller: Caller, changed: readonly (keyof Changes)[]): void {
+  if (changed.includes('role')) throw new ApiError('forbidden', 'Another Admin changes your role');
+  if (changed.includes('email') && caller.role !== 'Admin') {
+    throw new ApiError('forbidden', 'An Admin changes your e-mail address');
+  }
+}
+
+/** @throws {ApiError} `forbidden` */
+export function checkManagesAllOf(caller: Caller, { teams }: StoredUser): void {
+  if (teams.every((team) => caller.teams.includes(team))) return;
+  throw new ApiError(
+    'forbidden',
+    'The user is in other teams too, so this takes an Admin who is in all of them',
+  );
+}
+
+/** Whoever has stolen a token must not be able to take the account over. */
+function needsProof(caller: Caller, user: StoredUser, { email = user.email, password }: Patch): boolean {
+  return user.id === caller.id && (password !== undefined || email !== user.email);
+}
+
+/** Checks what can be checked before a password is hashed, which takes long. Throws as the change does. */
+function checkFirst(
+  { directory, caller, user, request }: Pick<PatchCall, 'directory' | 'caller' | 'user' | 'request'>,
+  patch: Patch,
+): void {
+  const { password, ...changes } = changesFor(caller, user, patch);
+  if (password !== undefined) checkPassword(password, changes.email ?? user.email);
+  checkUserPatch(directory, user, changes);
+  checkMatch(request, showUser(user, caller));
+}
+
+/**
+ * Checks the current password where the change needs it. @returns the hash that it matches
+ * @throws {ApiError} `forbidden`, `invalid_body`, `rate_limited`, `backpressure`
+ */
+async function proofOf(
+  { provePassword }: UserDeps,
+  { caller, user, request }: Pick<PatchCall, 'caller' | 'user' | 'request'>,
+  patch: Patch,
+): Promise<string | undefined> {
+  if (!needsProof(caller, user, patch)) return undefined;
+  const { currentPassword } = patch;
+  if (currentPassword === undefined) {
+    throw new ApiError('invalid_body', 'Field currentPassword must be your password as it is now');
+  }
+  if (await provePassword(user, currentPassword, request.remoteAddress)) return user.passwordHash;
+  throw new ApiError('forbidden', 'currentPassword is not your password');
+}

@@ -1,0 +1,142 @@
+import Type from 'typebox';
+import type { Accounts } from '../accounts/accounts.ts';
+import { missing, mustExist, nameRule } from '../accounts/checks.ts';
+import { tooManyPasswords } from '../accounts/password-pool.ts';
+import { newPassword } from '../accounts/passwords.ts';
+import { overPlan } from '../accounts/plans.ts';
+import { temporary } from '../accounts/temporary-password.ts';
+import { checkNewUser, checkPassword, createUser, deleteUser, emailTaken } from '../accounts/users.ts';
+import { ApiError } from '../contract/errors.ts';
+import { noContent, ok } from '../http/answer.ts';
+import type { Group } from '../http/endpoint.ts';
+import { bodyShape, jsonAnswer, listOf, name } from '../http/schema.ts';
+import { checkOwnTeam, notInTeam } from './access.ts';
+import { created, done, EntityTagOfUser, made, oneTagged, page } from './answers.ts';
+import type { Caller } from './caller.ts';
+import { checked } from './checked.ts';
+import { endpoint } from './endpoint.ts';
+import { tagged } from './etag.ts';
+import { pageOf, paging } from './lists.ts';
+import { role } from './role.ts';
+import { checkManagesAllOf, email, password, patchUserFor, type UserDeps, UserPatch } from './user-patch.ts';
+import { showAsUser, showUser, User, UserShownOnce } from './user-shape.ts';
+
+const NewUser = bodyShape(
+  'NewUser',
+  {
+    email,
+    name: name(),
+    role: Type.Optional(role),
+    teams: Type.Optional(
+      listOf(Type.String(), 'Ids of teams that you are in. The default is your primary team.'),
+    ),
+    password: Type.Optional(password),
+  },
+  { email: 'ada@shop.example', name: 'Ada', role: 'User' },
+);
+
+const self = 'You cannot delete yourself; another Admin can';
+
+export const users: Group<UserDeps> = {
+  tag: 'Users',
+  description: 'People who sign in.',
+  endpoints: [
+    endpoint('GET /users', {
+      access: { within: 'service', least: 'User' },
+      operationId: 'listUsers',
+      summary: 'List the users of your teams',
+      query: paging,
+      answers: { 200: page(User, 'The oldest user comes first.') },
+      handle({ directory, caller, query }) {
+        const own = new Set(caller.teams);
+        const all = [...directory.users.values()];
+        const visible = all.filter(({ teams }) => teams.some((team) => own.has(team)));
+        return ok(pageOf(visible, query, (user) => showUser(user, caller)));
+      },
+    }),
+    endpoint('POST /users', {
+      access: { within: 'service', least: 'Admin' },
+      operationId: 'createUser',
+      summary: 'Create a user',
+      description:
+        'The first team is the primary team of the user. Without `password` one is generated, which the answer shows. Whoever knows the password, the user has to choose another at the first sign-in.',
+      body: NewUser,
+      answers: { 201: made(UserShownOnce, 'The user.') },
+      refuses: {
+        invalid_name: nameRule('a user'),
+        not_found: missing('team'),
+        not_in_team: notInTeam.team,
+        conflict: emailTaken,
+        backpressure: tooManyPasswords,
+        plan_limit: overPlan('free', 'members'),
+      },
+      async handle({ directory, caller, callerIn, body }, { hashPassword }: UserDeps) {
+        const { password, teams = [caller.primaryTeam], ...rest } = body;
+        const chosen = password ?? newPassword(directory.randomBytes);
+        const wanted = { role: 'User' as const, ...rest, teams };
+        checkPassword(chosen, wanted.email);
+        checkOwnTeams(directory, caller, teams);
+        checkNewUser(directory, wanted); // A hash takes long: first whatever can be refused.
+        const passwordHash = await hashPassword(chosen, caller.id);
+        const own = checked(directory, (draft) => checkOwnTeams(draft, callerIn(draft), teams));
+        const user = await createUser(own, { ...wanted, passwordHash, ...temporary(passwordHash) });
+        const shown = showUser(user, caller);
+        return created(['users', user.id], password === undefined ? { ...shown, password: chosen } : shown);
+      },
+    }),
+    endpoint('GET /users/me', {
+      access: { within: 'service', least: 'User' },
+      operationId: 'getMe',
+      summary: 'Read the user that the token is of',
+      description: 'An API key is shown in the shape of a user.',
+      answers: { 200: jsonAnswer(User, 'The user or API key.', { ETag: EntityTagOfUser }) },
+      handle({ directory, caller }) {
+        const user = directory.users.get(caller.id);
+        if (user !== undefined) return tagged(showUser(user, caller));
+        return ok(showAsUser(mustExist('user', directory.apiKeys.get(caller.id))));
+      },
+    }),
+    endpoint('GET /users/:id', {
+      access: { within: 'user', least: 'User' },
+      operationId: 'getUser',
+      summary: 'Read a user',
+      answers: { 200: oneTagged(User, 'The user.') },
+      handle: ({ caller, user }) => tagged(showUser(user, caller)),
+    }),
+    endpoint('PATCH /users/:id', {
+      access: { within: 'user', least: 'Admin', orSelf: true },
+      operationId: 'changeUser',
+      summary: 'Change a user',
+      description: `All users change their own name, primary team and, with \`currentPassword\`, password. Admins also change their own
+e-mail address with \`currentPassword\`, and the name of others. To change anything else of others takes an Admin who is in all of
+their teams. A new password signs the user out everywhere. One that is not set by the user has to be replaced at the next sign-in.`,
+      body: UserPatch,
+      matches: true,
+      answers: { 200: oneTagged(User, 'The user after the change.') },
+      refuses: { invalid_name: nameRule('a user'), conflict: emailTaken, backpressure: tooManyPasswords },
+      handle: (call, deps: UserDeps) => patchUserFor(deps, call),
+    }),
+    endpoint('DELETE /users/:id', {
+      access: { within: 'user', least: 'Admin' },
+      operationId: 'deleteUser',
+      summary: 'Delete a user',
+      description:
+        'This takes an Admin who is in all teams of the user. Each of these teams must have another Admin.',
+      answers: { 204: done('The user is deleted, and their tokens are refused.') },
+      refuses: { conflict: self },
+      async handle({ directory, caller, callerIn, user }) {
+        if (user.id === caller.id) throw new ApiError('conflict', self);
+        const managed = checked(directory, (draft) =>
+          checkManagesAllOf(callerIn(draft), draft.users.get(user.id) ?? user),
+        );
+        await deleteUser(managed, user.id);
+        return noContent;
+      },
+    }),
+  ],
+};
+
+/** @throws {ApiError} `not_found`, `not_in_team` */
+function checkOwnTeams(accounts: Accounts, caller: Caller, teams: readonly string[]): void {
+  for (const team of teams) checkOwnTeam(accounts, team, caller);
+}

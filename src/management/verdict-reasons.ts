@@ -1,0 +1,189 @@
+import { otherSenders } from '../storage/lmdb/ledger.ts';
+import { type SeenSender, slotMs } from '../storage/lmdb/senders.ts';
+import { timeText } from './answers.ts';
+import {
+  type EnvironmentFacts,
+  goneAskers,
+  type Judgement,
+  reporting,
+  type VerdictFacts,
+} from './verdict.ts';
+import type { VerdictKind, VerdictShown } from './verdict-shape.ts';
+
+type Reason = VerdictShown['reasons'][number];
+
+/** Checks by variant in the last days, in the environments of a judgement. */
+export interface Figures {
+  readonly days: number;
+  readonly checks: ReadonlyMap<string, number>;
+}
+
+/** Why a judgement is as it is: sentences, the most important first. */
+export function reasonsOf(facts: VerdictFacts, judgement: Judgement, figures: Figures): readonly Reason[] {
+  return explain[judgement.kind](facts, judgement, figures);
+}
+
+type Explain = (facts: VerdictFacts, judgement: Judgement, figures: Figures) => readonly Reason[];
+
+const explain: Readonly<Record<VerdictKind, Explain>> = {
+  not_seen: (facts, judgement) => [
+    ...timed(judgement.since, (at) => `No packet and no report has named it since ${at}.`),
+    keptReporting(facts, judgement),
+    ...archivedSince(facts),
+  ],
+  one_variant: (facts, judgement, figures) => [
+    onlyVariant(judgement, placesOf(facts, judgement)),
+    ...checked(figures),
+    ...stillAsking(facts, judgement),
+    ...intended(facts),
+  ],
+  in_use: (facts, judgement, figures) => [
+    ...timed(lastSeen(facts), (at) => `It is still used: it was last seen at ${at}.`),
+    ...checked(figures),
+    ...stillAsking(facts, judgement),
+    ...archivedSince(facts),
+  ],
+  archived_but_asked: (facts, judgement, figures) => [
+    ...archivedSince(facts),
+    ...timed(lastSeen(facts), (at) => `It was still asked for at ${at}, in ${placesOf(facts, judgement)}.`),
+    ...checked(figures),
+    ...stillAsking(facts, judgement),
+  ],
+  cannot_tell: (facts, judgement) => [
+    ...inThese(facts, judgement)
+      .slice(0, mostPlaces)
+      .flatMap((each) => silenceOf(facts, each)),
+    ...timed(lastSeen(facts), (at) => `It was last seen at ${at}.`),
+    reason('Its silence does not say that it is no longer used.'),
+  ],
+  permanent: (facts, { otherwise }, figures) => [
+    reason('The team says that it is meant to stay.'),
+    ...(otherwise === undefined ? [] : reasonsOf(facts, otherwise, figures)),
+  ],
+  snoozed: (facts, { otherwise }, figures) => [
+    ...timed(facts.declaration?.snoozedUntil ?? null, (at) => `The verdict is put off until ${at}.`),
+    ...(otherwise === undefined ? [] : reasonsOf(facts, otherwise, figures)),
+  ],
+  new: (facts, { since }) =>
+    timed(since, (at) =>
+      lastSeen(facts) === null
+        ? `It is new: it was declared at ${at}, and not seen yet.`
+        : `It is new: it was first seen at ${at}.`,
+    ),
+};
+
+const mostPlaces = 5;
+const mostNamed = 3;
+
+function keptReporting(facts: VerdictFacts, judgement: Judgement): Reason {
+  const senders = namesOf(inThese(facts, judgement).flatMap(({ reporters }) => reporting(facts, reporters)));
+  const many = senders.length === 1 ? '1 sender' : `${senders.length} senders`;
+  const places = placesOf(facts, judgement);
+  return reason(`Meanwhile ${many} of this application kept reporting in ${places}: ${listed(senders)}.`);
+}
+
+function onlyVariant({ variant, since }: Judgement, places: string): Reason {
+  const [said] = timed(since, (at) => `Only the variant ${variant} was given since ${at}, in ${places}.`);
+  return said ?? reason(`Only the variant ${variant} was ever given, in ${places}.`);
+}
+
+function archivedSince({ declaration }: VerdictFacts): readonly Reason[] {
+  if (!declaration?.archived) return [];
+  const said = timed(declaration.archivedAt, (at) => `It is archived since ${at}.`);
+  return said.length > 0 ? said : [reason('It is archived.')];
+}
+
+const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
+const percent = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 });
+
+function checked({ days, checks }: Figures): readonly Reason[] {
+  const variants = [...checks].filter(([, count]) => count > 0).toSorted(([, one], [, other]) => other - one);
+  const total = variants.reduce((sum, [, count]) => sum + count, 0);
+  if (total === 0) return [];
+  const [first] = variants;
+  const split =
+    variants.length === 1
+      ? `all of them ${first![0]}`
+      : listed(variants.map(([variant, count]) => `${variant} ${percent.format(count / total)}`));
+  const what = total === 1 ? '1 check' : `${compact.format(total)} checks`;
+  return [reason(`${what} in the last ${days} days: ${split}.`)];
+}
+
+function stillAsking(facts: VerdictFacts, judgement: Judgement): readonly Reason[] {
+  const names = namesOf(inThese(facts, judgement).flatMap(({ askers }) => reporting(facts, askers)));
+  if (names.length === 0) return [];
+  return [reason(`${listed(names)} still ${names.length === 1 ? 'asks' : 'ask'} for it.`)];
+}
+
+function intended({ declaration }: VerdictFacts): readonly Reason[] {
+  const variants = (declaration?.split ?? []).map(([variant]) => variant);
+  return variants.length < 2 ? [] : [reason(`The team means to split users between ${listed(variants)}.`)];
+}
+
+/** Why the silence of an environment says nothing. */
+function silenceOf(facts: VerdictFacts, environment: EnvironmentFacts): readonly Reason[] {
+  const { name, reporters } = environment;
+  if (reporting(facts, reporters).length === 0) {
+    const said = timed(lastOf(reporters), (at) => `Nothing has reported in ${name} since ${at}.`);
+    return said.length > 0 ? said : [reason(`Nothing is known to have reported in ${name}.`)];
+  }
+  const gone = latestFirst(goneAskers(facts, environment)).slice(0, mostNamed);
+  return gone.flatMap((sender) =>
+    timed(
+      lastOf([sender]),
+      (at) => `${nameOf(sender)} asked for it in ${name}, last at ${at}, and does not report any more.`,
+    ),
+  );
+}
+
+function inThese({ environments }: VerdictFacts, judgement: Judgement): readonly EnvironmentFacts[] {
+  return environments.filter(({ name }) => judgement.environments.includes(name));
+}
+
+function placesOf({ environments }: VerdictFacts, { environments: names }: Judgement): string {
+  if (names.length > 1 && names.length === environments.length) return `all ${names.length} environments`;
+  return listed(names);
+}
+
+function lastSeen({ environments }: VerdictFacts): number | null {
+  const times = environments.flatMap(({ sight }) => sight?.lastSeenAt ?? []);
+  return times.length === 0 ? null : Math.max(...times);
+}
+
+function lastOf(senders: readonly SeenSender[]): number | null {
+  return senders.length === 0 ? null : Math.max(...senders.map(({ last }) => last)) * slotMs;
+}
+
+/** Those that were seen last before the others. */
+export function latestFirst<T extends { readonly last: number }>(senders: readonly T[]): readonly T[] {
+  return senders.toSorted((one, other) => other.last - one.last);
+}
+
+/** Senders by name and version, each once. */
+function namesOf(senders: readonly SeenSender[]): readonly string[] {
+  return [...new Set(latestFirst(senders).map(nameOf))];
+}
+
+function nameOf({ name, version }: SeenSender): string {
+  if (name === otherSenders) return 'others';
+  return version === null ? name : `${name} ${version}`;
+}
+
+/** Some texts as a part of a sentence: `a, b and 3 more`. */
+function listed(texts: readonly string[]): string {
+  const shown = texts.length > mostNamed + 1 ? texts.slice(0, mostNamed) : texts;
+  const rest = texts.length - shown.length;
+  const parts = rest === 0 ? shown : [...shown, `${rest} more`];
+  return parts.length < 2 ? parts.join('') : `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`;
+}
+
+function reason(text: string): Reason {
+  return { text, at: null };
+}
+
+/** A sentence with a time in it; none when the time is not known. */
+function timed(time: number | null, say: (at: string) => string): readonly Reason[] {
+  if (time === null) return [];
+  const at = timeText(time);
+  return [{ text: say(at), at }];
+}

@@ -1,0 +1,84 @@
+import { readCounts } from '../storage/aggregate/read-counts.ts';
+import { seriesOf } from '../storage/lmdb/series.ts';
+import { fromSnapshot, type Reading, type Snapshot } from '../storage/lmdb/snapshot.ts';
+import type { UsageStore } from '../storage/lmdb/usage.ts';
+import { timeText } from './answers.ts';
+import { showSender } from './senders-report.ts';
+import type { SenderShown } from './senders-shape.ts';
+import { type EnvironmentFacts, type Judgement, judge } from './verdict.ts';
+import { actionsOf } from './verdict-actions.ts';
+import { type Figures, latestFirst, reasonsOf } from './verdict-reasons.ts';
+import type { VerdictShown } from './verdict-shape.ts';
+import { factsWithAskers, placesAt, type VerdictsTask } from './verdicts.ts';
+
+export interface VerdictTask extends VerdictsTask {
+  readonly feature: string;
+}
+
+/** What can be said of a feature by itself; what its team's other declarations say of its name is not known here. */
+export type Said = Omit<VerdictShown, 'nearest'>;
+
+/** The verdict of one feature, with its reasons; `undefined` when it is neither declared nor seen. */
+export function verdictReport(store: UsageStore, task: VerdictTask): Reading<Said | undefined> {
+  const { environments, declared, feature, now, staleAfterMs } = task;
+  return fromSnapshot(store.lmdb, function* (at) {
+    const places = yield* placesAt(store, environments, now, at, feature);
+    const declaration = declared.find(({ name }) => name === feature);
+    if (declaration === undefined && places.every(({ sights }) => !sights.has(feature))) return undefined;
+    const known = factsWithAskers(store, places, feature, now, at);
+    const facts = { declaration, environments: known, now, quietMs: staleAfterMs };
+    const judgement = judge(facts);
+    const figures = yield* figuresOf(store, task, judgement, at);
+    return {
+      feature,
+      kind: judgement.kind,
+      since: timeText(judgement.since),
+      environments: [...judgement.environments],
+      reasons: [...reasonsOf(facts, judgement, figures)],
+      actions: [...actionsOf(judgement.kind, facts)],
+      senders: latestAskers(known),
+      declared: declaration !== undefined,
+    };
+  });
+}
+
+const mostSenders = 5;
+
+function latestAskers(environments: readonly EnvironmentFacts[]): SenderShown[] {
+  const askers = environments.flatMap(({ name, askers }) =>
+    askers.map((sender) => ({ last: sender.last, shown: showSender(name, sender) })),
+  );
+  return latestFirst(askers)
+    .slice(0, mostSenders)
+    .map(({ shown }) => shown);
+}
+
+const days = 30;
+const minutesPerDay = 1440;
+
+/** What was checked of a feature in the last days, in the environments that the judgement speaks of. */
+function* figuresOf(
+  store: UsageStore,
+  { environments, feature, now }: VerdictTask,
+  judgement: Judgement,
+  at: Snapshot,
+): Reading<Figures> {
+  const checks = new Map<string, number>();
+  const to = Math.ceil(now / 60_000) + 1;
+  const span = { from: to - days * minutesPerDay, to };
+  for (const { number } of environments.filter(({ name }) => judgement.environments.includes(name))) {
+    const variants = new Map<number, string>();
+    for (const { ordinal, name } of seriesOf(store, number, at)) {
+      if (name.length === 2 && name[0] === feature) variants.set(ordinal, name[1]);
+    }
+    if (variants.size === 0) continue;
+    const wanted = { ...span, grain: 'day', only: [...variants.keys()] } as const;
+    yield* readCounts(store, number, wanted, at, (block) => {
+      for (let index = 0; index < block.size; index += 1) {
+        const variant = variants.get(block.ordinals[index]!);
+        if (variant !== undefined) checks.set(variant, (checks.get(variant) ?? 0) + block.checks[index]!);
+      }
+    });
+  }
+  return { days, checks };
+}

@@ -1,0 +1,165 @@
+/*
+ * What can be said of a feature, from when it was seen, who asks for it and what its team has declared. The rules never take
+ * silence for safety: that a feature was not seen says something only where its senders still report.
+ */
+import type { FeatureDeclaration } from '../storage/lmdb/records.ts';
+import { type SeenSender, slotMs } from '../storage/lmdb/senders.ts';
+import { surplusName } from '../storage/lmdb/series.ts';
+import type { FeatureSight, Sight } from './sights.ts';
+import type { VerdictKind } from './verdict-shape.ts';
+
+/** What is known of a feature in one environment. */
+export interface EnvironmentFacts {
+  readonly name: string;
+  /** `undefined` when no packet and no report has named the feature there. */
+  readonly sight: FeatureSight | undefined;
+  /** Who reports there, whatever about. */
+  readonly reporters: readonly SeenSender[];
+  /** Who asked for the feature there. */
+  readonly askers: readonly SeenSender[];
+}
+
+export interface VerdictFacts {
+  /** `undefined` when the feature was only seen. */
+  readonly declaration: FeatureDeclaration | undefined;
+  readonly environments: readonly EnvironmentFacts[];
+  /** Unix ms. */
+  readonly now: number;
+  /** How long a feature or a sender is silent before that means something. */
+  readonly quietMs: number;
+}
+
+export interface Judgement {
+  readonly kind: VerdictKind;
+  /** Since when that is so, Unix ms; `null` when that is not known. */
+  readonly since: number | null;
+  /** The environments of which it is said. */
+  readonly environments: readonly string[];
+  /** The only variant, of `one_variant`. */
+  readonly variant?: string;
+  /** What would be said had the team said nothing, of `permanent` and `snoozed`. */
+  readonly otherwise?: Judgement;
+}
+
+/** A feature is new for a week: by then a weekly report has come, and a rollout that goes wrong was stopped. */
+const newMs = 7 * 86_400_000;
+
+/** What can be said of a feature. */
+export function judge(facts: VerdictFacts): Judgement {
+  const { declaration, now } = facts;
+  const judged = judgeUse(facts);
+  const { environments } = judged;
+  if ((declaration?.snoozedUntil ?? 0) > now) {
+    return { kind: 'snoozed', since: null, environments, otherwise: judged };
+  }
+  if (judged.kind === 'archived_but_asked' || !declaration?.permanent) return judged;
+  return { kind: 'permanent', since: null, environments, otherwise: judged };
+}
+
+/** Whether it was seen so lately that it counts as in use. */
+function isRecent({ now, quietMs }: VerdictFacts, { lastSeenAt }: Sight): boolean {
+  return lastSeenAt !== null && now - lastSeenAt <= quietMs;
+}
+
+/** The senders that still report. */
+export function reporting({ now, quietMs }: VerdictFacts, senders: readonly SeenSender[]) {
+  return senders.filter(({ last }) => now - last * slotMs <= quietMs + slotMs);
+}
+
+/**
+ * Senders that asked for a feature and no longer report, in this or another version. Packets are of one kind: which browsers
+ * people have is not the team's choice. Senders beyond the limit cannot be told apart.
+ */
+export function goneAskers(
+  facts: VerdictFacts,
+  { askers, reporters }: EnvironmentFacts,
+): readonly SeenSender[] {
+  const still = new Set(reporting(facts, reporters).map(programOf));
+  return askers.filter((asker) => !still.has(programOf(asker)));
+}
+
+function programOf({ route, name }: SeenSender): string {
+  return route === 'telemetry' ? '' : name;
+}
+
+interface SeenEnvironment extends EnvironmentFacts {
+  readonly sight: FeatureSight;
+}
+
+function judgeUse(facts: VerdictFacts): Judgement {
+  const seen = facts.environments.filter((each): each is SeenEnvironment => each.sight !== undefined);
+  if (seen.length === 0) return judgeNeverSeen(facts);
+  const asked = seen.filter(({ sight }) => isAskedAfterArchiving(facts, sight));
+  if (asked.length > 0) {
+    return { kind: 'archived_but_asked', since: facts.declaration?.archivedAt ?? null, ...named(asked) };
+  }
+  const since = earliest(seen.map(({ sight }) => sight.firstSeenAt));
+  if (since !== null && facts.now - since < newMs) return { kind: 'new', since, ...named(seen) };
+  const recent = seen.filter(({ sight }) => isRecent(facts, sight));
+  if (recent.length === 0) return judgeSilence(facts, seen);
+  return judgeVariants(facts, seen, recent) ?? { kind: 'in_use', since, ...named(recent) };
+}
+
+/** A feature that was only declared. */
+function judgeNeverSeen(facts: VerdictFacts): Judgement {
+  const since = facts.declaration?.createdAt ?? null;
+  const { environments } = facts;
+  if (since !== null && facts.now - since < newMs) return { kind: 'new', since, environments: [] };
+  const live = environments.filter(({ reporters }) => reporting(facts, reporters).length > 0);
+  if (live.length === 0) return { kind: 'cannot_tell', since, ...named(environments) };
+  return { kind: 'not_seen', since, ...named(live) };
+}
+
+function isAskedAfterArchiving(facts: VerdictFacts, { lastSeenAt, ...sight }: Sight): boolean {
+  const { declaration } = facts;
+  if (!declaration?.archived || lastSeenAt === null) return false;
+  return isRecent(facts, { ...sight, lastSeenAt }) && lastSeenAt > (declaration.archivedAt ?? 0);
+}
+
+/** Silence says something only where every sender that is known to have asked still reports. */
+function judgeSilence(facts: VerdictFacts, seen: readonly SeenEnvironment[]): Judgement {
+  const since = latest(seen.map(({ sight }) => sight.lastSeenAt));
+  const silent = seen.filter(
+    (each) => reporting(facts, each.reporters).length === 0 || goneAskers(facts, each).length > 0,
+  );
+  if (silent.length > 0) return { kind: 'cannot_tell', since, ...named(silent) };
+  return { kind: 'not_seen', since, ...named(seen) };
+}
+
+/** Whether all that was given for long is one variant. An archived feature needs no such hint. */
+function judgeVariants(
+  facts: VerdictFacts,
+  seen: readonly SeenEnvironment[],
+  recent: readonly SeenEnvironment[],
+): Judgement | undefined {
+  const given = new Set<string>();
+  for (const { sight } of recent) {
+    for (const [variant, each] of sight.variants) if (isRecent(facts, each)) given.add(variant);
+  }
+  const [variant] = given;
+  if (variant === undefined || given.size > 1 || variant === surplusName) return undefined;
+  const others = seen.flatMap(({ sight }) => [...sight.variants].filter(([name]) => name !== variant));
+  const since =
+    latest(others.map(([, { lastSeenAt }]) => lastSeenAt)) ??
+    earliest(seen.map(({ sight }) => sight.firstSeenAt));
+  if (facts.declaration?.archived || (since !== null && facts.now - since <= facts.quietMs)) return undefined;
+  return { kind: 'one_variant', since, variant, ...named(recent) };
+}
+
+function named(environments: readonly EnvironmentFacts[]): Pick<Judgement, 'environments'> {
+  return { environments: environments.map(({ name }) => name) };
+}
+
+/** The earliest time; `null` when one is not known. */
+function earliest(times: readonly (number | null)[]): number | null {
+  return times.reduce(
+    (one, other) => (one === null || other === null ? null : Math.min(one, other)),
+    times[0] ?? null,
+  );
+}
+
+/** The latest time of those that are known. */
+function latest(times: readonly (number | null)[]): number | null {
+  const known = times.filter((time) => time !== null);
+  return known.length === 0 ? null : Math.max(...known);
+}

@@ -1,0 +1,152 @@
+import type { Environment, FeatureDeclaration } from '../storage/lmdb/records.ts';
+import type { SeenSender } from '../storage/lmdb/senders.ts';
+import { environmentOrdinal } from '../storage/lmdb/sketches.ts';
+import { fromSnapshot, type Reading, type Snapshot } from '../storage/lmdb/snapshot.ts';
+import type { UsageStore } from '../storage/lmdb/usage.ts';
+import { sendersAt } from './senders-report.ts';
+import { type FeatureSight, sightsAt } from './sights.ts';
+import { type EnvironmentFacts, judge, type VerdictFacts } from './verdict.ts';
+import type { VerdictKind } from './verdict-shape.ts';
+
+export interface VerdictsTask {
+  /** All environments of the application: a verdict is of all of them. */
+  readonly environments: readonly Pick<Environment, 'name' | 'number'>[];
+  readonly declared: readonly FeatureDeclaration[];
+  /** Unix ms. */
+  readonly now: number;
+  /** After how long a feature is stale. */
+  readonly staleAfterMs: number;
+}
+
+/** How long what was seen may be shown, ms: times are to the minute anyway, and reading all of them takes a while. */
+const freshMs = 20_000;
+/** The most applications that are remembered. */
+const maxRemembered = 32;
+
+interface Remembered {
+  readonly readAt: number;
+  readonly places: readonly Place[];
+  /** The verdicts, by feature, each with what was declared of it. */
+  readonly kinds: Map<string, { readonly said: string; readonly kind: VerdictKind }>;
+}
+
+/** The verdicts of all features of applications. What was seen may be up to 20 seconds old; declarations are as they are given. */
+export class Verdicts {
+  readonly #store: UsageStore;
+  readonly #remembered = new Map<string, Remembered>();
+
+  constructor(store: UsageStore) {
+    this.#store = store;
+  }
+
+  /** The kind of verdict of every feature of an application, declared or seen. */
+  of(task: VerdictsTask): Reading<ReadonlyMap<string, VerdictKind>> {
+    const store = this.#store;
+    const { declared, now } = task;
+    const recall = () => this.#recall(task);
+    const remember = (places: readonly Place[]) => this.#remember(task, places);
+    return fromSnapshot(store.lmdb, function* (at) {
+      const known = recall() ?? remember(yield* placesAt(store, task.environments, now, at));
+      const declarations = new Map(declared.map((each) => [each.name, each]));
+      const seen = known.places.flatMap(({ sights }) => [...sights.keys()]);
+      const verdicts = new Map<string, VerdictKind>();
+      for (const name of new Set([...declarations.keys(), ...seen])) {
+        const declaration = declarations.get(name);
+        const said = saidBy(declaration);
+        let verdict = known.kinds.get(name);
+        if (verdict?.said !== said) {
+          verdict = { said, kind: kindOf(store, task, known.places, name, declaration, at) };
+          known.kinds.set(name, verdict);
+        }
+        verdicts.set(name, verdict.kind);
+        if (verdicts.size % stride === 0) yield;
+      }
+      return verdicts;
+    });
+  }
+
+  #recall(task: VerdictsTask): Remembered | undefined {
+    const known = this.#remembered.get(keyOf(task));
+    return known !== undefined && Math.abs(task.now - known.readAt) < freshMs ? known : undefined;
+  }
+
+  #remember(task: VerdictsTask, places: readonly Place[]): Remembered {
+    const known: Remembered = { readAt: task.now, places, kinds: new Map() };
+    if (this.#remembered.size >= maxRemembered) this.#remembered.clear();
+    this.#remembered.set(keyOf(task), known);
+    return known;
+  }
+}
+
+/** The numbers of environments are of one application, and never reused. */
+function keyOf({ environments }: VerdictsTask): string {
+  return environments.map(({ number }) => number).join(' ');
+}
+
+/** Features between two pauses. */
+const stride = 64;
+
+/** What is known of one environment. */
+export interface Place {
+  readonly name: string;
+  readonly number: number;
+  readonly sights: ReadonlyMap<string, FeatureSight>;
+  readonly reporters: readonly SeenSender[];
+}
+
+/** What is known of environments. @param only the one feature that matters */
+export function* placesAt(
+  store: UsageStore,
+  environments: VerdictsTask['environments'],
+  now: number,
+  at: Snapshot,
+  only?: string,
+): Reading<readonly Place[]> {
+  const places: Place[] = [];
+  for (const { name, number } of environments) {
+    const sights = yield* sightsAt(store, number, at, only === undefined ? undefined : new Set([only]));
+    places.push({ name, number, sights, reporters: sendersAt(store, number, environmentOrdinal, now, at) });
+  }
+  return places;
+}
+
+/** What is known of a feature, with who asked for it. */
+export function factsWithAskers(
+  store: UsageStore,
+  places: readonly Place[],
+  feature: string,
+  now: number,
+  at: Snapshot,
+): readonly EnvironmentFacts[] {
+  return places.map((place) => {
+    const sight = place.sights.get(feature);
+    const askers = sight === undefined ? [] : sendersAt(store, place.number, sight.ordinal, now, at);
+    return { ...factsOf(place, feature), askers };
+  });
+}
+
+/** Who asked matters only for silence, and is read only then. */
+function kindOf(
+  store: UsageStore,
+  { now, staleAfterMs }: VerdictsTask,
+  places: readonly Place[],
+  name: string,
+  declaration: FeatureDeclaration | undefined,
+  at: Snapshot,
+): VerdictKind {
+  const kindBy = (environments: VerdictFacts['environments']) =>
+    judge({ declaration, environments, now, quietMs: staleAfterMs }).kind;
+  const kind = kindBy(places.map((place) => factsOf(place, name)));
+  return kind === 'not_seen' ? kindBy(factsWithAskers(store, places, name, now, at)) : kind;
+}
+
+/** All that a verdict takes of a declaration. */
+function saidBy(declaration: FeatureDeclaration | undefined): string {
+  if (declaration === undefined) return '';
+  const { archived, archivedAt, permanent, snoozedUntil, createdAt } = declaration;
+  return `${archived} ${archivedAt} ${permanent} ${snoozedUntil} ${createdAt}`;
+}
+
+function factsOf({ name, sights, reporters }: Place, feature: string): EnvironmentFacts {
+  return { name, sight: sights.get(feature), reporters, askers: [] };
+}

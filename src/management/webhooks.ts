@@ -1,0 +1,195 @@
+import { mustExist, nameRule } from '../accounts/checks.ts';
+import { overPlan } from '../accounts/plans.ts';
+import type { Engine } from '../accounts/store/engine.ts';
+import { webhooksOf } from '../accounts/team-events.ts';
+import { ok } from '../http/answer.ts';
+import type { Group } from '../http/endpoint.ts';
+import { jsonAnswer } from '../http/schema.ts';
+import type { AccountStore } from '../storage/lmdb/accounts.ts';
+import type { Webhook as StoredWebhook, WebhookDelivery } from '../storage/lmdb/webhook-records.ts';
+import { urlRule } from '../webhooks/addresses.ts';
+import {
+  deliveriesOf,
+  deliveryKey,
+  findDelivery,
+  maxDeliveries,
+  waitingCounts,
+  waitingOf,
+} from '../webhooks/queue.ts';
+import { keptDays } from '../webhooks/sweep.ts';
+import {
+  createWebhook,
+  deleteWebhook,
+  disabledWebhook,
+  findWebhook,
+  patchWebhook,
+  redeliver,
+  rotateWebhookSecret,
+  testWebhook,
+  type WebhookRules,
+} from '../webhooks/webhooks.ts';
+import { created, done, made, page } from './answers.ts';
+import type { ManageDeps } from './caller.ts';
+import { endpoint } from './endpoint.ts';
+import { pageOf, paging, readCursor, writeCursor } from './lists.ts';
+import {
+  Delivery,
+  DeliveryDetail,
+  NewWebhook,
+  overlapHours,
+  showDelivery,
+  showWebhook,
+  Webhook,
+  WebhookPatch,
+  WebhookShownOnce,
+} from './webhook-shape.ts';
+
+export interface WebhookDeps extends ManageDeps {
+  readonly engine: Pick<Engine, 'get' | 'records'>;
+  readonly accounts: Pick<AccountStore, 'webhookDeliveries'>;
+  readonly webhookRules: WebhookRules;
+}
+
+const access = { within: 'team', least: 'Admin' } as const;
+
+const refusesSettings = {
+  invalid_name: nameRule('a webhook'),
+  invalid_body: `Cannot take url: ${urlRule(false)}`,
+};
+
+/** `/api/v2/teams/{id}/webhooks`, and the deliveries of each. */
+export const webhooks: Group<WebhookDeps> = {
+  tag: 'Webhooks',
+  description:
+    'Addresses of a team that are told of events, as [Standard Webhooks](https://www.standardwebhooks.com) says. Each event is delivered at least once: receivers know a repetition by its `webhook-id`.',
+  endpoints: [
+    endpoint('GET /teams/:id/webhooks', {
+      access,
+      operationId: 'listWebhooks',
+      summary: 'List the webhooks of a team',
+      query: paging,
+      answers: { 200: page(Webhook, 'The oldest webhook comes first.') },
+      handle({ directory, team, query }, { engine }: WebhookDeps) {
+        const waiting = waitingCounts(engine);
+        const shown = (webhook: StoredWebhook) => showWebhook(webhook, waiting.get(webhook.id) ?? 0);
+        return ok(pageOf(webhooksOf(directory, team.id), query, shown));
+      },
+    }),
+    endpoint('POST /teams/:id/webhooks', {
+      access,
+      operationId: 'createWebhook',
+      summary: 'Create a webhook',
+      description: 'It is told of what happens from now on.',
+      body: NewWebhook,
+      answers: { 201: made(WebhookShownOnce, 'The webhook with its secret.') },
+      refuses: { ...refusesSettings, plan_limit: overPlan('free', 'webhooks') },
+      async handle({ directory, team, body }, deps: WebhookDeps) {
+        const { webhook, secret } = await createWebhook(directory, team.id, body, deps.webhookRules);
+        return created(['teams', team.id, 'webhooks', webhook.id], { ...show(deps, webhook), secret });
+      },
+    }),
+    endpoint('GET /teams/:id/webhooks/:webhookId', {
+      access,
+      operationId: 'getWebhook',
+      summary: 'Read a webhook',
+      answers: { 200: jsonAnswer(Webhook, 'The webhook.') },
+      handle: ({ directory, team, params }, deps: WebhookDeps) =>
+        ok(show(deps, findWebhook(directory, team.id, params.webhookId))),
+    }),
+    endpoint('PATCH /teams/:id/webhooks/:webhookId', {
+      access,
+      operationId: 'changeWebhook',
+      summary: 'Change a webhook',
+      description: 'Disabling it gives up what waits. Enabling it again also forgets that it was failing.',
+      body: WebhookPatch,
+      answers: { 200: jsonAnswer(Webhook, 'The webhook after the change.') },
+      refuses: refusesSettings,
+      async handle({ directory, team: { id: teamId }, params, body }, deps: WebhookDeps) {
+        const path = { teamId, id: params.webhookId };
+        return ok(show(deps, await patchWebhook(directory, path, body, deps.webhookRules)));
+      },
+    }),
+    endpoint('DELETE /teams/:id/webhooks/:webhookId', {
+      access,
+      operationId: 'deleteWebhook',
+      summary: 'Delete a webhook',
+      description: 'Deliveries that wait are not made.',
+      answers: { 204: done('It is deleted.') },
+      handle: ({ directory, team: { id: teamId }, params }) =>
+        deleteWebhook(directory, { teamId, id: params.webhookId }),
+    }),
+    endpoint('POST /teams/:id/webhooks/:webhookId/secret', {
+      access,
+      operationId: 'rotateWebhookSecret',
+      summary: 'Give a webhook another secret',
+      description: `For ${overlapHours} hours deliveries are signed with the secret before, too.`,
+      answers: { 200: jsonAnswer(WebhookShownOnce, 'The webhook with its new secret.') },
+      async handle({ directory, team: { id: teamId }, params }, deps: WebhookDeps) {
+        const path = { teamId, id: params.webhookId };
+        const { webhook, secret } = await rotateWebhookSecret(directory, path);
+        return ok({ ...show(deps, webhook), secret });
+      },
+    }),
+    endpoint('POST /teams/:id/webhooks/:webhookId/test', {
+      access,
+      operationId: 'testWebhook',
+      summary: 'Send a test',
+      description: 'Queues a delivery of the event `webhook.test`.',
+      answers: { 201: made(Delivery, 'The delivery. Read it again to see what became of it.') },
+      refuses: { conflict: disabledWebhook },
+      async handle({ directory, team: { id: teamId }, params: { webhookId } }, deps: WebhookDeps) {
+        const delivery = await testWebhook(directory, { teamId, id: webhookId });
+        const path = ['teams', teamId, 'webhooks', webhookId, 'deliveries', delivery.id];
+        return created(path, showOne(deps, delivery));
+      },
+    }),
+    endpoint('GET /teams/:id/webhooks/:webhookId/deliveries', {
+      access,
+      operationId: 'listDeliveries',
+      summary: 'List the deliveries of a webhook',
+      description: `The last ${maxDeliveries} are kept, for ${keptDays} days after their end.`,
+      query: paging,
+      answers: { 200: page(Delivery, 'The latest delivery comes first.') },
+      handle({ directory, team, params, query: { limit, cursor } }, deps: WebhookDeps) {
+        const { id } = findWebhook(directory, team.id, params.webhookId);
+        const before = cursor === undefined ? undefined : readCursor(cursor);
+        const found = deliveriesOf(deps.accounts, id, before, limit + 1);
+        const items = found.slice(0, limit);
+        const nextCursor = found.length > limit ? writeCursor(items.at(-1)!.number) : null;
+        return ok({ items: items.map((delivery) => showOne(deps, delivery)), nextCursor });
+      },
+    }),
+    endpoint('GET /teams/:id/webhooks/:webhookId/deliveries/:deliveryId', {
+      access,
+      operationId: 'getDelivery',
+      summary: 'Read a delivery with what is sent',
+      answers: { 200: jsonAnswer(DeliveryDetail, 'The delivery.') },
+      handle({ directory, team, params: { webhookId, deliveryId } }, deps: WebhookDeps) {
+        const { id } = findWebhook(directory, team.id, webhookId);
+        const delivery = mustExist('delivery', findDelivery(deps.engine, id, deliveryId));
+        return ok({ ...showOne(deps, delivery), body: delivery.body });
+      },
+    }),
+    endpoint('POST /teams/:id/webhooks/:webhookId/deliveries/:deliveryId/redeliver', {
+      access,
+      operationId: 'redeliver',
+      summary: 'Make a delivery again',
+      description: 'It keeps its id. If the attempt fails it is repeated as for a new delivery.',
+      answers: { 200: jsonAnswer(Delivery, 'The delivery, which waits now.') },
+      refuses: { conflict: disabledWebhook },
+      async handle({ directory, team: { id: teamId }, params }, deps: WebhookDeps) {
+        const path = { teamId, id: params.webhookId };
+        return ok(showOne(deps, await redeliver(directory, path, params.deliveryId)));
+      },
+    }),
+  ],
+};
+
+function show({ engine }: WebhookDeps, webhook: StoredWebhook) {
+  return showWebhook(webhook, waitingOf(engine, webhook.id).length);
+}
+
+function showOne({ engine }: WebhookDeps, delivery: WebhookDelivery) {
+  const turn = engine.get('webhookTurns', deliveryKey(delivery.webhookId, delivery.number));
+  return showDelivery(delivery, turn?.due);
+}

@@ -1,0 +1,94 @@
+import { Copy } from '../../accounts/store/copy.ts';
+import type { Engine, EngineStatus, Plan } from '../../accounts/store/engine.ts';
+import type { Throttles } from '../../accounts/store/throttles.ts';
+import type { Histogram } from '../../runtime/histogram.ts';
+import { asPart, currentSpan } from '../../runtime/spans.ts';
+import type { AccountStore } from '../../storage/lmdb/accounts.ts';
+import { CommitWatch } from '../../storage/lmdb/commit-watch.ts';
+import type { EngineSession } from '../postgres/connection.ts';
+import { Availability } from './availability.ts';
+import { CatchUp, type PostgresEngineDeps } from './catch-up.ts';
+import { ChangeQueue } from './change-queue.ts';
+import { forgetOldChanges } from './control-statements.ts';
+import { postgresThrottles } from './postgres-throttles.ts';
+import { RecordCodec } from './record-codec.ts';
+import { SharedRead } from './shared-read.ts';
+import { inPostgres } from './waiting-plan.ts';
+
+/** So old may be what is read without asking the engine, such as keys of applications. */
+const followEveryMs = 1000;
+const forgetEveryMs = 10 * 60_000;
+
+/**
+ * Keeps the accounts in a PostgreSQL that several nodes share. The node has a copy: it reads there, and follows the engine.
+ * Nothing is shown that a synchronous commit has not confirmed.
+ */
+export class PostgresEngine extends Copy implements Engine {
+  readonly throttles: Throttles;
+  readonly #watch: CommitWatch;
+  readonly #availability: Availability;
+  readonly #catchUp: CatchUp;
+  readonly #queue: ChangeQueue;
+  readonly #read: SharedRead;
+  readonly #changes: EngineSession;
+  readonly #timers: NodeJS.Timeout[] = [];
+
+  /** @param store the copy; no other engine may write to it meanwhile */
+  constructor(store: AccountStore, deps: PostgresEngineDeps) {
+    super(store, deps.health);
+    const availability = new Availability(deps.clock, deps.log);
+    const shared = { ...deps, copy: this, codec: new RecordCodec(deps.key), availability };
+    this.throttles = postgresThrottles(deps.signIns);
+    this.#changes = deps.changes;
+    this.#availability = availability;
+    this.#catchUp = new CatchUp(shared);
+    this.#watch = new CommitWatch('accounts', deps.slow);
+    this.#queue = new ChangeQueue(shared, this.#catchUp, this.#watch);
+    this.#read = new SharedRead(shared, this.#catchUp, () => this.#queue.repaired());
+  }
+
+  get commitTimes(): Histogram {
+    return this.#watch.times;
+  }
+
+  get version(): number {
+    return this.place.version;
+  }
+
+  /**
+   * Follows the engine from now on; resolves when one try has ended: a node without its engine has to count soon. The copy stays
+   * as it is then.
+   */
+  async start(): Promise<void> {
+    this.#every(followEveryMs, () => this.#read.probe());
+    this.#every(forgetEveryMs, () => this.#changes.query(forgetOldChanges));
+    try {
+      await this.#catchUp.follow(await this.#catchUp.confirm());
+    } catch (error) {
+      this.#availability.failed(error);
+    }
+  }
+
+  change<T>(plan: Plan<T>): Promise<T> {
+    return asPart(currentSpan(), 'change accounts', () => this.#queue.add(plan));
+  }
+
+  current(): Promise<void> {
+    return asPart(currentSpan(), 'read accounts', () => this.#read.wait(), inPostgres);
+  }
+
+  status(): EngineStatus {
+    return { kind: 'postgres', trouble: this.#availability.trouble, version: this.version };
+  }
+
+  async close(): Promise<void> {
+    for (const timer of this.#timers) clearInterval(timer);
+    await this.#queue.close();
+    this.#read.close();
+  }
+
+  /** A failure is logged where it happens, and the next try comes soon. */
+  #every(ms: number, action: () => Promise<unknown>): void {
+    this.#timers.push(setInterval(() => void action().catch(() => {}), ms).unref());
+  }
+}

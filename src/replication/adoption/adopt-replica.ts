@@ -1,0 +1,47 @@
+import { storedSecret } from '../postgres/engine-key.ts';
+import { checkPlace } from '../postgres/init-checks.ts';
+import { idWhileFilled } from '../postgres/layout.ts';
+import { type Adopted, AdoptionRefused, engineIdOf, type FillingDeps, fillEngine } from './fill.ts';
+import type { Source } from './set-aside.ts';
+
+export interface FromReplicaDeps extends FillingDeps {
+  readonly source: Source;
+  /** The id of the directory. */
+  readonly directory: string;
+  /** The HMAC key of digests, which is the engine's. */
+  readonly secret: Buffer;
+}
+
+/**
+ * Fills an empty database with what a node holds of an engine that is lost. It becomes the same engine, so every node goes on with
+ * it: one that is behind loads the snapshot, and ships what it keeps and the snapshot does not have. It can be interrupted at any
+ * moment, and goes on when it is called again; until it is done, the database has another id, which nodes refuse.
+ * @throws {AdoptionRefused} the database holds something else; nothing was changed
+ */
+export async function adoptReplica(deps: FromReplicaDeps): Promise<Adopted> {
+  const { source, directory, connection, key } = deps;
+  const { engine, applied } = source.holding;
+  const [idMeanwhile, snapshot] = [idWhileFilled(engine), `replica-${directory}`];
+  const found = await engineIdOf(connection);
+  if (found === engine) {
+    const { rows } = await connection.query<{ filled: boolean }>({
+      text: `SELECT EXISTS (
+               SELECT 1 FROM fm_snapshot WHERE snapshot = $3 AND state = 'whole' AND position = $1 AND id = $2
+             ) AS filled FROM fm_entry WHERE position = $1 AND id = $2`,
+      values: [applied.position, applied.id, snapshot],
+    });
+    if (rows[0]?.filled) return { engine }; // An earlier attempt was not told that it was done.
+    if (rows[0] !== undefined)
+      throw new AdoptionRefused(
+        `Cannot fill this database: it holds engine ${found} with all counts of this directory; start the nodes with it. Nothing was changed`,
+      );
+  }
+  if (found !== undefined && found !== idMeanwhile)
+    throw new AdoptionRefused(
+      `Cannot fill this database: it holds engine ${found}; create an empty one, and give its URL to all nodes. Nothing was changed`,
+    );
+  if (found === undefined) await checkPlace(connection, deps.allowAsynchronous);
+  const secret = storedSecret(deps.secret, key);
+  const filling = { ...source.holding, idMeanwhile, snapshot, directory, secret };
+  return fillEngine(deps, filling, source, found !== undefined);
+}

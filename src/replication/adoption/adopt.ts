@@ -1,0 +1,167 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { allTables } from '../../accounts/store/copy.ts';
+import { isPresent } from '../../runtime/presence.ts';
+import type { AccountStore } from '../../storage/lmdb/accounts.ts';
+import { type CopyState, copyStateWriter, readCopyState } from '../../storage/lmdb/copy-state.ts';
+import { openDigestSecret } from '../../storage/lmdb/instances.ts';
+import type { LmdbEnvironment } from '../../storage/lmdb/lmdb.ts';
+import { messagesSince } from '../../storage/lmdb/messages.ts';
+import { openReplicaStore, type ReplicaStore } from '../../storage/lmdb/replica-store.ts';
+import { transact } from '../../storage/lmdb/transact.ts';
+import { CountedMessages } from '../counted-messages.ts';
+import { storedSecret } from '../postgres/engine-key.ts';
+import { checkPlace } from '../postgres/init-checks.ts';
+import { newLogId } from '../postgres/log-id.ts';
+import { ReplicaState } from '../replica-state.ts';
+import type { ReplicaSettings } from '../settings.ts';
+import { ReplicaSnapshot } from '../snapshot.ts';
+import { Spool } from '../spool.ts';
+import {
+  type Adopted,
+  AdoptionRefused,
+  type Content,
+  checkUnused,
+  engineIdOf,
+  type Filling,
+  type FillingDeps,
+  fillEngine,
+} from './fill.ts';
+import { accountsIn } from './holding.ts';
+
+/** What moves, and into what. */
+export interface AdoptionDeps extends FillingDeps {
+  /** Locked, and used by no server. */
+  readonly data: string;
+  /** Those of the directory. */
+  readonly accounts: AccountStore;
+  readonly settings: ReplicaSettings;
+  readonly randomBytes: (length: number) => Buffer;
+}
+
+/**
+ * Moves the store of a single machine into an engine that is empty, and makes its directory that of a node. It can be interrupted at
+ * any moment, and goes on when it is called again. Until all is uploaded the directory serves on one machine as before. Then it
+ * belongs to the engine: one transaction there says that all of it is in.
+ * @throws {AdoptionRefused} the engine or the directory is not fit for it; nothing was changed
+ */
+export async function adopt(deps: AdoptionDeps): Promise<Adopted> {
+  const { data, accounts, connection } = deps;
+  const found = await engineIdOf(connection);
+  const begun = begunIn(data);
+  const copy = readCopyState(accounts.lmdb);
+  checkState(copy, begun, found);
+  if (found === undefined) await checkPlace(connection, deps.allowAsynchronous);
+  if (begun === undefined && copy !== undefined) return { engine: copy.engine };
+  if (begun === undefined && found !== undefined) await checkUnused((asked) => connection.query(asked));
+  const spool = new Spool(data, randomUUID);
+  const usage = openReplicaStore(data);
+  try {
+    const adoption = begun ?? newAdoption(found ?? randomUUID(), deps.randomBytes);
+    const { meta } = spool.store;
+    transact(spool.store.lmdb, () => void meta.putSync(adoptionKey, JSON.stringify(adoption)));
+    const secret = storedSecret(openDigestSecret(usage, deps.randomBytes), deps.key);
+    const filling = fillingOf(adoption, spool.directory, secret);
+    const content: Content = {
+      parts() {
+        addReplicaRows(usage, filling.applied.id, deps.settings);
+        return new ReplicaSnapshot(usage).parts();
+      },
+      // From here on it may be in the engine, so it must not count by itself.
+      uploaded: () => belong(accounts.lmdb, filling, true),
+      accounts: () => accountsIn(accounts),
+    };
+    const adopted = await fillEngine(deps, filling, content, found !== undefined);
+    belong(accounts.lmdb, filling);
+    transact(spool.store.lmdb, () => {
+      meta.putSync('engine', adoption.engine);
+      meta.removeSync(adoptionKey);
+    });
+    return adopted;
+  } finally {
+    await Promise.all([usage.lmdb.close(), spool.close()]);
+  }
+}
+
+/**
+ * How the move of a directory into an engine is known, there and here, so that it can go on after it was interrupted. All ids are
+ * chosen before the engine hears of it.
+ */
+interface Adoption {
+  /** The id of the engine. */
+  readonly engine: string;
+  /** The id of the snapshot that holds the usage. */
+  readonly snapshot: string;
+  /** The id of the entry of the log that the snapshot stands at. */
+  readonly entry: string;
+  /** The id of the change that brings the accounts. */
+  readonly change: string;
+}
+
+const adoptionKey = 'adoption';
+
+/** The move that was begun with a directory. A directory that was never begun with is left as it is. */
+function begunIn(data: string): Adoption | undefined {
+  if (!isPresent(join(data, 'spool/data.mdb'))) return undefined;
+  const spool = new Spool(data, randomUUID);
+  try {
+    const text = spool.store.meta.get(adoptionKey);
+    return text === undefined ? undefined : (JSON.parse(text) as Adoption);
+  } finally {
+    void spool.close();
+  }
+}
+
+/**
+ * Adds to a usage store what a replica has besides, as if it had applied the first entry of a log. A server that runs on one machine
+ * takes no notice of it, so the directory can still be used as before.
+ */
+function addReplicaRows(store: ReplicaStore, entry: string, settings: ReplicaSettings): void {
+  transact(store.lmdb, () => {
+    for (const table of ['replica', 'streamSeries', 'messageTimes', 'forgotten', 'erased'] as const)
+      store[table].clearSync();
+    const messages = messagesSince(store, 0, Number.MAX_SAFE_INTEGER);
+    const counted = new CountedMessages(store);
+    for (const message of messages) counted.add(message);
+    const state = new ReplicaState(store);
+    state.set('settings', settings);
+    state.set('own:applied', { position: 1, id: entry });
+  });
+}
+
+function fillingOf(
+  { engine, snapshot, entry, change }: Adoption,
+  directory: string,
+  secret: string,
+): Filling {
+  const first = { applied: { position: 1, id: entry }, place: { version: 1, id: change } };
+  return { ...first, engine, idMeanwhile: engine, snapshot, directory, secret, streams: [], nodes: [] };
+}
+
+function newAdoption(engine: string, randomBytes: AdoptionDeps['randomBytes']): Adoption {
+  return { engine, snapshot: randomUUID(), entry: newLogId(randomBytes), change: newLogId(randomBytes) };
+}
+
+/** Makes the accounts a copy of the engine's first version. */
+function belong(lmdb: LmdbEnvironment, { engine, place }: Filling, adopting = false): void {
+  const write = copyStateWriter(lmdb);
+  const { version, id: change } = place;
+  const state: CopyState = { engine, version, change, tables: allTables, lossOpen: false };
+  transact(lmdb, () => write(adopting ? { ...state, adopting } : state));
+}
+
+/** @throws {AdoptionRefused} when the directory belongs to another engine, or was begun to be moved into another */
+function checkState(
+  copy: CopyState | undefined,
+  begun: Adoption | undefined,
+  found: string | undefined,
+): void {
+  const own = begun?.engine ?? copy?.engine;
+  if (own === undefined || own === found) return;
+  // Tables that were never made: an earlier attempt was interrupted before.
+  if (found === undefined && copy === undefined) return;
+  const other = found === undefined ? 'no engine' : `engine ${found}`;
+  throw new AdoptionRefused(
+    `Cannot move this directory: it belongs to engine ${own}, and the database holds ${other}; give the URL of the former. Nothing was changed`,
+  );
+}

@@ -1,0 +1,210 @@
+import type { Write } from '../../accounts/store/engine.ts';
+import type { Place } from '../../accounts/store/history.ts';
+import { RecordCodec } from '../accounts/record-codec.ts';
+import type { Applied } from '../entry.ts';
+import type { EngineSession } from '../postgres/connection.ts';
+import type { EngineKey } from '../postgres/engine-key.ts';
+import { checkEngine } from '../postgres/layout.ts';
+import { createTables } from '../postgres/schema.ts';
+import type { Run } from '../postgres/statement.ts';
+import { putParts, type Uploaded } from '../shared-snapshots.ts';
+import type { Holding } from './holding.ts';
+
+/** An engine that must not take this directory's store: the message says why. */
+export class AdoptionRefused extends Error {
+  override readonly name = 'AdoptionRefused';
+}
+
+/** What was moved. `records` and `usage` are missing when an earlier attempt had moved them. */
+export interface Adopted {
+  readonly engine: string;
+  readonly records?: number;
+  readonly usage?: Uploaded;
+}
+
+/** What an empty engine is filled with, beside the parts of the snapshot and the records of the accounts. */
+export interface Filling extends Pick<Holding, 'engine' | 'streams' | 'nodes'> {
+  /** The id that the engine has until all of it is there: see `idWhileFilled`. */
+  readonly idMeanwhile: string;
+  /** The id of the snapshot that holds the usage. */
+  readonly snapshot: string;
+  /** The entry of the log that the snapshot stands at. */
+  readonly applied: Applied;
+  /** The change that the accounts stand at. */
+  readonly place: Place;
+  /** The id of the directory that it comes from. */
+  readonly directory: string;
+  /** The secret of the digests of instance ids, as it is to be stored. */
+  readonly secret: string;
+}
+
+/** How an engine is filled. */
+export interface FillingDeps {
+  readonly connection: EngineSession;
+  readonly key: EngineKey | undefined;
+  /** Accepts that a failover may lose commits. */
+  readonly allowAsynchronous?: boolean;
+  /** Is told of the usage that has arrived. */
+  readonly onPart: (uploaded: Uploaded) => void;
+}
+
+/** Read when the engine is reserved. */
+export interface Content {
+  /** Of a snapshot of the counts. */
+  parts(): AsyncIterable<Buffer>;
+  /** The usage is in the engine. */
+  uploaded?(): void;
+  accounts(): Iterable<Write>;
+}
+
+const recordsAStatement = 500;
+/** Accounts of a large installation take some seconds. */
+const deadlineMs = 600_000;
+
+/** Which engine this is; `undefined` when it has no tables yet. */
+export async function engineIdOf(connection: EngineSession): Promise<string | undefined> {
+  const { rows } = await connection.query<{ found: string | null }>({
+    text: "SELECT to_regclass('fm_engine')::text AS found",
+  });
+  if (rows[0]?.found == null) return undefined;
+  return (await checkEngine((statement) => connection.query(statement))).id;
+}
+
+/**
+ * Fills an engine. It can be interrupted at any moment, and goes on when it is called again.
+ * @param hasTables whether an earlier attempt, or `engine init`, has made the tables
+ * @throws {AdoptionRefused} the engine is in use, or another directory is being moved into it
+ */
+export async function fillEngine(
+  { connection, key, onPart }: FillingDeps,
+  filling: Filling,
+  { parts, uploaded, accounts }: Content,
+  hasTables: boolean,
+): Promise<Adopted> {
+  const { engine, snapshot } = filling;
+  if (await claim(connection, filling, hasTables)) return { engine };
+  const usage = await putParts(connection, snapshot, parts(), onPart);
+  await connection.query({
+    text: 'DELETE FROM fm_snapshot_part WHERE snapshot = $1 AND part >= $2',
+    values: [snapshot, usage.parts],
+  });
+  uploaded?.();
+  const records = await complete(connection, filling, usage, accounts(), new RecordCodec(key));
+  return { engine, records, usage };
+}
+
+/**
+ * Reserves an engine: it makes the tables when there are none, and the snapshot that the usage goes into. What it finds is
+ * confirmed by the commit, which waits for the standby as well.
+ * @returns whether the engine has all of the store already
+ */
+function claim(
+  connection: EngineSession,
+  { idMeanwhile, snapshot, applied, directory, secret }: Filling,
+  hasTables: boolean,
+): Promise<boolean> {
+  return connection.transaction(async (run) => {
+    if (!hasTables) await createTables(run, { id: idMeanwhile, secret });
+    await run({ text: "SELECT 1 FROM fm_head WHERE log = 'control' FOR UPDATE" });
+    const { rowCount: whole } = await run({
+      text: "UPDATE fm_snapshot SET bytes = bytes WHERE snapshot = $1 AND state = 'whole'",
+      values: [snapshot],
+    });
+    if (whole > 0) return true;
+    await checkUnused(run, snapshot);
+    await run({ text: 'UPDATE fm_engine SET secret = $1', values: [secret] });
+    await run({
+      text: `INSERT INTO fm_snapshot (snapshot, position, id, state, directory) VALUES ($1, $2, $3, 'building', $4)
+             ON CONFLICT (snapshot) DO UPDATE SET at = now(), position = excluded.position, id = excluded.id`,
+      values: [snapshot, applied.position, applied.id, directory],
+    });
+    return false;
+  });
+}
+
+/**
+ * Checks that nothing is in an engine but a move that was begun.
+ * @param snapshot of the move, if one was begun
+ * @throws {AdoptionRefused}
+ */
+export async function checkUnused(run: Run, snapshot = ''): Promise<void> {
+  const { rows } = await run<{ what: string }>({
+    text: `SELECT 'accounts' AS what FROM fm_head WHERE log = 'control' AND position > 0
+      UNION ALL SELECT 'usage' FROM fm_head WHERE log = 'data' AND position > 0
+      UNION ALL SELECT 'nodes' WHERE EXISTS (SELECT 1 FROM fm_node) OR EXISTS (SELECT 1 FROM fm_stream)
+      UNION ALL SELECT 'a store that another directory has begun to move' WHERE EXISTS (
+        SELECT 1 FROM fm_snapshot WHERE snapshot <> $1)`,
+    values: [snapshot],
+  });
+  if (rows[0] === undefined) return;
+  throw new AdoptionRefused(
+    `Cannot move a store into this engine: it has ${rows[0].what}; give a database of its own to each engine. Nothing was changed`,
+  );
+}
+
+/**
+ * Brings the accounts into the engine, and says that its log begins with the usage that was uploaded: all in one transaction, so
+ * that an engine has nothing of a store or all of it.
+ * @returns how many records
+ */
+function complete(
+  connection: EngineSession,
+  filling: Filling,
+  { bytes }: Uploaded,
+  accounts: Iterable<Write>,
+  codec: RecordCodec,
+): Promise<number> {
+  const { engine, snapshot, applied, place } = filling;
+  return connection.transaction(async (run) => {
+    await run({ text: 'SELECT 1 FROM fm_head ORDER BY log FOR UPDATE' });
+    await checkUnused(run, snapshot);
+    const count = await putRecords(run, accounts, codec);
+    await putStreams(run, filling);
+    const head = 'UPDATE fm_head SET position = $2, id = $3 WHERE log = $1';
+    await run({ text: head, values: ['control', place.version, place.id] });
+    await run({
+      text: "INSERT INTO fm_change (version, id, writes) VALUES ($1, $2, '[]')",
+      values: [place.version, place.id],
+    });
+    await run({ text: head, values: ['data', applied.position, applied.id] });
+    await run({
+      text: "INSERT INTO fm_entry (position, id, kind) SELECT $1::bigint, $2::bigint, 'settings' WHERE $1::bigint > 0",
+      values: [applied.position, applied.id],
+    });
+    await run({
+      text: "UPDATE fm_snapshot SET state = 'whole', at = now(), bytes = $2 WHERE snapshot = $1",
+      values: [snapshot, bytes],
+    });
+    await run({ text: 'UPDATE fm_engine SET id = $1', values: [engine] });
+    return count;
+  }, deadlineMs);
+}
+
+async function putRecords(run: Run, accounts: Iterable<Write>, codec: RecordCodec): Promise<number> {
+  const records = Array.from(accounts, (write) => codec.encode(write));
+  for (let from = 0; from < records.length; from += recordsAStatement) {
+    const some = records.slice(from, from + recordsAStatement);
+    await run({
+      text: `INSERT INTO fm_record ("table", key, value)
+             SELECT * FROM unnest($1::text[], $2::text[], $3::text[])`,
+      values: [some.map(({ table }) => table), some.map(({ key }) => key), some.map(({ value }) => value!)],
+    });
+  }
+  return records.length;
+}
+
+/** The digests of the last deltas are not known: a stream whose digest is empty is known by its number alone. */
+async function putStreams(run: Run, { streams, nodes }: Filling): Promise<void> {
+  await run({
+    text: `INSERT INTO fm_stream (stream, directory, seq, through, since, version, state)
+           SELECT * FROM json_to_recordset($1::json) AS held (
+             stream text, directory text, seq bigint, through bigint, since bigint, version bigint, state text)`,
+    values: [JSON.stringify(streams)],
+  });
+  await run({
+    text: `INSERT INTO fm_node (directory, name, state, beat_at)
+           SELECT directory, name, state, to_timestamp(coalesce(beat, 0) / 1000)
+           FROM json_to_recordset($1::json) AS held (directory text, name text, state text, beat float8)`,
+    values: [JSON.stringify(nodes)],
+  });
+}

@@ -1,0 +1,94 @@
+import { isOwn } from '../../accounts/store/copy.ts';
+import type { Write } from '../../accounts/store/engine.ts';
+import type { Place } from '../../accounts/store/history.ts';
+import { type AccountStore, accountTables } from '../../storage/lmdb/accounts.ts';
+import { readCopyState } from '../../storage/lmdb/copy-state.ts';
+import type { ReplicaStore } from '../../storage/lmdb/replica-store.ts';
+import type { DeltaHead } from '../delta.ts';
+import { type Applied, nothingApplied } from '../entry.ts';
+import type { LoggedNode } from '../log-bodies.ts';
+import { ReplicaState } from '../replica-state.ts';
+import type { Spool } from '../spool.ts';
+
+/** A row of `fm_stream`, as far as a replica knows it. */
+export interface HeldStream extends Pick<DeltaHead, 'stream' | 'seq' | 'through' | 'since' | 'version'> {
+  readonly directory: string;
+  readonly state: 'open' | 'done';
+}
+
+/** What a data directory holds of an engine, beside the counts and the accounts themselves. */
+export interface Holding {
+  readonly engine: string;
+  /** The last entry of the log that is in the counts. */
+  readonly applied: Applied;
+  /** The last change that is in the accounts. */
+  readonly place: Place;
+  /** Everything that any node answered before this time (Unix ms) is in the counts. */
+  readonly completeThrough: number;
+  readonly streams: readonly HeldStream[];
+  readonly nodes: readonly Omit<LoggedNode, 'streams'>[];
+}
+
+/** The accounts of a node or of a single machine, without what belongs to the file. */
+export function* accountsIn(accounts: AccountStore): Generator<Write> {
+  for (const table of accountTables)
+    for (const { key, value } of accounts[table].getRange())
+      if (!isOwn(table, key)) yield { table, key, value } as Write;
+}
+
+/** @throws {Error} when the accounts are not a copy of an engine's */
+export function holdingOf(usage: ReplicaStore, accounts: AccountStore, spool: Spool): Holding {
+  const copy = readCopyState(accounts.lmdb);
+  if (copy === undefined) throw new Error('Cannot read what a node holds: the accounts are not a copy');
+  const state = new ReplicaState(usage);
+  const streams = state.get('own:loading') === true ? [] : streamsOf(state, spool);
+  const open = streams.filter((each) => each.state === 'open');
+  const listed = state.get('reached')?.nodes ?? [];
+  const known = new Set([spool.directory, ...listed.map(({ directory }) => directory)]);
+  const unknown = open.filter(({ directory }) => !known.has(directory));
+  return {
+    engine: copy.engine,
+    applied: state.get('own:applied') ?? nothingApplied,
+    place: { version: copy.version, id: copy.change },
+    completeThrough: open.reduce(
+      (least, { through }) => Math.min(least, through),
+      state.get('reached')?.now ?? 0,
+    ),
+    streams,
+    nodes: [
+      ...listed.map(({ streams: own, ...node }) => ({ beat: lastOf(own, streams), ...node })),
+      ...unknown.map(({ directory, through }) => ({
+        directory,
+        name: directory,
+        state: 'up',
+        beat: through,
+      })),
+    ],
+  };
+}
+
+/** The directory of a stream is that of the last horizon, and for those that are younger that of this spool, or not known. */
+function streamsOf(state: ReplicaState, spool: Spool): HeldStream[] {
+  const { through: reached = 0, nodes = [] } = state.get('reached') ?? {};
+  const listed = nodes.flatMap(({ directory, streams }) => streams.map((each) => [each, directory] as const));
+  const atHorizon = new Map(listed);
+  const own = new Set(spool.streams().map(({ stream }) => stream));
+  const directoryOf = (stream: string) =>
+    atHorizon.get(stream) ?? (own.has(stream) ? spool.directory : `unknown-${stream}`);
+  const streams = new Set([...state.streams(), ...atHorizon.keys()]);
+  return Array.from(streams, (stream) => {
+    const facts = state.get(`stream:${stream}`);
+    const { seq, through, since, version } = facts ?? { seq: 0, through: 0, since: 0, version: 0 };
+    return {
+      ...{ stream, seq, since, version, directory: directoryOf(stream) },
+      through: atHorizon.has(stream) ? Math.max(through, reached) : through,
+      state: facts?.isClosed ? 'done' : 'open',
+    };
+  });
+}
+
+/** The time up to which some streams have shipped: their node was there then. */
+function lastOf(own: readonly string[], streams: readonly HeldStream[]): number {
+  const found = streams.filter(({ stream }) => own.includes(stream));
+  return found.reduce((last, { through }) => Math.max(last, through), 0);
+}

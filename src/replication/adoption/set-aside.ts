@@ -1,0 +1,196 @@
+import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Write } from '../../accounts/store/engine.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Log } from '../../runtime/log.ts';
+import { isPresent } from '../../runtime/presence.ts';
+import { type AccountStore, openAccountStore } from '../../storage/lmdb/accounts.ts';
+import { createAtomically, finishCreation } from '../../storage/lmdb/create-atomically.ts';
+import { diskSpace } from '../../storage/lmdb/disk-space.ts';
+import { openReplicaStore, type ReplicaStore } from '../../storage/lmdb/replica-store.ts';
+import { ReplicaSnapshot } from '../snapshot.ts';
+import { Spool } from '../spool.ts';
+import { accountsIn, type Holding, holdingOf } from './holding.ts';
+
+/**
+ * What a node held before it loaded something else from PostgreSQL, because PostgreSQL had lost it. `set-aside/NAME` in the data
+ * directory has `holding.json`, the records of the accounts, one a line, and the parts of a snapshot of the counts. Nothing is
+ * removed here: it may be all that is left of them.
+ */
+export const setAsideFolder = 'set-aside';
+const holdingFile = 'holding.json';
+const accountsFile = 'accounts.jsonl';
+const partFile = (part: number) => `usage-${String(part).padStart(6, '0')}`;
+
+/** The rest of the disk is for counting. */
+const reserveBytes = 128 * 2 ** 20;
+/** What did not fit is tried again after this time: it may be large. */
+const againMs = 60_000;
+
+export interface SetAsideDeps {
+  /** The data directory. This thread, and others, may have its stores open. */
+  readonly data: string;
+  readonly clock: Pick<Clock, 'monotonic'>;
+  readonly log: Log;
+  /** Bytes that are free on the disk of a path. */
+  readonly free?: (path: string) => number;
+}
+
+export type Lost = 'usage' | 'accounts';
+
+/** Keeps what a node holds of its engine, before it is replaced. One of them for a process. */
+export class SetAside {
+  readonly #deps: SetAsideDeps;
+  #running: Promise<void> | undefined;
+  #failed: { readonly at: number; readonly error: unknown } | undefined;
+
+  /** What all that is set aside takes: it is there also after a restart, until someone removes it. */
+  bytes: number;
+
+  constructor(deps: SetAsideDeps) {
+    this.#deps = deps;
+    this.bytes = setAsideIn(deps.data).bytes;
+  }
+
+  /**
+   * Resolves when the counts and the accounts, as they are now, are on disk once more. Both are kept whichever is about to be
+   * replaced, because counts refer to accounts. What is there already, with the accounts or the counts of before, is enough.
+   * @param lost what is about to be replaced
+   * @throws {Error} the disk does not take them; it says why, and what to do
+   */
+  keep(lost: Lost): Promise<void> {
+    const { clock } = this.#deps;
+    if (this.#failed !== undefined && clock.monotonic() - this.#failed.at < againMs)
+      return Promise.reject(this.#failed.error);
+    this.#running ??= this.#keep(lost)
+      .catch((error: unknown) => {
+        this.#failed = { at: clock.monotonic(), error };
+        throw error;
+      })
+      .finally(() => {
+        this.#running = undefined;
+      });
+    return this.#running;
+  }
+
+  async #keep(lost: Lost): Promise<void> {
+    const { data, log } = this.#deps;
+    const spool = new Spool(data, () => '');
+    const [usage, accounts] = [openReplicaStore(data), openAccountStore(data)];
+    const content = new ReplicaSnapshot(usage);
+    try {
+      const holding = holdingOf(usage, accounts, spool);
+      const name = nameOf(holding);
+      const folder = join(data, setAsideFolder);
+      finishCreation(folder);
+      if (setAsideIn(data).names.some((known) => partOf(known, lost) === partOf(name, lost))) return;
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      await createAtomically(folder, async (staging) => {
+        mkdirSync(join(staging, name), { mode: 0o700 });
+        const write = (file: string, text: string | Buffer) => this.#write(join(staging, name, file), text);
+        await write(holdingFile, JSON.stringify(holding));
+        const lines = Array.from(accountsIn(accounts), (each) => `${JSON.stringify(each)}\n`);
+        await write(accountsFile, lines.join(''));
+        if (!isWhole(holding)) return;
+        let part = 0;
+        for await (const body of content.parts()) await write(partFile(part++), body);
+      });
+      this.bytes = setAsideIn(data).bytes;
+      log.warn('what this node held was set aside, because PostgreSQL has lost it', {
+        directory: join(folder, name),
+        position: holding.applied.position,
+        version: holding.place.version,
+      });
+    } finally {
+      content.close();
+      await Promise.all([usage.lmdb.close(), accounts.lmdb.close(), spool.close()]);
+    }
+  }
+
+  async #write(path: string, content: string | Buffer): Promise<void> {
+    const { data, free = (path) => diskSpace(path).free } = this.#deps;
+    if (free(data) < reserveBytes + content.length)
+      throw new Error(
+        `Cannot set aside what this node holds and PostgreSQL has lost: ${data} has less than 128 MiB left; free space on its disk, or move older directories of ${join(data, setAsideFolder)} to another`,
+      );
+    await writeFile(path, content, { mode: 0o600 });
+  }
+}
+
+/** A replica that was being loaded holds a part of the counts only. */
+function isWhole({ applied }: Holding): boolean {
+  return applied.position > 0;
+}
+
+/** Of a name: which counts or which accounts it is. */
+function partOf(name: string, lost: Lost): string {
+  const [position, id, version, change] = name.split('-');
+  return lost === 'usage' ? `${position}-${id}` : `${version}-${change}`;
+}
+
+/** The same content has the same name. */
+function nameOf({ applied, place }: Holding): string {
+  return `${applied.position}-${applied.id}-${place.version}-${place.id}`;
+}
+
+/** What was set aside in a data directory, and how large it is. */
+export function setAsideIn(data: string): { readonly names: readonly string[]; readonly bytes: number } {
+  const folder = join(data, setAsideFolder);
+  if (!isPresent(folder)) return { names: [], bytes: 0 };
+  const names = readdirSync(folder).filter((name) => isPresent(join(folder, name, holdingFile)));
+  const files = names.flatMap((name) =>
+    readdirSync(join(folder, name)).map((file) => join(folder, name, file)),
+  );
+  return { names, bytes: files.reduce((sum, file) => sum + statSync(file).size, 0) };
+}
+
+/** Counts and accounts in the directory of a node, from which an engine can be filled. */
+export interface Source {
+  /** `replica`, or the name of what was set aside. */
+  readonly name: string;
+  readonly holding: Holding;
+  /** Of a snapshot of the counts. */
+  parts(): AsyncIterable<Buffer>;
+  accounts(): Iterable<Write>;
+}
+
+export interface NodeStores {
+  readonly data: string;
+  readonly accounts: AccountStore;
+  readonly usage: ReplicaStore;
+  readonly spool: Spool;
+}
+
+/** All that there is, the best first: that with the latest accounts, then that with the highest position. */
+export function sourcesIn({ data, accounts, usage, spool }: NodeStores): Source[] {
+  const replica: Source = {
+    name: 'replica',
+    holding: holdingOf(usage, accounts, spool),
+    parts: () => new ReplicaSnapshot(usage).parts(),
+    accounts: () => accountsIn(accounts),
+  };
+  const kept = setAsideIn(data).names.map((name) => setAside(join(data, setAsideFolder, name), name));
+  return [replica, ...kept]
+    .filter(({ holding }) => isWhole(holding))
+    .sort(({ holding: one }, { holding: other }) => {
+      const later = other.place.version - one.place.version;
+      return later === 0 ? other.applied.position - one.applied.position : later;
+    });
+}
+
+function setAside(folder: string, name: string): Source {
+  return {
+    name,
+    holding: JSON.parse(readFileSync(join(folder, holdingFile), 'utf8')) as Holding,
+    async *parts() {
+      for (let part = 0; isPresent(join(folder, partFile(part))); part += 1)
+        yield await readFile(join(folder, partFile(part)));
+    },
+    accounts: () => linesOf(join(folder, accountsFile)),
+  };
+}
+
+function* linesOf(path: string): Generator<Write> {
+  for (const line of readFileSync(path, 'utf8').split('\n')) if (line !== '') yield JSON.parse(line) as Write;
+}

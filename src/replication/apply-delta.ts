@@ -1,0 +1,200 @@
+import { addExposure, openExposures } from '../storage/aggregate/add-exposure.ts';
+import { addUser } from '../storage/aggregate/add-user.ts';
+import type { HotLedger } from '../storage/aggregate/hot-ledger.ts';
+import type { HotTables } from '../storage/aggregate/hot-tables.ts';
+import { addValue, mergeMeasurement } from '../storage/aggregate/merge.ts';
+import { minutesPerDay, seriesPerEnvironment, seriesRef } from '../storage/lmdb/blocks.ts';
+import { exposuresKey, putExposures } from '../storage/lmdb/exposures.ts';
+import { putHashedUse, resolveInstance } from '../storage/lmdb/instances.ts';
+import type { ReplicaStore } from '../storage/lmdb/replica-store.ts';
+import { putSpans, type SenderSpan } from '../storage/lmdb/senders.ts';
+import { environmentOrdinal, readChunk } from '../storage/lmdb/sketches.ts';
+import type { ChangedDays } from './changed-days.ts';
+import type { CountedMessages } from './counted-messages.ts';
+import type { CountedMessage, Delta, PersonExposures, UnresolvedInstance } from './delta.ts';
+import type { Erased } from './erased.ts';
+import type { ForgottenPeople } from './forgotten.ts';
+import { erasedSeries, type StreamSeries, unknownSeries } from './stream-series.ts';
+
+/** What a replica applies deltas with. */
+export interface DeltaParts {
+  readonly store: ReplicaStore;
+  readonly hot: HotTables;
+  readonly ledger: HotLedger;
+  readonly series: StreamSeries;
+  readonly messages: CountedMessages;
+  readonly forgotten: ForgottenPeople;
+  readonly erased: Erased;
+  readonly days: ChangedDays;
+}
+
+/** Is told of each row that cannot be applied. */
+export type Refuse = (place: string, reason: string, row: unknown) => void;
+
+/** A delta that is being applied. */
+interface Applying extends DeltaParts {
+  readonly refuse: Refuse;
+  /** Most people of an environment whose exposures are kept. */
+  readonly people: number;
+  /** The position of the log that the stream had applied when it began the delta. */
+  readonly since: number;
+}
+
+/**
+ * Adds a delta to the replica, row by row. `series` is turned to its stream. Call it in a transaction; what is in `hot` is put
+ * by the caller.
+ * @param people most people of an environment whose exposures are kept
+ */
+export function applyDelta(parts: DeltaParts, delta: Delta, people: number, refuse: Refuse): void {
+  const { series, messages, ledger, erased, store } = parts;
+  for (const each of delta.series) {
+    if (!series.add(each)) refuse('series', 'there can be no series of this name', each);
+  }
+  const applying: Applying = { ...parts, people, since: delta.since, refuse };
+  applyCells(applying, delta);
+  for (const message of delta.messages) if (messages.add(message)) applyMessage(applying, message);
+  for (const use of delta.uses) putHashedUse(store, use);
+  if (!applyPeople(applying, delta) && delta.exposures.length + delta.unresolved.length > 0)
+    refuse('exposures', 'who was forgotten since it was begun is not remembered any more', delta.since);
+  applySenders(applying, delta);
+  ledger.add(delta.ledger.filter(({ application }) => !erased.hasApplication(application)));
+}
+
+/**
+ * The replica's ref of a ref of the stream; `undefined` when there is none. A row of an unknown series is refused; what was deleted
+ * is left out without a word.
+ */
+function ownRef({ series, refuse }: Applying, ref: number, place: string, row: unknown): number | undefined {
+  const own = series.of(ref);
+  if (own >= 0) return own;
+  if (own === unknownSeries) refuse(place, 'its stream has not named this series', row);
+  return undefined;
+}
+
+/** Visits flat rows of numbers whose first column is a series. @param environment if the column has ordinals of it */
+function eachRow(
+  applying: Applying,
+  place: string,
+  flat: readonly number[],
+  width: number,
+  visit: (...row: number[]) => void,
+  environment = 0,
+): void {
+  for (let at = 0; at < flat.length; at += width) {
+    const row = flat.slice(at, at + width);
+    const ref = ownRef(applying, seriesRef(environment, row[0]!), place, row);
+    if (ref !== undefined) visit(ref, ...row.slice(1));
+  }
+}
+
+/** The cells of a delta. What was seen comes first: it says when a series was seen first. */
+function applyCells(applying: Applying, { seen, counts, measurements, sketches }: Delta): void {
+  const { hot, days } = applying;
+  eachRow(applying, 'seen', seen, 3, (ref, first, last) => {
+    hot.seen.mark(ref, first);
+    hot.seen.mark(ref, last);
+  });
+  applyCounts(applying, counts);
+  eachRow(applying, 'measurements', measurements, 8, (ref, bucket, sum, count, last, lastAt, min, max) => {
+    mergeMeasurement(hot.measurements.touch(ref, bucket), { sum, count, last, lastAt, min, max });
+  });
+  for (const { ref: theirs, day, chunk, value } of sketches) {
+    const ref = ownRef(applying, theirs, 'sketches', [theirs, day, chunk]);
+    if (ref === undefined) continue;
+    hot.sketches.merge(ref, day, chunk, readChunk(Buffer.from(value.buffer, value.byteOffset, value.length)));
+    days.addDay(ref, day);
+    hot.counts.noteUser(ref, day * minutesPerDay);
+  }
+}
+
+/** Counts are most of a delta, so nothing is made for each. */
+function applyCounts(applying: Applying, counts: readonly number[]): void {
+  const { hot, series, days } = applying;
+  for (let at = 0; at < counts.length; at += 5) {
+    const ref = series.of(counts[at]!);
+    if (ref >= 0) {
+      hot.counts.add(ref, counts[at + 1]!, counts[at + 2]!, counts[at + 3]!, counts[at + 4]!);
+      days.add(ref, counts[at + 1]!);
+    } else if (ref !== erasedSeries) ownRef(applying, counts[at]!, 'counts', counts.slice(at, at + 5));
+  }
+}
+
+/** A message that counts: what it brought is merged as if it had come without an identity. */
+function applyMessage(applying: Applying, message: CountedMessage): void {
+  const { hot, days } = applying;
+  applyCounts(applying, message.counts);
+  eachRow(applying, 'messages', message.measurements, 4, (ref, bucket, value, at) => {
+    addValue(hot.measurements.touch(ref, bucket), value, at);
+  });
+  eachRow(applying, 'messages', message.users, 4, (ref, minute, high, low) => {
+    addUser(hot, ref, minute, high, low);
+    days.addDay(ref, Math.floor(minute / minutesPerDay));
+  });
+  applyPeople(applying, message);
+}
+
+/**
+ * What a delta or a message says of people, unless they were forgotten meanwhile.
+ * @returns whether it can say anything: one that is older than what is remembered of forgotten people cannot
+ */
+function applyPeople(
+  applying: Applying,
+  { exposures, unresolved }: Pick<Delta, 'exposures' | 'unresolved'>,
+): boolean {
+  const { forgotten, since } = applying;
+  if (!forgotten.knows(since)) return false;
+  for (const each of exposures) if (!forgotten.has(each.digest, since)) applyExposures(applying, each);
+  for (const each of unresolved) if (!forgotten.has(each.digest, since)) applyUnresolved(applying, each);
+  return true;
+}
+
+/** Adds the variants that a person was given. */
+function applyExposures(applying: Applying, { environment, digest, rows }: PersonExposures): void {
+  const first = rows.reduce(
+    (least, each, at) => (at % 6 === 1 ? Math.min(least, each) : least),
+    Number.POSITIVE_INFINITY,
+  );
+  const own: number[][] = [];
+  eachRow(applying, 'exposures', rows, 6, (...row) => void own.push(row), environment);
+  addToPerson(applying, exposuresKey(environment, digest), first, own);
+}
+
+/** Adds what came with an instance id that its node did not know, if the id is one by now that was valid then. */
+function applyUnresolved(applying: Applying, unresolved: UnresolvedInstance): void {
+  const { environment, digest, seconds, rows } = unresolved;
+  const { store, hot } = applying;
+  const user = resolveInstance(store, unresolved, seconds * 1000);
+  if (user === undefined) return;
+  const own: number[][] = [];
+  eachRow(applying, 'unresolved', rows, 5, (ref, minute, checks, used, viewed) => {
+    addUser(hot, ref, minute, user.high, user.low);
+    if (ref % seriesPerEnvironment !== environmentOrdinal)
+      own.push([ref, seconds, seconds, checks, used, viewed]);
+  });
+  addToPerson(applying, exposuresKey(environment, digest), seconds, own);
+}
+
+/**
+ * Adds rows to a person's exposures, unless the environment has no room for the person.
+ * @param listed the time under which a new person is listed, Unix seconds
+ * @param rows `ref, first seconds, last seconds, checks, used, viewed`
+ */
+function addToPerson({ store, people }: Applying, key: Buffer, listed: number, rows: number[][]): void {
+  const exposures = rows.length === 0 ? undefined : openExposures(store, key, listed, people);
+  if (exposures === undefined) return;
+  for (const [ref, ...row] of rows as [number, number, number, number, number, number][])
+    addExposure(exposures, ref % seriesPerEnvironment, ...row);
+  putExposures(store, key, exposures);
+}
+
+function applySenders(applying: Applying, { senders }: Delta): void {
+  const spans: SenderSpan[] = [];
+  for (const { environment, ordinal, first, last, ...sender } of senders) {
+    const row = [environment, ordinal, first, last];
+    const ref = ownRef(applying, seriesRef(environment, ordinal), 'senders', row);
+    if (ref === undefined) continue;
+    const own = applying.series.ordinalOfFeature(ref);
+    spans.push({ environment: Math.floor(ref / seriesPerEnvironment), ordinal: own, sender, first, last });
+  }
+  putSpans(applying.store, spans);
+}

@@ -1,0 +1,214 @@
+import { exposuresKey, removeExposures } from '../storage/lmdb/exposures.ts';
+import { putHashedMint, removeIdentity } from '../storage/lmdb/instances.ts';
+import { applyDelta, type DeltaParts, type Refuse } from './apply-delta.ts';
+import { decodeDelta, laterFormat } from './delta.ts';
+import type { Entry, EntryKind } from './entry.ts';
+import { decodeBody, type EntryBodies, type Horizon, type LoggedMint } from './log-bodies.ts';
+import type { ReplicaState, StreamFacts } from './replica-state.ts';
+import { retire } from './retire.ts';
+import { defaultSettings, type ReplicaSettings, settingsAfter } from './settings.ts';
+
+/** An entry that a newer version wrote. */
+export class NewerEntry extends Error {
+  override readonly name = 'NewerEntry';
+}
+
+/** A row of an entry that could not be applied. The rest of its entry was. */
+export interface Refusal {
+  readonly position: number;
+  readonly stream: string;
+  readonly seq: number;
+  /** What the row is part of. */
+  readonly place: string;
+  /** For people. */
+  readonly reason: string;
+  /** JSON. */
+  readonly row: string;
+}
+
+interface EntryParts extends DeltaParts {
+  readonly state: ReplicaState;
+}
+
+/** Applies an entry of one kind. */
+type ApplyKind = (entry: Entry, refuse: Refuse) => void;
+
+/** Forgotten messages and removed series between two pauses. */
+const stepLimit = 500;
+
+const hourMs = 3_600_000;
+
+/** Applies one entry after the other. It runs inside the transaction of a `Replica`. */
+export class ApplyEntry {
+  readonly #parts: EntryParts;
+  readonly #kinds: Readonly<Record<EntryKind, ApplyKind>> = {
+    delta: (entry, refuse) => this.#addDelta(entry, refuse),
+    mint: reading(bodyOf('mint'), (mints, _, refuse) => {
+      for (const mint of mints) this.#addMint(mint, refuse);
+    }),
+    forget: reading(bodyOf('forget'), ({ application, environments, digest: hex }, { position }) => {
+      const { store, forgotten } = this.#parts;
+      const digest = Buffer.from(hex, 'hex');
+      removeIdentity(store, application, digest);
+      for (const environment of environments) removeExposures(store, exposuresKey(environment, digest));
+      forgotten.add(digest, position);
+    }),
+    erase: reading(bodyOf('erase'), (things) => {
+      const { erased, days, series } = this.#parts;
+      erased.add(things);
+      this.put();
+      for (const environment of things.environments) days.remove(environment);
+      series.forget();
+    }),
+    settings: reading(
+      (body) => settingsAfter(this.#settings, decodeBody('settings', body)),
+      (settings) => {
+        this.#parts.state.set('settings', settings);
+        this.#parts.series.forget();
+      },
+    ),
+    horizon: reading(bodyOf('horizon'), (horizon) => {
+      this.put(); // What follows reads the tables.
+      this.#rest = this.#reach(horizon);
+    }),
+  };
+  /** The rest of a horizon that is being applied: it may take more than one transaction. */
+  #rest: Generator<undefined, void> | undefined;
+
+  constructor(parts: EntryParts) {
+    this.#parts = parts;
+  }
+
+  get #settings(): ReplicaSettings {
+    return this.#parts.state.get('settings') ?? defaultSettings;
+  }
+
+  /** Whether this program knows what an entry says. */
+  knows(entry: Entry): boolean {
+    return this.#whyUnknown(entry) === undefined;
+  }
+
+  /**
+   * @param isLate whether the transaction should end
+   * @returns whether the entry is applied; else call it again with the same, in the next transaction
+   * @throws {NewerEntry}
+   */
+  run(entry: Entry, refuse: (refusal: Refusal) => void, isLate: () => boolean): boolean {
+    const unknown = this.#whyUnknown(entry);
+    if (unknown !== undefined) throw new NewerEntry(unknown);
+    const { position, stream, seq, kind } = entry;
+    this.#parts.days.turnTo(position);
+    if (this.#rest === undefined)
+      this.#kinds[kind](entry, (place, reason, row) => {
+        refuse({ position, stream, seq, place, reason, row: JSON.stringify(row) });
+      });
+    while (this.#rest?.next().done === false) if (isLate()) return false;
+    this.#rest = undefined;
+    return true;
+  }
+
+  /** Puts what is in memory only; to be called at the end of the transaction. */
+  put(): void {
+    const { hot, ledger } = this.#parts;
+    for (const part of [hot.measurements, hot.sketches, hot.counts, hot.seen, ledger]) part.put();
+  }
+
+  /** Drops what is in memory: after a commit that failed, the store is the truth. */
+  forget(): void {
+    this.#rest = undefined;
+  }
+
+  /** Why a newer version must have written an entry. */
+  #whyUnknown({ kind, position, body }: Entry): string | undefined {
+    const format = kind === 'delta' ? laterFormat(body) : undefined;
+    if (Object.hasOwn(this.#kinds, kind) && format === undefined) return undefined;
+    const why = format === undefined ? `it says "${kind}"` : `its format is ${format}`;
+    return `Cannot apply entry ${position} of the log: a newer version of flagmeter wrote it (${why}); update this node`;
+  }
+
+  #addDelta(entry: Entry, refuse: Refuse): void {
+    const { state, series } = this.#parts;
+    const facts = this.#streamOf(entry.stream);
+    if (entry.seq <= facts.seq) {
+      refuse('delta', `delta ${facts.seq} of its stream came before it`, null);
+      return;
+    }
+    const delta = read(entry, (body) => decodeDelta(body, refuse), refuse);
+    const { through, since, version } = delta ?? facts;
+    state.set(`stream:${entry.stream}`, { ...facts, seq: entry.seq, through, since, version });
+    if (delta === undefined) return;
+    series.turnTo(facts.number);
+    applyDelta(this.#parts, delta, this.#settings.identities, refuse);
+  }
+
+  #streamOf(stream: string): StreamFacts {
+    const { state } = this.#parts;
+    const known = state.get(`stream:${stream}`);
+    if (known !== undefined) return known;
+    const number = (state.get('streams') ?? 0) + 1;
+    state.set('streams', number);
+    return { number, seq: 0, through: 0, since: 0, version: 0 };
+  }
+
+  #addMint(mint: LoggedMint, refuse: Refuse): void {
+    const { store, erased } = this.#parts;
+    if (!isMint(mint)) refuse('mint', 'it is no mint', null);
+    else if (!erased.hasApplication(mint.application)) putHashedMint(store, mint);
+  }
+
+  /** Drops what is remembered for what may still come, and what is over its retention. It may be begun again. */
+  *#reach({ through, since, now, open, nodes }: Horizon): Generator<undefined, void> {
+    const { state, messages, forgotten } = this.#parts;
+    state.set('reached', { through, now, nodes });
+    forgotten.end(since);
+    while (messages.forget(through, stepLimit) > 0) yield;
+    if (open !== undefined) yield* this.#endStreams(new Set(open));
+    const hour = Math.floor(now / hourMs);
+    if (hour <= (state.get('retired') ?? 0)) return;
+    yield* retire(this.#parts, this.#settings, hour * hourMs);
+    state.set('retired', hour);
+  }
+
+  *#endStreams(open: ReadonlySet<string>): Generator<undefined, void> {
+    const { state, series } = this.#parts;
+    for (const stream of state.streams()) {
+      const facts = state.get(`stream:${stream}`)!;
+      if (open.has(stream) || facts.isClosed) continue;
+      while (series.remove(facts.number, stepLimit) > 0) yield;
+      state.set(`stream:${stream}`, { ...facts, isClosed: true });
+    }
+  }
+}
+
+const bodyOf =
+  <Kind extends keyof EntryBodies>(kind: Kind) =>
+  (body: Buffer) =>
+    decodeBody(kind, body);
+
+/** @param apply is given what the body says, if it can be read */
+function reading<T>(
+  decode: (body: Buffer) => T,
+  apply: (content: T, entry: Entry, refuse: Refuse) => void,
+): ApplyKind {
+  return (entry, refuse) => {
+    const content = read(entry, decode, refuse);
+    if (content !== undefined) apply(content, entry, refuse);
+  };
+}
+
+/** Reads a body; one that cannot be read is a refused row, so that it does not stop the log. */
+function read<T>(entry: Entry, decode: (body: Buffer) => T, refuse: Refuse): T | undefined {
+  try {
+    return decode(entry.body);
+  } catch (error) {
+    refuse(entry.kind, `it cannot be read: ${(error as Error).message}`, null);
+    return undefined;
+  }
+}
+
+function isMint({ application, digest, hash, expiresAt, profile }: LoggedMint): boolean {
+  const isHashed = digest.length === 16 && hash.length === 32;
+  return (
+    isHashed && Number.isSafeInteger(application) && Number.isFinite(expiresAt) && typeof profile === 'string'
+  );
+}

@@ -1,0 +1,99 @@
+import { minuteOf, minutesPerDay, seriesPerEnvironment } from '../storage/lmdb/blocks.ts';
+import type { ReplicaStore } from '../storage/lmdb/replica-store.ts';
+import { readAt, type Snapshot } from '../storage/lmdb/snapshot.ts';
+import type { ReplicaState } from './replica-state.ts';
+
+/**
+ * The position of the last entry that changed a day of an environment, for each of them. Reports that were made of a day before
+ * are made again when an entry comes late.
+ *
+ * Table `replica`: key: `day:`, the number of the environment, `:`, the day since the epoch; value: the position. A program that
+ * does not know these rows leaves them as they are, so `daysMarked` says up to where they are right, and `daysUnmarked` up to where
+ * some are missing.
+ */
+export class ChangedDays {
+  readonly #store: Pick<ReplicaStore, 'replica'>;
+  readonly #state: ReplicaState;
+  /** By environment and day, in one number. */
+  readonly #changed = new Map<number, number>();
+  #position = 0;
+  #last = -1;
+
+  constructor(store: Pick<ReplicaStore, 'replica'>, state: ReplicaState) {
+    this.#store = store;
+    this.#state = state;
+  }
+
+  /** Notes the entry that is applied next. */
+  turnTo(position: number): void {
+    this.#position = position;
+    this.#last = -1;
+  }
+
+  /** Notes a bucket that a series counts in. It is called for each cell, and a delta has many cells of few days. */
+  add(ref: number, bucket: number): void {
+    this.addDay(ref, Math.floor(minuteOf(bucket) / minutesPerDay));
+  }
+
+  addDay(ref: number, day: number): void {
+    const place = Math.floor(ref / seriesPerEnvironment) * daysPerEnvironment + day;
+    if (place === this.#last) return;
+    this.#last = place;
+    this.#changed.set(place, this.#position);
+  }
+
+  /** Puts what is in memory. Call it in the transaction that applies the entries. @param applied before them, and after them */
+  put(applied: { readonly before: number; readonly after: number }): void {
+    if ((this.#state.get('daysMarked') ?? 0) !== applied.before)
+      this.#state.set('daysUnmarked', applied.before);
+    this.#state.set('daysMarked', applied.after);
+    this.#putDays();
+  }
+
+  /** Drops the days of an environment before one. Call it in a transaction. */
+  remove(environment: number, before = Number.POSITIVE_INFINITY): void {
+    this.#putDays();
+    const prefix = `${daysPrefix}${environment}`;
+    const range = { start: Buffer.from(`${prefix}:`), end: Buffer.from(`${prefix};`) };
+    const keys = Array.from(this.#store.replica.getKeys(range), (key) => Buffer.from(key));
+    for (const key of keys) if (placeIn(key).day < before) this.#store.replica.removeSync(key);
+  }
+
+  forget(): void {
+    this.#changed.clear();
+    this.#last = -1;
+  }
+
+  #putDays(): void {
+    for (const [place, position] of this.#changed) {
+      const [environment, day] = [Math.floor(place / daysPerEnvironment), place % daysPerEnvironment];
+      const key = Buffer.from(`${daysPrefix}${environment}:${day}`);
+      this.#store.replica.putSync(key, Buffer.from(String(position)));
+    }
+    this.forget();
+  }
+}
+
+/** A day of an environment, and the position of the last entry that changed it. */
+export interface ChangedDay {
+  readonly environment: number;
+  /** Since the epoch. */
+  readonly day: number;
+  readonly position: number;
+}
+
+/** All days that are noted, as a snapshot has them. */
+export function* changedDays(store: Pick<ReplicaStore, 'replica'>, at: Snapshot): Generator<ChangedDay> {
+  const range = { start: Buffer.from(daysPrefix), end: Buffer.from('day;') };
+  for (const { key, value } of store.replica.getRange({ ...range, ...readAt(at) }))
+    yield { ...placeIn(key), position: Number(value.toString()) };
+}
+
+/** More than there are until the year 2300. */
+const daysPerEnvironment = 2 ** 17;
+const daysPrefix = 'day:';
+
+function placeIn(key: Buffer): { readonly environment: number; readonly day: number } {
+  const [, environment, day] = key.toString().split(':');
+  return { environment: Number(environment), day: Number(day) };
+}

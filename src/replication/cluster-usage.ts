@@ -1,0 +1,272 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { MessageChannel, Worker } from 'node:worker_threads';
+import { ApiError, engineAway } from '../contract/errors.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { Histogram } from '../runtime/histogram.ts';
+import type { Maintenance } from '../storage/aggregate/maintain.ts';
+import type { Batch } from '../storage/commit/batch.ts';
+import type { Committer } from '../storage/commit/committer.ts';
+import { foldsLate, maxUnfoldedBytes } from '../storage/commit/embedded-usage.ts';
+import type { Envelope, Forgotten } from '../storage/commit/envelope.ts';
+import type { Lane } from '../storage/commit/lane.ts';
+import type {
+  Freshness,
+  NodeStatus,
+  UsageEngine,
+  UsageEngineStatus,
+  UsageReadiness,
+} from '../storage/commit/usage-engine.ts';
+import type { Mint } from '../storage/lmdb/instances.ts';
+import type { Deletion } from '../storage/lmdb/records.ts';
+import type { StoreHealth } from '../storage/lmdb/store-health.ts';
+import type { UsageStore } from '../storage/lmdb/usage.ts';
+import type { SetAside } from './adoption/set-aside.ts';
+import { linkAt } from './link.ts';
+import { loggedMint } from './log-bodies.ts';
+import type { NodeTold, Refuses } from './node-parts.ts';
+import { errorOf, type Failure, PortCalls } from './port-calls.ts';
+import type { ReplicaWorkerStart } from './replica-worker.ts';
+import type { SealOutcome, SealRequest } from './seal.ts';
+import type { Spool } from './spool.ts';
+import type { SpoolCommitter } from './spool-committer.ts';
+
+export interface ClusterUsageDeps {
+  /** The compiled `cluster/replica-worker`. */
+  readonly workerFile: string;
+  readonly start: Omit<ReplicaWorkerStart, 'delays'>;
+  readonly spool: Spool;
+  /** Its stream is open: it has done a first step. */
+  readonly committer: SpoolCommitter;
+  /** The replica, for reading. */
+  readonly store: UsageStore;
+  readonly digestSecret: Buffer;
+  readonly setAside: SetAside;
+  /** What the end of the process may take for shipping the rest. */
+  readonly goodbyeMs: number;
+  readonly health: Pick<StoreHealth, 'ready' | 'failed'>;
+  readonly clock: Clock;
+  /** The thread has failed: nothing would be shipped any more. */
+  readonly fatal: (reason: string) => void;
+  /** The version of the accounts that this node shows. */
+  readonly accountsVersion: () => number;
+  laneOf(application: number): Pick<Lane, 'submit' | 'settled'>;
+}
+
+const storeFails = 'the store cannot take data; see the log';
+const joining = 'this node has not joined the engine yet';
+const away = 'this node cannot follow the engine; see the log';
+/** A node that has not been heard of for this long does not run, or cannot reach the engine. */
+const silentMs = 10_000;
+const refusals: Readonly<Record<Refuses, string>> = {
+  copied:
+    'another process has used a copy of the data directory of this node: start it with an empty directory',
+  closed: 'the stream of this node was closed: restart it, and it ships what it has kept',
+};
+
+/**
+ * Keeps usage in a log that several machines share. What this node counts goes to its spool, and from there into the log; the
+ * replica, which reports read, is what the log says. A thread of its own stands between them: see `ReplicaNode`.
+ */
+export class ClusterUsage implements UsageEngine {
+  readonly store: UsageStore;
+  readonly counted;
+  readonly digestSecret: Buffer;
+  readonly committers: readonly Committer[];
+  readonly resolvesLater = true;
+  readonly delays = { replica: Histogram.shared() };
+  readonly #deps: ClusterUsageDeps;
+  readonly #calls: PortCalls;
+  readonly #ended: Promise<void>;
+  #told: NodeTold;
+  #isFull = false;
+  #hasEnded = false;
+  #isClosing = false;
+  #hasCommitted = false;
+  /** The committer is closed, or about to be: nothing can be sealed any more. */
+  #isOver = false;
+  #onTold: () => void = () => {};
+  #onForgotten: () => void = () => {};
+
+  constructor(deps: ClusterUsageDeps) {
+    this.#deps = deps;
+    this.#told = untold(deps.start, deps.clock.now());
+    this.store = deps.store;
+    this.counted = deps.spool.store;
+    this.digestSecret = deps.digestSecret;
+    this.committers = [this.#shippingAtItsEnd(deps.committer)];
+    const { port1, port2 } = new MessageChannel();
+    const worker = new Worker(deps.workerFile, {
+      workerData: { ...deps.start, delays: this.delays.replica.memory, port: port2 },
+      transferList: [port2],
+    });
+    this.#calls = new PortCalls(port1, {
+      seal: (request: never) => this.#seal(request),
+      told: (told: never) => this.#hear(told),
+      storeFailed: (failure: Failure) => deps.health.failed(errorOf(failure)),
+      forgotten: () => this.#onForgotten(),
+      setAside: () => deps.setAside.keep('usage'),
+    });
+    this.#ended = new Promise((resolve) => {
+      worker.once('error', (error) => resolve(this.#end(error.message)));
+      worker.once('exit', () => resolve(this.#end('its thread has ended')));
+    });
+  }
+
+  /**
+   * Resolves when this node has joined the engine: true; or false when the engine was away for `ms`.
+   * @throws {Error} when this process must not use this data directory with this engine; it says why, and what to do
+   */
+  joined(ms: number): Promise<boolean> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => resolve(false), ms).unref();
+      this.#onTold = () => {
+        const { refusal, isJoined } = this.#told;
+        if (refusal === undefined && !isJoined && !this.#hasEnded) return;
+        clearTimeout(timer);
+        this.#onTold = () => {};
+        if (refusal !== undefined) reject(new Error(refusal));
+        else resolve(isJoined);
+      };
+      this.#onTold();
+    });
+  }
+
+  /** @param listener is called when some node has forgotten a person: nothing of them may be remembered then */
+  onForgotten(listener: () => void): void {
+    this.#onForgotten = listener;
+  }
+
+  /** Counts of the log are carried to wider cells here; what decides the content of replicas, the log says. */
+  async maintain(_application: number, step: Maintenance): Promise<number> {
+    if (step.task === 'deletion') return 0;
+    return (await this.#calls.call('maintain', step)) as number;
+  }
+
+  async keepMint(mint: Mint, application: number, fill: (batch: Batch) => void): Promise<void> {
+    await this.#ask('mint', loggedMint(mint));
+    await this.#deps.laneOf(application).submit(application, fill);
+  }
+
+  async forget(forgotten: Forgotten): Promise<void> {
+    await this.#ask('forget', forgotten);
+  }
+
+  async passed({ application, environments, whole }: Deletion): Promise<boolean> {
+    await this.#ask('erase', { application, environments, whole });
+    return true;
+  }
+
+  peopleOf(): UsageStore {
+    return this.store;
+  }
+
+  async freshen(): Promise<Freshness> {
+    return (await this.#ask('freshen')) as Freshness;
+  }
+
+  refusal(): ApiError | undefined {
+    if (this.#told.refuses !== undefined) return mayNotCount;
+    if (this.#deps.committer.unfolded.bytes > maxUnfoldedBytes) return foldsLate;
+    return this.#isFull ? spoolFull : undefined;
+  }
+
+  readiness(): UsageReadiness {
+    const { refuses, trouble, isJoined } = this.#told;
+    const full = this.#isFull ? 'the spool is full' : undefined;
+    const counting = this.#deps.health.ready ? ((refuses && refusals[refuses]) ?? full) : storeFails;
+    // Unauthenticated senders may read it: the log and the status say which host failed, and why.
+    const managing = trouble === undefined ? (isJoined ? undefined : joining) : away;
+    return { counting, managing: counting ?? managing };
+  }
+
+  status(): UsageEngineStatus {
+    const { clock, setAside } = this.#deps;
+    const { status } = this.#told;
+    const isSilent = ({ state, lastBeat }: NodeStatus) => state === 'up' && clock.now() - lastBeat > silentMs;
+    const nodes = status.nodes.map((node) => (isSilent(node) ? { ...node, state: 'silent' as const } : node));
+    return { ...status, nodes, setAsideBytes: setAside.bytes };
+  }
+
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    if (!this.#hasEnded) await this.#calls.call('close').catch(() => {});
+    await this.#ended;
+    await Promise.all([this.store.lmdb.close(), this.#deps.spool.close()]);
+  }
+
+  /** The error names no host, because the sender may be unauthenticated. The log names the host and the reason. @throws {ApiError} */
+  async #ask(name: string, task?: unknown): Promise<unknown> {
+    try {
+      return await this.#calls.call(name, task);
+    } catch (error) {
+      if (error instanceof ApiError) throw error;
+      throw engineAway();
+    }
+  }
+
+  /** What was admitted before the mark is committed before the step. */
+  async #seal(request: SealRequest): Promise<SealOutcome> {
+    const { committer, accountsVersion, laneOf } = this.#deps;
+    const mark = { ...request.mark, version: accountsVersion() };
+    // The lanes are made after this; until the first commit nothing was answered.
+    if (this.#hasCommitted) await laneOf(0).settled();
+    try {
+      return await committer.seal({ ...request, mark });
+    } catch (error) {
+      if (!this.#isOver) this.#deps.health.failed(error); // As when a batch is not kept: what fails next may seem to succeed.
+      throw error;
+    }
+  }
+
+  #hear(told: NodeTold): void {
+    this.#told = told;
+    const { bytes, maxBytes } = told.status.spool;
+    this.#isFull = bytes >= maxBytes;
+    this.#onTold();
+  }
+
+  /** When the last packet is on disk, all is shipped before the committer goes. */
+  #shippingAtItsEnd(committer: SpoolCommitter): Committer {
+    const close = async () => {
+      await Promise.race([
+        this.#calls.call('end').catch(() => {}),
+        pause(this.#deps.goodbyeMs, undefined, { ref: false }),
+      ]);
+      this.#isOver = true;
+      await committer.close();
+    };
+    const commit = (envelope: Envelope) => {
+      this.#hasCommitted = true;
+      return committer.commit(envelope);
+    };
+    return { ...committer, commit, close };
+  }
+
+  #end(reason: string): void {
+    if (!this.#isClosing && !this.#hasEnded)
+      this.#deps.fatal(`the thread that ships what was counted failed: ${reason}`);
+    this.#hasEnded = true;
+    this.#calls.end(reason);
+    this.#onTold();
+  }
+}
+
+/** What is known before the thread tells anything. */
+function untold({ facts, maxSpoolBytes }: ClusterUsageDeps['start'], now: number): NodeTold {
+  return {
+    ...{ isJoined: false, refusal: undefined, trouble: undefined, refuses: undefined },
+    status: {
+      ...{ directory: facts.directory, engine: linkAt(now), nodes: [], completeThrough: 0, rebases: 0 },
+      spool: { bytes: 0, maxBytes: maxSpoolBytes, oldestUnshipped: undefined },
+      refused: { rows: 0, latest: [] },
+      log: { trimmed: 0, bytes: 0, oldest: undefined },
+    },
+  };
+}
+
+const spoolFull = new ApiError(
+  'spool_full',
+  'The spool is full: PostgreSQL is not accepting data; send it again later',
+  5,
+);
+const mayNotCount = new ApiError('store_unavailable', 'This node may not count; see its log', 5);

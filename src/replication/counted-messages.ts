@@ -1,0 +1,53 @@
+import { keysIn } from '../storage/lmdb/key-prefix.ts';
+import { type Message, messageLifeMs, putMessage, takeMessages } from '../storage/lmdb/messages.ts';
+import type { ReplicaStore } from '../storage/lmdb/replica-store.ts';
+import { maxSkewMs } from './postgres/shared-clock.ts';
+
+const identityBytes = 16;
+const timeBytes = 6;
+
+/**
+ * Messages that were counted, whichever node they were sent to. The first in the order of the log counts; others of the same
+ * identity within ten minutes of it, earlier or later, do not. They are forgotten only when no stream can bring one any more.
+ *
+ * `messageTimes`: key: identity (16), time (u48, Unix ms, big-endian); the value is empty. The table `messages` has the same by time.
+ */
+export class CountedMessages {
+  readonly #store: ReplicaStore;
+
+  constructor(store: ReplicaStore) {
+    this.#store = store;
+  }
+
+  /** Whether a message counts; then it is remembered. Call it in a transaction. */
+  add(message: Message): boolean {
+    const { identity, at } = message;
+    const [from, to] = [at - messageLifeMs + 1, at + messageLifeMs];
+    const range = { start: keyOf(identity, from), end: keyOf(identity, to), limit: 1 };
+    if (keysIn(this.#store.messageTimes, range).length > 0) return false;
+    this.#store.messageTimes.putSync(keyOf(identity, at), nothing);
+    putMessage(this.#store, message);
+    return true;
+  }
+
+  /**
+   * Forgets messages, the oldest first. Call it in a transaction.
+   * @param through all streams have brought what they answered before this time (the engine's clock, Unix ms)
+   * @returns how many, at most `limit`
+   */
+  forget(through: number, limit: number): number {
+    // A message has the time of its node's clock.
+    const taken = takeMessages(this.#store, through - messageLifeMs - maxSkewMs, limit);
+    for (const { identity, at } of taken) this.#store.messageTimes.removeSync(keyOf(identity, at));
+    return taken.length;
+  }
+}
+
+const nothing = Buffer.alloc(0);
+
+function keyOf(identity: Uint8Array, at: number): Buffer {
+  const key = Buffer.allocUnsafe(identityBytes + timeBytes);
+  key.set(identity, 0);
+  key.writeUIntBE(Math.min(2 ** 48 - 1, Math.max(0, Math.floor(at))), identityBytes, timeBytes);
+  return key;
+}

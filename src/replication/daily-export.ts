@@ -1,0 +1,196 @@
+import { setImmediate } from 'node:timers/promises';
+import type { Clock } from '../runtime/clock.ts';
+import { bucketWidth, minutesPerDay, placeOf, rawBlocks } from '../storage/lmdb/blocks.ts';
+import type { ReplicaStore } from '../storage/lmdb/replica-store.ts';
+import { horizonsAt, type Retention } from '../storage/lmdb/retention.ts';
+import { chunkKeyFrom } from '../storage/lmdb/sketches.ts';
+import { openSnapshot, readAt, type Snapshot } from '../storage/lmdb/snapshot.ts';
+import { type ChangedDay, changedDays } from './changed-days.ts';
+import { type DailyRow, dailyRows } from './daily-rows.ts';
+import { DailyTables, type DayRange, type WrittenUntil } from './daily-tables.ts';
+import { type Applied, nothingApplied } from './entry.ts';
+import type { EngineSession } from './postgres/connection.ts';
+import { ReplicaState } from './replica-state.ts';
+import { environmentsOf } from './retire.ts';
+
+export interface DailyExportDeps {
+  readonly session: EngineSession;
+  readonly store: ReplicaStore;
+  /** Of the node. */
+  readonly directory: string;
+  readonly clock: Pick<Clock, 'monotonic'>;
+  /** What the node has by now; `undefined` while it is not at the end of the log. */
+  readonly progress: () => ExportProgress | undefined;
+  readonly isEnding: () => boolean;
+}
+
+export interface ExportProgress {
+  /** All that any node has answered before this time is in the replica, Unix ms. */
+  readonly completeThrough: number;
+  /** The engine's clock, Unix ms. */
+  readonly now: number;
+  readonly retention: Retention;
+}
+
+/** What a round has done. */
+export interface Exported {
+  /** Days of environments. */
+  readonly days: number;
+  readonly rows: number;
+}
+
+const dayMs = 86_400_000;
+/** Rows of one statement. */
+const stepRows = 500;
+/** Reading pauses after this time, so that the node goes on. */
+const turnMs = 2;
+
+/**
+ * Writes the usage of days that are over into tables of the engine, for programs that read SQL, as far as it is due. One node at a
+ * time does it, under a lease. Several at once, or one that was killed, do no harm: each row is what a replica says at a position
+ * of the log, and an earlier position never replaces a later one.
+ * @returns undefined when another node does it, or this one is not at the end of the log
+ */
+export async function exportDays(deps: DailyExportDeps): Promise<Exported | undefined> {
+  const progress = deps.progress();
+  if (progress === undefined) return undefined;
+  const { completeThrough, now, retention } = progress;
+  const range = {
+    from: Math.floor(horizonsAt(now, retention).days / minutesPerDay),
+    to: Math.floor(completeThrough / dayMs) - 1,
+  };
+  const tables = new DailyTables(deps.session, deps.directory);
+  const written = await tables.lease();
+  if (written === undefined) return undefined;
+  await tables.removeGone(range.from);
+  const { applied, due } = await findDue(deps, tables, written, range);
+  let rows = 0;
+  for (const each of due) {
+    if (deps.isEnding()) return undefined;
+    rows += await writeDay(deps, tables, each);
+  }
+  const day = Math.max(written.day, range.to);
+  if (applied.position > written.position || day > written.day)
+    await tables.advance(written, { ...applied, day });
+  return { days: due.length, rows };
+}
+
+/** The days to write, the latest first, without those that an earlier attempt has written. */
+async function findDue(
+  deps: DailyExportDeps,
+  tables: DailyTables,
+  written: WrittenUntil,
+  range: DayRange,
+): Promise<{ readonly applied: Applied; readonly due: readonly ChangedDay[] }> {
+  const found = new Map<string, ChangedDay>();
+  const applied = await reading(deps.store, async (at, applied) => {
+    for await (const due of slowly(deps, dueDays(deps.store, written, range, at))) {
+      const key = `${due.environment} ${due.day}`;
+      if ((found.get(key)?.position ?? -1) < due.position) found.set(key, due);
+    }
+    return applied;
+  });
+  const latestFirst = [...found].sort(([, a], [, b]) => b.day - a.day);
+  const [latest, earliest] = [latestFirst[0], latestFirst.at(-1)];
+  if (latest === undefined) return { applied, due: [] };
+  const there = await tables.positions({ from: earliest![1].day, to: latest[1].day });
+  const due = latestFirst.filter(([key, { position }]) => (there.get(key) ?? 0) < position);
+  return { applied, due: due.map(([, each]) => each) };
+}
+
+/** Writes a day of an environment. @returns rows */
+function writeDay(
+  deps: DailyExportDeps,
+  tables: DailyTables,
+  { environment, day }: ChangedDay,
+): Promise<number> {
+  return reading(deps.store, async (at, applied) => {
+    const place = { environment, day, applied };
+    await tables.begin(place);
+    let rows = 0;
+    let waiting: DailyRow[] = [];
+    const put = async () => {
+      await tables.put(place, waiting);
+      rows += waiting.length;
+      waiting = [];
+    };
+    for await (const row of slowly(deps, dailyRows(deps.store, environment, day, at))) {
+      waiting.push(row);
+      if (waiting.length === stepRows) await put();
+    }
+    if (waiting.length > 0) await put();
+    await tables.finish(place);
+    return rows;
+  });
+}
+
+/** @param read is given a snapshot, and the last entry that is in it */
+async function reading<T>(
+  store: ReplicaStore,
+  read: (at: Snapshot, applied: Applied) => Promise<T>,
+): Promise<T> {
+  const at = openSnapshot(store.lmdb);
+  try {
+    return await read(at, new ReplicaState(store, at).get('own:applied') ?? nothingApplied);
+  } finally {
+    at.done();
+  }
+}
+
+async function* slowly<T>({ clock }: DailyExportDeps, steps: Iterable<T | undefined>): AsyncGenerator<T> {
+  let until = clock.monotonic() + turnMs;
+  for (const step of steps) {
+    if (step !== undefined) yield step;
+    if (clock.monotonic() < until) continue;
+    await setImmediate();
+    until = clock.monotonic() + turnMs;
+  }
+}
+
+/**
+ * Finds the days of a range that are to be written, with the position that what is written of them has to have. `undefined` is
+ * a pause.
+ */
+function* dueDays(
+  store: ReplicaStore,
+  written: WrittenUntil,
+  { from, to }: DayRange,
+  at: Snapshot,
+): Generator<ChangedDay | undefined> {
+  const state = new ReplicaState(store, at);
+  const applied = state.get('own:applied')?.position ?? 0;
+  const isMarked = (state.get('daysMarked') ?? 0) === applied;
+  const unmarked = isMarked ? (state.get('daysUnmarked') ?? 0) : applied;
+  const isDue = ({ day, position }: ChangedDay) => position > written.position || day > written.day;
+  for (const changed of changedDays(store, at)) {
+    const { day } = changed;
+    yield day >= from && day <= to && isDue(changed) ? changed : undefined;
+  }
+  if (unmarked === 0) return;
+  const first = unmarked > written.position ? from : Math.max(from, written.day + 1);
+  for (const environment of environmentsOf(store)) {
+    for (let day = first; day <= to; day += 1) {
+      day = nextDay(store, environment, day, at);
+      yield day <= to ? { environment, day, position: unmarked } : undefined;
+    }
+  }
+}
+
+const lastMinute = 2 ** 32 - 1;
+
+/** The first day from one on of which an environment has counts or users. */
+function nextDay(store: ReplicaStore, environment: number, day: number, at: Snapshot): number {
+  let next = Number.POSITIVE_INFINITY;
+  const places = { from: placeOf(day * minutesPerDay), to: placeOf(lastMinute) };
+  for (const width of Object.values(bucketWidth)) {
+    for (const block of rawBlocks(store.counts, environment, width, places, at)) {
+      next = Math.min(next, Math.floor(block.minute / minutesPerDay));
+      break;
+    }
+  }
+  const range = { start: chunkKeyFrom(environment, day), end: chunkKeyFrom(environment + 1, 0), limit: 1 };
+  const [key] = Array.from(store.sketches.getKeys({ ...range, ...readAt(at) }), (each) =>
+    each.readUInt32BE(4),
+  );
+  return Math.min(next, key ?? next);
+}

@@ -1,0 +1,260 @@
+import { isName } from '../contract/names.ts';
+import { greatestCouponRank, greatestRank } from '../storage/aggregate/hyperloglog.ts';
+import { minuteOf, seriesPerEnvironment, widthOf } from '../storage/lmdb/blocks.ts';
+import type { LedgerExample } from '../storage/lmdb/ledger.ts';
+import type { Sender } from '../storage/lmdb/senders.ts';
+import { featureItself, type SeriesName } from '../storage/lmdb/series.ts';
+import {
+  chunkValueBytes,
+  environmentOrdinal,
+  formCoupons,
+  formRegisters,
+  maxCoupons,
+  readChunk,
+} from '../storage/lmdb/sketches.ts';
+
+/** A body that is no delta of a format that this program knows, or one with a number, length or name that no node writes. */
+export class DeltaUnreadable extends Error {
+  override readonly name = 'DeltaUnreadable';
+}
+
+/** Whether a number can be in a column of rows. */
+type IsValid = (value: number) => boolean;
+
+/** Whole numbers from 0 to below a limit. */
+export const whole = (limit: number): IsValid => {
+  return (value) => Number.isInteger(value) && value >= 0 && value < limit;
+};
+export const isWord = whole(2 ** 32);
+export const isValue: IsValid = Number.isFinite;
+export const isPosition = whole(2 ** 53);
+export const isSequence: IsValid = (value) => isPosition(value) && value > 0;
+export const isMinute = isWord;
+/** A series, or an environment as a whole. */
+export const isAnyRef = whole(2 ** 32 * seriesPerEnvironment);
+export const isRef: IsValid = (value) => isAnyRef(value) && value % seriesPerEnvironment < environmentOrdinal;
+export const isOrdinal = whole(environmentOrdinal);
+export const isAnyOrdinal = whole(seriesPerEnvironment);
+export const isBucket: IsValid = (value) =>
+  isPosition(value) && widthOf(value) <= 2 && isWord(minuteOf(value));
+export const isAmount: IsValid = (value) => isValue(value) && value >= 0;
+
+/** @throws {DeltaUnreadable} */
+function fail(what: string): never {
+  throw new DeltaUnreadable(`its ${what} cannot be`);
+}
+
+/** Is told of a row that is left out. Without it, a row that cannot be makes all of the delta unreadable. */
+export type RefuseRow = (place: string, reason: string, row: string) => void;
+
+/** A value of a delta: how it crosses, and what it may be. */
+export interface Column<T> {
+  pack(value: T): unknown;
+  /** Reads what this node has packed. Nothing is checked. */
+  unpack(packed: unknown): T;
+  /**
+   * Reads what anyone has packed.
+   * @param name that of the value, for people
+   * @throws {DeltaUnreadable}
+   */
+  read(packed: unknown, name: string, refuse: RefuseRow | undefined): T;
+}
+
+/** What a column holds. */
+export type Of<C> = C extends Column<infer T> ? T : never;
+
+/** The columns of a row by their names, in the order in which they cross. */
+type Columns<T> = { readonly [Name in keyof T]: Column<T[Name]> };
+
+/** A value that crosses as it is. */
+function plain<T>(read: Column<T>['read']): Column<T> {
+  return { pack: (value) => value, unpack: (packed) => packed as T, read };
+}
+
+/** A value that crosses as it is, when it is valid. */
+function valid<T>(isValid: (value: unknown) => boolean): Column<T> {
+  return plain((packed, name) => (isValid(packed) ? (packed as T) : fail(name)));
+}
+
+/** A number. */
+export function number(isValid: IsValid): Column<number> {
+  return valid((value) => typeof value === 'number' && isValid(value));
+}
+
+/** A text that is not empty. */
+export function text(longest: number): Column<string> {
+  return valid((value) => typeof value === 'string' && value.length > 0 && value.length <= longest);
+}
+
+/** Bytes, so many. */
+export function bytes(length: number): Column<Uint8Array> {
+  return valid((value) => value instanceof Uint8Array && value.length === length);
+}
+
+/** Flat rows, each column with its check. @param place where their rows are refused, when it is not their name */
+export function numbers(columns: readonly IsValid[], place?: string): Column<readonly number[]> {
+  const width = columns.length;
+  const isRight = (each: unknown, at: number) => typeof each === 'number' && columns[at % width]!(each);
+  return plain((packed, name, refuse) => {
+    const found = list(packed, name);
+    if (found.length % width === 0 && found.every(isRight)) return found as number[];
+    const what = place ?? name;
+    if (refuse === undefined) fail(what);
+    const kept: number[] = [];
+    for (let at = 0; at < found.length; at += width) {
+      const row = found.slice(at, at + width);
+      if (row.length === width && row.every(isRight)) kept.push(...(row as number[]));
+      else refuse(what, `its ${what} cannot be`, textOf(row));
+    }
+    return kept;
+  });
+}
+
+/** A row, which crosses as a list of its values. */
+export function row<T>(columns: Columns<T>): Column<Readonly<T>> {
+  const names = Object.keys(columns) as (keyof T & string)[];
+  const rowOf = (cells: unknown[], read: (name: keyof T & string, cell: unknown) => unknown) =>
+    Object.fromEntries(names.map((name, at) => [name, read(name, cells[at])])) as T;
+  return {
+    pack: (value) => names.map((name) => columns[name].pack(value[name])),
+    unpack: (packed) => rowOf(packed as unknown[], (name, cell) => columns[name].unpack(cell)),
+    read: (packed, what, refuse) =>
+      rowOf(list(packed, what, names.length), (name, cell) => columns[name].read(cell, name, refuse)),
+  };
+}
+
+/** Rows, each read by itself. @param check looks at what two columns have to do with each other */
+export function rows<T>(
+  columns: Columns<T>,
+  check?: (each: Readonly<T>) => void,
+): Column<readonly Readonly<T>[]> {
+  const each = row(columns);
+  return {
+    pack: (values) => values.map((value) => each.pack(value)),
+    unpack: (packed) => (packed as unknown[]).map((value) => each.unpack(value)),
+    read: (packed, name, refuse) => {
+      const found: Readonly<T>[] = [];
+      for (const value of list(packed, name)) {
+        try {
+          const read = each.read(value, name, refuse);
+          check?.(read);
+          found.push(read);
+        } catch (error) {
+          if (refuse === undefined || !(error instanceof DeltaUnreadable)) throw error;
+          refuse(name, error.message, textOf(value));
+        }
+      }
+      return found;
+    },
+  };
+}
+
+/** A list, of so many values. @throws {DeltaUnreadable} */
+function list(value: unknown, what: string, length?: number): unknown[] {
+  return Array.isArray(value) && (length === undefined || value.length === length) ? value : fail(what);
+}
+
+const longestRow = 1000;
+
+/** A row for people, whatever it is. */
+function textOf(row: unknown): string {
+  const plain = (_: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);
+  return (JSON.stringify(row, plain) ?? typeof row).slice(0, longestRow);
+}
+
+/** A feature's variant, of which the feature itself is one; a metric; or a metric of a variant. */
+export const seriesNames = valid<SeriesName>((parts) => {
+  if (!Array.isArray(parts) || parts.length < 1 || parts.length > 3) return false;
+  return parts.every((part: unknown, at) => {
+    const isItself = part === featureItself && at === 1 && parts.length === 2;
+    return typeof part === 'string' && (isItself || isName(part));
+  });
+});
+
+/** Bytes of a chunk of a sketch, whose content `checkChunk` looks at. */
+export const chunkBytes = valid<Uint8Array>((value) => {
+  if (!(value instanceof Uint8Array)) return false;
+  const { length } = value;
+  if (value[0] === formRegisters) return length === chunkValueBytes;
+  return value[0] === formCoupons && length % 4 === 1 && length > 1 && length <= 1 + 4 * maxCoupons;
+});
+
+/** A chunk has what `writeChunk` encodes. @throws {DeltaUnreadable} */
+export function checkChunk({ chunk, value }: { readonly chunk: number; readonly value: Uint8Array }): void {
+  const content = readChunk(Buffer.from(value.buffer, value.byteOffset, value.length));
+  if (content.registers?.some((rank) => rank > greatestRank)) fail('sketches');
+  let before = -1;
+  for (const coupon of content.coupons ?? []) {
+    const [prefix, rank] = [coupon >>> 6, coupon & 63];
+    if (prefix <= before || coupon >>> 27 !== chunk || rank === 0 || rank > greatestCouponRank)
+      fail('sketches');
+    before = prefix;
+  }
+}
+
+const transportNames: readonly unknown[] = ['http', 'grpc', 'grpc-web'];
+const routeNames: readonly unknown[] = ['telemetry', 'usage', 'metrics'];
+const outcomes: readonly unknown[] = ['accepted', 'refused', 'noted'];
+/** Longer than any text of a sender that is kept. */
+const longestText = 4096;
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= longestText;
+}
+
+function isTextOrNull(value: unknown): boolean {
+  return value === null || isText(value);
+}
+
+export const shownText = valid<string>(isText);
+export const shownTextOrNull = valid<string | null>(isTextOrNull);
+export const transports = valid<Sender['transport']>((value) => transportNames.includes(value));
+export const routes = valid<Sender['route']>((value) => routeNames.includes(value));
+
+/** The text of a subject becomes part of a stored row, so it is exactly what `subjectText` writes. */
+export const subjects = valid<string>((subject) => {
+  const fields = parseJson(subject, 4 * longestText);
+  if (!Array.isArray(fields) || fields.length !== 8) return false;
+  const [environment, transport, route, outcome, status, code, userAgent, instance] = fields;
+  const isSubject =
+    (environment === null || isWord(environment as number)) &&
+    transportNames.includes(transport) &&
+    [...routeNames, 'identities'].includes(route) &&
+    outcomes.includes(outcome) &&
+    whole(1000)(status as number) &&
+    [code, userAgent, instance].every(isTextOrNull);
+  return isSubject && JSON.stringify(fields) === subject;
+});
+
+const exampleFields: readonly string[] = [
+  'environment',
+  'origin',
+  'keyId',
+  'keyPrefix',
+  'keyType',
+  'detail',
+] satisfies (keyof LedgerExample)[];
+
+/** The example of a line of the ledger, as JSON. */
+export const examples: Column<LedgerExample | null> = {
+  pack: (example) => JSON.stringify(example),
+  unpack: (packed) => JSON.parse(packed as string) as LedgerExample | null,
+  read(packed, name) {
+    const example = parseJson(packed, 16 * longestText);
+    const isObject = typeof example === 'object' && !Array.isArray(example);
+    const isExample = Object.entries(example ?? {}).every(([key, held]) => {
+      return exampleFields.includes(key) && isText(held);
+    });
+    return isObject && isExample ? example : fail(name);
+  },
+};
+
+/** Parses a JSON text of limited length. Returns `undefined` if it is longer or not valid. */
+function parseJson(value: unknown, longest: number): unknown {
+  if (typeof value !== 'string' || value.length > longest) return undefined;
+  try {
+    return JSON.parse(value);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,116 @@
+import { ApiError } from '../contract/errors.ts';
+import type { EntryKind } from './entry.ts';
+import { type EntryBodies, encodeBody, type Horizon, type LoggedMint } from './log-bodies.ts';
+import type { EngineSession } from './postgres/connection.ts';
+import { newLogId } from './postgres/log-id.ts';
+import { engineNow } from './postgres/shared-clock.ts';
+import type { Statement } from './postgres/statement.ts';
+
+interface NewEntry {
+  readonly body: Buffer;
+  /** Of a delta. */
+  readonly seq?: number;
+}
+
+/**
+ * Appends entries of one kind, and of one stream if they are deltas: these in the order of their numbers. It fails (division by
+ * zero) when there is no head: an engine that is being restored may not have it yet.
+ */
+export function append(kind: EntryKind, entries: readonly NewEntry[], stream?: string): Statement {
+  const rows = entries.map(
+    (_, at) => `($${3 * at + 5}::bigint, $${3 * at + 6}::bigint, $${3 * at + 7}::bytea)`,
+  );
+  const ids = entries.map(() => newLogId());
+  return {
+    name: `fm-append-${entries.length}`,
+    text: `WITH head AS (
+             UPDATE fm_head SET position = position + $1::bigint, id = $2 WHERE log = 'data' RETURNING position
+           ), added AS (
+             INSERT INTO fm_entry (position, id, at, kind, stream, seq, body)
+             SELECT head.position - $1::bigint + row_number() OVER (ORDER BY entry.seq), entry.id, now(), $3, $4, entry.seq, entry.body
+             FROM head, (VALUES ${rows.join(', ')}) AS entry (id, seq, body)
+           )
+           SELECT max(position) AS position, 1 / count(*) AS appended FROM head`,
+    values: [
+      ...[entries.length, ids.at(-1), kind, stream],
+      ...entries.flatMap(({ seq, body }, at) => [ids[at], seq, body]),
+    ],
+  };
+}
+
+/** Mints that wait. Each holds a request, so they are bounded like those. */
+const maxWaiting = 10_000;
+
+/**
+ * Appends to the log what is no delta. Each of these entries may be there twice without harm, so no fence is needed: who
+ * does not know what became of one sends it again.
+ */
+export class LogAppender {
+  readonly #session: EngineSession;
+  #waiting: LoggedMint[] = [];
+  /** Resolves when those that wait are appended. */
+  #next: Promise<number> | undefined;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(session: EngineSession) {
+    this.#session = session;
+  }
+
+  /**
+   * Mints that wait while a commit is on its way share the next one.
+   * @returns the position of the entry
+   */
+  mint(mint: LoggedMint): Promise<number> {
+    if (this.#waiting.length >= maxWaiting)
+      return Promise.reject(new ApiError('backpressure', 'Too many mints wait for the engine; try again', 1));
+    this.#waiting.push(mint);
+    this.#next ??= this.#last.catch(() => {}).then(() => this.#appendWaiting());
+    this.#last = this.#next;
+    return this.#next;
+  }
+
+  #appendWaiting(): Promise<number> {
+    const mints = this.#waiting;
+    this.#waiting = [];
+    this.#next = undefined;
+    return this.append('mint', mints);
+  }
+
+  /** @returns the position of the entry */
+  async append<Kind extends keyof EntryBodies>(kind: Kind, body: EntryBodies[Kind]): Promise<number> {
+    const statement = append(kind, [{ body: encodeBody(kind, body) }]);
+    const { rows } = await this.#session.query<{ position: bigint }>(statement);
+    return Number(rows[0]!.position);
+  }
+
+  /**
+   * Says up to where all open streams have come, unless some node has said so lately. The head is locked before the streams
+   * are read: what they have shipped by then is in the log before this entry.
+   */
+  horizon(everyMs: number): Promise<boolean> {
+    return this.#session.transaction(async (run) => {
+      const head = await run({
+        name: 'fm-horizon-head',
+        text: `SELECT 1 FROM fm_head WHERE log = 'data' AND NOT EXISTS (
+                 SELECT 1 FROM fm_entry WHERE kind = 'horizon' AND at > now() - $1 * interval '1 ms'
+                 AND position > (SELECT position FROM fm_head WHERE log = 'data') - 10000
+               ) FOR UPDATE`,
+        values: [everyMs],
+      });
+      if (head.rows.length === 0) return false;
+      const { rows } = await run<{ horizon: Horizon }>({
+        name: 'fm-horizon-open',
+        text: `SELECT json_build_object(
+                 'through', coalesce(min(through), 0), 'since', coalesce(min(since), 0), 'now', ${engineNow},
+                 'open', coalesce(json_agg(stream), '[]'), 'nodes', (
+                   SELECT coalesce(json_agg(json_build_object('directory', directory, 'name', name, 'state', state,
+                     'beat', floor(extract(epoch FROM beat_at) * 1000), 'streams', ARRAY(
+                     SELECT stream FROM fm_stream AS own WHERE own.directory = node.directory AND own.state = 'open'
+                   )) ORDER BY directory), '[]') FROM fm_node AS node
+                 )) AS horizon FROM fm_stream WHERE state = 'open'`,
+      });
+      await run(append('horizon', [{ body: encodeBody('horizon', rows[0]!.horizon) }]));
+      return true;
+    });
+  }
+}

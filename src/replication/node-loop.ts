@@ -1,0 +1,291 @@
+import { engineAway, isStoreFailure } from '../contract/errors.ts';
+import { Awaited } from './awaited.ts';
+import { beat, type EngineView } from './beat.ts';
+import { Completeness } from './completeness.ts';
+import { Following } from './following.ts';
+import { JoinRefused } from './join.ts';
+import { isOfEngine } from './link.ts';
+import { Loop } from './loop.ts';
+import { Membership } from './membership.ts';
+import type { NodeParts, Refuses } from './node-parts.ts';
+import { Sealing } from './sealing.ts';
+import { sameSettings } from './settings.ts';
+import { deregister } from './ship.ts';
+import type { SpoolLevel } from './spool.ts';
+import { Streams } from './streams.ts';
+
+/** What a loop asks of its node. */
+export interface LoopHooks {
+  readonly level: () => Pick<SpoolLevel, 'bytes' | 'oldest'>;
+  /** Is called when something has changed that others want to know. */
+  readonly told: () => void;
+}
+
+const beatMs = 1000;
+const longestPauseMs = 2000;
+/** Between two questions what the engine has of a stream. */
+const doubtMs = 10;
+const firstPauseMs = 100;
+
+/**
+ * What a node does with the engine, one thing after another: it joins, beats, seals, ships, and applies what is in the log. It
+ * goes on at once while there is something to do.
+ */
+export class NodeLoop {
+  readonly #parts: NodeParts;
+  readonly #hooks: LoopHooks;
+  readonly #streams: Streams;
+  readonly #membership: Membership;
+  readonly #sealing: Sealing;
+  readonly following: Following;
+  readonly completeness = new Completeness();
+  readonly #loop = new Loop(() => this.#turn());
+  readonly #awaited = new Awaited();
+  /** What the engine last said. */
+  view: EngineView | undefined;
+  /** The engine was away, and may have gone back: before anything else it is asked what it has. */
+  #mustLook = true;
+  #hasSettings = false;
+  #beatAt = Number.NEGATIVE_INFINITY;
+  #retryMs = firstPauseMs;
+  #ended: Promise<boolean> | undefined;
+  #refusal: JoinRefused | undefined;
+  #stumbled: Error | undefined;
+
+  constructor(parts: NodeParts, hooks: LoopHooks) {
+    this.#parts = parts;
+    this.#hooks = hooks;
+    this.#streams = new Streams(parts);
+    this.#membership = new Membership(parts, this.#streams);
+    this.#sealing = new Sealing(parts, this.#streams);
+    this.following = new Following(parts, () => this.#goOn());
+  }
+
+  get isJoined(): boolean {
+    return this.#membership.isJoined;
+  }
+
+  /** Why this process must not use this directory with this engine. */
+  get refusal(): string | undefined {
+    return this.#refusal?.message;
+  }
+
+  get refuses(): Refuses | undefined {
+    return this.#membership.refuses;
+  }
+
+  /** The replica had all that the engine last showed. */
+  get isCaughtUp(): boolean {
+    return this.view !== undefined && !this.#isBehind;
+  }
+
+  /** Why accounts and reports are not served, for people. */
+  get trouble(): string | undefined {
+    const { replica, link } = this.#parts;
+    const said = this.#refusal ?? this.following.newer ?? this.#stumbled;
+    if (said !== undefined) return said.message;
+    const { connected, reason } = link.status;
+    if (!connected) return `the engine is away: ${reason}`;
+    if (this.#streams.all.some(({ held }) => held === 'behind'))
+      return 'PostgreSQL is older than what this node keeps';
+    return replica.isLoading ? 'what other nodes have counted is being loaded' : undefined;
+  }
+
+  /**
+   * Resolves with until when the replica is complete, when it has what this node has answered until now and what others have
+   * shipped.
+   * @throws {ApiError} `engine_unavailable`
+   */
+  freshen(): Promise<number> {
+    const { clock, link, time } = this.#parts;
+    if (this.trouble !== undefined && link.isTried) return Promise.reject(engineAway());
+    this.#sealing.ask();
+    this.#loop.ring();
+    return this.#awaited.report(time.now(), clock.monotonic());
+  }
+
+  /** Resolves when this node has applied an entry of the log. @throws {ApiError} `engine_unavailable` */
+  applied(position: number): Promise<void> {
+    this.#loop.ring();
+    return this.#awaited.entry(position, this.#parts.clock.monotonic());
+  }
+
+  start(): void {
+    this.#loop.start();
+  }
+
+  /** @returns how long to pause */
+  async #turn(): Promise<number> {
+    try {
+      await this.#round();
+      this.#parts.link.up(this.view!.timeline);
+      this.#stumbled = undefined;
+      this.#retryMs = firstPauseMs;
+      this.#answer();
+      return this.#pauseMs;
+    } catch (error) {
+      this.#fail(error as Error);
+      const retryMs = this.#retryMs;
+      this.#retryMs = Math.min(2 * retryMs, longestPauseMs);
+      return retryMs;
+    }
+  }
+
+  /**
+   * Ships what there is and deregisters, after the last packet was answered.
+   * @returns false when that did not go
+   */
+  end(): Promise<boolean> {
+    this.#ended ??= this.#end();
+    return this.#ended;
+  }
+
+  async #end(): Promise<boolean> {
+    await this.#loop.end();
+    if (!this.isJoined || !this.#parts.link.status.connected) return false;
+    return this.#shipRest().catch((error: Error) => {
+      this.#fail(error);
+      return false;
+    });
+  }
+
+  /** What is due each second, while the rest of a round takes longer. */
+  async #goOn(): Promise<void> {
+    if (!this.#isBeatDue) return;
+    await this.#sealing.advance(this.view!.at);
+    for (const stream of this.#streams.all) await stream.shipNext();
+    await this.#beat();
+  }
+
+  async #round(): Promise<void> {
+    if (!this.isJoined) await this.#membership.join();
+    if (this.#mustLook) await this.#beat();
+    await this.#logSettings();
+    await this.#sealing.advance(this.view!.at);
+    for (const stream of this.#streams.all) while (await stream.shipNext()) if (this.#isBeatDue) break;
+    if (this.#isBeatDue || !this.#awaited.isEmpty || this.#isInDoubt) await this.#beat();
+    await this.#follow();
+  }
+
+  /** The names in a delta are folded by the limits that the log says before it: those of the node that has started last. */
+  async #logSettings(): Promise<void> {
+    if (this.#hasSettings) return;
+    const { replica, appender, settings } = this.#parts;
+    const isOther = replica.settings === undefined || !sameSettings(replica.settings, settings);
+    if (isOther) await appender.append('settings', settings);
+    this.#hasSettings = isOther || this.isCaughtUp;
+  }
+
+  get #isBeatDue(): boolean {
+    return this.#parts.clock.monotonic() >= this.#beatAt + beatMs;
+  }
+
+  /** A stream has to know what the engine has, before it goes on. */
+  get #isInDoubt(): boolean {
+    if (this.#mustLook) return true;
+    return this.view!.isOurs && this.#streams.all.some(({ waiting, isKnown }) => waiting > 0 && !isKnown);
+  }
+
+  async #beat(): Promise<void> {
+    const { facts, link, replica, clock, time } = this.#parts;
+    const { own, all } = this.#streams;
+    const { mark, sealed } = this.#sealing.last;
+    const isIdle = own.isShipped && own.sealed === sealed && !this.#sealing.isUnderWay;
+    const { bytes, oldest } = this.#hooks.level();
+    this.#beatAt = clock.monotonic();
+    const view = await beat(link, {
+      ...{ directory: facts.directory, engine: facts.engine, stream: own.stream, seq: own.sealed },
+      ...{ spoolBytes: bytes, oldestUnshipped: oldest, skewMs: time.skewMs, version: mark.version },
+      applied: replica.applied.position,
+      idleThrough: isIdle ? mark.at : undefined,
+      streams: all.map(({ stream }) => stream),
+    });
+    time.heard(view.at, this.#beatAt);
+    this.view = view;
+    this.#mustLook = await this.#membership.keep(view.isOurs, time.skewMs);
+    for (const stream of all) {
+      const said = view.streams.find((each) => each.stream === stream.stream);
+      await stream.settle(said, view.at, view.isOurs);
+    }
+    this.completeness.asked({ acknowledged: own.acknowledged, through: mark.at, throughSeq: sealed });
+  }
+
+  async #follow(): Promise<void> {
+    const { replica, main } = this.#parts;
+    const { head, othersThrough } = this.view!;
+    const through = this.completeness.shown(othersThrough);
+    const { applied } = replica;
+    const isThere = applied.position === head.position && applied.id === head.id && !replica.isLoading;
+    const kinds = isThere ? new Set<string>() : await this.following.step();
+    if (kinds.has('forget')) await main.forgotten();
+    // Counts of someone who was forgotten just now must not stay in a delta that was begun before.
+    if (kinds.has('forget') || kinds.has('erase')) this.#sealing.ask();
+    const isAtEnd = replica.applied.position >= head.position;
+    this.completeness.followed({ isAtEnd, isLoaded: kinds.has('snapshot'), through });
+  }
+
+  get #isBehind(): boolean {
+    const { head } = this.view ?? {};
+    if (head === undefined || this.following.newer !== undefined) return false;
+    return this.#parts.replica.applied.position < head.position;
+  }
+
+  get #isBusy(): boolean {
+    const { own } = this.#streams;
+    return !this.#awaited.isEmpty || this.#sealing.isUnderWay || own.waiting > 0 || this.#isBehind;
+  }
+
+  get #pauseMs(): number {
+    if (this.#isInDoubt) return doubtMs;
+    if (this.#isBusy) return 0;
+    const beatIn = this.#beatAt + beatMs - this.#parts.clock.monotonic();
+    return Math.max(0, Math.min(beatIn, this.#sealing.nextInMs));
+  }
+
+  #answer(): void {
+    const progress = {
+      ownThrough: this.#isBehind ? 0 : this.completeness.ownThrough,
+      completeThrough: this.completeness.known,
+      position: this.#parts.replica.applied.position,
+    };
+    this.#awaited.progress(progress, this.#parts.clock.monotonic());
+    this.#hooks.told();
+  }
+
+  #fail(error: Error): void {
+    const { link, main, log } = this.#parts;
+    if (error instanceof JoinRefused) {
+      this.#refusal = error;
+      this.#loop.isEnding = true;
+    }
+    for (const stream of this.#streams.all) stream.isKnown = false; // PostgreSQL is queried before the next delta is shipped.
+    this.#mustLook = true;
+    if (isOfEngine(error)) link.down(error);
+    else {
+      if (this.#stumbled?.message !== error.message) {
+        log.error('applying what nodes have counted failed; retrying', { error });
+        if (isStoreFailure(error)) main.storeFailed(error);
+      }
+      this.#stumbled = error;
+    }
+    this.#awaited.fail();
+    this.#answer();
+  }
+
+  async #shipRest(): Promise<boolean> {
+    const { link, facts, log } = this.#parts;
+    const { own, all } = this.#streams;
+    this.#sealing.ask();
+    await this.#sealing.advance(this.view?.at);
+    while (this.#sealing.isUnderWay || all.some(({ waiting }) => waiting > 0)) {
+      for (const stream of all) await stream.shipNext();
+      await this.#beat();
+      await this.#sealing.advance(this.view?.at);
+    }
+    await this.#sealing.note(this.view?.at);
+    if (!own.isShipped || own.held !== undefined) return false;
+    await deregister(link, facts.directory, own);
+    log.info('everything that was counted is shipped', { deltas: own.sealed });
+    return true;
+  }
+}

@@ -1,0 +1,134 @@
+import type { RetentionStep } from '../storage/aggregate/maintain.ts';
+import type { Forgotten } from '../storage/commit/envelope.ts';
+import type { Freshness } from '../storage/commit/usage-engine.ts';
+import { Link } from './link.ts';
+import { LogAppender } from './log.ts';
+import type { ErasedThings, LoggedMint } from './log-bodies.ts';
+import { NodeLoop } from './node-loop.ts';
+import type { NodeParts, NodeTold } from './node-parts.ts';
+import type { EngineSession } from './postgres/connection.ts';
+import { SharedClock } from './postgres/shared-clock.ts';
+import { SideWork } from './side-work.ts';
+
+/** What a node is made of: see `NodeParts`. */
+export interface ReplicaNodeDeps extends Omit<NodeParts, 'link' | 'time' | 'appender'> {
+  /** For what the loop does. */
+  readonly session: EngineSession;
+}
+
+/** Figures of the spool are read this often at most. */
+const levelEveryMs = 500;
+const tellEveryMs = 250;
+/** A spool of this size is nothing to speak of. */
+const leastSaidBytes = 32 * 2 ** 20;
+
+/** A node's part of the cluster: what stands between its disk and the engine. It runs in the thread that alone writes the replica. */
+export class ReplicaNode {
+  readonly #parts: NodeParts;
+  readonly #loop: NodeLoop;
+  readonly #sideWork: SideWork;
+  #level = { bytes: 0, oldest: undefined as number | undefined, at: Number.NEGATIVE_INFINITY };
+  #saidBytes = leastSaidBytes;
+  #toldAt = Number.NEGATIVE_INFINITY;
+  #toldTrouble: string | undefined = 'nothing is told yet';
+
+  constructor(deps: ReplicaNodeDeps) {
+    const link = new Link(deps);
+    this.#parts = { ...deps, link, time: new SharedClock(deps.clock), appender: new LogAppender(deps.side) };
+    this.#loop = new NodeLoop(this.#parts, {
+      level: () => this.#spoolLevel(),
+      told: () => this.#tell(),
+    });
+    this.#sideWork = new SideWork(this.#parts, this.#loop);
+  }
+
+  start(): void {
+    this.#loop.start();
+    this.#sideWork.start();
+  }
+
+  /** See `NodeLoop.freshen`. */
+  async freshen(): Promise<Freshness> {
+    const completeThrough = await this.#loop.freshen();
+    const { nodes } = this.#loop.view!;
+    const isUnique = (name: string) => nodes.filter((node) => node.name === name).length === 1;
+    const done = nodes.filter(({ state }) => state === 'done');
+    const mayBeCounting = done.map(({ name, directory }) => {
+      if (name === '') return directory;
+      return isUnique(name) ? name : `${name} (${directory})`;
+    });
+    return { completeThrough, mayBeCounting };
+  }
+
+  /** Resolves when the log has it. @throws {ApiError} `backpressure` @throws {EngineError} */
+  async mint(mint: LoggedMint): Promise<void> {
+    await this.#parts.appender.mint(mint);
+  }
+
+  /** Resolves when this node has applied it. @throws {ApiError} `engine_unavailable` @throws {EngineError} */
+  async forget(forgotten: Forgotten): Promise<void> {
+    await this.#loop.applied(await this.#parts.appender.append('forget', forgotten));
+  }
+
+  /** Resolves when this node has applied it: from then on no delta can bring back what is erased. @throws as above */
+  async erase(erased: ErasedThings): Promise<void> {
+    await this.#loop.applied(await this.#parts.appender.append('erase', erased));
+    this.#sideWork.hurry();
+  }
+
+  /** @returns records touched: 0 when nothing is left to do */
+  maintain(step: RetentionStep): number {
+    return this.#parts.replica.maintain(step);
+  }
+
+  /** Ships what there is, after the last packet was answered. @returns whether all of it went */
+  async end(): Promise<boolean> {
+    const [isShipped] = await Promise.all([this.#loop.end(), this.#sideWork.end()]);
+    return isShipped;
+  }
+
+  #spoolLevel(): { readonly bytes: number; readonly oldest: number | undefined } {
+    const now = this.#parts.clock.monotonic();
+    if (now - this.#level.at < levelEveryMs) return this.#level;
+    const { bytes, oldest } = this.#parts.spool.level();
+    this.#level = { bytes, oldest, at: now };
+    this.#watchGrowth(bytes);
+    return this.#level;
+  }
+
+  /** While the engine is away, each doubling of the spool is said. */
+  #watchGrowth(bytes: number): void {
+    if (this.#parts.link.status.connected) this.#saidBytes = Math.max(leastSaidBytes, bytes);
+    else if (bytes >= 2 * this.#saidBytes) {
+      this.#saidBytes = bytes;
+      this.#parts.log.warn('the spool grows, because the engine is away', { bytes });
+    }
+  }
+
+  #tell(): void {
+    const trouble = this.#loop.refuses ?? this.#loop.trouble;
+    const now = this.#parts.clock.monotonic();
+    if (trouble === this.#toldTrouble && now - this.#toldAt < tellEveryMs) return;
+    this.#toldAt = now;
+    this.#toldTrouble = trouble;
+    this.#parts.main.tell(this.#told());
+  }
+
+  #told(): NodeTold {
+    const { isJoined, refusal, refuses, trouble, view, completeness, following } = this.#loop;
+    const { bytes, oldest } = this.#spoolLevel();
+    return {
+      ...{ isJoined, refusal, refuses, trouble },
+      status: {
+        directory: this.#parts.facts.directory,
+        engine: this.#parts.link.status,
+        nodes: view?.nodes ?? [],
+        completeThrough: completeness.through,
+        spool: { bytes, maxBytes: this.#parts.maxSpoolBytes, oldestUnshipped: oldest },
+        refused: view?.refused ?? { rows: 0, latest: [] },
+        rebases: following.rebases,
+        log: this.#sideWork.trimming,
+      },
+    };
+  }
+}

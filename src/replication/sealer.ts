@@ -1,0 +1,127 @@
+import type { Mark, SpoolStore, StreamRecord } from '../storage/lmdb/spool.ts';
+import { transact } from '../storage/lmdb/transact.ts';
+import { encodeDelta } from './delta.ts';
+import type { SealOutcome, SealTask } from './seal.ts';
+import { putDelta } from './spool.ts';
+import { noteProgress } from './spool-notes.ts';
+import { Draft, type DraftRoom, moveRecords, type Stage } from './stages.ts';
+
+/** Where a round is: it visits each record of the open delta once, so it ends however much comes meanwhile. */
+interface Round {
+  /** What was admitted before is in the deltas of this round and of those before. */
+  readonly mark: Mark;
+  readonly stage: number;
+  /** The first key of the stage that was not visited. */
+  readonly from: Buffer;
+}
+
+const beginning = Buffer.alloc(0);
+
+/** Deltas of one transaction when a new stream begins and nothing else waits. */
+const inheritedDeltas = 64;
+
+/** What a sealer needs of the spool worker. */
+export interface SealerDeps {
+  readonly store: SpoolStore;
+  readonly stages: readonly Stage[];
+  /** Drops what is in memory of the open delta: nothing of a step was kept. */
+  forget(): void;
+  readonly room: DraftRoom;
+  readonly maxBytes: number;
+}
+
+/** Moves what was counted out of the open delta into sealed ones, as the deltas of one stream. Only the spool worker has one. */
+export class Sealer {
+  readonly #deps: SealerDeps;
+  readonly #store: SpoolStore;
+  readonly #announced = new Set<number>();
+  #record: StreamRecord;
+  #round: Round | undefined;
+
+  /** @param record the stream, which is in the store */
+  constructor(deps: SealerDeps, record: StreamRecord) {
+    this.#deps = deps;
+    this.#store = deps.store;
+    this.#record = record;
+  }
+
+  /** Does one step: at most one delta. @throws whatever the store does: nothing of the step was kept then */
+  step(task: SealTask): SealOutcome {
+    return this.#transact(() => {
+      noteProgress(this.#store, task, this.#deps.maxBytes);
+      // What the engine has of this stream may just have been noted; the mark on disk is that of the last delta.
+      const { mark, stream } = this.#record;
+      const record = { ...this.#store.streams.get(stream)!, mark };
+      if (task.onlyNote) return { record, round: this.#round, named: [] };
+      return this.#seal(record, this.#round ?? roundAt(task.mark), 1);
+    });
+  }
+
+  /** Seals all of the open delta, while nothing is counted. */
+  sealAll(): void {
+    for (let done = false; !done; ) {
+      const from = this.#round ?? roundAt(this.#record.mark);
+      done = this.#transact(() => this.#seal(this.#record, from, inheritedDeltas)).done;
+    }
+  }
+
+  #transact(action: () => Sealed): SealOutcome {
+    const { record, round, named } = transact(this.#store.lmdb, action, () => this.#deps.forget());
+    for (const ref of named) this.#announced.add(ref);
+    this.#record = record;
+    this.#round = round;
+    return { sealed: record.sealed, mark: record.mark, done: round === undefined };
+  }
+
+  /** Call it in a transaction. @param limit most deltas */
+  #seal(before: StreamRecord, from: Round, limit: number): Sealed {
+    let [record, round]: [StreamRecord, Round | undefined] = [before, from];
+    const named = new Set<number>();
+    let count = 0;
+    while (count < limit && round !== undefined) {
+      const isNamed = (ref: number) => this.#announced.has(ref) || named.has(ref);
+      const draft = new Draft(this.#store, isNamed, this.#deps.room);
+      const next = this.#fill(draft, round);
+      const mark: Mark = next === undefined ? round.mark : record.mark;
+      if (!draft.isEmpty) {
+        this.#put(draft, record, mark);
+        count += 1;
+        record = { ...record, sealed: record.sealed + 1 };
+        for (const ref of draft.named) named.add(ref);
+      }
+      record = { ...record, mark };
+      round = next;
+    }
+    if (count > 0) this.#store.streams.putSync(record.stream, record);
+    return { record, round, named };
+  }
+
+  /** @returns where the round goes on; `undefined` when it is over */
+  #fill(draft: Draft, { mark, stage, from }: Round): Round | undefined {
+    const { stages } = this.#deps;
+    for (let number = stage, key = from; number < stages.length; number += 1, key = beginning) {
+      const next = moveRecords(stages[number]!, draft, key);
+      if (next !== undefined) return { mark, stage: number, from: next };
+    }
+    return undefined;
+  }
+
+  /** @param mark that of the stream after this delta */
+  #put(draft: Draft, record: StreamRecord, mark: Mark): void {
+    const { stream, number } = record;
+    const seq = record.sealed + 1;
+    const head = { stream, seq, since: record.mark.applied, version: mark.version, through: mark.at };
+    putDelta(this.#store, number, { ...head, body: encodeDelta({ ...head, ...draft.content }) });
+  }
+}
+
+interface Sealed {
+  readonly record: StreamRecord;
+  readonly round: Round | undefined;
+  /** Series whose names are in deltas now. */
+  readonly named: Iterable<number>;
+}
+
+function roundAt(mark: Mark): Round {
+  return { mark, stage: 0, from: beginning };
+}

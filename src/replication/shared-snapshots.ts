@@ -1,0 +1,213 @@
+import { createHash, randomUUID } from 'node:crypto';
+import type { Log } from '../runtime/log.ts';
+import type { Applied } from './entry.ts';
+import type { EngineSession } from './postgres/connection.ts';
+import { type LogLength, logLengthText } from './postgres/log-length.ts';
+import type { Replica } from './replica.ts';
+
+/** Snapshots of what the log says, kept in the engine: nodes that join or fell behind load the newest one. */
+
+export interface SnapshotDeps {
+  readonly session: EngineSession;
+  readonly replica: Replica;
+  readonly directory: string;
+  readonly log: Log;
+  /** A snapshot is made when the log has grown by more than this, and more than the one before takes. */
+  readonly leastBytes: number;
+}
+
+/** A builder that has not said for this long that it goes on is gone. */
+const leaseMs = 15_000;
+/** Bodies of entries that a snapshot covers stay for this long: nodes that are behind need not load it. */
+const bodiesMs = 3_600_000;
+/** Ids of entries stay for this long: who was away for longer loads a snapshot. */
+const idsMs = 86_400_000;
+/** A node that said goodbye, or was forgotten, is listed for this long; each beat of the others reads the list. */
+const nodesMs = 7 * 86_400_000;
+/** Rows that could not be applied are shown for this long. */
+const refusedMs = 7 * 86_400_000;
+/** Rows that one statement removes. */
+const stepRows = 1000;
+
+/** The newest snapshot that is whole. */
+export async function newestSnapshot(
+  session: EngineSession,
+): Promise<{ readonly snapshot: string; readonly applied: Applied; readonly bytes: number } | undefined> {
+  const { rows } = await session.query<{ snapshot: string; position: bigint; id: string; bytes: bigint }>({
+    name: 'fm-snapshot-newest',
+    text: `SELECT snapshot, position, id::text, bytes FROM fm_snapshot WHERE state = 'whole' ORDER BY position DESC, at DESC LIMIT 1`,
+  });
+  const [row] = rows;
+  if (row === undefined) return undefined;
+  return {
+    snapshot: row.snapshot,
+    applied: { position: Number(row.position), id: row.id },
+    bytes: Number(row.bytes),
+  };
+}
+
+/** Reads a snapshot, part by part. @throws {Error} when it was removed meanwhile */
+export async function* partsOf(session: EngineSession, snapshot: string): AsyncGenerator<Buffer> {
+  const { rows } = await session.query<{ parts: number }>({
+    name: 'fm-snapshot-parts',
+    text: 'SELECT count(*)::int AS parts FROM fm_snapshot_part WHERE snapshot = $1',
+    values: [snapshot],
+  });
+  const parts = Math.max(rows[0]!.parts, 1);
+  for (let part = 0; part < parts; part += 1) {
+    const found = await session.query<{ body: Buffer }>({
+      name: 'fm-snapshot-part',
+      text: 'SELECT body FROM fm_snapshot_part WHERE snapshot = $1 AND part = $2',
+      values: [snapshot, part],
+    });
+    if (found.rows[0] === undefined) throw new Error('The snapshot was removed while it was read');
+    yield found.rows[0].body;
+  }
+}
+
+/** Makes a snapshot when it is time for one and no other node makes one. Two of them do no harm. */
+export async function makeSnapshot(deps: SnapshotDeps): Promise<boolean> {
+  const { session, replica, directory, log } = deps;
+  if (replica.isLoading || !(await isDue(deps))) return false;
+  const snapshot = randomUUID();
+  const content = replica.snapshot();
+  try {
+    const { position, id } = content.applied;
+    const { rows } = await session.query({
+      name: 'fm-snapshot-begin',
+      text: `INSERT INTO fm_snapshot (snapshot, position, id, state, directory, at, bytes)
+             SELECT $1, $2, $3, 'building', $4, now(), 0 WHERE NOT EXISTS (
+               SELECT 1 FROM fm_snapshot WHERE state = 'building' AND at > now() - $5 * interval '1 ms') RETURNING 1`,
+      values: [snapshot, position, id, directory, leaseMs],
+    });
+    if (rows.length === 0) return false;
+    const made = await putParts(session, snapshot, content.parts());
+    await session.query({
+      name: 'fm-snapshot-whole',
+      text: `UPDATE fm_snapshot SET state = 'whole', at = now(), bytes = $2 WHERE snapshot = $1`,
+      values: [snapshot, made.bytes],
+    });
+    log.info('a snapshot of the log is made', { position, ...made });
+    return true;
+  } finally {
+    content.close();
+  }
+}
+
+/** What was uploaded of a snapshot. */
+export interface Uploaded {
+  readonly parts: number;
+  readonly bytes: number;
+}
+
+/**
+ * Puts the parts of a snapshot into the engine, each in a transaction of its own, which also says that the builder goes on. Those
+ * that are there already, since an earlier attempt, are not sent again.
+ */
+export async function putParts(
+  session: Pick<EngineSession, 'query'>,
+  snapshot: string,
+  bodies: AsyncIterable<Buffer>,
+  onPart: (uploaded: Uploaded) => void = () => {},
+): Promise<Uploaded> {
+  const { rows } = await session.query<{ part: number; digest: Buffer }>({
+    text: 'SELECT part, sha256(body) AS digest FROM fm_snapshot_part WHERE snapshot = $1',
+    values: [snapshot],
+  });
+  const there = new Map(rows.map(({ part, digest }) => [part, digest]));
+  let uploaded: Uploaded = { parts: 0, bytes: 0 };
+  for await (const body of bodies) {
+    const part = uploaded.parts;
+    if (there.get(part)?.equals(createHash('sha256').update(body).digest()) !== true)
+      await session.query({
+        name: 'fm-snapshot-put',
+        text: `WITH lease AS (UPDATE fm_snapshot SET at = now() WHERE snapshot = $1)
+               INSERT INTO fm_snapshot_part (snapshot, part, body) VALUES ($1, $2, $3)
+               ON CONFLICT (snapshot, part) DO UPDATE SET body = excluded.body`,
+        values: [snapshot, part, body],
+      });
+    uploaded = { parts: part + 1, bytes: uploaded.bytes + body.length };
+    onPart(uploaded);
+  }
+  return uploaded;
+}
+
+/**
+ * Someone who was forgotten is still in the entries and the snapshot from before, which go when a new snapshot covers them. When
+ * the engine has lost entries, a snapshot of a node that has applied them is how others get over the hole.
+ */
+async function isDue({ session, leastBytes }: SnapshotDeps): Promise<boolean> {
+  const newest = await newestSnapshot(session);
+  const { rows } = await session.query<{
+    bytes: bigint | string;
+    forgets: boolean;
+    broken: boolean;
+  }>({
+    name: 'fm-snapshot-due',
+    text: `SELECT coalesce(sum(octet_length(body)), 0) AS bytes,
+             coalesce(bool_or(kind IN ('forget', 'erase') AND at < now() - $2 * interval '1 ms'), false) AS forgets,
+             count(body) < (SELECT position FROM fm_head WHERE log = 'data') - $1 AS broken
+           FROM fm_entry WHERE position > $1`,
+    values: [newest?.applied.position ?? 0, bodiesMs],
+  });
+  const { bytes, forgets, broken } = rows[0]!;
+  return forgets || broken || Number(bytes) > Math.max(leastBytes, newest?.bytes ?? 0);
+}
+
+/** Removes what no node needs any more, in small steps. Every node may do it. @returns entries whose bodies were removed */
+export async function trimLog(session: EngineSession): Promise<number> {
+  const until = async (name: string, text: string, ...values: (string | number)[]) => {
+    for (let touched = 0; ; ) {
+      const { rowCount } = await session.query({ name: `fm-trim-${name}`, text, values });
+      if (rowCount === 0) return touched;
+      touched += rowCount;
+    }
+  };
+  await until(
+    'nodes',
+    `DELETE FROM fm_node AS node WHERE state IN ('done', 'forgotten') AND ${isOlder('beat_at', nodesMs)}
+     AND NOT EXISTS (SELECT 1 FROM fm_stream AS stream WHERE stream.directory = node.directory AND stream.state = 'open')`,
+  );
+  await until('refused', `DELETE FROM fm_refused WHERE ctid IN (${some('ctid', 'fm_refused', refusedMs)})`);
+  const newest = await newestSnapshot(session);
+  if (newest === undefined) return 0;
+  const { snapshot, applied } = newest;
+  const trimmed = await until(
+    'bodies',
+    `UPDATE fm_entry SET body = NULL WHERE position IN (
+       ${some('position', 'fm_entry', bodiesMs, 'AND position <= $1 AND body IS NOT NULL ORDER BY position')})`,
+    applied.position,
+  );
+  await until(
+    'ids',
+    `DELETE FROM fm_entry WHERE position IN (
+       ${some('position', 'fm_entry', idsMs, 'AND position < $1 ORDER BY position')})`,
+    applied.position,
+  );
+  const old = `SELECT snapshot FROM fm_snapshot WHERE snapshot <> $1 AND ${isOlder('at', bodiesMs)}`;
+  await until(
+    'parts',
+    `DELETE FROM fm_snapshot_part WHERE (snapshot, part) IN (
+       SELECT snapshot, part FROM fm_snapshot_part WHERE snapshot IN (${old}) LIMIT 64)`,
+    snapshot,
+  );
+  await until(
+    'snapshots',
+    `DELETE FROM fm_snapshot WHERE snapshot IN (${old})
+     AND NOT EXISTS (SELECT 1 FROM fm_snapshot_part AS part WHERE part.snapshot = fm_snapshot.snapshot)`,
+    snapshot,
+  );
+  return trimmed;
+}
+
+const isOlder = (column: string, ms: number) => `${column} < now() - interval '${ms} ms'`;
+
+/** Some rows that are old and that no other node removes at the moment. */
+const some = (column: string, table: string, ms: number, rest = '') =>
+  `SELECT ${column} FROM ${table} WHERE ${isOlder('at', ms)} ${rest} LIMIT ${stepRows} FOR UPDATE SKIP LOCKED`;
+
+/** Reads how long the log is. */
+export async function logLength(session: EngineSession): Promise<LogLength> {
+  const { rows } = await session.query<LogLength>({ name: 'fm-log-length', text: logLengthText });
+  return rows[0]!;
+}

@@ -1,0 +1,91 @@
+import { createHash } from 'node:crypto';
+import { append } from './log.ts';
+import type { EngineSession } from './postgres/connection.ts';
+import { engineNow } from './postgres/shared-clock.ts';
+import type { Statement } from './postgres/statement.ts';
+import type { SealedDelta } from './spool.ts';
+
+/**
+ * Appends deltas of one stream, which follow one another, to the log. One row decides: the stream's, which has to say that
+ * the delta before the first is the last one there. So a delta is in the log once, however often it is sent. The stream's row is
+ * locked before the head's, by everyone: no two can wait for each other.
+ * @param before the delta before: a copy of the directory may have shipped another; `undefined` when it is not kept any more
+ * @returns the engine's clock, Unix ms; `undefined` when the row says something else: nothing was appended then
+ * @throws {EngineError} `unknown_outcome` when it is not known whether they are in the log
+ */
+export async function ship(
+  session: EngineSession,
+  stream: string,
+  deltas: readonly SealedDelta[],
+  before: SealedDelta | undefined,
+): Promise<number | undefined> {
+  const first = deltas[0]!.seq;
+  const { seq, through, since, version, body } = deltas.at(-1)!;
+  const kept = await session.transaction(async (run) => {
+    const fence = await run<{ at: bigint }>({
+      name: 'fm-ship-fence',
+      text: `UPDATE fm_stream SET seq = $2, digest = $3, through = $4, since = $5, version = $6
+             WHERE stream = $1 AND seq = $7 AND state = 'open' AND digest IN ('', coalesce($8::bytea, digest))
+             RETURNING ${engineNow} AS at`,
+      values: [
+        stream,
+        seq,
+        digestOf(body),
+        through,
+        since,
+        version,
+        first - 1,
+        before && digestOf(before.body),
+      ],
+    });
+    if (fence.rows.length === 0) return undefined;
+    // It is not waited for here, so that COMMIT travels with it.
+    return { at: Number(fence.rows[0]!.at), appended: run(append('delta', deltas, stream)) };
+  });
+  await kept?.appended;
+  return kept?.at;
+}
+
+/** SHA-256 of the body of a delta, by which the engine knows it. */
+export function digestOf(body: Uint8Array): Buffer {
+  return createHash('sha256').update(body).digest();
+}
+
+/**
+ * Makes the stream's row, when there is none: nothing of it is in the log. It fails when the table has no key: rows of a backup come
+ * before the keys, so this one may come still.
+ */
+export async function register(session: EngineSession, stream: string, directory: string): Promise<void> {
+  await session.query({
+    name: 'fm-register',
+    text: `INSERT INTO fm_stream (stream, directory, seq, digest, through, since, version, state)
+           VALUES ($1, $2, 0, '', 0, 0, 0, 'open') ON CONFLICT (stream) DO NOTHING`,
+    values: [stream, directory],
+  });
+}
+
+/** Closes a stream of which all is shipped; there will be no more of it. */
+export function markDone(stream: string, seq: number): Statement {
+  return {
+    name: 'fm-done',
+    text: `UPDATE fm_stream SET state = 'done' WHERE stream = $1 AND seq = $2 AND state = 'open'`,
+    values: [stream, seq],
+  };
+}
+
+/** Closes the stream of a process that has shipped all that it counted, and deregisters its node. */
+export function deregister(
+  session: EngineSession,
+  directory: string,
+  { stream, sealed }: { readonly stream: string; readonly sealed: number },
+): Promise<void> {
+  return session.transaction(async (run) => {
+    await run(markDone(stream, sealed));
+    await run({
+      name: 'fm-deregister',
+      text: `UPDATE fm_node SET state = 'done', beat_at = clock_timestamp()
+             WHERE directory = $1 AND stream = $2 AND state = 'up'`,
+      values: [directory, stream],
+    });
+  });
+}

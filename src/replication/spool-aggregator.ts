@@ -1,0 +1,125 @@
+import { createHotTables } from '../storage/aggregate/hot-tables.ts';
+import type { Envelope } from '../storage/commit/envelope.ts';
+import { exposuresSection } from '../storage/commit/exposures-section.ts';
+import type { Folding } from '../storage/commit/fold.ts';
+import { ledgerSection } from '../storage/commit/ledger-section.ts';
+import type { Section } from '../storage/commit/section.ts';
+import { countingSections, sendersSection, usersSection } from '../storage/commit/sections.ts';
+import { messageKey } from '../storage/lmdb/messages.ts';
+import type { Mark, SpoolStore, StreamRecord } from '../storage/lmdb/spool.ts';
+import { transact } from '../storage/lmdb/transact.ts';
+import { contentOf, countedMessages, withoutMessages } from './apart.ts';
+import { encodeMessage } from './delta.ts';
+import type { SealOutcome, SealTask } from './seal.ts';
+import { Sealer } from './sealer.ts';
+import { nextNumber, streamsOf } from './spool.ts';
+import { stagesOf, wholeRoom } from './stages.ts';
+import { UnresolvedSection, usesSection } from './unresolved.ts';
+
+/** What writes the spool, on the spool worker's thread. Each call is one transaction, which is on disk when it returns. */
+export interface SpoolAggregator extends Folding {
+  /** Adds a batch to the open delta. When it throws, nothing of the batch was kept. */
+  write(envelope: Envelope): void;
+  /** Seals some of the open delta. When it throws, nothing of it was kept. */
+  seal(task: SealTask): SealOutcome;
+}
+
+/** The stream of this process, and what it may hold. */
+export interface SpoolLimits {
+  /** A random id. */
+  readonly stream: string;
+  /** What the node knows before its first packet. */
+  readonly mark: Mark;
+  /** People an environment whose exposures an open delta has. */
+  readonly maxIdentities: number;
+  /** Bytes that the spool may take: when half of them are used, acknowledged deltas are not kept for an hour. */
+  readonly maxBytes: number;
+}
+
+/**
+ * Makes the aggregator of a spool. At the first call after `replayed`, what an earlier process has left is sealed under that
+ * process's stream. If that fails, so does the call, and the next one tries again.
+ */
+export function createSpoolAggregator(
+  store: SpoolStore,
+  { stream, mark, maxIdentities, maxBytes }: SpoolLimits,
+  room = wholeRoom,
+): SpoolAggregator {
+  const hot = createHotTables(store, true);
+  const ledger = ledgerSection(store);
+  const unresolved = new UnresolvedSection(store);
+  const sections: readonly Section[] = [
+    ...countingSections(store, hot),
+    usersSection(hot),
+    usesSection(store),
+    unresolved,
+    exposuresSection(store, maxIdentities),
+    sendersSection(store),
+    ledger,
+  ];
+  const forget = () => {
+    for (const section of sections) section.forget?.();
+  };
+  const stages = stagesOf(store, {
+    hot,
+    forgetLedger: () => ledger.forget?.(),
+    resolvedOne: () => unresolved.sealed(),
+  });
+  let sealer: Sealer | undefined;
+  let isReplayed = false;
+  const begin = () => {
+    const deps = { store, stages, forget, room, maxBytes };
+    const last = streamsOf(store).findLast(({ restOf }) => restOf === undefined);
+    if (last !== undefined && last.stream !== stream) new Sealer(deps, last).sealAll();
+    return new Sealer(deps, beginStream(store, stream, mark));
+  };
+  const add = (envelopes: Iterable<Envelope>, finish = () => {}) => {
+    for (const envelope of envelopes) addBatch(store, sections, envelope);
+    for (const section of sections) section.put?.();
+    finish();
+  };
+  return {
+    groups: ['prompt'],
+    forget,
+    write(envelope) {
+      sealer ??= begin();
+      transact(store.lmdb, () => add([envelope]), forget);
+    },
+    fold(_, envelopes, finish) {
+      // What an earlier process has left in the journal belongs to its stream.
+      if (isReplayed) sealer ??= begin();
+      transact(store.lmdb, () => add(envelopes, finish), forget);
+    },
+    replayed() {
+      isReplayed = true;
+    },
+    seal(task) {
+      sealer ??= begin();
+      return sealer.step(task);
+    },
+  };
+}
+
+/** Messages are kept apart, because another machine may have counted the same. */
+function addBatch(store: SpoolStore, sections: readonly Section[], envelope: Envelope): void {
+  const messages = countedMessages(envelope);
+  for (const message of messages) {
+    store.apart.putSync(
+      messageKey(message.at, message.identity),
+      encodeMessage(contentOf(envelope, message)),
+    );
+  }
+  const rest = withoutMessages(envelope, messages);
+  for (const section of sections) section.add(rest);
+}
+
+/** Begins the stream of this process, or goes on with it. */
+function beginStream(store: SpoolStore, stream: string, mark: Mark): StreamRecord {
+  const known = store.streams.get(stream);
+  if (known !== undefined) return known;
+  const number = nextNumber(store);
+  const progress = { sealed: 0, acknowledged: 0, acknowledgements: [], first: 1 };
+  const record: StreamRecord = { number, stream, ...progress, mark, state: 'open' };
+  transact(store.lmdb, () => void store.streams.putSync(stream, record));
+  return record;
+}

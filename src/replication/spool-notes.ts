@@ -1,0 +1,63 @@
+import { pairKey, removeRange } from '../storage/lmdb/key-prefix.ts';
+import type { SpoolStore, StreamRecord } from '../storage/lmdb/spool.ts';
+import type { SealTask } from './seal.ts';
+import { bytesOfSpool } from './spool.ts';
+import { takeRest } from './take-rest.ts';
+
+/** Deltas that are removed with one step, so that packets do not wait for long. */
+const removedAtOnce = 16;
+
+/**
+ * Notes what a task says of the engine, and removes what is not kept any more. Call it in a transaction.
+ * @param maxBytes see `SpoolLimits`
+ */
+export function noteProgress(store: SpoolStore, task: SealTask, maxBytes: number): void {
+  for (const { stream, seq, at } of task.acknowledged ?? []) {
+    change(store, stream, (record) => acknowledge(record, seq, at));
+  }
+  for (const closed of task.closed ?? []) takeRest(store, closed);
+  for (const stream of task.finished ?? []) change(store, stream, (record) => ({ ...record, state: 'done' }));
+  if (task.removeBefore === undefined) return;
+  const isCrowded = bytesOfSpool(store) > maxBytes / 2;
+  const before = isCrowded ? Number.POSITIVE_INFINITY : task.removeBefore;
+  let room = removedAtOnce;
+  const records = Array.from(store.streams.getRange(), ({ value }) => value);
+  for (const record of records) room -= removeOld(store, record, before, room);
+}
+
+function change(store: SpoolStore, stream: string, by: (record: StreamRecord) => StreamRecord): void {
+  const record = store.streams.get(stream);
+  if (record !== undefined) store.streams.putSync(stream, by(record));
+}
+
+const minuteMs = 60_000;
+
+/** Of the acknowledgements of a minute the last is kept: a delta is kept a minute longer at most. */
+function acknowledge(record: StreamRecord, seq: number, at: number): StreamRecord {
+  const acknowledged = Math.max(record.acknowledged, seq);
+  const last = record.acknowledgements.at(-1);
+  const isSameMinute = last !== undefined && Math.floor(last[1] / minuteMs) === Math.floor(at / minuteMs);
+  const earlier = isSameMinute ? record.acknowledgements.slice(0, -1) : record.acknowledgements;
+  return { ...record, acknowledged, acknowledgements: [...earlier, [acknowledged, at]] };
+}
+
+/** Removes deltas that were acknowledged before a time, and a stream that is done when it has none. @returns deltas removed */
+function removeOld(store: SpoolStore, record: StreamRecord, before: number, limit: number): number {
+  const old = record.acknowledgements.filter(([, at]) => at < before).at(-1)?.[0] ?? 0;
+  const { stream, number, sealed, state } = record;
+  const end = Math.min(old + 1, record.first + limit);
+  const removed = removeRange(store.deltas, {
+    start: pairKey(number, record.first),
+    end: pairKey(number, Math.max(record.first, end)),
+    limit,
+  });
+  const first = Math.max(record.first, end);
+  if (state === 'done' && first > sealed) {
+    store.streams.removeSync(stream);
+    return removed;
+  }
+  if (first === record.first) return removed;
+  const acknowledgements = record.acknowledgements.filter(([seq]) => seq >= first);
+  store.streams.putSync(stream, { ...record, first, acknowledgements });
+  return removed;
+}

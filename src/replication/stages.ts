@@ -1,0 +1,276 @@
+import type { HotTables } from '../storage/aggregate/hot-tables.ts';
+import {
+  type BucketWidth,
+  blockOf,
+  bucketOf,
+  cellsPerBlock,
+  decodeBlock,
+  seriesPerEnvironment,
+  seriesRef,
+} from '../storage/lmdb/blocks.ts';
+import { type CellCodec, countsCodec, measurementCodec } from '../storage/lmdb/cells.ts';
+import { decodeExposures, removeExposures } from '../storage/lmdb/exposures.ts';
+import { readLedgerLine } from '../storage/lmdb/ledger.ts';
+import type { Table } from '../storage/lmdb/lmdb.ts';
+import { decodeSeen, seenWidth } from '../storage/lmdb/seen.ts';
+import { decodeSenders } from '../storage/lmdb/senders.ts';
+import { seriesName } from '../storage/lmdb/series.ts';
+import { environmentOrdinal } from '../storage/lmdb/sketches.ts';
+import type { SpoolStore } from '../storage/lmdb/spool.ts';
+import { decodeMessage, decodeUnresolved, emptyContent } from './delta.ts';
+
+/** What a delta holds at most, about: packets wait while it is sealed. */
+export interface DraftRoom {
+  readonly rows: number;
+  /** Before they are deflated. */
+  readonly bytes: number;
+}
+
+export const wholeRoom: DraftRoom = { rows: 1000, bytes: 96 * 1024 };
+
+/** What goes into the next delta of a stream, until it is full. */
+export class Draft {
+  readonly content = emptyContent();
+  /** The refs that are named here and were not before. */
+  readonly named = new Set<number>();
+  readonly #store: SpoolStore;
+  readonly #isNamed: (ref: number) => boolean;
+  readonly #room: DraftRoom;
+  #rows = 0;
+  #bytes = 0;
+
+  /** @param isNamed whether the stream has said the name of a series (see `seriesRef`) */
+  constructor(store: SpoolStore, isNamed: (ref: number) => boolean, room: DraftRoom) {
+    this.#room = room;
+    this.#store = store;
+    this.#isNamed = isNamed;
+  }
+
+  get isFull(): boolean {
+    return this.#rows >= this.#room.rows || this.#bytes >= this.#room.bytes;
+  }
+
+  get isEmpty(): boolean {
+    return this.#rows === 0;
+  }
+
+  /** Accounts for rows and bytes that were added. */
+  grow(rows: number, bytes: number): void {
+    this.#rows += rows;
+    this.#bytes += bytes;
+  }
+
+  /** Says the name of a series, unless the stream has said it. An environment as a whole has none. */
+  name(ref: number): void {
+    if (this.#isNamed(ref) || this.named.has(ref)) return;
+    const ordinal = ref % seriesPerEnvironment;
+    if (ordinal === environmentOrdinal) return;
+    const environment = Math.floor(ref / seriesPerEnvironment);
+    const name = seriesName(this.#store, environment, ordinal);
+    if (name === undefined) return; // Its environment was deleted.
+    this.named.add(ref);
+    this.content.series.push({ environment, ordinal, name });
+    this.#bytes += nameBytes;
+  }
+
+  /** Says the names of the series in the first column of flat rows. @param environment if the column has ordinals of it */
+  nameRows(rows: readonly number[], width: number, environment = 0): void {
+    for (let at = 0; at < rows.length; at += width) this.name(seriesRef(environment, rows[at]!));
+  }
+}
+
+/**
+ * How a table of the open delta is sealed: each record goes into the draft and is deleted. What is in memory of it is forgotten,
+ * because it must not be put again.
+ */
+export interface Stage {
+  readonly table: Table;
+  /** Adds a record to the draft. Both buffers are LMDB's, and valid until the next one is read. @returns its size in rows */
+  move(key: Buffer, value: Buffer, draft: Draft): number;
+  /** Deletes a record that was moved. */
+  remove(key: Buffer): void;
+}
+
+/**
+ * Moves records of a table into a draft until it is full, in the order of their keys. Call it in a transaction.
+ * @param from the first key to visit
+ * @returns where to go on; `undefined` when the end is reached
+ */
+export function moveRecords(stage: Stage, draft: Draft, from: Buffer): Buffer | undefined {
+  const moved: Buffer[] = [];
+  let next: Buffer | undefined;
+  for (const { key, value } of stage.table.getRange({ start: from })) {
+    if (draft.isFull) {
+      next = Buffer.from(key);
+      break;
+    }
+    moved.push(Buffer.from(key));
+    draft.grow(stage.move(key, value, draft), key.length + value.length);
+  }
+  for (const key of moved) stage.remove(key);
+  return next;
+}
+
+/** The time that a record of its own takes, in rows of cells: a block has many of those. */
+const recordRows = 3;
+/** Bytes of the name of a series, about. */
+const nameBytes = 40;
+
+/** What is in memory of the open delta. */
+export interface InMemory {
+  readonly hot: HotTables;
+  /** Forgets the rows of the ledger. */
+  forgetLedger(): void;
+  /** Some of what unknown instance ids came with is sealed. */
+  resolvedOne(): void;
+}
+
+/** The tables of the open delta, in the order in which they are sealed. */
+export function stagesOf(store: SpoolStore, { hot, forgetLedger, resolvedOne }: InMemory): readonly Stage[] {
+  return [
+    stageOf(store.apart, (_, value, draft) => {
+      const message = decodeMessage(value);
+      draft.content.messages.push(message);
+      draft.nameRows(message.counts, 5);
+      draft.nameRows(message.measurements, 4);
+      draft.nameRows(message.users, 4);
+      for (const { environment, rows } of message.exposures) draft.nameRows(rows, 6, environment);
+      for (const { rows } of message.unresolved) draft.nameRows(rows, 5);
+      return recordRows + message.counts.length / 5 + message.measurements.length / 4;
+    }),
+    cellsStage(store.counts, hot.counts, countsCodec, ({ content }, ref, bucket, cell) => {
+      content.counts.push(ref, bucket, cell.checks, cell.used, cell.viewed);
+    }),
+    cellsStage(store.measurements, hot.measurements, measurementCodec, ({ content }, ref, bucket, cell) => {
+      const { sum, count, last, lastAt, min, max } = cell;
+      content.measurements.push(ref, bucket, sum, count, last, lastAt, min, max);
+    }),
+    sketchesStage(store, hot),
+    seenStage(store),
+    exposuresStage(store),
+    stageOf(store.senders, (key, value, draft) => {
+      const [environment, ordinal] = [key.readUInt32BE(0), key.readUInt32BE(4)];
+      draft.name(seriesRef(environment, ordinal));
+      const senders = decodeSenders(value);
+      for (const sender of senders) draft.content.senders.push({ environment, ordinal, ...sender });
+      return recordRows * senders.length;
+    }),
+    stageOf(
+      store.ledger,
+      (key, value, { content }) => {
+        content.ledger.push(readLedgerLine(key, value));
+        return recordRows;
+      },
+      forgetLedger,
+    ),
+    usesStage(store),
+    stageOf(
+      store.unresolved,
+      (_, value, draft) => {
+        const each = decodeUnresolved(value);
+        draft.nameRows(each.rows, 5);
+        draft.content.unresolved.push(each);
+        return recordRows + each.rows.length / 5;
+      },
+      resolvedOne,
+    ),
+  ];
+}
+
+/** @param removed forgets what is in memory of a record that was deleted */
+function stageOf(table: Table, move: Stage['move'], removed: (key: Buffer) => void = () => {}): Stage {
+  const remove = (key: Buffer) => {
+    table.removeSync(key);
+    removed(key);
+  };
+  return { table, move, remove };
+}
+
+/** The environment (u32), width (u8), minute (u32) and block (u32) of the key of a block: see blocks.ts. */
+function cellsStage<T>(
+  table: Table,
+  hot: { dropBlock(number: number, bucket: number): void },
+  codec: CellCodec<T>,
+  add: (draft: Draft, ref: number, bucket: number, cell: T) => void,
+): Stage {
+  const firstRef = (key: Buffer) => seriesRef(key.readUInt32BE(0), key.readUInt32BE(9) * cellsPerBlock);
+  const bucketIn = (key: Buffer) => bucketOf(key[4] as BucketWidth, key.readUInt32BE(5));
+  const move: Stage['move'] = (key, value, draft) => {
+    const [first, bucket] = [firstRef(key), bucketIn(key)];
+    let rows = 0;
+    for (const [place, cell] of decodeBlock(value, codec).entries()) {
+      if (cell === undefined) continue;
+      draft.name(first + place);
+      add(draft, first + place, bucket, cell);
+      rows += 1;
+    }
+    return rows;
+  };
+  return stageOf(table, move, (key) => hot.dropBlock(blockOf(firstRef(key)), bucketIn(key)));
+}
+
+/** The environment, day and ordinal (u32 each) and the chunk (u8) of the key of a chunk: see sketches.ts. */
+function sketchesStage({ sketches }: SpoolStore, hot: HotTables): Stage {
+  const placeIn = (key: Buffer) => ({
+    ref: seriesRef(key.readUInt32BE(0), key.readUInt32BE(8)),
+    day: key.readUInt32BE(4),
+    chunk: key[12]!,
+  });
+  const move: Stage['move'] = (key, value, draft) => {
+    const place = placeIn(key);
+    draft.name(place.ref);
+    draft.content.sketches.push({ ...place, value: Buffer.from(value) });
+    return recordRows;
+  };
+  return stageOf(sketches, move, (key) => {
+    const { ref, day, chunk } = placeIn(key);
+    hot.sketches.take(ref, day, chunk);
+  });
+}
+
+/** What is in memory of it stays: a series that was seen in a minute need not be put for that minute again. */
+function seenStage({ seen }: SpoolStore): Stage {
+  return stageOf(seen, (key, value, draft) => {
+    const minutes = decodeSeen(value);
+    const first = seriesRef(key.readUInt32BE(0), key.readUInt32BE(4) * cellsPerBlock);
+    let rows = 0;
+    for (let place = 0; place < cellsPerBlock; place += 1) {
+      const last = minutes[place * seenWidth + 1]!;
+      if (last === 0) continue;
+      draft.name(first + place);
+      draft.content.seen.push(first + place, minutes[place * seenWidth]!, last);
+      rows += 1;
+    }
+    return rows;
+  });
+}
+
+function exposuresStage(store: SpoolStore): Stage {
+  const isPerson = (key: Buffer) => key.length > 4; // Else it is the number of people in an environment.
+  return {
+    table: store.exposures,
+    move(key, value, draft) {
+      if (!isPerson(key)) return 0;
+      const environment = key.readUInt32BE(0);
+      const rows = Array.from(decodeExposures(value), ([ordinal, row]) => {
+        return [ordinal, row.firstSeen, row.lastSeen, row.checks, row.used, row.viewed];
+      });
+      draft.nameRows(rows.flat(), 6, environment);
+      draft.content.exposures.push({ environment, digest: Buffer.from(key.subarray(4)), rows: rows.flat() });
+      return recordRows + rows.length;
+    },
+    remove(key) {
+      if (isPerson(key)) removeExposures(store, key);
+    },
+  };
+}
+
+/** Application (u32), digest (16) and hash (32). */
+function usesStage({ used }: SpoolStore): Stage {
+  return stageOf(used, (key, value, { content }) => {
+    const [digest, hash] = [Buffer.from(key.subarray(4, 20)), Buffer.from(key.subarray(20))];
+    const expiresAt = value.readDoubleLE(0);
+    content.uses.push({ application: key.readUInt32BE(0), digest, hash, expiresAt });
+    return recordRows;
+  });
+}

@@ -1,0 +1,144 @@
+import {
+  type EnvironmentSeries,
+  SeriesDictionary,
+  type SeriesSink,
+} from '../storage/commit/series-dictionary.ts';
+import { seriesPerEnvironment, seriesRef } from '../storage/lmdb/blocks.ts';
+import { keysIn, pairKey, prefixedKey, prefixKey } from '../storage/lmdb/key-prefix.ts';
+import type { ReplicaStore } from '../storage/lmdb/replica-store.ts';
+import {
+  featureItself,
+  featureOf,
+  type NewSeries,
+  putSeries,
+  type SeriesName,
+  seriesName,
+} from '../storage/lmdb/series.ts';
+import { environmentOrdinal } from '../storage/lmdb/sketches.ts';
+import type { Erased } from './erased.ts';
+import type { ReplicaState } from './replica-state.ts';
+import { defaultSettings } from './settings.ts';
+
+/** In place of a ref: the stream has never named this series, or its name cannot be. */
+export const unknownSeries = -1;
+/** In place of a ref: its environment was deleted. */
+export const erasedSeries = -2;
+
+/** Refs in memory, of all streams together: about 20 MB. */
+const maxKnown = 200_000;
+
+/**
+ * From the series of a stream to those of the replica. Each node numbers the series that it counts by itself, so a stream says
+ * what a number means before it uses it, and the replica finds its own number for that name. Names over the limits are folded
+ * here once more, in the order of the log, because many nodes together may have more names than one of them.
+ *
+ * `streamSeries`: key, big-endian: number of the stream (u32, see `StreamFacts`), environment (u32), ordinal (u32). Value: the
+ * replica's ordinal (u32).
+ */
+export class StreamSeries {
+  readonly #store: ReplicaStore;
+  readonly #state: ReplicaState;
+  readonly #erased: Erased;
+  #dictionary: SeriesDictionary;
+  readonly #known = new Map<number, Map<number, number>>();
+  #size = 0;
+  #stream = 0;
+  #ofStream = new Map<number, number>();
+
+  constructor(store: ReplicaStore, state: ReplicaState, erased: Erased) {
+    this.#store = store;
+    this.#state = state;
+    this.#erased = erased;
+    this.#dictionary = this.#openDictionary();
+  }
+
+  /** What follows is of the stream with this number. */
+  turnTo(stream: number): void {
+    if (this.#size > maxKnown) this.#known.clear();
+    if (this.#known.size === 0) this.#size = 0;
+    this.#stream = stream;
+    this.#ofStream = this.#known.get(stream) ?? new Map<number, number>();
+    this.#known.set(stream, this.#ofStream);
+  }
+
+  /** The stream has named a series. Call it in a transaction. @returns whether its name can be */
+  add({ environment, ordinal, name }: NewSeries): boolean {
+    if (this.#erased.hasEnvironment(environment)) return true;
+    const own = this.#ownRef(environment, name);
+    if (own === undefined) return false;
+    this.#ofStream.set(seriesRef(environment, ordinal), own);
+    this.#size += 1;
+    this.#store.streamSeries.putSync(this.#key(environment, ordinal), prefixKey(own % seriesPerEnvironment));
+    return true;
+  }
+
+  /** The replica's ref of a ref of the stream; `unknownSeries` or `erasedSeries` when there is none. */
+  of(ref: number): number {
+    return this.#ofStream.get(ref) ?? this.#find(ref);
+  }
+
+  /** The ordinal under which the senders of a feature are kept, by any series (of the replica) of the feature. */
+  ordinalOfFeature(ref: number): number {
+    const ordinal = ref % seriesPerEnvironment;
+    const environment = Math.floor(ref / seriesPerEnvironment);
+    const name = ordinal === environmentOrdinal ? undefined : seriesName(this.#store, environment, ordinal);
+    const feature = name === undefined ? undefined : featureOf(name);
+    if (feature === undefined) return ordinal;
+    return this.#dictionary.of(environment).firstOf(feature)?.ordinal ?? ordinal;
+  }
+
+  /** Removes series of a stream that has ended. Call it in a transaction. @returns how many, at most `limit` */
+  remove(stream: number, limit: number): number {
+    this.#size -= this.#known.get(stream)?.size ?? 0;
+    this.#known.delete(stream);
+    const range = { start: prefixKey(stream), end: prefixKey(stream + 1), limit };
+    const keys = keysIn(this.#store.streamSeries, range);
+    for (const key of keys) this.#store.streamSeries.removeSync(key);
+    return keys.length;
+  }
+
+  /** Drops what is in memory: the settings have changed, something was erased, or a commit has failed. */
+  forget(): void {
+    this.#known.clear();
+    this.#ofStream = new Map();
+    this.#size = 0;
+    this.#dictionary = this.#openDictionary();
+  }
+
+  #openDictionary(): SeriesDictionary {
+    return new SeriesDictionary(this.#store, this.#state.get('settings') ?? defaultSettings);
+  }
+
+  #ownRef(environment: number, name: SeriesName): number | undefined {
+    const sink: SeriesSink = { series: [], folded: 0, dropped: 0 };
+    const ref = refOf(this.#dictionary.of(environment), name, sink);
+    for (const each of sink.series) putSeries(this.#store, each);
+    return ref;
+  }
+
+  #find(ref: number): number {
+    const environment = Math.floor(ref / seriesPerEnvironment);
+    const ordinal = ref % seriesPerEnvironment;
+    const own = this.#read(environment, ordinal);
+    this.#ofStream.set(ref, own);
+    this.#size += 1;
+    return own;
+  }
+
+  #read(environment: number, ordinal: number): number {
+    if (this.#erased.hasEnvironment(environment)) return erasedSeries;
+    if (ordinal === environmentOrdinal) return seriesRef(environment, ordinal);
+    const value = this.#store.streamSeries.get(this.#key(environment, ordinal));
+    return value === undefined ? unknownSeries : seriesRef(environment, value.readUInt32BE(0));
+  }
+
+  #key(environment: number, ordinal: number): Buffer {
+    return prefixedKey(this.#stream, pairKey(environment, ordinal));
+  }
+}
+
+function refOf(series: EnvironmentSeries, name: SeriesName, sink: SeriesSink): number | undefined {
+  if (name.length === 1) return series.metric(name[0], sink);
+  if (name.length === 3) return series.featureMetric(...name, sink);
+  return name[1] === featureItself ? series.feature(name[0], sink) : series.variant(...name, sink);
+}

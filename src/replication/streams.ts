@@ -1,0 +1,200 @@
+import type { StreamRecord } from '../storage/lmdb/spool.ts';
+import { type Decision, decide, type EngineStream, type Held, type KnownStream } from './decide.ts';
+import type { NodeParts } from './node-parts.ts';
+import type { SealTask } from './seal.ts';
+import { digestOf, markDone, register, ship } from './ship.ts';
+import type { SealedDelta } from './spool.ts';
+
+type StreamParts = Pick<NodeParts, 'facts' | 'link' | 'spool' | 'log'>;
+
+/** What goes in one transaction at most. */
+const maxDeltas = 16;
+const maxBytes = 4 * 1024 * 1024;
+
+const heldOwn: Readonly<Record<Held, string>> = {
+  foreign:
+    'PostgreSQL has other deltas under the stream of this process: another process used a copy of its directory. This node keeps what it has counted and counts nothing more; start a node with an empty directory in its place',
+  closed:
+    'the stream of this process was closed by someone else, as by flagmeter engine forget-node: this node counts nothing until it is restarted, and ships then what it has kept',
+  behind:
+    'PostgreSQL is older than what this node keeps: counting goes on, and nothing is shipped. Restore a newer backup, or fill a new database by flagmeter engine adopt --from-replica; to accept the loss, stop this node, run flagmeter engine forget-node for it, and start it',
+};
+
+const heldEarlier: Readonly<Record<Held, string>> = {
+  ...heldOwn,
+  foreign:
+    'PostgreSQL has deltas of an earlier process that are not in this directory: it is a copy of one that went on, or a copy of it was used. This node keeps what it has counted and counts nothing more; start a node with an empty directory in its place',
+  closed:
+    'the stream of an earlier process was closed by someone else, as by flagmeter engine forget-node: what it kept goes on under another stream',
+};
+
+/** A stream of this directory, as this process knows it: what is sealed, what the engine has, and what is done next. */
+export class Stream implements KnownStream {
+  readonly isOwn: boolean;
+  readonly #parts: StreamParts;
+  #record: StreamRecord;
+  acknowledged: number;
+  #acknowledgedAt = 0;
+  held: Held | undefined;
+  #isDone: boolean;
+  /** What the engine has of it is known. */
+  isKnown = false;
+
+  constructor(record: StreamRecord, isOwn: boolean, parts: StreamParts) {
+    this.isOwn = isOwn;
+    this.#parts = parts;
+    this.#record = record;
+    this.acknowledged = record.acknowledged;
+    this.#isDone = record.state === 'done';
+  }
+
+  get stream(): string {
+    return this.#record.stream;
+  }
+
+  get sealed(): number {
+    return this.#record.sealed;
+  }
+
+  get kept(): number {
+    return this.#record.first;
+  }
+
+  /** What the spool does not know yet: until when deltas are acknowledged, and that there will be no more. */
+  get news(): Required<Pick<SealTask, 'acknowledged' | 'finished'>> {
+    const { stream, acknowledged, state } = this.#record;
+    const isMore = this.acknowledged > acknowledged;
+    return {
+      acknowledged: isMore ? [{ stream, seq: this.acknowledged, at: this.#acknowledgedAt }] : [],
+      finished: this.#isDone && state !== 'done' ? [stream] : [],
+    };
+  }
+
+  /** All of it is in the engine, as far as is known. */
+  get isShipped(): boolean {
+    return this.acknowledged === this.sealed && this.held !== 'foreign';
+  }
+
+  /** Deltas that can be shipped. */
+  get waiting(): number {
+    return this.held === undefined ? this.sealed - this.acknowledged : 0;
+  }
+
+  digest(seq: number): string | undefined {
+    const delta = this.#delta(seq);
+    return delta && digestOf(delta.body).toString('hex');
+  }
+
+  #delta(seq: number): SealedDelta | undefined {
+    const [delta] = this.#parts.spool.deltas(this.stream, seq, 1);
+    return delta?.seq === seq ? delta : undefined;
+  }
+
+  /** Takes over what the spool has of it; of a stream that is done, and has passed its hour, it has nothing. */
+  update(record: StreamRecord = { ...this.#record, first: this.sealed + 1, state: 'done' }): void {
+    this.#record = record;
+  }
+
+  /** Does what is to be done by what the engine says. */
+  async settle(said: EngineStream | undefined, at: number, isConfirmed: boolean): Promise<void> {
+    const decision = decide(this, said, isConfirmed);
+    if (decision.action !== 'confirm' && decision.action !== 'hold') this.held = undefined;
+    await this.#carryOut(decision, said, at);
+    this.isKnown = ['rest', 'ship', 'shipAgain'].includes(decision.action);
+  }
+
+  /**
+   * Ships what comes next, several deltas at once.
+   * @returns whether anything was: it may all be there, or the engine has to be asked first
+   * @throws {EngineError}
+   */
+  async shipNext(): Promise<boolean> {
+    if (!this.isKnown || this.waiting === 0) return false;
+    const deltas = this.#next();
+    if (deltas.length === 0) return false;
+    this.isKnown = false; // Until it is known how this ends.
+    const at = await ship(this.#parts.link, this.stream, deltas, this.#delta(deltas[0]!.seq - 1));
+    if (at === undefined) return false;
+    this.isKnown = true;
+    this.#acknowledge(deltas.at(-1)!.seq, at);
+    return true;
+  }
+
+  async #carryOut(decision: Decision, said: EngineStream | undefined, at: number): Promise<void> {
+    const { facts, link, log } = this.#parts;
+    const { stream } = this;
+    switch (decision.action) {
+      case 'register':
+        if (this.acknowledged > 0) log.warn('the engine does not know a stream any more', { stream });
+        return register(link, stream, facts.directory);
+      case 'acknowledge':
+        return this.#acknowledge(decision.seq, at);
+      case 'shipAgain':
+        log.warn('the engine went back: deltas are shipped again', {
+          stream,
+          from: decision.from,
+          to: this.acknowledged,
+        });
+        this.acknowledged = decision.from - 1;
+        return;
+      case 'hold':
+        return this.#hold(decision.why, said!.seq);
+      case 'rest':
+        return this.#finish(said!);
+    }
+  }
+
+  /** An earlier process will not add to its stream. */
+  async #finish({ seq, state }: EngineStream): Promise<void> {
+    if (this.isOwn) return;
+    const { link, log } = this.#parts;
+    this.#isDone = state !== 'open' || (await link.query(markDone(this.stream, seq))).rowCount > 0;
+    if (state === 'open')
+      log.info('what an earlier process has counted is shipped', { stream: this.stream, deltas: seq });
+  }
+
+  #hold(why: Held, seq: number): void {
+    if (why !== 'foreign') this.acknowledged = seq;
+    if (this.held === why) return;
+    this.held = why;
+    const { stream, isOwn, sealed } = this;
+    this.#parts.log.error((isOwn ? heldOwn : heldEarlier)[why], { stream, sealed, engineHas: seq });
+  }
+
+  #acknowledge(seq: number, at: number): void {
+    this.acknowledged = seq;
+    this.#acknowledgedAt = at;
+  }
+
+  #next(): SealedDelta[] {
+    const kept = this.#parts.spool.deltas(this.stream, this.acknowledged + 1, maxDeltas);
+    let bytes = 0;
+    const end = kept.findIndex(({ body }, index) => {
+      bytes += body.length;
+      return index > 0 && bytes > maxBytes;
+    });
+    return end < 0 ? kept : kept.slice(0, end);
+  }
+}
+
+/** The streams of a data directory: that of this process, and those of earlier ones. */
+export class Streams {
+  readonly #parts: StreamParts;
+  readonly all: Stream[] = [];
+  readonly own: Stream;
+
+  constructor(parts: StreamParts) {
+    this.#parts = parts;
+    this.update();
+    this.own = this.all.find(({ isOwn }) => isOwn)!;
+  }
+
+  /** Takes over what the spool has of each. */
+  update(): void {
+    const { facts, spool } = this.#parts;
+    const records = spool.streams().filter(({ state }) => state !== 'aside');
+    for (const each of this.all) each.update(records.find(({ stream }) => stream === each.stream));
+    const news = records.filter(({ stream }) => this.all.every((known) => known.stream !== stream));
+    for (const record of news) this.all.push(new Stream(record, record.stream === facts.stream, this.#parts));
+  }
+}

@@ -1,0 +1,288 @@
+import { type ParseError, parse as parseJson, printParseErrorCode } from 'jsonc-parser';
+import Value from 'typebox/value';
+import { type Setting, type Settings, settings } from '../contract/config-schema.ts';
+import { nearestKnown } from '../contract/nearest.ts';
+import { clientVariables } from './client-variables.ts';
+import { type KnownFlag, readFlags, UsageError } from './flags.ts';
+import { readNetworks } from './ip-networks.ts';
+import { parseSize, showSize } from './size.ts';
+
+/** The server's settings, checked and frozen. */
+export type Config = Readonly<Settings & { burst: number }>;
+
+/** Where settings come from. They are passed in, so loading does not read the process. */
+export interface ConfigSources {
+  /** Flags only: what follows the command's name. */
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Gives a file's text, or throws. */
+  readonly readFile: (path: string) => string;
+}
+
+/** A value as it was given, and its source; `by` names the source in a message and is empty for a flag. */
+interface Given {
+  readonly raw: unknown;
+  readonly by: string;
+}
+type Layer = Map<keyof Settings, Given>;
+type Checked = Map<keyof Settings, Given & { readonly value: string | number | boolean }>;
+
+const prefix = 'FLAGMETER_';
+const passedOver: ReadonlySet<string> = new Set(Object.values(clientVariables));
+
+/** They are a secret, or name a file with one. The value may be the secret itself, by mistake, so no message shows it. */
+const mayBeSecret: ReadonlySet<keyof Settings> = new Set([
+  ...(['tlsCert', 'tlsKey'] as const),
+  ...(['engine', 'engineFile', 'engineKeyFile', 'backupKeyFile'] as const),
+]);
+
+const isSwitch = ({ schema }: Setting) => schema.type === 'boolean';
+
+const flags: readonly KnownFlag[] = settings.map(({ flag: name, schema: { value } }) => ({
+  name,
+  ...(value && { value }),
+}));
+
+/**
+ * Loads the settings: flags beat environment variables beat the `--config` file beats the defaults.
+ * @throws {UsageError} that names the setting, where it came from, and what it must be
+ */
+export function loadConfig({ argv, env, readFile }: ConfigSources): Config {
+  const named = fromFlags(argv);
+  const variables = fromEnvironment(env);
+  const path = (named.get('config') ?? variables.get('config'))?.raw;
+  const file: Layer = typeof path === 'string' ? fromFile(path, readFile) : new Map();
+  const checked: Checked = new Map();
+  for (const setting of settings) {
+    const given = named.get(setting.key) ?? variables.get(setting.key) ?? file.get(setting.key);
+    const chosen = given ?? { raw: setting.schema.default, by: 'the default' };
+    if (chosen.raw !== undefined) checked.set(setting.key, { ...chosen, value: check(setting, chosen) });
+  }
+  if (!checked.has('burst')) {
+    const value = 2 * number(checked, 'rate');
+    checked.set('burst', { raw: value, value, by: 'the default' });
+  }
+  readEngineFile(checked, readFile);
+  checkRelations(checked);
+  return Object.freeze(Object.fromEntries([...checked].map(([key, { value }]) => [key, value]))) as Config;
+}
+
+/** The URL in `--engine-file` becomes the setting `engine`. */
+function readEngineFile(checked: Checked, readFile: ConfigSources['readFile']): void {
+  const path = checked.get('engineFile');
+  if (path === undefined) return;
+  if (checked.has('engine')) throw blame(checked, 'engineFile', 'leave out --engine then');
+  let raw: string;
+  try {
+    raw = readFile(String(path.value)).trim();
+  } catch (error) {
+    throw blame(
+      checked,
+      'engineFile',
+      `cannot be read (${(error as NodeJS.ErrnoException).code ?? 'error'})`,
+    );
+  }
+  const setting = settingOf('engine');
+  if (!Value.Check(setting.schema, raw)) throw blame(checked, 'engineFile', `its text must ${must(setting)}`);
+  checked.set('engine', { raw, value: raw, by: 'from --engine-file' });
+}
+
+function fromFlags(argv: readonly string[]): Layer {
+  const found = readFlags(argv, flags);
+  const layer: Layer = new Map();
+  for (const setting of settings) {
+    const raw = isSwitch(setting) ? true : found.get(setting.flag);
+    if (found.has(setting.flag)) layer.set(setting.key, { raw, by: '' });
+  }
+  return layer;
+}
+
+/**
+ * Variables that Kubernetes sets in every pod for a Service whose name begins with `flagmeter`: `FLAGMETER_PORT`,
+ * `FLAGMETER_GRPC_SERVICE_HOST`, `FLAGMETER_PORT_8080_TCP_ADDR` and so on. No setting is named like them.
+ */
+const serviceLink =
+  /^FLAGMETER_(\w+_)?(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$/;
+
+/** The variables of the environment that Kubernetes has set for a Service. */
+export function serviceLinksIn(env: ConfigSources['env']): readonly string[] {
+  return Object.keys(env).filter(isServiceLink);
+}
+
+function isServiceLink(name: string): boolean {
+  return serviceLink.test(name) && !settings.some(({ variable }) => variable === name);
+}
+
+/** An empty variable counts as unset: that is how compose files leave a setting out. */
+function fromEnvironment(env: ConfigSources['env']): Layer {
+  const layer: Layer = new Map();
+  for (const [name, raw] of Object.entries(env)) {
+    if (!name.startsWith(prefix) || passedOver.has(name) || isServiceLink(name)) continue;
+    const setting = settings.find(({ variable }) => variable === name);
+    if (setting === undefined) {
+      const known = settings.map(({ variable }) => variable.slice(prefix.length));
+      const meant = nearestKnown(name.slice(prefix.length), known, prefix);
+      throw new UsageError(`Unknown environment variable ${name}${meant}`);
+    }
+    if (raw !== undefined && raw !== '') layer.set(setting.key, { raw, by: `from ${name}` });
+  }
+  return layer;
+}
+
+function fromFile(path: string, readFile: ConfigSources['readFile']): Layer {
+  const keys = settings.map(({ key }) => key).filter((key) => key !== 'config');
+  const layer: Layer = new Map();
+  for (const [name, raw] of Object.entries(readObject(path, readFile))) {
+    const key = keys.find((known) => known === name || flagOf(known) === name);
+    if (key === undefined) {
+      throw new UsageError(`Unknown key ${name} in ${path}${nearestKnown(name, keys)}`);
+    }
+    if (layer.has(key)) throw new UsageError(`Cannot use ${path}: ${key} is in it twice`);
+    layer.set(key, { raw, by: `from ${path}` });
+  }
+  return layer;
+}
+
+function readObject(path: string, readFile: ConfigSources['readFile']): object {
+  let text: string;
+  try {
+    text = readFile(path);
+  } catch (error) {
+    throw new UsageError(`Cannot read --config ${path}: ${error instanceof Error ? error.message : error}`);
+  }
+  let object: unknown;
+  try {
+    object = JSON.parse(text);
+  } catch {
+    throw new UsageError(`Cannot use --config ${path}: must be valid JSON${whereBroken(text)}`);
+  }
+  if (typeof object !== 'object' || object === null || Array.isArray(object)) {
+    throw new UsageError(`Cannot use --config ${path}: must hold one JSON object`);
+  }
+  return object;
+}
+
+/** Place and reason of the first error. The file is not quoted: it may hold a secret. */
+function whereBroken(text: string): string {
+  const errors: ParseError[] = [];
+  parseJson(text, errors, { disallowComments: true, allowTrailingComma: false });
+  const [first] = errors;
+  if (first === undefined) return '';
+  const before = text.slice(0, first.offset).split('\n');
+  const reason = printParseErrorCode(first.error)
+    .replace(/([a-z])([A-Z])/g, '$1 $2')
+    .toLowerCase();
+  return ` (line ${before.length}, column ${before.at(-1)!.length + 1}: ${reason})`;
+}
+
+function check(setting: Setting, given: Given): string | number | boolean {
+  const value = parse(setting, given.raw);
+  if (!Value.Check(setting.schema, value)) throw cannot(setting.key, given, `must ${must(setting)}`);
+  return value as string | number | boolean;
+}
+
+function parse({ schema }: Setting, raw: unknown): unknown {
+  if (schema.type === 'integer') return parseSize(raw, schema.size === true);
+  if (schema.type === 'boolean') return raw === 'true' || (raw === 'false' ? false : raw);
+  return raw;
+}
+
+function must({ schema }: Setting): string {
+  if (schema.must !== undefined) return schema.must;
+  const { minimum = 0, maximum = Number.MAX_SAFE_INTEGER } = schema;
+  const unit = schema.size ? ' bytes, or end in KiB, MiB or GiB' : '';
+  return maximum < Number.MAX_SAFE_INTEGER
+    ? `be a whole number from ${minimum} to ${maximum}${unit}`
+    : `be a whole number, at least ${minimum}${unit}`;
+}
+
+/** Relations between two settings; an error names the first one of a pair. */
+function checkRelations(checked: Checked): void {
+  const relations = [
+    ['queueLowPackets', 'below', 'queueHighPackets'],
+    ['queueLowBytes', 'below', 'queueHighBytes'],
+    ['queueLowAge', 'below', 'queueHighAge'],
+    ['batchPackets', 'at most', 'queueHighPackets'],
+    ['commitDelay', 'below', 'queueHighAge'],
+    ['maxBody', 'at most', 'queueHighBytes'],
+    ['maxReport', 'at most', 'queueHighBytes'],
+    ['maxBody', 'at most', 'bodyBudget'],
+    ['maxReport', 'at most', 'bodyBudget'],
+    ['keepHours', 'at most', 'keepDays'],
+  ] as const;
+  for (const [key, relation, bound] of relations) {
+    const room = number(checked, bound) - number(checked, key);
+    if (room < (relation === 'below' ? 1 : 0)) {
+      throw blame(checked, key, `must be ${relation} --${flagOf(bound)}, which is ${shown(checked, bound)}`);
+    }
+  }
+  if (number(checked, 'keepMinutes') > 24 * number(checked, 'keepHours')) {
+    const bound = `24 times --keep-hours, which is ${shown(checked, 'keepHours')}`;
+    throw blame(checked, 'keepMinutes', `must be at most ${bound}`);
+  }
+  if (number(checked, 'rate') > 0 && number(checked, 'burst') < 1) {
+    throw blame(checked, 'burst', `must be at least 1 while --rate is ${shown(checked, 'rate')}`);
+  }
+  if (checked.has('engine') && number(checked, 'workers') > 1)
+    throw blame(
+      checked,
+      'workers',
+      'must be 1 with --engine: one thread counts, and another applies the log',
+    );
+  if (checked.has('tlsCert') && !checked.has('tlsKey'))
+    throw blame(checked, 'tlsCert', 'needs --tls-key too');
+  if (checked.has('tlsKey') && !checked.has('tlsCert'))
+    throw blame(checked, 'tlsKey', 'needs --tls-cert too');
+  checkBackup(checked);
+  checkProxies(checked);
+}
+
+function checkProxies(checked: Checked): void {
+  if (!checked.has('trustedProxies')) return;
+  try {
+    readNetworks(shown(checked, 'trustedProxies'));
+  } catch (error) {
+    throw blame(checked, 'trustedProxies', (error as Error).message);
+  }
+}
+
+function checkBackup(checked: Checked): void {
+  if (!checked.has('backupEvery')) return;
+  if (!checked.has('backupTo')) throw blame(checked, 'backupEvery', 'needs --backup-to too');
+  if (checked.has('engine'))
+    throw blame(
+      checked,
+      'backupEvery',
+      'does not go with --engine: back up the PostgreSQL, which has what all nodes have counted',
+    );
+}
+
+function blame(checked: Checked, key: keyof Settings, why: string): UsageError {
+  return cannot(key, { raw: shown(checked, key), by: checked.get(key)?.by ?? '' }, why);
+}
+
+function cannot(key: keyof Settings, { raw, by }: Given, why: string): UsageError {
+  const value = typeof raw === 'string' ? raw.replace(/\/\/[^/]*@/, '//…@') : JSON.stringify(raw);
+  const shown = mayBeSecret.has(key) ? '' : ` ${value}`;
+  return new UsageError(`Cannot use --${flagOf(key)}${shown}${by && ` (${by})`}: ${why}`);
+}
+
+function number(checked: Checked, key: keyof Settings): number {
+  return Number(checked.get(key)?.value);
+}
+
+function shown(checked: Checked, key: keyof Settings): string {
+  const value = checked.get(key)?.value;
+  const { size } = settingOf(key).schema;
+  return size && typeof value === 'number' ? showSize(value) : String(value);
+}
+
+function flagOf(key: keyof Settings): string {
+  return settingOf(key).flag;
+}
+
+function settingOf(key: keyof Settings): Setting {
+  const setting = settings.find((known) => known.key === key);
+  if (setting === undefined) throw new TypeError(`There is no setting ${key}`);
+  return setting;
+}

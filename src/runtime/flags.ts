@@ -1,0 +1,112 @@
+import { type ParseArgsConfig, parseArgs } from 'node:util';
+import { nearestKnown } from '../contract/nearest.ts';
+
+/** Wrong usage: exit code 2, with the message on stderr. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+/** A flag that a command takes. */
+export interface KnownFlag {
+  /** Without the dashes. */
+  readonly name: string;
+  /** The placeholder of its value; a flag without one is a switch. */
+  readonly value?: string;
+}
+
+/** One argument of a command: a flag, or an operand, which has no name. */
+export interface Argument {
+  /** Without the dashes. */
+  readonly name?: string;
+  /** Empty for a switch. */
+  readonly value: string;
+  /** Begins with a single dash. No flag does, and an operand only after `--`. */
+  readonly dashed?: true;
+}
+
+/**
+ * Reads a command's arguments one after the other: `--name value`, `--name=value`, `--switch`, operands, and after `--`
+ * operands only.
+ * @param command as `flagmeter help` takes it
+ * @throws {UsageError} for an unknown flag, or a missing value
+ */
+export function* readArguments(
+  argv: readonly string[],
+  known: readonly KnownFlag[],
+  command?: string,
+): Generator<Argument> {
+  const types = known.map(({ name, value }) => [name, { type: value === undefined ? 'boolean' : 'string' }]);
+  // Not strict: its messages repeat values, which may be secrets. Errors are found here instead.
+  const options = Object.fromEntries(types) as ParseArgsConfig['options'] & {};
+  const { tokens } = parseArgs({ args: [...argv], options, strict: false, tokens: true });
+  for (const token of tokens) {
+    if (token.kind === 'positional') yield { value: token.value };
+    else if (token.kind === 'option') yield readFlag(token, argv, known, command);
+  }
+}
+
+function readFlag(
+  { name, rawName, index, value, inlineValue }: FlagToken,
+  argv: readonly string[],
+  known: readonly KnownFlag[],
+  command?: string,
+): Argument {
+  if (!rawName.startsWith('--')) return { value: argv[index] ?? rawName, dashed: true };
+  const flag = known.find((each) => each.name === name);
+  if (flag === undefined) throw new UsageError(unknownFlag(name, known, command));
+  if (flag.value === undefined) {
+    if (inlineValue) throw new UsageError(`Cannot use --${name} with a value: it takes none`);
+    return { name, value: '' };
+  }
+  if (value === undefined || (!inlineValue && value.startsWith('--')))
+    throw new UsageError(`Cannot use --${name} alone: a value must follow`);
+  return { name, value };
+}
+
+/** A flag as `parseArgs` finds it. */
+interface FlagToken {
+  readonly name: string;
+  /** With its dashes. */
+  readonly rawName: string;
+  readonly index: number;
+  readonly value?: string | undefined;
+  /** Whether the value came behind `=`. */
+  readonly inlineValue?: boolean | undefined;
+}
+
+/**
+ * Reads a command's arguments, which are flags only; of a flag given twice the last one counts.
+ * @returns flag name without dashes → value; a switch's value is empty
+ * @throws {UsageError} for an unknown flag, a missing value, or an operand
+ */
+export function readFlags(argv: readonly string[], known: readonly KnownFlag[]): Map<string, string> {
+  const found = new Map<string, string>();
+  for (const { name, value } of readArguments(argv, known)) {
+    if (name === undefined) {
+      const taken = known.length === 0 ? 'there are none here' : 'only flags (--name value) are taken';
+      throw new UsageError(`Cannot use the argument '${value}': ${taken}`);
+    }
+    found.set(name, value);
+  }
+  return found;
+}
+
+/** The value of an unknown flag is not repeated, nor what follows a space in its name: it may be a secret. */
+function unknownFlag(given: string, known: readonly KnownFlag[], command?: string): string {
+  const [name = ''] = given.split(/\s/, 1);
+  if (known.length === 0) return `Unknown flag --${name}; there are none here`;
+  const help = command === undefined ? '' : `; flagmeter help ${command} lists them`;
+  const names = known.map((flag) => flag.name);
+  return `Unknown flag --${name}${nearestKnown(name, names, '--') || help}`;
+}
+
+/**
+ * The error for a command that takes one of these words next.
+ * @param word what was given instead, if anything
+ */
+export function unknownWord(command: string, word: string | undefined, words: readonly string[]): UsageError {
+  const all = `say ${words.join(', ')}`;
+  if (word === undefined) return new UsageError(`Cannot use ${command} alone: ${all}`);
+  const near = nearestKnown(word, words, `${command} `);
+  return new UsageError(`Unknown command ${command} ${word}${near || `: ${all}`}`);
+}

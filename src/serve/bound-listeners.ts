@@ -1,0 +1,190 @@
+import type { Descriptors } from '../http/connections/descriptors.ts';
+import { ConnectionLimiter } from '../http/connections/limiter.ts';
+import { routesFrom } from '../http/endpoint.ts';
+import { health } from '../http/health.ts';
+import { problem } from '../http/problem.ts';
+import { clientAddress } from '../http/proxies/client-address.ts';
+import { createRouter } from '../http/router.ts';
+import { SlowRequests } from '../http/slow-requests.ts';
+import { checkTlsTime, expiryOf, hostsWithout, readTls, type TlsFiles, type TlsPair } from '../http/tls.ts';
+import { inTurns } from '../http/turns.ts';
+import type { Dispatch, Engine } from '../http/types.ts';
+import { type GrpcListener, listenGrpc } from '../ingest/grpc/listener.ts';
+import { notStarted } from '../ingest/not-started.ts';
+import type { ReportKinds } from '../ingest/reports/kinds.ts';
+import { allowOrigin, preflight } from '../ingest/telemetry/cors.ts';
+import { telemetryPath } from '../ingest/telemetry/endpoint.ts';
+import { parseAddress } from '../runtime/address.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Config } from '../runtime/config.ts';
+import { IpNetworks, readNetworks } from '../runtime/ip-networks.ts';
+import type { Log } from '../runtime/log.ts';
+import { type HostListener, listen, type Served } from './listeners.ts';
+import { checkPublicUrls, publicUrls, warnOfPlainPasswords } from './public-urls.ts';
+
+export interface BindDeps {
+  readonly config: Config;
+  readonly engine: Engine;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** The connections of this process, where the runtime shows them. */
+  readonly descriptors?: Descriptors | undefined;
+}
+
+/** The service's listeners. They are bound before a data directory is touched, and answer 503 until the service is ready. */
+export interface BoundListeners {
+  readonly listeners: readonly HostListener[];
+  readonly grpc: GrpcListener;
+  /** The proxies that may name the address of a client. */
+  readonly trusted: IpNetworks;
+  /** When the certificate in use expires, Unix ms; `undefined` without TLS. */
+  certificateExpiry(): number | undefined;
+  /** Connections that were closed because there were too many; `undefined` where that is not watched. */
+  surplusClosed(): number | undefined;
+  /** Starts serving: each listener with the dispatch of its hosts, gRPC takes the reports. */
+  serve(dispatches: ReadonlyMap<readonly Served[], Dispatch>, reports: ReportKinds): void;
+  /**
+   * Reads the TLS files again, for new connections.
+   * @returns whether TLS is configured
+   * @throws {Error} when they cannot be used; the previous ones stay in use
+   */
+  renewTls(graceMs: number): Promise<boolean>;
+  /** Takes other trusted proxies, for the next request on. */
+  trust(config: Pick<Config, 'trustedProxies'>): void;
+  close(graceMs: number): Promise<void>;
+}
+
+/**
+ * Reads the TLS files and binds every address.
+ * @throws {UsageError} when an address needs a public URL that is not set
+ * @throws {Error} when a file or an address cannot be used; nothing is left open then
+ */
+export async function bindListeners(parts: BindDeps): Promise<BoundListeners> {
+  const { config, engine, log } = parts;
+  checkPublicUrls(config);
+  const files = tlsFilesOf(config);
+  let tls = files && readValidTls(files, parts.clock);
+  const current: { dispatches: ReadonlyMap<readonly Served[], Dispatch> } = { dispatches: new Map() };
+  const trusted = trustedProxiesOf(config);
+  const addressOf = clientAddress({ trusted, header: config.proxyHeader, log: parts.log });
+  const listeners = await listen(engine, config, files, addressOf, (hosts) => {
+    return inTurns((request) => (current.dispatches.get(hosts) ?? starting)(request));
+  });
+  const closeListeners = (graceMs: number) =>
+    Promise.all(listeners.map(({ listener }) => listener.close(graceMs)));
+  try {
+    const grpc = await listenReports(parts, tls, listeners, trusted);
+    grpc.setServing(false);
+    warnOfPlainPasswords(publicUrls(config, listeners), log);
+    if (files && tls) warnOfNames(parts, listeners, files, tls);
+    const limiter = watchConnections(parts, trusted, [...listeners.map(({ listener }) => listener), grpc]);
+    return {
+      listeners,
+      grpc,
+      trusted,
+      certificateExpiry: () => tls && expiryOf(tls),
+      surplusClosed: () => limiter?.closed,
+      serve(ready, reports) {
+        current.dispatches = ready;
+        grpc.begin(reports);
+        grpc.setServing(true);
+      },
+      trust: (wanted) => trusted.become(trustedProxiesOf(wanted)),
+      async renewTls(graceMs) {
+        if (files === undefined) return false;
+        const pair = readValidTls(files, parts.clock);
+        warnOfNames(parts, listeners, files, pair);
+        grpc.renewTls(pair);
+        const secured = listeners.filter(({ hosts }) => !hosts.includes('ops'));
+        await Promise.all(secured.map(({ listener }) => listener.renew(graceMs)));
+        tls = pair;
+        return true;
+      },
+      async close(graceMs) {
+        limiter?.stop();
+        await Promise.all([closeListeners(graceMs), grpc.close(graceMs)]);
+      },
+    };
+  } catch (error) {
+    await closeListeners(0);
+    throw error;
+  }
+}
+
+function trustedProxiesOf({ trustedProxies }: Pick<Config, 'trustedProxies'>): IpNetworks {
+  return trustedProxies === undefined ? new IpNetworks([]) : readNetworks(trustedProxies);
+}
+
+function watchConnections(
+  { config, descriptors, log, clock }: BindDeps,
+  trusted: IpNetworks,
+  listeners: readonly { readonly port: number }[],
+): ConnectionLimiter | undefined {
+  if (descriptors === undefined) return undefined;
+  const ports = new Set(listeners.map(({ port }) => port));
+  const perAddress = config.maxConnectionsPerAddress;
+  const limiter = new ConnectionLimiter({ descriptors, ports, trusted, perAddress, log, clock });
+  limiter.start();
+  return limiter;
+}
+
+const notYet = { ready: false, reason: 'the service is starting' };
+const answerHealth = createRouter(
+  routesFrom([health], () => ({ counting: notYet, managing: notYet, commits: 0, warnings: [] })),
+);
+
+/** Answers while the service starts: the health routes, preflights, and 503 for everything else. Pages can read that of packets. */
+const starting: Dispatch = (request) => {
+  if (['/healthz', '/readyz'].includes(request.path)) return answerHealth(request);
+  if (!request.path.endsWith(telemetryPath)) return problem(notStarted);
+  const origin = request.header('origin');
+  if (request.method === 'OPTIONS') return { status: 204, headers: preflight(origin) };
+  return problem(notStarted, allowOrigin(origin));
+};
+
+function listenReports(
+  { config, clock, log }: BindDeps,
+  tls: TlsPair | undefined,
+  listeners: readonly HostListener[],
+  trusted: IpNetworks,
+): Promise<GrpcListener> {
+  const { grpcListen, maxReport, slowRequest } = config;
+  const onError = (error: unknown) => log.error('a call failed', { error });
+  return listenGrpc({
+    ...parseAddress(grpcListen),
+    ...(tls && { tls }),
+    maxReport,
+    trusted,
+    clock,
+    onError,
+    slow: new SlowRequests(slowRequest, log, clock),
+    httpPort: listeners.find(({ hosts }) => hosts.includes('metrics'))?.listener.port,
+  });
+}
+
+function tlsFilesOf({ tlsCert, tlsKey }: Config): TlsFiles | undefined {
+  return tlsCert === undefined || tlsKey === undefined ? undefined : { certFile: tlsCert, keyFile: tlsKey };
+}
+
+function readValidTls(files: TlsFiles, clock: Clock): TlsPair {
+  const pair = readTls(files);
+  checkTlsTime(pair, files, clock.now());
+  return pair;
+}
+
+/** A certificate for other names is not an error: a proxy in front may not check it. */
+function warnOfNames(
+  { config, log }: BindDeps,
+  listeners: readonly HostListener[],
+  { certFile }: TlsFiles,
+  tls: TlsPair,
+): void {
+  const urls = Object.values(publicUrls(config, listeners));
+  const secure = urls.map((url) => new URL(url)).filter(({ protocol }) => protocol === 'https:');
+  const names = new Set(secure.map(({ hostname }) => hostname.replace(/^\[|\]$/g, '')));
+  const hosts = hostsWithout(tls, [...names]);
+  if (hosts.length === 0) return;
+  const hint =
+    'clients will refuse it; set --auth-url, --base-url and --metrics-url to a name of the certificate';
+  log.warn('the certificate is not for a host of the public URLs', { certificate: certFile, hosts, hint });
+}

@@ -1,0 +1,18 @@
+import type { Config } from '../runtime/config.ts';
+import type { SeriesLimits } from '../storage/commit/series-dictionary.ts';
+import type { Retention } from '../storage/lmdb/retention.ts';
+
+/** How many names an environment may have. */
+export function limitsOf({ maxFeatures, maxVariants, maxMetrics }: Config): SeriesLimits {
+  return { features: maxFeatures, variants: maxVariants, metrics: maxMetrics };
+}
+
+/** How long buckets are kept. */
+export function retentionOf({ keepMinutes, keepHours, keepDays }: Config): Retention {
+  const hourMs = 3_600_000;
+  return {
+    minutesMs: keepMinutes * hourMs,
+    hoursMs: keepHours * 24 * hourMs,
+    daysMs: keepDays * 24 * hourMs,
+  };
+}

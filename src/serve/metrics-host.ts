@@ -1,0 +1,97 @@
+import type { Group } from '../http/endpoint.ts';
+import { health } from '../http/health.ts';
+import { describeHost } from '../http/openapi/describe.ts';
+import { documentEndpoint } from '../http/openapi/document-endpoint.ts';
+import type { Json } from '../http/openapi/json-schema.ts';
+import { type GrpcWebDeps, grpcWeb } from '../ingest/grpc/web.ts';
+import { identities, securitySchemes } from '../ingest/identities/endpoint.ts';
+import type { IdentityDeps } from '../ingest/identities/identities.ts';
+import { reports } from '../ingest/reports/endpoints.ts';
+import type { ReportRouteDeps } from '../ingest/reports/json-intake.ts';
+import { telemetry } from '../ingest/telemetry/endpoint.ts';
+import { type SnippetDeps, snippet } from '../ingest/telemetry/snippet.ts';
+import type { TelemetryDeps } from '../ingest/telemetry/telemetry.ts';
+
+/** The endpoints of the metrics host, and its OpenAPI document. */
+
+/** What the endpoints depend on. */
+interface Limits {
+  /** Maximum length of a packet, inflated. */
+  readonly maxBody: number;
+  /** The same of a report. */
+  readonly maxReport: number;
+  /** What browsers use is under this path, too. */
+  readonly metricsPathPrefix?: string;
+}
+
+/** The endpoints of the metrics host. `/healthz` and `/readyz` are beside them on every listener. */
+export function metricsHost({
+  maxBody,
+  maxReport,
+  metricsPathPrefix,
+}: Limits): readonly Group<MetricsHostDeps>[] {
+  const forPages: readonly Group<TelemetryDeps & SnippetDeps>[] = [telemetry(maxBody), snippet];
+  const prefixed =
+    metricsPathPrefix === undefined ? [] : forPages.map((group) => under(metricsPathPrefix, group));
+  return [...forPages, identities(maxBody), reports(maxReport), grpcWeb, ...prefixed];
+}
+
+/** The same endpoints under another path. The document describes them once, so these have no operation. */
+function under<Deps>(prefix: string, group: Group<Deps>): Group<Deps> {
+  const endpoints = group.endpoints.map(({ operation, ...each }) => ({
+    ...each,
+    path: `${prefix}${each.path}`,
+  }));
+  return { ...group, endpoints };
+}
+
+export type MetricsHostDeps = TelemetryDeps & IdentityDeps & ReportRouteDeps & GrpcWebDeps & SnippetDeps;
+
+/** What the document says of this one deployment. */
+export interface DocumentSettings extends Limits {
+  /** Public URL of the metrics host. */
+  readonly server: string;
+}
+
+/** The OpenAPI 3.1 document of the metrics host. */
+export function describeMetricsHost(settings: DocumentSettings): Json {
+  const { server } = settings;
+  const operations = { ...health, endpoints: [...health.endpoints, ...metricsDocument.endpoints] };
+  const host = {
+    title: 'flagmeter: metrics host',
+    summary: 'Takes in what feature flags do in production',
+    description: introduction(settings),
+    server,
+    securitySchemes,
+  };
+  return describeHost(host, [...metricsHost(settings), operations]);
+}
+
+export const metricsDocument: Group<DocumentSettings> = {
+  ...health,
+  endpoints: [documentEndpoint('/swagger/v2/swagger.json', describeMetricsHost)],
+};
+
+function introduction({ maxBody, maxReport, metricsPathPrefix }: Limits): string {
+  return `An answer of 202 or 200 to a packet or report means that it is on disk: neither a crash nor a power cut loses it.
+A refused request has changed nothing.
+
+Bodies have ${maxBody} bytes at most, reports ${maxReport}, and may be sent with \`Content-Encoding: gzip\`; the limit is that of the inflated body.
+They are UTF-8. Counts are integers from 0 to 2147483647, and numbers are finite. Names are 1 to 256 bytes long without control characters;
+\`__proto__\`, \`constructor\` and the like are ordinary names. If an object has a key twice, the last one counts.
+
+429 and 503 carry \`Retry-After\` in seconds. Refusals are \`application/problem+json\` (RFC 9457) with a stable \`code\`.
+
+**Keys.** Frontend and Mobile keys are for browsers and apps and are no secrets. A Backend key is secret: it belongs on
+servers, never in a page, an app or a repository. This host takes neither the tokens nor the client credentials of the management API.
+
+**gRPC.** \`Usage.Usage/SendStats\` and \`Metrics.Metrics/SendMetrics\` take the same reports by gRPC on its own listener, and by
+gRPC-Web (binary and text) on this host, at \`/Usage.Usage/SendStats\` and \`/Metrics.Metrics/SendMetrics\`. The gRPC listener has server
+reflection; this document does not cover it.${metricsPathPrefix === undefined ? '' : prefixText(metricsPathPrefix)}`;
+}
+
+function prefixText(prefix: string): string {
+  return `
+
+**Path.** What pages use is under \`${prefix}\`, too: \`${prefix}/api/frontend/telemetry\` and \`${prefix}/snippet.js\`.`;
+}

@@ -1,0 +1,93 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { type ExportResult, ExportResultCode } from '@opentelemetry/core';
+import type { PushMetricExporter, ResourceMetrics } from '@opentelemetry/sdk-metrics';
+import { monthOf } from '../../management/month-usage.ts';
+import type { UsageEngineStatus } from '../../storage/commit/usage-engine.ts';
+import type { Application } from '../../storage/lmdb/records.ts';
+import type { Core } from '../core.ts';
+import { usageMetrics } from './usage-metrics.ts';
+
+/** What sending usage works on. */
+export type PushDeps = Pick<Core, 'accounts' | 'directory' | 'reports' | 'usageEngine' | 'clock' | 'log'>;
+
+/** Sends the usage of every application, one after another. */
+export class UsagePush {
+  readonly #core: PushDeps;
+  readonly #exporter: Pick<PushMetricExporter, 'export'>;
+  /** Whether the log has said that it fails. */
+  #isFailing = false;
+
+  constructor(core: PushDeps, exporter: Pick<PushMetricExporter, 'export'>) {
+    this.#core = core;
+    this.#exporter = exporter;
+  }
+
+  /** Sends usage now and again. @returns ends that */
+  start(everyMs: number): () => Promise<void> {
+    const stopping = new AbortController();
+    const { signal } = stopping;
+    const work = (async () => {
+      while (await pause(everyMs, true, { signal, ref: false }).catch(() => false)) await this.#round(signal);
+    })();
+    return () => {
+      stopping.abort();
+      return work;
+    };
+  }
+
+  /** Sends everything once, if it is for this machine to do. */
+  async round(): Promise<void> {
+    const { usageEngine, directory } = this.#core;
+    if (!isSender(usageEngine.status())) return;
+    await usageEngine.freshen();
+    for (const application of directory.applications.values()) await this.#push(application);
+  }
+
+  /** A failure is logged when it begins, and when it ends. */
+  async #round(signal: AbortSignal): Promise<void> {
+    const { log } = this.#core;
+    try {
+      await this.round();
+      if (this.#isFailing) log.info('usage can be sent to the collector again');
+      this.#isFailing = false;
+    } catch (error) {
+      if (!this.#isFailing && !signal.aborted) log.warn('usage cannot be sent to the collector', { error });
+      this.#isFailing = true;
+    }
+  }
+
+  async #push(application: Application): Promise<void> {
+    const { reports, clock, directory } = this.#core;
+    const at = clock.now();
+    const since = monthOf(at);
+    const range = { from: since / 60_000, to: Math.ceil((at + 1) / 60_000), step: 'day' } as const;
+    const { id, teamId, environments } = application;
+    const usage = await reports.make(teamId, 'monthUsage', { environments, range });
+    const gauges = new Set(
+      [...directory.metricsOf(id).values()].filter(({ kind }) => kind === 'gauge').map(({ name }) => name),
+    );
+    await this.#send(usageMetrics({ application, usage, gauges, since, at }));
+  }
+
+  #send(metrics: ResourceMetrics): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#exporter.export(metrics, ({ code, error }: ExportResult) => {
+        if (code === ExportResultCode.SUCCESS) resolve();
+        else reject(error ?? new Error('The collector did not take it'));
+      });
+    });
+  }
+}
+
+/**
+ * Whether this machine sends usage. Of several it is the first one, by the id of its data directory, that is up; every machine has all
+ * that was counted. While they disagree, two of them send the same points, or none does for a moment: the sums go on from there.
+ */
+export function isSender(
+  status: Pick<UsageEngineStatus, 'directory' | 'engine' | 'nodes'> | undefined,
+): boolean {
+  if (status === undefined) return true;
+  if (!status.engine.connected) return false;
+  const up = status.nodes.filter(({ state }) => state === 'up').map(({ directory }) => directory);
+  return up.sort()[0] === status.directory;
+}

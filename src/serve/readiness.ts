@@ -1,0 +1,31 @@
+import { engineUnavailable } from '../contract/errors.ts';
+import type { Ability, Readiness } from '../http/health.ts';
+import type { Core } from './core.ts';
+
+/** What the service can do now. */
+export function readinessOf({
+  shutdown,
+  health,
+  intake,
+  clock,
+  engine,
+  usageEngine,
+  disks,
+}: Core): Readiness {
+  const usage = usageEngine.readiness();
+  const stopping = shutdown.isNear ? 'the service is stopping' : undefined;
+  const queue = intake.monitor.admits(clock.monotonic()) ? undefined : 'too much is waiting for the disk';
+  // Anyone may read it: the log and the status say which host failed, and why.
+  const away = health.ready && engine.status().trouble && engineUnavailable;
+  return {
+    counting: ability(stopping ?? usage.counting ?? queue),
+    managing: ability(stopping ?? (away || undefined) ?? usage.managing),
+    commits: intake.commits,
+    warnings: disks.warnings,
+  };
+}
+
+/** @param reason why it cannot be done */
+function ability(reason: string | undefined): Ability {
+  return { ready: reason === undefined, reason: reason ?? '' };
+}

@@ -1,0 +1,56 @@
+import { settings } from '../contract/config-schema.ts';
+import type { Config } from '../runtime/config.ts';
+import type { Log, LogLevel } from '../runtime/log.ts';
+import type { BoundListeners } from './bound-listeners.ts';
+
+/** What a running server can take anew. */
+export interface Reloadable {
+  readonly bound: Pick<BoundListeners, 'renewTls' | 'trust'>;
+  readonly log: Log;
+  setLogLevel(level: LogLevel): void;
+  /** `undefined` until the service has started. */
+  setRates: ((limits: Config) => void) | undefined;
+}
+
+type Key = (typeof settings)[number]['key'];
+
+/** Settings that take effect without a restart. What is in files that are read for each use, such as the keys of backups, does so anyway. */
+const live: readonly Key[] = ['logLevel', 'rate', 'burst', 'apiRate', 'tokenRate', 'trustedProxies'];
+
+/**
+ * SIGHUP: reads the configuration and the TLS files again. When one of them cannot be used, everything stays as it was.
+ * @param running the settings in use
+ * @param load reads them as the start did
+ * @returns the settings in use from now on
+ */
+export async function reload(running: Config, load: () => Config, parts: Reloadable): Promise<Config> {
+  const { bound, log } = parts;
+  let wanted: Config;
+  try {
+    wanted = load();
+  } catch (error) {
+    const { message } = error as Error;
+    log.error('the configuration cannot be used; the one in use stays', { reason: message });
+    return running;
+  }
+  try {
+    const renewed = await bound.renewTls(running.shutdownGrace * 1000);
+    if (renewed) log.info('the TLS files are read again');
+  } catch (error) {
+    log.error('the TLS files cannot be used; those that were read before stay', { error });
+    return running;
+  }
+  const changed = settings.map(({ key }) => key).filter((key) => wanted[key] !== running[key]);
+  const reloaded = changed.filter((key) => live.includes(key));
+  const waiting = changed.filter((key) => !live.includes(key)).map(flagOf);
+  bound.trust(wanted);
+  parts.setLogLevel(wanted.logLevel);
+  if (reloaded.length > 0) parts.setRates?.(wanted);
+  log.info('the configuration is read again', { reloaded: reloaded.map(flagOf), afterRestart: waiting });
+  const taken = Object.fromEntries(live.map((key) => [key, wanted[key]]));
+  return Object.freeze({ ...running, ...taken }) as Config;
+}
+
+function flagOf(wanted: Key): string {
+  return `--${settings.find(({ key }) => key === wanted)!.flag}`;
+}

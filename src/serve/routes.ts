@@ -1,0 +1,158 @@
+import { version } from '../../package.json' with { type: 'json' };
+import { accountEndpoints, cannotAnswer, metadata, pageTokens } from '../auth/auth-host.ts';
+import { createBearer } from '../auth/bearer.ts';
+import { ClientFailures } from '../auth/client-failures.ts';
+import { clientOrigins } from '../auth/client-origins.ts';
+import { createConsoleCallers } from '../auth/console/caller.ts';
+import { DeviceCodes } from '../auth/device-codes.ts';
+import { limitGuesses } from '../auth/device-page.ts';
+import { discoveryOfPath } from '../auth/discovery.ts';
+import { authDescription } from '../auth/document.ts';
+import { tokenInvalidation } from '../auth/invalidate-token.ts';
+import { forgetInvalidated } from '../auth/invalidation.ts';
+import { provePassword } from '../auth/prove-password.ts';
+import { endSessionsOf } from '../auth/sessions.ts';
+import type { TokenTally } from '../auth/token-tally.ts';
+import { createValidation, isStillValid } from '../auth/validate-token.ts';
+import { VerifiedTokens } from '../auth/verified-tokens.ts';
+import { cannotAnswer as consoleCannotAnswer, consoleSession } from '../console/host/console-session.ts';
+import { type ConsoleSettings, consolePages } from '../console/host/pages.ts';
+import { crossOrigin } from '../http/cross-origin.ts';
+import { routesFrom } from '../http/endpoint.ts';
+import { problem } from '../http/problem.ts';
+import type { Route } from '../http/types.ts';
+import { whenCurrent } from '../http/when-current.ts';
+import { description } from '../management/document.ts';
+import { type ManagementDeps, managementApi } from '../management/management-api.ts';
+import { SharedResults } from '../management/shared-results.ts';
+import { SharedSights } from '../management/shared-sights.ts';
+import { authority } from '../runtime/address.ts';
+import type { BoundListeners } from './bound-listeners.ts';
+import type { Core } from './core.ts';
+import type { Host } from './listeners.ts';
+import { metricsDocument, metricsHost } from './metrics-host.ts';
+import { publicUrls } from './public-urls.ts';
+import type { ServiceStatus } from './service-status.ts';
+
+/** Every route, by its host. The listeners must be open: their ports may be part of the public URLs. */
+export function routesOf(
+  parts: Core,
+  bound: BoundListeners,
+  status: ServiceStatus,
+  tally: TokenTally,
+): Record<Host, readonly Route[]> {
+  const urls = publicUrls(parts.config, bound.listeners);
+  const tokens = tokenParts(parts, urls.auth, urls.api, tally);
+  const settings = {
+    version,
+    baseUrl: tokens.audience,
+    authUrl: tokens.issuer,
+    metricsUrl: urls.metrics,
+    grpcAddress: authority(bound.grpc.host, bound.grpc.port),
+    retention: parts.retention,
+  };
+  return {
+    auth: authRoutes(parts, tokens),
+    api: apiRoutes(parts, tokens, settings, status),
+    metrics: metricsRoutes(parts, urls.metrics),
+  };
+}
+
+/** What every user of tokens shares: one invalidation list, and one cache of verified tokens. */
+function tokenParts(parts: Core, issuer: string, audience: string, tally: TokenTally) {
+  const { engine, directory, clock, randomBytes, signingKeys, config } = parts;
+  const verified = new VerifiedTokens();
+  forgetInvalidated(engine, verified);
+  const tokens = {
+    ...{ engine, directory, clock, randomBytes, issuer, audience, verified, tally },
+    rejections: tally.rejections,
+    keys: signingKeys,
+    serviceScope: config.serviceScope,
+    failures: new ClientFailures(),
+    rates: parts.clientRates,
+    devices: new DeviceCodes({ engine, clock, randomBytes }),
+  };
+  return { ...tokens, validate: createValidation(tokens), console: createConsoleCallers(tokens) };
+}
+
+type TokenDeps = ReturnType<typeof tokenParts>;
+
+function authRoutes({ engine, passwords }: Core, tokens: TokenDeps): readonly Route[] {
+  const parts = { ...tokens, passwords, guesses: limitGuesses() };
+  return [
+    ...forClientPages(tokens, whenCurrent(routesFrom([pageTokens], tokens), engine, cannotAnswer)),
+    ...whenCurrent(routesFrom(accountEndpoints, parts), engine, cannotAnswer),
+    ...routesFrom([metadata, authDescription], tokens),
+    ...discoveryOfPath(tokens),
+  ];
+}
+
+function apiRoutes(
+  core: Core,
+  tokens: TokenDeps,
+  settings: ConsoleSettings,
+  status: ServiceStatus,
+): readonly Route[] {
+  const { engine, bundle } = core;
+  const managed = [
+    ...routesFrom([tokenInvalidation], tokens),
+    ...routesFrom(managementApi, managementDeps(core, tokens, status)),
+  ];
+  return [
+    ...routesFrom([description], tokens),
+    ...routesFrom([consolePages(bundle)], settings),
+    ...whenCurrent(routesFrom([consoleSession], tokens), engine, consoleCannotAnswer),
+    ...forClientPages(
+      tokens,
+      whenCurrent(managed, engine, (refusal) => problem(refusal)),
+    ),
+  ];
+}
+
+function managementDeps(core: Core, tokens: TokenDeps, status: ServiceStatus): ManagementDeps {
+  const { config, accounts, directory, usage, reports, passwords, clock, retention, instances } = core;
+  const { exposureDays, staleAfter, plans } = config;
+  return {
+    ...{ directory, engine: core.engine, accounts, store: usage, reports },
+    ...{ retention, exposureDays, staleAfter, plans },
+    limits: config,
+    webhookRules: { allowPrivate: config.webhookAllowPrivate },
+    authenticate: createBearer(tokens, tokens.console.claimsOf),
+    strangers: core.counting.ledger.strangers,
+    status: () => status.now(),
+    freshen: (people) => core.usageEngine.freshen(people),
+    isStillValid: (claims, draft) => isStillValid(tokens, claims, draft),
+    rates: core.apiRates,
+    digestOf: ({ number }, identity) => instances.digestOf(number, identity),
+    overviews: new SharedResults(clock),
+    sights: new SharedSights(reports, (people) => core.usageEngine.freshen(people)),
+    forget: (application, identity) => instances.forget(application, identity),
+    hashPassword: (password, caller) => passwords.hash(password, core.randomBytes, caller),
+    provePassword: (...sent) => provePassword({ ...tokens, passwords }, ...sent),
+    endSessions: (draft, userId) => endSessionsOf({ clock }, draft, userId),
+  };
+}
+
+/** The routes that pages of public clients may use. */
+function forClientPages({ directory, audience }: TokenDeps, routes: readonly Route[]): readonly Route[] {
+  return crossOrigin(routes, clientOrigins(directory, audience));
+}
+
+function metricsRoutes(core: Core, server: string): readonly Route[] {
+  const { config, clock, log, counting, reportKinds, instances, snippet } = core;
+  const { maxBody, maxReport } = config;
+  const onError = (error: unknown) => log.error('a call failed', { error });
+  return [
+    ...routesFrom(metricsHost(config), {
+      ...counting,
+      clock,
+      instances,
+      reportKinds,
+      snippet,
+      maxBody,
+      maxReport,
+      onError,
+    }),
+    ...routesFrom([metricsDocument], { ...config, server }),
+  ];
+}

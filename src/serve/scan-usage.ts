@@ -1,0 +1,40 @@
+import type { ReportPool } from '../management/report-pool.ts';
+import type { Log } from '../runtime/log.ts';
+import type { UsageTable } from '../storage/lmdb/scan.ts';
+import type { UsageStore } from '../storage/lmdb/usage.ts';
+
+export interface ScanDeps {
+  readonly usage: UsageStore;
+  readonly reports: ReportPool;
+  readonly log: Log;
+  /** Resolves after `ms`; false when the service is stopping. */
+  pause(ms: number): Promise<boolean>;
+}
+
+/** The pause between two steps: the scan leaves most of the report thread and the disk to others. */
+const betweenStepsMs = 20;
+
+/** It takes turns with the teams, as one of them. */
+const owner = '';
+
+/** Reads the whole usage store in the background, so that damage is found before a request hits it. */
+export async function scanUsage({ usage, reports, log, pause }: ScanDeps): Promise<void> {
+  let inOrder = true;
+  for (const table of tablesOf(usage)) {
+    try {
+      let after: Uint8Array | undefined;
+      do {
+        if (!(await pause(betweenStepsMs))) return;
+        after = await reports.make(owner, 'scan', { table, after });
+      } while (after !== undefined);
+    } catch (error) {
+      inOrder = false;
+      log.error('the usage store is damaged', { table, error });
+    }
+  }
+  if (inOrder) log.info('the usage store was checked and is in order');
+}
+
+function tablesOf(usage: UsageStore): readonly UsageTable[] {
+  return Object.keys(usage).filter((name): name is UsageTable => name !== 'lmdb');
+}

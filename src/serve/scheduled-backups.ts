@@ -1,0 +1,35 @@
+import type { ServiceStatusShown } from '../management/status-shape.ts';
+import { readBackupKey } from '../storage/backup/backup-key.ts';
+import { BackupThread } from '../storage/backup/backup-thread.ts';
+import { type BackupStatus, Schedule } from '../storage/backup/schedule.ts';
+import type { StorageDeps } from './storage.ts';
+
+const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** The backups that a service makes by itself, if it is set to. @throws {Error} when the key file cannot be used */
+export function scheduleOf({
+  config,
+  clock,
+  log,
+  workerFile,
+}: Pick<StorageDeps, 'config' | 'clock' | 'log' | 'workerFile'>): Schedule | undefined {
+  const { data, backupEvery, backupTo, backupKeep: keep, backupKeyFile: keyFile } = config;
+  if (backupEvery === undefined || backupTo === undefined) return undefined;
+  const everyMs = Number.parseInt(backupEvery, 10) * unitMs[backupEvery.at(-1) as keyof typeof unitMs];
+  const s3 = {
+    endpoint: config.backupS3Endpoint,
+    region: config.backupS3Region,
+    credentials: config.backupS3Credentials,
+  };
+  if (keyFile !== undefined) readBackupKey(keyFile);
+  const thread = new BackupThread(workerFile('backup/worker'), { data, to: backupTo, keep, s3, keyFile });
+  return new Schedule({ clock, log, everyMs, thread });
+}
+
+/** How backups do, as the status shows it. */
+export function showBackup(status: BackupStatus | undefined): ServiceStatusShown['backup'] {
+  if (status === undefined) return null;
+  const { lastGoodAt, lastBytes, nextAt, trouble } = status;
+  const time = (at: number | undefined) => (at === undefined ? null : new Date(at).toISOString());
+  return { lastGoodAt: time(lastGoodAt), lastBytes: lastBytes ?? null, nextAt: time(nextAt), trouble };
+}

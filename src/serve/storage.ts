@@ -1,0 +1,48 @@
+import type { Directory } from '../accounts/directory.ts';
+import type { Engine } from '../accounts/store/engine.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Config } from '../runtime/config.ts';
+import type { Log } from '../runtime/log.ts';
+import type { Lane } from '../storage/commit/lane.ts';
+import type { UsageEngine } from '../storage/commit/usage-engine.ts';
+import type { AccountStore } from '../storage/lmdb/accounts.ts';
+import type { StoreHealth } from '../storage/lmdb/store-health.ts';
+
+/** Where accounts and usage are kept. */
+export interface Storage {
+  openEngine(parts: StorageDeps, health: StoreHealth): Engine | Promise<Engine>;
+  /** Opens the usage, and starts the threads that commit it. */
+  openUsage(parts: StorageDeps, opened: Opened): UsageEngine | Promise<UsageEngine>;
+  /**
+   * Resolves when the usage may be served; the lanes are there by then.
+   * @throws {Error} when it may not: it says why; all that was opened is closed then
+   */
+  ready?(): Promise<void>;
+  /** In place of `openUsage`, if what is opened between the two fails: ends what `openEngine` has started. */
+  abandon?(): Promise<void>;
+  /** After both are closed. */
+  close?(): Promise<void>;
+}
+
+/** What either is made of. */
+export interface StorageDeps {
+  readonly config: Config;
+  /** Open and prepared; the service closes it. */
+  readonly accounts: AccountStore;
+  /** Where a compiled worker is: `commit/worker`, `manage/report-worker`, `accounts/password-worker`. */
+  readonly workerFile: (name: string) => string;
+  readonly clock: Clock;
+  readonly randomBytes: (length: number) => Buffer;
+  readonly log: Log;
+  /** The store cannot be trusted any more: the process must end with a failure. */
+  readonly fatal: (reason: string) => void;
+}
+
+/** What is open before the usage is. */
+export interface Opened {
+  readonly engine: Engine;
+  readonly directory: Directory;
+  readonly health: StoreHealth;
+  /** Lanes are made on the committers of the usage: they are there when the first packet comes. */
+  laneOf(application: number): Pick<Lane, 'submit' | 'settled'>;
+}

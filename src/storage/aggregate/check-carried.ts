@@ -1,0 +1,128 @@
+import {
+  type BucketWidth,
+  bucketWidth,
+  decodeBlock,
+  numbersOfEnvironments,
+  type Places,
+  placeOf,
+  type RawBlock,
+  rawBlocks,
+} from '../lmdb/blocks.ts';
+import { readCarried } from '../lmdb/carried.ts';
+import { type Counts, countsCodec } from '../lmdb/cells.ts';
+import { seriesName } from '../lmdb/series.ts';
+import type { Reading, Snapshot } from '../lmdb/snapshot.ts';
+import type { UsageStore } from '../lmdb/usage.ts';
+import { mergeCounts } from './merge.ts';
+
+/** What counts are checked in. */
+type CountsStore = Pick<UsageStore, 'counts' | 'carried' | 'series'>;
+
+/** The cells of one width, which add up to those of the next. */
+interface Level {
+  readonly environment: number;
+  readonly narrow: BucketWidth;
+  readonly wide: BucketWidth;
+  /** Minutes of a wide bucket. */
+  readonly length: number;
+  /** The minute before which narrow cells may be missing. */
+  readonly from: number;
+  /** The place up to which narrow cells are carried. */
+  readonly carried: number;
+  readonly words: string;
+}
+
+/**
+ * Checks that the narrow cells that are kept add up to the wide ones, as far as they are carried (see store/carried.ts). It holds the cells
+ * of one wide bucket of an environment, and pauses after each.
+ * @returns the first fault; `undefined` when there is none
+ */
+export function* checkCarried(store: CountsStore, at: Snapshot): Reading<string | undefined> {
+  for (const environment of numbersOfEnvironments(store.counts)) {
+    const { minutes, hours, minutesFrom, hoursFrom } = readCarried(store.carried, environment, at);
+    const { minute, hour, day } = bucketWidth;
+    const levels: readonly Level[] = [
+      {
+        environment,
+        narrow: minute,
+        wide: hour,
+        length: 60,
+        from: minutesFrom,
+        carried: minutes,
+        words: 'hour',
+      },
+      { environment, narrow: hour, wide: day, length: 1440, from: hoursFrom, carried: hours, words: 'day' },
+    ];
+    for (const level of levels) {
+      const fault = yield* checkLevel(store, level, at);
+      if (fault !== undefined) return fault;
+    }
+  }
+  return undefined;
+}
+
+function* checkLevel(store: CountsStore, level: Level, at: Snapshot): Reading<string | undefined> {
+  const { environment, narrow, wide, length, carried } = level;
+  const read = (width: BucketWidth, places: Places) =>
+    rawBlocks(store.counts, environment, width, places, at);
+  let from = Math.ceil(level.from / length) * length;
+  for (;;) {
+    const rest = { from: placeOf(from), to: Math.max(placeOf(from), carried) };
+    const next = Math.min(firstOf(read(narrow, rest)), firstOf(read(wide, rest)));
+    if (next === Number.POSITIVE_INFINITY) return undefined;
+    from = Math.floor(next / length) * length;
+    const end = from + length;
+    const parts = sumsOf(read(narrow, { from: placeOf(from), to: Math.min(placeOf(end), carried) }));
+    const whole = sumsOf(read(wide, { from: placeOf(from), to: placeOf(from + 1) }));
+    const ordinal = unequal(parts, whole);
+    if (ordinal !== undefined) return describe(store, level, ordinal, from);
+    from = end;
+    yield;
+  }
+}
+
+function firstOf(blocks: Generator<RawBlock>): number {
+  for (const { minute } of blocks) return minute;
+  return Number.POSITIVE_INFINITY;
+}
+
+/** Adds up cells by the ordinal of their series. */
+function sumsOf(blocks: Iterable<RawBlock>): ReadonlyMap<number, Counts> {
+  const sums = new Map<number, Counts>();
+  for (const { first, value } of blocks) {
+    for (const [place, cell] of decodeBlock(value, countsCodec).entries()) {
+      if (cell === undefined) continue;
+      const sum = sums.get(first + place);
+      if (sum === undefined) sums.set(first + place, cell);
+      else mergeCounts(sum, cell);
+    }
+  }
+  return sums;
+}
+
+/** The first series of which the two say different things. */
+function unequal(parts: ReadonlyMap<number, Counts>, whole: ReadonlyMap<number, Counts>): number | undefined {
+  const nothing = countsCodec.empty();
+  for (const ordinal of new Set([...parts.keys(), ...whole.keys()])) {
+    const [part, all] = [parts.get(ordinal) ?? nothing, whole.get(ordinal) ?? nothing];
+    const same = near(part.checks, all.checks) && near(part.used, all.used) && near(part.viewed, all.viewed);
+    if (!same) return ordinal;
+  }
+  return undefined;
+}
+
+/** Sums beyond 2⁵³ depend on the order in which they were added up. */
+function near(a: number, b: number): boolean {
+  return Math.abs(a - b) <= 1e-9 * Math.max(Math.abs(a), Math.abs(b));
+}
+
+function describe(
+  store: CountsStore,
+  { environment, words }: Level,
+  ordinal: number,
+  minute: number,
+): string {
+  const name = seriesName(store, environment, ordinal)?.join('/') ?? `series ${ordinal}`;
+  const time = new Date(minute * 60_000).toISOString();
+  return `it is damaged: the counts of ${name} in environment ${environment} do not add up to those of the ${words} from ${time} on`;
+}

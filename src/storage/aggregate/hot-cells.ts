@@ -1,0 +1,123 @@
+import { type Block, BlockEncoder, blockKey, blockOf, cellsPerBlock, decodeBlock } from '../lmdb/blocks.ts';
+import type { CellCodec } from '../lmdb/cells.ts';
+import type { Table } from '../lmdb/lmdb.ts';
+
+/** Buckets of time that are kept in memory; more only while they have changes that are not put yet. */
+const maxBuckets = 8;
+
+interface HotBlock<T> {
+  /** Where it is in the table. */
+  readonly key: Buffer;
+  readonly number: number;
+  readonly bucket: number;
+  readonly cells: Block<T>;
+  touched: boolean;
+}
+
+/** Called when a series gets its cell in a bucket, which happens once. */
+type OnFirst = (ref: number, bucket: number) => void;
+
+/**
+ * The cells that are being written to, kept in memory so that a commit is puts only and no gets. What is in
+ * here was read from the store or committed to it, except for what was touched since the last `put`.
+ */
+export class HotCells<T> {
+  readonly #table: Table;
+  readonly #codec: CellCodec<T>;
+  readonly #encoder: BlockEncoder<T>;
+  readonly #limit: number;
+  readonly #onFirst: OnFirst;
+  /** By bucket of time, the one that was opened last at the end. */
+  readonly #buckets = new Map<number, Map<number, HotBlock<T>>>();
+  #touched: HotBlock<T>[] = [];
+  /** The block that was touched last: records of one packet are mostly in one block. */
+  #last: HotBlock<T> | undefined;
+  #size = 0;
+
+  /** @param limit most blocks kept in memory between two commits */
+  constructor(table: Table, codec: CellCodec<T>, limit: number, onFirst: OnFirst) {
+    this.#table = table;
+    this.#codec = codec;
+    this.#encoder = new BlockEncoder(codec);
+    this.#limit = limit;
+    this.#onFirst = onFirst;
+  }
+
+  /** The cell of a series in a bucket (see `bucketOf`), to be changed in place by the caller. */
+  touch(ref: number, bucket: number): T {
+    const block = this.#blockAt(blockOf(ref), bucket);
+    if (!block.touched) {
+      block.touched = true;
+      this.#touched.push(block);
+    }
+    const place = ref % cellsPerBlock;
+    const cell = block.cells[place];
+    if (cell !== undefined) return cell;
+    const empty = this.#codec.empty();
+    block.cells[place] = empty;
+    this.#onFirst(ref, bucket);
+    return empty;
+  }
+
+  /** Puts every touched block; call it inside the transaction. */
+  put(): void {
+    for (const block of this.#touched) {
+      this.#table.putSync(block.key, this.#encoder.encode(block.cells));
+      block.touched = false;
+    }
+    this.#touched = [];
+    if (this.#size > this.#limit) this.forget();
+  }
+
+  /** Drops everything, also what was not put: after a commit that failed, the store is the truth. */
+  forget(): void {
+    this.#buckets.clear();
+    this.#touched = [];
+    this.#last = undefined;
+    this.#size = 0;
+  }
+
+  /** Forgets a block that was deleted from the store and must not be put again. */
+  dropBlock(number: number, bucket: number): void {
+    this.#last = undefined;
+    if (this.#buckets.get(bucket)?.delete(number)) this.#size -= 1;
+  }
+
+  /** Forgets a bucket that was deleted from the store and must not be put again. */
+  drop(bucket: number): void {
+    this.#last = undefined;
+    this.#size -= this.#buckets.get(bucket)?.size ?? 0;
+    this.#buckets.delete(bucket);
+  }
+
+  #blockAt(number: number, bucket: number): HotBlock<T> {
+    const last = this.#last;
+    if (last !== undefined && last.number === number && last.bucket === bucket) return last;
+    const blocks = this.#buckets.get(bucket) ?? this.#open(bucket);
+    const block = blocks.get(number) ?? this.#load(blocks, number, bucket);
+    this.#last = block;
+    return block;
+  }
+
+  /** Time moves on, so the buckets that were opened earlier are hardly written to any more. */
+  #open(bucket: number): Map<number, HotBlock<T>> {
+    for (const [old, blocks] of this.#buckets) {
+      if (this.#buckets.size < maxBuckets) break;
+      if (![...blocks.values()].some((block) => block.touched)) this.drop(old);
+    }
+    const blocks = new Map<number, HotBlock<T>>();
+    this.#buckets.set(bucket, blocks);
+    return blocks;
+  }
+
+  #load(blocks: Map<number, HotBlock<T>>, number: number, bucket: number): HotBlock<T> {
+    const key = blockKey(number, bucket);
+    const stored = this.#table.get(key);
+    const cells =
+      stored === undefined ? new Array(cellsPerBlock).fill(undefined) : decodeBlock(stored, this.#codec);
+    const block = { key, number, bucket, cells, touched: false };
+    blocks.set(number, block);
+    this.#size += 1;
+    return block;
+  }
+}

@@ -1,0 +1,61 @@
+/*
+ * src/aggregate: what a commit worker does with the usage store beside the batches. Cells are merged (merge.ts) and cached
+ * (hot-tables.ts), unique users are counted (hyperloglog.ts, unique-users.ts), and upkeep rolls up and deletes (this file).
+ */
+import { sweepExposures } from '../lmdb/exposures.ts';
+import { sweepInstances } from '../lmdb/instances.ts';
+import type { Deletion } from '../lmdb/records.ts';
+import type { Horizons } from '../lmdb/retention.ts';
+import { deleteSketches } from '../lmdb/sketches.ts';
+import type { UsageStore } from '../lmdb/usage.ts';
+import { carry, expire } from './carry.ts';
+import { type Chore, erasures } from './erase.ts';
+import type { HotTables } from './hot-tables.ts';
+import { rollUp } from './roll-up.ts';
+
+/** One small step of upkeep. */
+export type Maintenance = RetentionStep | DeletionStep;
+
+interface Step {
+  /** Most records to touch. It bounds how long a batch waits for the step. */
+  readonly limit: number;
+}
+
+/** Rolls up and deletes what has passed its retention in one environment, and people's records of all environments. */
+export interface RetentionStep extends Step {
+  readonly task: 'retention';
+  readonly environment: number;
+  readonly horizons: Horizons;
+  /** Unix ms. */
+  readonly now: number;
+  /** Days that exposures are kept. */
+  readonly exposureDays: number;
+}
+
+/** Removes what is kept of a deleted application or environment. */
+export interface DeletionStep extends Step {
+  readonly task: 'deletion';
+  readonly deletion: Deletion;
+}
+
+/** Does one step, inside a transaction. @returns records touched: 0 when nothing is left to do */
+export function maintain(store: UsageStore, hot: HotTables, step: Maintenance): number {
+  const chores = step.task === 'deletion' ? erasures(store, step.deletion) : retentions(store, hot, step);
+  let touched = 0;
+  for (const chore of chores) if (touched < step.limit) touched += chore(step.limit - touched);
+  return touched;
+}
+
+function retentions(store: UsageStore, hot: HotTables, step: RetentionStep): readonly Chore[] {
+  const { environment, horizons, now, exposureDays } = step;
+  const sketchDays = Math.floor(horizons.days / 1440);
+  return [
+    (room) => carry(store, hot.counts, environment, Math.floor(now / 60_000) - 1, room),
+    (room) => expire(store, hot.counts, environment, horizons, room),
+    (room) => rollUp(store, hot, environment, horizons, room),
+    (room) => deleteSketches(store, environment, sketchDays, room),
+    (room) => sweepInstances(store, now, room),
+    (room) => sweepExposures(store, now, room, exposureDays),
+    (room) => hot.senders.step(environment, now, room),
+  ];
+}

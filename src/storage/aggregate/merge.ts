@@ -1,0 +1,54 @@
+import type { Counts, Measurement } from '../lmdb/cells.ts';
+import type { LedgerTally } from '../lmdb/ledger.ts';
+
+/** Adds one packet's counts of a variant. */
+export function addCounts(into: Counts, checks: number, used: number, viewed: number): void {
+  into.checks += checks;
+  into.used += used;
+  into.viewed += viewed;
+}
+
+/** Adds another cell of the same series. */
+export function mergeCounts(into: Counts, { checks, used, viewed }: Counts): void {
+  addCounts(into, checks, used, viewed);
+}
+
+/** Adds one reported value. Of two values with the same time, the one that arrived later is the last. */
+export function addValue(into: Measurement, value: number, at: number): void {
+  into.sum = clamp(into.sum + value);
+  into.count += 1;
+  if (at >= into.lastAt) {
+    into.last = value;
+    into.lastAt = at;
+  }
+  if (value < into.min) into.min = value;
+  if (value > into.max) into.max = value;
+}
+
+/** Adds another cell of the same series. `from` is the later one. */
+export function mergeMeasurement(into: Measurement, from: Measurement): void {
+  into.sum = clamp(into.sum + from.sum);
+  into.count += from.count;
+  if (from.lastAt >= into.lastAt) {
+    into.last = from.last;
+    into.lastAt = from.lastAt;
+  }
+  into.min = Math.min(into.min, from.min);
+  into.max = Math.max(into.max, from.max);
+}
+
+/** Adds another tally of the same ledger row. */
+export function mergeTally(into: LedgerTally, from: Readonly<LedgerTally>): void {
+  into.count += from.count;
+  if (from.lastAt < into.lastAt) {
+    into.example ??= from.example;
+    return;
+  }
+  into.lastAt = from.lastAt;
+  into.example = from.example ?? into.example;
+}
+
+/** Keeps a sum finite: it stays at the largest double instead of becoming Infinity, which JSON cannot express. */
+function clamp(sum: number): number {
+  return Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, sum));
+}

@@ -1,0 +1,171 @@
+import { cellsPerBlock, decodeBlock } from '../lmdb/blocks.ts';
+import { type CellCodec, countsCodec, measurementCodec } from '../lmdb/cells.ts';
+import { decodeExposures } from '../lmdb/exposures.ts';
+import { prefixedKey } from '../lmdb/key-prefix.ts';
+import { ledgerKey, readLedgerLine } from '../lmdb/ledger.ts';
+import { decodeSeen } from '../lmdb/seen.ts';
+import { decodeSenders } from '../lmdb/senders.ts';
+import { chunksPerSketch, chunkValueBytes, environmentOrdinal, readChunk } from '../lmdb/sketches.ts';
+import { type Reading, readAt, type Snapshot } from '../lmdb/snapshot.ts';
+import type { UsageStore } from '../lmdb/usage.ts';
+
+type TableName = Exclude<keyof UsageStore, 'lmdb'>;
+
+/** The series of the environments that exist: the first ordinal that none has. */
+type Named = ReadonlyMap<number, number>;
+
+/** Gives the fault of a record. */
+type Rule = (
+  key: Buffer,
+  value: Buffer,
+  all: { readonly store: UsageStore; readonly named: Named; readonly at: Snapshot },
+) => string | false;
+
+const widths = [1, 60, 1440];
+const lifeBytes = 40;
+const personBytes = 2 * lifeBytes + 12;
+
+const rules: Readonly<Record<TableName, Rule>> = {
+  counts: (key, value, { named }) =>
+    cells(
+      key,
+      value,
+      countsCodec,
+      named,
+      ({ checks, used, viewed }) => checks >= 0 && used >= 0 && viewed >= 0,
+    ),
+  measurements: (key, value, { named }) =>
+    cells(
+      key,
+      value,
+      measurementCodec,
+      named,
+      ({ count, min, max }) => count >= 0 && (count === 0 || min <= max),
+    ),
+  carried: (key, value) => (key.length !== 4 || ![40, 48].includes(value.length) ? 'it is malformed' : false),
+  series(_, value) {
+    const name: unknown = JSON.parse(value.toString());
+    return !(Array.isArray(name) && name.length > 0 && name.length < 4) && 'it is no name';
+  },
+  seen(key, value, { named }) {
+    if (value.length !== cellsPerBlock * 8) return 'it is malformed';
+    const minutes = decodeSeen(value);
+    const first = key.readUInt32BE(4) * cellsPerBlock;
+    for (let place = 0; place < cellsPerBlock; place += 1) {
+      if (minutes[2 * place]! > minutes[2 * place + 1]!) return 'it was seen last before it was seen first';
+      if (minutes[2 * place + 1]! > 0 && !isNamed(named, key.readUInt32BE(0), first + place))
+        return 'its series has no name';
+    }
+    return false;
+  },
+  sketches(key, value, { named }) {
+    if (key.length !== 13 || key[12]! >= chunksPerSketch) return 'its key is malformed';
+    const { coupons } =
+      value[0]! > 1 || value.length > chunkValueBytes ? { coupons: undefined } : readChunk(value);
+    if (value[0] !== 1 && !coupons?.every((coupon, index) => index === 0 || coupon > coupons[index - 1]!))
+      return 'it is malformed';
+    if (value[0] === 1 && value.length !== chunkValueBytes) return 'it is malformed';
+    return !isNamed(named, key.readUInt32BE(0), key.readUInt32BE(8)) && 'its series has no name';
+  },
+  messages: (key, value) => (key.length !== 22 || value.length > 0) && 'it is malformed',
+  identities(key, value, { store, at }) {
+    if (key.toString() === 'secret') return value.length !== 32 && 'it is malformed';
+    if (key.length !== 20 || value.length < personBytes) return 'it is malformed';
+    JSON.parse(value.subarray(personBytes).toString());
+    return (
+      !isListed(store.identityDays, value.readUInt32BE(2 * lifeBytes + 8), key, at) &&
+      'it is not in the list of its day'
+    );
+  },
+  identityDays: (key) => key.length !== 24 && 'it is malformed',
+  exposures(key, value, { store, at }) {
+    if (key.length === 4)
+      return value.readUInt32LE(0) !== peopleIn(store, key, at) && 'its people are not as many as it says';
+    if (key.length !== 20) return 'its key is malformed';
+    decodeExposures(value);
+    return (
+      !isListed(store.exposureDays, value.readUInt32LE(0), key, at) && 'it is not in the list of its day'
+    );
+  },
+  exposureDays: (key) => key.length !== 24 && 'it is malformed',
+  senders: (_, value) =>
+    decodeSenders(value).some(({ first, last }) => first > last) &&
+    'it was seen last before it was seen first',
+  ledger: (key, value) => !ledgerKey(readLedgerLine(key, value)).equals(key) && 'it is under another key',
+};
+
+/** The tables that are checked. */
+export const usageTables = Object.keys(rules) as readonly TableName[];
+
+/**
+ * Reads every record of a table, checks it alone and with those that it refers to, and pauses after each.
+ * @param environments the numbers of those that exist: what is left of others is being removed
+ * @returns the first fault; `undefined` when there is none
+ */
+export function* checkUsageTable(
+  store: UsageStore,
+  table: TableName,
+  environments: ReadonlySet<number>,
+  at: Snapshot,
+): Reading<string | undefined> {
+  const all = { store, named: namedSeries(store, environments, at), at };
+  for (const { key, value } of store[table].getRange(readAt(at))) {
+    const fault = faultOf(table, key, value, all);
+    if (fault) return `it is damaged: ${table} ${key.toString('hex')}: ${fault}`;
+    yield;
+  }
+  return undefined;
+}
+
+function faultOf(table: TableName, key: Buffer, value: Buffer, all: Parameters<Rule>[2]): string | false {
+  try {
+    // A lookup of the rule would overwrite what LMDB gave.
+    return rules[table](Buffer.from(key), Buffer.from(value), all);
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+function namedSeries(store: UsageStore, environments: ReadonlySet<number>, at: Snapshot): Named {
+  const named = new Map<number, number>();
+  for (const environment of environments) named.set(environment, 0);
+  for (const key of store.series.getKeys(readAt(at))) {
+    const environment = key.readUInt32BE(0);
+    if (environments.has(environment)) named.set(environment, key.readUInt32BE(4) + 1);
+  }
+  return named;
+}
+
+function isNamed(named: Named, environment: number, ordinal: number): boolean {
+  const end = named.get(environment);
+  return end === undefined || ordinal < end || ordinal === environmentOrdinal;
+}
+
+function cells<T>(
+  key: Buffer,
+  value: Buffer,
+  codec: CellCodec<T>,
+  named: Named,
+  isSound: (cell: T) => boolean,
+): string | false {
+  const width = widths[key[4]!];
+  if (key.length !== 13 || width === undefined || key.readUInt32BE(5) % width !== 0)
+    return 'its key is malformed';
+  const block = decodeBlock(value, codec);
+  const present = block.filter((cell) => cell !== undefined);
+  if (value.length !== 4 + present.length * codec.bytes) return 'it is malformed';
+  if (!present.every(isSound)) return 'it has a count that cannot be';
+  const last = key.readUInt32BE(9) * cellsPerBlock + block.findLastIndex((cell) => cell !== undefined);
+  return !isNamed(named, key.readUInt32BE(0), last) && 'its series has no name';
+}
+
+function isListed(days: UsageStore['identityDays'], day: number, key: Buffer, at: Snapshot): boolean {
+  return days.get(prefixedKey(day, key), readAt(at)) !== undefined;
+}
+
+function peopleIn(store: UsageStore, environment: Buffer, at: Snapshot): number {
+  const end = Buffer.from(environment);
+  end.writeUInt32BE(end.readUInt32BE(0) + 1, 0);
+  // The environment itself is the first key.
+  return store.exposures.getKeysCount({ start: environment, end, ...readAt(at) }) - 1;
+}

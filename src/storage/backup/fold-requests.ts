@@ -1,0 +1,65 @@
+/*
+ * A backup copies the stores, but what a running server has accepted last is only in its journal. The backup puts an empty file
+ * into the directory of the journals. The server folds, and then removes the file.
+ */
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as realPause } from 'node:timers/promises';
+import { type Clock, systemClock } from '../../runtime/clock.ts';
+import { isPresent } from '../../runtime/presence.ts';
+import { areJournalsEmpty } from '../journal/lanes.ts';
+import { journalsOf } from '../lmdb/journal-mark.ts';
+import { isLocked } from '../lmdb/lock.ts';
+import type { Pace } from './pace.ts';
+
+const name = /^fold\.\d+\.request$/;
+
+/** How long a server may take to fold, and the interval between two looks at it, ms. */
+const patienceMs = 60_000;
+const lookEveryMs = 50;
+
+/**
+ * Resolves when the store of a data directory has everything that the server which uses it has accepted before.
+ * @throws {Error} if no server uses it, or the server does not fold in time; it says what to do
+ * @throws {Interrupted} when the work has to end before that
+ */
+export async function requestFold(
+  data: string,
+  pace: Pick<Pace, 'wait'>,
+  clock: Pick<Clock, 'monotonic'> = systemClock,
+  pause: (ms: number) => Promise<unknown> = realPause,
+): Promise<void> {
+  if (areJournalsEmpty(data)) return;
+  const request = join(journalsOf(data), `fold.${process.pid}.request`);
+  const began = clock.monotonic();
+  writeFileSync(request, '', { mode: 0o600 });
+  try {
+    while (existsSync(request)) {
+      const hasEnded = !isLocked(data);
+      if (hasEnded && areJournalsEmpty(data)) return;
+      if (hasEnded)
+        throw new Error(
+          `Cannot back up ${data}: its server has ended, and left packets in ${journalsOf(data)}; run flagmeter backup again`,
+        );
+      if (clock.monotonic() - began >= patienceMs)
+        throw new Error(
+          `Cannot back up ${data}: its server has not folded its journal within ${patienceMs / 1000} s; see its log and GET /readyz, and try again, or stop it first`,
+        );
+      await pace.wait(pause(lookEveryMs));
+    }
+  } finally {
+    rmSync(request, { force: true });
+  }
+}
+
+/**
+ * Answers the requests of the backups that wait now.
+ * @param fold resolves when the store has everything that was accepted before the call
+ */
+export async function answerFoldRequests(data: string, fold: () => Promise<unknown>): Promise<void> {
+  const journals = journalsOf(data);
+  const requests = isPresent(journals) ? readdirSync(journals).filter((each) => name.test(each)) : [];
+  if (requests.length === 0) return;
+  await fold();
+  for (const request of requests) rmSync(join(journals, request), { force: true });
+}

@@ -1,0 +1,284 @@
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { presenceOf, readable } from '../../runtime/presence.ts';
+import { newestMetaIn } from '../lmdb/check-pages.ts';
+import type { BackupKey } from './backup-key.ts';
+import { descriptionOf, endOf, formatOf, metaPageCount } from './description.ts';
+import {
+  BlockChain,
+  blockKind,
+  coveredBy,
+  type Description,
+  digestBytes,
+  formatNumber,
+  headBytes,
+  magic,
+  maxContentBytes,
+  pagesHeadBytes,
+} from './format.ts';
+import type { Pace } from './pace.ts';
+
+/** Consecutive pages of a store. */
+export interface Pages {
+  /** The number of the store in the description. */
+  readonly store: number;
+  readonly first: number;
+  readonly content: Buffer;
+}
+
+/** What is done with a backup while it is read. */
+export interface Reader {
+  described?(description: Description): void;
+  /** The content is valid until it returns. */
+  pages?(pages: Pages): void;
+}
+
+/** The name of standard input. */
+export const standardInput = '-';
+
+/** What the MAC of a backup is compared with. */
+export interface Authentication {
+  /** Without a key no MAC is checked. */
+  readonly key?: BackupKey | undefined;
+  /** Whether a MAC may stay unchecked for want of a key. */
+  readonly mayBeUnchecked: boolean;
+}
+
+/** A backup that has a MAC is refused. */
+export const withoutKey: Authentication = { mayBeUnchecked: false };
+
+/** What a whole backup says of itself, and whether it is known who made it. */
+export interface ReadBackup extends Description {
+  readonly mac: 'none' | 'unchecked' | 'checked';
+}
+
+/**
+ * Reads a backup and checks all of it. What the reader got is good when this resolves, and not before.
+ * @returns its description
+ * @throws {Error} that names the file, when it is not a backup, is cut off or altered, or a later version wrote it; and when its
+ * MAC is missing, wrong, or not checked without leave
+ */
+export async function readBackup(
+  file: string,
+  reader: Reader,
+  pace: Pace,
+  authentication: Authentication = withoutKey,
+): Promise<ReadBackup> {
+  if (file === standardInput) {
+    const input = new Input(fromStandardInput(pace), 'standard input');
+    try {
+      const rest = () => pace.rest({ done: input.at, total: 0 });
+      return await new BackupReader(input, reader, authentication).read(rest);
+    } finally {
+      // What still comes is not waited for.
+      process.stdin.destroy();
+    }
+  }
+  const descriptor = open(file);
+  try {
+    const total = fstatSync(descriptor).size;
+    const source = (buffer: Buffer) => readSync(descriptor, buffer, 0, buffer.length, null);
+    const input = new Input(source, file, total);
+    const rest = () => pace.rest({ done: input.at, total });
+    return await new BackupReader(input, reader, authentication).read(rest);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function open(file: string): number {
+  const found = presenceOf(file);
+  if (found === undefined) throw new Error(`Cannot use ${file}: no such file`);
+  if (found.isDirectory()) throw new Error(`Cannot use ${file}: it is a directory; name a backup`);
+  return readable(file, () => openSync(file, 'r'));
+}
+
+/** Fills a part of a buffer. @returns how much; 0 at the end */
+type Source = (buffer: Buffer) => number | Promise<number>;
+
+/** What writes to a pipe may be silent for a while. */
+function fromStandardInput(pace: Pace): Source {
+  const chunks = process.stdin[Symbol.asyncIterator]();
+  let chunk = Buffer.alloc(0);
+  return async (buffer) => {
+    if (chunk.length === 0) {
+      const { done, value } = await pace.wait(chunks.next());
+      if (done) return 0;
+      chunk = value as typeof chunk;
+    }
+    const copied = chunk.copy(buffer);
+    chunk = chunk.subarray(copied);
+    return copied;
+  };
+}
+
+/** Gives what a source has, in order. */
+class Input {
+  at = 0;
+  readonly file: string;
+  /** `undefined` for what is not a file. */
+  readonly size: number | undefined;
+  readonly #source: Source;
+
+  constructor(source: Source, file: string, size?: number) {
+    this.#source = source;
+    this.file = file;
+    this.size = size;
+  }
+
+  /** @throws {Error} when fewer bytes are left */
+  async take(length: number): Promise<Buffer> {
+    const bytes = await this.rest(length);
+    if (bytes.length < length)
+      throw new Error(`Cannot use ${this.file}: it is cut off after ${this.at} bytes; take another backup`);
+    return bytes;
+  }
+
+  /** At most `length` bytes. */
+  async rest(length: number): Promise<Buffer> {
+    const buffer = Buffer.allocUnsafe(length);
+    let filled = 0;
+    while (filled < length) {
+      const read = await this.#source(buffer.subarray(filled));
+      if (read === 0) break;
+      filled += read;
+    }
+    this.at += filled;
+    return buffer.subarray(0, filled);
+  }
+}
+
+/** Reads the blocks of one backup. */
+class BackupReader {
+  readonly #input: Input;
+  readonly #reader: Reader;
+  readonly #authentication: Authentication;
+  readonly #chain = new BlockChain();
+  /** How many pages of each store were read. */
+  readonly #pages = [0, 0];
+  #last = { store: 0, page: -1 };
+
+  constructor(input: Input, reader: Reader, authentication: Authentication) {
+    this.#input = input;
+    this.#reader = reader;
+    this.#authentication = authentication;
+  }
+
+  async read(rest: () => Promise<void>): Promise<ReadBackup> {
+    if (!(await this.#input.rest(magic.length)).equals(magic))
+      throw this.#unusable('it is not a backup of flagmeter');
+    const description = await this.#describe();
+    this.#reader.described?.(description);
+    for (;;) {
+      const before = this.#chain.last;
+      const { kind, content } = await this.#block();
+      if (kind === blockKind.end)
+        return { ...description, mac: await this.#end(description, content, before) };
+      if (kind !== blockKind.pages) throw this.#altered();
+      this.#takePages(description, content);
+      await rest();
+    }
+  }
+
+  async #block(): Promise<{ readonly kind: number; readonly content: Buffer }> {
+    const head = await this.#input.take(headBytes);
+    const length = head.readUInt32LE(4);
+    if (length > maxContentBytes) throw this.#altered();
+    const content = await this.#input.take(length);
+    const digest = await this.#input.take(digestBytes);
+    if (!this.#chain.digest([head, content]).equals(digest)) throw this.#altered();
+    return { kind: head[0]!, content };
+  }
+
+  async #describe(): Promise<Description> {
+    const { kind, content } = await this.#block();
+    const later = formatOf(content);
+    if (kind !== blockKind.description || later === undefined) throw this.#impossible('description');
+    if (later.format > formatNumber)
+      throw this.#unusable(
+        `flagmeter ${later.program} wrote it in format ${later.format}, and this version knows formats up to ${formatNumber}; use a later version`,
+      );
+    const description = descriptionOf(content, this.#input.size);
+    if (description === undefined) throw this.#impossible('description');
+    return description;
+  }
+
+  #takePages({ stores }: Description, content: Buffer): void {
+    if (content.length <= pagesHeadBytes) throw this.#impossible('block of pages');
+    const [store, first] = [content.readUInt32LE(0), content.readDoubleLE(4)];
+    const pages = content.subarray(pagesHeadBytes);
+    const described = stores[store];
+    if (described === undefined || !Number.isSafeInteger(first)) throw this.#impossible('block of pages');
+    const { pageSize, lastPage } = described;
+    const count = pages.length / pageSize;
+    const isInPlace = Number.isInteger(count) && first > this.#lastOf(store) && first + count <= lastPage + 1;
+    const fits = first >= metaPageCount || this.#areMetaPages(first, pages, described);
+    if (!isInPlace || !fits) throw this.#impossible('block of pages');
+    this.#last = { store, page: first + count - 1 };
+    this.#pages[store]! += count;
+    this.#reader.pages?.({ store, first, content: pages });
+  }
+
+  /** The last page that was read of a store, after which others may come. A store begins after all of the one before. */
+  #lastOf(store: number): number {
+    if (store === this.#last.store) return this.#last.page;
+    return store > this.#last.store ? -1 : Number.POSITIVE_INFINITY;
+  }
+
+  /** Whether these are the first two pages of a store, and say of it what the description says. */
+  #areMetaPages(
+    first: number,
+    pages: Buffer,
+    { pageSize, lastPage }: Description['stores'][number],
+  ): boolean {
+    if (first !== 0 || pages.length !== metaPageCount * pageSize) return false;
+    const meta = newestMetaIn(pages);
+    return meta?.pageSize === pageSize && meta.lastPage === lastPage;
+  }
+
+  async #end({ stores }: Description, content: Buffer, before: Buffer): Promise<ReadBackup['mac']> {
+    const end = endOf(content);
+    const areAllThere = stores.every(({ pages }, store) => pages === this.#pages[store]);
+    const total = stores.reduce((sum, { pages }) => sum + pages, 0);
+    if (!areAllThere || end?.pages !== total) throw this.#impossible('end');
+    if ((await this.#input.rest(1)).length > 0)
+      throw this.#unusable('something follows its end; take another backup');
+    return this.#authenticate(end.mac, coveredBy(end, before));
+  }
+
+  #authenticate(mac: string | undefined, covered: readonly Buffer[]): ReadBackup['mac'] {
+    const { key, mayBeUnchecked } = this.#authentication;
+    if (mac === undefined) {
+      if (key === undefined) return 'none';
+      throw this.#unusable(
+        'it has no MAC: it was made without --backup-key-file, or its MAC was removed; omit --backup-key-file if you trust this file',
+      );
+    }
+    if (key === undefined) {
+      if (mayBeUnchecked) return 'unchecked';
+      throw this.#unusable(
+        'it has a MAC, and no key was given to check it; give --backup-key-file, or --skip-mac-check if you trust this file',
+      );
+    }
+    if (key.fits(mac, covered)) return 'checked';
+    throw this.#unusable(
+      'its MAC is wrong: it was altered, or made with another key than that of --backup-key-file; take another backup, or give the right key',
+    );
+  }
+
+  #altered(): Error {
+    return this.#unusable(
+      `it is altered: the block that ends at byte ${this.#input.at} does not fit its checksum; take another backup`,
+    );
+  }
+
+  /** The checksum is right: a defect or a person has written this. */
+  #impossible(part: string): Error {
+    return this.#unusable(
+      `it is altered: its ${part} that ends at byte ${this.#input.at} is not one that flagmeter writes; take another backup`,
+    );
+  }
+
+  #unusable(why: string): Error {
+    return new Error(`Cannot use ${this.#input.file}: ${why}`);
+  }
+}

@@ -1,0 +1,128 @@
+import { closeSync, fdatasyncSync, ftruncateSync, mkdirSync, openSync, statSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { isPresent } from '../../runtime/presence.ts';
+import { checkPagesOf, newestMeta } from '../lmdb/check-pages.ts';
+import { createAtomically } from '../lmdb/create-atomically.ts';
+import { forgetJournals } from '../lmdb/journal-mark.ts';
+import { openIfCurrent, usageLayout } from '../lmdb/layout.ts';
+import { PageSet } from '../lmdb/page-set.ts';
+import { metaPageCount } from './description.ts';
+import type { Description, StoreDescription } from './format.ts';
+import type { Pace } from './pace.ts';
+import {
+  type Authentication,
+  type Pages,
+  type ReadBackup,
+  readBackup,
+  standardInput,
+  withoutKey,
+} from './read-backup.ts';
+import { checkRoom } from './write-file.ts';
+
+/** Folders that a data directory may have. */
+const folders = ['accounts', 'usage', 'spool', 'journal'];
+
+/**
+ * Makes the data of a directory from a backup. A file is read twice: nothing is written before all of it was checked. Standard
+ * input is checked while it is written under another name.
+ * @param data a directory that this process has locked
+ * @throws {Error} as `readBackup` does, and when the directory has data already; it is as it was then
+ */
+export async function restore(
+  file: string,
+  data: string,
+  pace: Pace,
+  authentication: Authentication = withoutKey,
+): Promise<ReadBackup> {
+  const found = folders.find((name) => isPresent(join(data, name)));
+  if (found !== undefined)
+    throw new Error(
+      `Cannot restore into ${data}: it has data (${join(data, found)}); name an empty directory with --data`,
+    );
+  if (file !== standardInput) {
+    await readBackup(file, {}, pace, authentication);
+    checkRoom(join(data, 'accounts'), statSync(file).size);
+  }
+  let restored: ReadBackup | undefined;
+  await createAtomically(data, async (staging) => {
+    restored = await unpack(file, staging, pace, authentication);
+  });
+  return restored!;
+}
+
+/** The file of a store while it is made. */
+interface Unpacked {
+  readonly described: StoreDescription;
+  readonly descriptor: number;
+  readonly written: PageSet;
+}
+
+/**
+ * Makes the stores of a backup in a directory, and checks their pages.
+ * @throws {Error} as `readBackup` does
+ */
+export async function unpack(
+  file: string,
+  directory: string,
+  pace: Pace,
+  authentication: Authentication = withoutKey,
+): Promise<ReadBackup> {
+  const unpacked: Unpacked[] = [];
+  try {
+    const whole = await readBackup(file, unpackingTo(directory, unpacked), pace, authentication);
+    for (const each of unpacked) {
+      const { descriptor, described } = each;
+      // What is between the pages reads as zeros, and takes no room.
+      ftruncateSync(descriptor, (described.lastPage + 1) * described.pageSize);
+      fdatasyncSync(descriptor);
+      await check(each, file, pace);
+    }
+    await beginJournals(directory);
+    return whole;
+  } finally {
+    for (const { descriptor } of unpacked) closeSync(descriptor);
+  }
+}
+
+/** The backup of a running server refers to the server's journal, and may lack the end of it. */
+async function beginJournals(directory: string): Promise<void> {
+  const lmdb = isPresent(join(directory, 'usage')) ? openIfCurrent(directory, usageLayout) : undefined;
+  if (lmdb !== undefined) forgetJournals(lmdb, usageLayout);
+  await lmdb?.close();
+}
+
+function unpackingTo(directory: string, unpacked: Unpacked[]) {
+  return {
+    described({ stores }: Description) {
+      for (const described of stores) {
+        mkdirSync(join(directory, described.store), { mode: 0o700 });
+        const descriptor = openSync(join(directory, described.store, 'data.mdb'), 'wx+', 0o600);
+        unpacked.push({ described, descriptor, written: new PageSet(described.lastPage + 1) });
+      }
+    },
+    pages({ store, first, content }: Pages) {
+      const { described, descriptor, written } = unpacked[store]!;
+      writeSync(descriptor, content, 0, content.length, first * described.pageSize);
+      written.add(first, content.length / described.pageSize);
+    },
+  };
+}
+
+/** Every page in use must be from the backup, and every page of the backup must be in use. */
+async function check({ described, descriptor, written }: Unpacked, file: string, pace: Pace): Promise<void> {
+  let inUse = metaPageCount;
+  let areWritten = true;
+  const checking = checkPagesOf(descriptor, newestMeta(descriptor)!, (first, count) => {
+    inUse += count;
+    for (let page = first; page < first + count; page += 1) areWritten &&= written.has(page);
+  });
+  let fault: string | undefined;
+  for (let step = checking.next(); ; step = checking.next()) {
+    if (step.done) fault = step.value;
+    if (step.done) break;
+    if (pace.isDue()) await pace.rest({ done: inUse, total: written.size, unit: 'pages' });
+  }
+  if (fault === undefined && (!areWritten || inUse !== written.size))
+    fault = 'its pages are not those that are in use; take another backup';
+  if (fault !== undefined) throw new Error(`Cannot use ${file}: of its ${described.store}, ${fault}`);
+}

@@ -1,0 +1,128 @@
+import type { Clock } from '../../runtime/clock.ts';
+import type { Log } from '../../runtime/log.ts';
+import type { Made, Task } from './task.ts';
+
+/** How backups do, as /metrics and the status show it. Times are Unix ms. */
+export interface BackupStatus {
+  readonly everyMs: number;
+  /** When the last one that is whole was made; `undefined` when there is none. */
+  readonly lastGoodAt: number | undefined;
+  /** Of the last one that this process has made. */
+  readonly lastBytes: number | undefined;
+  readonly lastMs: number | undefined;
+  /** Why the last one failed, for people; empty when it did not. */
+  readonly trouble: string;
+  readonly nextAt: number | undefined;
+  readonly made: number;
+  readonly failed: number;
+}
+
+export interface ScheduleDeps {
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
+  readonly log: Pick<Log, 'info' | 'warn'>;
+  readonly everyMs: number;
+  readonly thread: {
+    /** @throws {Error} that says what happened, without anything secret */
+    run<Name extends keyof Made>(task: Task<Name>): Promise<Made[Name]>;
+    stop(): Promise<void>;
+  };
+}
+
+/** Resolves after `ms`; false when the service is stopping. */
+type Pause = (ms: number) => Promise<boolean>;
+
+/** After a failure it tries again so soon, ms: at first, and at most. */
+const retryMs = { first: 60_000, most: 3_600_000 };
+
+/** Longer waits are several: a timer has 31 bits, and a clock may be set. */
+const longestPauseMs = 60_000;
+
+/** Makes backups one after another for as long as the service runs. What fails is logged, and nothing waits for it. */
+export class Schedule {
+  readonly #deps: ScheduleDeps;
+  #status: BackupStatus;
+
+  constructor(deps: ScheduleDeps) {
+    this.#deps = deps;
+    this.#status = {
+      everyMs: deps.everyMs,
+      lastGoodAt: undefined,
+      lastBytes: undefined,
+      lastMs: undefined,
+      trouble: '',
+      nextAt: undefined,
+      made: 0,
+      failed: 0,
+    };
+  }
+
+  get status(): BackupStatus {
+    return this.#status;
+  }
+
+  /**
+   * Goes on until the service stops. A restart does not begin the time anew: it counts from the latest backup at the destination.
+   * @param pause waits, and says whether the service goes on
+   */
+  async keep(pause: Pause): Promise<void> {
+    let failures = 0;
+    let isKnown = false;
+    while (await this.#wait(pause)) {
+      try {
+        if (isKnown) await this.#backUp();
+        else this.#learn(await this.#deps.thread.run({ name: 'latest' }));
+        isKnown = true;
+        failures = 0;
+      } catch (error) {
+        if (!(await pause(0))) return;
+        this.#fail(error as Error, Math.min(retryMs.most, retryMs.first * 2 ** failures));
+        failures += 1;
+      }
+    }
+  }
+
+  /** Ends a backup that is being made; nothing of it stays. */
+  stop(): Promise<void> {
+    return this.#deps.thread.stop();
+  }
+
+  async #wait(pause: Pause): Promise<boolean> {
+    for (;;) {
+      const left = (this.#status.nextAt ?? 0) - this.#deps.clock.now();
+      if (!(await pause(Math.max(0, Math.min(left, longestPauseMs))))) return false;
+      if (left <= longestPauseMs) return true;
+    }
+  }
+
+  #learn(latest: number | undefined): void {
+    const nextAt = latest === undefined ? this.#deps.clock.now() : latest + this.#deps.everyMs;
+    this.#status = { ...this.#status, lastGoodAt: latest, nextAt, trouble: '' };
+  }
+
+  async #backUp(): Promise<void> {
+    const { clock, log, everyMs } = this.#deps;
+    const at = clock.now();
+    const began = clock.monotonic();
+    const { name, bytes, removed, unremoved } = await this.#deps.thread.run({ name: 'backup', at });
+    const lastMs = clock.monotonic() - began;
+    const made = this.#status.made + 1;
+    this.#status = {
+      ...this.#status,
+      lastGoodAt: at,
+      lastBytes: bytes,
+      lastMs,
+      trouble: '',
+      nextAt: at + everyMs,
+      made,
+    };
+    log.info('a backup is made', { name, bytes, ms: Math.round(lastMs), removed });
+    if (unremoved !== '') log.warn('an old backup could not be removed', { reason: unremoved });
+  }
+
+  #fail({ message }: Error, afterMs: number): void {
+    const { clock, log } = this.#deps;
+    const nextAt = clock.now() + Math.min(afterMs, this.#status.everyMs);
+    this.#status = { ...this.#status, trouble: message, nextAt, failed: this.#status.failed + 1 };
+    log.warn('a backup has failed', { reason: message, nextAt: new Date(nextAt).toISOString() });
+  }
+}

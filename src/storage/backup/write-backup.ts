@@ -1,0 +1,145 @@
+import { readSync } from 'node:fs';
+import { version } from '../../../package.json' with { type: 'json' };
+import { checkPagesOf, newestMeta } from '../lmdb/check-pages.ts';
+import { cannotOpen } from '../lmdb/data-file.ts';
+import { holdPoint, type PointOfStore } from '../lmdb/one-point.ts';
+import { PageSet } from '../lmdb/page-set.ts';
+import type { BackupKey } from './backup-key.ts';
+import { requestFold } from './fold-requests.ts';
+import {
+  BlockChain,
+  blockKind,
+  coveredBy,
+  type Description,
+  formatNumber,
+  headOf,
+  magic,
+  maxPagesBytes,
+  pagesHeadBytes,
+} from './format.ts';
+import type { Pace } from './pace.ts';
+
+/** Where a backup is written to. */
+export interface Sink {
+  /** Is told how long the backup will be, before anything is written. @throws {Error} when there is no room for it */
+  expect?(bytes: number): void;
+  /** The buffers must not be changed until it resolves. */
+  write(parts: readonly Buffer[]): Promise<void>;
+}
+
+/** What was written. */
+export interface Written {
+  readonly bytes: number;
+  readonly at: string;
+}
+
+interface Source {
+  readonly point: PointOfStore;
+  readonly pages: PageSet;
+}
+
+/**
+ * Writes a backup of a data directory, also while a service uses it. It has everything that was accepted before it began. All pages are checked before any of them is written: a
+ * damaged store has no backup that would take the place of a good one.
+ * @param key what the backup gets a MAC with
+ * @throws {Error} as `requestFold` does, and when the directory is not prepared, has other layouts than this program, or is damaged
+ */
+export async function writeBackup(
+  data: string,
+  at: Date,
+  sink: Sink,
+  pace: Pace,
+  key?: BackupKey,
+): Promise<Written> {
+  await requestFold(data, pace);
+  const point = await holdPoint(data);
+  try {
+    pace.giveWay(() => point.stores.reduce((sum, { descriptor }) => sum + transactionOf(descriptor), 0));
+    const sources: Source[] = [];
+    for (const each of point.stores) sources.push({ point: each, pages: await pagesOf(each, pace) });
+    return await write(sources, at, sink, pace, key);
+  } finally {
+    await point.release();
+  }
+}
+
+/** The number of the last commit to a store. */
+function transactionOf(descriptor: number): number {
+  return newestMeta(descriptor)?.transaction ?? 0;
+}
+
+/** The pages that hold something: after deletions most of a file may be free. */
+async function pagesOf({ file, descriptor, meta }: PointOfStore, pace: Pace): Promise<PageSet> {
+  const pages = new PageSet(meta.lastPage + 1);
+  const checking = checkPagesOf(descriptor, meta, (first, count) => pages.add(first, count));
+  for (let step = checking.next(); ; step = checking.next()) {
+    if (step.done && step.value !== undefined) throw cannotOpen(file, step.value);
+    if (step.done) return pages;
+    if (pace.isDue()) await pace.rest();
+  }
+}
+
+async function write(
+  sources: readonly Source[],
+  at: Date,
+  sink: Sink,
+  pace: Pace,
+  key: BackupKey | undefined,
+): Promise<Written> {
+  const chain = new BlockChain();
+  let bytes = 0;
+  const put = async (parts: readonly Buffer[]) => {
+    for (const part of parts) bytes += part.length;
+    await sink.write(parts);
+  };
+  const putBlock = (kind: number, content: readonly Buffer[]) => {
+    const length = content.reduce((sum, part) => sum + part.length, 0);
+    const parts = [headOf(kind, length), ...content];
+    return put([...parts, chain.digest(parts)]);
+  };
+  const total = sources.reduce((sum, { point, pages }) => sum + (pages.size + 2) * point.meta.pageSize, 0);
+  sink.expect?.(total);
+  const description = describe(sources, at);
+  await put([magic]);
+  await putBlock(blockKind.description, [asJson(description)]);
+  for (const [store, source] of sources.entries()) {
+    for (const { first, content } of contentOf(source)) {
+      const head = Buffer.alloc(pagesHeadBytes);
+      head.writeUInt32LE(store, 0);
+      head.writeDoubleLE(first, 4);
+      await putBlock(blockKind.pages, [head, content]);
+      await pace.rest({ done: bytes, total });
+    }
+  }
+  const pages = description.stores.reduce((sum, each) => sum + each.pages, 0);
+  const mac = key?.macOf(coveredBy({ pages }, chain.last));
+  await putBlock(blockKind.end, [asJson({ pages, mac })]);
+  return { bytes, at: description.at };
+}
+
+function describe(sources: readonly Source[], at: Date): Description {
+  const stores = sources.map(({ point: { store, layout, meta }, pages }) => {
+    const { pageSize, lastPage } = meta;
+    return { store, layout, pageSize, lastPage, pages: pages.size + 2 };
+  });
+  return { format: formatNumber, program: version, at: at.toISOString(), stores };
+}
+
+function* contentOf({
+  point,
+  pages,
+}: Source): Generator<{ readonly first: number; readonly content: Buffer }> {
+  const { descriptor, meta, metaPages, file } = point;
+  yield { first: 0, content: metaPages };
+  const memory = Buffer.alloc(maxPagesBytes);
+  for (const { first, count } of pages.runs(Math.floor(maxPagesBytes / meta.pageSize))) {
+    const content = memory.subarray(0, count * meta.pageSize);
+    if (readSync(descriptor, content, 0, content.length, first * meta.pageSize) < content.length)
+      throw cannotOpen(file, `it is cut off at page ${first}`);
+    yield { first, content };
+  }
+}
+
+function asJson(value: object): Buffer {
+  return Buffer.from(JSON.stringify(value));
+}

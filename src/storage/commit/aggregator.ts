@@ -1,0 +1,42 @@
+import { createHotTables } from '../aggregate/hot-tables.ts';
+import { type Maintenance, maintain } from '../aggregate/maintain.ts';
+import { transact } from '../lmdb/transact.ts';
+import type { UsageStore } from '../lmdb/usage.ts';
+import type { Envelope } from './envelope.ts';
+import type { Folding } from './fold.ts';
+import type { Section } from './section.ts';
+import { createSections } from './sections.ts';
+
+/** What writes the usage store, on a worker's thread. Each call is one transaction, which is on disk when it returns. */
+export interface Aggregator extends Folding {
+  /** Adds a sealed batch. When it throws, nothing of it was kept. */
+  write(envelope: Envelope): void;
+  /** Does one step of upkeep; gives how much it did, 0 when nothing is left to do. When it throws, nothing was done. */
+  maintain(step: Maintenance): number;
+}
+
+/**
+ * Makes the aggregator of a store. Nothing else may write to the applications that it serves.
+ * @param maxIdentities people an environment whose exposures are kept
+ */
+export function createAggregator(store: UsageStore, maxIdentities = 100_000): Aggregator {
+  const hot = createHotTables(store);
+  const groups = createSections(store, hot, maxIdentities);
+  const all = [...groups.prompt, ...groups.people];
+  const add = (sections: readonly Section[], envelopes: Iterable<Envelope>, finish = () => {}) => {
+    for (const envelope of envelopes) for (const section of sections) section.add(envelope);
+    for (const section of sections) section.put?.();
+    finish();
+  };
+  const forget = () => {
+    for (const section of all) section.forget?.();
+  };
+  return {
+    groups: ['prompt', 'people'],
+    write: (envelope) => transact(store.lmdb, () => add(all, [envelope]), forget),
+    fold: (group, envelopes, finish) =>
+      transact(store.lmdb, () => add(groups[group], envelopes, finish), forget),
+    forget,
+    maintain: (step) => transact(store.lmdb, () => maintain(store, hot, step), forget),
+  };
+}

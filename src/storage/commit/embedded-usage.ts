@@ -1,0 +1,128 @@
+import { ApiError } from '../../contract/errors.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Maintenance } from '../aggregate/maintain.ts';
+import type { IdentityTables, Mint } from '../lmdb/instances.ts';
+import type { StoreHealth } from '../lmdb/store-health.ts';
+import type { UsageStore } from '../lmdb/usage.ts';
+import type { Batch } from './batch.ts';
+import type { Committer } from './committer.ts';
+import type { Forgotten } from './envelope.ts';
+import type { JournaledCommitter } from './journaled-committer.ts';
+import type { Lane } from './lane.ts';
+import type { Freshness, PeopleFreshness, UsageEngine, UsageReadiness } from './usage-engine.ts';
+
+export interface EmbeddedUsageDeps {
+  readonly store: UsageStore;
+  readonly digestSecret: Buffer;
+  readonly clock: Pick<Clock, 'now'>;
+  /** One a lane: an application's data is written by one of them alone. */
+  readonly committers: readonly FoldingCommitter[];
+  /** Called when the committers are closed, before the store is. */
+  readonly ended?: () => void;
+  readonly health: Pick<StoreHealth, 'ready'>;
+  laneOf(application: number): Pick<Lane, 'submit'>;
+}
+
+/** What keeps the batches of a lane, and folds them into the store. */
+export type FoldingCommitter = Committer &
+  Pick<JournaledCommitter, 'fold' | 'unfolded'> & { readonly people?: IdentityTables | undefined };
+
+/** Bytes that a journal may hold beyond what the store has. It bounds the disk space, and how long the next start takes. */
+export const maxUnfoldedBytes = 64 * 1024 * 1024;
+export const foldsLate = new ApiError(
+  'backpressure',
+  'Too much waits in the journal to be folded; try again',
+  1,
+);
+
+const always = Promise.resolve(true);
+const storeFails = 'the store cannot take data; see the log';
+
+/** Keeps usage in the LMDB of the data directory: what is committed is what reports read. */
+export class EmbeddedUsage implements UsageEngine {
+  readonly store: UsageStore;
+  readonly counted: UsageStore;
+  readonly digestSecret: Buffer;
+  readonly committers: readonly FoldingCommitter[];
+  readonly resolvesLater = false;
+  readonly #deps: EmbeddedUsageDeps;
+  #closed: Promise<void> | undefined;
+
+  constructor(deps: EmbeddedUsageDeps) {
+    this.#deps = deps;
+    this.store = deps.store;
+    this.counted = deps.store;
+    this.digestSecret = deps.digestSecret;
+    this.committers = deps.committers;
+  }
+
+  /** By the worker that owns the application's data. */
+  maintain(application: number, step: Maintenance): Promise<number> {
+    return this.#committerOf(application).maintain(step);
+  }
+
+  peopleOf(application: number): IdentityTables {
+    return this.#committerOf(application).people ?? this.store;
+  }
+
+  keepMint(mint: Mint, application: number, fill: (batch: Batch) => void): Promise<void> {
+    const add = (batch: Batch) => {
+      batch.mints.push(mint);
+      fill(batch);
+    };
+    return this.#deps.laneOf(application).submit(application, add, mint.profile.length);
+  }
+
+  forget(forgotten: Forgotten): Promise<void> {
+    const { application } = forgotten;
+    return this.#deps
+      .laneOf(application)
+      .submit(application, (batch) => void batch.forgotten.push(forgotten));
+  }
+
+  onForgotten(): void {}
+
+  passed(): Promise<boolean> {
+    return always;
+  }
+
+  async freshen(people: PeopleFreshness = 'now'): Promise<Freshness | undefined> {
+    try {
+      const lacking = await Promise.all(this.committers.map((committer) => committer.fold(people)));
+      const longest = Math.max(...lacking);
+      return longest === 0
+        ? undefined
+        : { completeThrough: this.#deps.clock.now() - longest, mayBeCounting: [] };
+    } catch {
+      throw new ApiError('store_unavailable', storeFails, 5);
+    }
+  }
+
+  refusal(): ApiError | undefined {
+    return this.committers.some(({ unfolded }) => unfolded.bytes > maxUnfoldedBytes) ? foldsLate : undefined;
+  }
+
+  readiness(): UsageReadiness {
+    const trouble = () => this.committers.find(({ journal }) => journal?.trouble)?.journal?.trouble;
+    const managing = this.#deps.health.ready ? undefined : (trouble() ?? storeFails);
+    return { counting: managing ?? this.refusal()?.message, managing };
+  }
+
+  status(): undefined {
+    return undefined;
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  #close(): Promise<void> {
+    this.#deps.ended?.();
+    return this.store.lmdb.close();
+  }
+
+  #committerOf(application: number): FoldingCommitter {
+    return this.committers[application % this.committers.length]!;
+  }
+}

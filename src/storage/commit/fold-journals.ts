@@ -1,0 +1,58 @@
+import { readdirSync, rmdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { isPresent } from '../../runtime/presence.ts';
+import { areJournalsEmpty } from '../journal/lanes.ts';
+import { isJournalled, journalLanes, journalsOf, markJournal, readJournalId } from '../lmdb/journal-mark.ts';
+import { openIfCurrent, usageLayout } from '../lmdb/layout.ts';
+import type { LmdbEnvironment } from '../lmdb/lmdb.ts';
+import { openUsageTables } from '../lmdb/usage.ts';
+import { createAggregator } from './aggregator.ts';
+import { Fold, journalPlace } from './fold.ts';
+
+/**
+ * Adds to a usage store what a server that was killed has left in its journals, as the next start would. The store can be used
+ * without them then. Nothing else may use the data directory.
+ * @param maxIdentities people an environment whose exposures are kept
+ * @throws {JournalDamaged} if a journal cannot be read; the store has what was folded before
+ */
+export async function foldJournals(data: string, maxIdentities: number): Promise<void> {
+  const lmdb = openIfCurrent(data, usageLayout);
+  if (lmdb === undefined) return;
+  try {
+    if (!isJournalled(lmdb, usageLayout)) return;
+    if (journalLanes(data).length === 0) throw missing(data);
+    if (!areJournalsEmpty(data)) foldAll(data, lmdb, maxIdentities);
+    markJournal(lmdb, usageLayout, false);
+  } finally {
+    await lmdb.close();
+  }
+}
+
+/** Removes journals that hold nothing but spare segments. That of a spool stays. */
+export function removeJournals(data: string): void {
+  if (!areJournalsEmpty(data)) return;
+  for (const lane of journalLanes(data)) rmSync(join(journalsOf(data), lane), { recursive: true });
+  const rest = journalsOf(data);
+  if (isPresent(rest) && readdirSync(rest).length === 0) rmdirSync(rest);
+}
+
+function foldAll(data: string, lmdb: LmdbEnvironment, maxIdentities: number): void {
+  const id = readJournalId(lmdb);
+  if (id === undefined) throw missing(data);
+  const aggregator = createAggregator(openUsageTables(lmdb), maxIdentities);
+  for (const lane of journalLanes(data)) {
+    const fold = new Fold(lmdb, journalPlace(data, lane, id), aggregator);
+    try {
+      fold.finish();
+    } finally {
+      fold.close();
+    }
+    aggregator.forget(); // The next lane has other applications, or changes what this one has left.
+  }
+}
+
+function missing(data: string): Error {
+  return new Error(
+    `Cannot read the journal of ${data}: ${journalsOf(data)} is missing. Put it back. To go on without the packets of the last seconds before the server ended, start flagmeter serve`,
+  );
+}

@@ -1,0 +1,16 @@
+import { putHashedMint, putHashedUse, removeIdentity } from '../lmdb/instances.ts';
+import type { UsageStore } from '../lmdb/usage.ts';
+import type { Section } from './section.ts';
+
+/** Minted instance ids, their uses, and identities that are to be forgotten. It keeps nothing in memory. */
+export function instancesSection(store: UsageStore): Section {
+  return {
+    add({ mints, uses, forgotten }) {
+      for (const mint of mints) putHashedMint(store, mint);
+      for (const use of uses) putHashedUse(store, use);
+      for (const { application, digest } of forgotten) {
+        removeIdentity(store, application, Buffer.from(digest, 'hex'));
+      }
+    },
+  };
+}

@@ -1,0 +1,46 @@
+import { workerData } from 'node:worker_threads';
+import { answerCalls, closing } from '../../runtime/answer-calls.ts';
+import { logThreadConsole } from '../../runtime/worker-log.ts';
+import type { CallChannel } from '../../runtime/worker-thread.ts';
+import { JournalFull } from '../journal/errors.ts';
+import { prepareSpare } from '../journal/spares.ts';
+import { JournalWriter } from '../journal/writer.ts';
+import { openJournal } from './fold.ts';
+import { FrameMemory } from './frame-memory.ts';
+import type { JournalStart } from './journal-thread.ts';
+
+logThreadConsole();
+const { channel, memory, ...place } = workerData as JournalStart & { readonly channel: CallChannel };
+const frames = new FrameMemory(memory);
+let last = 0;
+let writer: JournalWriter | undefined;
+
+/** One write and one flush: the frame is on disk when this returns. */
+function append(): void {
+  writer ??= new JournalWriter(openJournal(place), last);
+  const sequence = appendTo(writer);
+  frames.setAppended({ sequence, segment: writer.position.generation, used: writer.used });
+}
+
+/** Spares are prepared ahead, by the thread that folds. Where none is ready, the batch waits for one, and not for a fold. */
+function appendTo(writer: JournalWriter): number {
+  try {
+    return writer.append([frames.frame]);
+  } catch (error) {
+    if (!(error instanceof JournalFull)) throw error;
+    for (const _ of prepareSpare(openJournal(place), undefined, 'urgent.tmp'));
+    return writer.append([frames.frame]);
+  }
+}
+
+answerCalls(
+  channel,
+  {
+    /** Sets the last frame of the journal. The segment begins with the first batch, so that no start waits for the disk. */
+    begin(sequence: number) {
+      last = sequence;
+    },
+    [closing]: () => writer?.close(),
+  },
+  append,
+);

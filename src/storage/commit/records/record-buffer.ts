@@ -1,0 +1,145 @@
+import { assert } from '../../../runtime/assert.ts';
+import type { RecordArrays } from './record-arrays.ts';
+
+/** Where in an array the records begin: before them are the number of their batch and, once it is sealed, their own. */
+const header = 2;
+/** Numbers that a record takes, whatever its kind. */
+const width = 5;
+
+const none: Float64Array = new Float64Array(0);
+
+/** Bytes that a record takes. */
+export const recordBytes = width * Float64Array.BYTES_PER_ELEMENT;
+
+/** The records of one kind in a sealed batch, as the worker gets them. The array lies in shared memory. */
+export interface SealedRecords {
+  readonly array: Float64Array;
+  readonly records: number;
+}
+
+/**
+ * Records of one kind that a batch brings: five numbers each. This class writes them, on the service's thread; `eachRecord`
+ * reads them, on the worker's. What the numbers mean is up to the kinds beside this file.
+ */
+export abstract class RecordBuffer {
+  readonly #arrays: RecordArrays;
+  readonly #batch: number;
+  #array = none;
+  #end = header;
+  /** Where the array is full; 0 before there is one and after the sealing, so that the way of a record checks for neither. */
+  #room = 0;
+  #sealed = false;
+
+  /** @param batch number of the batch that this is part of: see `RecordArrays` */
+  constructor(arrays: RecordArrays, batch: number) {
+    this.#arrays = arrays;
+    this.#batch = batch;
+  }
+
+  /** Records so far. */
+  get records(): number {
+    return (this.#end - header) / width;
+  }
+
+  protected append(a: number, b: number, c: number, d: number, e: number): void {
+    const at = this.#end;
+    if (at >= this.#room) this.#makeRoom();
+    const array = this.#array;
+    array[at] = a;
+    array[at + 1] = b;
+    array[at + 2] = c;
+    array[at + 3] = d;
+    array[at + 4] = e;
+    this.#end = at + width;
+  }
+
+  /** Ends the writing; gives nothing when there are no records. */
+  seal(): SealedRecords | undefined {
+    assert(!this.#sealed, 'a batch is sealed once');
+    this.#sealed = true;
+    this.#room = 0;
+    if (this.records === 0) return undefined;
+    this.#array[1] = this.records;
+    return { array: this.#array, records: this.records };
+  }
+
+  /** Gives the array back: the worker is done with it. */
+  release(): void {
+    assert(this.#sealed, 'the records of a batch that is being filled are not released');
+    if (this.#array !== none) this.#arrays.give(this.#array);
+    this.#array = none;
+  }
+
+  #makeRoom(): void {
+    assert(!this.#sealed, 'a batch is not added to once it is sealed');
+    this.#array = this.#array === none ? this.#arrays.take(this.#batch) : this.#arrays.grow(this.#array);
+    this.#room = this.#array.length - width + 1;
+  }
+}
+
+/** The bytes of the records of a kind, with their header. They are in shared memory. */
+export function wholeOf(sealed: SealedRecords | undefined, batch: number): Uint8Array {
+  if (sealed === undefined) return new Uint8Array(0);
+  const { array, records } = sealed;
+  assert(array[0] === batch && array[1] === records, 'an array of records belongs to the batch that is read');
+  const { BYTES_PER_ELEMENT } = Float64Array;
+  return new Uint8Array(array.buffer, array.byteOffset, (header + records * width) * BYTES_PER_ELEMENT);
+}
+
+/** The records of a kind from their bytes, which are in memory of their own. */
+export function sealedFrom(bytes: Uint8Array): SealedRecords {
+  const array = new Float64Array(
+    bytes.buffer,
+    bytes.byteOffset,
+    bytes.byteLength / Float64Array.BYTES_PER_ELEMENT,
+  );
+  return { array, records: array[1]! };
+}
+
+/** Some of the records of one kind, by their places among all of that kind: `from` included, `to` not. */
+export type RecordRange = readonly [from: number, to: number];
+
+type Visit = (a: number, b: number, c: number, d: number, e: number) => void;
+
+/**
+ * Reads the records of one kind in the order in which they were added.
+ * @param batch the one that was sealed
+ * @param apart ranges that are left out, ascending
+ * @throws {AssertionFailed} when they are not those that were added, or the array was given to another batch meanwhile
+ */
+export function eachRecord(
+  sealed: SealedRecords | undefined,
+  batch: number,
+  visit: Visit,
+  apart: readonly RecordRange[] = nothingApart,
+): void {
+  if (sealed === undefined) return;
+  let from = 0;
+  for (const range of apart) {
+    eachRecordOf(sealed, batch, [from, range[0]], visit);
+    from = range[1];
+  }
+  eachRecordOf(sealed, batch, [from, sealed.records], visit);
+}
+
+const nothingApart: readonly RecordRange[] = [];
+
+/** Reads some of the records in the same way. */
+export function eachRecordOf(
+  sealed: SealedRecords | undefined,
+  batch: number,
+  [from, to]: RecordRange,
+  visit: Visit,
+): void {
+  if (sealed === undefined || from === to) return;
+  const { array, records } = sealed;
+  assert(from < to && to <= records, 'a range of records is one of the batch');
+  assert(header + records * width <= array.length, 'the records of a batch are whole');
+  assert(array[0] === batch, 'an array of records belongs to the batch that is read');
+  assert(array[1] === records, 'as many records are read as were added');
+  const end = header + to * width;
+  for (let at = header + from * width; at < end; at += width) {
+    visit(array[at]!, array[at + 1]!, array[at + 2]!, array[at + 3]!, array[at + 4]!);
+  }
+  assert(array[0] === batch, 'an array of records is not reused while it is read');
+}

@@ -1,0 +1,112 @@
+import type { Log } from '../../runtime/log.ts';
+import { WorkerThread } from '../../runtime/worker-thread.ts';
+import { journalDirectory } from '../journal/files.ts';
+import { isJournalEmpty } from '../journal/segment.ts';
+import {
+  isJournalled,
+  journalLanes,
+  journalsOf,
+  markJournal,
+  openJournalId,
+  readFolded,
+} from '../lmdb/journal-mark.ts';
+import { type Layout, usageLayout } from '../lmdb/layout.ts';
+import type { LmdbEnvironment } from '../lmdb/lmdb.ts';
+import type { UsageStore } from '../lmdb/usage.ts';
+import { isFoldedWhole, type JournalPlace, type Journals, journalPlace } from './fold.ts';
+import { JournalThread } from './journal-thread.ts';
+import { JournaledCommitter, type JournaledCommitterDeps } from './journaled-committer.ts';
+import { UnfoldedPeople } from './unfolded-people.ts';
+import type { WorkerStart } from './worker.ts';
+
+export interface CommittersStart extends Pick<JournaledCommitterDeps, 'after' | 'monotonic' | 'failed'> {
+  /** Where a compiled worker is. */
+  readonly workerFile: (name: string) => string;
+  readonly data: string;
+  /** Number of lanes, each with a journal and a thread that folds it. */
+  readonly workers: number;
+  /** People an environment whose exposures are kept. */
+  readonly maxIdentities?: number;
+  readonly randomBytes: (length: number) => Uint8Array;
+  readonly log: Pick<Log, 'info' | 'warn'>;
+}
+
+/**
+ * Starts the threads that commit and fold, and folds what an earlier process has left.
+ * @throws {CommitFailed} if that cannot be read or folded
+ */
+export async function startCommitters(
+  store: UsageStore,
+  parts: CommittersStart,
+): Promise<JournaledCommitter[]> {
+  const { workerFile, data, workers, maxIdentities = 100_000, ...deps } = parts;
+  const own = Array.from({ length: workers }, (_, at) => String(at + 1));
+  const found = journalLanes(data);
+  const { placeOf, isEmpty } = openJournals(store.lmdb, usageLayout, { own, found }, parts);
+  const others = found.filter((lane) => !own.includes(lane)).map(placeOf);
+  const committers = own.map((lane, at) => {
+    // Journals of lanes that are no more are folded beside the first.
+    const journals: Journals = { journal: placeOf(lane), others: at === 0 ? others : [] };
+    const start: WorkerStart = { data, maxIdentities, ...journals };
+    return new JournaledCommitter({
+      ...deps,
+      journal: new JournalThread(workerFile('commit/journal-worker'), journals.journal),
+      folding: new WorkerThread(workerFile('commit/worker'), start),
+      people: new UnfoldedPeople(store),
+    });
+  });
+  const known = (lane: string) =>
+    isEmpty && isFoldedWhole(store.lmdb, lane) ? readFolded(store.lmdb, lane) : undefined;
+  try {
+    await Promise.all(committers.map((committer, at) => committer.begin(known(own[at]!))));
+  } catch (error) {
+    await Promise.all(committers.map((committer) => committer.close())); // Their threads keep the process alive.
+    throw error;
+  }
+  return committers;
+}
+
+/** Journals that are about to be used. */
+export interface OpenJournals {
+  readonly placeOf: (lane: string) => JournalPlace;
+  /** Whether they hold nothing that is to be folded first. */
+  readonly isEmpty: boolean;
+}
+
+/**
+ * Begins the use of the journals of a store: see `endJournals`.
+ * @param lanes those that are to be used, and those that are there
+ */
+export function openJournals(
+  lmdb: LmdbEnvironment,
+  layout: Layout,
+  { own, found }: { readonly own: readonly string[]; readonly found: readonly string[] },
+  { data, randomBytes, log }: Pick<CommittersStart, 'data' | 'randomBytes' | 'log'>,
+): OpenJournals {
+  const id = openJournalId(lmdb, randomBytes);
+  const placeOf = (lane: string) => journalPlace(data, lane, id);
+  const isUsed = isJournalled(lmdb, layout);
+  if (isUsed && found.length === 0)
+    log.warn('the journal is missing: packets of the last seconds before the server ended are not counted', {
+      directory: journalsOf(data),
+    });
+  // They are there before the mark: without them, a start takes the journal for lost.
+  for (const directory of [journalsOf(data), ...own.map((lane) => placeOf(lane).directory)])
+    journalDirectory(directory);
+  if (!isUsed) markJournal(lmdb, layout, true);
+  return { placeOf, isEmpty: found.every((lane) => isJournalEmpty(placeOf(lane).directory)) };
+}
+
+/** Ends the use of journals, if the store has all that they held: an earlier version can open it then. */
+export function endJournals(
+  lmdb: LmdbEnvironment,
+  layout: Layout,
+  committers: readonly Pick<JournaledCommitter, 'unfolded'>[],
+): void {
+  if (committers.some(({ unfolded }) => unfolded.frames > 0)) return;
+  try {
+    markJournal(lmdb, layout, false);
+  } catch {
+    // The disk is full or has failed, as the log says. The next start of this version finds the journals empty.
+  }
+}

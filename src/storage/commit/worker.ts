@@ -1,0 +1,30 @@
+import { workerData } from 'node:worker_threads';
+import { answerCalls, closing } from '../../runtime/answer-calls.ts';
+import { logThreadConsole } from '../../runtime/worker-log.ts';
+import type { CallChannel } from '../../runtime/worker-thread.ts';
+import type { Maintenance } from '../aggregate/maintain.ts';
+import { openUsageStore } from '../lmdb/usage.ts';
+import { createAggregator } from './aggregator.ts';
+import { foldActions, type Journals } from './fold.ts';
+
+/** What a worker is started with. */
+export interface WorkerStart extends Journals {
+  readonly data: string;
+  /** People an environment whose exposures are kept. */
+  readonly maxIdentities: number;
+}
+
+logThreadConsole();
+const { data, maxIdentities, channel, ...journals } = workerData as WorkerStart & {
+  readonly channel: CallChannel;
+};
+const store = openUsageStore(data);
+const aggregator = createAggregator(store, maxIdentities);
+
+answerCalls(channel, {
+  ...foldActions(store.lmdb, journals, aggregator),
+  maintain: (step: Maintenance) => aggregator.maintain(step),
+  [closing]: () => {},
+});
+// A worker must not be ended with LMDB open.
+await store.lmdb.close();

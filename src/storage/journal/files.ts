@@ -1,0 +1,95 @@
+import {
+  closeSync,
+  fdatasyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { identifyFile } from '../lmdb/file-identity.ts';
+import { syncPath } from '../lmdb/sync.ts';
+
+/** The directory of a journal. Every operation is synchronous, and throws the file system's error. */
+export interface JournalFiles {
+  /** What errors call the directory. */
+  readonly directory: string;
+  list(): string[];
+  /** The size of a file; `undefined` if it is missing. */
+  size(name: string): number | undefined;
+  /** @param mode `create` makes an empty file, in place of any other */
+  open(name: string, mode: 'read' | 'write' | 'create'): JournalFile;
+  rename(from: string, to: string): void;
+  /** Removes a file; a missing one is no error. */
+  remove(name: string): void;
+  /** Waits until the entries of the directory are on disk. */
+  syncDirectory(): void;
+}
+
+/** An open file. */
+export interface JournalFile {
+  /** @returns the number of bytes that were read: fewer than requested at the end of the file only */
+  read(target: Uint8Array, offset: number): number;
+  /** @returns the number of bytes that were written */
+  write(bytes: Uint8Array, offset: number): number;
+  /** Waits until what was written is on disk (fdatasync). */
+  sync(): void;
+  /** @throws {Error} if the file at its path is another one: what is written here would be lost */
+  checkPlace(): void;
+  close(): void;
+}
+
+/** Overwrites a part of a file, and waits until it is on disk. */
+export function writeAndSync(files: JournalFiles, name: string, bytes: Uint8Array, offset: number): void {
+  const file = files.open(name, 'write');
+  try {
+    const written = file.write(bytes, offset);
+    if (written < bytes.length)
+      throw new Error(`${written} of ${bytes.length} bytes were written to ${join(files.directory, name)}`);
+    file.sync();
+  } finally {
+    file.close();
+  }
+}
+
+/** Opens the directory of a journal, and makes it if it is missing. */
+export function journalDirectory(directory: string): JournalFiles {
+  if (mkdirSync(directory, { recursive: true, mode: 0o700 }) !== undefined) syncPath(dirname(directory));
+  const at = (name: string) => join(directory, name);
+  return {
+    directory,
+    list: () => readdirSync(directory),
+    size: (name) => statSync(at(name), { throwIfNoEntry: false })?.size,
+    open: (name, mode) => openFile(at(name), mode),
+    rename: (from, to) => renameSync(at(from), at(to)),
+    remove: (name) => rmSync(at(name), { force: true }),
+    syncDirectory: () => syncPath(directory),
+  };
+}
+
+const flags = { read: 'r', write: 'r+', create: 'w+' };
+
+function openFile(path: string, mode: keyof typeof flags): JournalFile {
+  const descriptor = openSync(path, flags[mode], 0o600);
+  const identity = identifyFile(path);
+  return {
+    read: (target, offset) => readFully(descriptor, target, offset),
+    write: (bytes, offset) => writeSync(descriptor, bytes, 0, bytes.length, offset),
+    sync: () => fdatasyncSync(descriptor),
+    checkPlace: () => identity.check(),
+    close: () => closeSync(descriptor),
+  };
+}
+
+function readFully(descriptor: number, target: Uint8Array, offset: number): number {
+  for (let filled = 0; filled < target.length; ) {
+    const read = readSync(descriptor, target, filled, target.length - filled, offset + filled);
+    if (read === 0) return filled;
+    filled += read;
+  }
+  return target.length;
+}

@@ -1,0 +1,158 @@
+import { join } from 'node:path';
+import { isOutOfSpace } from '../lmdb/out-of-space.ts';
+import { FrameTooLarge, JournalFailed, JournalFull } from './errors.ts';
+import { type JournalFile, writeAndSync } from './files.ts';
+import { checksumStart, encodeFrame, frameHeader, frameSize } from './frame.ts';
+import {
+  describeSegment,
+  encodeHeader,
+  headerBlock,
+  type Journal,
+  type JournalPosition,
+  nextGeneration,
+  type Segment,
+  spareNames,
+} from './segment.ts';
+import { fillWithZeros } from './spares.ts';
+
+const page = 4096;
+const unfinished = 'first.tmp';
+
+/** Appends frames. Every call is synchronous: run it on a thread of its own. */
+export class JournalWriter {
+  readonly #journal: Journal;
+  #segment: Segment;
+  #file: JournalFile;
+  #offset = headerBlock;
+  #sequence: number;
+  readonly #buffer: Buffer;
+  #failure: JournalFailed | undefined;
+
+  /**
+   * Begins a new segment, in a spare or else in a short file of its own. Nothing is appended to a segment of an earlier process.
+   * @param last the sequence number of the last frame, see `JournalReader.confirm`
+   * @param shortSize bytes of the short file, a multiple of 4 KiB: a first start does not wait for a long one to be filled
+   * @throws {Error} of the file system
+   */
+  constructor(journal: Journal, last: number, shortSize = 1 << 20) {
+    this.#journal = journal;
+    this.#sequence = last;
+    this.#buffer = Buffer.alloc(Math.min(1 << 20, journal.segmentSize));
+    const spare = spareFor(journal) ?? shortSpare(journal, shortSize);
+    [this.#segment, this.#file] = beginSegment(journal, spare, last + 1);
+  }
+
+  /** The end of the journal. */
+  get position(): JournalPosition {
+    return { generation: this.#segment.generation, offset: this.#offset, sequence: this.#sequence };
+  }
+
+  /** How much of the segment is used, from 0 to 1. */
+  get used(): number {
+    return this.#offset / this.#segment.size;
+  }
+
+  /**
+   * Appends one frame, with one write and one flush.
+   * @returns its sequence number; it is on disk
+   * @throws {FrameTooLarge} if it fits into no segment
+   * @throws {JournalFull} if the segment is full and no spare is ready: try again later
+   * @throws {JournalFailed} if the disk failed, and from then on
+   * @throws {Error} of the file system if it is full: try again later
+   */
+  append(parts: readonly Uint8Array[]): number {
+    if (this.#failure !== undefined) throw this.#failure;
+    const length = parts.reduce((sum, part) => sum + part.length, 0);
+    const size = frameSize(length);
+    const room = this.#journal.segmentSize - headerBlock;
+    if (size > room) throw new FrameTooLarge(length, room - frameHeader);
+    if (size > this.#segment.size - this.#offset) this.#rotate();
+    this.#flush(this.#encode(parts, size));
+    this.#offset += size;
+    return ++this.#sequence;
+  }
+
+  close(): void {
+    this.#file.close();
+  }
+
+  /**
+   * The bytes to write: the frame, and zeros up to the end of its last page. So the first write to a page covers all of it, and
+   * the kernel need not read what a recycled segment held there.
+   */
+  #encode(parts: readonly Uint8Array[], size: number): Buffer {
+    const offset = this.#offset;
+    const end = Math.ceil((offset + size) / page) * page - offset;
+    const bytes = end <= this.#buffer.length ? this.#buffer.subarray(0, end) : Buffer.alloc(end);
+    const start = checksumStart(this.#segment, offset);
+    return bytes.fill(0, encodeFrame(bytes, this.#sequence + 1, parts, start));
+  }
+
+  #flush(bytes: Buffer): void {
+    let written: number | undefined;
+    try {
+      written = this.#file.write(bytes, this.#offset);
+      if (written < bytes.length) throw new Error(`${written} of ${bytes.length} bytes were written`);
+      this.#file.sync();
+      this.#file.checkPlace();
+    } catch (error) {
+      const isRefused = this.#invalidate();
+      // A file system that copies on write may be full. No flush has failed, so the next frame may take the place.
+      if (written === undefined && isRefused && isOutOfSpace(error)) throw error;
+      throw this.#fail(isRefused ? 'refused' : 'unknown', error);
+    }
+  }
+
+  /** Overwrites the header of the frame that could not be written. Returns whether that is on disk. */
+  #invalidate(): boolean {
+    try {
+      const isWritten = this.#file.write(Buffer.alloc(frameHeader), this.#offset) === frameHeader;
+      this.#file.sync();
+      return isWritten;
+    } catch {
+      return false;
+    }
+  }
+
+  #rotate(): void {
+    try {
+      const spare = spareFor(this.#journal);
+      if (spare === undefined) throw new JournalFull(this.#journal.files.directory);
+      const [segment, file] = beginSegment(this.#journal, spare, this.#sequence + 1);
+      this.#file.close();
+      this.#segment = segment;
+      this.#file = file;
+      this.#offset = headerBlock;
+    } catch (error) {
+      if (error instanceof JournalFull) throw error;
+      throw this.#fail('refused', error);
+    }
+  }
+
+  #fail(outcome: 'refused' | 'unknown', cause: unknown): JournalFailed {
+    const file = join(this.#journal.files.directory, this.#segment.name);
+    this.#failure = new JournalFailed(file, this.#offset, outcome, cause);
+    return this.#failure;
+  }
+}
+
+/** The name of a spare of the right size; `undefined` if none is ready. */
+function spareFor({ files, segmentSize }: Journal): string | undefined {
+  return spareNames(files.list()).find((name) => files.size(name) === segmentSize);
+}
+
+function shortSpare({ files, segmentSize }: Journal, size: number): string {
+  for (const _ of fillWithZeros(files, unfinished, Math.min(size, segmentSize)));
+  return unfinished;
+}
+
+/** Gives a spare its header and its name. A power loss leaves either the spare or an empty segment. */
+function beginSegment({ files, id }: Journal, spare: string, first: number): [Segment, JournalFile] {
+  // The name that made it a spare has to be on disk before its header is another one.
+  files.syncDirectory();
+  const segment = describeSegment(id, nextGeneration(files.list()), first, files.size(spare) ?? 0);
+  writeAndSync(files, spare, encodeHeader(id, segment), 0);
+  files.rename(spare, segment.name);
+  files.syncDirectory();
+  return [segment, files.open(segment.name, 'write')];
+}

@@ -1,0 +1,152 @@
+import { join } from 'node:path';
+import type { Database } from 'lmdb';
+import { type Clock, systemClock } from '../../runtime/clock.ts';
+import { isPresent } from '../../runtime/presence.ts';
+import type {
+  AuthorizationCode,
+  DeviceCode,
+  LoginFailures,
+  RetiredKey,
+  Session,
+  SignIn,
+  SigningKey,
+} from './auth-records.ts';
+import { checkDataFiles } from './data-file.ts';
+import { accountsLayout, attachLaidOut, openLaidOut } from './layout.ts';
+import { type LmdbEnvironment, openRecords } from './lmdb.ts';
+import type {
+  ApiKey,
+  Application,
+  ApplicationKey,
+  AuditEntry,
+  Deletion,
+  FeatureDeclaration,
+  FeatureNote,
+  MetricDeclaration,
+  OAuthClient,
+  Team,
+  User,
+} from './records.ts';
+import type { Webhook, WebhookDelivery, WebhookMark, WebhookTurn } from './webhook-records.ts';
+
+/** What each table of the accounts holds, and what its keys are. */
+export interface AccountRecords {
+  /** By `id`. */
+  readonly teams: Team;
+  /** By `id`. */
+  readonly users: User;
+  /** By `clientId`. */
+  readonly apiKeys: ApiKey;
+  /** By `id`. */
+  readonly applications: Application;
+  /** By `hash`. */
+  readonly applicationKeys: ApplicationKey;
+  /** By `clientId`. */
+  readonly clients: OAuthClient;
+  /** By `declarationKey`. */
+  readonly features: FeatureDeclaration;
+  /** The notes of a feature, by `declarationKey`. The feature need not be declared. */
+  readonly notes: readonly FeatureNote[];
+  /** By `declarationKey`. */
+  readonly metrics: MetricDeclaration;
+  /** By the numbers of application and environments: each is requested once. */
+  readonly deletions: Deletion;
+  /** By `auditKey`. Entries are only added, and removed when they are too old. */
+  readonly audit: AuditEntry;
+  /** By the SHA-256 (hex) of the session's id, which its refresh tokens carry. */
+  readonly sessions: Session;
+  /** The sessions of a user: `userId`, a dot, the session's key. The value says nothing. */
+  readonly userSessions: true;
+  /** By the SHA-256 (hex) of the code. */
+  readonly codes: AuthorizationCode;
+  /** By the letters of the user code. */
+  readonly deviceCodes: DeviceCode;
+  /** By the SHA-256 (hex) of the cookie. */
+  readonly signIns: SignIn;
+  /** By what is throttled: see `auth/login-throttle.ts`. */
+  readonly loginThrottles: LoginFailures;
+  /** The invalidation list of access tokens, by `invalidationKey`. The value says nothing. */
+  readonly invalidated: true;
+  /** By `kid`. */
+  readonly signingKeys: SigningKey | RetiredKey;
+  /** By `id`. */
+  readonly webhooks: Webhook;
+  /** By `deliveryKey`. */
+  readonly webhookDeliveries: WebhookDelivery;
+  /** The deliveries that wait, by `deliveryKey`. */
+  readonly webhookTurns: WebhookTurn;
+  /** By what was told: see `webhooks/marks.ts`. */
+  readonly webhookMarks: WebhookMark;
+  /** Named numbers: the next of each sequence (`application`, `key`, `audit`, …) and the version of the `layout`. */
+  readonly numbers: number;
+}
+
+export type TableName = keyof AccountRecords;
+
+/** The tables by the names that the file has for them. */
+const namesInFile: Readonly<Record<TableName, string>> = {
+  teams: 'teams',
+  users: 'users',
+  apiKeys: 'apiKeys',
+  applications: 'applications',
+  applicationKeys: 'applicationKeys',
+  clients: 'clients',
+  features: 'features',
+  notes: 'notes',
+  metrics: 'metrics',
+  deletions: 'deletions',
+  audit: 'audit',
+  sessions: 'sessions',
+  userSessions: 'userSessions',
+  codes: 'codes',
+  deviceCodes: 'deviceCodes',
+  signIns: 'signIns',
+  loginThrottles: 'brakes',
+  invalidated: 'invalidated',
+  signingKeys: 'signingKeys',
+  webhooks: 'webhooks',
+  webhookDeliveries: 'webhookDeliveries',
+  webhookTurns: 'webhookTurns',
+  webhookMarks: 'webhookMarks',
+  numbers: 'numbers',
+};
+
+/** All tables, in alphabetical order. */
+export const accountTables = (Object.keys(namesInFile) as TableName[]).sort();
+
+export type AccountTable<Name extends TableName> = Database<AccountRecords[Name], string>;
+
+type Tables = { readonly [Name in TableName]: AccountTable<Name> };
+
+/** The accounts of a data directory. `engine/` writes them; reading shows what is on disk. */
+export interface AccountStore extends Tables {
+  /** Whether all data files were checked for damage before they were opened: there may have been no time. */
+  readonly fullyChecked: boolean;
+  readonly lmdb: LmdbEnvironment;
+}
+
+/**
+ * Opens the accounts environment of a data directory, before anything else of it is opened.
+ * @throws {Error} as `checkDataFiles` and `openLaidOut` do
+ */
+export function openAccountStore(data: string, clock: Pick<Clock, 'monotonic'> = systemClock): AccountStore {
+  const fullyChecked = checkDataFiles(data, clock);
+  return openAccountTables(openLaidOut(data, accountsLayout), fullyChecked);
+}
+
+/**
+ * Opens the accounts environment beside a service that may be running on it: its files change meanwhile, and cannot be
+ * checked. Only what the service does not keep in memory may be written.
+ * @throws {Error} when there is none, or it has another layout
+ */
+export function attachAccountStore(data: string): AccountStore {
+  if (!isPresent(join(data, 'accounts/data.mdb')))
+    throw new Error(`Cannot use ${data}: it is not a prepared data directory; name one with --data`);
+  return openAccountTables(attachLaidOut(data, accountsLayout));
+}
+
+/** Opens the tables of accounts in an LMDB environment, and makes those that are missing. */
+export function openAccountTables(lmdb: LmdbEnvironment, fullyChecked = false): AccountStore {
+  const tables = Object.entries(namesInFile).map(([table, name]) => [table, openRecords(lmdb, name)]);
+  return { fullyChecked, lmdb, ...(Object.fromEntries(tables) as Tables) };
+}

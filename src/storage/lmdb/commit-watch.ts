@@ -1,0 +1,30 @@
+import { Histogram } from '../../runtime/histogram.ts';
+import type { Log } from '../../runtime/log.ts';
+
+/** From when on a commit is slow, and where that is logged. */
+export interface SlowCommits {
+  /** Milliseconds; 0: none is slow. */
+  readonly fromMs: number;
+  readonly log: Pick<Log, 'warn'>;
+}
+
+/** Counts what the commits of one store take, and warns of slow ones. */
+export class CommitWatch {
+  /** Seconds. */
+  readonly times = new Histogram();
+  readonly #store: string;
+  readonly #slow: SlowCommits | undefined;
+
+  /** @param store its name, for the log */
+  constructor(store: string, slow?: SlowCommits) {
+    this.#store = store;
+    this.#slow = slow?.fromMs === 0 ? undefined : slow;
+  }
+
+  /** Takes a commit. @param size what it held, for the log */
+  took(ms: number, size: Readonly<Record<string, number>>): void {
+    this.times.observe(ms / 1000);
+    if (this.#slow === undefined || ms < this.#slow.fromMs) return;
+    this.#slow.log.warn('a commit was slow', { store: this.#store, ms, ...size });
+  }
+}

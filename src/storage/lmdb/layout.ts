@@ -1,0 +1,149 @@
+import { constants, copyFileSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Database } from 'lmdb';
+import { isPresent } from '../../runtime/presence.ts';
+import { carryNothing } from './carry-nothing.ts';
+import { type LmdbEnvironment, openLmdb, openRecords } from './lmdb.ts';
+import { syncPath } from './sync.ts';
+import { transact } from './transact.ts';
+
+/**
+ * The layout of a store: its tables, and the format of their keys and values. The store keeps the number of its layout. A
+ * change that an earlier version cannot read needs a migration step, which leads to the next number.
+ */
+export interface Layout {
+  /** The folder in the data directory. */
+  readonly store: 'accounts' | 'usage' | 'spool';
+  /** The first leads from layout 1 to 2, and so on. The last leads to the layout of this program. */
+  readonly steps: readonly Step[];
+  /** The number while a journal holds what the store lacks; else the number is that of the steps. See journal-mark.ts. */
+  readonly journalled?: number;
+}
+
+/** Migrates a store to the next layout, within one transaction. */
+export type Step = (lmdb: LmdbEnvironment) => void;
+
+/** The layouts of this program. */
+export const accountsLayout: Layout = { store: 'accounts', steps: [] };
+export const usageLayout: Layout = { store: 'usage', steps: [carryNothing], journalled: 3 };
+export const spoolLayout: Layout = { store: 'spool', steps: [], journalled: 2 };
+
+/** The number of the layout that this program reads and writes. */
+export function currentLayout({ steps }: Layout): number {
+  return 1 + steps.length;
+}
+
+/**
+ * Opens a store and migrates it to the layout of this program. Before the first step the file is copied to `layout-N.mdb`
+ * beside it, where it stays. A store without a number is new, or comes from version 0.1.0: layout 1.
+ * @throws {Error} when a later version wrote the store, which is then unchanged
+ */
+export function openLaidOut(data: string, layout: Layout): LmdbEnvironment {
+  const folder = join(data, layout.store);
+  const isNew = !isPresent(join(folder, 'data.mdb'));
+  const lmdb = openLmdb(folder);
+  try {
+    // The number of the accounts marks them as prepared: see `prepareStore`.
+    if (!isNew) migrate(lmdb, data, layout);
+    else if (layout.store !== 'accounts') writeLayout(lmdb, currentLayout(layout));
+    return lmdb;
+  } catch (error) {
+    void lmdb.close();
+    throw error;
+  }
+}
+
+/**
+ * Opens a store that a running service may be using, without migrating it.
+ * @throws {Error} when it has another layout than this program
+ */
+export function attachLaidOut(data: string, layout: Layout): LmdbEnvironment {
+  const lmdb = openLmdb(join(data, layout.store));
+  const found = plainLayout(lmdb, layout);
+  const current = currentLayout(layout);
+  if (found === undefined || found === current) return lmdb;
+  void lmdb.close();
+  if (found > current) throw tooNew(data, layout, found);
+  throw new Error(
+    `Cannot use ${data}: its ${layout.store} have layout ${found}, and this version uses ${current}; start flagmeter serve of this version on it first`,
+  );
+}
+
+/**
+ * Makes sure that no later version wrote a store. It is opened only where its lock file is there already, so nothing is made.
+ * @throws {Error} when one did
+ */
+export async function checkNotNewer(data: string, layout: Layout): Promise<void> {
+  const folder = join(data, layout.store);
+  if (!isPresent(join(folder, 'data.mdb')) || !isPresent(join(folder, 'lock.mdb'))) return;
+  const lmdb = openLmdb(folder);
+  const found = plainLayout(lmdb, layout);
+  await lmdb.close();
+  if (found !== undefined && found > currentLayout(layout)) throw tooNew(data, layout, found);
+}
+
+/** Opens a store that nothing else uses, without migrating it; `undefined` when it has another layout than this program. */
+export function openIfCurrent(data: string, layout: Layout): LmdbEnvironment | undefined {
+  const lmdb = openLmdb(join(data, layout.store));
+  if (plainLayout(lmdb, layout) === currentLayout(layout)) return lmdb;
+  void lmdb.close();
+  return undefined;
+}
+
+/** The number of a store's layout, read without creating its table. */
+export function readLayout(lmdb: LmdbEnvironment): number | undefined {
+  const options = { name: 'numbers', encoding: 'json', create: false } as const;
+  const numbers: Database<number, string> | undefined = lmdb.openDB<number, string>(options);
+  return numbers?.get('layout');
+}
+
+/** The number of a store's layout, whether or not it has a journal. */
+function plainLayout(lmdb: LmdbEnvironment, layout: Layout): number | undefined {
+  const found = readLayout(lmdb);
+  return found !== undefined && found === layout.journalled ? currentLayout(layout) : found;
+}
+
+function migrate(lmdb: LmdbEnvironment, data: string, layout: Layout): void {
+  const kept = plainLayout(lmdb, layout);
+  const isUnnumbered = kept === undefined && layout.store === 'usage';
+  const found = kept ?? (isUnnumbered ? 1 : currentLayout(layout));
+  if (found > currentLayout(layout)) throw tooNew(data, layout, found);
+  if (found < currentLayout(layout)) keepCopy(join(data, layout.store), found);
+  else if (isUnnumbered) writeLayout(lmdb, found);
+  for (const [index, step] of layout.steps.entries()) {
+    if (index + 1 < found) continue;
+    transact(lmdb, () => {
+      step(lmdb);
+      numbersOf(lmdb).putSync('layout', index + 2);
+    });
+  }
+}
+
+/** The copy shares its blocks with the file where the file system supports that. */
+function keepCopy(folder: string, number: number): void {
+  const copy = join(folder, `layout-${number}.mdb`);
+  try {
+    copyFileSync(join(folder, 'data.mdb'), `${copy}.tmp`, constants.COPYFILE_FICLONE);
+    syncPath(`${copy}.tmp`);
+    renameSync(`${copy}.tmp`, copy);
+    syncPath(folder);
+  } catch (error) {
+    const why = (error as Error).message;
+    throw new Error(`Cannot copy the store to ${copy} before its migration: ${why}; nothing was changed`);
+  }
+}
+
+function tooNew(data: string, layout: Layout, found: number): Error {
+  const must = 'start a version that knows it, or restore the data directory from an earlier backup';
+  return new Error(
+    `Cannot use ${data}: a later version of flagmeter wrote its ${layout.store}, in layout ${found}, and this version knows layouts up to ${currentLayout(layout)}; ${must}`,
+  );
+}
+
+function writeLayout(lmdb: LmdbEnvironment, number: number): void {
+  transact(lmdb, () => void numbersOf(lmdb).putSync('layout', number));
+}
+
+function numbersOf(lmdb: LmdbEnvironment) {
+  return openRecords<number>(lmdb, 'numbers');
+}

@@ -1,0 +1,162 @@
+import {
+  accessSync,
+  closeSync,
+  constants as file,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  statSync,
+} from 'node:fs';
+import { constants } from 'node:os';
+import * as lmdb from 'lmdb';
+import { permissionDenied, readable } from '../../runtime/presence.ts';
+import { finishCreation } from './create-atomically.ts';
+import { dataFilesIn } from './data-file.ts';
+
+/** The right to be the one process that uses a data directory. */
+export interface DataLock {
+  /** Locks also the data files that were made since. */
+  coverFiles(): void;
+  /** Unlocks everything, so that another process can use the directory. */
+  release(): void;
+}
+
+/**
+ * Locks a data directory for this process, and makes the directory when it is missing. The lock is on the directory
+ * itself, not on a file in it that could be removed, and the system releases it however the process ends. The data files
+ * are locked as well, because links to them may exist in another directory.
+ * @param remedy what people can do when another process uses it
+ * @throws {Error} that names the directory and the process that holds the lock, or says why it cannot be locked
+ */
+export function lockDataDirectory(directory: string, remedy = ''): DataLock {
+  const files = () => {
+    finishCreation(directory); // The lock on the directory is held by now.
+    return dataFilesIn(directory);
+  };
+  return lockAll({ directory, shown: `the data directory ${directory}`, flag: '--data', remedy, files });
+}
+
+/**
+ * Locks another directory that only one process may write to, and makes it when it is missing.
+ * @param flag what it was given with
+ * @throws {Error} as `lockDataDirectory` does
+ */
+export function lockDirectory(directory: string, flag: string): Pick<DataLock, 'release'> {
+  return lockAll({ directory, shown: `${flag} ${directory}`, flag, remedy: '', files: () => [] });
+}
+
+interface Locked {
+  readonly directory: string;
+  /** What an error calls it. */
+  readonly shown: string;
+  readonly flag: string;
+  readonly remedy: string;
+  /** What is locked with it. */
+  files(): readonly string[];
+}
+
+function lockAll({ directory, shown, flag, remedy, files }: Locked): DataLock {
+  const held = new Map<string, number>();
+  const release = () => {
+    for (const descriptor of held.values()) closeSync(descriptor);
+    held.clear();
+  };
+  const coverFiles = () => {
+    for (const path of files()) if (!held.has(path)) held.set(path, lockPath(path, remedy));
+  };
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    accessSync(directory, file.R_OK | file.W_OK | file.X_OK);
+    held.set(directory, lockPath(directory, remedy));
+    coverFiles();
+    return { coverFiles, release };
+  } catch (error) {
+    release();
+    throw new Error(`Cannot use ${shown}: ${reasonOf(error, directory, flag)}`, { cause: error });
+  }
+}
+
+/** @returns the descriptor that holds the lock */
+function lockPath(path: string, remedy: string): number {
+  const descriptor = openSync(path, 'r');
+  const error = tryLock(descriptor);
+  if (error === 0) return descriptor;
+  closeSync(descriptor);
+  if (error === constants.errno.EWOULDBLOCK)
+    throw new Error(`${holderOf(path)} is using it${remedy && `; ${remedy}`}`);
+  throw new Error(`its file system cannot lock it (error ${error}); use a local disk`);
+}
+
+/**
+ * Locks a file that this process writes, unless its file system cannot.
+ * @returns the descriptor that holds the lock
+ */
+export function lockWritten(path: string): number {
+  const descriptor = openSync(path, 'r');
+  tryLock(descriptor);
+  return descriptor;
+}
+
+/** Whether a process, maybe this one, has locked it. */
+export function isLocked(path: string): boolean {
+  const descriptor = readable(path, () => openSync(path, 'r'));
+  const error = tryLock(descriptor);
+  closeSync(descriptor);
+  return error !== 0;
+}
+
+/** The process that uses a data directory, for people; `undefined` when it is free. */
+export function userOf(directory: string): string | undefined {
+  return isLocked(directory) ? holderOf(directory) : undefined;
+}
+
+/** flock(2) from the add-on that the build compiles, because neither runtime offers it. Returns the errno, 0 for success. */
+function tryLock(descriptor: number): number {
+  const { nativeAddon } = lmdb as unknown as { nativeAddon: { tryLock?(descriptor: number): number } };
+  if (nativeAddon.tryLock === undefined)
+    throw new Error('the loaded LMDB add-on is not the one that this program builds; run npm run build');
+  return nativeAddon.tryLock(descriptor);
+}
+
+/** @param flag what the directory was given with */
+function reasonOf(error: unknown, directory: string, flag: string): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  switch (code) {
+    case 'EACCES':
+    case 'EPERM':
+      return `${permissionDenied(directory)}; run this as its owner, or choose another directory with ${flag}`;
+    case 'EROFS':
+      return `its file system is read-only; choose a writable directory with ${flag}`;
+    case 'ENOTDIR':
+      return 'a part of its path is not a directory';
+    case 'EEXIST':
+      return 'it is not a directory';
+    default:
+      return message;
+  }
+}
+
+/** The process that holds the lock, for people. */
+function holderOf(path: string): string {
+  const pid = lockHolder(path);
+  return pid === undefined ? 'another process' : `process ${pid}`;
+}
+
+/** The number of the process that holds the lock; `undefined` if Linux does not show it, because it is in another container. */
+export function lockHolder(path: string): string | undefined {
+  return locksOf(path, /FLOCK +ADVISORY +WRITE/)[0];
+}
+
+/**
+ * The processes of this container that have locked a file or a directory, as Linux shows them.
+ * @param kind of the lock
+ */
+export function locksOf(path: string, kind: RegExp): string[] {
+  try {
+    const { ino } = statSync(path);
+    const lock = new RegExp(`${kind.source} (\\d+) \\w+:\\w+:${ino} `, 'g');
+    return Array.from(readFileSync('/proc/locks', 'latin1').matchAll(lock), ([, pid]) => pid!);
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,106 @@
+import { closeSync, openSync, readSync } from 'node:fs';
+import { join } from 'node:path';
+import { ABORT } from 'lmdb';
+import { isPresent } from '../../runtime/presence.ts';
+import { newestMeta } from './check-pages.ts';
+import { accountsLayout, attachLaidOut, currentLayout, usageLayout } from './layout.ts';
+import type { LmdbEnvironment } from './lmdb.ts';
+import type { Meta } from './lmdb-page.ts';
+import type { Snapshot } from './snapshot.ts';
+
+/** One state of a store's file: what its meta pages refer to stays in the file as it is. */
+export interface PointOfStore {
+  readonly store: 'accounts' | 'usage';
+  readonly layout: number;
+  readonly file: string;
+  /** Of the file, to read. */
+  readonly descriptor: number;
+  readonly meta: Meta;
+  /** The first two pages, as they were at that point. */
+  readonly metaPages: Buffer;
+}
+
+/** The state of both stores at one point in time. While it is held, freed pages are not reused, so commits make the files grow. */
+export interface Point {
+  readonly stores: readonly PointOfStore[];
+  readonly release: () => Promise<void>;
+}
+
+const layouts = [accountsLayout, usageLayout] as const;
+
+/**
+ * Holds the state of both stores at one point, also while a service writes to them. At that point no transaction is under way in
+ * either: it takes both write locks, for as long as it takes to begin two readers. So everything that was answered before is in it,
+ * and nothing that was begun later.
+ * @throws {Error} when the directory is not prepared, or has other layouts than this program
+ */
+export async function holdPoint(data: string): Promise<Point> {
+  const opened: LmdbEnvironment[] = [];
+  const held: Holding[] = [];
+  const release = async () => {
+    for (const { snapshot, descriptor } of held) {
+      snapshot.done();
+      closeSync(descriptor);
+    }
+    await Promise.all(opened.map((lmdb) => lmdb.close()));
+  };
+  try {
+    for (const layout of layouts) {
+      if (!isPresent(join(data, layout.store, 'data.mdb')))
+        throw new Error(`Cannot use ${data}: it is not a prepared data directory; name one with --data`);
+      opened.push(attachLaidOut(data, layout));
+    }
+    whileNothingIsWritten(opened, () => {
+      for (const [at, layout] of layouts.entries()) held.push(hold(data, layout, opened[at]!));
+    });
+    return { stores: held, release };
+  } catch (error) {
+    await release();
+    throw error;
+  }
+}
+
+interface Holding extends PointOfStore {
+  readonly snapshot: Snapshot;
+}
+
+/** Writers of a process wait for those of all others. The service never waits for one store while it writes the other. */
+function whileNothingIsWritten([first, ...others]: readonly LmdbEnvironment[], action: () => void): void {
+  if (first === undefined) {
+    action();
+    return;
+  }
+  first.transactionSync(() => {
+    whileNothingIsWritten(others, action);
+    return ABORT;
+  });
+}
+
+function hold(data: string, layout: (typeof layouts)[number], lmdb: LmdbEnvironment): Holding {
+  const file = join(data, layout.store, 'data.mdb');
+  lmdb.resetReadTxn();
+  const snapshot = lmdb.useReadTransaction();
+  lmdb.resetReadTxn();
+  const descriptor = openSync(file, 'r');
+  try {
+    const meta = newestMeta(descriptor);
+    if (meta === undefined)
+      throw new Error(`Cannot use ${file}: it does not start with the pages of a store`);
+    const metaPages = Buffer.alloc(2 * meta.pageSize);
+    readSync(descriptor, metaPages, 0, metaPages.length, 0);
+    const { store } = layout;
+    return {
+      store: store as PointOfStore['store'],
+      layout: currentLayout(layout),
+      file,
+      descriptor,
+      meta,
+      metaPages,
+      snapshot,
+    };
+  } catch (error) {
+    closeSync(descriptor);
+    snapshot.done();
+    throw error;
+  }
+}

@@ -1,0 +1,64 @@
+import type { RootDatabase } from 'lmdb';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Log } from '../../runtime/log.ts';
+import { type OldestReader, oldestReader } from './oldest-reader.ts';
+
+/** The oldest reader of a store that keeps freed pages from being reused. */
+export interface ReaderAge {
+  /** Seconds since it was first seen. */
+  readonly seconds: number;
+  /** Commits since the state that it reads. */
+  readonly commits: number;
+}
+
+/** The log warns of a reader of this age, ms. No report takes that long over one day of data. */
+const oldMs = 60_000;
+
+const none: ReaderAge = { seconds: 0, commits: 0 };
+
+/** Watches the readers of one store. A leaked reader makes the file grow with each commit, and LMDB does not report it. */
+export class ReaderWatch {
+  readonly name: string;
+  readonly #lmdb: RootDatabase<Buffer, Buffer>;
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  readonly #log: Pick<Log, 'warn'>;
+  /** The oldest reader at the last look, when it was first seen, and whether the log has warned of it. */
+  #seen: { readonly oldest: OldestReader; readonly since: number; warned: boolean } | undefined;
+
+  /** @param name of the store, for the log */
+  constructor(
+    name: string,
+    lmdb: RootDatabase<Buffer, Buffer>,
+    clock: Pick<Clock, 'monotonic'>,
+    log: Pick<Log, 'warn'>,
+  ) {
+    this.name = name;
+    this.#lmdb = lmdb;
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  /** Looks at the readers again. Call it every few seconds. */
+  look(): ReaderAge {
+    // A process that was killed while it read, such as a backup, has left its reader behind.
+    this.#lmdb.readerCheck();
+    const oldest = oldestReader(this.#lmdb);
+    // A reader of the latest state holds no page back. Without this rule, short-lived readers would look like one old one.
+    if (oldest === undefined || oldest.lag === 0) {
+      this.#seen = undefined;
+      return none;
+    }
+    const now = this.#clock.monotonic();
+    if (this.#seen?.oldest.transaction !== oldest.transaction)
+      this.#seen = { oldest, since: now, warned: false };
+    const age = { seconds: (now - this.#seen.since) / 1000, commits: oldest.lag };
+    if (now - this.#seen.since >= oldMs && !this.#seen.warned) {
+      this.#seen.warned = true;
+      this.#log.warn('an old reader keeps freed pages from being reused: the file of the store grows', {
+        store: this.name,
+        ...age,
+      });
+    }
+    return age;
+  }
+}

@@ -1,0 +1,58 @@
+import type { Log } from '../../runtime/log.ts';
+import { isOutOfSpace } from './out-of-space.ts';
+import { type DiskState, probeDisk } from './probe-disk.ts';
+
+export interface StoreHealthDeps {
+  readonly log: Log;
+  readonly data: string;
+  after(ms: number, callback: () => void): void;
+  /** The store cannot be trusted any more, so the process must end. */
+  fatal(reason: string): void;
+}
+
+const retryMs = 1000;
+
+/**
+ * Whether the store can be written. The service recovers from a full disk once there is space again, because the failed
+ * commit changed nothing. Any other failure is final: after a failed fdatasync, a later successful one proves nothing, so
+ * the process must end and restart from what the disk really holds.
+ */
+export class StoreHealth {
+  #state: DiskState = 'writable';
+  readonly #deps: StoreHealthDeps;
+
+  constructor(deps: StoreHealthDeps) {
+    this.#deps = deps;
+  }
+
+  get ready(): boolean {
+    return this.#state === 'writable';
+  }
+
+  failed(error: unknown): void {
+    const { isFinal = false } = error as { isFinal?: boolean };
+    if (this.#state === 'broken' || (this.#state === 'full' && !isFinal)) return;
+    this.#state = isFinal ? 'broken' : isOutOfSpace(error) ? 'full' : probeDisk(this.#deps.data);
+    if (this.#state === 'full') {
+      this.#deps.log.error('the disk is full: answering 503 until 16 MiB are free', {
+        cause: String(error),
+      });
+      this.#deps.after(retryMs, () => this.#retry());
+      return;
+    }
+    this.#state = 'broken';
+    this.#deps.log.error('the store failed: stopping', { cause: String(error) });
+    this.#deps.fatal('the store failed');
+  }
+
+  #retry(): void {
+    if (this.#state === 'broken') return;
+    const state = probeDisk(this.#deps.data);
+    if (state === 'writable') {
+      this.#state = state;
+      this.#deps.log.info('the disk has space again: accepting data');
+      return;
+    }
+    this.#deps.after(retryMs, () => this.#retry());
+  }
+}

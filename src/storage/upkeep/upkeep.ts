@@ -1,0 +1,57 @@
+/*
+ * src/upkeep: background work on the usage store. It decides what is due and paces it; the steps themselves run on the commit
+ * workers (see aggregate/maintain.ts), between batches.
+ */
+
+import { ApiError } from '../../contract/errors.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Application } from '../lmdb/records.ts';
+import { horizonsAt, type Retention } from '../lmdb/retention.ts';
+import { type EraseDeps, eraseDeleted } from './erase-deleted.ts';
+import { repeatUntilDone } from './repeat-until-done.ts';
+
+/** What upkeep needs of the rest of the service. */
+export interface UpkeepDeps extends EraseDeps {
+  readonly clock: Clock;
+  readonly retention: Retention;
+  /** Days that exposures are kept. */
+  readonly exposureDays: number;
+  readonly applications: ReadonlyMap<string, Application>;
+  /** A step failed. Upkeep continues with the next round. */
+  failed(error: unknown): void;
+}
+
+/** Most records of a step: a step takes a few milliseconds, which is how long batches wait for it. */
+const stepLimit = 8;
+const betweenRoundsMs = 60_000;
+
+/**
+ * Works in the background for as long as the service runs: removes the data of deleted applications and environments, rolls
+ * old buckets up into wider ones, and deletes what has passed its retention. It works in rounds of small transactions.
+ */
+export async function runUpkeep(deps: UpkeepDeps): Promise<void> {
+  do {
+    await runRound(deps);
+  } while (await deps.pause(betweenRoundsMs));
+}
+
+/** One round over every deletion and every environment; ends early when the service is stopping. */
+export async function runRound(deps: UpkeepDeps): Promise<void> {
+  try {
+    if (await eraseDeleted(deps)) await retire(deps);
+  } catch (error) {
+    // A refusal means that the store takes no writes, which is logged elsewhere. The next round tries again.
+    if (!(error instanceof ApiError)) deps.failed(error);
+  }
+}
+
+async function retire({ clock, retention, exposureDays, applications, ...deps }: UpkeepDeps): Promise<void> {
+  const now = clock.now();
+  const horizons = horizonsAt(now, retention);
+  for (const application of [...applications.values()]) {
+    for (const { number: environment } of application.environments) {
+      const step = { task: 'retention', environment, horizons, now, exposureDays, limit: stepLimit } as const;
+      if (!(await repeatUntilDone(deps, application.number, step))) return;
+    }
+  }
+}

@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import { Availability } from '../../../src/replication/accounts/availability.ts';
+import { createLog } from '../../../src/runtime/log.ts';
+import { testClock } from '../fixture.ts';
+
+const why = new Error('too many connections for role');
+
+function watch() {
+  const clock = testClock();
+  const said: string[] = [];
+  const log = createLog('info', (line) => void said.push(JSON.parse(line).msg), clock);
+  return { clock, said, availability: new Availability(clock, log) };
+}
+
+const away = 'the engine does not answer';
+const back = 'the engine answers: accounts can be managed';
+
+test('an absence is said when it begins, each minute while it lasts, and when it ends', () => {
+  const { clock, said, availability } = watch();
+  for (let seconds = 0; seconds < 150; seconds += 1) {
+    availability.failed(why);
+    clock.advance(1000);
+  }
+  availability.answered();
+  expect(said).toEqual([away, away, away, back]);
+});
+
+test('an engine that answers one connection and not the other is told of once a minute', () => {
+  const { clock, said, availability } = watch();
+  for (let seconds = 0; seconds < 90; seconds += 1) {
+    availability.failed(why);
+    availability.answered();
+    clock.advance(1000);
+  }
+  expect(said).toEqual([away, back, away, back]);
+  expect(availability.trouble).toBeUndefined();
+});

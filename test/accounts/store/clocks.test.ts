@@ -1,0 +1,81 @@
+import { afterAll, expect, vi } from 'vitest';
+import { invalidationKeyAt } from '../../../src/auth/invalidation.ts';
+import { sweepRound } from '../../../src/auth/sweep.ts';
+import { SharedClock } from '../../../src/replication/postgres/shared-clock.ts';
+import { systemClock } from '../../../src/runtime/clock.ts';
+import { needing } from '../../support/needing.ts';
+import { closeSharedServer, newEngine, openNode, sharedServer, type TestNode } from './postgres-fixture.ts';
+
+const { describe, test } = needing('postgresql');
+
+afterAll(closeSharedServer);
+
+/** A node whose machine has a clock of its own. */
+interface ClockedNode extends TestNode {
+  readonly clock: SharedClock;
+  /** How far the machine's clock is ahead. */
+  readonly machine: { aheadMs: number };
+}
+
+function openClocked(url: string): ClockedNode {
+  const machine = { aheadMs: 0 };
+  const clock = new SharedClock({ ...systemClock, now: () => systemClock.now() + machine.aheadMs });
+  return { ...openNode(url, { clock }), clock, machine };
+}
+
+async function nodes(): Promise<readonly [ClockedNode, ClockedNode]> {
+  const url = await newEngine(await sharedServer());
+  return [openClocked(url), openClocked(url)];
+}
+
+const hour = 3_600_000;
+const inTime = { timeout: 20_000, interval: 100 };
+const unavailable = { code: 'engine_unavailable' };
+
+describe.each([3_700_000, -2 * hour])('a node whose clock jumps by %i ms', (aheadMs) => {
+  test('manages nothing until the clock is right, and reports why', async () => {
+    const [node, other] = await nodes();
+    await node.engine.current();
+    node.machine.aheadMs = aheadMs;
+    await expect(node.engine.current()).rejects.toMatchObject(unavailable);
+    await expect(node.engine.change((draft) => draft.put('numbers', 'n', 1))).rejects.toMatchObject(
+      unavailable,
+    );
+    expect(node.engine.status().trouble).toMatch(/The clock of this machine is .* PostgreSQL's/);
+    await other.engine.current();
+    expect(other.engine.has('numbers', 'n')).toBe(false);
+    node.machine.aheadMs = 0;
+    await node.engine.start();
+    await vi.waitFor(() => node.engine.current(), inTime);
+    expect(node.engine.status().trouble).toBeUndefined();
+  });
+
+  test("goes on by PostgreSQL's time", async () => {
+    const [node] = await nodes();
+    await node.engine.current();
+    node.machine.aheadMs = aheadMs;
+    expect(Math.abs(node.clock.now() - systemClock.now())).toBeLessThan(hour / 2);
+  });
+
+  test('still follows the changes of others: packets are counted by them', async () => {
+    const [node, other] = await nodes();
+    await node.engine.current();
+    node.machine.aheadMs = aheadMs;
+    await other.engine.change((draft) => draft.put('numbers', 'n', 1));
+    await node.engine.current().catch(() => {});
+    expect(node.engine.get('numbers', 'n')).toBe(1);
+  });
+
+  test('sweeps no invalidated token that is still valid', async () => {
+    const [node, other] = await nodes();
+    const key = invalidationKeyAt(systemClock.now() / 1000 + 3600);
+    await other.engine.change((draft) => draft.put('invalidated', key, true));
+    await node.engine.current();
+    node.machine.aheadMs = aheadMs;
+    const sweep = { accounts: node.store, engine: node.engine, clock: node.clock, auditMs: 0 };
+    await sweepRound({ ...sweep, pause: async () => true, failed: () => {} }).catch(() => {});
+    node.machine.aheadMs = 0;
+    await other.engine.current();
+    expect(other.engine.has('invalidated', key)).toBe(true);
+  });
+});

@@ -1,0 +1,48 @@
+import { onTestFinished } from 'vitest';
+import { EmbeddedEngine } from '../../../src/accounts/store/embedded.ts';
+import { openTestStore, testHealth } from '../fixture.ts';
+import { testEngine } from './engine-suite.ts';
+import type { EngineFixture } from './fixture.ts';
+import { testModel } from './model-suite.ts';
+
+/** An engine whose commits are held back, or fail, before LMDB has them. */
+async function open(): Promise<EngineFixture> {
+  const store = openTestStore();
+  const health = testHealth();
+  const engine = new EmbeddedEngine(store, health);
+  onTestFinished(() => engine.close());
+  let gate: Promise<void> | undefined;
+  let failure: Error | undefined;
+  let commits = 0;
+  const { lmdb } = store;
+  const { batch } = lmdb;
+  lmdb.batch = async (action) => {
+    commits += 1;
+    await gate;
+    const error = failure;
+    failure = undefined;
+    if (error !== undefined) throw error;
+    return batch.call(lmdb, action);
+  };
+  return {
+    engine,
+    health,
+    refusal: { code: 'store_unavailable', status: 503, retryAfter: 5 },
+    toldOf: (error) => [error],
+    hold() {
+      let release: () => void = () => {};
+      gate = new Promise((resolve) => {
+        release = resolve;
+      });
+      return release;
+    },
+    failNext(error) {
+      failure = error;
+    },
+    commits: () => commits,
+    reopen: () => new EmbeddedEngine(store, testHealth()),
+  };
+}
+
+testEngine('embedded', open);
+testModel('embedded', open);

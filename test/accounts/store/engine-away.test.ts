@@ -1,0 +1,87 @@
+import { expect, vi } from 'vitest';
+import type { Draft } from '../../../src/accounts/store/engine.ts';
+import { needing } from '../../support/needing.ts';
+import { Postgres } from '../../support/postgres.ts';
+import { count, put, read } from './fixture.ts';
+import { newEngine, openNode } from './postgres-fixture.ts';
+
+const { describe, test } = needing('postgresql');
+
+const away = { code: 'engine_unavailable', status: 503, retryAfter: 2 };
+
+/** A server of its own: what is done to it concerns no other test. */
+async function withServer(use: (postgres: Postgres, url: string) => Promise<void>): Promise<void> {
+  const postgres = await Postgres.start();
+  try {
+    await use(postgres, await newEngine(postgres));
+  } finally {
+    await postgres.close();
+  }
+}
+
+describe('an engine that is away', () => {
+  test.each(['killed', 'paused'] as const)(
+    'is answered 503 for, and heals: %s',
+    async (how) => {
+      await withServer(async (postgres, url) => {
+        const { engine, health } = openNode(url, { deadlineMs: 2000 });
+        await engine.start();
+        await engine.change((draft) => count(draft));
+        if (how === 'killed') await postgres.kill();
+        else postgres.pause();
+        const waited = await Promise.allSettled([
+          engine.change((draft) => count(draft)),
+          engine.current(),
+          engine.change((draft) => draft.has('numbers', 'n')),
+        ]);
+        for (const each of waited) expect(each).toMatchObject({ status: 'rejected', reason: away });
+        expect(engine.status().trouble).toBeDefined();
+        await expect(engine.current()).rejects.toMatchObject(away);
+        await expect(engine.change((draft) => count(draft))).rejects.toMatchObject(away);
+        expect(read(engine, 'numbers', 'n')).toBe(1);
+        if (how === 'killed') await postgres.start();
+        else postgres.resume();
+        const heals = { timeout: 90_000, interval: 100 };
+        await vi.waitFor(() => engine.change((draft) => count(draft)), heals);
+        await engine.current();
+        expect(engine.status().trouble).toBeUndefined();
+        expect(health.failures).toEqual([]);
+      });
+    },
+    60_000,
+  );
+
+  test('is waited for when only its sessions were lost', async () => {
+    await withServer(async (postgres, url) => {
+      const { engine } = openNode(url);
+      await Promise.all([engine.change((draft) => count(draft)), engine.current()]);
+      const end = 'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = ANY($1)';
+      expect(await postgres.query(end, [['reads', 'changes']])).toHaveLength(2);
+      await Promise.all([engine.change((draft) => count(draft)), engine.current()]);
+      expect(read(engine, 'numbers', 'n')).toBe(2);
+    });
+  }, 60_000);
+
+  test('and has lost changes when it is back is repaired, and then managed again', async () => {
+    await withServer(async (postgres, url) => {
+      const repair = async () => (draft: Draft) => put(draft, 'numbers', 'repaired', 1);
+      const { engine } = openNode(url, { deadlineMs: 500, repair });
+      await engine.change((draft) => count(draft));
+      await engine.change((draft) => count(draft));
+      await postgres.query(
+        'DELETE FROM fm_change WHERE version = (SELECT max(version) FROM fm_change)',
+        [],
+        url,
+      );
+      const last = `SELECT version, id FROM fm_change ORDER BY version DESC LIMIT 1`;
+      await postgres.query(`UPDATE fm_head SET (position, id) = (${last}) WHERE log = 'control'`, [], url);
+      await postgres.kill();
+      await expect(engine.current()).rejects.toMatchObject(away);
+      await postgres.start();
+      await engine.start();
+      await vi.waitFor(() => engine.current(), { timeout: 15_000, interval: 100 });
+      expect(read(engine, 'numbers', 'repaired')).toBe(1);
+      expect(engine.status().trouble).toBeUndefined();
+    });
+  }, 60_000);
+});

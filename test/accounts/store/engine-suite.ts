@@ -1,0 +1,250 @@
+import { describe, expect, test } from 'vitest';
+import type { Draft, Write } from '../../../src/accounts/store/engine.ts';
+import { currentSpan, inSpan, type Span } from '../../../src/runtime/spans.ts';
+import { count, type EngineFixture, put, read, tables } from './fixture.ts';
+
+/** What LMDB throws when a commit finds no room. */
+const diskError = Object.assign(new Error('No space left on device'), { code: 28 });
+const unavailable = { code: 'store_unavailable', status: 503, retryAfter: 5 };
+
+/** The state of each promise by the next turn. */
+async function outcomes(promises: readonly Promise<unknown>[]): Promise<readonly string[]> {
+  const ended = promises.map((promise) => {
+    const state = { outcome: 'pending' };
+    const end = (outcome: string) => () => {
+      state.outcome = outcome;
+    };
+    promise.then(end('kept'), end('refused'));
+    return state;
+  });
+  await new Promise((resolve) => setImmediate(resolve));
+  return ended.map(({ outcome }) => outcome);
+}
+
+/** A span whose parts have its name. */
+function span(traceparent: string): Span {
+  return { traceparent, part: () => span(traceparent), end: () => {} };
+}
+
+/** The behaviour of every engine, whatever stores its tables. */
+export function testEngine(name: string, open: () => Promise<EngineFixture>): void {
+  describe(`${name}: plans`, () => {
+    test.each(tables)('run in sequence, each on the draft of the one before: %s', async (table) => {
+      const { engine, hold, reopen } = await open();
+      const release = hold();
+      const changes = [1, 2, 3, 4].map(() => engine.change((draft) => count(draft, table)));
+      release();
+      expect(await Promise.all(changes)).toEqual([0, 1, 2, 3]);
+      expect(read(engine, table, 'n')).toBe(4);
+      expect(read(reopen(), table, 'n')).toBe(4);
+    });
+
+    test('run for the span of their own request, also beside others in the same commit', async () => {
+      const { engine, hold } = await open();
+      const release = hold();
+      const spans = [span('a'), undefined, span('b'), undefined];
+      const changes = spans.map((one) =>
+        inSpan(one, () =>
+          engine.change((draft) => {
+            count(draft);
+            return currentSpan()?.traceparent;
+          }),
+        ),
+      );
+      release();
+      expect(await Promise.all(changes)).toEqual(['a', undefined, 'b', undefined]);
+    });
+
+    test('read their own writes', async () => {
+      const { engine } = await open();
+      const found = await engine.change((draft) => {
+        put(draft, 'numbers', 'a', 1);
+        put(draft, 'loginThrottles', 'b', 2);
+        draft.remove('numbers', 'a');
+        return [draft.get('numbers', 'a'), draft.has('numbers', 'a'), read(draft, 'loginThrottles', 'b')];
+      });
+      expect(found).toEqual([undefined, false, 2]);
+    });
+
+    test('that throw leave nothing behind, and do not affect others in the same commit', async () => {
+      const { engine, hold, health, reopen } = await open();
+      const release = hold();
+      const changes = [
+        engine.change((draft) => count(draft)),
+        engine.change((draft) => {
+          count(draft);
+          put(draft, 'loginThrottles', 'x', 1);
+          throw new Error('on second thought');
+        }),
+        engine.change((draft) => put(draft, 'numbers', 'x'.repeat(5000), 1)),
+        engine.change((draft) => count(draft)),
+      ];
+      const ended = Promise.allSettled(changes);
+      release();
+      expect(await ended).toMatchObject([
+        { value: 0 },
+        { reason: { message: 'on second thought' } },
+        { reason: { message: expect.stringContaining('Key size') } },
+        { value: 1 },
+      ]);
+      expect(health.failures).toEqual([]);
+      for (const reader of [engine, reopen()]) {
+        expect(read(reader, 'numbers', 'n')).toBe(2);
+        expect(reader.has('loginThrottles', 'x')).toBe(false);
+      }
+    });
+
+    test.each(tables)('compare and set: of many at once, exactly one wins: %s', async (table) => {
+      const { engine } = await open();
+      await engine.change((draft) => put(draft, table, 'token', 1));
+      const spend = (draft: Draft) => {
+        if (!draft.has(table, 'token')) return 'refused';
+        draft.remove(table, 'token');
+        return 'exchanged';
+      };
+      const answers = await Promise.all(Array.from({ length: 20 }, () => engine.change(spend)));
+      expect(answers).toEqual(['exchanged', ...Array.from({ length: 19 }, () => 'refused')]);
+    });
+  });
+
+  describe(`${name}: everyone else`, () => {
+    test.each(tables)('sees a change when it is on disk, and not before: %s', async (table) => {
+      const { engine, hold } = await open();
+      const records = engine.records('numbers');
+      const seen = () => [
+        read(engine, table, 'n'),
+        engine.has(table, 'n'),
+        [...engine.keys(table, { start: 'a', end: 'z' })],
+        records.get('n'),
+      ];
+      const heard: (readonly Write[])[] = [];
+      engine.onCommit((writes) => void heard.push(writes));
+      const release = hold();
+      const change = engine.change((draft) => put(draft, table, 'n', 7));
+      expect(await outcomes([change])).toEqual(['pending']);
+      expect(seen()).toEqual([undefined, false, [], undefined]);
+      expect(heard).toEqual([]);
+      release();
+      await change;
+      expect(seen()).toEqual([7, true, ['n'], table === 'numbers' ? 7 : undefined]);
+      expect(heard.flat()).toMatchObject([{ table, key: 'n' }]);
+    });
+
+    test('sees it from the moment its caller is answered, however recently it was read', async () => {
+      const { engine } = await open();
+      for (let turn = 0; turn < 50; turn += 1) {
+        const change = engine.change((draft) => put(draft, 'loginThrottles', `${turn}`, turn));
+        expect(engine.has('loginThrottles', 'never')).toBe(false);
+        expect(await change.then(() => read(engine, 'loginThrottles', `${turn}`))).toBe(turn);
+      }
+    });
+
+    test('hears of it before its caller is answered', async () => {
+      const { engine } = await open();
+      const order: string[] = [];
+      engine.onCommit(() => void order.push('heard'));
+      await engine.change((draft) => count(draft)).then(() => order.push('answered'));
+      expect(order).toEqual(['heard', 'answered']);
+    });
+
+    test('is told by a plan without writes only when what it has read is on disk', async () => {
+      const { engine, hold } = await open();
+      const release = hold();
+      const changes = [
+        engine.change((draft) => put(draft, 'numbers', 'n', 1)),
+        engine.change((draft) => draft.get('numbers', 'n')),
+        engine.change((draft) => {
+          if (draft.has('numbers', 'n')) throw new Error('taken');
+        }),
+      ];
+      expect(await outcomes(changes)).toEqual(['pending', 'pending', 'pending']);
+      const ended = Promise.allSettled(changes);
+      release();
+      expect(await ended).toMatchObject([{}, { value: 1 }, { reason: { message: 'taken' } }]);
+      expect(await engine.change((draft) => draft.get('numbers', 'n'))).toBe(1);
+    });
+  });
+
+  describe(`${name}: a commit`, () => {
+    test('takes everything that gathered during the commit before it', async () => {
+      const { engine, hold, commits } = await open();
+      const before = commits();
+      const release = hold();
+      const changes = Array.from({ length: 100 }, () => engine.change((draft) => count(draft)));
+      expect(new Set(await outcomes(changes))).toEqual(new Set(['pending']));
+      release();
+      await Promise.all(changes);
+      expect(commits() - before).toBeLessThanOrEqual(2);
+    });
+
+    test('answers in the order of the plans', async () => {
+      const { engine } = await open();
+      const answered: number[] = [];
+      const changes = Array.from({ length: 50 }, async (_, turn) => {
+        await engine.change((draft) => (turn % 3 === 0 ? draft.has('numbers', 'n') : count(draft)));
+        answered.push(turn);
+      });
+      await Promise.all(changes);
+      expect(answered).toEqual(changes.map((_, turn) => turn));
+    });
+
+    test('that fails also fails the changes built on it, and none of them becomes visible', async () => {
+      const { engine, hold, failNext, health, reopen, refusal, toldOf } = await open();
+      await engine.change((draft) => put(draft, 'numbers', 'n', 1));
+      const release = hold();
+      failNext(diskError);
+      const ended = Promise.allSettled([
+        engine.change((draft) => count(draft)),
+        engine.change((draft) => count(draft, 'loginThrottles', 'other')),
+        engine.change((draft) => draft.get('numbers', 'n')),
+        engine.change((draft) => {
+          throw new Error(`it is ${draft.get('numbers', 'n')}`);
+        }),
+      ]);
+      release();
+      for (const each of await ended) expect(each).toMatchObject({ reason: refusal });
+      expect(health.failures).toEqual(toldOf(diskError));
+      for (const reader of [engine, reopen()]) {
+        expect(read(reader, 'numbers', 'n')).toBe(1);
+        expect(reader.has('loginThrottles', 'other')).toBe(false);
+      }
+      expect(await engine.change((draft) => count(draft))).toBe(1);
+    });
+
+    test('is not tried while the store accepts no writes', async () => {
+      const { engine, health, commits } = await open();
+      const before = commits();
+      health.ready = false;
+      await expect(engine.change((draft) => count(draft))).rejects.toMatchObject(unavailable);
+      expect(await engine.change((draft) => draft.has('numbers', 'n'))).toBe(false);
+      health.ready = true;
+      expect(await engine.change((draft) => count(draft))).toBe(0);
+      expect(commits() - before).toBe(1);
+    });
+
+    test('is waited for by a bounded number of changes', async () => {
+      const { engine, hold } = await open();
+      const release = hold();
+      const changes = Array.from({ length: 10_010 }, () => engine.change((draft) => count(draft)));
+      const ended = Promise.allSettled(changes);
+      release();
+      const refused = (await ended).filter(({ status }) => status === 'rejected');
+      expect(refused.length).toBeGreaterThan(0);
+      for (const each of refused) expect(each).toMatchObject({ reason: { code: 'backpressure' } });
+      expect(read(engine, 'numbers', 'n')).toBe(changes.length - refused.length);
+    });
+  });
+
+  test(`${name}: closing commits the waiting changes, and refuses later ones`, async () => {
+    const { engine, hold, reopen, refusal } = await open();
+    const release = hold();
+    const changes = Array.from({ length: 10 }, () => engine.change((draft) => count(draft)));
+    const closed = engine.close();
+    const ended = Promise.allSettled([engine.change((draft) => count(draft))]);
+    release();
+    await closed;
+    expect(await Promise.all(changes)).toHaveLength(10);
+    expect(await ended).toMatchObject([{ reason: refusal }]);
+    expect(read(reopen(), 'numbers', 'n')).toBe(10);
+  });
+}

@@ -1,0 +1,88 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { Draft, Engine } from '../../../src/accounts/store/engine.ts';
+import { type EngineFixture, put, read, type Table, tables } from './fixture.ts';
+
+/** Compares an engine with a map, over any plans. */
+export function testModel(name: string, open: () => Promise<EngineFixture>): void {
+  test(`${name}: plans, and then the disk, hold what a map would hold`, async () => {
+    const { engine, hold, reopen } = await open();
+    const value = fc.option(fc.nat(9), { nil: undefined });
+    const step = fc.record({
+      table: fc.constantFrom(...tables),
+      key: fc.constantFrom('a', 'b', 'c', 'd', 'e'),
+      value,
+    });
+    const plan = fc.record({
+      steps: fc.array(step, { maxLength: 6 }),
+      throws: fc.boolean(),
+      waits: fc.boolean(),
+    });
+    let model: Model = new Map();
+    const property = fc.asyncProperty(fc.array(plan, { maxLength: 12 }), async (plans) => {
+      for (const { steps, throws, waits } of plans) {
+        const release = hold();
+        // An engine may run the plan at once or later, but the plans in this order, and none twice unless it has to.
+        const change = engine.change((draft) => {
+          const next = new Map(model);
+          for (const each of steps) apply(draft, next, each);
+          expect(contents(draft)).toEqual(inOrder(next));
+          expect(numbersIn(draft)).toEqual(numbersOf(next));
+          expect(draft.records('numbers').size).toBe(numbersOf(next).length);
+          if (throws) throw new Error('no');
+          model = next;
+        });
+        const ended = Promise.allSettled([change]);
+        release();
+        if (!waits) continue;
+        expect(await ended).toMatchObject([{ status: throws ? 'rejected' : 'fulfilled' }]);
+        expect(contents(engine)).toEqual(inOrder(model));
+      }
+      await engine.change(() => undefined);
+      expect(contents(engine)).toEqual(inOrder(model));
+    });
+    await fc.assert(property, { numRuns: 50, endOnFailure: true });
+    expect(contents(reopen())).toEqual(inOrder(model));
+  });
+}
+
+/** Numbers by table and key. */
+type Model = Map<string, number>;
+
+interface Step {
+  readonly table: Table;
+  readonly key: string;
+  readonly value: number | undefined;
+}
+
+function apply(draft: Draft, model: Model, { table, key, value }: Step): void {
+  if (value === undefined) {
+    draft.remove(table, key);
+    model.delete(`${table} ${key}`);
+  } else {
+    put(draft, table, key, value);
+    model.set(`${table} ${key}`, value);
+  }
+}
+
+function contents(reader: Pick<Engine, 'get' | 'keys'>): unknown {
+  const found = tables.flatMap((table) =>
+    Array.from(
+      reader.keys(table, { start: 'a', end: 'z' }),
+      (key) => [`${table} ${key}`, read(reader, table, key)!] as const,
+    ),
+  );
+  return inOrder(new Map(found));
+}
+
+function inOrder(model: ReadonlyMap<string, number>): unknown {
+  return [...model].sort(([one], [other]) => one.localeCompare(other));
+}
+
+function numbersIn(draft: Draft): number[] {
+  return [...draft.records('numbers').values()].sort();
+}
+
+function numbersOf(model: ReadonlyMap<string, number>): number[] {
+  return [...model].flatMap(([key, value]) => (key.startsWith('numbers ') ? [value] : [])).sort();
+}

@@ -1,0 +1,300 @@
+import { afterAll, expect } from 'vitest';
+import { repairMark } from '../../../src/accounts/store/copy.ts';
+import type { Draft, Write } from '../../../src/accounts/store/engine.ts';
+import type { EngineSession } from '../../../src/replication/postgres/connection.ts';
+import type { QueryResult, Run } from '../../../src/replication/postgres/statement.ts';
+import { readCopyState } from '../../../src/storage/lmdb/copy-state.ts';
+import { needing } from '../../support/needing.ts';
+import type { Postgres } from '../../support/postgres.ts';
+import { cuttingProxy } from './cutting-proxy.ts';
+import { count, put, read } from './fixture.ts';
+import {
+  closeSharedServer,
+  emptyCopy,
+  newEngine,
+  openNode,
+  sharedServer,
+  type TestNode,
+} from './postgres-fixture.ts';
+
+const { describe, test } = needing('postgresql');
+
+afterAll(closeSharedServer);
+
+/** Takes a token that can be taken once. */
+function spend(draft: Draft): string {
+  if (!draft.has('loginThrottles', 'token')) return 'refused';
+  draft.remove('loginThrottles', 'token');
+  return 'exchanged';
+}
+
+async function twoNodes(): Promise<{ url: string; one: TestNode; other: TestNode }> {
+  const url = await newEngine(await sharedServer());
+  return { url, one: openNode(url), other: openNode(url) };
+}
+
+/** Changes what statements of one name answer. */
+function answering(
+  name: string,
+  change: (result: QueryResult) => QueryResult,
+): (connection: EngineSession) => EngineSession {
+  const wrap = (run: Run): Run =>
+    ((statement) => {
+      const result = run(statement);
+      return statement.name === name ? result.then(change) : result;
+    }) as Run;
+  return (connection) => ({
+    query: wrap((statement) => connection.query(statement)),
+    transaction: (work) => connection.transaction((run) => work(wrap(run))),
+  });
+}
+
+describe('a change of another node', () => {
+  test('is seen by all that asks for it after it was answered', async () => {
+    const { one, other } = await twoNodes();
+    const heard: Write[] = [];
+    other.engine.onCommit((writes) => void heard.push(...writes));
+    for (let turn = 1; turn <= 30; turn += 1) {
+      await one.engine.change((draft) => put(draft, 'numbers', 'n', turn));
+      await other.engine.current();
+      expect(read(other.engine, 'numbers', 'n')).toBe(turn);
+      expect(heard.at(-1)).toMatchObject({ table: 'numbers', key: 'n', value: turn });
+    }
+    expect(other.engine.version).toBe(one.engine.version);
+  });
+
+  test('is seen by each of many that ask at once, while others change', async () => {
+    const { one, other } = await twoNodes();
+    let answered = 0;
+    let isOver = false;
+    const changing = (async () => {
+      while (!isOver) {
+        await one.engine.change((draft) => count(draft));
+        answered += 1;
+      }
+    })();
+    const asking = Array.from({ length: 32 }, async () => {
+      for (let turn = 0; turn < 50; turn += 1) {
+        const before = answered;
+        await other.engine.current();
+        expect(read(other.engine, 'numbers', 'n') ?? 0).toBeGreaterThanOrEqual(before);
+      }
+    });
+    await Promise.all(asking);
+    isOver = true;
+    await changing;
+    expect(answered).toBeGreaterThan(0);
+  });
+
+  test('would be missed without the synchronous read', async () => {
+    const url = await newEngine(await sharedServer());
+    const one = openNode(url);
+    const old = { position: 0n, id: 0n, version: null };
+    const stale = (all: QueryResult) => ({ ...all, rows: all.rows.map((row) => ({ ...row, ...old })) });
+    const other = openNode(url, { wrap: answering('fm_control_confirm', stale) });
+    await one.engine.change((draft) => put(draft, 'numbers', 'n', 1));
+    await other.engine.current();
+    expect(read(other.engine, 'numbers', 'n')).toBeUndefined();
+  });
+
+  test('is what a plan works on', async () => {
+    const { one, other } = await twoNodes();
+    const counting = Array.from({ length: 200 }, (_, turn) =>
+      (turn % 2 === 0 ? one : other).engine.change((draft) => count(draft)),
+    );
+    const counts = await Promise.all(counting);
+    expect(counts.sort((a, b) => a - b)).toEqual(counts.map((_, index) => index));
+  });
+
+  test('leaves one success to what can be done once', async () => {
+    const { one, other } = await twoNodes();
+    for (let turn = 0; turn < 8; turn += 1) {
+      await one.engine.change((draft) => put(draft, 'loginThrottles', 'token', 1));
+      const callers = [one, other, one, other, other, one];
+      const answers = await Promise.all(callers.map(({ engine }) => engine.change(spend)));
+      expect(answers.filter((answer) => answer === 'exchanged')).toHaveLength(1);
+    }
+  });
+
+  test('comes by itself within seconds', async () => {
+    const { one, other } = await twoNodes();
+    await other.engine.start();
+    const seen = new Promise<void>((resolve) => other.engine.onCommit(() => resolve()));
+    await one.engine.change((draft) => put(draft, 'numbers', 'n', 1));
+    await seen;
+    expect(read(other.engine, 'numbers', 'n')).toBe(1);
+  });
+});
+
+describe('a commit whose answer is lost', () => {
+  test('counts as made, and is not made again', async () => {
+    const postgres = await sharedServer();
+    const proxy = await cuttingProxy(postgres);
+    const { engine } = openNode(proxy.url(await newEngine(postgres)));
+    for (let turn = 1; turn <= 4; turn += 1) {
+      await engine.change((draft) => put(draft, 'loginThrottles', 'token', 1));
+      proxy.loseNextCommit();
+      expect(await engine.change(spend)).toBe('exchanged');
+      expect(proxy.lost).toBe(turn);
+    }
+    expect(engine.version).toBe(8);
+  });
+
+  test('would be taken for the change of another node without its id', async () => {
+    const postgres = await sharedServer();
+    const proxy = await cuttingProxy(postgres);
+    const url = await newEngine(postgres);
+    const withoutIds = (result: QueryResult) => ({
+      ...result,
+      rows: result.rows.map((row) => ({ ...row, id: 0n, change: 0n })),
+    });
+    const wrapBoth = (connection: EngineSession) =>
+      answering('fm_control_lock', withoutIds)(answering('fm_control_changes', withoutIds)(connection));
+    await openNode(url).engine.change((draft) => put(draft, 'loginThrottles', 'token', 1));
+    await (await sharedServer()).query('UPDATE fm_change SET id = 0', [], url);
+    await (await sharedServer()).query("UPDATE fm_head SET id = 0 WHERE log = 'control'", [], url);
+    const { engine } = openNode(proxy.url(url), { wrap: wrapBoth });
+    await engine.change(() => undefined);
+    proxy.loseNextCommit();
+    expect(await engine.change(spend)).toBe('refused');
+  });
+
+  test('also counts when the other connection has seen the change first', async () => {
+    const postgres = await sharedServer();
+    const proxy = await cuttingProxy(postgres);
+    const { engine } = openNode(proxy.url(await newEngine(postgres)));
+    await engine.change((draft) => put(draft, 'loginThrottles', 'token', 1));
+    proxy.loseNextCommit();
+    const change = engine.change(spend);
+    while (proxy.lost === 0) await engine.current();
+    await engine.current();
+    expect(await change).toBe('exchanged');
+  });
+});
+
+const away = { code: 'engine_unavailable', status: 503, retryAfter: 2 };
+
+/** Keeps the accounts of an engine, to put them back later. */
+async function backUp(postgres: Postgres, url: string): Promise<() => Promise<void>> {
+  const tables = ['fm_head', 'fm_change', 'fm_record'];
+  for (const table of tables) await postgres.query(`CREATE TABLE kept_${table} AS TABLE ${table}`, [], url);
+  return async () => {
+    for (const table of tables) {
+      await postgres.query(`TRUNCATE ${table}`, [], url);
+      await postgres.query(`INSERT INTO ${table} TABLE kept_${table}`, [], url);
+    }
+  };
+}
+
+describe('an engine that went back', () => {
+  test.each(['a read', 'a change'] as const)(
+    'is noticed by %s: the records are replaced, and what was lost is repaired',
+    async (by) => {
+      const postgres = await sharedServer();
+      const url = await newEngine(postgres);
+      const plan = (draft: Draft) => put(draft, 'numbers', 'repaired', 1);
+      const node = openNode(url, { repair: async () => plan });
+      const { engine, store, log } = node;
+      await engine.change((draft) => put(draft, 'numbers', 'kept', 1));
+      const restore = await backUp(postgres, url);
+      await engine.change((draft) => put(draft, 'numbers', 'kept', 2));
+      await engine.change((draft) => put(draft, 'loginThrottles', 'lost', 3));
+      await restore();
+      // Another node has gone on where the old copy ends.
+      await openNode(url).engine.change((draft) => put(draft, 'numbers', 'new', 4));
+      if (by === 'a read') await engine.current();
+      else await engine.change((draft) => draft.get('numbers', 'kept'));
+      expect(Object.fromEntries(engine.records('numbers'))).toEqual({ kept: 1, new: 4, repaired: 1 });
+      expect(engine.has('loginThrottles', 'lost')).toBe(false);
+      expect(readCopyState(store.lmdb)).toMatchObject({ lossOpen: false, version: engine.version });
+      expect(log.lines.join('\n')).toContain('the engine has lost changes');
+      const other = openNode(url);
+      await other.engine.current();
+      expect(read(other.engine, 'numbers', 'repaired')).toBe(1);
+    },
+  );
+
+  test('and whose records are not there yet leaves those of the copy', async () => {
+    const postgres = await sharedServer();
+    const url = await newEngine(postgres);
+    const { engine } = openNode(url);
+    await engine.change((draft) => put(draft, 'numbers', 'kept', 1));
+    await postgres.query("UPDATE fm_head SET id = 7 WHERE log = 'control'", [], url);
+    await postgres.query('TRUNCATE fm_record', [], url);
+    await expect(engine.current()).rejects.toMatchObject(away);
+    expect(engine.status().trouble).toContain('it is being restored');
+    expect(read(engine, 'numbers', 'kept')).toBe(1);
+  });
+
+  test('is repaired by one node, not again by others that had followed what was lost', async () => {
+    const postgres = await sharedServer();
+    const url = await newEngine(postgres);
+    let repairs = 0;
+    const repair = async () => (draft: Draft) => {
+      repairs += 1;
+      put(draft, 'numbers', repairMark, repairs);
+    };
+    const nodes = [1, 2, 3].map(() => openNode(url, { repair }).engine);
+    const lose = async (restore: () => Promise<void>, value: number) => {
+      await nodes[0]!.change((draft) => put(draft, 'numbers', 'lost', value));
+      for (const node of nodes) await node.current();
+      await restore();
+    };
+    await nodes[0]!.change((draft) => put(draft, 'numbers', 'kept', 1));
+    const restore = await backUp(postgres, url);
+    await lose(restore, 1);
+    await Promise.all([nodes[0]!.current(), nodes[1]!.current()]);
+    await nodes[2]!.current();
+    expect(repairs).toBe(1);
+    await lose(restore, 2);
+    for (const node of nodes) await node.current();
+    expect(repairs).toBe(2);
+    for (const node of nodes)
+      expect(Object.fromEntries(node.records('numbers'))).toEqual({ kept: 1, [repairMark]: 2 });
+  });
+
+  test('is no loss for a node that was away for long', async () => {
+    const postgres = await sharedServer();
+    const url = await newEngine(postgres);
+    const one = openNode(url);
+    const store = emptyCopy();
+    const early = openNode(url, { store });
+    await one.engine.change((draft) => put(draft, 'numbers', 'a', 1));
+    await early.engine.current();
+    for (const key of ['b', 'c']) await one.engine.change((draft) => put(draft, 'numbers', key, 1));
+    await postgres.query('DELETE FROM fm_change WHERE version < 3', [], url);
+    await early.engine.current();
+    expect([...early.engine.records('numbers').keys()].sort()).toEqual(['a', 'b', 'c']);
+    expect(readCopyState(store.lmdb)).toMatchObject({ lossOpen: false, version: 3 });
+    expect(early.log.lines.join('\n')).not.toContain('lost');
+  });
+});
+
+describe('a copy', () => {
+  test('hears of a record once, however often it was changed', async () => {
+    const { one, other } = await twoNodes();
+    for (const value of [1, 2, 3]) await one.engine.change((draft) => put(draft, 'numbers', 'n', value));
+    await one.engine.change((draft) => draft.remove('numbers', 'n'));
+    const heard: Write[] = [];
+    other.engine.onCommit((writes) => void heard.push(...writes));
+    await other.engine.current();
+    expect(heard).toEqual([{ table: 'numbers', key: 'n', value: undefined }]);
+  });
+
+  test('that is behind, as after a crash before a change was applied, catches up', async () => {
+    const url = await newEngine(await sharedServer());
+    const one = openNode(url);
+    for (let turn = 0; turn < 5; turn += 1) await one.engine.change((draft) => count(draft));
+    const { engine } = openNode(url);
+    expect(await engine.change((draft) => count(draft))).toBe(5);
+    expect(engine.version).toBe(6);
+  });
+
+  test('of another engine is left as it is', async () => {
+    const url = await newEngine(await sharedServer());
+    const { engine, store, log } = openNode(url, { store: emptyCopy('engine-2') });
+    await expect(engine.current()).rejects.toMatchObject(away);
+    expect(log.lines.join('\n')).toContain('used with another engine');
+    expect(readCopyState(store.lmdb)).toMatchObject({ engine: 'engine-2', version: 0 });
+  });
+});

@@ -1,0 +1,24 @@
+import { afterAll, expect } from 'vitest';
+import { forgetOldChanges } from '../../../src/replication/accounts/control-statements.ts';
+import { needing } from '../../support/needing.ts';
+import { closeSharedServer, connect, newEngine, openNode, sharedServer } from './postgres-fixture.ts';
+
+const { test } = needing('postgresql');
+
+afterAll(closeSharedServer);
+
+test('changes are forgotten after a day, but for the last thousand', async () => {
+  const postgres = await sharedServer();
+  const url = await newEngine(postgres);
+  const { engine } = openNode(url);
+  const insert =
+    "INSERT INTO fm_change SELECT n, n, now() - interval '2 days', '[]' FROM generate_series(1, 3000) n";
+  await postgres.query(insert, [], url);
+  await postgres.query(`INSERT INTO fm_record VALUES ('numbers', 'teams', '7')`, [], url);
+  await postgres.query("UPDATE fm_head SET position = 3000, id = 3000 WHERE log = 'control'", [], url);
+  await connect(url).query(forgetOldChanges);
+  const rows = await postgres.query('SELECT min(version)::int, max(version)::int FROM fm_change', [], url);
+  expect(rows).toEqual([{ min: 2000, max: 3000 }]);
+  await engine.current();
+  expect(engine.version).toBe(3000);
+});

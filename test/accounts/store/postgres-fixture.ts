@@ -1,0 +1,101 @@
+import { randomBytes } from 'node:crypto';
+import { onTestFinished } from 'vitest';
+import { allTables } from '../../../src/accounts/store/copy.ts';
+import type { Plan } from '../../../src/accounts/store/engine.ts';
+import type { PostgresEngineDeps } from '../../../src/replication/accounts/catch-up.ts';
+import { PostgresEngine } from '../../../src/replication/accounts/postgres.ts';
+import type { EngineSession } from '../../../src/replication/postgres/connection.ts';
+import { Connection } from '../../../src/replication/postgres/connection.ts';
+import { parseEngineUrl } from '../../../src/replication/postgres/engine-url.ts';
+import { createTables } from '../../../src/replication/postgres/schema.ts';
+import { SharedClock } from '../../../src/replication/postgres/shared-clock.ts';
+import { systemClock } from '../../../src/runtime/clock.ts';
+import type { Log } from '../../../src/runtime/log.ts';
+import type { AccountStore } from '../../../src/storage/lmdb/accounts.ts';
+import { copyStateWriter } from '../../../src/storage/lmdb/copy-state.ts';
+import { Postgres } from '../../support/postgres.ts';
+import { openTestStore, type TestHealth, testHealth } from '../fixture.ts';
+
+let server: Promise<Postgres> | undefined;
+
+/** The server that the tests of a file share. */
+export function sharedServer(): Promise<Postgres> {
+  server ??= Postgres.start();
+  return server;
+}
+
+export async function closeSharedServer(): Promise<void> {
+  await (await server)?.close();
+  server = undefined;
+}
+
+/** Makes an engine without accounts. @returns its URL */
+export async function newEngine(postgres: Postgres, id = 'engine-1'): Promise<string> {
+  const url = await postgres.database();
+  await connect(url).transaction((run) => createTables(run, { id, secret: '' }));
+  return url;
+}
+
+/** What the log has said. */
+export interface TestLog extends Log {
+  readonly lines: string[];
+}
+
+export function testLog(): TestLog {
+  const lines: string[] = [];
+  const add = (message: string, fields = {}) => void lines.push(`${message} ${JSON.stringify(fields)}`);
+  return { lines, debug: add, info: add, warn: add, error: add };
+}
+
+export function connect(url: string, name = 'test', deadlineMs = 4000): Connection {
+  const options = { name, log: testLog(), clock: systemClock, deadlineMs };
+  const connection = new Connection(parseEngineUrl(url), options);
+  onTestFinished(() => connection.close());
+  return connection;
+}
+
+/** A node: its copy, and the engine as it sees it. */
+export interface TestNode {
+  readonly engine: PostgresEngine;
+  readonly store: AccountStore;
+  readonly health: TestHealth;
+  readonly log: TestLog;
+}
+
+export interface NodeOptions extends Partial<PostgresEngineDeps> {
+  readonly store?: AccountStore;
+  /** Puts something between the node and the engine. */
+  readonly wrap?: (connection: EngineSession) => EngineSession;
+  readonly repair?: () => Promise<Plan<void>>;
+  readonly deadlineMs?: number;
+}
+
+/** A store that is a copy of an engine as it was made. */
+export function emptyCopy(engine = 'engine-1'): AccountStore {
+  const store = openTestStore();
+  const state = { engine, version: 0, change: '0', tables: allTables, lossOpen: false };
+  store.lmdb.transactionSync(() => copyStateWriter(store.lmdb)(state));
+  return store;
+}
+
+export function openNode(url: string, options: NodeOptions = {}): TestNode {
+  const { store = emptyCopy(), wrap = (connection) => connection } = options;
+  const health = testHealth();
+  const log = testLog();
+  const engine = new PostgresEngine(store, {
+    health,
+    reads: wrap(connect(url, 'reads', options.deadlineMs)),
+    changes: wrap(connect(url, 'changes', options.deadlineMs)),
+    signIns: connect(url, 'sign-ins', options.deadlineMs),
+    directory: randomBytes(8).toString('hex'),
+    key: undefined,
+    clock: new SharedClock(systemClock),
+    log,
+    randomBytes,
+    repair: async () => () => {},
+    setAside: async () => {},
+    ...options,
+  });
+  onTestFinished(() => engine.close());
+  return { engine, store, health, log };
+}

@@ -1,0 +1,88 @@
+import { randomBytes } from 'node:crypto';
+import fc from 'fast-check';
+import { afterAll, expect, test } from 'vitest';
+import type { Write } from '../../../src/accounts/store/engine.ts';
+import { RecordCodec } from '../../../src/replication/accounts/record-codec.ts';
+import { EngineKey } from '../../../src/replication/postgres/engine-key.ts';
+import { needing } from '../../support/needing.ts';
+import { closeSharedServer, newEngine, openNode, sharedServer } from './postgres-fixture.ts';
+
+afterAll(closeSharedServer);
+
+/** Any text that a store of UTF-8 can hold. */
+const text = fc.string({ unit: 'binary', maxLength: 40 });
+
+const write = fc.oneof(
+  fc.record({ table: fc.constant('teams'), key: text, value: fc.record({ id: text, name: text }) }),
+  fc.record({ table: fc.constant('sessions'), key: text, value: fc.constant(undefined) }),
+  fc.record({ table: fc.constant('userSessions'), key: text, value: fc.constant(true) }),
+) as unknown as fc.Arbitrary<Write>;
+
+const codec = new RecordCodec(undefined);
+const changeOf = (writes: string) => codec.decodeChanges([{ version: 1, id: '1', writes }])[0]?.writes;
+
+test('records come back from the engine as they were', () => {
+  fc.assert(
+    fc.property(write, (one) => {
+      expect(codec.decodeRecords([codec.encode(one)])).toEqual([one]);
+    }),
+  );
+});
+
+test('changes come back from the engine as they were', () => {
+  fc.assert(
+    fc.property(fc.array(write), (writes) => {
+      const records = writes.map((one) => codec.encode(one));
+      expect(changeOf(codec.encodeChange(records))).toEqual(writes);
+    }),
+  );
+});
+
+test('records of tables that a later version has are passed over', () => {
+  expect(codec.decodeRecords([{ table: 'novelties', key: 'a', value: '1' }])).toEqual([]);
+  expect(changeOf('[["novelties","a",1],["numbers","n",2]]')).toEqual([
+    { table: 'numbers', key: 'n', value: 2 },
+  ]);
+});
+
+test('the private part of a signing key is sealed, and opens with the same key only', () => {
+  const key = new EngineKey(randomBytes(32));
+  const value = { kid: 'a', alg: 'ES256', createdAt: 1, privateJwk: { kty: 'EC', d: 'secret' } } as const;
+  const signingKey: Write = { table: 'signingKeys', key: 'a', value };
+  const stored = new RecordCodec(key).encode(signingKey);
+  expect(stored.value).not.toContain('secret');
+  expect(new RecordCodec(key).decodeRecords([stored])).toEqual([signingKey]);
+  for (const other of [undefined, new EngineKey(randomBytes(32))])
+    expect(() => new RecordCodec(other).decodeRecords([stored])).toThrow('--engine-key-file');
+});
+
+test('the secrets of a webhook are sealed, and open with the same key only', () => {
+  const key = new EngineKey(randomBytes(32));
+  const value = { id: 'webhook_1', name: 'Chat', secrets: [{ text: 'whsec_c2VjcmV0', until: null }] };
+  const webhook = { table: 'webhooks', key: 'webhook_1', value } as unknown as Write;
+  const stored = new RecordCodec(key).encode(webhook);
+  expect(stored.value).toContain('Chat');
+  expect(stored.value).not.toContain('whsec_');
+  expect(new RecordCodec(key).decodeRecords([stored])).toEqual([webhook]);
+  for (const other of [undefined, new EngineKey(randomBytes(32))])
+    expect(() => new RecordCodec(other).decodeRecords([stored])).toThrow('--engine-key-file');
+});
+
+const withEngine = needing('postgresql').test;
+withEngine('keys and values with any characters go through it, as a change and as records', async () => {
+  const url = await newEngine(await sharedServer());
+  const one = openNode(url);
+  const names = ['', '\0', '"', '\\', "'", '{}', 'NULL', '\n\t', 'ü', '💡', '\u2028', '$1', '\u007f'].map(
+    (odd) => `x${odd}`,
+  );
+  await one.engine.change((draft) => {
+    for (const name of names) draft.put('notes', name, [{ name }] as never);
+  });
+  const follows = openNode(url);
+  await follows.engine.current();
+  await (await sharedServer()).query('DELETE FROM fm_change', [], url);
+  const loads = openNode(url);
+  await loads.engine.current();
+  for (const { engine } of [follows, loads])
+    for (const name of names) expect(engine.get('notes', name)).toEqual([{ name }]);
+});

@@ -1,0 +1,57 @@
+import { afterAll, expect } from 'vitest';
+import { needing } from '../../support/needing.ts';
+import { cuttingProxy } from './cutting-proxy.ts';
+import { count, put, read } from './fixture.ts';
+import { closeSharedServer, newEngine, openNode, sharedServer } from './postgres-fixture.ts';
+
+const { describe, test } = needing('postgresql');
+
+afterAll(closeSharedServer);
+
+/** An engine that refuses records with a key that is bad. */
+async function strictEngine(): Promise<string> {
+  const postgres = await sharedServer();
+  const url = await newEngine(postgres);
+  const rule = `ALTER TABLE fm_record ADD CONSTRAINT good CHECK (key NOT LIKE '%bad%')`;
+  await postgres.query(rule, [], url);
+  return url;
+}
+
+describe('a plan whose write the engine refuses', () => {
+  test('fails alone: those that share its transaction are made, in their order', async () => {
+    const { engine, log } = openNode(await strictEngine());
+    const plans = Array.from({ length: 30 }, (_, at) =>
+      engine.change((draft) => {
+        if (at % 10 === 7) put(draft, 'numbers', `bad ${at}`, 1);
+        return count(draft);
+      }),
+    );
+    const answers = await Promise.allSettled(plans);
+    const refused = answers.flatMap(({ status }, at) => (status === 'rejected' ? [at] : []));
+    expect(refused).toEqual([7, 17, 27]);
+    const made = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
+    expect(made).toEqual(made.map((_, at) => at));
+    expect(answers[7]).toMatchObject({ reason: { code: 'engine_unavailable', status: 503 } });
+    expect(log.lines.filter((line) => line.includes('refuses a change'))).toHaveLength(3);
+    expect(log.lines.join()).toContain('"sqlstate":"23514"');
+    expect(engine.status().trouble).toBeUndefined();
+    expect(await engine.change((draft) => count(draft))).toBe(27);
+    expect(read(engine, 'numbers', 'n')).toBe(28);
+  });
+
+  test('does not make a change twice whose commit had no answer', async () => {
+    const proxy = await cuttingProxy(await sharedServer());
+    const { engine } = openNode(proxy.url(await strictEngine()));
+    await engine.change(() => undefined);
+    proxy.loseNextCommit();
+    const first = [engine.change((draft) => count(draft)), engine.change((draft) => count(draft))];
+    while (proxy.lost === 0) await engine.current();
+    const then = await Promise.allSettled([
+      engine.change((draft) => put(draft, 'numbers', 'bad', 1)),
+      engine.change((draft) => count(draft)),
+    ]);
+    expect(await Promise.all(first)).toEqual([0, 1]);
+    expect(then).toMatchObject([{ status: 'rejected' }, { status: 'fulfilled', value: 2 }]);
+    expect(read(engine, 'numbers', 'n')).toBe(3);
+  });
+});

@@ -1,0 +1,113 @@
+import type { Person } from '../../auth/sign-in-fixture.ts';
+import { encode, type Parameters } from '../../auth/test-browser.ts';
+import type { LocalService } from '../../support/service.ts';
+
+/** What a page of the console sends with each request. */
+export const ownPage = { 'flagmeter-console': '1', 'sec-fetch-site': 'same-origin' };
+
+export interface Sent {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+}
+
+/** What of a browser signing in to the console takes: it keeps cookies, and follows redirects only when it is told to. */
+export class ConsoleBrowser {
+  /** By their names. */
+  readonly cookies = new Map<string, string>();
+  /** The values of `Set-Cookie` of the last reply. */
+  lastCookies: readonly string[] = [];
+  readonly #http: string;
+
+  constructor({ http }: Pick<LocalService, 'http'>) {
+    this.#http = http;
+  }
+
+  /** Opens an address, whatever host it names: the service answers for all of them. */
+  async go(target: string | URL, sent: Sent = {}, method = 'GET'): Promise<Response> {
+    const { pathname, search } = new URL(target, 'http://any');
+    const cookie = Array.from(this.cookies, (pair) => pair.join('=')).join('; ');
+    const response = await fetch(`http://${this.#http}${pathname}${search}`, {
+      method,
+      redirect: 'manual',
+      headers: { ...(cookie !== '' && { cookie }), ...sent.headers },
+      ...(sent.body !== undefined && { body: sent.body as string }),
+    });
+    this.lastCookies = response.headers.getSetCookie();
+    for (const line of this.lastCookies) this.#keep(line);
+    return response;
+  }
+
+  /** Sends a request as a page of the console does. */
+  ask(method: string, path: string, { headers = {}, body }: Sent = {}): Promise<Response> {
+    const json = body === undefined ? {} : { body: JSON.stringify(body) };
+    const type = body === undefined ? {} : { 'content-type': 'application/json' };
+    return this.go(path, { ...json, headers: { ...ownPage, ...type, ...headers } }, method);
+  }
+
+  /** Begins to sign in. @returns the address of the sign-in page */
+  async begin(query: Parameters = {}): Promise<URL> {
+    const location = locationOf(await this.go(`/console/sign-in?${encode(query)}`));
+    if (!location.pathname.endsWith('/console/sign-in')) return location;
+    // The base URL has another name, which a proxy in front leads here.
+    return locationOf(await this.go(`/console/sign-in${location.search}`));
+  }
+
+  /**
+   * Fills in the sign-in page; a temporary password is replaced by another.
+   * @returns the address of the callback
+   */
+  async authorize(page: URL, { email, password }: Person): Promise<URL> {
+    const shown = await this.go(page);
+    if (shown.status === 303) return locationOf(shown); // Signed in already.
+    const form = /name="form" value="([^"]*)"/.exec(await shown.text())?.[1];
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    const post = (fields: Parameters) =>
+      this.go(page, { headers, body: encode({ form, ...fields }) }, 'POST');
+    const answer = await post({ email, password });
+    if (answer.status === 303) return locationOf(answer);
+    const next = /name="form" value="([^"]*)"/.exec(await answer.text())?.[1];
+    const own = `${password}, of their own`;
+    return locationOf(await post({ form: next, action: 'new-password', password: own, again: own }));
+  }
+
+  /** Signs in. @returns the reply of the callback */
+  async signIn(person: Person, query: Parameters = {}): Promise<Response> {
+    return this.go(await this.authorize(await this.begin(query), person));
+  }
+
+  /** The status that the management API answers. */
+  async status(): Promise<number> {
+    return (await this.ask('GET', '/api/v2/users/me')).status;
+  }
+
+  /** Who is signed in; `null` when no one is. */
+  async who(): Promise<string | null> {
+    const { user } = (await (await this.ask('GET', '/console/session')).json()) as {
+      user: { email: string } | null;
+    };
+    return user?.email ?? null;
+  }
+
+  /** The cookie of the session: its name and value; `undefined` without one. */
+  get session(): readonly [name: string, value: string] | undefined {
+    return [...this.cookies].find(([name]) => name.includes('flagmeter-console'));
+  }
+
+  /** The names of the cookies of attempts. */
+  get attempts(): readonly string[] {
+    return [...this.cookies.keys()].filter((name) => name.includes('flagmeter-sign-in'));
+  }
+
+  #keep(line: string): void {
+    const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+    if (/Max-Age=0(;|$)/.test(line)) this.cookies.delete(name);
+    else this.cookies.set(name, value);
+  }
+}
+
+/** The address that a reply redirects to. @throws {Error} when it does not */
+export function locationOf(response: Response): URL {
+  const location = response.headers.get('location');
+  if (response.status !== 303 || location === null) throw new Error(`no redirect, but ${response.status}`);
+  return new URL(location);
+}

@@ -1,0 +1,53 @@
+import { expect } from 'vitest';
+import { openSignIn, type Person, type SignInFixture } from '../../auth/sign-in-fixture.ts';
+import { manage, token } from '../../support/binary.ts';
+import { ConsoleBrowser } from './console-browser.ts';
+
+export const hourMs = 3_600_000;
+
+export interface ConsoleFixture extends SignInFixture {
+  consoleBrowser(): ConsoleBrowser;
+  /** A browser that is signed in to the console, as the Admin of the first team unless another person is given. */
+  signedIn(person?: Person): Promise<ConsoleBrowser>;
+  /** Calls the management API with a token of the first team's API key. */
+  asKey(method: string, path: string, status: number, body?: object): Promise<unknown>;
+}
+
+/** Starts a service for browsers that sign in to its console. */
+export async function openConsole(): Promise<ConsoleFixture> {
+  const fixture = await openSignIn();
+  const { http, credentials } = fixture.service;
+  const consoleBrowser = () => new ConsoleBrowser(fixture.service);
+  return {
+    ...fixture,
+    consoleBrowser,
+    async signedIn(person = fixture.admin) {
+      const browser = consoleBrowser();
+      await browser.signIn(person);
+      expect(await browser.status()).toBe(200);
+      return browser;
+    },
+    asKey: async (method, path, status, body) =>
+      manage(http, await token(http, credentials), method, path, status, body),
+  };
+}
+
+/** The id of the user who is signed in. */
+export async function userOf(browser: ConsoleBrowser): Promise<string> {
+  const answer = await browser.ask('GET', '/console/session');
+  return ((await answer.json()) as { user: { id: string } }).user.id;
+}
+
+/** The sign-ins of the user who is signed in. */
+export async function signInsOf(
+  browser: ConsoleBrowser,
+): Promise<readonly { signIn: string; current: boolean; sessions: { id: string }[] }[]> {
+  const answer = await browser.ask('GET', `/api/v2/users/${await userOf(browser)}/sessions`);
+  return ((await answer.json()) as { items: [] }).items;
+}
+
+/** When the session ends, Unix ms. */
+export async function expiry(browser: ConsoleBrowser): Promise<number> {
+  const answer = await browser.ask('GET', '/console/session');
+  return Date.parse(((await answer.json()) as { expiresAt: string }).expiresAt);
+}

@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { cleanUp } from '../../support/binary.ts';
+import { bundle, type LocalService, startLocal } from '../../support/service.ts';
+
+let service: LocalService;
+
+beforeAll(async () => {
+  service = await startLocal();
+});
+afterAll(async () => {
+  await service.stop();
+  cleanUp();
+});
+
+const get = (path: string, headers: Record<string, string> = {}) =>
+  fetch(`http://${service.http}${path}`, { headers });
+
+describe('the document', () => {
+  test.each([
+    '/',
+    '/apps',
+    '/apps/app_1/Production/flags?range=7d',
+    '/apps/app_1/Pre%20production/flag?name=..',
+    '/apps/a/b/c/d',
+    '/settings',
+    '/settings/you/more',
+    '/console',
+    '/console/signed-in',
+  ])('is at %s', async (path) => {
+    const answer = await get(path);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(await answer.text()).toContain(`/console/files/${bundle.script}`);
+  });
+
+  test('may run its own script only, talk to the configured hosts only, and be in no frame', async () => {
+    const policy = (await get('/')).headers.get('content-security-policy') ?? '';
+    const rules = new Map(
+      policy.split(';').map((rule) => {
+        const [name = '', ...values] = rule.trim().split(' ');
+        return [name, values.join(' ')];
+      }),
+    );
+    expect(Object.fromEntries(rules)).toEqual({
+      'default-src': "'none'",
+      'script-src': "'self'",
+      'style-src': "'self'",
+      'img-src': "'self' data:",
+      'connect-src': `'self' http://${service.http}`,
+      'form-action': "'self'",
+      'frame-ancestors': "'none'",
+      'base-uri': "'none'",
+      'require-trusted-types-for': "'script'",
+      'trusted-types': "'none'",
+    });
+  });
+
+  test('carries the addresses of the hosts, and nothing in it ends the element that holds them', async () => {
+    const page = await (await get('/')).text();
+    const [, text = ''] = /<script type="application\/json" id="settings">([^<]*)<\/script>/.exec(page) ?? [];
+    const url = `http://${service.http}`;
+    expect(JSON.parse(text)).toMatchObject({ baseUrl: url, authUrl: url, metricsUrl: url });
+  });
+});
+
+describe('a file', () => {
+  test.each([
+    ['br, gzip', 'br'],
+    ['gzip', 'gzip'],
+    ['br;q=0, gzip', 'gzip'],
+    ['identity', null],
+  ])('is sent for Accept-Encoding %s as %s, and is kept for ever', async (accepted, encoding) => {
+    const answer = await get(`/console/files/${bundle.style}`, { 'accept-encoding': accepted });
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-encoding')).toBe(encoding);
+    expect(answer.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+    expect(answer.headers.get('vary')).toBe('Accept-Encoding');
+    expect(await answer.text()).toContain(':focus-visible');
+  });
+
+  test('of another version is not there', async () => {
+    expect((await get('/console/files/main-000000000000.js')).status).toBe(404);
+  });
+});

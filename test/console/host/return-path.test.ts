@@ -1,0 +1,55 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { readReturnPath } from '../../../src/console/host/return-path.ts';
+
+const baseUrl = 'https://console.example/flags';
+const { origin } = new URL(baseUrl);
+
+/** Texts made of the pieces that browsers read in surprising ways. */
+const tricky = fc
+  .array(
+    fc.constantFrom(
+      '/',
+      '\\',
+      '//',
+      '.',
+      '..',
+      ':',
+      '@',
+      '?',
+      '#',
+      '%2f',
+      '%5c',
+      '%2e',
+      'evil.example',
+      '\t',
+      '\n',
+      ' ',
+      'a',
+    ),
+    { maxLength: 12 },
+  )
+  .map((parts) => parts.join(''));
+
+test('whatever is returned to is of the same origin, also where a browser takes it as relative', () => {
+  fc.assert(
+    fc.property(fc.oneof(tricky, fc.string(), fc.webUrl(), fc.webPath()), (text) => {
+      const path = readReturnPath(baseUrl, text);
+      if (path === undefined) return;
+      expect(new URL(origin + path).origin).toBe(origin);
+      expect(new URL(path, origin).origin).toBe(origin);
+      expect(path).toMatch(/^\/(?![/\\])[!-~]*$/);
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test('a path that a browser shows is returned to as it is', () => {
+  fc.assert(
+    fc.property(fc.webPath(), fc.webQueryParameters(), (path, query) => {
+      const { pathname, search } = new URL(`/apps${path}?${query}`, origin);
+      const shown = pathname + search;
+      if (shown.length <= 1000) expect(readReturnPath(baseUrl, shown)).toBe(shown);
+    }),
+  );
+});

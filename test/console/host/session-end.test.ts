@@ -1,0 +1,130 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openSignIn } from '../../auth/sign-in-fixture.ts';
+import { cleanUp } from '../../support/binary.ts';
+import { ConsoleBrowser } from './console-browser.ts';
+import { type ConsoleFixture, expiry, hourMs, openConsole, signInsOf, userOf } from './console-fixture.ts';
+
+let fixture: ConsoleFixture;
+
+beforeAll(async () => {
+  fixture = await openConsole();
+});
+afterAll(async () => {
+  await fixture.service.stop();
+  cleanUp();
+});
+
+describe('signing out', () => {
+  test('ends the session in all tabs, and the sign-in of the browser', async () => {
+    const browser = await fixture.signedIn();
+    const other = new Map(browser.cookies);
+    const answer = await browser.ask('DELETE', '/console/session');
+    expect(answer.status).toBe(204);
+    expect(browser.session).toBeUndefined();
+    for (const [name, value] of other) browser.cookies.set(name, value);
+    expect(await browser.status()).toBe(401);
+    expect(await browser.who()).toBeNull();
+    expect((await browser.go(await browser.begin())).status).toBe(200); // The sign-in page.
+    expect((await fixture.audit())[0]).toMatchObject({ action: 'session.ended' });
+  });
+
+  test('ends the sessions that other attempts of the browser have left, and leaves other browsers alone', async () => {
+    const browser = await fixture.signedIn();
+    const elsewhere = await fixture.signedIn();
+    const [name, first] = browser.session!;
+    await browser.signIn(fixture.admin);
+    expect((await browser.ask('DELETE', '/console/session')).status).toBe(204);
+    browser.cookies.set(name, first);
+    expect(await browser.status()).toBe(401);
+    expect(await elsewhere.status()).toBe(200);
+  });
+
+  test('is done again without a complaint, but not by another page', async () => {
+    const browser = await fixture.signedIn();
+    for (let times = 0; times < 2; times += 1)
+      expect((await browser.ask('DELETE', '/console/session')).status).toBe(204);
+    const victim = await fixture.signedIn();
+    const headers = { 'sec-fetch-site': 'same-site' };
+    expect((await victim.ask('DELETE', '/console/session', { headers })).status).toBe(401);
+    expect(await victim.status()).toBe(200);
+  });
+});
+
+describe('the session ends', () => {
+  test.each<readonly [what: string, end: (browser: ConsoleBrowser, id: string) => Promise<unknown>]>([
+    ['with a new password', () => fixture.changePassword(fixture.admin.password)],
+    [
+      'with the sign-in, at the auth host',
+      (browser) => browser.go('/connect/endsession', { headers: { origin: 'null' } }, 'POST'),
+    ],
+    [
+      'with its sign-in, by the list of sessions',
+      async (browser, id) => {
+        const { signIn } = (await signInsOf(browser)).find(({ current }) => current)!;
+        await fixture.asKey('DELETE', `/api/v2/users/${id}/sessions/${signIn}`, 204);
+      },
+    ],
+  ])('%s', async (_, end) => {
+    const browser = await fixture.signedIn();
+    await end(browser, await userOf(browser));
+    expect(await browser.status()).toBe(401);
+    expect(await browser.who()).toBeNull();
+  });
+
+  test('with its user', async () => {
+    const person = { email: 'gone@example.com', password: 'a password of theirs' };
+    await fixture.asKey('POST', '/api/v2/users', 201, { ...person, name: 'Gone' });
+    const browser = await fixture.signedIn(person);
+    await fixture.asKey('DELETE', `/api/v2/users/${await userOf(browser)}`, 204);
+    expect(await browser.status()).toBe(401);
+    expect(await browser.who()).toBeNull();
+  });
+
+  test('twelve hours after its last use, which is noted to five minutes', async () => {
+    const browser = await fixture.signedIn();
+    for (let times = 0; times < 3; times += 1) {
+      fixture.clock.advance(11.9 * hourMs);
+      expect(await browser.status()).toBe(200);
+      await until(async () => (await expiry(browser)) === fixture.clock.now() + 12 * hourMs);
+    }
+    const end = await expiry(browser);
+    fixture.clock.advance(5 * 60_000 - 1);
+    expect(await browser.status()).toBe(200);
+    expect(await expiry(browser)).toBe(end);
+    fixture.clock.advance(end - fixture.clock.now());
+    expect(await browser.status()).toBe(401);
+    expect(await browser.who()).toBeNull();
+  });
+
+  test('a week after the user signed in, however much it is used', async () => {
+    const browser = await fixture.signedIn();
+    const end = Math.floor(fixture.clock.now() / 1000) * 1000 + 7 * 24 * hourMs;
+    while (fixture.clock.now() + 11 * hourMs < end) {
+      fixture.clock.advance(11 * hourMs);
+      expect(await browser.status()).toBe(200);
+      const wanted = Math.min(fixture.clock.now() + 12 * hourMs, end);
+      await until(async () => (await expiry(browser)) === wanted);
+    }
+    fixture.clock.advance(end - fixture.clock.now() - 1);
+    expect(await browser.status()).toBe(200);
+    fixture.clock.advance(1);
+    expect(await browser.status()).toBe(401);
+  });
+
+  test('not with the server: it goes on after a restart', async () => {
+    const args = ['--base-url', 'https://console.example', '--auth-url', 'https://auth.example'];
+    const before = await openSignIn({ args });
+    const browser = new ConsoleBrowser(before.service);
+    await browser.signIn(before.admin);
+    const after = await before.restart();
+    const again = new ConsoleBrowser(after.service);
+    for (const [name, value] of browser.cookies) again.cookies.set(name, value);
+    expect(await again.who()).toBe(before.admin.email);
+    await after.service.stop();
+  });
+});
+
+/** Asks until something holds that is written in the background. */
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  while (!(await holds()));
+}

@@ -1,0 +1,222 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { redirectUris, verifier } from '../../auth/sign-in-fixture.ts';
+import { cleanUp, token } from '../../support/binary.ts';
+import { ownPage } from './console-browser.ts';
+import { type ConsoleFixture, hourMs, openConsole, signInsOf, userOf } from './console-fixture.ts';
+
+let fixture: ConsoleFixture;
+
+beforeAll(async () => {
+  fixture = await openConsole();
+});
+afterAll(async () => {
+  await fixture.service.stop();
+  cleanUp();
+});
+
+describe('GET /console/session', () => {
+  test('says who is signed in, and until when', async () => {
+    const browser = await fixture.signedIn();
+    const answer = await browser.ask('GET', '/console/session');
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+    const { user, expiresAt } = (await answer.json()) as { user: object; expiresAt: string };
+    expect(user).toEqual({
+      id: expect.stringMatching(/^user_/),
+      email: fixture.admin.email,
+      name: expect.any(String),
+      role: 'Admin',
+      teams: [fixture.service.credentials.teamId],
+      primaryTeam: fixture.service.credentials.teamId,
+    });
+    expect(Date.parse(expiresAt) - fixture.clock.now()).toBe(12 * hourMs);
+  });
+
+  test('says that no one is signed in, to a browser that has no session', async () => {
+    const answer = await fixture.consoleBrowser().ask('GET', '/console/session');
+    expect(answer.status).toBe(200);
+    expect(await answer.json()).toEqual({ user: null, expiresAt: null });
+  });
+});
+
+describe('the cookie', () => {
+  test.each<readonly [what: string, headers: Record<string, string>, status: number]>([
+    ['from a page of the console', {}, 200],
+    ['without the header of the console', { 'flagmeter-console': '' }, 401],
+    ['with another value of that header', { 'flagmeter-console': 'true' }, 401],
+    ['from another site', { 'sec-fetch-site': 'cross-site' }, 401],
+    ['from another port of the same machine', { 'sec-fetch-site': 'same-site' }, 401],
+    ['from the address bar', { 'sec-fetch-site': 'none' }, 401],
+    ['from two sites', { 'sec-fetch-site': 'same-origin, cross-site' }, 401],
+    ['from a client that does not say where from', { 'sec-fetch-site': '' }, 401],
+    ['beside a token that is not valid', { authorization: 'Bearer x' }, 401],
+    ['beside another scheme', { authorization: 'Basic eDp5' }, 401],
+  ])('%s: %j is answered %i', async (_, headers, status) => {
+    const browser = await fixture.signedIn();
+    const sent = Object.entries({ ...ownPage, ...headers }).filter(([, value]) => value !== '');
+    for (const [method, path] of [
+      ['GET', '/api/v2/users/me'],
+      ['GET', '/console/session'],
+      ['PATCH', `/api/v2/users/${await userOf(browser)}`],
+    ] as const) {
+      const body = method === 'PATCH' ? { body: JSON.stringify({ name: 'Ada' }) } : {};
+      const answer = await browser.go(path, { headers: Object.fromEntries(sent), ...body }, method);
+      expect([path, answer.status]).toEqual([path, status]);
+      if (answer.status === 401) expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer/);
+    }
+  });
+
+  test('is not looked at beside a valid token', async () => {
+    const browser = await fixture.signedIn(fixture.stranger);
+    const { http, credentials } = fixture.service;
+    const authorization = `Bearer ${await token(http, credentials)}`;
+    const answer = await browser.ask('GET', '/api/v2/users/me', { headers: { authorization } });
+    expect(await answer.json()).toMatchObject({ id: credentials.clientId });
+  });
+
+  test('that comes twice is none: one of them was planted', async () => {
+    const browser = await fixture.signedIn();
+    const stranger = await fixture.signedIn(fixture.stranger);
+    const [name, value] = browser.session!;
+    for (const values of [
+      [value, stranger.session![1]],
+      [stranger.session![1], value],
+    ]) {
+      const cookie = values.map((each) => `${name}=${each}`).join('; ');
+      const answer = await fixture
+        .consoleBrowser()
+        .go('/api/v2/users/me', { headers: { ...ownPage, cookie } });
+      expect(answer.status).toBe(401);
+    }
+  });
+
+  test.each([
+    ['an empty value', () => ''],
+    ['no session', () => `${'x'.repeat(22)}.${'y'.repeat(43)}`],
+    ['another secret', (value: string) => value.replace(/\..*/, `.${'y'.repeat(43)}`)],
+    ['more behind it', (value: string) => `${value}x`],
+    ['the key of the session', (_: string, key: string) => key],
+  ])('with %s is refused', async (_, forged) => {
+    const browser = await fixture.signedIn();
+    const [name, value] = browser.session!;
+    const [{ sessions }] = (await signInsOf(browser)) as [Awaited<ReturnType<typeof signInsOf>>[0]];
+    browser.cookies.set(name, forged(value, sessions[0]!.id));
+    expect(await browser.status()).toBe(401);
+    expect(await browser.who()).toBeNull();
+    browser.cookies.set(name, value);
+    expect(await browser.status()).toBe(200);
+  });
+
+  test('is for the management API alone', async () => {
+    const browser = await fixture.signedIn();
+    const form = { 'content-type': 'application/x-www-form-urlencoded' };
+    for (const [method, path, status] of [
+      ['POST', '/api/account/invalidate-token', 401],
+      ['GET', '/connect/userinfo', 401],
+      ['POST', '/connect/introspect', 401],
+      ['POST', '/connect/revocation', 401],
+      ['POST', '/api/frontend/identities', 401],
+    ] as const) {
+      const body = path.startsWith('/connect/') ? 'token=x' : '{"identity":"x"}';
+      const type = path.startsWith('/connect/') ? form : { 'content-type': 'application/json' };
+      const sent = { headers: { ...ownPage, ...type }, ...(method === 'POST' && { body }) };
+      expect([path, (await browser.go(path, sent, method)).status]).toEqual([path, status]);
+    }
+    expect(await browser.status()).toBe(200);
+  });
+});
+
+describe('what other pages can send is refused', () => {
+  test('a form that is posted, with any of its content types', async () => {
+    const browser = await fixture.signedIn();
+    for (const type of [
+      'application/x-www-form-urlencoded',
+      'text/plain',
+      'multipart/form-data; boundary=x',
+    ]) {
+      const headers = {
+        'content-type': type,
+        origin: 'https://evil.example',
+        'sec-fetch-site': 'cross-site',
+      };
+      const answer = await browser.go('/api/v2/applications', { headers, body: '{"name":"x"}' }, 'POST');
+      expect(answer.status).toBe(401);
+    }
+  });
+
+  test.each(['https://evil.example', 'http://127.0.0.1:1', 'null', 'own'])(
+    'no preflight from %s allows the header of the console, or cookies',
+    async (from) => {
+      const origin = from === 'own' ? `http://${fixture.service.http}` : from;
+      for (const path of ['/api/v2/users/me', '/console/session', '/console/sign-in']) {
+        const headers = {
+          origin,
+          'access-control-request-method': 'DELETE',
+          'access-control-request-headers': 'flagmeter-console',
+        };
+        const answer = await fixture.consoleBrowser().go(path, { headers }, 'OPTIONS');
+        expect(answer.headers.get('access-control-allow-credentials')).toBeNull();
+        expect(answer.headers.get('access-control-allow-headers') ?? '').not.toMatch(/flagmeter|\*/);
+        if (path.startsWith('/console')) expect(answer.headers.get('access-control-allow-origin')).toBeNull();
+      }
+    },
+  );
+});
+
+describe('the kinds of sessions are apart', () => {
+  const redirect_uri = () => `http://${fixture.service.http}/console/callback`;
+  const post = (fields: Record<string, string>) =>
+    fixture.consoleBrowser().go(
+      '/connect/token',
+      {
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+        body: new URLSearchParams(fields).toString(),
+      },
+      'POST',
+    );
+
+  test('the token endpoint exchanges no code of the console', async () => {
+    const browser = fixture.consoleBrowser();
+    const callback = await browser.authorize(await browser.begin(), fixture.admin);
+    const code = callback.searchParams.get('code')!;
+    const answer = await post({
+      ...{ grant_type: 'authorization_code', client_id: 'flagmeter-console', code },
+      ...{ redirect_uri: redirect_uri(), code_verifier: 'v'.repeat(43) },
+    });
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toMatchObject({ error: 'unauthorized_client' });
+    expect((await browser.go(callback)).status).toBe(303);
+  });
+
+  test.each(['flagmeter-console', 'flagmeter-cli'])(
+    'no refresh by %s takes the cookie',
+    async (client_id) => {
+      const browser = await fixture.signedIn();
+      const [, value] = browser.session!;
+      for (const refresh_token of [value, `fm_refresh_${value}`]) {
+        const answer = await post({ grant_type: 'refresh_token', client_id, refresh_token });
+        expect(answer.status).toBe(400);
+      }
+      expect(await browser.status()).toBe(200);
+    },
+  );
+
+  test('the cookie takes no refresh token', async () => {
+    const { admin, clientId } = fixture;
+    const page = await fixture.signIn(fixture.newBrowser(), {}, admin);
+    const code = page.location!.searchParams.get('code')!;
+    const answer = await post({
+      ...{ grant_type: 'authorization_code', client_id: clientId, code, code_verifier: verifier },
+      redirect_uri: redirectUris.web,
+    });
+    const { refresh_token } = (await answer.json()) as { refresh_token: string };
+    const browser = await fixture.signedIn();
+    const [name] = browser.session!;
+    for (const value of [refresh_token, refresh_token.replace('fm_refresh_', '')]) {
+      browser.cookies.set(name, value);
+      expect(await browser.status()).toBe(401);
+    }
+    expect((await post({ grant_type: 'refresh_token', client_id: clientId, refresh_token })).status).toBe(
+      200,
+    );
+  });
+});

@@ -1,0 +1,283 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openSignIn, type SignInFixture } from '../../auth/sign-in-fixture.ts';
+import { cleanUp } from '../../support/binary.ts';
+import { ConsoleBrowser, locationOf } from './console-browser.ts';
+
+let fixture: SignInFixture;
+let origin: string;
+
+beforeAll(async () => {
+  fixture = await openSignIn();
+  origin = `http://${fixture.service.http}`;
+});
+afterAll(async () => {
+  await fixture.service.stop();
+  cleanUp();
+});
+
+const newBrowser = () => new ConsoleBrowser(fixture.service);
+const shownBy = async (response: Response) => /<p class="error">([^<]*)</.exec(await response.text())?.[1];
+
+test('a browser is sent to the sign-in page, and comes back with a session', async () => {
+  const browser = newBrowser();
+  const page = await browser.begin({ return: '/apps/1?range=7d' });
+  expect(page.origin + page.pathname).toBe(`${origin}/connect/authorize`);
+  expect(Object.fromEntries(page.searchParams)).toEqual({
+    response_type: 'code',
+    client_id: 'flagmeter-console',
+    redirect_uri: `${origin}/console/callback`,
+    scope: 'openid flagmeter',
+    state: expect.stringMatching(/^[\w-]+\.[\w]+\.[\w-]+$/),
+    code_challenge: expect.stringMatching(/^[\w-]{43}$/),
+    code_challenge_method: 'S256',
+  });
+  const reply = await browser.go(await browser.authorize(page, fixture.admin));
+  expect(locationOf(reply).href).toBe(`${origin}/apps/1?range=7d`);
+  expect(reply.headers.get('cache-control')).toBe('no-store');
+  expect(await browser.who()).toBe(fixture.admin.email);
+  expect(browser.attempts).toEqual([]);
+});
+
+test('without an address to return to, the way leads to the console', async () => {
+  expect(locationOf(await newBrowser().signIn(fixture.admin)).href).toBe(`${origin}/`);
+});
+
+test('no URL has the verifier, and no page has a token', async () => {
+  const browser = newBrowser();
+  const page = await browser.begin();
+  const [attempt = ''] = browser.attempts;
+  const secret = browser.cookies.get(attempt)!;
+  const verifier = createHash('sha256').update(`verifier.${secret}`).digest('hex');
+  const challenge = createHash('sha256').update(verifier).digest('base64url');
+  expect(page.searchParams.get('code_challenge')).toBe(challenge);
+  const callback = await browser.authorize(page, fixture.admin);
+  const reply = await browser.go(callback);
+  for (const seen of [page.href, callback.href, locationOf(reply).href, await reply.text()]) {
+    expect(seen).not.toContain(secret);
+    expect(seen).not.toContain(verifier);
+    expect(seen).not.toContain(browser.session![1]);
+  }
+});
+
+describe.each([
+  ['over plain HTTP', [], (port: string) => `flagmeter-console-${port}`, ''],
+  [
+    'over HTTPS',
+    ['--base-url', 'https://console.example', '--auth-url', 'https://auth.example'],
+    () => '__Host-flagmeter-console',
+    '; Secure',
+  ],
+])('%s', (_, args, nameOf, secure) => {
+  test('the cookie of the session is for this host alone, and for no script', async () => {
+    const { service, admin } = args.length === 0 ? fixture : await openSignIn({ args });
+    const browser = new ConsoleBrowser(service);
+    const page = await browser.begin();
+    expect(browser.lastCookies).toEqual([
+      expect.stringMatching(
+        new RegExp(`flagmeter-sign-in-.*; Max-Age=3600; Path=/; HttpOnly; SameSite=Lax${secure}$`),
+      ),
+    ]);
+    await browser.go(await browser.authorize(page, admin));
+    const name = nameOf(service.http.split(':')[1]!);
+    expect(browser.lastCookies).toEqual([
+      expect.stringMatching(
+        new RegExp(`^${name}=.*; Max-Age=604800; Path=/; HttpOnly; SameSite=Strict${secure}$`),
+      ),
+      expect.stringMatching(/flagmeter-sign-in-.*=; Max-Age=0; Path=\/; HttpOnly/),
+    ]);
+    if (service !== fixture.service) await service.stop();
+  });
+});
+
+describe('an address to return to', () => {
+  test.each([
+    ['/', '/'],
+    ['/apps/a%20b?x=%2F%2Fevil#top', '/apps/a%20b?x=%2F%2Fevil#top'],
+    ['/console/signed-in', '/console/signed-in'],
+    ['/apps/../settings', '/settings'],
+  ])('%s is a path of the console', async (path, wanted) => {
+    const reply = await newBrowser().signIn(fixture.admin, { return: path });
+    expect(locationOf(reply).href).toBe(`${origin}${wanted}`);
+  });
+
+  test.each([
+    'https://evil.example/',
+    '//evil.example/',
+    '/\\evil.example/',
+    '\\\\evil.example',
+    '/..//evil.example',
+    '/a\\..\\\\evil.example',
+    'apps',
+    'javascript:alert(1)',
+    '/\tevil',
+    '/%0d%0aset-cookie: a=b\r\nset-cookie: c=d',
+    '/é',
+    '/ ',
+    `/${'x'.repeat(1000)}`,
+  ])('%j is refused, with a page that leads on', async (path) => {
+    const browser = newBrowser();
+    const reply = await browser.go(`/console/sign-in?${new URLSearchParams({ return: path })}`);
+    expect(reply.status).toBe(400);
+    expect(reply.headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
+    expect(browser.attempts).toEqual([]);
+    expect(await reply.text()).toContain('<a href="sign-in">');
+  });
+
+  test('is refused when it comes twice', async () => {
+    expect((await newBrowser().go('/console/sign-in?return=/&return=//evil')).status).toBe(400);
+  });
+});
+
+describe('the callback', () => {
+  /** What the page says that the callback shows, with parameters of the address changed; `null` leaves one out. */
+  async function refusalOf(changed: Readonly<Record<string, string | null>>, browser = newBrowser()) {
+    const callback = await browser.authorize(await browser.begin(), fixture.admin);
+    for (const [name, value] of Object.entries(changed))
+      if (value === null) callback.searchParams.delete(name);
+      else callback.searchParams.set(name, value);
+    const reply = await browser.go(callback);
+    expect(reply.status).toBe(400);
+    expect(browser.session).toBeUndefined();
+    return shownBy(reply);
+  }
+  const unknown =
+    'This sign-in is over, or it was begun in another browser, or the browser keeps no cookies.';
+  const foreign = 'The answer does not come from the auth host of this console.';
+
+  test.each([
+    ['another issuer', { iss: 'https://other.example' }, foreign],
+    ['no issuer', { iss: null }, foreign],
+    ['no state', { state: null }, unknown],
+    ['a state that is none', { state: 'x'.repeat(200) }, unknown],
+    ['another code', { code: 'x' }, 'The sign-in took too long, or was used before.'],
+    ['no code', { code: null }, 'The auth host has refused the sign-in.'],
+    ['a refusal', { code: null, error: 'access_denied' }, 'The sign-in was cancelled.'],
+    ['an unknown refusal', { code: null, error: '<b>' }, 'The auth host has refused the sign-in.'],
+    ['a name of every object', { code: null, error: '__proto__' }, 'The auth host has refused the sign-in.'],
+  ])('refuses an answer with %s', async (_, changed, text) => {
+    expect(await refusalOf(changed)).toBe(text);
+  });
+
+  test('refuses another address to return to than the one that was asked for', async () => {
+    const browser = newBrowser();
+    const callback = await browser.authorize(await browser.begin({ return: '/a' }), fixture.admin);
+    const state = callback.searchParams.get('state')!.split('.');
+    callback.searchParams.set(
+      'state',
+      [...state.slice(0, 2), Buffer.from('/b').toString('base64url')].join('.'),
+    );
+    expect(await shownBy(await browser.go(callback))).toBe(unknown);
+  });
+
+  test('refuses the answer to an attempt of another browser, so that no one is signed in as someone else', async () => {
+    const attacker = newBrowser();
+    const callback = await attacker.authorize(await attacker.begin(), fixture.admin);
+    const victim = newBrowser();
+    await victim.begin();
+    expect(await shownBy(await victim.go(callback))).toBe(unknown);
+    expect(victim.session).toBeUndefined();
+    // Also with the state of the own attempt: its verifier is not the one of the code.
+    const own = await victim.begin();
+    callback.searchParams.set('state', own.searchParams.get('state')!);
+    expect((await victim.go(callback)).status).toBe(400);
+    expect(victim.session).toBeUndefined();
+  });
+
+  test('takes an answer once; a replay changes nothing', async () => {
+    const browser = newBrowser();
+    const callback = await browser.authorize(await browser.begin(), fixture.admin);
+    expect((await browser.go(callback)).status).toBe(303);
+    expect(await shownBy(await browser.go(callback))).toBe(unknown);
+    expect(await browser.status()).toBe(200);
+  });
+
+  test('ends the session of a code that comes twice with the cookie of its attempt: it has leaked', async () => {
+    const browser = newBrowser();
+    const callback = await browser.authorize(await browser.begin(), fixture.admin);
+    const [attempt = ''] = browser.attempts;
+    const secret = browser.cookies.get(attempt)!;
+    await browser.go(callback);
+    expect(await browser.status()).toBe(200);
+    browser.cookies.set(attempt, secret);
+    expect((await browser.go(callback)).status).toBe(400);
+    expect(await browser.status()).toBe(401);
+    expect((await fixture.audit()).map(({ action }) => action)).toContain('authorization-code.reused');
+  });
+
+  test('refuses a code that is older than a minute', async () => {
+    const browser = newBrowser();
+    const callback = await browser.authorize(await browser.begin(), fixture.admin);
+    fixture.clock.advance(60_000);
+    expect(await shownBy(await browser.go(callback))).toBe('The sign-in took too long, or was used before.');
+  });
+});
+
+test('two tabs sign in at once, in any order, and both go on', async () => {
+  const browser = newBrowser();
+  const first = await browser.begin({ return: '/first' });
+  const second = await browser.begin({ return: '/second' });
+  const callbacks = [
+    await browser.authorize(first, fixture.admin),
+    await browser.authorize(second, fixture.admin),
+  ];
+  const replies = [await browser.go(callbacks[1]!), await browser.go(callbacks[0]!)];
+  expect(replies.map((reply) => locationOf(reply).pathname)).toEqual(['/second', '/first']);
+  expect(await browser.status()).toBe(200);
+});
+
+test('attempts that nobody finishes do not fill the head of the requests', async () => {
+  const browser = newBrowser();
+  const begun: string[] = [];
+  for (let at = 0; at < 30; at += 1) {
+    await browser.begin();
+    begun.push(...browser.attempts.filter((name) => !begun.includes(name)));
+  }
+  expect(browser.attempts).toEqual(begun.slice(-24));
+});
+
+test('signing in makes a new session, whatever cookie was there before', async () => {
+  const browser = newBrowser();
+  const [, port] = fixture.service.http.split(':');
+  const planted = `${'x'.repeat(22)}.${'y'.repeat(43)}`;
+  browser.cookies.set(`flagmeter-console-${port}`, planted);
+  await browser.signIn(fixture.admin);
+  expect(browser.session![1]).not.toBe(planted);
+  const before = browser.session![1];
+  await browser.signIn(fixture.admin);
+  expect(browser.session![1]).not.toBe(before);
+});
+
+test('the console is not served in a frame, nor are its pages of failures', async () => {
+  const browser = newBrowser();
+  for (const path of ['/', '/console/signed-in', '/console/callback', '/console/sign-in?return=x']) {
+    const { headers } = await browser.go(path);
+    expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
+    expect(headers.get('x-frame-options')).toBe('DENY');
+  }
+});
+
+test('a browser that calls the machine by another name is sent to the base URL first, once', async () => {
+  const args = ['--base-url', 'https://console.example', '--auth-url', 'https://auth.example'];
+  const { service } = await openSignIn({ args });
+  const browser = new ConsoleBrowser(service);
+  const moved = locationOf(await browser.go('/console/sign-in?return=/apps'));
+  expect(moved.href).toBe('https://console.example/console/sign-in?return=%2Fapps&moved=1');
+  expect(browser.attempts).toEqual([]);
+  expect(locationOf(await browser.go(moved)).origin).toBe('https://auth.example');
+  expect((await browser.go('/console/sign-in?return=//evil.example')).status).toBe(400);
+  await service.stop();
+});
+
+test('the console is below a path of its host, when the base URL says so', async () => {
+  const { service, admin } = await openSignIn({
+    args: ['--base-url', 'https://tools.example/flags', '--auth-url', 'https://auth.example'],
+  });
+  const browser = new ConsoleBrowser(service);
+  const page = await browser.begin();
+  expect(page.searchParams.get('redirect_uri')).toBe('https://tools.example/flags/console/callback');
+  const callback = await browser.authorize(page, admin);
+  callback.pathname = '/console/callback'; // As the proxy in front does.
+  expect(locationOf(await browser.go(callback)).href).toBe('https://tools.example/flags/');
+  await service.stop();
+});

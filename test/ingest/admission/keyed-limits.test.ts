@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import { KeyedLimits } from '../../../src/ingest/admission/keyed-limits.ts';
+
+test('each key has tokens of its own', () => {
+  const limits = new KeyedLimits(2, 2);
+  expect([limits.take('a', 0), limits.take('a', 0), limits.take('a', 0), limits.take('b', 0)]).toEqual([
+    0, 0, 0.5, 0,
+  ]);
+  expect(limits.take('a', 500)).toBe(0);
+});
+
+test('a rate of 0 is no limit, and holds nothing', () => {
+  const limits = new KeyedLimits(0, 1);
+  for (let at = 0; at < 100; at += 1) expect(limits.take('a', 0)).toBe(0);
+  expect(limits.size).toBe(0);
+});
+
+test('however many keys there are, the memory is bounded, and the key in use keeps its bucket', () => {
+  const limits = new KeyedLimits(1, 1, 3);
+  expect(limits.take('busy', 0)).toBe(0);
+  for (let key = 0; key < 100; key += 1) {
+    limits.take(`stranger ${key}`, 0);
+    expect(limits.take('busy', 0)).toBeGreaterThan(0);
+  }
+  expect(limits.size).toBe(3);
+});

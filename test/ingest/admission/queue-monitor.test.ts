@@ -1,0 +1,104 @@
+import { expect, test } from 'vitest';
+import { QueueMonitor } from '../../../src/storage/commit/queue-monitor.ts';
+
+const marks = {
+  packets: { high: 4, low: 2 },
+  bytes: { high: 1000, low: 500 },
+  age: { high: 5000, low: 1000 },
+};
+
+function fill(monitor: QueueMonitor, packets: number, bytes: number, now = 0, application = 1) {
+  const group = monitor.open(now);
+  for (let packet = 0; packet < packets; packet += 1) monitor.join(group, application, bytes, now);
+  return group;
+}
+
+test.each([
+  { what: 'packets', packets: 4, bytes: 1, now: 0 },
+  { what: 'bytes', packets: 2, bytes: 500, now: 0 },
+  { what: 'the age of the oldest', packets: 1, bytes: 1, now: 5001 },
+])('at the high mark of $what nothing more is admitted', ({ packets, bytes, now }) => {
+  const monitor = new QueueMonitor(marks);
+  expect(monitor.admits(0)).toBe(true);
+  fill(monitor, packets, bytes);
+  expect(monitor.admits(now)).toBe(false);
+});
+
+test('once closed it opens again only at the low marks', () => {
+  const monitor = new QueueMonitor(marks);
+  const first = fill(monitor, 1, 1);
+  const second = fill(monitor, 1, 1);
+  fill(monitor, 2, 1);
+  expect(monitor.admits(0)).toBe(false);
+  monitor.leave(first);
+  expect(monitor.packets).toBe(3);
+  expect(monitor.admits(0)).toBe(false);
+  monitor.leave(second);
+  expect(monitor.admits(0)).toBe(true);
+});
+
+test('an empty queue always admits', () => {
+  const monitor = new QueueMonitor({ ...marks, packets: { high: 1, low: 0 } });
+  const group = fill(monitor, 1, 2000);
+  expect(monitor.admits(9999)).toBe(false);
+  monitor.leave(group);
+  expect(monitor.admits(9999)).toBe(true);
+});
+
+test('a group leaves once, however often it is removed', () => {
+  const monitor = new QueueMonitor(marks);
+  const group = fill(monitor, 2, 10);
+  monitor.leave(group);
+  monitor.leave(group);
+  expect([monitor.packets, monitor.bytes]).toEqual([0, 0]);
+});
+
+test('the wait it asks for grows with the age of the oldest and stays within a minute', () => {
+  const monitor = new QueueMonitor(marks);
+  fill(monitor, 1, 1);
+  expect(monitor.retryAfter(0)).toBe(1);
+  expect(monitor.retryAfter(7500)).toBe(8);
+  expect(monitor.retryAfter(1e9)).toBe(60);
+});
+
+test('it reopens once the disk has begun on everything that waits, even above the low mark', () => {
+  const monitor = new QueueMonitor(marks);
+  const first = fill(monitor, 1, 1);
+  const second = fill(monitor, 3, 1);
+  monitor.begin(first);
+  expect(monitor.admits(0)).toBe(false);
+  monitor.leave(first);
+  expect([monitor.packets, monitor.admits(0)]).toEqual([3, false]);
+  monitor.begin(second);
+  expect([monitor.packets, monitor.admits(0)]).toEqual([3, true]);
+});
+
+test('it stays closed at a high mark even if the disk has begun on everything that waits', () => {
+  const monitor = new QueueMonitor(marks);
+  monitor.begin(fill(monitor, 4, 1));
+  expect(monitor.admits(0)).toBe(false);
+});
+
+test.each([
+  { what: 'packets', packets: 2, bytes: 1 },
+  { what: 'bytes', packets: 1, bytes: 500 },
+])(
+  'while others send, one application gets half of the $what that may wait, and they get the rest',
+  ({ packets, bytes }) => {
+    const monitor = new QueueMonitor(marks);
+    monitor.leave(fill(monitor, 1, 1, 0, 2));
+    const group = fill(monitor, packets, bytes, 0, 1);
+    expect([monitor.admits(0), monitor.admitsOf(1, 0), monitor.admitsOf(2, 0)]).toEqual([true, false, true]);
+    monitor.leave(group);
+    expect(monitor.admitsOf(1, 0)).toBe(true);
+  },
+);
+
+test('an application that has sent alone for ten seconds may fill the queue', () => {
+  const monitor = new QueueMonitor(marks);
+  fill(monitor, 3, 1, 0, 1);
+  expect(monitor.admitsOf(1, 0)).toBe(true);
+  monitor.leave(fill(monitor, 1, 1, 5, 2));
+  expect(monitor.admitsOf(1, 10_005)).toBe(false);
+  expect(monitor.admitsOf(1, 10_006)).toBe(true);
+});

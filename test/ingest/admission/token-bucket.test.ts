@@ -1,0 +1,117 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { RateLimits } from '../../../src/ingest/admission/rate-limits.ts';
+import { TokenBucket } from '../../../src/ingest/admission/token-bucket.ts';
+
+test('a new bucket gives its burst at once and then says how long to wait', () => {
+  const bucket = new TokenBucket(10, 3, 0);
+  expect([bucket.take(0), bucket.take(0), bucket.take(0)]).toEqual([0, 0, 0]);
+  expect(bucket.take(0)).toBeCloseTo(0.1);
+  expect(bucket.take(99)).toBeCloseTo(0.001);
+  expect(bucket.take(100)).toBe(0);
+});
+
+test('a rate of 0 is no limit', () => {
+  const bucket = new TokenBucket(0, 0, 0);
+  for (let packet = 0; packet < 1000; packet += 1) expect(bucket.take(0)).toBe(0);
+});
+
+test('a clock that steps back takes no tokens away', () => {
+  const bucket = new TokenBucket(1, 2, 1000);
+  expect(bucket.take(500)).toBe(0);
+  expect(bucket.take(500)).toBe(0);
+  expect(bucket.take(500)).toBeGreaterThan(0);
+});
+
+test('over any stretch of time no more than burst + rate × time passes, and waiting as told always helps', () => {
+  const gaps = fc.array(fc.integer({ min: 0, max: 400 }), { maxLength: 200 });
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 500 }),
+      fc.integer({ min: 1, max: 50 }),
+      gaps,
+      (rate, burst, waits) => {
+        const bucket = new TokenBucket(rate, burst, 0);
+        let now = 0;
+        let passed = 0;
+        for (const wait of waits) {
+          now += wait;
+          const seconds = bucket.take(now);
+          if (seconds > 0) {
+            now += seconds * 1000 + 0.001;
+            expect(bucket.take(now)).toBe(0);
+          }
+          passed += 1;
+          expect(passed).toBeLessThanOrEqual(burst + (rate * now) / 1000 + 1e-6);
+        }
+      },
+    ),
+  );
+});
+
+test('each application has its own bucket, with its own rate and burst where it has them', () => {
+  const limits = new RateLimits(100, 100);
+  const slow = { number: 1, rate: 1, burst: 1 };
+  const usual = { number: 2, rate: null, burst: 2 };
+  expect([limits.take(slow, 0, 1), limits.take(slow, 0, 1)]).toEqual([0, 1]);
+  expect([limits.take(usual, 0, 1), limits.take(usual, 0, 1), limits.take(usual, 0, 1)]).toEqual([
+    0, 0, 0.01,
+  ]);
+});
+
+test.each([
+  { rate: 0, burst: null },
+  { rate: 0, burst: 0 },
+  { rate: 1_000, burst: null },
+  { rate: null, burst: 1_000 },
+])('an application cannot have more than the service allows: %j', (own) => {
+  const limits = new RateLimits(10, 20);
+  for (let packet = 0; packet < 20; packet += 1) expect(limits.take({ number: 1, ...own }, 0, 1)).toBe(0);
+  expect(limits.take({ number: 1, ...own }, 0, 1)).toBeCloseTo(0.1);
+});
+
+test('where the service has no limit, an application may have none either', () => {
+  const limits = new RateLimits(0, 0);
+  const unlimited = { number: 3, rate: 0, burst: null };
+  for (let packet = 0; packet < 100; packet += 1) expect(limits.take(unlimited, 0, 1)).toBe(0);
+  const limited = { number: 4, rate: 1, burst: 1 };
+  expect([limits.take(limited, 0, 1), limits.take(limited, 0, 1)]).toEqual([0, 1]);
+});
+
+test('a changed rate or burst takes effect on the next packet', () => {
+  const limits = new RateLimits(100, 100);
+  limits.take({ number: 1, rate: 1, burst: 1 }, 0, 1);
+  expect(limits.take({ number: 1, rate: 1, burst: 1 }, 0, 1)).toBeGreaterThan(0);
+  expect(limits.take({ number: 1, rate: 5, burst: 5 }, 0, 1)).toBe(0);
+});
+
+test('what is owed is paid off before the next packet passes', () => {
+  const limits = new RateLimits(10, 20);
+  const application = { number: 1, rate: null, burst: null };
+  limits.owe(application, 0, 50);
+  expect(limits.wait(application, 0, 1)).toBeCloseTo(3.1);
+  expect(limits.take(application, 3_000, 1)).toBeCloseTo(0.1);
+  expect(limits.take(application, 3_100, 1)).toBe(0);
+});
+
+test.each([
+  { bytes: 0, cost: 1 },
+  { bytes: 4096, cost: 1 },
+  { bytes: 4097, cost: 2 },
+  { bytes: 60_000, cost: 15 },
+])('a body of $bytes bytes costs $cost tokens', ({ bytes, cost }) => {
+  const limits = new RateLimits(100, 100);
+  const application = { number: 1, rate: null, burst: null };
+  let passed = 0;
+  while (limits.take(application, 0, bytes) === 0) passed += 1;
+  expect(passed).toBe(Math.floor(100 / cost));
+});
+
+test('a request that costs more than a full bucket passes when it is full, and is paid off before the next one passes', () => {
+  const bucket = new TokenBucket(10, 20, 0);
+  expect(bucket.take(0, 50)).toBe(0);
+  expect(bucket.take(0, 1)).toBeCloseTo(3.1);
+  expect(bucket.take(3000, 1)).toBeCloseTo(0.1);
+  expect(bucket.take(3100, 1)).toBe(0);
+  expect(bucket.take(3100, 50)).toBeCloseTo(2);
+});

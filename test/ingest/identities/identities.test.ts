@@ -1,0 +1,237 @@
+import { request } from 'node:http';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ApiError } from '../../../src/contract/errors.ts';
+import { routesFrom } from '../../../src/http/endpoint.ts';
+import { createRouter } from '../../../src/http/router.ts';
+import { identities } from '../../../src/ingest/identities/endpoint.ts';
+import type { IdentityDeps } from '../../../src/ingest/identities/identities.ts';
+import { QueueMonitor } from '../../../src/storage/commit/queue-monitor.ts';
+import type { StoreHealth } from '../../../src/storage/lmdb/store-health.ts';
+import { testClock } from '../../accounts/fixture.ts';
+import { send } from '../../auth/fixture.ts';
+import { cleanUp } from '../../support/binary.ts';
+import { openPeople, type People } from '../../support/people.ts';
+
+const second = 1000;
+
+afterAll(cleanUp);
+
+describe('a mint', () => {
+  let people: People;
+  beforeAll(async () => {
+    people = await openPeople();
+  });
+  afterAll(() => people.service.stop());
+
+  const words = (count: number) => Array.from({ length: count }, (_, index) => `w${index}`);
+  const claimsOf = (count: number) => Object.fromEntries(words(count).map((word) => [word, true]));
+
+  test('is answered with the identity and an opaque id, and the answer must not be cached', async () => {
+    const answer = await people.post({
+      identity: 'ann',
+      groups: ['beta'],
+      claims: { plan: 'pro', seats: 3, vip: true },
+    });
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-type')).toBe('application/json');
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+    const body = (await answer.json()) as { instanceId: string };
+    expect(body).toEqual({ identity: 'ann', instanceId: expect.stringMatching(/^fm_in_[0-9a-f]{72}$/) });
+    expect(await people.mint('ann')).not.toBe(body.instanceId);
+  });
+
+  test.each<[string, unknown]>([
+    ['256 characters', { identity: '🙂'.repeat(256) }],
+    ['a name that objects have', { identity: '__proto__' }],
+    ['100 groups and 50 claims', { identity: 'x', groups: words(100), claims: claimsOf(50) }],
+    ['claims of null', { identity: 'x', claims: { ...claimsOf(50), a: null, b: null } }],
+    ['a claim named __proto__', '{"identity":"x","claims":{"__proto__":1,"constructor":"c"}}'],
+    ['fields that it does not know', { identity: 'x', more: [1] }],
+  ])('takes %s', async (_, body) => {
+    expect((await people.post(body)).status).toBe(200);
+  });
+
+  test.each<[string, unknown, string]>([
+    ['no identity', {}, 'invalid_identity'],
+    ['an empty identity', { identity: '' }, 'invalid_identity'],
+    ['an identity that is no string', { identity: 7 }, 'invalid_identity'],
+    ['an identity of null', { identity: null }, 'invalid_identity'],
+    ['257 characters', { identity: 'x'.repeat(257) }, 'invalid_identity'],
+    ['a control character', { identity: 'a\u0000' }, 'invalid_identity'],
+    ['a C1 control character', { identity: 'a\u0085' }, 'invalid_identity'],
+    ['half of a surrogate pair', '{"identity":"\\ud83d"}', 'invalid_identity'],
+    ['101 groups', { identity: 'x', groups: words(101) }, 'invalid_body'],
+    ['a group that is no string', { identity: 'x', groups: [1] }, 'invalid_body'],
+    ['groups of null', { identity: 'x', groups: null }, 'invalid_body'],
+    ['51 claims', { identity: 'x', claims: claimsOf(51) }, 'invalid_body'],
+    ['a claim that is an object', { identity: 'x', claims: { a: {} } }, 'invalid_body'],
+    ['a number that is not finite', '{"identity":"x","claims":{"a":1e400}}', 'invalid_body'],
+    ['a list', [], 'invalid_body'],
+    ['null', null, 'invalid_body'],
+    ['no JSON', '{', 'invalid_json'],
+    ['nothing', '', 'invalid_json'],
+  ])('of %s is refused', async (_, body, code) => {
+    const answer = await people.post(body);
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toMatchObject({ code });
+  });
+
+  test.each<[string, unknown, string]>([
+    ['groups', null, 'groups must be an array of at most 100 strings; leave it out when there are none'],
+    ['groups', [1], 'groups must be an array of at most 100 strings'],
+    ['claims', null, 'claims must be an object of at most 50 strings, numbers and booleans; leave it out'],
+    ['claims', { a: {} }, 'claims must be an object of at most 50 strings, numbers and booleans'],
+  ])('whose %s are %j is told what they must be', async (field, value, detail) => {
+    const answer = await people.post({ identity: 'x', [field]: value });
+    expect(await answer.json()).toMatchObject({
+      code: 'invalid_body',
+      detail: expect.stringContaining(detail),
+    });
+  });
+
+  test.each<[string, (keys: People['keys']) => string]>([
+    ['raw', (keys) => keys.Backend],
+    ['after Bearer', (keys) => `Bearer ${keys.Backend}`],
+    ['after bearer', (keys) => `bearer ${keys.Backend}`],
+    ['after BEARER and two spaces', (keys) => `BEARER  ${keys.Backend}`],
+  ])('takes the Backend key %s', async (_, authorization) => {
+    const answer = await people.post({ identity: 'x' }, { authorization: authorization(people.keys) });
+    expect(answer.status).toBe(200);
+  });
+
+  test.each<[string, (keys: People['keys']) => string | undefined, number, string]>([
+    ['no key', () => undefined, 401, 'unknown_backend_key'],
+    ['an empty key', () => '', 401, 'unknown_backend_key'],
+    ['a scheme alone', () => 'Bearer', 401, 'unknown_backend_key'],
+    ['an unknown key', () => `Bearer fm_be_${'0'.repeat(40)}`, 401, 'unknown_backend_key'],
+    ['another scheme', (keys) => `Basic ${keys.Backend}`, 401, 'unknown_backend_key'],
+    ['two keys', (keys) => `${keys.Backend}, ${keys.Backend}`, 401, 'unknown_backend_key'],
+    ['a Frontend key', (keys) => keys.Frontend, 403, 'not_backend_key'],
+    ['a Mobile key', (keys) => `Bearer ${keys.Mobile}`, 403, 'not_backend_key'],
+  ])('with %s is refused, whatever its body', async (_, authorization, status, code) => {
+    const header = authorization(people.keys);
+    for (const body of [{ identity: 'x' }, '{', 'x'.repeat(70_000)]) {
+      const answer = await people.post(body, header === undefined ? {} : { authorization: header });
+      expect(answer.status).toBe(status);
+      expect(answer.headers.get('www-authenticate')).toBe(status === 401 ? 'Bearer' : null);
+      expect(await answer.json()).toMatchObject({ code });
+    }
+  });
+
+  test('of too many bytes is refused, also of gzip', async () => {
+    const body = JSON.stringify({ identity: 'x', more: 'y'.repeat(70_000) });
+    expect((await people.post(body)).status).toBe(413);
+    const packed = await fetch(`http://${people.service.http}/api/frontend/identities`, {
+      method: 'POST',
+      headers: {
+        authorization: people.keys.Backend,
+        'content-type': 'application/json',
+        'content-encoding': 'gzip',
+      },
+      body: gzipSync(body),
+    });
+    expect(packed.status).toBe(413);
+  });
+
+  test('of another content type is refused', async () => {
+    const answer = await people.post('{"identity":"x"}', {
+      authorization: people.keys.Backend,
+      'content-type': 'text/plain',
+    });
+    expect(await answer.json()).toMatchObject({ status: 400, code: 'invalid_content_type' });
+  });
+
+  test('with a revoked key is refused', async () => {
+    const made = (await people.call('POST', '/keys', 201, { type: 'Backend' })) as {
+      id: string;
+      key: string;
+    };
+    expect((await people.post({ identity: 'x' }, { authorization: made.key })).status).toBe(200);
+    await people.call('DELETE', `/keys/${made.id}`, 204);
+    expect((await people.post({ identity: 'x' }, { authorization: made.key })).status).toBe(401);
+  });
+
+  test('has no CORS headers in any answer, and no preflight', async () => {
+    const origin = 'https://shop.example.com';
+    const url = `http://${people.service.http}/api/frontend/identities`;
+    const answers = [
+      await people.post({ identity: 'x' }, { authorization: people.keys.Backend, origin }),
+      await people.post({}, { authorization: people.keys.Backend, origin }),
+      await people.post({}, { authorization: people.keys.Frontend, origin }),
+      await people.post({}, { origin }),
+      await fetch(url, { method: 'OPTIONS', headers: { origin, 'access-control-request-method': 'POST' } }),
+      await fetch(url, { headers: { origin } }),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([200, 400, 403, 401, 405, 405]);
+    for (const { headers } of answers) {
+      expect([...headers.keys()].filter((name) => name.startsWith('access-control-'))).toEqual([]);
+    }
+  });
+});
+
+test.each<[string, Partial<IdentityDeps>, string]>([
+  ['the store takes nothing', { health: { ready: false } as StoreHealth }, 'store_unavailable'],
+  [
+    'the spool is full',
+    { usage: { refusal: () => new ApiError('spool_full', 'The engine takes nothing', 5) } },
+    'spool_full',
+  ],
+  ['the queue is full', { monitor: fullMonitor() }, 'backpressure'],
+])('while %s a mint is answered 503 before anything else is looked at', async (_, state, code) => {
+  const parts = {
+    clock: testClock(),
+    health: { ready: true } as StoreHealth,
+    usage: { refusal: () => undefined },
+    monitor: fullMonitor(),
+    collect: () => {},
+    keys: { findKey: () => undefined },
+    ledger: { refusedUnread: () => {} },
+    ...state,
+  };
+  const dispatch = createRouter(routesFrom([identities(65_536)], parts as unknown as IdentityDeps));
+  const answer = await send(dispatch, '/api/frontend/identities', { method: 'POST' });
+  expect(answer).toMatchObject({ status: 503, json: { code } });
+  expect(answer.headers['retry-after']).toMatch(/^[1-9]\d*$/);
+});
+
+function fullMonitor(): QueueMonitor {
+  const mark = { high: 1, low: 0 };
+  const monitor = new QueueMonitor({ packets: mark, bytes: mark, age: mark });
+  monitor.join(monitor.open(0), 1, 1, 0);
+  return monitor;
+}
+
+test('a mint over the rate is told when to retry, and mints nothing', async () => {
+  const people = await openPeople();
+  await people.call('PATCH', '', 200, { rate: 1, burst: 1 });
+  expect((await people.post({ identity: 'x' })).status).toBe(200);
+  const refused = await people.post({ identity: 'x' });
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1']);
+  expect((await people.post({})).status).toBe(400);
+  people.clock.advance(second);
+  expect((await people.post({ identity: 'x' })).status).toBe(200);
+  await people.service.stop();
+});
+
+test('a request that stops in mid-body mints nothing and leaves the service unharmed', async () => {
+  const people = await openPeople();
+  const [host, port] = people.service.http.split(':');
+  await new Promise<void>((resolve) => {
+    const outgoing = request({
+      host,
+      port,
+      method: 'POST',
+      path: '/api/frontend/identities',
+      headers: {
+        authorization: people.keys.Backend,
+        'content-type': 'application/json',
+        'content-length': '100',
+      },
+    });
+    outgoing.once('error', () => resolve());
+    outgoing.write('{"identity"', () => outgoing.destroy(new Error('gone')));
+  });
+  expect((await people.post({ identity: 'x' })).status).toBe(200);
+  await people.service.stop();
+});

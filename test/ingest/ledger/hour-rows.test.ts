@@ -1,0 +1,64 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { HourRows, type SentSubject, sendersPerHour } from '../../../src/ingest/ledger/hour-rows.ts';
+import type { LedgerSubject } from '../../../src/storage/lmdb/ledger.ts';
+
+const subject: SentSubject = {
+  environment: null,
+  transport: 'http',
+  route: 'telemetry',
+  outcome: 'refused',
+  status: 404,
+  code: 'unknown_environment',
+  userAgent: undefined,
+};
+
+function agentOf({ subject: text }: { subject: string }): unknown {
+  return JSON.parse(text)[6];
+}
+
+test('senders over the limit are merged into one', () => {
+  const rows = new HourRows(1, 2, []);
+  const agents = Array.from({ length: 1000 }, (_, index) => rows.row({ ...subject, userAgent: `a${index}` }));
+  expect(new Set(agents.map(agentOf)).size).toBe(sendersPerHour + 1);
+  expect(agentOf(agents.at(-1)!)).toBe('__other__');
+  expect(agentOf(rows.row({ ...subject, userAgent: 'a0', status: 403 }))).toBe('a0');
+  expect(rows.size).toBe(sendersPerHour + 2);
+});
+
+test('stored senders survive a restart', () => {
+  const stored = Array.from({ length: sendersPerHour }, (_, index): LedgerSubject => {
+    return { ...subject, userAgent: `a${index}`, instance: null };
+  });
+  const rows = new HourRows(1, 2, stored);
+  expect(agentOf(rows.row({ ...subject, userAgent: 'new' }))).toBe('__other__');
+  expect(agentOf(rows.row({ ...subject, userAgent: 'a7' }))).toBe('a7');
+});
+
+test('the rows of an hour are bounded, whatever the reasons', () => {
+  const rows = new HourRows(1, 2, []);
+  for (let at = 0; at < 20_000; at++) {
+    rows.row({ ...subject, userAgent: `a${at % 50}`, code: `code_${at % 100}` });
+  }
+  expect(rows.size).toBeLessThanOrEqual(1100);
+});
+
+test('the row of an accepted message is the same as the one found by its subject', () => {
+  const rows = new HourRows(1, 2, []);
+  const maybe = (texts: fc.Arbitrary<string>) => fc.option(texts, { nil: undefined });
+  const sender = fc.record({
+    environment: fc.option(fc.nat(3)),
+    route: fc.constantFrom('telemetry', 'usage', 'metrics'),
+    transport: fc.constantFrom('http', 'grpc'),
+    userAgent: maybe(fc.oneof(fc.string({ maxLength: 600 }), fc.constantFrom('', 'undefined', 'a', '1 a'))),
+    instance: maybe(fc.oneof(fc.string({ maxLength: 5 }), fc.constantFrom('', 'undefined', 'a', '1 a'))),
+  } as const);
+  fc.assert(
+    fc.property(sender, (from) => {
+      const status = from.route === 'telemetry' ? 202 : 200;
+      const row = rows.row({ ...from, outcome: 'accepted', status, code: null });
+      expect(rows.acceptedRow(from)).toBe(row);
+      expect(rows.acceptedRow(from)).toBe(row);
+    }),
+  );
+});

@@ -1,0 +1,92 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { routesFrom } from '../../../src/http/endpoint.ts';
+import { createRouter } from '../../../src/http/router.ts';
+import { LargeBodies } from '../../../src/ingest/admission/large-bodies.ts';
+import { RateLimits } from '../../../src/ingest/admission/rate-limits.ts';
+import { Ledger } from '../../../src/ingest/ledger/ledger.ts';
+import { openReportKinds, type ReportDeps } from '../../../src/ingest/reports/kinds.ts';
+import { type MetricsHostDeps, metricsHost } from '../../../src/serve/metrics-host.ts';
+import { LedgerTallies } from '../../../src/storage/commit/ledger-tallies.ts';
+import { QueueMonitor } from '../../../src/storage/commit/queue-monitor.ts';
+import { openUsageStore } from '../../../src/storage/lmdb/usage.ts';
+import { openFixture, testHealth } from '../../accounts/fixture.ts';
+import { requestOf } from '../../auth/fixture.ts';
+import { temporaryDirectory } from '../../support/temporary.ts';
+
+const marks = { high: 100, low: 1 };
+const telemetry = '/api/frontend/telemetry';
+const identities = '/api/frontend/identities';
+const json = { 'content-type': 'application/json' };
+const web = { 'content-type': 'application/grpc-web' };
+const report = { appKey: 'nobody', environment: 'Production', time: '2026-01-31T12:00:00Z', stats: [] };
+
+/** The routes that count, with only what a refusal needs; they must accept nothing. */
+async function openHost() {
+  const store = openUsageStore(temporaryDirectory());
+  onTestFinished(() => store.lmdb.close());
+  const { directory, clock } = await openFixture();
+  const tallies = new LedgerTallies();
+  const ledger = new Ledger({ store, clock, laneOf: () => ({ ledger: tallies }) });
+  const health = testHealth();
+  const monitor = new QueueMonitor({ packets: marks, bytes: marks, age: marks });
+  const parts = {
+    clock,
+    keys: directory,
+    ledger,
+    health,
+    usage: { refusal: () => undefined },
+    collect: () => {},
+    bodies: new LargeBodies(1e9),
+    monitor,
+    rates: new RateLimits(0, 0),
+    maxBody: 200,
+    maxReport: 200,
+  };
+  const reportKinds = openReportKinds(parts as unknown as ReportDeps);
+  const snippet = { script: '', declarations: '' };
+  const routed = {
+    ...parts,
+    snippet,
+    reportKinds,
+    onError: (error: unknown) => expect.unreachable(String(error)),
+  };
+  const dispatch = createRouter(routesFrom(metricsHost(parts), routed as unknown as MetricsHostDeps));
+  return { ledger, tallies, health, dispatch };
+}
+
+test.each([
+  ['too large', telemetry, json, ' '.repeat(300), 'body_too_large'],
+  ['not JSON', telemetry, json, '{', 'invalid_json'],
+  ['with an unknown key', telemetry, json, '{"k":"nobody","e":"Production"}', 'unknown_key'],
+  ['without a key', telemetry, json, '{"e":"Production"}', 'invalid_body'],
+  ['too large', '/api/usage/stats', json, ' '.repeat(300), 'body_too_large'],
+  ['not gzip', '/api/usage/stats', { ...json, 'content-encoding': 'gzip' }, '{}', 'invalid_content_encoding'],
+  ['with an unknown key', '/api/usage/stats', json, JSON.stringify(report), 'unknown_key'],
+  ['with an unknown key', '/api/metrics', json, JSON.stringify(report), 'unknown_key'],
+  ['not framed', '/Usage.Usage/SendStats', web, 'xx', 'invalid_protobuf'],
+  ['of another type', '/Usage.Usage/SendStats', json, '', 'unsupported_media_type'],
+  ['with an unknown key', identities, { ...json, authorization: 'nobody' }, '{}', 'unknown_backend_key'],
+])(
+  'a request that is %s on %s is counted, although no application can see it',
+  async (_, path, headers, body, code) => {
+    const { dispatch, ledger, tallies } = await openHost();
+    const answers = [1, 2].map(() => dispatch(requestOf(path, { method: 'POST', headers, body })));
+    await Promise.all(answers);
+    expect([...ledger.unattributed]).toEqual([[code, 2]]);
+    expect(ledger.strangers.latest).toMatchObject([{ code, count: 2 }]);
+    expect(tallies.size).toBe(0);
+  },
+);
+
+test.each([telemetry, '/api/usage/stats', '/api/metrics', '/Metrics.Metrics/SendMetrics', identities])(
+  'requests that %s refuses unread are counted, although no application can see them',
+  async (path) => {
+    const { dispatch, ledger, tallies, health } = await openHost();
+    health.ready = false;
+    const headers = path.startsWith('/api/') ? json : web;
+    await dispatch(requestOf(path, { method: 'POST', headers, body: JSON.stringify(report) }));
+    expect([...ledger.unattributed]).toEqual([['store_unavailable', 1]]);
+    expect(ledger.strangers.latest).toEqual([]);
+    expect(tallies.size).toBe(0);
+  },
+);

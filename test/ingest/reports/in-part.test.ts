@@ -1,0 +1,115 @@
+import { describe, expect, test } from 'vitest';
+import { bytesField, joinFields, numberField } from '../../../src/grpc/proto-writer.ts';
+import { decodeMetrics } from '../../../src/ingest/reports/json-metrics.ts';
+import { decodeUsage } from '../../../src/ingest/reports/json-usage.ts';
+import { decodeMetricsReport } from '../../../src/ingest/reports/proto-metrics.ts';
+import { decodeUsageReport } from '../../../src/ingest/reports/proto-usage.ts';
+import type { MetricsReport, UsageReport } from '../../../src/ingest/reports/report.ts';
+import { metricsInPart, usageInPart } from '../../fixtures/reports/in-part.ts';
+import { bytes, doubleField, headFields } from '../../support/proto-fields.ts';
+
+const head = '"appKey":"key","environment":"Production","time":"2026-01-31T12:00:00Z"';
+
+const countsOf = ({ variants }: UsageReport) =>
+  variants.map(({ feature, variant, checks, used, viewed }) => [feature, variant, checks, used, viewed]);
+const valuesOf = ({ values }: MetricsReport) =>
+  values.map(({ metric, feature = '', variant = '', value }) => [metric, feature, variant, value]);
+
+describe('a JSON report whose values are not all valid counts the rest', () => {
+  test.each(usageInPart)('usage with $name', ({ fields, statCount, notes, counts, hashes = [] }) => {
+    const report = decodeUsage(`{${head},${fields}}`);
+    expect(countsOf(report)).toEqual(counts);
+    expect(report).toMatchObject({ statCount, notes, environmentHashes: hashes });
+  });
+
+  test.each(metricsInPart)('metrics with $name', ({ fields, statCount, notes, values }) => {
+    const report = decodeMetrics(`{${head},${fields}}`);
+    expect(valuesOf(report)).toEqual(values);
+    expect(report).toMatchObject({ statCount, notes });
+  });
+});
+
+const minusOne = bytes(...Array<number>(9).fill(0xff), 0x01);
+const negative = (field: number) => Buffer.concat([bytes(field * 8), minusOne]);
+const named = (field: number, name: string, ...fields: Uint8Array[]) =>
+  bytesField(field, joinFields(bytesField(1, name), ...fields));
+const badNumbers = [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+
+describe('a protobuf report whose values are not all valid counts the rest', () => {
+  const near = named(4, 'near', named(11, 'on', bytesField(2, numberField(1, 1))));
+  const nearCounts = ['near', 'on', 1, 0, 0];
+  const usage = (...fields: Uint8Array[]) => decodeUsageReport(joinFields(headFields, ...fields, near));
+
+  test.each([1, 3, 4])('usage with a negative count in field %i of a variant', (field) => {
+    const bad = named(11, 'bad', bytesField(2, joinFields(numberField(1, 5), negative(field))));
+    const report = usage(named(4, 'a', bad, numberField(2, 9)));
+    expect({ counts: countsOf(report), notes: report.notes }).toEqual({
+      counts: [nearCounts],
+      notes: ['value_dropped'],
+    });
+  });
+
+  test.each([
+    [2, [['a', 'disabled', 7, 0, 0]]],
+    [3, [['a', 'enabled', 5, 0, 0]]],
+    [8, [['a', 'disabled', 7, 0, 0]]],
+  ])('usage with a negative count in field %i of an entry', (field, counts) => {
+    const report = usage(named(4, 'a', numberField(2, 5), numberField(3, 7), negative(field)));
+    expect({ counts: countsOf(report), notes: report.notes }).toEqual({
+      counts: [...counts, nearCounts],
+      notes: ['value_dropped'],
+    });
+  });
+
+  test('usage with negative counts that are not read', () => {
+    const ignored = [4, 5, 6, 7, 9].map(negative);
+    const request = named(11, 'on', bytesField(2, joinFields(numberField(1, 3), negative(2))));
+    const report = usage(named(4, 'a', ...ignored, request), ...[5, 10, 11].map(negative));
+    expect({ counts: countsOf(report), notes: report.notes }).toEqual({
+      counts: [['a', 'on', 3, 0, 0], nearCounts],
+      notes: [],
+    });
+  });
+
+  test('usage of a process that started in no year', () => {
+    const report = usage(bytesField(7, numberField(2, 1_000_000_000)));
+    expect(report).toMatchObject({ processStartTime: undefined, notes: ['value_dropped'] });
+    expect(countsOf(report)).toEqual([nearCounts]);
+  });
+
+  test.each(badNumbers)('metrics with the value %d', (value) => {
+    const bad = (field: number, shift = 0) =>
+      bytesField(field, joinFields(bytesField(1 + shift, 'bad'), doubleField(5 + shift, value)));
+    const sum = named(
+      4,
+      'sum',
+      named(7, 'x', doubleField(2, 1)),
+      named(7, 'bad', doubleField(2, value)),
+      named(7, 'y', doubleField(2, 2)),
+    );
+    const side = named(4, 'side', bytesField(4, 'f'), doubleField(5, 3), doubleField(6, value));
+    const report = decodeMetricsReport(joinFields(headFields, bad(4), bad(5), bad(6, 1), sum, side));
+    expect({ values: valuesOf(report), notes: report.notes }).toEqual({
+      values: [
+        ['sum', '', '', 3],
+        ['side', 'f', 'enabled', 3],
+      ],
+      notes: ['value_dropped'],
+    });
+  });
+
+  test('an observation at no time is of the time of its report', () => {
+    const time = bytesField(1, numberField(2, 1_000_000_000));
+    const observed = bytesField(6, joinFields(time, bytesField(2, 'a'), doubleField(6, 1)));
+    const report = decodeMetricsReport(joinFields(headFields, observed));
+    expect(report).toMatchObject({ values: [{ value: 1, time: report.time }], notes: ['value_dropped'] });
+  });
+});
+
+test('a metric without a value is told from one whose value is not valid', () => {
+  const notes = (entries: string) => decodeMetrics(`{${head},"stats":[${entries}]}`).notes;
+  expect(notes('{"metric":"a"}')).toEqual(['value_missing']);
+  expect(notes('{"metric":"a","value":null},{"metric":"a","value":[]}')).toEqual(['value_missing']);
+  expect(notes('{"metric":"a","value":"1"}')).toEqual(['value_dropped']);
+  expect(notes('{"metric":"a","value":"1"},{"metric":"b"}')).toEqual(['value_dropped', 'value_missing']);
+});

@@ -1,0 +1,130 @@
+import { describe, expect, test } from 'vitest';
+import { ApiError } from '../../../src/contract/errors.ts';
+import { operations } from '../../../src/ingest/grpc/operations.ts';
+import type { ReportTransport } from '../../../src/ingest/reports/intake.ts';
+import { RecordingReports } from '../../support/recording-reports.ts';
+import { encode, metricsReport, usageReport } from '../../support/report-messages.ts';
+
+const concerned = { appKey: 'a-key', environment: 'Production', instanceName: 'web-1' };
+
+const kinds = [
+  { operation: operations[0]!, route: 'usage', message: encode('Usage.FeatureStat', usageReport) },
+  { operation: operations[1]!, route: 'metrics', message: encode('Metrics.MetricStat', metricsReport) },
+];
+
+/** A report on its way in, and how it is sent. */
+interface Sent {
+  readonly body: Buffer | (() => Promise<Buffer>) | (() => never);
+  readonly idempotencyKey?: string;
+  readonly check?: () => void;
+}
+
+const transport: ReportTransport<Sent, number | ApiError> = {
+  transport: 'grpc',
+  address: () => '192.0.2.1',
+  userAgent: () => 'sdk/1',
+  idempotencyKey: ({ idempotencyKey }) => idempotencyKey,
+  read: ({ body }) => (typeof body === 'function' ? body() : body),
+  check: ({ check }) => check?.(),
+  beginning: ({ body }) => (typeof body === 'function' ? undefined : body),
+  accept: (statCount) => statCount,
+  refuse: (refusal) => refusal,
+};
+
+/** A field that no report has, of a length that takes three bytes. */
+function unknownField(length: number): Buffer {
+  const content = length - 5;
+  const field = [0xfa, 0x01, (content & 0x7f) | 0x80, ((content >> 7) & 0x7f) | 0x80, content >> 14];
+  return Buffer.concat([Buffer.from(field), Buffer.alloc(content)]);
+}
+
+describe.each(kinds)('a report by $operation.service', ({ operation, route, message }) => {
+  const sender = { transport: 'grpc', userAgent: 'sdk/1' };
+  const refuse = (code: 'backpressure' | 'body_too_large' | 'deadline_exceeded') => () => {
+    throw new ApiError(code, 'no');
+  };
+  const take = async (reports: RecordingReports, sent: Partial<Sent> = {}) =>
+    operation.open(reports, transport).receive({ body: message, ...sent });
+
+  /** Sends a report that must be refused; gives what it was told to. */
+  async function refused(code: string, sent: Partial<Sent>, reports = new RecordingReports()) {
+    expect(await take(reports, sent)).toMatchObject({ code });
+    expect(reports.reports).toEqual([]);
+    return reports;
+  }
+
+  test('of more than 64 KiB is decoded in another thread', async () => {
+    const padded = (length: number) => Buffer.concat([message, unknownField(length - message.length)]);
+    const reports = new RecordingReports();
+    expect(await take(reports, { body: padded(65_536) })).toBe(route === 'usage' ? 2 : 1);
+    expect(reports.decoded).toHaveLength(0);
+    expect(await take(reports, { body: padded(65_537) })).toBe(route === 'usage' ? 2 : 1);
+    expect(reports.decoded).toHaveLength(1);
+    expect(reports.reports[1]).toMatchObject({ report: concerned });
+  });
+
+  test('that is taken is not refused', async () => {
+    const reports = new RecordingReports();
+    expect(await take(reports, { idempotencyKey: 'once' })).toBe(route === 'usage' ? 2 : 1);
+    expect(reports.reports).toMatchObject([{ report: concerned, sender: { idempotencyKey: 'once' } }]);
+    expect(reports.told).toEqual([]);
+  });
+
+  test.each([
+    ['deadline_exceeded', { check: refuse('deadline_exceeded') }],
+    ['invalid_idempotency_key', { idempotencyKey: '' }],
+    ['deadline_exceeded', { body: async () => message, check: refuse('deadline_exceeded') }],
+  ])('that is refused with %s once it is here is put down to its sender', async (code, sent) => {
+    const { told } = await refused(code, sent);
+    expect(told).toMatchObject([{ code, route, sender, claimed: concerned }]);
+  });
+
+  test('that cannot be counted is attributed to its sender, once', async () => {
+    const reports = new RecordingReports();
+    reports.refusal = new ApiError('rate_limited', 'no', 1);
+    await refused('rate_limited', {}, reports);
+    expect(reports.told).toMatchObject([{ code: 'rate_limited', claimed: concerned }]);
+  });
+
+  test('that is refused unread is attributed to its sender, if the sender is known', async () => {
+    const reports = new RecordingReports();
+    reports.closed = new ApiError('backpressure', 'full', 1);
+    await refused('backpressure', {}, reports);
+    await refused('backpressure', { body: refuse('body_too_large') }, reports);
+    reports.closed = undefined;
+    await refused('body_too_large', { body: refuse('body_too_large') }, reports);
+    expect(reports.told).toMatchObject([
+      { code: 'backpressure', claimed: concerned },
+      { code: 'backpressure', claimed: {} },
+      { code: 'body_too_large', claimed: {} },
+    ]);
+  });
+
+  test('that its transport refuses is attributed to its sender', () => {
+    const reports = new RecordingReports();
+    operation
+      .open(reports, transport)
+      .refused({ body: message.subarray(0, 30) }, new ApiError('backpressure', 'no'));
+    expect(reports.told).toMatchObject([
+      { code: 'backpressure', route, sender, claimed: { appKey: 'a-key' } },
+    ]);
+  });
+
+  test('that is cut off anywhere is attributed to its sender as far as it names one', async () => {
+    for (let length = 0; length < message.length; length += 1) {
+      const reports = new RecordingReports();
+      await take(reports, { body: message.subarray(0, length) });
+      for (const { claimed } of reports.told) {
+        expect(concerned).toMatchObject(claimed);
+        if (length > 20) expect(claimed).toMatchObject({ appKey: 'a-key', environment: 'Production' });
+      }
+    }
+  });
+
+  test('that fails is not a refusal', async () => {
+    const reports = new RecordingReports();
+    reports.refusal = new Error('broken');
+    await expect(take(reports)).rejects.toThrow('broken');
+    expect(reports.told).toEqual([]);
+  });
+});

@@ -1,0 +1,96 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { decodeMetrics } from '../../../src/ingest/reports/json-metrics.ts';
+import { decodeUsage } from '../../../src/ingest/reports/json-usage.ts';
+
+const head = '"appKey":"key","environment":"Production","time":"2026-01-31T12:00:00.5+00:00"';
+const time = Date.UTC(2026, 0, 31, 12) + 500;
+
+test('the head of a report is read', () => {
+  const optional = '"instanceName":"web-1","processStartTime":"2026-01-31T11:00:00Z"';
+  expect(decodeUsage(`{${head},${optional},"stats":[]}`)).toEqual({
+    appKey: 'key',
+    environment: 'Production',
+    time,
+    instanceName: 'web-1',
+    processStartTime: Date.UTC(2026, 0, 31, 11),
+    notes: [],
+    statCount: 0,
+    variants: [],
+    users: [],
+    environmentHashes: [],
+  });
+});
+
+test.each([
+  ['empty', '""', undefined, []],
+  ['null', 'null', undefined, []],
+  ['a number', '7', '7', []],
+  ['what can be no name', '"a\\nb"', undefined, ['name_dropped']],
+  ['too long for a name', `"${'n'.repeat(257)}"`, undefined, ['name_dropped']],
+])('an instance name that is %s is read', (_, sent, instanceName, notes) => {
+  expect(decodeUsage(`{${head},"stats":[],"instanceName":${sent}}`)).toMatchObject({ instanceName, notes });
+});
+
+test('an environment may be a number', () => {
+  const report = decodeUsage(
+    '{"appKey":"key","environment":12,"time":"2026-01-31T12:00:00+0000","stats":[]}',
+  );
+  expect(report).toMatchObject({ environment: '12', time: Date.UTC(2026, 0, 31, 12) });
+});
+
+test('hashes keep all their digits, wherever they are', () => {
+  const report =
+    decodeUsage(`{${head},"uniqueUserHashes":[18446744073709551616,-9007199254740993,5,"007",7],"stats":[
+    {"feature":"a"},
+    {"feature":"b","uniqueUserHashes":[9007199254740993,1],"uniqueViewedUserHashes":[9007199254740992,1]}]}`);
+  expect(report.environmentHashes).toEqual(['18446744073709551616', '-9007199254740993', '5', '7']);
+  expect(report.users).toEqual([{ feature: 'b', hashes: ['9007199254740993', '1', '9007199254740992'] }]);
+});
+
+test('hashes are the integers that were written, whatever their size', () => {
+  fc.assert(
+    fc.property(fc.uniqueArray(fc.bigInt({ min: -(10n ** 80n), max: 10n ** 80n })), (hashes) => {
+      const report = decodeUsage(`{${head},"stats":[],"uniqueUserHashes":[${hashes.join(',')}]}`);
+      expect(report.environmentHashes).toEqual(hashes.map(String));
+    }),
+  );
+});
+
+test('a large hash changes nothing else: a number stays a number, a string a string', () => {
+  const large = '"uniqueUserHashes":[123456789012345678901]';
+  const report = decodeUsage(
+    `{${head},${large},"stats":[{"feature":"12345678901234567890","enabledCount":1}]}`,
+  );
+  expect(report.variants).toMatchObject([{ feature: '12345678901234567890', variant: 'enabled', checks: 1 }]);
+  expect(() => decodeUsage(`{${head},${large},"stats":12345678901234567890}`)).toThrow(/stats/);
+});
+
+test('an observation has its own time, everything else the time of the report', () => {
+  const report =
+    decodeMetrics(`{${head},"stats":[{"metric":"a","value":1}],"counters":[{"metric":"b","value":2}],
+    "observations":[{"metric":"c","value":3,"time":"2026-01-31T11:59:00Z"},{"metric":"d","value":4}]}`);
+  expect(report.statCount).toBe(1);
+  expect(report.values.map((value) => [value.metric, value.value, value.time])).toEqual([
+    ['a', 1, time],
+    ['b', 2, time],
+    ['c', 3, Date.UTC(2026, 0, 31, 11, 59)],
+    ['d', 4, time],
+  ]);
+});
+
+test('an entry without a value is noted, even if the rest counts', () => {
+  const notes = (entries: string) => decodeMetrics(`{${head},${entries}}`).notes;
+  expect(notes('"stats":[{"metric":"a","value":0},{"metric":"b","enabledCount":0}]')).toEqual([]);
+  expect(notes('"stats":[{"metric":"a","value":1},{"metric":"b"}]')).toEqual(['value_missing']);
+  expect(notes('"observations":[{"metric":"a","feature":"f","variantValues":[]}]')).toEqual([
+    'value_missing',
+  ]);
+});
+
+test('a report that names nothing to count is refused: a name may be misspelt', () => {
+  expect(() => decodeUsage(`{${head},"stat":[]}`)).toThrow(/stats/);
+  expect(() => decodeMetrics(`{${head},"counter":[]}`)).toThrow(
+    'at least one of stats, counters, observations',
+  );
+});

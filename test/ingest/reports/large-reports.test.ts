@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { cleanUp, createApplication, createKey, token, usage } from '../../support/binary.ts';
+import { readRefusals } from '../../support/ledger-report.ts';
+import { openTransports, type ReportBody, type ReportTransport } from '../../support/report-transports.ts';
+import { type LocalService, startLocal } from '../../support/service.ts';
+
+/** What `--max-report` is unless it is set. */
+const maxReport = 4 * 1024 * 1024;
+
+let service: LocalService;
+let access: string;
+let transports: readonly ReportTransport[];
+
+beforeAll(async () => {
+  service = await startLocal();
+  access = await token(service.http, service.credentials);
+  transports = openTransports(service);
+});
+afterAll(async () => {
+  for (const transport of transports) transport.close();
+  await service.stop();
+  cleanUp();
+});
+
+/** Hashes as senders make them of their users: any 32 bits, so about ten bytes each in JSON and in protobuf. */
+function hashes(count: number, from = 0): number[] {
+  return Array.from({ length: count }, (_, n) => Math.imul(from + n + 1, 0x9e3779b1));
+}
+
+const statsOf = (features: number, users: number) =>
+  Array.from({ length: features }, (_, n) => ({
+    feature: `feature-${n}`,
+    enabledCount: users,
+    uniqueUserHashes: hashes(users, n * users),
+  }));
+
+async function openShop() {
+  const id = await createApplication(service.http, access, { name: 'large', rate: 0 });
+  const { key } = await createKey(service.http, access, id, 'Backend');
+  const report = (stats: object[]): ReportBody => ({
+    appKey: key,
+    environment: 'Production',
+    time: new Date().toISOString(),
+    stats,
+  });
+  return { id, report };
+}
+
+describe.each(['JSON', 'gRPC', 'gRPC-Web'])('by %s', (name) => {
+  const transport = () => transports.find((each) => each.name === name)!;
+
+  test.each([
+    ['4 492 users of one feature', 1, 4_492],
+    ['20 users each of 391 features', 391, 20],
+  ])('a report of %s is taken, and so are all of them', async (_, features, users) => {
+    const { id, report } = await openShop();
+    expect(await transport().usage(report(statsOf(features, users)))).toBe(features);
+    const day = 86_400_000;
+    const today = Math.floor(Date.now() / day) * day;
+    const { features: counted } = await usage(service.http, access, id, {
+      environment: 'Production',
+      from: new Date(today - day),
+      to: new Date(today + 2 * day),
+      step: 'day',
+    });
+    expect(counted).toHaveLength(features);
+    for (const { checks, uniqueUsers } of counted) {
+      expect(checks).toBe(users);
+      expect(Math.abs(uniqueUsers / users - 1)).toBeLessThan(0.02);
+    }
+  });
+
+  test('a report over the limit is refused, and the ledger of its application says so', async () => {
+    const { id, report } = await openShop();
+    const body = { ...report([]), appVersion: 'x'.repeat(maxReport) };
+    await expect(transport().usage(body)).rejects.toThrow('bytes at most');
+    if (name !== 'gRPC') return; // Of the others the body is not read, so the sender is unknown.
+    const { entries } = await readRefusals(service.http, access, id, 1);
+    expect(entries).toMatchObject([{ status: 413, code: 'body_too_large' }]);
+  });
+});

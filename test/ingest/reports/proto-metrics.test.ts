@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest';
+import { bytesField, joinFields } from '../../../src/grpc/proto-writer.ts';
+import { decodeMetricsReport } from '../../../src/ingest/reports/proto-metrics.ts';
+import { bytes, codeOf, doubleField, headFields } from '../../support/proto-fields.ts';
+
+describe('a metrics message', () => {
+  const variantValues = (field: number, ...values: number[]) =>
+    values.map((value, at) => bytesField(field, joinFields(bytesField(1, `v${at}`), doubleField(2, value))));
+  const metricOf = (list: number, ...fields: Uint8Array[]) =>
+    decodeMetricsReport(joinFields(headFields, bytesField(list, joinFields(...fields))));
+
+  it.each([
+    ['a stat', 4, [5], [5]],
+    ['a stat', 4, [1, 2, 4], [7]],
+    ['a counter', 5, [1, 2, 4], [7]],
+    ['an observation', 6, [5], [5]],
+    ['an observation', 6, [1, 2, 4], [1, 2, 4]],
+  ])(
+    'has of %s in field %i without a feature, of %j for its variants, the values %j',
+    (_, list, sent, values) => {
+      const shift = list === 6 ? 1 : 0;
+      const report = metricOf(list, bytesField(1 + shift, 'sales'), ...variantValues(7 + shift, ...sent));
+      expect(report.values.map(({ value }) => value)).toEqual(values);
+      expect(report.notes).toEqual([]);
+    },
+  );
+
+  it('has no value for a stat that has none, and says so; an observation of zero is one', () => {
+    expect(metricOf(4, bytesField(1, 'sales'))).toMatchObject({ values: [], notes: ['value_missing'] });
+    expect(metricOf(5, bytesField(1, 'sales'))).toMatchObject({ values: [], notes: ['value_missing'] });
+    const observed = { values: [{ metric: 'sales', value: 0 }], notes: [] };
+    expect(metricOf(6, bytesField(2, 'sales'))).toMatchObject(observed);
+  });
+
+  it('is refused when a counter has a time, for it has no field 0', () => {
+    const entry = bytesField(5, joinFields(bytesField(1, 'sales'), bytes(0x02, 0x00)));
+    expect(codeOf(() => decodeMetricsReport(joinFields(headFields, entry)))).toBe('invalid_protobuf');
+  });
+});

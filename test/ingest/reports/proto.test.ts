@@ -1,0 +1,268 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { ApiError } from '../../../src/contract/errors.ts';
+import { isName } from '../../../src/contract/names.ts';
+import { bytesField, joinFields, numberField } from '../../../src/grpc/proto-writer.ts';
+import { decodeMetrics } from '../../../src/ingest/reports/json-metrics.ts';
+import { decodeUsage } from '../../../src/ingest/reports/json-usage.ts';
+import { decodeMetricsReport } from '../../../src/ingest/reports/proto-metrics.ts';
+import { decodeUsageReport } from '../../../src/ingest/reports/proto-usage.ts';
+import { bytes, codeOf, headFields } from '../../support/proto-fields.ts';
+import { encode, metricsReport, usageReport } from '../../support/report-messages.ts';
+
+const name = fc
+  .string({ unit: 'binary', minLength: 1, maxLength: 20 })
+  .filter((text) => isName(text) && text !== '__proto__');
+const count = fc.nat(2_147_483_647);
+const hashes = fc.array(fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 }), { maxLength: 5 });
+const finite = fc.double({ noNaN: true, noDefaultInfinity: true });
+const time = fc
+  .tuple(
+    fc.date({ min: new Date('0001-01-02T00:00:00Z'), max: new Date('9999-12-30'), noInvalidDate: true }),
+    fc.nat(999_999_999),
+  )
+  .map(([date, nanos]) => `${date.toISOString().slice(0, 19)}.${String(nanos).padStart(9, '0')}Z`);
+
+const head = { appKey: name, environment: name, time };
+const stat = fc.record(
+  {
+    feature: name,
+    enabledCount: count,
+    disabledCount: count,
+    usedCount: count,
+    uniqueContextIdentifierEnabledCount: count,
+    uniqueUsersUsedCount: count,
+    uniqueUserHashes: hashes,
+    uniqueViewedUserHashes: hashes,
+    variantStats: named(
+      fc.record(
+        { checkCount: count, requestCount: count, usedCount: count, viewedCount: count },
+        { requiredKeys: [] },
+      ),
+    ),
+  },
+  { requiredKeys: ['feature'] },
+);
+const usage = fc.record(
+  {
+    ...head,
+    instanceName: name,
+    processStartTime: time,
+    appVersion: fc.string(),
+    totalUniqueUsers: count,
+    uniqueUserHashes: hashes,
+    stats: fc.array(stat, { maxLength: 4 }),
+  },
+  { requiredKeys: ['appKey', 'environment', 'time', 'stats'] },
+);
+/** Zero is not sent by protobuf, and is none then: JSON can say it. */
+const someValue = finite.map((value) => value || 1);
+const metric = {
+  metric: name,
+  enabledCount: count.map((value) => value || 1),
+  disabledCount: count.map((value) => value || 1),
+  feature: name,
+  value: someValue,
+  valueDisabled: finite,
+  variantValues: named(finite.map((value) => value / 4)),
+};
+const counters = fc.array(fc.record(metric, { requiredKeys: ['metric'] }), { maxLength: 3 });
+const metrics = fc.record(
+  {
+    ...head,
+    instanceName: name,
+    stats: counters,
+    counters,
+    observations: fc.array(fc.record({ ...metric, time }, { requiredKeys: ['metric', 'value'] }), {
+      maxLength: 3,
+    }),
+  },
+  { requiredKeys: ['appKey', 'environment', 'time', 'stats'] },
+);
+
+function named<T>(value: fc.Arbitrary<T>): fc.Arbitrary<Record<string, T>> {
+  return fc.dictionary(name, value, { noNullPrototype: true, maxKeys: 4 });
+}
+
+/** JSON knows no minus zero. */
+const asJson = (value: unknown) => JSON.parse(JSON.stringify(value)) as unknown;
+
+const kinds = [
+  { kind: 'usage', message: 'Usage.FeatureStat', sample: usageReport, decode: decodeUsageReport },
+  { kind: 'metrics', message: 'Metrics.MetricStat', sample: metricsReport, decode: decodeMetricsReport },
+] as const;
+
+describe('a report in protobuf', () => {
+  it('says of usage what the same report says in JSON', () => {
+    fc.assert(
+      fc.property(usage.map(asJson), (report) => {
+        const decoded = decodeUsageReport(encode('Usage.FeatureStat', report));
+        expect(decoded).toEqual(decodeUsage(JSON.stringify(report)));
+      }),
+    );
+  });
+
+  it('says of metrics what the same report says in JSON', () => {
+    fc.assert(
+      fc.property(metrics.map(asJson), (report) => {
+        const decoded = decodeMetricsReport(encode('Metrics.MetricStat', report));
+        expect(decoded).toEqual(decodeMetrics(JSON.stringify(report)));
+      }),
+    );
+  });
+
+  it.each([
+    [
+      'usage',
+      decodeUsageReport(encode('Usage.FeatureStat', usageReport)),
+      decodeUsage(JSON.stringify(usageReport)),
+    ],
+    [
+      'metrics',
+      decodeMetricsReport(encode('Metrics.MetricStat', metricsReport)),
+      decodeMetrics(JSON.stringify(metricsReport)),
+    ],
+  ])('is read whole: %s', (_, decoded, expected) => {
+    expect(decoded).toEqual(expected);
+  });
+});
+
+describe.each(kinds)('a $kind message', ({ kind, message, sample, decode }) => {
+  const whole = encode(message, sample);
+
+  it('may have unknown fields of every layout, also between its own', () => {
+    const unknown = Buffer.concat([
+      bytes(0xa0, 0x06, 0xff, 0x01), // field 100: a varint
+      bytes(0xa1, 0x06, 1, 2, 3, 4, 5, 6, 7, 8),
+      bytes(0xa2, 0x06, 2, 0xff, 0xff),
+      bytes(0xa3, 0x06, 0xa3, 0x06, 0x08, 1, 0xa4, 0x06, 0xa4, 0x06), // a group within a group
+      bytes(0xa5, 0x06, 1, 2, 3, 4),
+    ]);
+    expect(decode(Buffer.concat([unknown, whole, unknown]))).toEqual(decode(whole));
+  });
+
+  it('is read or refused with 400, whatever its bytes are', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 200 }), (random) => {
+        readOrRefuse(decode, random);
+        readOrRefuse(decode, Buffer.concat([headFields, random]));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('is read or refused with 400, however it was damaged', () => {
+    const damage = fc.array(fc.tuple(fc.nat(whole.length - 1), fc.nat(255)), { minLength: 1, maxLength: 3 });
+    fc.assert(
+      fc.property(damage, fc.nat(whole.length), (changes, end) => {
+        const damaged = Buffer.from(whole);
+        for (const [at, byte] of changes) damaged[at] = byte;
+        readOrRefuse(decode, damaged);
+        readOrRefuse(decode, damaged.subarray(0, end));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it.each([
+    ['a field cut off', whole.subarray(0, whole.length - 1)],
+    ['a length over the end', bytes(0x0a, 0x05, 0x61)],
+    ['a length of 4 GiB', bytes(0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f)],
+    ['a length of 2^63', bytes(0x0a, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x01)],
+    ['a varint without end', bytes(0xa0, 0x06, ...Array<number>(11).fill(0xff))],
+    ['the field number 0', bytes(0x00, 0x00)],
+    ['a layout that does not exist', bytes(0xa6, 0x06)],
+    ['a text laid out as a number', bytes(0x08, 0x01)],
+    ['a time laid out as a number', bytes(0x18, 0x01)],
+    ['entries laid out as a number', bytes(0x20, 0x01)],
+    ['the end of a group that never began', bytes(0xa4, 0x06)],
+    ['a group without end', bytes(0xa3, 0x06)],
+    ['a group that ends as another', bytes(0xa3, 0x06, 0xac, 0x06)],
+    ['groups 10 000 deep', Buffer.concat(Array<Uint8Array>(10_000).fill(bytes(0xa3, 0x06)))],
+  ])('is refused with %s', (_, tail) => {
+    expect(codeOf(() => decode(Buffer.concat([headFields, tail])))).toBe('invalid_protobuf');
+  });
+
+  it.each([
+    [
+      'a text that is not UTF-8',
+      Buffer.concat([headFields, bytes(0x0a, 0x02, 0xc3, 0x28)]),
+      'invalid_encoding',
+    ],
+    ['an empty body', bytes(), 'invalid_time'],
+    ['no key', joinFields(bytesField(2, 'Production'), bytesField(3, '')), 'invalid_body'],
+    ['no environment', joinFields(bytesField(1, 'a-key'), bytesField(3, '')), 'invalid_name'],
+    [
+      'a time after the year 9999',
+      Buffer.concat([headFields, timeField(253_402_300_800, 0)]),
+      'invalid_time',
+    ],
+    ['a second of 1e9 nanoseconds', Buffer.concat([headFields, timeField(0, 1_000_000_000)]), 'invalid_time'],
+  ])('is refused with %s', (_, whole, code) => {
+    expect(codeOf(() => decode(whole))).toBe(code);
+  });
+
+  it('may have as many entries as it has room for', () => {
+    const entry = bytesField(4, bytesField(1, 'x'));
+    const entries = (length: number) => Buffer.concat([headFields, ...Array<Buffer>(length).fill(entry)]);
+    expect(decode(entries(20_000)).statCount).toBe(20_000);
+  });
+
+  it.each([
+    ['', undefined, []],
+    ['web-1', 'web-1', []],
+    ['a\nb', undefined, ['name_dropped']],
+  ])('has its instance name %j read', (sent, instanceName, notes) => {
+    const field = kind === 'usage' ? 6 : 7;
+    const message = joinFields(headFields, bytesField(field, sent));
+    expect(decode(message)).toMatchObject({ instanceName, notes });
+  });
+});
+
+describe('a usage message', () => {
+  const withStat = (...fields: Uint8Array[]) =>
+    decodeUsageReport(
+      joinFields(headFields, bytesField(4, joinFields(bytesField(1, 'checkout'), ...fields))),
+    );
+  const minusOne = bytes(...Array<number>(9).fill(0xff), 0x01);
+
+  it('may have names that objects have a meaning for; of two alike the later one counts', () => {
+    const variant = (checks: number) =>
+      bytesField(11, joinFields(bytesField(1, '__proto__'), bytesField(2, numberField(1, checks))));
+    expect(withStat(variant(1), variant(2)).variants).toEqual([
+      { feature: 'checkout', variant: '__proto__', checks: 2, used: 0, viewed: 0 },
+    ]);
+  });
+
+  it('may have as many variants as it has room for; of two alike the later one counts', () => {
+    const variant = (at: number, checks: number) =>
+      bytesField(11, joinFields(bytesField(1, `v${at}`), bytesField(2, numberField(1, checks))));
+    const all = Array.from({ length: 50_000 }, (_, at) => variant(at, 1));
+    const { variants } = withStat(Buffer.concat([...all, variant(7, 2)]));
+    expect(variants).toHaveLength(50_000);
+    expect(variants.filter(({ checks }) => checks === 2).map((each) => each.variant)).toEqual(['v7']);
+  });
+
+  it('may have its hashes one by one as well as packed', () => {
+    const single = Buffer.concat([bytes(0x50, 0x07, 0x50), minusOne]);
+    const packed = bytesField(10, Buffer.concat([bytes(8), minusOne]));
+    expect(withStat(single, packed).users).toEqual([{ feature: 'checkout', hashes: ['7', '-1', '8'] }]);
+  });
+
+  it('is refused with packed hashes whose last one reaches out of the list', () => {
+    expect(codeOf(() => withStat(bytes(0x52, 0x01, 0xff), bytes(0x50, 0x01)))).toBe('invalid_protobuf');
+  });
+});
+
+function timeField(seconds: number, nanos: number): Buffer {
+  return bytesField(3, joinFields(numberField(1, seconds), numberField(2, nanos)));
+}
+
+function readOrRefuse(decode: (bytes: Uint8Array) => unknown, message: Uint8Array): void {
+  try {
+    decode(message);
+  } catch (error) {
+    expect(error).toBeInstanceOf(ApiError);
+    expect((error as ApiError).status).toBe(400);
+  }
+}

@@ -1,0 +1,80 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { RowSum } from '../../../src/ingest/reports/row-sum.ts';
+
+type Row = readonly (string | number | undefined)[];
+
+function sumOf(rows: readonly Row[], kind = 1): string {
+  const sum = new RowSum();
+  for (const row of rows) {
+    sum.begin(kind);
+    for (const value of row) {
+      if (typeof value === 'number') sum.number(value);
+      else sum.name(value);
+    }
+    sum.end();
+  }
+  return sum.total.join();
+}
+
+const row = fc.tuple(fc.option(fc.string(), { nil: undefined }), fc.string(), fc.nat(), fc.double());
+
+describe('RowSum', () => {
+  it('is the same for the same rows in any order', () => {
+    const shuffled = fc
+      .array(row)
+      .chain((rows) => fc.tuple(fc.constant(rows), fc.shuffledSubarray(rows, { minLength: rows.length })));
+    fc.assert(
+      fc.property(shuffled, ([rows, others]) => {
+        expect(sumOf(others)).toBe(sumOf(rows));
+      }),
+    );
+  });
+
+  it.each<[string, readonly Row[], readonly Row[]]>([
+    ['a name', [['a']], [['b']]],
+    ['a name that is missing', [['']], [[undefined]]],
+    ['a number', [[1]], [[2]]],
+    ['the highest bit', [[0]], [[-0]]],
+    ['where a row ends', [['a', 'b']], [['a'], ['b']]],
+    [
+      'which row has what',
+      [
+        ['a', 1],
+        ['b', 2],
+      ],
+      [
+        ['a', 2],
+        ['b', 1],
+      ],
+    ],
+    ['how often there is a row', [['a']], [['a'], ['a']]],
+    ['the order in a row', [['a', 'b']], [['b', 'a']]],
+  ])('differs with %s', (_, rows, others) => {
+    expect(sumOf(rows)).not.toBe(sumOf(others));
+  });
+
+  it('differs for rows of another kind', () => {
+    expect(sumOf([['a', 1]], 2)).not.toBe(sumOf([['a', 1]]));
+    expect(sumOf([[]], 2)).not.toBe(sumOf([[]]));
+  });
+
+  it('tells small integers from each other as well as other numbers', () => {
+    const sums = Array.from({ length: 2000 }, (_, index) => {
+      const sum = new RowSum();
+      sum.begin(1);
+      sum.word(index % 50);
+      sum.word(index);
+      sum.end();
+      return sum.total;
+    });
+    for (const word of [0, 1]) expect(new Set(sums.map((sum) => sum[word])).size).toBe(sums.length);
+  });
+
+  it('differs in each of its words for rows that differ in one bit only', () => {
+    const sums = Array.from({ length: 2000 }, (_, index) => sumOf([['feature', 'on', index % 50, index]]));
+    for (const word of [0, 1]) {
+      expect(new Set(sums.map((sum) => sum.split(',')[word])).size).toBe(sums.length);
+    }
+  });
+});

@@ -1,0 +1,155 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { allowedOrigins, type Fills, sendPacket } from '../../fixtures/packets/request.ts';
+import { badMetrics, badUsage } from '../../fixtures/reports/bad.ts';
+import { goodMetrics, goodUsage } from '../../fixtures/reports/good.ts';
+import { timeFills } from '../../fixtures/reports/times.ts';
+import { cleanUp, createApplication, createKey, manage, token } from '../../support/binary.ts';
+import { type LocalService, startLocal } from '../../support/service.ts';
+
+afterAll(cleanUp);
+
+let service: LocalService;
+let access: string;
+let id: string;
+let fills: Fills;
+
+beforeAll(async () => {
+  service = await startLocal({ args: ['--max-report', '64KiB'] });
+  access = await token(service.http, service.credentials);
+  id = await createApplication(service.http, access, { name: 'reports', allowedOrigins, rate: 0 });
+  const key = async (type: 'Frontend' | 'Mobile' | 'Backend') => createKey(service.http, access, id, type);
+  const revoked = await key('Backend');
+  await manage(service.http, access, 'DELETE', `/api/v2/applications/${id}/keys/${revoked.id}`, 204);
+  fills = {
+    frontendKey: (await key('Frontend')).key,
+    mobileKey: (await key('Mobile')).key,
+    backendKey: (await key('Backend')).key,
+    revokedKey: revoked.key,
+    environment: 'Production',
+    instanceId: 'unknown-instance',
+    ...timeFills(Date.now()),
+  };
+});
+afterAll(() => service?.stop());
+
+const read = (path: string) =>
+  manage(
+    service.http,
+    access,
+    'GET',
+    `/api/v2/applications/${id}/${path}?environment=Production&step=hour`,
+    200,
+  );
+
+const kinds = [
+  { path: '/api/usage/stats', bad: badUsage },
+  { path: '/api/metrics', bad: badMetrics },
+];
+
+describe.each(kinds)('POST $path', ({ path, bad }) => {
+  test.each(bad)('refuses $name with $status $code', async (report) => {
+    const answer = await sendPacket(`http://${service.http}${path}`, report, fills);
+    expect({ status: answer.status, code: JSON.parse(answer.text).code }).toEqual({
+      status: report.status,
+      code: report.code,
+    });
+    expect(answer.headers['content-type']).toBe('application/problem+json');
+    for (const key of [fills.backendKey, fills.revokedKey]) expect(answer.text).not.toContain(key);
+  });
+
+  test('has counted nothing of what it refused', async () => {
+    expect(await read('usage')).toMatchObject({ features: [] });
+    expect(await read('measurements')).toMatchObject({ metrics: [] });
+  });
+
+  test('is not for browsers', async () => {
+    const origin = 'https://app.example.com';
+    const preflight = await fetch(`http://${service.http}${path}`, {
+      method: 'OPTIONS',
+      headers: { origin },
+    });
+    expect(preflight.status).toBe(405);
+    const post = await fetch(`http://${service.http}${path}`, {
+      method: 'POST',
+      headers: { origin },
+      body: '',
+    });
+    for (const { headers } of [preflight, post]) {
+      expect([...headers.keys()].filter((name) => name.startsWith('access-control-'))).toEqual([]);
+    }
+  });
+});
+
+describe('usage reports', () => {
+  test.each(goodUsage)('are accepted: $name', async (report) => {
+    const answer = await sendPacket(`http://${service.http}/api/usage/stats`, report, fills);
+    expect(answer).toMatchObject({
+      status: 200,
+      text: JSON.stringify({ featureCount: report.featureCount }),
+    });
+    expect(answer.headers['content-type']).toBe('application/json');
+  });
+
+  test('are counted exactly', async () => {
+    const expected = new Map<string, number[]>();
+    for (const [feature, variant, ...counts] of goodUsage.flatMap((report) => report.counts)) {
+      const sums = expected.get(`${feature}/${variant}`) ?? [0, 0, 0];
+      expected.set(
+        `${feature}/${variant}`,
+        sums.map((sum, index) => sum + counts[index]!),
+      );
+    }
+    const { features } = (await read('usage')) as {
+      features: {
+        feature: string;
+        variants: { variant: string; checks: number; used: number; viewed: number }[];
+      }[];
+    };
+    const counted = features.flatMap(({ feature, variants }) =>
+      variants.map(
+        ({ variant, checks, used, viewed }) => [`${feature}/${variant}`, [checks, used, viewed]] as const,
+      ),
+    );
+    expect(new Map<string, readonly number[]>(counted)).toEqual(expected);
+  });
+});
+
+describe('metrics reports', () => {
+  test.each(goodMetrics)('are accepted: $name', async (report) => {
+    const answer = await sendPacket(`http://${service.http}/api/metrics`, report, fills);
+    expect(answer).toMatchObject({ status: 200, text: JSON.stringify({ count: report.count }) });
+  });
+
+  test('keep sum, count, least and greatest of every series', async () => {
+    const expected = new Map<string, number[]>();
+    for (const [metric, feature, variant, value] of goodMetrics.flatMap((report) => report.values)) {
+      const series = [metric, feature, variant].join('/');
+      expected.set(series, [...(expected.get(series) ?? []), value]);
+    }
+    const { metrics } = (await read('measurements')) as {
+      metrics: {
+        metric: string;
+        feature?: string;
+        variant?: string;
+        sum: number;
+        count: number;
+        min: number;
+        max: number;
+      }[];
+    };
+    const kept = metrics.map(({ metric, feature = '', variant = '', sum, count, min, max }) => [
+      [metric, feature, variant].join('/'),
+      { sum, count, min, max },
+    ]);
+    const wanted = [...expected].map(([series, values]) => [
+      series,
+      {
+        sum: values.reduce((sum, value) => sum + value),
+        count: values.length,
+        min: Math.min(...values),
+        max: Math.max(...values),
+      },
+    ]);
+    expect(Object.fromEntries(kept)).toEqual(Object.fromEntries(wanted));
+  });
+});

@@ -1,0 +1,27 @@
+import { afterAll, expect, test } from 'vitest';
+import { cleanUp, createApplication, createKey, manage, token } from '../../support/binary.ts';
+import { startLocal } from '../../support/service.ts';
+
+afterAll(cleanUp);
+
+test('a feature that is first told of by its users was seen in the minute of the report', async () => {
+  const service = await startLocal();
+  const access = await token(service.http, service.credentials);
+  const id = await createApplication(service.http, access, { name: 'shop' });
+  const { key } = await createKey(service.http, access, id, 'Backend');
+  const now = Math.floor(Date.now() / 60_000) * 60_000;
+  const [first, last] = [now - 180_000, now - 60_000].map((at) => new Date(at).toISOString());
+  for (const time of [first, last]) {
+    const stats = [{ feature: 'checkout', uniqueUserHashes: [1, 2] }];
+    const answer = await fetch(`http://${service.http}/api/usage/stats`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ appKey: key, environment: 'Production', time, stats }),
+    });
+    expect(answer.status).toBe(200);
+  }
+  const path = `/api/v2/applications/${id}/features/checkout`;
+  const feature = await manage(service.http, access, 'GET', path, 200);
+  expect(feature).toMatchObject({ firstSeenAt: first, lastSeenAt: last });
+  await service.stop();
+});

@@ -1,0 +1,77 @@
+import fc from 'fast-check';
+import { Compile } from 'typebox/compile';
+import { expect, test } from 'vitest';
+import { PacketSchema } from '../../../src/ingest/telemetry/packet.ts';
+import { isPlainPacket } from '../../../src/ingest/telemetry/plain-packet.ts';
+
+const schema = Compile(PacketSchema);
+
+const text = fc.string({ unit: 'grapheme', maxLength: 300 });
+const name = fc.oneof(text, fc.constantFrom('__proto__', 'constructor', ''));
+const count = fc.oneof(
+  fc.integer({ min: 0, max: 2_147_483_647 }),
+  fc.constantFrom<unknown>(-1, 2_147_483_648, 0.5, -0, 1e300, Number.NaN, '1', null, true, [1], {}),
+);
+const anything = fc.oneof(fc.jsonValue(), fc.double(), fc.constant(undefined));
+const mostly = <T>(arbitrary: fc.Arbitrary<T>) =>
+  fc.oneof({ weight: 9, arbitrary: arbitrary as fc.Arbitrary<unknown> }, { weight: 1, arbitrary: anything });
+
+const packet = fc.record(
+  {
+    k: mostly(text),
+    e: mostly(text),
+    f: mostly(fc.dictionary(name, mostly(fc.dictionary(name, mostly(fc.array(count, { maxLength: 4 })))))),
+    m: mostly(fc.dictionary(name, mostly(fc.double()))),
+    i: mostly(text),
+    u: mostly(text),
+    more: anything,
+  },
+  { requiredKeys: [] },
+);
+
+test('what passes for a plain packet is one by the schema, too', () => {
+  fc.assert(
+    fc.property(fc.oneof(packet, anything), (body) => {
+      if (isPlainPacket(body)) expect(schema.Check(body)).toBe(true);
+    }),
+    { numRuns: 3_000 },
+  );
+});
+
+test('every packet within the bounds is a plain one', () => {
+  const short = fc.string({ minLength: 1, maxLength: 256 });
+  const counts = fc.array(fc.integer({ min: 0, max: 2_147_483_647 }), { maxLength: 3 });
+  const whole = fc.record(
+    {
+      k: short,
+      e: short,
+      f: fc.dictionary(name, fc.dictionary(name, counts)),
+      m: fc.dictionary(name, fc.double({ noNaN: true, noDefaultInfinity: true })),
+      i: text,
+      u: text,
+    },
+    { requiredKeys: ['k', 'e'] },
+  );
+  fc.assert(
+    fc.property(whole, (body) => {
+      expect(isPlainPacket(JSON.parse(JSON.stringify(body)))).toBe(true);
+    }),
+  );
+});
+
+test.each([
+  ['a list', []],
+  ['null', null],
+  ['no key', { e: 'e' }],
+  ['an empty key', { k: '', e: 'e' }],
+  ['a list of features', { k: 'k', e: 'e', f: [] }],
+  ['four counts', { k: 'k', e: 'e', f: { a: { on: [1, 2, 3, 4] } } }],
+  ['a fraction', { k: 'k', e: 'e', f: { a: { on: [0.5] } } }],
+  ['a count over the bound', { k: 'k', e: 'e', f: { a: { on: [2_147_483_648] } } }],
+  ['a negative count', { k: 'k', e: 'e', f: { a: { on: [-1] } } }],
+  ['an infinite number', { k: 'k', e: 'e', m: { a: Number.POSITIVE_INFINITY } }],
+  ['a text for a number', { k: 'k', e: 'e', m: { a: '1' } }],
+  ['an identity that is a number', { k: 'k', e: 'e', u: 7 }],
+])('%s is no plain packet', (_, body) => {
+  expect(isPlainPacket(body)).toBe(false);
+});

@@ -1,0 +1,251 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { cleanUp, createApplication, createKey, manage, token } from '../../support/binary.ts';
+import { type LocalService, startLocal } from '../../support/service.ts';
+import { readChecks } from '../../support/shop.ts';
+
+afterAll(cleanUp);
+
+/** An application with one key of each type. */
+async function createShop(http: string, access: string, fields: Record<string, unknown> = {}) {
+  const id = await createApplication(http, access, { name: 'shop', ...fields });
+  const keyOf = async (type: 'Frontend' | 'Mobile' | 'Backend') => createKey(http, access, id, type);
+  return {
+    id,
+    frontend: await keyOf('Frontend'),
+    mobile: await keyOf('Mobile'),
+    backend: await keyOf('Backend'),
+  };
+}
+
+interface Sent {
+  readonly k: string;
+  readonly e?: string;
+  readonly headers?: Record<string, string>;
+  readonly body?: string;
+}
+
+function send(http: string, { k, e = 'Production', headers = {}, body }: Sent): Promise<Response> {
+  return fetch(`http://${http}/api/frontend/telemetry`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: body ?? JSON.stringify({ k, e, f: { checkout: { on: [1] } } }),
+  });
+}
+
+describe('CORS', () => {
+  let service: LocalService;
+  let open: Awaited<ReturnType<typeof createShop>>;
+  let closed: Awaited<ReturnType<typeof createShop>>;
+  beforeAll(async () => {
+    service = await startLocal();
+    const access = await token(service.http, service.credentials);
+    open = await createShop(service.http, access);
+    closed = await createShop(service.http, access, {
+      allowedOrigins: ['https://app.example.com'],
+      rate: 1,
+      burst: 1,
+    });
+  });
+  afterAll(() => service.stop());
+
+  test('a preflight from any origin is told what is allowed', async () => {
+    const answer = await fetch(`http://${service.http}/api/frontend/telemetry`, {
+      method: 'OPTIONS',
+      headers: { origin: 'https://any.example.com', 'access-control-request-method': 'POST' },
+    });
+    expect(answer.status).toBe(204);
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      'access-control-allow-origin': 'https://any.example.com',
+      'access-control-allow-methods': 'POST, OPTIONS',
+      'access-control-allow-headers': 'content-type, content-encoding',
+      'access-control-max-age': '7200',
+      vary: 'Origin',
+    });
+    expect(answer.headers.has('access-control-allow-credentials')).toBe(false);
+  });
+
+  const allowed = 'https://app.example.com';
+  const other = 'https://evil.example.com';
+  const cases = [
+    { what: '202', origin: allowed, readable: true, status: 202, sent: () => ({ k: open.frontend.key }) },
+    {
+      what: '400',
+      origin: other,
+      readable: true,
+      status: 400,
+      sent: () => ({ k: closed.frontend.key, body: '{' }),
+    },
+    { what: '404 of a key', origin: other, readable: true, status: 404, sent: () => ({ k: 'nobody' }) },
+    {
+      what: '404 of an environment, from an allowed origin',
+      origin: allowed,
+      readable: true,
+      status: 404,
+      sent: () => ({ k: closed.frontend.key, e: 'Nowhere' }),
+    },
+    {
+      what: '404 of an environment, from another origin',
+      origin: other,
+      readable: false,
+      status: 404,
+      sent: () => ({ k: closed.frontend.key, e: 'Nowhere' }),
+    },
+    { what: '403', origin: other, readable: false, status: 403, sent: () => ({ k: closed.frontend.key }) },
+    {
+      what: '413',
+      origin: other,
+      readable: true,
+      status: 413,
+      sent: () => ({ k: '', body: ' '.repeat(70_000) }),
+    },
+  ];
+
+  test.each(cases)(
+    'of $what: a page of $origin may read it: $readable',
+    async ({ origin, readable, status, sent }) => {
+      const answer = await send(service.http, { ...sent(), headers: { origin } });
+      expect(answer.status).toBe(status);
+      expect(answer.headers.get('access-control-allow-origin')).toBe(readable ? origin : null);
+      if (readable) expect(answer.headers.get('vary')).toBe('Origin');
+      expect(answer.headers.has('access-control-expose-headers')).toBe(false);
+      expect(answer.headers.has('access-control-allow-credentials')).toBe(false);
+    },
+  );
+
+  test('several origins are none: a packet with them is refused, and no answer repeats them', async () => {
+    const headers = { origin: `${allowed}, ${other}` };
+    const refused = await send(service.http, { k: open.frontend.key, headers });
+    expect(await refused.json()).toMatchObject({ status: 403, code: 'origin_not_allowed' });
+    const url = `http://${service.http}/api/frontend/telemetry`;
+    const preflight = await fetch(url, { method: 'OPTIONS', headers });
+    const unknown = await send(service.http, { k: 'nobody', headers });
+    expect([preflight.status, unknown.status]).toEqual([204, 404]);
+    for (const answer of [refused, preflight, unknown])
+      expect(answer.headers.get('access-control-allow-origin')).toBeNull();
+  });
+
+  test('a page may read 429, with Retry-After', async () => {
+    const sent = { k: closed.mobile.key, headers: { origin: allowed } };
+    await send(service.http, sent);
+    const answer = await send(service.http, sent);
+    expect(answer.status).toBe(429);
+    expect(answer.headers.get('access-control-allow-origin')).toBe(allowed);
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+    expect(await answer.json()).toMatchObject({ code: 'rate_limited' });
+  });
+});
+
+describe('admission', () => {
+  test('packets over the rate are answered 429 until time has passed', async () => {
+    let monotonic = 0;
+    const clock = { now: () => Date.now(), monotonic: () => monotonic };
+    const service = await startLocal({ clock, args: ['--rate', '2', '--burst', '3'] });
+    const access = await token(service.http, service.credentials);
+    const { mobile } = await createShop(service.http, access);
+    const statuses = async (count: number) => {
+      const answers: number[] = [];
+      for (let sent = 0; sent < count; sent += 1)
+        answers.push((await send(service.http, { k: mobile.key })).status);
+      return answers;
+    };
+    expect(await statuses(5)).toEqual([202, 202, 202, 429, 429]);
+    monotonic += 1000;
+    expect(await statuses(3)).toEqual([202, 202, 429]);
+    await service.stop();
+  });
+
+  test('the rate of an application applies as soon as it is set', async () => {
+    const service = await startLocal({ args: ['--rate', '0'] });
+    const access = await token(service.http, service.credentials);
+    const { id, mobile } = await createShop(service.http, access);
+    expect((await send(service.http, { k: mobile.key })).status).toBe(202);
+    await manage(service.http, access, 'PATCH', `/api/v2/applications/${id}`, 200, { rate: 1, burst: 1 });
+    expect((await send(service.http, { k: mobile.key })).status).toBe(202);
+    expect((await send(service.http, { k: mobile.key })).status).toBe(429);
+    await service.stop();
+  });
+
+  test('with more waiting than may wait, packets are answered 503, and exactly the others are counted', async () => {
+    const args = ['--queue-high-packets', '2', '--queue-low-packets', '0', '--batch-packets', '1'];
+    const service = await startLocal({ args });
+    const access = await token(service.http, service.credentials);
+    const { id, frontend } = await createShop(service.http, access);
+    const headers = { origin: 'https://app.example.com' };
+    const answers = await Promise.all(
+      Array.from({ length: 60 }, () => send(service.http, { k: frontend.key, headers })),
+    );
+    const accepted = answers.filter(({ status }) => status === 202);
+    const refused = answers.filter(({ status }) => status === 503);
+    expect(accepted.length + refused.length).toBe(60);
+    expect(refused.length).toBeGreaterThan(0);
+    for (const answer of refused) {
+      expect(Number(answer.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+      expect(answer.headers.get('access-control-allow-origin')).toBe(headers.origin);
+      expect(await answer.json()).toMatchObject({ code: 'backpressure' });
+    }
+    const checks = await readChecks(service.http, { ...service, application: id });
+    expect(checks.get('checkout')).toBe(accepted.length);
+    await service.stop();
+  });
+});
+
+describe('keys', () => {
+  test('a Backend key in a packet is answered 404 and warned of, once and for good', async () => {
+    const service = await startLocal();
+    const access = await token(service.http, service.credentials);
+    const { id, backend } = await createShop(service.http, access);
+    const headers = { origin: 'https://app.example.com' };
+    expect((await send(service.http, { k: backend.key, headers })).status).toBe(404);
+    expect((await send(service.http, { k: backend.key, headers })).status).toBe(404);
+    const keys = (await manage(service.http, access, 'GET', `/api/v2/applications/${id}/keys`, 200)) as {
+      items: { id: string; warnings: { code: string }[] }[];
+    };
+    const listed = keys.items.find((key) => key.id === backend.id);
+    expect(listed?.warnings.map(({ code }) => code)).toEqual(['leaked']);
+    expect(service.log()).not.toContain(backend.key);
+    await service.stop();
+  });
+
+  test('a deleted key is unknown to the very next packet', async () => {
+    const service = await startLocal();
+    const access = await token(service.http, service.credentials);
+    const { id, mobile } = await createShop(service.http, access);
+    expect((await send(service.http, { k: mobile.key })).status).toBe(202);
+    await manage(service.http, access, 'DELETE', `/api/v2/applications/${id}/keys/${mobile.id}`, 204);
+    expect((await send(service.http, { k: mobile.key })).status).toBe(404);
+    await service.stop();
+  });
+});
+
+test('series over the limits are counted as __other__', async () => {
+  const service = await startLocal({ args: ['--max-features', '2', '--max-metrics', '1'] });
+  const access = await token(service.http, service.credentials);
+  const { id, mobile } = await createShop(service.http, access);
+  const f = { a: { on: [1] }, b: { on: [2] }, c: { on: [4] }, d: { on: [8], off: [16] } };
+  const body = JSON.stringify({ k: mobile.key, e: 'Production', f, m: { x: 1, y: 2, z: 4 } });
+  expect((await send(service.http, { k: mobile.key, body })).status).toBe(202);
+  const checks = await readChecks(service.http, { ...service, application: id });
+  expect(Object.fromEntries(checks)).toEqual({ a: 1, b: 2, __other__: 28 });
+  const path = `/api/v2/applications/${id}/measurements?environment=Production`;
+  const { metrics } = (await manage(service.http, access, 'GET', path, 200)) as {
+    metrics: { metric: string; sum: number }[];
+  };
+  expect(metrics.map(({ metric, sum }) => [metric, sum])).toEqual([
+    ['x', 1],
+    ['__other__', 6],
+  ]);
+  await service.stop();
+});
+
+test('packets answered 202 are there after a restart', async () => {
+  const service = await startLocal();
+  const access = await token(service.http, service.credentials);
+  const { id, mobile } = await createShop(service.http, access);
+  await send(service.http, { k: mobile.key });
+  await service.stop();
+  // The second run prepares nothing: it finds the store as the first left it.
+  const again = await startLocal({ data: service.data, credentials: service.credentials });
+  const checks = await readChecks(again.http, { ...again, application: id });
+  expect(checks.get('checkout')).toBe(1);
+  await again.stop();
+});

@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest';
+import { Instances } from '../../../src/ingest/identities/instances.ts';
+import { addPacket } from '../../../src/ingest/telemetry/add-packet.ts';
+import { attribute } from '../../../src/ingest/telemetry/attribute.ts';
+import type { Packet } from '../../../src/ingest/telemetry/packet.ts';
+import { Batch } from '../../../src/storage/commit/batch.ts';
+import { SeriesDictionary } from '../../../src/storage/commit/series-dictionary.ts';
+import {
+  digestIdentity,
+  hashedId,
+  newInstanceId,
+  putHashedMint,
+} from '../../../src/storage/lmdb/instances.ts';
+import type { Application } from '../../../src/storage/lmdb/records.ts';
+import { transact } from '../../../src/storage/lmdb/transact.ts';
+import { openUsageStore } from '../../../src/storage/lmdb/usage.ts';
+import { temporaryDirectory } from '../../support/temporary.ts';
+
+const secret = Buffer.alloc(32);
+const instanceId = newInstanceId(digestIdentity(secret, 1, 'ann'), (length) => new Uint8Array(length));
+const application = { number: 1, acceptClientIdentities: true } as Application;
+const [environment, now] = [3, 60_000_000];
+
+/** What one of several machines makes of ids that it does not know; or the only one there is. */
+function openInstances(resolvesLater: boolean) {
+  const store = openUsageStore(temporaryDirectory());
+  const none = async () => {};
+  const usage = { peopleOf: () => store, digestSecret: secret, keepMint: none, forget: none, resolvesLater };
+  return { store, instances: new Instances({ usage, randomBytes: () => secret, ttlMs: 1000, graceMs: 0 }) };
+}
+
+test.each<[string, boolean, Partial<Packet>, boolean]>([
+  ['that another machine may have minted is kept for later', true, { i: instanceId }, false],
+  ['is dropped when there is one machine', false, { i: instanceId }, true],
+  ['is dropped when it is none', true, { i: `${instanceId}0` }, true],
+  ['is dropped when the client asserts an identity, too', true, { i: instanceId, u: 'ann' }, true],
+])('an unknown instance id %s', async (_, resolvesLater, ids, dropped) => {
+  const { store, instances } = openInstances(resolvesLater);
+  const packet = { k: 'key', e: 'Production', ...ids };
+  const { person, unresolved, instanceDropped } = attribute(instances, packet, application, environment, now);
+  expect(instanceDropped).toBe(dropped);
+  expect(person === undefined).toBe(ids.u === undefined);
+  const kept = { application: 1, environment, instanceId, seconds: 60_000, rows: [] };
+  expect(unresolved).toEqual(dropped ? undefined : kept);
+  await store.lmdb.close();
+});
+
+test('an instance id that is known and has expired is dropped', async () => {
+  const { store, instances } = openInstances(true);
+  const life = { expiresAt: now - 1, graceUntil: now };
+  const mint = { application: 1, instanceId, high: 1, low: 2, profile: '{}', ...life };
+  transact(store.lmdb, () => putHashedMint(store, hashedId(mint)));
+  const packet = { k: 'key', e: 'Production', i: instanceId };
+  const { unresolved, instanceDropped } = attribute(instances, packet, application, environment, now);
+  expect([unresolved, instanceDropped]).toEqual([undefined, true]);
+  await store.lmdb.close();
+});
+
+test('what is kept for later are the counts by series, and that the user was there', async () => {
+  const { store } = openInstances(true);
+  const series = new SeriesDictionary(store, { features: 9, variants: 9, metrics: 9 }).of(environment);
+  const packet = { k: 'key', e: 'Production', f: { checkout: { on: [2, 1], off: [1] } }, m: { amount: 5 } };
+  const batch = new Batch();
+  const rows: number[] = [];
+  addPacket(packet, series, batch, now, undefined, undefined, rows);
+  const refs = ['on', 'off'].map((variant) => series.variant('checkout', variant, batch)!);
+  expect(rows).toEqual([refs[0], 1000, 2, 1, 0, refs[1], 1000, 1, 0, 0, series.whole, 1000, 0, 0, 0]);
+  expect(batch.users.records).toBe(0);
+  await store.lmdb.close();
+});

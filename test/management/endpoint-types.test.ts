@@ -1,0 +1,65 @@
+import Type from 'typebox';
+import { expect, expectTypeOf, test } from 'vitest';
+import { noContent, ok } from '../../src/http/answer.ts';
+import { bodyShape, count, jsonAnswer, shape, text } from '../../src/http/schema.ts';
+import { created, done, made, oneTagged } from '../../src/management/answers.ts';
+import { endpoint } from '../../src/management/endpoint.ts';
+import { tagged } from '../../src/management/etag.ts';
+
+/**
+ * What the type checker lets a handler do. Each `@ts-expect-error` is an error itself if the line below it compiles, so these
+ * tests fail in `npm run lint`.
+ */
+
+const Thing = shape('Thing', { id: text('Its id.'), size: count('Its size.') }, { id: 'a', size: 1 });
+const NewThing = bodyShape('NewThing', { size: Type.Optional(count('Its size.')) }, { size: 1 });
+
+const words = { operationId: 'x', summary: 'x', access: { within: 'team', least: 'User' } } as const;
+
+test('a handler gets what its path, its access, its query and its body say', () => {
+  const { path } = endpoint('POST /teams/:id/things/:name', {
+    ...words,
+    query: { limit: Type.Integer({ default: 1 }), only: Type.Optional(text('Only this.')) },
+    body: NewThing,
+    answers: { 200: jsonAnswer(Thing, 'The thing.') },
+    handle({ params, team, query, body }) {
+      expectTypeOf(params).toEqualTypeOf<Readonly<Record<'id' | 'name', string>>>();
+      expectTypeOf(query).toEqualTypeOf<{ limit: number; only?: string }>();
+      expectTypeOf(body).toEqualTypeOf<{ size?: number }>();
+      return ok({ id: `${team.id}/${params.name}`, size: body.size ?? query.limit });
+    },
+  });
+  expect(path).toBe('/api/v2/teams/:id/things/:name');
+});
+
+test('a handler that answers in another shape, status or without a header does not compile', () => {
+  const answers = { 200: jsonAnswer(Thing, 'The thing.') };
+  const thing = { id: 'a', size: 1 };
+  // @ts-expect-error: a field is missing
+  endpoint('GET /teams/:id', { ...words, answers, handle: () => ok({ id: 'a' }) });
+  // @ts-expect-error: a field has another type
+  endpoint('GET /teams/:id', { ...words, answers, handle: async () => ok({ id: 'a', size: 'large' }) });
+  // @ts-expect-error: the status is not declared
+  endpoint('GET /teams/:id', { ...words, answers, handle: () => created(['x'], thing) });
+  // @ts-expect-error: nothing is answered, and 204 is not declared
+  endpoint('GET /teams/:id', { ...words, answers, handle: async () => {} });
+  const tagDeclared = { 200: oneTagged(Thing, 'The thing.') };
+  // @ts-expect-error: the entity tag is missing
+  endpoint('GET /teams/:id', { ...words, answers: tagDeclared, handle: () => ok(thing) });
+  // @ts-expect-error: the path has no such parameter
+  endpoint('GET /teams/:id', { ...words, answers, handle: ({ params }) => ok({ id: params.name, size: 1 }) });
+});
+
+test('a handler may answer in each way that is declared', () => {
+  const thing = { id: 'a', size: 1 };
+  const answers = { 200: oneTagged(Thing, 'x'), 201: made(Thing, 'x'), 204: done('x') };
+  const { method } = endpoint('PUT /teams/:id', {
+    ...words,
+    answers,
+    async handle({ request }) {
+      if (request.query === 'new') return created(['things', 'a'], thing);
+      return request.query === '' ? noContent : tagged(thing);
+    },
+  });
+  expect(method).toBe('PUT');
+});

@@ -1,0 +1,27 @@
+import { type ExportRequest, makeExport } from '../../../src/management/exports/make-export.ts';
+import { type Chunk, type Chunks, chunkMemory, placeOfChunk } from '../../../src/management/exports/rows.ts';
+import type { UsageStore } from '../../../src/storage/lmdb/usage.ts';
+import { finish } from '../../support/finish.ts';
+
+/** The chunks of an export, each as it is when the next one is asked for. */
+export function readExport(
+  store: UsageStore,
+  request: Omit<ExportRequest, 'memory'>,
+): Generator<Uint8Array, void, undefined> {
+  const memory = chunkMemory();
+  return readChunks(makeExport(store, { ...request, memory }), memory);
+}
+
+/** The same of chunks that lie in `memory`. */
+export function* readChunks(
+  chunks: Chunks,
+  memory: SharedArrayBuffer,
+): Generator<Uint8Array, void, undefined> {
+  let chunk: Chunk;
+  let number = 0;
+  do {
+    chunk = finish(chunks.next());
+    yield placeOfChunk(memory, number).slice(0, chunk.length);
+    number += 1;
+  } while (!chunk.isLast);
+}

@@ -1,0 +1,106 @@
+import { EventEmitter, once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { expect, onTestFinished, test } from 'vitest';
+import type { Pieces } from '../../../src/http/types.ts';
+import { startReportPool } from '../../../src/management/report-pool.ts';
+import { createAggregator } from '../../../src/storage/commit/aggregator.ts';
+import { Batch } from '../../../src/storage/commit/batch.ts';
+import { seriesRef } from '../../../src/storage/lmdb/blocks.ts';
+import { bucketAt, horizonsAt } from '../../../src/storage/lmdb/retention.ts';
+import { openUsageStore } from '../../../src/storage/lmdb/usage.ts';
+import { workerFile } from '../../support/service.ts';
+import { temporaryDirectory } from '../../support/temporary.ts';
+
+const environment = { name: 'Production', number: 7, createdAt: 0 };
+const minute = Date.UTC(2026, 0, 31, 5) / 60_000;
+const range = { from: minute, to: minute + 60, step: 'minute' } as const;
+const series = 500;
+const rows = 60 * series;
+
+/** A store with so many rows that an export has some chunks. */
+async function filled(): Promise<string> {
+  const data = temporaryDirectory();
+  const store = openUsageStore(data);
+  const hourMs = 3_600_000;
+  const horizons = horizonsAt(range.to * 60_000, { minutesMs: hourMs, hoursMs: hourMs, daysMs: hourMs });
+  const batch = new Batch();
+  for (let ordinal = 0; ordinal < series; ordinal += 1) {
+    batch.series.push({ environment: environment.number, ordinal, name: [`flag-${ordinal}`, 'on'] });
+    for (let at = range.from; at < range.to; at += 1)
+      batch.counts.add(seriesRef(environment.number, ordinal), bucketAt(at, horizons), 1, 0, 0);
+  }
+  createAggregator(store).write(batch.seal());
+  await store.lmdb.close();
+  return data;
+}
+
+/** The service's thread, of which a copy ends at once when it is asked for its `dies`th chunk. */
+function fileOf(dies: number): string {
+  const real = workerFile('manage/report-worker');
+  if (dies === 0) return real;
+  const file = join(temporaryDirectory(), 'worker.mjs');
+  writeFileSync(
+    file,
+    `import * as real from ${JSON.stringify(pathToFileURL(real).href)};
+let asked = 0;
+export const { make, stopExport, close } = real;
+export function chunk(request) {
+  asked += 1;
+  if (asked === ${dies}) { real.close().then(() => process.exit(1)); return new Promise(() => {}); }
+  return real.chunk(request);
+}
+`,
+  );
+  return file;
+}
+
+async function open(dies = 0) {
+  const pool = startReportPool(fileOf(dies), await filled(), (error) => expect.fail(String(error)));
+  onTestFinished(() => pool.close());
+  const begin = () => pool.export('team', 'usage', { environment, range, only: undefined }, 'csv');
+  return { pool, begin };
+}
+
+async function linesOf(pieces: Pieces): Promise<number> {
+  let lines = 0;
+  for (let piece = await pieces.next(); piece !== undefined; piece = await pieces.next())
+    for (const byte of piece) lines += byte === 10 ? 1 : 0;
+  pieces.stop();
+  return lines;
+}
+
+test('the thread gives an export in chunks, whole', async () => {
+  const { begin } = await open();
+  expect(await linesOf(await begin())).toBe(rows + 1);
+});
+
+test('a client that goes away in the middle frees the turn of its team', async () => {
+  const { begin } = await open();
+  const left = await begin();
+  await left.next();
+  left.stop();
+  expect(await linesOf(await begin())).toBe(rows + 1);
+});
+
+test('an export whose thread dies breaks, and the next one has another thread', async () => {
+  const { begin } = await open(3);
+  const broken = await begin();
+  await expect(linesOf(broken)).rejects.toThrow();
+  broken.stop();
+  expect((await (await begin()).next())?.length).toBeGreaterThan(0);
+});
+
+test('a thread that cannot open the store is reported, and reports are refused', {
+  timeout: 10_000,
+}, async () => {
+  const file = join(temporaryDirectory(), 'worker.mjs');
+  writeFileSync(file, `throw new Error('Input/output error');`);
+  const failures = new EventEmitter();
+  const pool = startReportPool(file, temporaryDirectory(), (error) => failures.emit('failed', error));
+  expect(String(await once(failures, 'failed'))).toContain('Input/output error');
+  const task = { environment, ...range, format: 'json' } as never;
+  await expect(pool.make('team', 'usage', task)).rejects.toMatchObject({ code: 'store_unavailable' });
+  await pool.close();
+});

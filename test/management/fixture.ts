@@ -1,0 +1,135 @@
+import { randomBytes } from 'node:crypto';
+import type { AccountDraft } from '../../src/accounts/account-draft.ts';
+import { hashPassword, verifyPassword } from '../../src/accounts/passwords.ts';
+import { createTeam } from '../../src/accounts/teams.ts';
+import type { AccessClaims } from '../../src/auth/access-token.ts';
+import { issueAccessToken } from '../../src/auth/access-token.ts';
+import { createBearer } from '../../src/auth/bearer.ts';
+import { createConsoleCallers } from '../../src/auth/console/caller.ts';
+import { provePassword } from '../../src/auth/prove-password.ts';
+import { endSessionsOf } from '../../src/auth/sessions.ts';
+import { isStillValid } from '../../src/auth/validate-token.ts';
+import { routesFrom } from '../../src/http/endpoint.ts';
+import { createRouter } from '../../src/http/router.ts';
+import type { Dispatch } from '../../src/http/types.ts';
+import { KeyedLimits } from '../../src/ingest/admission/keyed-limits.ts';
+import { Strangers } from '../../src/ingest/ledger/strangers.ts';
+import { apiKeys } from '../../src/management/api-keys.ts';
+import { applications } from '../../src/management/applications.ts';
+import { audit } from '../../src/management/audit.ts';
+import { clients } from '../../src/management/clients.ts';
+import { deletions } from '../../src/management/deletions.ts';
+import { environments } from '../../src/management/environments.ts';
+import { keys } from '../../src/management/keys.ts';
+import { members } from '../../src/management/members.ts';
+import { sessions } from '../../src/management/sessions.ts';
+import { teams } from '../../src/management/teams.ts';
+import { unattributed } from '../../src/management/unattributed.ts';
+import { users } from '../../src/management/users.ts';
+import { loadConfig } from '../../src/runtime/config.ts';
+import type { ApiKey, Role, User } from '../../src/storage/lmdb/records.ts';
+import { type Answer, type AuthFixture, openAuthFixture, type RequestDeps } from '../auth/fixture.ts';
+import { send } from './support/documented-send.ts';
+
+export interface ManageFixture extends AuthFixture {
+  /** Tokens by what their holders are. The stranger is an Admin, but of another team. */
+  readonly tokens: { readonly admin: string; readonly user: string; readonly stranger: string };
+  readonly strangersTeamId: string;
+  readonly dispatch: Dispatch;
+  /** Refusals of no application. */
+  readonly strangers: Strangers;
+  /** The token of a new API key of a team. */
+  tokenOf(role: Role, teamId: string): Promise<string>;
+  /** Another token of the Admin's API key. */
+  freshToken(): Promise<string>;
+  /** The callers that a password was hashed for. */
+  readonly hashed: readonly string[];
+  /** Sends a request to a path below `/api/v2`, by default as the Admin; a body is sent as JSON. */
+  call(method: string, path: string, body?: unknown, token?: string): Promise<Answer>;
+  /** Sends any request. */
+  sendTo(target: string, request: RequestDeps): Promise<Answer>;
+  /** Sends a request with this `Authorization` header, or none. */
+  callWith(authorization: string | undefined, method: string, path: string, body?: unknown): Promise<Answer>;
+}
+
+/** @param rate requests a second that one client may make, and at once; without it there is no limit */
+export async function openManageFixture(rate = 0, plans: 'fixed' | 'open' = 'open'): Promise<ManageFixture> {
+  const fixture = await openAuthFixture();
+  const { settings, directory, team, addClient } = fixture;
+  const parts = {
+    directory,
+    engine: fixture.engine,
+    accounts: fixture.store,
+    authenticate: createBearer(settings, createConsoleCallers(settings).claimsOf),
+    freshen: async () => undefined,
+    isStillValid: (claims: AccessClaims, draft: AccountDraft) => isStillValid(settings, claims, draft),
+    rates: new KeyedLimits(rate, rate),
+  };
+  const passwords = {
+    checkRoom: () => {},
+    hash: hashPassword,
+    verify: verifyPassword,
+    close: async () => {},
+  };
+  const hashed: string[] = [];
+  const signIn = {
+    hashPassword: (password: string, caller: string) => {
+      hashed.push(caller);
+      return passwords.hash(password, randomBytes);
+    },
+    provePassword: (...sent: [User, string, string]) => provePassword({ ...settings, passwords }, ...sent),
+    endSessions: (draft: AccountDraft, userId: string) => endSessionsOf(settings, draft, userId),
+  };
+  const groups = [
+    audit,
+    deletions,
+    applications,
+    environments,
+    keys,
+    teams,
+    members,
+    apiKeys,
+    clients,
+    users,
+    sessions,
+    unattributed,
+  ];
+  const defaults = loadConfig({ argv: [], env: {}, readFile: () => '{}' });
+  const strangers = new Strangers();
+  const deps = { ...parts, ...signIn, plans, limits: defaults, strangers };
+  const dispatch = createRouter(routesFrom(groups, deps));
+  const other = await createTeam(directory, 'Other');
+
+  const tokenOf = async (role: Role, teamId: string) => issueFor((await addClient(role, teamId)).apiKey);
+  function issueFor({ clientId, role, teamId }: ApiKey): Promise<string> {
+    const scope = 'openid flagmeter';
+    const subject = { sub: clientId, client_id: clientId, scope, role, team: [teamId], primaryTeam: teamId };
+    return issueAccessToken(settings, subject);
+  }
+
+  const { apiKey } = await addClient('Admin');
+  const tokens = {
+    admin: await issueFor(apiKey),
+    user: await tokenOf('User', team.id),
+    stranger: await tokenOf('Admin', other.id),
+  };
+  const callWith: ManageFixture['callWith'] = (authorization, method, path, body) =>
+    send(dispatch, `/api/v2${path}`, {
+      method,
+      headers: authorization === undefined ? {} : { authorization },
+      body: body === undefined ? '' : JSON.stringify(body),
+    });
+  return {
+    ...fixture,
+    tokens,
+    strangersTeamId: other.id,
+    dispatch,
+    strangers,
+    tokenOf,
+    hashed,
+    freshToken: () => issueFor(apiKey),
+    callWith,
+    sendTo: (target, request) => send(dispatch, target, request),
+    call: (method, path, body, token = tokens.admin) => callWith(`Bearer ${token}`, method, path, body),
+  };
+}

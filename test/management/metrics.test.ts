@@ -1,0 +1,133 @@
+import { expect, test } from 'vitest';
+import { limits } from '../../src/accounts/plans.ts';
+import { surplusName } from '../../src/storage/lmdb/series.ts';
+import { openRegistry } from './registry.ts';
+
+test('a metric is declared, changed, declared the same again, and removed', async () => {
+  const { ask, application, store } = await openRegistry();
+  const made = await ask('PUT', '/metrics/load', { kind: 'gauge', unit: '%' });
+  expect(made).toMatchObject({
+    status: 201,
+    json: { name: 'load', kind: 'gauge', unit: '%', declared: true },
+    headers: { location: `/api/v2/applications/${application.id}/metrics/load` },
+  });
+  const changed = await ask('PUT', '/metrics/load', { kind: 'counter' });
+  expect([changed.status, changed.json]).toEqual([200, { name: 'load', kind: 'counter', declared: true }]);
+  const again = await ask('PUT', '/metrics/load', changed.json);
+  expect([again.status, again.json]).toEqual([200, changed.json]);
+  expect((await ask('GET', '/metrics')).json).toEqual({ items: [changed.json], nextCursor: null });
+  expect((await ask('DELETE', '/metrics/load')).status).toBe(204);
+  expect(await ask('DELETE', '/metrics/load')).toMatchObject({ status: 404, json: { code: 'not_found' } });
+  const actions = [...store.audit.getRange().map(({ value }) => value.action)];
+  expect(actions.slice(-3)).toEqual(['metric.declared', 'metric.changed', 'metric.deleted']);
+});
+
+test('metrics that were only seen are there as counters, in any environment, and the surplus is not', async () => {
+  const { ask, see, names } = await openRegistry();
+  see({ m: { b: 1, d: 1, f: 1 }, f: { feature: { on: [1] } } });
+  see({ m: { c: 1 } }, 'Staging');
+  await ask('PUT', '/metrics/a', { kind: 'gauge' });
+  await ask('PUT', '/metrics/b', { kind: 'gauge' });
+  expect((await ask('GET', '/metrics')).json.items).toEqual([
+    { name: 'a', kind: 'gauge', declared: true },
+    { name: 'b', kind: 'gauge', declared: true },
+    { name: 'c', kind: 'counter', declared: false },
+    { name: 'd', kind: 'counter', declared: false },
+  ]);
+  expect(await names('/metrics?declared=false')).toEqual(['c', 'd']);
+  expect(await names('/metrics?declared=true')).toEqual(['a', 'b']);
+  let page = 0;
+  const late = async () => {
+    page += 1;
+    if (page === 1) for (const name of ['aa', 'bb']) await ask('PUT', `/metrics/${name}`, { kind: 'gauge' });
+  };
+  expect(await names('/metrics', late)).toEqual(['a', 'b', 'bb', 'c', 'd']);
+});
+
+test('the kind that is declared applies to what was counted before and after, until it is removed', async () => {
+  const { ask, see, clock } = await openRegistry();
+  const read = async () => {
+    const { json } = await ask('GET', '/measurements?environment=Production&step=hour');
+    return json.metrics.map(({ metric, kind, value, sum, last, series }: Record<string, unknown>) => [
+      metric,
+      kind,
+      value,
+      sum,
+      last,
+      (series as number[][]).map(([, shown]) => shown),
+    ]);
+  };
+  see({ m: { load: 5, sales: 5 } });
+  see({ m: { load: 3, sales: 3 } });
+  clock.advance(3_600_000);
+  see({ m: { load: 4, sales: 4 } });
+  const counter = (name: string) => [name, 'counter', 12, 12, 4, [8, 4]];
+  expect(await read()).toEqual([counter('load'), counter('sales')]);
+  await ask('PUT', '/metrics/load', { kind: 'gauge' });
+  expect(await read()).toEqual([['load', 'gauge', 4, 12, 4, [3, 4]], counter('sales')]);
+  see({ m: { load: 2 } });
+  expect(await read()).toEqual([['load', 'gauge', 2, 14, 2, [3, 2]], counter('sales')]);
+  await ask('DELETE', '/metrics/load');
+  expect((await read())[0]).toEqual(['load', 'counter', 14, 14, 2, [8, 6]]);
+});
+
+test('the kind is also that of the metric of each feature', async () => {
+  const { ask, seeMetricOf } = await openRegistry();
+  for (const [feature, value] of [
+    ['a', 1],
+    ['a', 2],
+    ['b', 3],
+  ] as const)
+    seeMetricOf(feature, 'load', value);
+  await ask('PUT', '/metrics/load', { kind: 'gauge' });
+  expect((await ask('GET', '/metrics')).json.items).toEqual([
+    { name: 'load', kind: 'gauge', declared: true },
+  ]);
+  const { json } = await ask('GET', '/measurements?environment=Production&metric=load');
+  expect(json.metrics).toMatchObject([
+    { metric: 'load', feature: 'a', variant: 'on', kind: 'gauge', value: 2, sum: 3 },
+    { metric: 'load', feature: 'b', variant: 'on', kind: 'gauge', value: 3, sum: 3 },
+  ]);
+});
+
+test.each<[unknown, string]>([
+  [{}, 'invalid_body'],
+  [{ kind: 'histogram' }, 'invalid_body'],
+  [{ kind: 'gauge', unit: 1 }, 'invalid_body'],
+  [{ kind: 'gauge', unit: '' }, 'invalid_body'],
+  [{ kind: 'gauge', name: 'other' }, 'invalid_body'],
+  [{ kind: 'gauge', colour: 'red' }, 'invalid_body'],
+])('refuses %j', async (body, code) => {
+  const { ask } = await openRegistry();
+  expect(await ask('PUT', '/metrics/load', body)).toMatchObject({ status: 400, json: { code } });
+});
+
+test.each([surplusName, '..', 'a%0Ab', 'x'.repeat(257)])('refuses the name %j', async (name) => {
+  const { ask } = await openRegistry();
+  expect(await ask('PUT', `/metrics/${name}`, { kind: 'gauge' })).toMatchObject({
+    status: 400,
+    json: { code: 'invalid_name' },
+  });
+});
+
+test('there are no more than the plan allows', async () => {
+  const { ask, directory, team } = await openRegistry();
+  await directory.change((draft) => draft.put('teams', team.id, { ...team, plan: 'free' }));
+  for (let at = 0; at < limits.metrics.free; at += 1) await ask('PUT', `/metrics/m${at}`, { kind: 'gauge' });
+  expect(await ask('PUT', '/metrics/more', { kind: 'gauge' })).toMatchObject({
+    status: 403,
+    json: { code: 'plan_limit' },
+  });
+  expect((await ask('PUT', '/metrics/m0', { kind: 'counter' })).status).toBe(200);
+});
+
+test.each(['GET /metrics', 'PUT /metrics/a', 'DELETE /metrics/a'])(
+  '%s is for members of the team',
+  async (route) => {
+    const { ask, tokens } = await openRegistry();
+    const [method = '', path = ''] = route.split(' ');
+    const stranger = { authorization: `Bearer ${tokens.stranger}` };
+    expect((await ask(method, path, { kind: 'gauge' }, stranger)).status).toBe(403);
+    expect((await ask(method, path, { kind: 'gauge' }, { authorization: '' })).status).toBe(401);
+  },
+);

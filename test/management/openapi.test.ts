@@ -1,0 +1,90 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { describe, expect, test } from 'vitest';
+import { describeManagementApi } from '../../src/management/document.ts';
+import { brokenReferences, checkExamples } from '../support/openapi.ts';
+import { bodyDepartures, closed, departures } from './support/conformance.ts';
+import { openapi, operations } from './support/openapi-document.ts';
+import { routes } from './support/routes.ts';
+
+describe('the document', () => {
+  test('is valid OpenAPI 3.1', async () => {
+    const result = await new Validator().validate(structuredClone(openapi) as Record<string, unknown>);
+    expect(result.errors ?? []).toEqual([]);
+    expect(result.valid).toBe(true);
+  });
+
+  test('has every endpoint of the API, and the other routes of its host', () => {
+    const rows = routes.map((name) => name.replace(' ', ' /api/v2').replace(/:(\w+)/g, '{$1}'));
+    const others = ['POST /api/account/invalidate-token', 'GET /api/v2/openapi.json'];
+    expect([...operations.keys()].sort()).toEqual([...rows, ...others].sort());
+  });
+
+  test('has no dangling references', () => {
+    expect(brokenReferences(openapi)).toEqual([]);
+  });
+
+  test('has examples of answers in the documented shape', () => {
+    const { wrong, seen } = checkExamples(closed);
+    expect(wrong).toEqual([]);
+    expect(seen).toBeGreaterThan(300);
+  });
+
+  test('gives every operation a name of its own', () => {
+    const names = [...operations.values()].map(({ operationId }) => operationId);
+    expect(new Set(names).size).toBe(operations.size);
+  });
+
+  test('names the scope and the addresses of its deployment', () => {
+    const settings = { issuer: 'https://auth.test', audience: 'https://api.test/x', serviceScope: 'flags' };
+    expect(describeManagementApi(settings)).toMatchObject({
+      servers: [{ url: 'https://api.test/x' }],
+      security: [{ oauth2: ['flags'] }],
+      components: {
+        securitySchemes: {
+          oauth2: {
+            flows: {
+              clientCredentials: {
+                tokenUrl: 'https://auth.test/connect/token',
+                scopes: { flags: expect.any(String) },
+              },
+            },
+          },
+        },
+      },
+    });
+  });
+});
+
+/** The other tests hold all that the service answers against the document: this one shows that they would notice. */
+describe('a departure from the document is noticed:', () => {
+  const operation = 'POST /api/v2/applications/{id}/environments';
+  const good = {
+    status: 201,
+    headers: { 'content-type': 'application/json', 'cache-control': 'no-store', location: '/x' },
+    text: JSON.stringify({ name: 'Test', createdAt: '2026-01-31T12:00:00.000Z' }),
+  };
+
+  test('none', () => {
+    expect(departures(operation, good)).toEqual([]);
+    expect(bodyDepartures(operation, '{"name":"Test"}')).toEqual([]);
+  });
+
+  test.each([
+    ['a status', { ...good, status: 202 }],
+    ['a header that is not documented', { ...good, headers: { ...good.headers, etag: '"x"' } }],
+    ['a header that is missing', { ...good, headers: { ...good.headers, location: undefined } }],
+    ['a content type', { ...good, headers: { ...good.headers, 'content-type': 'text/plain' } }],
+    ['a field that is not documented', { ...good, text: good.text.replace('{', '{"number":1,') }],
+    ['a field that is missing', { ...good, text: '{"name":"Test"}' }],
+    ['a time that is none', { ...good, text: '{"name":"Test","createdAt":"now"}' }],
+  ])('%s', (_name, answer) => {
+    const headers = Object.entries(answer.headers).filter(
+      (each): each is [string, string] => each[1] !== undefined,
+    );
+    expect(departures(operation, { ...answer, headers: Object.fromEntries(headers) })).toHaveLength(1);
+  });
+
+  test.each(['{}', '{"name":""}', '{"name":"Test","number":1}'])('a body such as %s', (body) => {
+    expect(bodyDepartures(operation, body)).toHaveLength(1);
+  });
+});

@@ -1,0 +1,142 @@
+import { onTestFinished } from 'vitest';
+import type { AccountDraft } from '../../src/accounts/account-draft.ts';
+import type { AccessClaims } from '../../src/auth/access-token.ts';
+import { issueAccessToken } from '../../src/auth/access-token.ts';
+import { createBearer } from '../../src/auth/bearer.ts';
+import { isStillValid } from '../../src/auth/validate-token.ts';
+import { routesFrom } from '../../src/http/endpoint.ts';
+import { createRouter } from '../../src/http/router.ts';
+import { KeyedLimits } from '../../src/ingest/admission/keyed-limits.ts';
+import { addPacket } from '../../src/ingest/telemetry/add-packet.ts';
+import { checkPacket } from '../../src/ingest/telemetry/packet.ts';
+import { featureNotes } from '../../src/management/feature-notes.ts';
+import { featureVerdict } from '../../src/management/feature-verdict.ts';
+import { features } from '../../src/management/features.ts';
+import { createReports } from '../../src/management/make-report.ts';
+import { metrics } from '../../src/management/metrics.ts';
+import { prometheus } from '../../src/management/prometheus.ts';
+import type { ReportPool } from '../../src/management/report-pool.ts';
+import { reports } from '../../src/management/reports.ts';
+import { SharedSights } from '../../src/management/shared-sights.ts';
+import { Histogram } from '../../src/runtime/histogram.ts';
+import { createAggregator } from '../../src/storage/commit/aggregator.ts';
+import { Batch } from '../../src/storage/commit/batch.ts';
+import { type EnvironmentSeries, SeriesDictionary } from '../../src/storage/commit/series-dictionary.ts';
+import { bucketOf, bucketWidth } from '../../src/storage/lmdb/blocks.ts';
+import type { Reading } from '../../src/storage/lmdb/snapshot.ts';
+import { openUsageStore, type UsageStore } from '../../src/storage/lmdb/usage.ts';
+import type { Answer, RequestDeps } from '../auth/fixture.ts';
+import { finish } from '../support/finish.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+import { readExport } from './exports/read-chunks.ts';
+import { type ManageFixture, openManageFixture } from './fixture.ts';
+import { send } from './support/documented-send.ts';
+
+const dayMs = 86_400_000;
+
+/** Features and metrics of an application, with what packets say of them. */
+export interface Registry extends ManageFixture {
+  /** Sends a request below the application, by default as its User; a body is sent as JSON. */
+  ask(method: string, path: string, body?: unknown, headers?: RequestDeps['headers']): Promise<Answer>;
+  /** All names of a list, page by page, two at a time; `between` is called after each page. */
+  names(path: string, between?: () => Promise<unknown>): Promise<string[]>;
+  /** Counts a packet of an environment at the clock's time. */
+  see(packet: { f?: object; m?: object }, environment?: string): void;
+  /** Counts a metric of a feature, which comes in a report. */
+  seeMetricOf(feature: string, metric: string, value: number): void;
+}
+
+/** Opens a registry; a feature is stale after 30 days, and an environment has room for three features and two metrics. */
+export async function openRegistry(): Promise<Registry> {
+  const fixture = await openManageFixture();
+  const { directory, settings, clock, application, team } = fixture;
+  const store = openUsageStore(temporaryDirectory());
+  onTestFinished(() => store.lmdb.close());
+  const { write } = createAggregator(store);
+  const dictionary = new SeriesDictionary(store, { features: 3, variants: 64, metrics: 2 });
+  const pool = reportsInThisThread(store);
+  const parts = {
+    directory,
+    authenticate: createBearer(settings),
+    freshen: async () => undefined,
+    isStillValid: (claims: AccessClaims, draft: AccountDraft) => isStillValid(settings, claims, draft),
+    rates: new KeyedLimits(0, 0),
+    reports: pool,
+    sights: new SharedSights(pool),
+    clock,
+    staleAfter: 30,
+    accounts: fixture.store,
+    retention: { minutesMs: dayMs, hoursMs: 9 * dayMs, daysMs: 99 * dayMs },
+  };
+  const dispatch = createRouter(
+    routesFrom([features, featureNotes, featureVerdict, metrics, reports, prometheus], parts),
+  );
+  const { clientId: sub } = (await fixture.addClient('User')).apiKey;
+  const claims = { sub, client_id: sub, scope: 'openid flagmeter', team: [team.id], primaryTeam: team.id };
+  const ask: Registry['ask'] = async (method, path, body, headers = {}) => {
+    // A new one each time: a test's clock leaps over the life of a token.
+    const token = await issueAccessToken(settings, { ...claims, role: 'User' });
+    return send(dispatch, `/api/v2/applications/${application.id}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${token}`, ...headers },
+      body: body === undefined ? '' : JSON.stringify(body),
+    });
+  };
+  const count = (name: string, add: (series: EnvironmentSeries, batch: Batch) => void) => {
+    const { environments } = directory.applications.get(application.id)!;
+    const { number } = environments.find((environment) => environment.name === name)!;
+    const batch = new Batch();
+    add(dictionary.of(number), batch);
+    write(batch.seal());
+  };
+  return {
+    ...fixture,
+    ask,
+    async names(path, between = async () => {}) {
+      const seen: string[] = [];
+      for (let cursor: string | null = ''; cursor !== null; ) {
+        const query = `limit=2${cursor && `&cursor=${cursor}`}`;
+        const { json } = await ask('GET', `${path}${path.includes('?') ? '&' : '?'}${query}`);
+        seen.push(...json.items.map(({ name }: { name: string }) => name));
+        cursor = json.nextCursor;
+        await between();
+      }
+      return seen;
+    },
+    see(packet, environment = 'Production') {
+      const checked = checkPacket({ k: 'k', e: environment, ...packet });
+      count(environment, (series, batch) => addPacket(checked, series, batch, clock.now()));
+    },
+    seeMetricOf(feature, metric, value) {
+      const bucket = bucketOf(bucketWidth.minute, Math.floor(clock.now() / 60_000));
+      count('Production', (series, batch) =>
+        batch.measurements.add(
+          series.featureMetric(metric, feature, 'on', batch)!,
+          bucket,
+          value,
+          clock.now(),
+        ),
+      );
+    },
+  };
+}
+
+/** What crosses to the thread of the reports and back is copied here too. */
+function reportsInThisThread(store: UsageStore): ReportPool {
+  const reports = createReports(store);
+  return {
+    make: async (_teamId, name, task) => {
+      const reading = reports[name](structuredClone(task) as never) as Reading<never>;
+      return structuredClone(await finish(reading));
+    },
+    delays: new Histogram(),
+    export: async (_teamId, name, task, format) => {
+      const chunks = readExport(store, { name, task: structuredClone(task), format });
+      return {
+        next: async () => chunks.next().value ?? undefined,
+        stop: () => {},
+      };
+    },
+    close: async () => {},
+  };
+}

@@ -1,0 +1,143 @@
+import { expect, test } from 'vitest';
+import { issueAccessToken } from '../../src/auth/access-token.ts';
+import { beginConsoleSession } from '../../src/auth/console/session.ts';
+import { startSession } from '../../src/auth/sessions.ts';
+import { exampleTime } from '../../src/management/answers.ts';
+import { openPeopleFixture, type PeopleFixture, type Person } from './people.ts';
+
+const scope = 'openid flagmeter';
+const hourMs = 3_600_000;
+
+/** Begins a session of a person. @returns its key */
+async function begin(
+  { engine, settings, clock }: PeopleFixture,
+  { user }: Person,
+  signIn: string,
+  clientId = 'flagmeter-cli',
+): Promise<string> {
+  const granted = { userId: user.id, clientId, signIn, scope, authTime: Math.floor(clock.now() / 1000) };
+  const start = clientId === 'flagmeter-console' ? beginConsoleSession : startSession;
+  return (await engine.change((draft) => start(settings, draft, granted))).key;
+}
+
+/** What the list shows of a person's sessions: the sign-ins, each with its clients. */
+async function listed({ as, freshToken }: PeopleFixture, who: Person, of: Person): Promise<object[]> {
+  const caller = { ...who, ...(await freshToken(who)) };
+  const { status, json } = await as(caller, 'GET', `/users/${of.user.id}/sessions`);
+  expect(status).toBe(200);
+  return json.items.map((item: { signIn: string; sessions: { clientName: string }[] }) => [
+    item.signIn,
+    ...item.sessions.map(({ clientName }) => clientName),
+  ]);
+}
+
+test('sessions are folded by sign-in; what was used last comes first', async () => {
+  const fixture = await openPeopleFixture();
+  const { eve, ada, clock } = fixture;
+  await begin(fixture, eve, 'laptop');
+  clock.advance(hourMs);
+  await begin(fixture, eve, 'phone', 'flagmeter-console');
+  clock.advance(hourMs);
+  await begin(fixture, eve, 'laptop', 'flagmeter-console');
+  await begin(fixture, ada, 'desk');
+  const wanted = [
+    ['laptop', 'flagmeter console', 'flagmeter command line'],
+    ['phone', 'flagmeter console'],
+  ];
+  expect(await listed(fixture, eve, eve)).toEqual(wanted);
+  expect(await listed(fixture, ada, eve)).toEqual(wanted);
+});
+
+test('a session says when it began, was used and ends, and which sign-in the request comes from', async () => {
+  const fixture = await openPeopleFixture();
+  const { eve, settings, clock, callWith } = fixture;
+  const started = clock.now();
+  const id = await begin(fixture, eve, 'laptop');
+  clock.advance(hourMs);
+  await begin(fixture, eve, 'phone');
+  const { id: sub, role, teams, primaryTeam } = eve.user;
+  const subject = { sub, client_id: 'flagmeter-cli', scope, role, team: [...teams], primaryTeam, sid: id };
+  const token = await issueAccessToken(settings, subject);
+  const { json } = await callWith(`Bearer ${token}`, 'GET', `/users/${sub}/sessions`);
+  const text = (at: number) => new Date(at).toISOString().replace(/\d{3}Z/, '000Z');
+  expect(json.items.map((item: { current: boolean }) => item.current)).toEqual([false, true]);
+  expect(json.items[1]).toEqual({
+    signIn: 'laptop',
+    current: true,
+    startedAt: text(started),
+    lastUsedAt: text(started),
+    sessions: [
+      {
+        id,
+        clientId: 'flagmeter-cli',
+        clientName: 'flagmeter command line',
+        createdAt: text(started),
+        lastUsedAt: text(started),
+        expiresAt: text(started + 30 * 24 * hourMs),
+      },
+    ],
+  });
+  expect(text(Date.parse(exampleTime))).toBe(exampleTime);
+});
+
+test('a session of the console is over sooner than one of another client', async () => {
+  const fixture = await openPeopleFixture();
+  await begin(fixture, fixture.eve, 'laptop', 'flagmeter-console');
+  await begin(fixture, fixture.eve, 'laptop');
+  fixture.clock.advance(12 * hourMs - 1);
+  expect(await listed(fixture, fixture.eve, fixture.eve)).toHaveLength(1);
+  fixture.clock.advance(1);
+  const left = [['laptop', 'flagmeter command line']];
+  expect(await listed(fixture, fixture.eve, fixture.eve)).toEqual(left);
+});
+
+test("an Admin does not see a user's sessions of another team's client", async () => {
+  const fixture = await openPeopleFixture();
+  const { bob, ada, directory, strangersTeamId, clock } = fixture;
+  const client = {
+    ...{ clientId: 'signin_1', number: 1, teamId: strangersTeamId, name: 'Theirs', redirectUris: [] },
+    ...{ secretHash: null, createdAt: clock.now() },
+  };
+  await directory.change((draft) => draft.put('clients', client.clientId, client));
+  await begin(fixture, bob, 'laptop', client.clientId);
+  expect(await listed(fixture, bob, bob)).toEqual([['laptop', 'Theirs']]);
+  expect(await listed(fixture, ada, bob)).toEqual([]);
+});
+
+test('ending a sign-in ends all of its sessions, and no other; the audit log has it', async () => {
+  const fixture = await openPeopleFixture();
+  const { as, ada, eve, engine } = fixture;
+  const laptop = [
+    await begin(fixture, eve, 'laptop'),
+    await begin(fixture, eve, 'laptop', 'flagmeter-console'),
+  ];
+  const phone = await begin(fixture, eve, 'phone');
+  const path = `/users/${eve.user.id}/sessions/laptop`;
+  expect(await as(ada, 'DELETE', path)).toMatchObject({ status: 204 });
+  expect(laptop.map((key) => engine.has('sessions', key))).toEqual([false, false]);
+  expect(engine.has('sessions', phone)).toBe(true);
+  expect(await as(ada, 'DELETE', path)).toMatchObject({
+    status: 404,
+    json: { detail: 'There is no such sign-in' },
+  });
+  const { items } = (await as(ada, 'GET', '/audit?limit=1')).json;
+  expect(items[0]).toMatchObject({
+    action: 'session.ended',
+    actor: { id: ada.user.id },
+    target: { id: eve.user.id },
+  });
+});
+
+test('the sign-in of someone else is not ended through the path of a user', async () => {
+  const fixture = await openPeopleFixture();
+  const { as, ada, eve, engine } = fixture;
+  const session = await begin(fixture, ada, 'desk');
+  const remove = (who: Person, of: Person) => as(who, 'DELETE', `/users/${of.user.id}/sessions/desk`);
+  expect(await remove(eve, eve)).toMatchObject({ status: 404 });
+  expect(await remove(eve, ada)).toMatchObject({ status: 403 });
+  expect(await remove(fixture.tom, ada)).toMatchObject({
+    status: 403,
+    json: { code: 'not_in_team' },
+  });
+  expect(engine.has('sessions', session)).toBe(true);
+});

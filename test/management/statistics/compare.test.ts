@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest';
+import { compare, needed, usualBase, type Variant } from '../../../src/management/statistics/compare.ts';
+import type { Day } from '../../../src/management/statistics/difference.ts';
+import { drawsOf } from './draws.ts';
+import { type Experiment, run } from './experiment.ts';
+
+/** A fortnight of a variant, of which it was given on the first `given` days; the days differ a little, in a way of its own. */
+function variantOf(variant: string, events: number, users = 1000, given = 14): Variant {
+  const shift = variant.length % 3;
+  const day = (_: unknown, index: number): Day =>
+    index < given
+      ? { checks: 1000, events: events && events + ((index + shift) % 3) }
+      : { checks: 0, events: 0 };
+  return { variant, users, days: Array.from({ length: 14 }, day) };
+}
+
+describe('a comparison', () => {
+  it('is against the variant with most users, unless another is asked for', () => {
+    const variants = [variantOf('on', 200, 900), variantOf('off', 200, 1100), variantOf('beta', 200, 100)];
+    const without = (base: string) => compare(variants, base).map(({ difference }) => difference === null);
+    expect(usualBase(variants)).toBe('off');
+    expect(without('off')).toEqual([false, true, false]);
+    expect(without('beta')).toEqual([false, false, true]);
+    expect(usualBase([])).toBeUndefined();
+  });
+
+  it.each<[string, Variant, number]>([
+    ['days', variantOf('b', 200, 5000, needed.days - 1), needed.days - 1],
+    ['users', variantOf('b', 200, needed.users - 1), needed.users - 1],
+    ['events', variantOf('b', 0), 0],
+  ])('with too few %s says so, and gives no figure of chance', (of, few, has) => {
+    const [, compared] = compare([variantOf('a', 200, 5000), few], 'a');
+    expect(compared).toMatchObject({ difference: null, interval: null, lack: { of, has } });
+  });
+
+  it('is of the days on which both were given', () => {
+    const [, compared] = compare([variantOf('a', 200), variantOf('b', 200, 1000, 9)], 'a');
+    expect(compared!.difference!.days).toBe(9);
+  });
+
+  it('corrects for the number of variants', () => {
+    const pair = [variantOf('a', 200), variantOf('bb', 205)];
+    const [, alone] = compare(pair, 'a');
+    const [, among] = compare([...pair, variantOf('cc', 200), variantOf('dd', 200)], 'a');
+    const width = ({ difference }: typeof alone & object) =>
+      difference!.interval[1] - difference!.interval[0];
+    expect(alone!.difference!.pAdjusted).toBe(alone!.difference!.p);
+    expect(among!.difference!.p).toBe(alone!.difference!.p);
+    expect(among!.difference!.pAdjusted).toBeCloseTo(Math.min(1, alone!.difference!.p * 3), 12);
+    expect(width(among!)).toBeGreaterThan(width(alone!));
+  });
+
+  it('keeps shares between 0 and 1', () => {
+    for (const events of [1, 500, 997]) {
+      const [compared] = compare([variantOf('a', events, 100)], 'a');
+      const [low, high] = compared!.interval!;
+      expect(low).toBeGreaterThanOrEqual(0);
+      expect(low).toBeLessThanOrEqual(compared!.rate!);
+      expect(high).toBeGreaterThanOrEqual(compared!.rate!);
+      expect(high).toBeLessThanOrEqual(1);
+    }
+  });
+});
+
+/** People with habits of their own, who come back, on days that differ. */
+const usual: Experiment = {
+  days: 10,
+  people: [130, 130],
+  rates: [0.2, 0.2],
+  alike: 0.2,
+  spread: 1,
+  comes: 0.4,
+  dayEffect: 0.3,
+};
+
+/** How often a difference is found, and how often the intervals hold what is true. */
+function experiments(experiment: Experiment, count: number, seed: number) {
+  const draws = drawsOf(seed);
+  const differences = Array.from({ length: count }, () =>
+    compare(run(experiment, draws), 'v0')
+      .slice(1)
+      .map(({ difference }) => difference),
+  );
+  const judged = differences.filter((each) => each.every((difference) => difference !== null));
+  expect(judged.length).toBeGreaterThan(count * 0.95);
+  const share = (is: (each: (typeof judged)[number]) => boolean) => judged.filter(is).length / judged.length;
+  const effectOf = (index: number) => experiment.rates[index + 1]! - experiment.rates[0]!;
+  return {
+    found: share((each) => each.some((difference) => difference!.pAdjusted < 0.05)),
+    covered: share((each) =>
+      each.every((difference, index) => {
+        const [low, high] = difference!.interval;
+        return low <= effectOf(index) && effectOf(index) <= high;
+      }),
+    ),
+  };
+}
+
+describe('in simulated experiments', () => {
+  it.each<[string, Experiment, number]>([
+    ['people with habits who come back', usual, 2000],
+    ['a few people with most of the checks', { ...usual, spread: 1.5 }, 250],
+    ['people who nearly always or never do it', { ...usual, alike: 0.5 }, 250],
+    ['people who come every day', { ...usual, comes: 1 }, 150],
+    ['people who come once', { ...usual, alike: 0, comes: 0.15, people: [250, 250] }, 250],
+    ['rare events', { ...usual, rates: [0.03, 0.03] }, 250],
+    ['a rollout', { ...usual, comes: 1, people: [140, 300], rollout: [false, true] }, 150],
+    ['four variants', { ...usual, people: [130, 130, 130, 130], rates: [0.2, 0.2, 0.2, 0.2] }, 250],
+    ['a week of very different days', { ...usual, days: 7, dayEffect: 1 }, 250],
+  ])('without an effect, %s seldom look like one', (_, experiment, count) => {
+    const { found, covered } = experiments(experiment, count, 20);
+    expect(found).toBeLessThanOrEqual(0.05);
+    expect(covered).toBeGreaterThanOrEqual(0.93);
+  });
+
+  it('an effect is found, and its size is in the interval', () => {
+    const effect = { ...usual, alike: 0.1, dayEffect: 0.1, people: [800, 800], rates: [0.2, 0.3] };
+    const { found, covered } = experiments(effect, 150, 21);
+    expect(found).toBeGreaterThanOrEqual(0.8);
+    expect(covered).toBeGreaterThanOrEqual(0.93);
+  });
+});

@@ -1,0 +1,66 @@
+import type { Variant } from '../../../src/management/statistics/compare.ts';
+import type { Day } from '../../../src/management/statistics/difference.ts';
+import type { Draws } from './draws.ts';
+
+/** How people of a simulated experiment behave. */
+export interface Experiment {
+  readonly days: number;
+  /** People by variant. */
+  readonly people: readonly number[];
+  /** How often a check leads to an event, by variant. */
+  readonly rates: readonly number[];
+  /** How alike the checks of one person are: 0 for independent ones, 1 for people who always or never lead to an event. */
+  readonly alike: number;
+  /** How differently active people are: standard deviation of the logarithm. */
+  readonly spread: number;
+  /** How probable it is that a person comes on a day. */
+  readonly comes: number;
+  /** How much days differ from each other: standard deviation of the logit. */
+  readonly dayEffect: number;
+  /** Which variants reach their people little by little; the others do from the first day on. */
+  readonly rollout?: readonly boolean[];
+}
+
+const checksADay = 4;
+
+/** One run of an experiment, as the counts of a flag show it. */
+export function run(experiment: Experiment, draws: Draws): Variant[] {
+  const effects = Array.from({ length: experiment.days }, () => experiment.dayEffect * draws.normal());
+  return experiment.people.map((people, index) => {
+    const days = effects.map(() => ({ events: 0, checks: 0 }));
+    let users = 0;
+    for (let person = 0; person < people; person++)
+      if (addPerson(experiment, index, effects, days, draws)) users += 1;
+    return { variant: `v${index}`, days, users };
+  });
+}
+
+/** @returns whether they came at all */
+function addPerson(
+  { days: length, rates, alike, spread, comes, rollout }: Experiment,
+  variant: number,
+  effects: readonly number[],
+  days: { -readonly [Field in keyof Day]: Day[Field] }[],
+  draws: Draws,
+): boolean {
+  const rate = rates[variant]!;
+  const habit =
+    alike === 0 ? rate : draws.beta((rate * (1 - alike)) / alike, ((1 - rate) * (1 - alike)) / alike);
+  const activity = checksADay * Math.exp(spread * draws.normal() - spread ** 2 / 2);
+  const first = rollout?.[variant] ? Math.floor(draws.uniform() * length) : 0;
+  let came = false;
+  for (let day = first; day < length; day++) {
+    const checks = draws.uniform() < comes ? draws.poisson(activity) : 0;
+    if (checks === 0) continue;
+    came = true;
+    days[day]!.checks += checks;
+    days[day]!.events += draws.binomial(checks, shifted(habit, effects[day]!));
+  }
+  return came;
+}
+
+/** A probability moved by an effect on its logit. */
+function shifted(probability: number, effect: number): number {
+  const odds = (probability / (1 - probability)) * Math.exp(effect);
+  return Number.isFinite(odds) ? odds / (1 + odds) : 1;
+}

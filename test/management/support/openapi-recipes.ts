@@ -1,0 +1,46 @@
+import type { ErrorCode } from '../../../src/contract/errors.ts';
+import type { Recipe, Wanted } from './recipe.ts';
+import { specialRecipes } from './special-recipes.ts';
+import { goodRequest } from './targets.ts';
+import type { World } from './world.ts';
+
+/** The request that gets a status, and a code when it is a refusal. */
+export async function requestFor(world: World, route: string, answer: number | ErrorCode): Promise<Wanted> {
+  const { method, path, body } = await goodRequest(world, route);
+  const good: Wanted = { authorization: world.asAdmin, method, path, body };
+  const recipe =
+    specialRecipes[`${route} ${answer}`] ?? (typeof answer === 'number' ? undefined : usual[answer]);
+  if (recipe !== undefined) return { ...good, ...(await recipe(world, good, route)) };
+  if (typeof answer === 'number') return good;
+  throw new Error(`No request is known that ${route} refuses with ${answer}`);
+}
+
+/** What every route refuses in the same way. */
+const usual: Partial<Record<ErrorCode, Recipe>> = {
+  unauthorized: async () => ({ authorization: undefined }),
+  forbidden: async ({ sign, user }) => ({ authorization: `Bearer ${await sign(user)}` }),
+  not_in_team: async ({ sign, stranger }) => ({ authorization: `Bearer ${await sign(stranger)}` }),
+  not_found: async (_world, _good, route) => ({ path: pathWith(route, 'none') }),
+  invalid_path: async (_world, _good, route) => ({ path: pathWith(route, '%ff') }),
+  invalid_query: async (_world, { path }) => ({ path: `${bare(path)}?limit=0` }),
+  unknown_environment: async (_world, { path }) => ({ path: `${bare(path)}?environment=Nowhere` }),
+  invalid_body: async () => ({ body: { colour: 'red' } }),
+  invalid_json: async () => ({ body: '{' }),
+  invalid_encoding: async () => ({ body: Uint8Array.of(0xff) }),
+  invalid_content_encoding: async () => ({ headers: { 'content-encoding': 'br' } }),
+  body_too_large: async () => ({ body: ' '.repeat(70_000) }),
+  precondition_failed: async () => ({ headers: { 'if-match': '"another"' } }),
+  invalid_name: async (_world, { body }) => ({ body: { ...(body as object), name: '' } }),
+  store_unavailable: async () => ({}),
+  backpressure: async () => ({}),
+};
+
+/** A path without its query. */
+function bare(path: string): string {
+  return path.replace(/\?.*/, '');
+}
+
+/** The path of a route with the same text in the place of every parameter. */
+function pathWith(route: string, text: string): string {
+  return `/api/v2${route.slice(route.indexOf('/')).replaceAll(/:\w+/g, text)}`;
+}

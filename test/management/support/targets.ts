@@ -1,0 +1,143 @@
+import { randomBytes } from 'node:crypto';
+import { hashSecret } from '../../../src/accounts/secrets.ts';
+import { EmbeddedEngine } from '../../../src/accounts/store/embedded.ts';
+import { startSession } from '../../../src/auth/sessions.ts';
+import { systemClock } from '../../../src/runtime/clock.ts';
+import { testHealth } from '../../accounts/fixture.ts';
+import { operations } from './openapi-document.ts';
+import type { Lot, World } from './world.ts';
+
+/** A request that is served when an Admin of the team sends it. */
+export interface Good {
+  readonly method: string;
+  /** With its query. */
+  readonly path: string;
+  readonly body: unknown;
+  /** The team that the things in the path are of. */
+  readonly lot: Lot;
+}
+
+/** What makes the thing that a parameter names, below the path before it. */
+type Maker = (world: World, base: string) => Promise<string>;
+
+const makers: Readonly<Record<string, Maker>> = {
+  name: (world, base) => make(world, base, { name: 'Test' }, 'name'),
+  keyId: (world, base) => make(world, base, { type: 'Mobile' }, 'id'),
+  feature: (world, base) => make(world, base, { name: 'checkout' }, 'name'),
+  noteId: (world, base) => make(world, base, { text: 'Rollout' }, 'id'),
+  async metric(world, base) {
+    await ask(world, 'PUT', `${base}/purchases`, { kind: 'counter' });
+    return 'purchases';
+  },
+  identity: async () => 'user-7',
+  userId: async (world) => takeUser(world),
+  signInId: (world, base) => beginSession(world, base.split('/').at(-2)!),
+  async webhookId(world, base) {
+    await makeRoom(world, base);
+    return make(world, base, { name: 'Chat', url: 'https://hooks.invalid/', events: ['flag.stale'] }, 'id');
+  },
+  deliveryId: (world, base) => make(world, base.replace(/deliveries$/, 'test'), {}, 'id'),
+  clientId(world, base) {
+    const client = { name: 'App', type: 'public', redirectUris: ['https://app.example/'] };
+    return make(world, base, base.endsWith('/clients') ? client : { name: 'Program' }, 'clientId');
+  },
+};
+
+/** The queries that routes cannot do without. */
+const environment = '?environment=Production';
+const queries: Readonly<Record<string, string>> = {
+  'GET /applications/:id/overview': environment,
+  'GET /applications/:id/overview/users': `${environment}&feature=checkout&feature=search`,
+  'GET /applications/:id/usage': environment,
+  'GET /applications/:id/measurements': environment,
+  'GET /applications/:id/features/:feature/comparison': environment,
+  'GET /applications/:id/identities/:identity/exposures': environment,
+  'DELETE /applications/:id/identities': '?identity=user-7',
+  'GET /applications/:id/origin-check': '?origin=https://shop.example',
+};
+
+/** The documented operation of a route of the access table, or of one that has no row in it: that begins with `/api/`. */
+export function operationNamed(route: string): string {
+  if (isWhole(route)) return route;
+  return route
+    .replace(' /', ' /api/v2/')
+    .replaceAll(':self', ':id')
+    .replaceAll(/:(\w+)/g, '{$1}');
+}
+
+function isWhole(route: string): boolean {
+  return route.includes(' /api/');
+}
+
+/**
+ * Makes a thing for each parameter of a route's path, and takes the documented body: `/applications/:id/keys/:keyId` is a
+ * key of an application, both new. Teams are not made: one that is to be deleted is a spare one, and all others are the
+ * home team. `:self` stays.
+ */
+export async function goodRequest(world: World, route: string): Promise<Good> {
+  const [method = '', pattern = ''] = route.split(' ');
+  const lot = route === 'DELETE /teams/:id' ? world.spareLots.pop()! : world.home;
+  if (isWhole(route)) return { method, path: pattern, body: undefined, lot };
+  let path = '/api/v2';
+  for (const segment of pattern.slice(1).split('/')) {
+    path += `/${segment.startsWith(':') ? await thing(world, path, segment.slice(1), lot) : segment}`;
+  }
+  return { method, path: path + (queries[route] ?? ''), body: bodyOf(route), lot };
+}
+
+let users = 0;
+
+/** The example of the document; each new user gets their own e-mail address. */
+function bodyOf(route: string): unknown {
+  const content = operations.get(operationNamed(route))?.requestBody?.content;
+  const example = content?.['application/json']?.example;
+  if (route !== 'POST /users') return example;
+  users += 1;
+  return { ...(example as object), email: `new-${users}@example.com` };
+}
+
+async function thing(world: World, base: string, name: string, lot: Lot): Promise<string> {
+  if (name === 'self') return ':self';
+  if (name !== 'id') return makers[name]!(world, base);
+  if (base.endsWith('/teams')) return lot.teamId;
+  if (base.endsWith('/users')) return takeUser(world);
+  return make(world, base, { name: 'Shop', teamId: lot.teamId }, 'id');
+}
+
+/** Id of a user of the home team that no other test needs. */
+export function takeUser({ spareUsers }: World): string {
+  return spareUsers.pop()!.id;
+}
+
+/** Deletes the things of a list when there are many: a plan allows no more than 50 webhooks. */
+async function makeRoom({ send, asAdmin }: World, list: string): Promise<void> {
+  const answer = await send(asAdmin, 'GET', `${list}?limit=200`);
+  const { items } = (await answer.json()) as { items: readonly { id: string }[] };
+  if (items.length < 40) return;
+  for (const { id } of items) await send(asAdmin, 'DELETE', `${list}/${id}`);
+}
+
+/** Makes something as the Admin; gives a field of the answer. */
+export async function make(world: World, path: string, body: object, field: string): Promise<string> {
+  const made = (await ask(world, 'POST', path, body)) as Record<string, string>;
+  return made[field]!;
+}
+
+/** Sends a request as the Admin. @throws {Error} unless it is served */
+export async function ask(world: World, method: string, path: string, body: object): Promise<unknown> {
+  const answer = await world.send(world.asAdmin, method, path, body);
+  if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${await answer.text()}`);
+  return answer.json();
+}
+
+/** Begins a session of a user. @returns id of their sign-in */
+async function beginSession({ store }: World, userId: string): Promise<string> {
+  const signIn = hashSecret(userId);
+  const granted = { userId, clientId: 'flagmeter-cli', signIn, scope: 'openid flagmeter' };
+  const authTime = Math.floor(Date.now() / 1000);
+  const engine = new EmbeddedEngine(store, testHealth());
+  await engine.change((draft) =>
+    startSession({ clock: systemClock, randomBytes }, draft, { ...granted, authTime }),
+  );
+  return signIn;
+}

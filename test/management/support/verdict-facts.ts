@@ -1,0 +1,63 @@
+import type { FeatureSight } from '../../../src/management/sights.ts';
+import type { EnvironmentFacts, VerdictFacts } from '../../../src/management/verdict.ts';
+import type { FeatureDeclaration } from '../../../src/storage/lmdb/records.ts';
+import { type SeenSender, slotMs } from '../../../src/storage/lmdb/senders.ts';
+
+export const dayMs = 86_400_000;
+export const now = Date.UTC(2026, 5, 15);
+const quietMs = 30 * dayMs;
+/** The time so many days ago. */
+export const ago = (days: number) => now - days * dayMs;
+
+const declared: FeatureDeclaration = {
+  applicationId: 'app',
+  name: 'checkout',
+  number: 1,
+  description: null,
+  archived: false,
+  archivedAt: null,
+  permanent: false,
+  snoozedUntil: null,
+  split: null,
+  createdAt: ago(300),
+  updatedAt: ago(300),
+};
+
+export type Days = readonly [first: number | null, last: number | null];
+
+/** A sight by the days that have passed since the first and the last time, and the same of each variant. */
+export function sightOf([first, last]: Days, variants: Readonly<Record<string, Days>> = {}): FeatureSight {
+  const timesOf = ([one, other]: Days) => ({
+    firstSeenAt: one === null ? null : ago(one),
+    lastSeenAt: other === null ? null : ago(other),
+  });
+  const entries = Object.entries(variants).map(([name, days]) => [name, timesOf(days)] as const);
+  return { ordinal: 0, ...timesOf([first, last]), variants: new Map(entries) };
+}
+
+/** A sender that was last seen so many days ago. */
+export function sender(name: string, last: number, route: SeenSender['route'] = 'usage'): SeenSender {
+  const slot = Math.floor(ago(last) / slotMs);
+  return { name, version: '1.0', transport: 'http', route, first: slot, last: slot };
+}
+
+/** An environment of which nothing is known but what is given. */
+export const place = (name: string, facts: Partial<EnvironmentFacts> = {}): EnvironmentFacts => ({
+  name,
+  sight: undefined,
+  reporters: [],
+  askers: [],
+  ...facts,
+});
+
+/** What is known of a feature that is declared. */
+export const factsOf = (
+  environments: readonly EnvironmentFacts[],
+  declaration: Partial<FeatureDeclaration> | undefined = {},
+): VerdictFacts => ({ declaration: { ...declared, ...declaration }, environments, now, quietMs });
+
+export const api = sender('api', 0);
+export const both = { on: [100, 0], off: [100, 1] } as const;
+export const used = sightOf([100, 0], both);
+export const onlyOn = sightOf([100, 0], { on: [100, 0] });
+export const silent = sightOf([100, 40], both);

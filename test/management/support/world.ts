@@ -1,0 +1,142 @@
+import { randomBytes } from 'node:crypto';
+import { createApiKey, type NewApiKey } from '../../../src/accounts/api-keys.ts';
+import { type Directory, openDirectory } from '../../../src/accounts/directory.ts';
+import { prepareStore } from '../../../src/accounts/prepare.ts';
+import { EmbeddedEngine } from '../../../src/accounts/store/embedded.ts';
+import { storedKeys } from '../../../src/accounts/stored-signing-keys.ts';
+import { createTeam } from '../../../src/accounts/teams.ts';
+import { createUser } from '../../../src/accounts/users.ts';
+import { issueAccessToken, newTokenIdentity } from '../../../src/auth/access-token.ts';
+import { openSigningKeys } from '../../../src/auth/signing-keys.ts';
+import { systemClock } from '../../../src/runtime/clock.ts';
+import type { Storage } from '../../../src/serve/storage.ts';
+import { type AccountStore, openAccountStore } from '../../../src/storage/lmdb/accounts.ts';
+import type { Role, User } from '../../../src/storage/lmdb/records.ts';
+import { freshDirectory, token } from '../../support/binary.ts';
+import { type LocalService, startLocal } from '../../support/service.ts';
+
+const issuer = 'https://auth.example';
+const audience = 'https://api.example';
+
+/** A team with an Admin and a User, and an API key of either role. All teams that have members have the same ones. */
+export interface Lot {
+  readonly teamId: string;
+  readonly keys: Readonly<Record<Role, NewApiKey>>;
+}
+
+/** What is in the data directory when the service starts. */
+interface People {
+  readonly admin: User;
+  readonly user: User;
+  /** An Admin of another team. */
+  readonly stranger: User;
+  /** A team for most tests, a team without members, and teams to be changed and deleted. */
+  readonly home: Lot;
+  readonly empty: Lot;
+  readonly spareLots: Lot[];
+  /** Users of the home team, to be changed and deleted. */
+  readonly spareUsers: User[];
+}
+
+/** A running service with people in it, whose tokens tests sign with the service's own key. */
+export interface World extends People {
+  readonly service: LocalService;
+  /** The service's own. */
+  readonly store: AccountStore;
+  /** The `Authorization` header of the Admin. */
+  readonly asAdmin: string;
+  /** Signs a token of a user, as one that was issued `ago` ms before now. */
+  sign(user: User, ago?: number, scope?: string): Promise<string>;
+  /** Gets a token of an API key from the service. */
+  tokenOf(key: NewApiKey): Promise<string>;
+  /** Sends a request, with this `Authorization` header or none. What is neither text nor bytes is sent as JSON. */
+  send(
+    authorization: string | undefined,
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<Response>;
+}
+
+/** Prepares a data directory, and starts the service on it. @param args more arguments of the service */
+export async function openWorld(
+  args: readonly string[] = ['--api-rate', '0'],
+  storage?: Storage,
+): Promise<World> {
+  const data = `${freshDirectory()}/data`;
+  const store = openAccountStore(data);
+  const prepared = { adminEmail: 'first@localhost', clock: systemClock, randomBytes };
+  const credentials = await prepareStore(store, prepared);
+  const health = { ready: true, failed: () => {} };
+  const people = await settle(openDirectory(new EmbeddedEngine(store, health), prepared));
+  const settings = { issuer, audience, keys: openSigningKeys(storedKeys(store)), ...prepared };
+  const urls = ['--auth-url', issuer, '--base-url', audience];
+  const service = await startLocal({
+    data,
+    credentials,
+    accounts: store,
+    args: [...urls, ...args],
+    ...(storage && { storage }),
+  });
+  const sign: World['sign'] = (user, ago = 0, scope = 'openid flagmeter') => {
+    const { id, email, name, role, teams, primaryTeam } = user;
+    const subject = { sub: id, client_id: 'flagmeter-console', scope, email, name, role, team: [...teams] };
+    const then = { now: () => Date.now() - ago, monotonic: () => 0 };
+    const identity = newTokenIdentity({ clock: then, randomBytes });
+    return issueAccessToken(settings, { ...subject, primaryTeam }, identity);
+  };
+  return {
+    ...people,
+    service,
+    store,
+    asAdmin: `Bearer ${await sign(people.admin)}`,
+    sign,
+    tokenOf: ({ apiKey: { clientId }, clientSecret }) =>
+      token(service.http, { ...credentials, clientId, clientSecret }),
+    send: (authorization, method, path, body, headers = {}) =>
+      fetch(`http://${service.http}${path}`, {
+        method,
+        headers: { ...headers, ...(authorization !== undefined && { authorization }) },
+        ...(body !== undefined && { body: isRaw(body) ? body : JSON.stringify(body) }),
+      }),
+  };
+}
+
+function isRaw(body: unknown): body is string | Uint8Array<ArrayBuffer> {
+  return typeof body === 'string' || body instanceof Uint8Array;
+}
+
+/** Creates all of them. */
+async function settle(directory: Directory): Promise<People> {
+  const userOf = (name: string, role: Role, teamId: string) =>
+    createUser(directory, {
+      email: `${name}@example.com`,
+      name,
+      role,
+      teams: [teamId],
+      passwordHash: 'none',
+    });
+  const { id: homeId } = await createTeam(directory, 'Home');
+  const { id: otherId } = await createTeam(directory, 'Other');
+  const admin = await userOf('ada', 'Admin', homeId);
+  const user = await userOf('eve', 'User', homeId);
+  const stranger = await userOf('tom', 'Admin', otherId);
+  const spareUsers: User[] = [];
+  for (let at = 0; at < 110; at += 1) spareUsers.push(await userOf(`spare-${at}`, 'User', homeId));
+  const spareLots: Lot[] = [];
+  for (let at = 0; at < 24; at += 1) {
+    const { id } = await createTeam(directory, `Spare ${at}`, {
+      foundersOf: () => [admin.id, user.id],
+    });
+    spareLots.push(await lotOf(directory, id));
+  }
+  const home = await lotOf(directory, homeId);
+  const empty = await lotOf(directory, (await createTeam(directory, 'Empty')).id);
+  return { admin, user, stranger, home, empty, spareLots, spareUsers };
+}
+
+async function lotOf(directory: Directory, teamId: string): Promise<Lot> {
+  const keyOf = (role: Role) => createApiKey(directory, { teamId, name: role, role });
+  return { teamId, keys: { Admin: await keyOf('Admin'), User: await keyOf('User') } };
+}

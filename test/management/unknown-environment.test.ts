@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest';
+import { ApiError } from '../../src/contract/errors.ts';
+import { findEnvironment } from '../../src/management/environment-name.ts';
+
+const environments = ['Production', 'Straße'].map((name, number) => ({ name, number, createdAt: 0 }));
+
+test('an environment is found by its name as it is written', () => {
+  expect(findEnvironment(environments, 'Production')).toBe(environments[0]);
+});
+
+test.each([
+  ['production', 'The application has no such environment; case matters, and there is Production'],
+  ['STRAßE', 'The application has no such environment; case matters, and there is Straße'],
+  ['Prod', 'The application has no such environment'],
+])('%s is refused, and the right name is told when only the case differs', (name, detail) => {
+  expect(() => findEnvironment(environments, name)).toThrow(new ApiError('unknown_environment', detail));
+});

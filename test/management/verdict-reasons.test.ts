@@ -1,0 +1,202 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { judge, reporting, type VerdictFacts } from '../../src/management/verdict.ts';
+import { actionsOf } from '../../src/management/verdict-actions.ts';
+import { reasonsOf } from '../../src/management/verdict-reasons.ts';
+import {
+  ago,
+  api,
+  dayMs,
+  factsOf,
+  now,
+  onlyOn,
+  place,
+  sender,
+  sightOf,
+  silent,
+  used,
+} from './support/verdict-facts.ts';
+
+describe('the reasons', () => {
+  const figures = {
+    days: 30,
+    checks: new Map([
+      ['on', 1_234_567],
+      ['off', 0],
+    ]),
+  };
+  const textsOf = (facts: VerdictFacts, given = figures) =>
+    reasonsOf(facts, judge(facts), given).map(({ text, at }) =>
+      at === null ? text : text.replace(at, '<at>'),
+    );
+
+  test.each<[string, VerdictFacts, string[]]>([
+    [
+      'of one variant',
+      factsOf(
+        [
+          place('P', { sight: onlyOn, askers: [sender('api', 1), sender('web', 0), sender('old', 50)] }),
+          place('S', { sight: onlyOn }),
+        ],
+        {
+          split: [
+            ['on', 1],
+            ['off', 1],
+          ],
+        },
+      ),
+      [
+        'Only the variant on was given since <at>, in all 2 environments.',
+        '1.2M checks in the last 30 days: all of them on.',
+        'web 1.0 and api 1.0 still ask for it.',
+        'The team means to split users between on and off.',
+      ],
+    ],
+    [
+      'of silence',
+      factsOf([
+        place('P', { sight: silent, reporters: ['a', 'b', 'c', 'd', 'e'].map((name) => sender(name, 0)) }),
+      ]),
+      [
+        'No packet and no report has named it since <at>.',
+        'Meanwhile 5 senders of this application kept reporting in P: a 1.0, b 1.0, c 1.0 and 2 more.',
+      ],
+    ],
+    [
+      'of silence that says nothing',
+      factsOf([
+        place('P', { sight: silent, reporters: [sender('api', 35)] }),
+        place('S', { sight: silent, reporters: [api], askers: [sender('batch', 40)] }),
+        place('D', { sight: silent }),
+      ]),
+      [
+        'Nothing has reported in P since <at>.',
+        'batch 1.0 asked for it in S, last at <at>, and does not report any more.',
+        'Nothing is known to have reported in D.',
+        'It was last seen at <at>.',
+        'Its silence does not say that it is no longer used.',
+      ],
+    ],
+    [
+      'of what is archived but asked for',
+      factsOf([place('P', { sight: used, askers: [api] }), place('S')], {
+        archived: true,
+        archivedAt: ago(2),
+      }),
+      [
+        'It is archived since <at>.',
+        'It was still asked for at <at>, in P.',
+        '1.2M checks in the last 30 days: all of them on.',
+        'api 1.0 still asks for it.',
+      ],
+    ],
+    [
+      'of what is put off',
+      factsOf([place('P', { sight: silent, reporters: [api] })], {
+        snoozedUntil: now + dayMs,
+        permanent: true,
+      }),
+      [
+        'The verdict is put off until <at>.',
+        'No packet and no report has named it since <at>.',
+        'Meanwhile 1 sender of this application kept reporting in P: api 1.0.',
+      ],
+    ],
+    [
+      'of what is new',
+      factsOf([place('P')], { createdAt: ago(1) }),
+      ['It is new: it was declared at <at>, and not seen yet.'],
+    ],
+  ])('%s', (_, facts, expected) => {
+    expect(textsOf(facts)).toEqual(expected);
+  });
+
+  test('name the shares of variants, and nothing where nothing was counted', () => {
+    const facts = factsOf([place('P', { sight: used })]);
+    const checks = new Map([
+      ['on', 2],
+      ['off', 1],
+    ]);
+    expect(textsOf(facts, { days: 30, checks })[1]).toBe(
+      '3 checks in the last 30 days: on 66.7% and off 33.3%.',
+    );
+    expect(textsOf(facts, { days: 30, checks: new Map() })).toEqual([
+      'It is still used: it was last seen at <at>.',
+    ]);
+  });
+});
+
+describe('whatever is known', () => {
+  const days = fc.option(fc.integer({ min: 0, max: 200 }), { nil: null });
+  const senders = fc.array(
+    fc.tuple(
+      fc.constantFrom('api', 'web'),
+      fc.integer({ min: 0, max: 89 }),
+      fc.constantFrom('usage', 'telemetry'),
+    ),
+    { maxLength: 3 },
+  );
+  const sight = fc
+    .tuple(days, days, fc.dictionary(fc.constantFrom('on', 'off'), fc.tuple(days, days)))
+    .map(([one, other, variants]) => sightOf([one, other], variants));
+  const environment = fc.record({
+    sight: fc.option(sight, { nil: undefined }),
+    reporters: senders,
+    askers: senders,
+  });
+  const said = fc.record({
+    archived: fc.boolean(),
+    archivedAt: days.map((each) => (each === null ? null : ago(each))),
+    permanent: fc.boolean(),
+    snoozedUntil: fc.option(fc.constantFrom(now - 1, now + 1), { nil: null }),
+    createdAt: fc.integer({ min: 0, max: 300 }).map(ago),
+  });
+  const all = fc
+    .tuple(fc.array(environment, { minLength: 1, maxLength: 3 }), said)
+    .map(([environments, declaration]) =>
+      factsOf(
+        environments.map(({ sight, reporters, askers }, at) =>
+          place(`E${at}`, {
+            sight,
+            reporters: reporters.map((each) => sender(...each)),
+            askers: askers.map((each) => sender(...each)),
+          }),
+        ),
+        declaration,
+      ),
+    );
+
+  test('silence is called so only where each environment that has seen the feature still reports', () => {
+    fc.assert(
+      fc.property(all, (facts) => {
+        const judged = judge(facts);
+        for (const { kind, environments } of [judged, judged.otherwise ?? judged]) {
+          if (kind !== 'not_seen') continue;
+          expect(environments.length).toBeGreaterThan(0);
+          const seen = facts.environments.filter((each) => each.sight !== undefined);
+          const live = facts.environments.filter((each) => reporting(facts, each.reporters).length > 0);
+          for (const each of seen) expect(live).toContain(each);
+          for (const name of environments) expect(live.map((each) => each.name)).toContain(name);
+        }
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  test('there is a reason, its time stands in its text, and archiving is never suggested where it cannot be told', () => {
+    fc.assert(
+      fc.property(all, (facts) => {
+        const judged = judge(facts);
+        const reasons = reasonsOf(facts, judged, { days: 30, checks: new Map() });
+        expect(reasons.length).toBeGreaterThan(0);
+        for (const { text, at } of reasons) {
+          expect(text).toMatch(/^[^a-z].*\.$|^(api|web) /);
+          if (at !== null) expect(text).toContain(at);
+        }
+        const actions = actionsOf(judged.kind, facts);
+        expect(new Set(actions).size).toBe(actions.length);
+        if (judged.kind === 'cannot_tell') expect(actions).not.toContain('archive');
+      }),
+    );
+  });
+});

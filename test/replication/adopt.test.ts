@@ -1,0 +1,261 @@
+import { randomBytes } from 'node:crypto';
+import { cpSync, existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished } from 'vitest';
+import { openPrepared, openPreparedOrCopy } from '../../src/accounts/prepare.ts';
+import { joinEngine } from '../../src/replication/accounts/join-engine.ts';
+import { adopt } from '../../src/replication/adoption/adopt.ts';
+import type { Adopted } from '../../src/replication/adoption/fill.ts';
+import { Connection, type EngineSession } from '../../src/replication/postgres/connection.ts';
+import { EngineKey, readSecret } from '../../src/replication/postgres/engine-key.ts';
+import { parseEngineUrl } from '../../src/replication/postgres/engine-url.ts';
+import { checkEngine } from '../../src/replication/postgres/layout.ts';
+import { Replica } from '../../src/replication/replica.ts';
+import { defaultSettings } from '../../src/replication/settings.ts';
+import { replicaTables } from '../../src/replication/snapshot.ts';
+import { Spool } from '../../src/replication/spool.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
+import { createLog } from '../../src/runtime/log.ts';
+import { accountTables } from '../../src/storage/lmdb/accounts.ts';
+import { openDigestSecret } from '../../src/storage/lmdb/instances.ts';
+import { putMessage } from '../../src/storage/lmdb/messages.ts';
+import { openReplicaStore } from '../../src/storage/lmdb/replica-store.ts';
+import { transact } from '../../src/storage/lmdb/transact.ts';
+import { unpack } from '../fixtures/stores/unpack.ts';
+import { needing } from '../support/needing.ts';
+import { Postgres } from '../support/postgres.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+import { failing } from './failing-connection.ts';
+
+const { describe, test } = needing('postgresql');
+
+let postgres: Postgres;
+let url: string;
+let data: string;
+
+const key = new EngineKey(Buffer.alloc(32, 7));
+const identity = Buffer.alloc(16, 3);
+const sentAt = Date.UTC(2026, 0, 1);
+
+beforeAll(async () => {
+  postgres = await Postgres.start();
+});
+afterAll(() => postgres.close());
+
+beforeEach(async () => {
+  url = await postgres.database();
+  data = join(temporaryDirectory(), 'data');
+  unpack('layout-2', data);
+  const usage = openReplicaStore(data);
+  transact(usage.lmdb, () => putMessage(usage, { identity, at: sentAt }));
+  await usage.lmdb.close();
+});
+
+function connect(to = url): Connection {
+  const log = createLog('error', () => {}, systemClock);
+  const options = { name: 'test', log, clock: systemClock, deadlineMs: 10_000 };
+  const connection = new Connection(parseEngineUrl(to), options);
+  onTestFinished(() => connection.close());
+  return connection;
+}
+
+/** Moves a directory, as the command does. */
+async function move(connection: EngineSession = connect(), directory = data): Promise<Adopted> {
+  const accounts = (await openPreparedOrCopy(directory))!;
+  const deps = { accounts, connection, key, settings: defaultSettings, randomBytes, onPart: () => {} };
+  try {
+    return await adopt({ ...deps, data: directory });
+  } finally {
+    await accounts.lmdb.close();
+  }
+}
+
+type Rows = readonly (readonly [table: string, key: string, value: unknown])[];
+
+/** All accounts of a directory. */
+async function accountsIn(directory: string): Promise<Rows> {
+  const accounts = (await openPreparedOrCopy(directory))!;
+  const rows: [string, string, unknown][] = [];
+  for (const table of accountTables)
+    for (const { key: name, value } of accounts[table].getRange())
+      rows.push([table, name, structuredClone(value)]);
+  await accounts.lmdb.close();
+  return rows;
+}
+
+/** What was counted: what only a replica has is not part of it. */
+async function usageIn(directory: string): Promise<Rows> {
+  const usage = openReplicaStore(directory);
+  const tables = replicaTables.filter((table) => !['replica', 'messageTimes', 'carried'].includes(table));
+  const rows = tables.flatMap((table) =>
+    Array.from(
+      usage[table].getRange(),
+      ({ key: name, value }) => [table, name.toString('hex'), value.toString('hex')] as const,
+    ),
+  );
+  await usage.lmdb.close();
+  return rows.filter(
+    ([table, name]) => table !== 'identities' || name !== Buffer.from('secret').toString('hex'),
+  );
+}
+
+/** Makes the directory of another node from what is in the engine, as `serve --engine` does. */
+async function joinAnother(): Promise<string> {
+  const connection = connect();
+  const directory = join(temporaryDirectory(), 'data');
+  mkdirSync(directory);
+  const log = createLog('error', () => {}, systemClock);
+  const accounts = await joinEngine(directory, { connection, key, log, pause: async () => false });
+  await accounts!.lmdb.close();
+  await connection.close();
+  const usage = openReplicaStore(directory);
+  const replica = new Replica(usage, systemClock.monotonic);
+  const parts = await postgres.query<{ body: Buffer }>(
+    `SELECT body FROM fm_snapshot_part JOIN fm_snapshot USING (snapshot) WHERE state = 'whole' ORDER BY part`,
+    [],
+    url,
+  );
+  await replica.load(
+    (async function* () {
+      for (const { body } of parts) yield body;
+    })(),
+  );
+  const [entry] = await postgres.query<{ position: string; id: string }>(
+    'SELECT position, id::text FROM fm_entry',
+    [],
+    url,
+  );
+  expect(replica.applied).toEqual({ position: 1, id: entry!.id });
+  expect(replica.settings).toEqual(defaultSettings);
+  await usage.lmdb.close();
+  return directory;
+}
+
+/** What is moved, and what the directory is then. */
+async function expectMoved(before: { accounts: Rows; usage: Rows }, { engine }: Adopted) {
+  const other = await joinAnother();
+  expect(await accountsIn(other)).toEqual(before.accounts);
+  expect(await usageIn(other)).toEqual(before.usage);
+  expect(await accountsIn(data)).toEqual(before.accounts);
+  expect(await usageIn(data)).toEqual(before.usage);
+  const spool = new Spool(data, () => 'never');
+  expect(spool.engine).toBe(engine);
+  await spool.close();
+  const usage = openReplicaStore(data);
+  const connection = connect();
+  const { secret } = await connection.transaction((run) => checkEngine(run));
+  await connection.close();
+  expect(readSecret(secret, key)).toEqual(openDigestSecret(usage, randomBytes));
+  expect(new Replica(usage, systemClock.monotonic).applied).toMatchObject({ position: 1 });
+  await usage.lmdb.close();
+  await expect(openPrepared(data)).rejects.toThrow('its accounts are a copy of those of an engine');
+}
+
+const everything = async () => ({ accounts: await accountsIn(data), usage: await usageIn(data) });
+
+describe('the store of a single machine', () => {
+  test('is moved, as it is, and other nodes get all of it', async () => {
+    const before = await everything();
+    expect(before.accounts.length).toBeGreaterThan(30);
+    expect(before.usage.length).toBeGreaterThan(60);
+    const adopted = await move();
+    expect(adopted).toMatchObject({ records: before.accounts.length - 1, usage: { parts: 1 } });
+    await expectMoved(before, adopted);
+    const text = JSON.stringify(await postgres.query('SELECT value FROM fm_record', [], url));
+    const privatePart = /"d":"([^"]+)"/.exec(JSON.stringify(before.accounts).replaceAll('\\', ''))![1]!;
+    expect(text).toContain('sealedJwk');
+    expect(text).not.toContain(privatePart);
+  });
+
+  test('is moved once: the second time says so, and changes nothing', async () => {
+    const { engine } = await move();
+    const [before] = await postgres.query('SELECT * FROM fm_snapshot', [], url);
+    expect(await move()).toEqual({ engine });
+    expect(await postgres.query('SELECT * FROM fm_snapshot', [], url)).toEqual([before]);
+  });
+
+  test('takes its messages along: a repetition does not count on another node', async () => {
+    await move();
+    const usage = openReplicaStore(await joinAnother());
+    const known = Array.from(usage.messageTimes.getKeys(), (each) => each.subarray(0, 16).toString('hex'));
+    expect(known).toContain(identity.toString('hex'));
+    await usage.lmdb.close();
+  });
+
+  test('goes on from wherever it was interrupted', async () => {
+    const before = await everything();
+    const fixture = data;
+    let interrupted = 0;
+    for (let isDone = false; !isDone; ) {
+      url = await postgres.database();
+      data = join(temporaryDirectory(), 'data');
+      cpSync(fixture, data, { recursive: true });
+      const connection = connect();
+      try {
+        await move(failing(connection, (call) => call === interrupted));
+        isDone = true;
+      } catch (error) {
+        expect((error as Error).message).toBe('interrupted');
+        interrupted += 1;
+      }
+      await expectMoved(before, await move(connection));
+      await connection.close();
+    }
+    expect(interrupted).toBeGreaterThan(15);
+  }, 120_000);
+
+  test('that has counted on after an interruption is moved as it is then', async () => {
+    await expect(move(failing(connect(), isUpload))).rejects.toThrow('interrupted');
+    const usage = openReplicaStore(data);
+    transact(usage.lmdb, () => putMessage(usage, { identity, at: sentAt + 1_000_000 }));
+    await usage.lmdb.close();
+    const before = await everything();
+    await expectMoved(before, await move());
+  });
+});
+
+describe('it is refused, and nothing is changed,', () => {
+  async function expectRefused(reason: RegExp) {
+    const before = await everything();
+    await expect(move()).rejects.toThrow(reason);
+    expect(await everything()).toEqual(before);
+  }
+
+  test('for an engine that has a store already', async () => {
+    const other = join(temporaryDirectory(), 'data');
+    unpack('layout-1', other);
+    await move(connect(), other);
+    await expectRefused(/^Cannot move a store into this engine: it has accounts/);
+  });
+
+  test('for an engine into which another directory is being moved', async () => {
+    const other = join(temporaryDirectory(), 'data');
+    unpack('layout-1', other);
+    await expect(move(failing(connect(), isUpload), other)).rejects.toThrow('interrupted');
+    await expectRefused(/it has a store that another directory has begun to move/);
+  });
+
+  test('for a database that cannot hold every name', async () => {
+    await postgres.query(`CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0`);
+    url = postgres.url('latin');
+    await expectRefused(/^The database has the encoding LATIN1/);
+    expect(existsSync(join(data, 'spool'))).toBe(false);
+  });
+
+  test('for an engine that has a node', async () => {
+    const other = join(temporaryDirectory(), 'data');
+    unpack('layout-1', other);
+    await expect(move(failing(connect(), isUpload), other)).rejects.toThrow('interrupted');
+    await postgres.query(`DELETE FROM fm_snapshot`, [], url);
+    await postgres.query(`INSERT INTO fm_node (directory) VALUES ('another')`, [], url);
+    await expectRefused(/it has nodes/);
+  });
+
+  test('for another engine than the one that it was begun with', async () => {
+    await move();
+    url = await postgres.database();
+    await expectRefused(/^Cannot move this directory: it belongs to engine .* holds no engine/);
+  });
+});
+
+const isUpload = (_: number, text: string) => text.includes('sha256(body)');

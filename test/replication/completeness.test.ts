@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import { Completeness } from '../../src/replication/completeness.ts';
+
+describe('until when a replica is complete', () => {
+  /** A node whose own deltas are in the log up to `through`, as the engine says. */
+  function shippedTo(completeness: Completeness, seq: number, through: number): void {
+    completeness.asked({ acknowledged: seq, throughSeq: seq, through });
+  }
+
+  function follow(completeness: Completeness, othersThrough?: number, isLoaded = false): void {
+    const through = completeness.shown(othersThrough);
+    completeness.followed({ isAtEnd: true, isLoaded, through });
+  }
+
+  it('is not known before the log was applied to its end', () => {
+    const completeness = new Completeness();
+    shippedTo(completeness, 1, 100);
+    completeness.followed({ isAtEnd: false, isLoaded: false, through: completeness.shown() });
+    expect(completeness.known).toBeUndefined();
+    follow(completeness);
+    expect(completeness.known).toBe(100);
+  });
+
+  it('is the least of all streams', () => {
+    const completeness = new Completeness();
+    shippedTo(completeness, 1, 100);
+    follow(completeness, 70);
+    expect(completeness.known).toBe(70);
+    follow(completeness, 200);
+    expect(completeness.known).toBe(100);
+  });
+
+  it('does not move on while a delta is on its way', () => {
+    const completeness = new Completeness();
+    shippedTo(completeness, 1, 100);
+    completeness.asked({ acknowledged: 1, throughSeq: 2, through: 300 });
+    follow(completeness);
+    expect(completeness.known).toBe(100);
+  });
+
+  it('is not known after the replica was loaded anew, until it is at the end of the log again', () => {
+    const completeness = new Completeness();
+    shippedTo(completeness, 1, 100);
+    follow(completeness);
+    completeness.followed({ isAtEnd: false, isLoaded: true, through: completeness.shown() });
+    expect(completeness.known).toBeUndefined();
+    follow(completeness);
+    expect(completeness.known).toBe(100);
+  });
+
+  it('is not known while the engine lacks what it had of the own stream', () => {
+    const completeness = new Completeness();
+    shippedTo(completeness, 5, 100);
+    follow(completeness);
+    completeness.asked({ acknowledged: 3, throughSeq: 5, through: 100 });
+    follow(completeness);
+    expect(completeness.known).toBeUndefined();
+    shippedTo(completeness, 5, 100);
+    follow(completeness);
+    expect(completeness.known).toBe(100);
+  });
+});

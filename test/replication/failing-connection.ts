@@ -1,0 +1,29 @@
+import type { Connection, EngineSession } from '../../src/replication/postgres/connection.ts';
+import type { Run, Statement } from '../../src/replication/postgres/statement.ts';
+
+/** A connection that is lost after a call was done. Those that make tables are not asked about. */
+export function failing(
+  connection: Connection,
+  isIt: (call: number, text: string) => boolean,
+): EngineSession {
+  let calls = -1;
+  async function interrupt<T>(text: string, action: () => Promise<T>): Promise<T> {
+    if (/^(CREATE|COMMENT|ALTER)/.test(text)) return action();
+    calls += 1;
+    const isLost = isIt(calls, text);
+    const result = await action();
+    if (isLost) throw new Error('interrupted');
+    return result;
+  }
+  return {
+    query: ((statement: Statement) =>
+      interrupt(statement.text, () => connection.query(statement))) as Connection['query'],
+    transaction: (work, deadlineMs) =>
+      interrupt('BEGIN', () =>
+        connection.transaction((run) => {
+          const watched = (statement: Statement) => interrupt(statement.text, () => run(statement));
+          return work(watched as Run);
+        }, deadlineMs),
+      ),
+  };
+}

@@ -1,0 +1,103 @@
+import type { EngineSession } from '../../src/replication/postgres/connection.ts';
+import { EngineError } from '../../src/replication/postgres/engine-error.ts';
+import type { QueryResult, Run, Statement } from '../../src/replication/postgres/statement.ts';
+
+/**
+ * What goes wrong with a statement, or with the transaction that it is in. `refused`: it is not sent. `lost`: it is done, and the
+ * answer does not come. `killed…`: so ends the process, before or after it was done. `late` is for the statement that begins a
+ * transaction: the answer does not come, and the server commits when the next such transaction has begun.
+ */
+export type FaultKind = 'refused' | 'lost' | 'killed before' | 'killed after' | 'late';
+
+/** Is asked for each statement, by its name; a transaction is asked for by the last statement in it. */
+export type Fault = (statement: string) => FaultKind | undefined;
+
+/** A session with the engine on which things go wrong when a test wants it. */
+export class FaultySession implements EngineSession {
+  readonly #session: EngineSession;
+  readonly #with: FaultySession | undefined;
+  readonly #late: EngineSession | undefined;
+  #release: () => void = () => {};
+  fault: Fault;
+  #isKilled = false;
+
+  /** @param dyingWith the session of the same process @param late for transactions that go on when they are given up */
+  constructor(
+    session: EngineSession,
+    fault: Fault = () => undefined,
+    dyingWith?: FaultySession,
+    late?: EngineSession,
+  ) {
+    this.#session = session;
+    this.fault = fault;
+    this.#with = dyingWith;
+    this.#late = late;
+  }
+
+  get isKilled(): boolean {
+    return this.#isKilled || (this.#with?.isKilled ?? false);
+  }
+
+  kill(): void {
+    this.#isKilled = true;
+  }
+
+  query<Row = Record<string, unknown>>(statement: Statement): Promise<QueryResult<Row>> {
+    return this.#run(statement.name ?? '', () => this.#session.query<Row>(statement));
+  }
+
+  async transaction<T>(work: (run: Run) => Promise<T> | T): Promise<T> {
+    if (this.isKilled) throw away();
+    if (this.fault('BEGIN') === 'late') await this.#goLate(work);
+    let last = '';
+    let kind: FaultKind | undefined;
+    const result = await this.#session.transaction(async (run) => {
+      const made = await work(<Row>(statement: Statement) => {
+        last = statement.name ?? '';
+        const sent = run<Row>(statement);
+        this.#release();
+        return sent;
+      });
+      kind = this.fault(last);
+      if (kind === 'killed before') this.kill();
+      if (kind === 'refused' || kind === 'killed before') throw away();
+      return made;
+    });
+    return this.#after(kind, result);
+  }
+
+  /** Runs it up to its COMMIT, which has to wait. */
+  async #goLate<T>(work: (run: Run) => Promise<T> | T): Promise<never> {
+    await new Promise<void>((resolve, reject) => {
+      const released = new Promise<void>((release) => {
+        this.#release = release;
+      });
+      const transaction = this.#late!.transaction(async (run) => {
+        await work(run);
+        resolve();
+        await released;
+      });
+      transaction.catch(reject);
+    });
+    throw new EngineError('unknown_outcome', 'no answer came in time');
+  }
+
+  async #run<T>(name: string, action: () => Promise<T>): Promise<T> {
+    if (this.isKilled) throw away();
+    const kind = this.fault(name);
+    if (kind === 'killed before') this.kill();
+    if (kind === 'refused' || kind === 'killed before') throw away();
+    return this.#after(kind, await action());
+  }
+
+  #after<T>(kind: FaultKind | undefined, result: T): T {
+    if (kind === 'killed after') this.kill();
+    if (kind === 'lost' || kind === 'killed after')
+      throw new EngineError('unknown_outcome', 'the answer was lost');
+    return result;
+  }
+}
+
+function away(): EngineError {
+  return new EngineError('unreachable', 'the test keeps the engine away');
+}

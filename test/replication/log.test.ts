@@ -1,0 +1,110 @@
+import { expect } from 'vitest';
+import { LogAppender } from '../../src/replication/log.ts';
+import { loggedMint } from '../../src/replication/log-bodies.ts';
+import { findInstance, type Mint } from '../../src/storage/lmdb/instances.ts';
+import { needing } from '../support/needing.ts';
+import { CuttingProxy } from './cutting-proxy.ts';
+import { engine, expectCounts, postgres, start } from './nodes.ts';
+import { connect } from './test-node.ts';
+
+const { describe, it } = needing('postgresql');
+
+const mintOf = (person: number): Mint => ({
+  application: 7,
+  instanceId: `fm_in_${person.toString(16).padStart(2, '0').repeat(36)}`,
+  high: person,
+  low: 1,
+  profile: '{}',
+  expiresAt: Date.now() + 60_000,
+  graceUntil: Date.now(),
+});
+
+const kinds = async (url: string) =>
+  (await postgres.query<{ kind: string }>('SELECT kind FROM fm_entry ORDER BY position', [], url)).map(
+    ({ kind }) => kind,
+  );
+
+describe('what is no delta', () => {
+  it('is found by every node, when it is an instance id that was minted', async () => {
+    const url = await engine();
+    const [one, two] = [await start(url), await start(url)];
+    const mint = mintOf(1);
+    await one.node.mint(loggedMint(mint));
+    await two.node.freshen();
+    expect(findInstance(two.store, 7, mint.instanceId)).toMatchObject({ high: 1, low: 1 });
+    expect(findInstance(two.store, 7, mintOf(2).instanceId)).toBeUndefined();
+  });
+
+  it('shares a commit with others that wait', async () => {
+    const url = await engine();
+    const connection = connect(url);
+    const appender = new LogAppender(connection);
+    const mint = (person: number) => appender.mint(loggedMint(mintOf(person)));
+    const first = mint(0);
+    await connection.query({ text: 'SELECT 1' }); // The first is on its way.
+    const others = await Promise.all(Array.from({ length: 99 }, (_, at) => mint(at + 1)));
+    expect(await first).toBe(1);
+    expect(new Set(others)).toEqual(new Set([2]));
+    await connection.close();
+    expect(await kinds(url)).toEqual(['mint', 'mint']);
+  });
+
+  it('is applied by the node that asked, when it resolves', async () => {
+    const url = await engine();
+    const one = await start(url);
+    const mint = mintOf(3);
+    await one.node.mint(loggedMint(mint));
+    await one.node.forget({ application: 7, environments: [1], digest: mint.instanceId.slice(6, 38) });
+    expect(findInstance(one.store, 7, mint.instanceId)).toBeUndefined();
+    one.count('f');
+    await one.node.freshen();
+    await one.node.erase({ application: 7, environments: [1], whole: true });
+    await expectCounts(one, {});
+    one.count('f');
+    await expectCounts(one, {});
+  });
+
+  it('is refused while the engine is away', async () => {
+    const url = await engine();
+    const one = await start(url);
+    one.side.fault = () => 'refused';
+    await expect(one.node.mint(loggedMint(mintOf(4)))).rejects.toMatchObject({ code: 'unreachable' });
+    await expect(one.node.forget({ application: 7, environments: [], digest: '00' })).rejects.toMatchObject({
+      code: 'unreachable',
+    });
+  });
+
+  it('says once for all nodes how far all streams are', async () => {
+    const url = await engine();
+    const connection = connect(url);
+    const appenders = Array.from({ length: 3 }, () => new LogAppender(connection));
+    expect(await Promise.all(appenders.map((appender) => appender.horizon(60_000)))).toEqual([
+      true,
+      false,
+      false,
+    ]);
+    await connection.close();
+    expect(await kinds(url)).toEqual(['horizon']);
+  });
+});
+
+describe('a connection that is cut', () => {
+  it('after COMMIT was sent makes nothing count twice, and loses nothing', async () => {
+    const url = await engine();
+    const proxy = new CuttingProxy(postgres);
+    const node = await start(await proxy.listen(url));
+    const other = await start(url);
+    const cuts = async () => {
+      await node.node.freshen().catch(() => {});
+      return proxy.cuts;
+    };
+    for (let round = 1; round <= 5; round += 1) {
+      proxy.left = 1;
+      node.count('f', 10 ** round);
+      await expect.poll(cuts).toBe(round);
+    }
+    await expectCounts(node, { f: 111_110 });
+    await expectCounts(other, { f: 111_110 });
+    await proxy.close();
+  });
+});

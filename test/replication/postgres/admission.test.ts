@@ -1,0 +1,160 @@
+import { afterAll, beforeAll, expect } from 'vitest';
+import type { EngineError } from '../../../src/replication/postgres/engine-error.ts';
+import { needing } from '../../support/needing.ts';
+import { Postgres } from '../../support/postgres.ts';
+import { type SecurePostgres, securePostgres } from '../../support/postgres-certificates.ts';
+import { connect } from './fixture.ts';
+
+const { describe, it } = needing('postgresql');
+
+let secure: SecurePostgres;
+let postgres: Postgres;
+beforeAll(async () => {
+  secure = await securePostgres(`
+hostssl all secure   all scram-sha-256
+hostssl all shown    all cert
+host    all plain,full all scram-sha-256
+`);
+  postgres = secure.postgres;
+  for (const role of ['secure', 'plain', 'shown'])
+    await postgres.query(`CREATE ROLE ${role} LOGIN PASSWORD 'right horse'`);
+  await postgres.query(`CREATE ROLE full LOGIN PASSWORD 'right horse' CONNECTION LIMIT 0`);
+});
+afterAll(() => secure.close());
+
+const at = (name: string) => secure.file(name);
+
+const url = (user: string, parameters: string, host = 'localhost', database = 'postgres') =>
+  `postgres://${user}@${host}:${postgres.port}/${database}?${parameters}`;
+
+/** How the session is encrypted, or why there is none. */
+async function said(text: string): Promise<string> {
+  const connection = connect(text);
+  const statement = {
+    text: 'SELECT ssl, current_user AS user FROM pg_stat_ssl WHERE pid = pg_backend_pid()',
+  };
+  try {
+    const { rows } = await connection.query<{ ssl: boolean; user: string }>(statement);
+    return `${rows[0]?.user} ${rows[0]?.ssl ? 'encrypted' : 'plain'}`;
+  } catch (error) {
+    expect((error as Error).message).not.toMatch(/horse|wrong/);
+    return `${(error as EngineError).code}: ${(error as Error).message}`;
+  }
+}
+
+const right = 'right%20horse';
+
+describe('TLS', () => {
+  it.each([
+    ['the root is named', () => `sslrootcert=${at('root.pem')}`, 'localhost'],
+    [
+      'the root is named, and the name does not matter',
+      () => `sslmode=verify-ca&sslrootcert=${at('root.pem')}`,
+      '127.0.0.1',
+    ],
+    ['nothing is verified', () => 'sslmode=require', '127.0.0.1'],
+  ])('encrypts when %s', async (_, parameters, host) => {
+    expect(await said(url(`secure:${right}`, parameters(), host))).toBe('secure encrypted');
+  });
+
+  it.each([
+    [
+      'by another root',
+      () => `sslrootcert=${at('other.pem')}`,
+      'localhost',
+      'not signed by a root that is trusted here',
+    ],
+    [
+      'for another name',
+      () => `sslrootcert=${at('root.pem')}`,
+      '127.0.0.1',
+      'its certificate is for another name',
+    ],
+    [
+      'by no root of the system',
+      () => 'sslmode=verify-full',
+      'localhost',
+      'not signed by a root that is trusted here',
+    ],
+    ['by a file that is missing', () => 'sslrootcert=/none.pem', 'localhost', '/none.pem (ENOENT)'],
+    [
+      'by a file without one',
+      () => `sslrootcert=${at('client.key')}`,
+      'localhost',
+      'The sslrootcert file of the engine holds no certificate in PEM form: ',
+    ],
+  ])('is refused when the certificate is signed %s', async (_, parameters, host, why) => {
+    expect(await said(url(`secure:${right}`, parameters(), host))).toContain(why);
+  });
+
+  it('is refused when the server has none, and may be needed', async () => {
+    expect(await said(url(`plain:${right}`, 'sslmode=disable'))).toBe('plain plain');
+    expect(await said(url(`secure:${right}`, 'sslmode=disable'))).toContain('(SQLSTATE 28000)');
+    const bare = await Postgres.start();
+    try {
+      expect(await said(bare.url('postgres', 'sslmode=require'))).toContain('does not offer TLS');
+    } finally {
+      await bare.close();
+    }
+  });
+
+  it('shows who the client is', async () => {
+    const root = `sslrootcert=${at('root.pem')}`;
+    const own = `${root}&sslcert=${at('client.pem')}&sslkey=${at('client.key')}`;
+    expect(await said(url('shown', own))).toBe('shown encrypted');
+    expect(await said(url('shown', root))).toContain('(SQLSTATE 28000)');
+  });
+
+  it.each([
+    ['of another root', 'other.pem', 'other.key', 'refused: .* does not take the certificate of sslcert'],
+    ['with the key of another', 'client.pem', 'other.key', 'refused: .*sslkey file .* does not hold the key'],
+    ['that is a key', 'client.key', 'client.key', 'refused: .*sslcert file .* holds no certificate'],
+  ])('is refused with a certificate of the client %s', async (_, certificate, key, why) => {
+    const files = `sslrootcert=${at('root.pem')}&sslcert=${at(certificate)}&sslkey=${at(key)}`;
+    expect(await said(url('shown', files))).toMatch(new RegExp(why));
+  });
+});
+
+describe('what is wrong', () => {
+  it.each([
+    [
+      'password',
+      () => url('plain:wrong', 'sslmode=disable'),
+      'does not take the password of user "plain" (SQLSTATE 28P01)',
+    ],
+    [
+      'password, which is missing',
+      () => url('plain', 'sslmode=disable'),
+      'asks for the password of user "plain", and the URL has none',
+    ],
+    [
+      'user',
+      () => url(`nobody:${right}`, 'sslmode=disable'),
+      'does not let user "nobody" in (SQLSTATE 28000)',
+    ],
+    [
+      'database',
+      () => url('postgres', 'sslmode=disable', 'localhost', 'none'),
+      'has no database "none" (SQLSTATE 3D000): create it',
+    ],
+    [
+      'option',
+      () => url('postgres', 'sslmode=disable&options=-c%20no_such%3D1'),
+      'does not take the options',
+    ],
+    [
+      'limit of sessions',
+      () => url(`full:${right}`, 'sslmode=disable'),
+      'a node opens up to five: raise max_connections, or the limit of the role',
+    ],
+    ['port', () => 'postgres://u:wrong@127.0.0.1:1/d', 'refused the connection: no server listens there'],
+    ['host', () => 'postgres://u:wrong@no.such.host.invalid/d?sslmode=disable', 'has no address'],
+  ])('is named: the %s', async (what, text, why) => {
+    const answer = await said(text());
+    expect(answer).toContain(why);
+    // A server may come, or its name may be known in a moment; the rest is for people to change.
+    expect(answer).toMatch(
+      ['limit of sessions', 'port', 'host'].includes(what) ? /^unreachable: / : /^refused: /,
+    );
+  });
+});

@@ -1,0 +1,27 @@
+import { onTestFinished } from 'vitest';
+import { Connection, type ConnectionOptions } from '../../../src/replication/postgres/connection.ts';
+import { parseEngineUrl } from '../../../src/replication/postgres/engine-url.ts';
+import { systemClock } from '../../../src/runtime/clock.ts';
+import { createLog } from '../../../src/runtime/log.ts';
+
+export interface LogLine {
+  readonly level: string;
+  readonly msg: string;
+  readonly [field: string]: unknown;
+}
+
+/** A log that is kept. */
+export function keptLog() {
+  const lines: LogLine[] = [];
+  const log = createLog('info', (line) => lines.push(JSON.parse(line)), systemClock);
+  return { log, lines };
+}
+
+/** A connection that is closed when the test is over. */
+export function connect(url: string, options: Partial<ConnectionOptions> = {}): Connection {
+  const { log } = keptLog();
+  const all = { name: 'test', log, clock: systemClock, deadlineMs: 10_000, ...options };
+  const connection = new Connection(parseEngineUrl(url), all);
+  onTestFinished(() => connection.close());
+  return connection;
+}

@@ -1,0 +1,223 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
+import type { Connection } from '../../../src/replication/postgres/connection.ts';
+import { needing } from '../../support/needing.ts';
+import { Postgres } from '../../support/postgres.ts';
+import { connect, keptLog } from './fixture.ts';
+
+const { describe, it } = needing('postgresql');
+
+let postgres: Postgres;
+let url: string;
+beforeAll(async () => {
+  postgres = await Postgres.start();
+});
+afterAll(() => postgres.close());
+beforeEach(async () => {
+  url = await postgres.database();
+});
+
+const insert = { text: 'INSERT INTO t VALUES (1)' };
+const count = { text: 'SELECT count(*) FROM t' };
+
+async function table(): Promise<void> {
+  await postgres.query('CREATE TABLE t (a int8)', [], url);
+}
+
+const counted = async (connection: Connection) =>
+  (await connection.query<{ count: bigint }>(count)).rows[0]?.count;
+
+/** What the sessions of `test` do, as the server sees it. */
+async function sessions(): Promise<{ pid: number; state: string; wait: string | null }[]> {
+  return postgres.query(
+    `SELECT pid, state, wait_event AS wait FROM pg_stat_activity
+     WHERE application_name = 'test' AND pid <> pg_backend_pid() AND datname = $1`,
+    [new URL(url).pathname.slice(1)],
+  );
+}
+
+async function whenWaiting(event: string): Promise<number> {
+  const waiting = async () => (await sessions()).find(({ wait }) => wait === event)?.pid;
+  await expect.poll(waiting).toBeDefined();
+  return (await waiting()) as number;
+}
+
+describe('a session that is lost', () => {
+  it('is opened again by the next call, and both are logged', async () => {
+    const { log, lines } = keptLog();
+    const connection = connect(url, { log });
+    await connection.query({ text: 'SELECT 1' });
+    const [session] = await sessions();
+    await postgres.query('SELECT pg_terminate_backend($1)', [session?.pid]);
+    await expect.poll(() => connection.host).toBeUndefined();
+    expect(lines[1]?.['reason']).toContain('terminating connection');
+    expect((await connection.query<{ one: number }>({ text: 'SELECT 1 AS one' })).rows).toEqual([{ one: 1 }]);
+    expect(connection.host).toBe(`127.0.0.1:${postgres.port}`);
+    expect(lines.map(({ level, msg, sqlstate }) => [level, msg, sqlstate])).toEqual([
+      ['info', 'session with the engine is open', undefined],
+      ['warn', 'session with the engine lost', '57P01'],
+      ['info', 'session with the engine is open', undefined],
+    ]);
+    expect(lines[1]).toMatchObject({ connection: 'test', next: expect.stringContaining('opens another') });
+  });
+
+  it('keeps nothing of a transaction that was not committed', async () => {
+    await table();
+    const connection = connect(url);
+    const lost = connection.transaction(async (run) => {
+      await run(insert);
+      const [session] = await sessions();
+      await postgres.query('SELECT pg_terminate_backend($1)', [session?.pid]);
+      await run(insert);
+    });
+    await expect(lost).rejects.toMatchObject({ code: 'unreachable' });
+    expect(await counted(connection)).toBe(0n);
+  });
+
+  it('is said to be unknown when the server is killed in the middle of a commit', async () => {
+    await table();
+    const { log, lines } = keptLog();
+    const connection = connect(url, { log });
+    await connection.query(count);
+    postgres.set({ synchronous_standby_names: "'nobody'" });
+    await postgres.reload();
+    const answers = Promise.allSettled([
+      connection.transaction((run) => run(insert)),
+      connection.query({ text: 'INSERT INTO t VALUES (2)' }),
+    ]);
+    await whenWaiting('SyncRep');
+    await postgres.kill();
+    expect(await answers).toMatchObject([{ reason: { code: 'unknown_outcome' } }, { status: 'rejected' }]);
+    const message = expect.stringContaining('no server listens there (ECONNREFUSED)');
+    await expect(connection.query(count)).rejects.toMatchObject({ code: 'unreachable', message });
+    expect(lines.at(-1)).toMatchObject({ level: 'warn', msg: 'engine is away', next: expect.any(String) });
+    postgres.set({ synchronous_standby_names: "''" });
+    await postgres.start();
+    // It had committed here, and its standby did not have it.
+    await expect.poll(() => counted(connection).catch(() => undefined)).toBe(1n);
+  });
+});
+
+describe('a deadline', () => {
+  it('ends a statement, and what the server does for it', async () => {
+    const connection = connect(url, { deadlineMs: 300 });
+    await connection.query({ text: 'SELECT 1' });
+    const [session] = await sessions();
+    const late = connection.query({ text: 'SELECT pg_sleep(600)' });
+    await expect(late).rejects.toMatchObject({
+      code: 'unknown_outcome',
+      message: expect.stringContaining('300 ms'),
+    });
+    await expect.poll(async () => (await sessions()).map(({ pid }) => pid)).not.toContain(session?.pid);
+    expect((await connection.query({ text: 'SELECT 1' })).rowCount).toBe(1);
+  });
+
+  it('before the commit is sent keeps nothing', async () => {
+    await table();
+    const connection = connect(url, { deadlineMs: 300 });
+    const late = connection.transaction(async (run) => {
+      await run(insert);
+      await run({ text: 'SELECT pg_sleep(600)' });
+    });
+    await expect(late).rejects.toMatchObject({ code: 'deadline' });
+    expect(await counted(connection)).toBe(0n);
+  });
+
+  it('also ends a transaction whose work never ends', async () => {
+    await table();
+    const connection = connect(url, { deadlineMs: 300 });
+    const late = connection.transaction(async (run) => {
+      await run(insert);
+      await new Promise(() => {});
+    });
+    await expect(late).rejects.toMatchObject({ code: 'deadline' });
+    expect(await counted(connection)).toBe(0n);
+  });
+
+  it('of a commit that waits for its standby leaves the outcome unknown, and no session behind', async () => {
+    await table();
+    postgres.set({ synchronous_standby_names: "'nobody'" });
+    await postgres.reload();
+    const connection = connect(url, { deadlineMs: 500 });
+    await expect(connection.transaction((run) => run(insert))).rejects.toMatchObject({
+      code: 'unknown_outcome',
+    });
+    await expect(connection.query(insert)).rejects.toMatchObject({ code: 'unknown_outcome' });
+    await expect.poll(sessions).toEqual([]);
+    postgres.set({ synchronous_standby_names: "''" });
+    await postgres.reload();
+    expect(await counted(connection)).toBe(2n);
+  });
+
+  it('is kept when the server is stopped, and it is used again when it goes on', async () => {
+    const connection = connect(`${url}&connect_timeout=1`, { deadlineMs: 500 });
+    await connection.query({ text: 'SELECT 1' });
+    postgres.pause();
+    try {
+      await expect(connection.query({ text: 'SELECT 1' })).rejects.toMatchObject({ code: 'unknown_outcome' });
+      await expect(connection.query({ text: 'SELECT 1' })).rejects.toMatchObject({ code: 'deadline' });
+    } finally {
+      postgres.resume();
+    }
+    const answers = () => connection.query({ text: 'SELECT 1' }).then(({ rowCount }) => rowCount, String);
+    await expect.poll(answers).toBe(1);
+  });
+});
+
+describe('a commit that the standby did not confirm', () => {
+  afterEach(async () => {
+    postgres.set({ synchronous_standby_names: "''" });
+    await postgres.reload();
+  });
+
+  it.each([
+    ['statement', (connection: Connection) => connection.query(insert)],
+    ['transaction', (connection: Connection) => connection.transaction((run) => run(insert))],
+  ])('of a %s is unknown when the wait for it is cancelled', async (_, commit) => {
+    await table();
+    const connection = connect(url);
+    await connection.query(count);
+    postgres.set({ synchronous_standby_names: "'nobody'" });
+    await postgres.reload();
+    const committed = commit(connection);
+    const after = connection.query(count);
+    committed.catch(() => {});
+    await postgres.query('SELECT pg_cancel_backend($1)', [await whenWaiting('SyncRep')]);
+    await expect(committed).rejects.toMatchObject({ code: 'unknown_outcome', sqlstate: '01000' });
+    // The session goes on, and the statement after it is not blamed.
+    expect((await after).rows).toEqual([{ count: 1n }]);
+  });
+});
+
+describe('an engine that cannot be used', () => {
+  it('is asked again after a pause only', async () => {
+    const { log, lines } = keptLog();
+    let now = 0;
+    const connection = connect(`postgres://u@127.0.0.1:1/d`, { log, clock: { monotonic: () => now } });
+    const refused = () => connection.query({ text: 'SELECT 1' }).catch((error: unknown) => error);
+    const why = await refused();
+    expect(String(why)).toContain('127.0.0.1:1 refused the connection');
+    expect(await refused()).toBe(why);
+    now += 100;
+    expect(await refused()).not.toBe(why);
+    // The same reason is said once.
+    expect(lines).toHaveLength(1);
+  });
+
+  it('fails each call with what the check of a new session throws', async () => {
+    const prepare = async () => {
+      throw new Error('this is another engine');
+    };
+    const connection = connect(url, { prepare });
+    await expect(connection.query(count)).rejects.toThrow('this is another engine');
+    await expect(connection.transaction(() => 1)).rejects.toThrow('this is another engine');
+  });
+
+  it('takes nothing after it was closed', async () => {
+    const connection = connect(url);
+    await connection.query({ text: 'SELECT 1' });
+    await connection.close();
+    await expect(connection.query({ text: 'SELECT 1' })).rejects.toMatchObject({ code: 'unreachable' });
+    expect(connection.host).toBeUndefined();
+    await expect.poll(sessions).toEqual([]);
+  });
+});

@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
+import type { Connection } from '../../../src/replication/postgres/connection.ts';
+import { readEngine } from '../../../src/replication/postgres/engine-report.ts';
+import { checkEngine } from '../../../src/replication/postgres/layout.ts';
+import { type Migration, migrate } from '../../../src/replication/postgres/migrations.ts';
+import { createTables, engineLayout, tableNames } from '../../../src/replication/postgres/schema.ts';
+import { needing } from '../../support/needing.ts';
+import { Postgres } from '../../support/postgres.ts';
+import { connect } from './fixture.ts';
+
+const { describe, it } = needing('postgresql');
+
+let postgres: Postgres;
+let url: string;
+beforeAll(async () => {
+  postgres = await Postgres.start();
+});
+afterAll(() => postgres.close());
+beforeEach(async () => {
+  url = await postgres.database();
+});
+
+const engine = { id: 'engine-1', secret: 'secret' };
+const create = (connection: Connection) => connection.transaction((run) => createTables(run, engine));
+const check = (connection: Connection, own?: number) =>
+  connection.transaction((run) => checkEngine(run, own));
+
+describe('the tables', () => {
+  it('are made once, all or none, also by two at the same time', async () => {
+    const outcomes = await Promise.allSettled([connect(url), connect(url), connect(url)].map(create));
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    const made = await postgres.query<{ name: string; comment: string | null }>(
+      `SELECT relname AS name, obj_description(oid) AS comment FROM pg_class WHERE relname LIKE 'fm%' AND relkind = 'r' ORDER BY 1`,
+      [],
+      url,
+    );
+    expect(made.map(({ name }) => name)).toEqual([...tableNames].sort());
+    expect(made.filter(({ comment }) => comment === null)).toEqual([]);
+    expect(await check(connect(url))).toEqual({
+      ...engine,
+      layout: engineLayout,
+      oldestLayout: engineLayout,
+    });
+    expect(await postgres.query('SELECT * FROM fm_head ORDER BY log', [], url)).toEqual([
+      { log: 'control', position: '0', id: '0' },
+      { log: 'data', position: '0', id: '0' },
+    ]);
+  });
+
+  it('are in the first schema of the search path', async () => {
+    await postgres.query('CREATE SCHEMA here', [], url);
+    const inSchema = `${url}&options=-c%20search_path%3Dhere`;
+    await create(connect(inSchema));
+    await expect(check(connect(url))).rejects.toThrow('run flagmeter engine init first');
+    expect(await check(connect(inSchema))).toMatchObject(engine);
+  });
+
+  it('are not used by a role that may only read some of them', async () => {
+    await create(connect(url));
+    await postgres.query('CREATE ROLE reader LOGIN');
+    await postgres.query('GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader', [], url);
+    const reading = check(connect(url.replace('postgres@', 'reader@')));
+    await expect(reading).rejects.toThrow(/role reader lacks rights on .*fm_head \(INSERT, UPDATE, DELETE\)/);
+  });
+
+  it('are no engine when no row says which', async () => {
+    const connection = connect(url);
+    await create(connection);
+    await connection.query({ text: 'DELETE FROM fm_engine' });
+    for (const use of [check, migrate, readEngine])
+      await expect(use(connection)).rejects.toThrow('fm_engine is empty: restore');
+  });
+
+  it('are not made by a role that may not', async () => {
+    await postgres.query('CREATE ROLE guest LOGIN');
+    await expect(create(connect(url.replace('postgres@', 'guest@')))).rejects.toMatchObject({
+      sqlstate: '42501',
+    });
+  });
+});
+
+describe('a layout', () => {
+  const column: Migration = {
+    layout: engineLayout + 1,
+    oldestLayout: engineLayout,
+    statements: [`ALTER TABLE fm_node ADD COLUMN zone text NOT NULL DEFAULT ''`],
+  };
+  const breaking: Migration = {
+    layout: engineLayout + 2,
+    oldestLayout: engineLayout + 2,
+    statements: ['ALTER TABLE fm_gap DROP COLUMN reason'],
+  };
+  const next = engineLayout + 1;
+
+  it('that is newer goes on with the program before, unless it leaves that behind', async () => {
+    const connection = connect(url);
+    await create(connection);
+    await expect(check(connection, next)).rejects.toThrow('run flagmeter engine migrate first');
+    expect(await migrate(connection, [column], next)).toEqual({ from: engineLayout, to: next });
+    expect(await migrate(connection, [column], next)).toEqual({ from: next, to: next });
+    expect(await check(connection)).toMatchObject({ layout: next });
+    expect(await check(connection, next)).toMatchObject({ layout: next });
+    expect(await migrate(connection, [column, breaking], next + 1)).toEqual({ from: next, to: next + 1 });
+    await expect(check(connection)).rejects.toThrow('update it on this node');
+    await expect(migrate(connection)).rejects.toThrow('use a newer flagmeter');
+  });
+
+  it('is not changed under a node that could not go on', async () => {
+    const connection = connect(url);
+    await create(connection);
+    const node = {
+      text: `INSERT INTO fm_node (directory, name, version, layout) VALUES ('d', 'north', '1.0', $1)`,
+      values: [engineLayout],
+    };
+    await connection.query(node);
+    await expect(migrate(connection, [column, breaking], next + 1)).rejects.toThrow(
+      'north (flagmeter 1.0); stop them first',
+    );
+    expect(await check(connection)).toMatchObject({ layout: engineLayout });
+    await connection.query({ text: `UPDATE fm_node SET beat_at = now() - interval '1 minute'` });
+    expect(await migrate(connection, [column, breaking], next + 1)).toMatchObject({ to: next + 1 });
+  });
+
+  it('stays as it was when a step fails', async () => {
+    const connection = connect(url);
+    await create(connection);
+    const failing = { ...breaking, statements: ['ALTER TABLE fm_gap DROP COLUMN none'] };
+    await expect(migrate(connection, [column, failing], next + 1)).rejects.toMatchObject({
+      sqlstate: '42703',
+    });
+    expect(await check(connection)).toMatchObject({ layout: engineLayout });
+  });
+
+  it('is missing where nothing was prepared', async () => {
+    await expect(migrate(connect(url))).rejects.toThrow('run flagmeter engine init first');
+  });
+});

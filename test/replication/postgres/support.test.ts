@@ -1,0 +1,88 @@
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import pg from 'pg';
+import { afterAll, beforeAll, expect } from 'vitest';
+import { needing } from '../../support/needing.ts';
+import { Postgres } from '../../support/postgres.ts';
+import { type PostgresPair, primaryAndStandby } from '../../support/postgres-pair.ts';
+
+const { describe, it } = needing('postgresql');
+
+describe('a PostgreSQL for tests', () => {
+  let postgres: Postgres;
+  beforeAll(async () => {
+    postgres = await Postgres.start();
+  });
+  afterAll(() => postgres.close());
+
+  it('gives fresh databases, and waits for the disk', async () => {
+    const urls = [await postgres.database(), await postgres.database()];
+    expect(new Set(urls).size).toBe(2);
+    await postgres.query('CREATE TABLE t (a int)', [], urls[0]);
+    await expect(postgres.query('SELECT * FROM t', [], urls[1])).rejects.toThrow('does not exist');
+    expect(await postgres.query('SHOW fsync')).toEqual([{ fsync: 'on' }]);
+  });
+
+  it('comes back with what it had after it was killed', async () => {
+    const url = await postgres.database();
+    await postgres.query('CREATE TABLE t AS SELECT 7 AS a', [], url);
+    await postgres.kill();
+    expect(postgres.processes()).toEqual([]);
+    await expect(postgres.query('SELECT 1')).rejects.toThrow('ECONNREFUSED');
+    await postgres.start();
+    expect(await postgres.query('SELECT a FROM t', [], url)).toEqual([{ a: 7 }]);
+  });
+
+  it('answers nothing while it is paused', async () => {
+    postgres.pause();
+    const impatient = new pg.Client({ connectionString: postgres.url(), connectionTimeoutMillis: 100 });
+    await expect(impatient.connect()).rejects.toThrow('timeout');
+    const answer = postgres.query('SELECT 1');
+    postgres.resume();
+    expect(await answer).toHaveLength(1);
+  });
+});
+
+it('leaves no process and no file behind when the process that started it is killed', async () => {
+  const script = `
+    const { Postgres } = await import(${JSON.stringify(resolve(import.meta.dirname, '../../support/postgres.ts'))});
+    const server = await Postgres.start();
+    server.pause();
+    console.log(JSON.stringify([server.folder, server.processes()]));
+    setInterval(() => {}, 1000);`;
+  const bun = resolve(import.meta.dirname, '../../node_modules/.bin/bun');
+  const child = spawn(bun, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const said = await new Promise<string>((hear) => child.stdout.once('data', (text) => hear(String(text))));
+  const [folder, processes] = JSON.parse(said) as [string, number[]];
+  expect(processes.length).toBeGreaterThan(3);
+  child.kill('SIGKILL');
+  await expect.poll(() => existsSync(folder)).toBe(false);
+  // The entry of a process that has ended stays until init collects it.
+  const left = () => processes.filter((id) => existsSync(`/proc/${id}`));
+  await expect.poll(left).toEqual([]);
+});
+
+describe('a primary and its standby', () => {
+  let pair: PostgresPair;
+  beforeAll(async () => {
+    pair = await primaryAndStandby();
+  }, 60_000);
+  afterAll(() => pair.close());
+
+  it('loses nothing when the primary is killed and the standby takes its place, and back again', async () => {
+    const database = new URL(await pair.primary.database()).pathname.slice(1);
+    await pair.primary.query('CREATE TABLE t AS SELECT 1 AS a', [], pair.primary.url(database));
+    for (const a of [2, 3]) {
+      await pair.primary.kill();
+      await pair.promote();
+      await pair.primary.query('SELECT 1');
+      await pair.beAlone();
+      await pair.primary.query('INSERT INTO t VALUES ($1)', [a], pair.primary.url(database));
+      await pair.rejoin();
+      expect(await pair.standby.query('SELECT pg_is_in_recovery() AS it')).toEqual([{ it: true }]);
+    }
+    const rows = await pair.primary.query('SELECT a FROM t ORDER BY a', [], pair.primary.url(database));
+    expect(rows).toEqual([{ a: 1 }, { a: 2 }, { a: 3 }]);
+  }, 120_000);
+});

@@ -1,0 +1,98 @@
+import { describe, expect, test } from 'vitest';
+import { encodeBody } from '../../src/replication/log-bodies.ts';
+import { exposuresOf } from './test-replica.ts';
+import { appendMints, application, digestOf, mintOf, start, type TestLog } from './test-streams.ts';
+import { appendHorizon, checksOf, day, minute, packet, rowsOf, setUp } from './two-nodes.ts';
+
+function appendForget(log: TestLog, identity: string): void {
+  const digest = digestOf(identity).toString('hex');
+  log.append('forget', encodeBody('forget', { application, environments: [1, 2], digest }));
+}
+
+describe('an instance id that its node did not know', () => {
+  const mint = mintOf('ann', 1, start, 60 * minute);
+  const known = { 'checkout/on': expect.objectContaining({ checks: 1 }) };
+
+  test.each([
+    ['was minted before', [mint], 1, known],
+    ['was replaced, but was valid then', [mint, mintOf('ann', 2, start, day)], 0, known],
+    ['was never minted', [], 1, {}],
+    ['is another than the minted', [mintOf('ann', 9, start, day)], 1, {}],
+    ['had expired', [mint], 61, {}],
+  ])('and that %s', (_, mints, minutes, rows) => {
+    const { log, one, node } = setUp();
+    appendMints(log, ...mints);
+    one.sendUnresolved(packet({ person: 'ann' }), mint, start + minutes * minute);
+    one.ship(log, start);
+    node.follow(log);
+    expect(checksOf(node)).toEqual({ 'checkout/on': 1 }); // The packet counts in any case.
+    expect(exposuresOf(node.store, ['ann'])[0]).toEqual(['ann', 1, rows]);
+  });
+
+  test('is not brought back by a mint that is in the log twice', () => {
+    const { log, node } = setUp();
+    const later = mintOf('ann', 2, start, day);
+    appendMints(log, mint, later);
+    node.follow(log);
+    const content = node.content();
+    appendMints(log, mint);
+    appendMints(log, later);
+    node.follow(log);
+    expect(node.content()).toEqual(content);
+  });
+});
+
+describe('a person who was forgotten', () => {
+  const nothing = ['ann', 1, {}];
+
+  test('stays forgotten, whatever was counted before comes later; what they do next is kept', () => {
+    const { log, one, other, node } = setUp();
+    const mint = mintOf('ann', 1, start, day);
+    appendMints(log, mint);
+    one.send(packet({ person: 'ann' }), start);
+    one.ship(log, start);
+    other.send(packet({ person: 'ann' }), start); // Counted before, shipped after.
+    other.sendMessage(packet({ person: 'ann' }), Buffer.alloc(16, 1), start);
+    other.sendUnresolved(packet({ person: 'ann' }), mint, start);
+    appendForget(log, 'ann');
+    node.follow(log);
+    expect(exposuresOf(node.store, ['ann'])[0]).toEqual(nothing);
+    other.ship(log, start);
+    node.follow(log);
+    expect(exposuresOf(node.store, ['ann'])[0]).toEqual(nothing);
+    expect(checksOf(node)).toEqual({ 'checkout/on': 4 });
+    other.send(packet({ person: 'ann' }), start);
+    other.ship(log, start);
+    node.follow(log);
+    expect(exposuresOf(node.store, ['ann'])[0]).not.toEqual(nothing);
+  });
+
+  test('is remembered until every stream has applied that; a delta from before then says nothing of people', () => {
+    const { log, one, other, node } = setUp();
+    appendForget(log, 'ann');
+    appendHorizon(log, start, 0);
+    node.follow(log);
+    expect(rowsOf(node, 'forgotten')).toBe(1);
+    appendHorizon(log, start, 1);
+    node.follow(log);
+    expect(rowsOf(node, 'forgotten')).toBe(0);
+    for (const stream of [one, other]) stream.send(packet({ person: 'ann' }), start);
+    one.ship(log, start); // Both were begun at position 0.
+    node.follow(log);
+    expect(exposuresOf(node.store, ['ann'])[0]).toEqual(nothing);
+    expect(node.refused).toMatchObject([{ place: 'exposures', stream: 'one' }]);
+    expect(checksOf(node)).toEqual({ 'checkout/on': 1 });
+  });
+
+  test('was no one: then a delta from before a horizon is counted as any other', () => {
+    const { log, one, node } = setUp();
+    appendMints(log, mintOf('ann', 1, start, day));
+    appendHorizon(log, start, 1);
+    node.follow(log);
+    one.send(packet({ person: 'ann' }), start);
+    one.ship(log, start); // Begun at position 0: its node did not reach the engine before.
+    node.follow(log);
+    expect(exposuresOf(node.store, ['ann'])[0]).not.toEqual(nothing);
+    expect(node.refused).toEqual([]);
+  });
+});

@@ -1,0 +1,275 @@
+import { expect, test } from 'vitest';
+import { decodeDelta } from '../../src/replication/delta.ts';
+import type { SealTask } from '../../src/replication/seal.ts';
+import { Spool } from '../../src/replication/spool.ts';
+import { createSpoolAggregator } from '../../src/replication/spool-aggregator.ts';
+import { maxUnresolved } from '../../src/replication/unresolved.ts';
+import { Batch } from '../../src/storage/commit/batch.ts';
+import { bucketOf, bucketWidth, seriesRef } from '../../src/storage/lmdb/blocks.ts';
+import { newInstanceId } from '../../src/storage/lmdb/instances.ts';
+import { messagesSince } from '../../src/storage/lmdb/messages.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+
+const minuteMs = 60_000;
+
+/** A spool whose deltas are of one count each. */
+function openSpool({ maxBytes = 2 ** 30, data = temporaryDirectory(), stream = 'one' } = {}) {
+  const spool = new Spool(data, () => 'directory');
+  const mark = { at: 0, applied: 0, version: 0 };
+  const aggregator = createSpoolAggregator(spool.store, { stream, mark, maxIdentities: 10, maxBytes });
+  const { write, seal } = aggregator;
+  const count = (value: number) => {
+    const batch = new Batch();
+    batch.series.push({ environment: 1, ordinal: 0, name: ['checkout', 'on'] });
+    batch.counts.add(seriesRef(1, 0), bucketOf(bucketWidth.minute, 1000), value, 0, 0);
+    write(batch.seal());
+  };
+  const step = (task: Partial<SealTask> = {}, at = 0) => seal({ mark: { ...mark, at }, ...task });
+  const seqs = (of = stream) => spool.deltas(of, 1, 100).map(({ seq }) => seq);
+  const sealMany = (deltas: number) => {
+    for (let each = 0; each < deltas; each += 1) {
+      count(1);
+      step();
+    }
+  };
+  return { data, spool, aggregator, count, step, seqs, sealMany };
+}
+
+test('the deltas of a stream are numbered from 1, and nothing is sealed when nothing was counted', async () => {
+  const { spool, step, seqs, sealMany } = openSpool();
+  expect(step()).toMatchObject({ sealed: 0, done: true });
+  sealMany(2);
+  expect(step({}, 7)).toMatchObject({ sealed: 2, done: true, mark: { at: 7 } });
+  expect(seqs()).toEqual([1, 2]);
+  expect(spool.deltas('one', 2, 10).map(({ seq }) => seq)).toEqual([2]);
+  await spool.close();
+});
+
+test('what was counted waits since the last delta, also before it is sealed', async () => {
+  const { spool, step, count } = openSpool();
+  step({}, 5);
+  expect(spool.level().oldest).toBeUndefined();
+  count(1);
+  expect(spool.level()).toMatchObject({ oldest: spool.stream('one')!.mark.at });
+  const { sealed } = step({}, 9);
+  step({ acknowledged: [{ stream: 'one', seq: sealed, at: 9 }] }, 11);
+  expect(spool.level().oldest).toBeUndefined();
+  await spool.close();
+});
+
+test('a delta that the engine has is kept until an hour later, and then removed', async () => {
+  const { spool, step, seqs, sealMany } = openSpool();
+  sealMany(4);
+  step({ acknowledged: [{ stream: 'one', seq: 1, at: 1 }] });
+  step({ acknowledged: [{ stream: 'one', seq: 3, at: 5 * minuteMs }] });
+  expect(spool.level()).toMatchObject({ oldest: 0 });
+  step({ removeBefore: 1 });
+  expect(seqs()).toEqual([1, 2, 3, 4]);
+  step({ removeBefore: 2 });
+  expect(seqs()).toEqual([2, 3, 4]);
+  step({ removeBefore: 60 * minuteMs });
+  expect(seqs()).toEqual([4]);
+  expect(spool.stream('one')).toMatchObject({ sealed: 4, acknowledged: 3, first: 4, acknowledgements: [] });
+  await spool.close();
+});
+
+test('a spool of which all was shipped is empty, however many names of series it keeps', async () => {
+  const { spool, aggregator, step, seqs } = openSpool({ maxBytes: 2 ** 20 });
+  const batch = new Batch();
+  for (let ordinal = 0; ordinal < 8000; ordinal += 1) {
+    batch.series.push({ environment: 1, ordinal, name: ['checkout', String(ordinal)] });
+    batch.counts.add(seriesRef(1, ordinal), bucketOf(bucketWidth.minute, 1000), 1, 0, 0);
+  }
+  aggregator.write(batch.seal());
+  while (!step().done);
+  expect(spool.bytes).toBeGreaterThan(0);
+  const seq = seqs().at(-1)!;
+  step({ acknowledged: [{ stream: 'one', seq, at: 1 }] });
+  step({ removeBefore: 2 });
+  expect(seqs()).toEqual([]);
+  expect(spool.store.series.getKeysCount()).toBe(8000);
+  expect(spool.bytes).toBe(0);
+  await spool.close();
+});
+
+test('of the acknowledgements of a minute the last is kept', async () => {
+  const { spool, step, sealMany } = openSpool();
+  sealMany(3);
+  for (const seq of [1, 2, 3]) step({ acknowledged: [{ stream: 'one', seq, at: seq * 1000 }] });
+  expect(spool.stream('one')?.acknowledgements).toEqual([[3, 3000]]);
+  await spool.close();
+});
+
+test('a spool that is half full does not keep what the engine has', async () => {
+  const { spool, step, seqs, sealMany } = openSpool({ maxBytes: 1 });
+  sealMany(3);
+  step({ acknowledged: [{ stream: 'one', seq: 2, at: 1 }], removeBefore: 0 });
+  expect(seqs()).toEqual([3]);
+  await spool.close();
+});
+
+test('what an earlier process has counted is sealed under its stream, before anything of the next', async () => {
+  const first = openSpool();
+  first.sealMany(1);
+  first.count(5);
+  await first.spool.close();
+  const { spool, count, step, seqs } = openSpool({ data: first.data, stream: 'two' });
+  count(1);
+  expect(spool.streams().map(({ stream, sealed }) => [stream, sealed])).toEqual([
+    ['one', 2],
+    ['two', 0],
+  ]);
+  step();
+  expect([seqs('one'), seqs()]).toEqual([[1, 2], [1]]);
+  step({ acknowledged: [{ stream: 'one', seq: 2, at: 1 }], finished: ['one'] });
+  step({ removeBefore: 2 });
+  expect(spool.streams().map(({ stream }) => stream)).toEqual(['two']);
+  await spool.close();
+});
+
+test('a backlog goes into deltas of a bounded size, oldest minute first', async () => {
+  const { spool, step, aggregator } = openSpool();
+  const [series, minutes] = [1500, 3];
+  for (let minute = 0; minute < minutes; minute += 1) {
+    const batch = new Batch();
+    for (let ordinal = 0; ordinal < series; ordinal += 1) {
+      if (minute === 0) batch.series.push({ environment: 1, ordinal, name: ['checkout', `v${ordinal}`] });
+      batch.counts.add(seriesRef(1, ordinal), bucketOf(bucketWidth.minute, 1000 + minute), 1, 0, 0);
+    }
+    aggregator.write(batch.seal());
+  }
+  while (!step().done);
+  const deltas = spool.deltas('one', 1, 1000).map(({ body }) => decodeDelta(body));
+  const rows = deltas.map(({ counts }) => counts.length / 5);
+  expect(rows.reduce((sum, each) => sum + each)).toBe(series * minutes);
+  expect(Math.max(...rows)).toBeLessThanOrEqual(1000 + 32);
+  const buckets = deltas.flatMap(({ counts }) => counts.filter((_, at) => at % 5 === 1));
+  expect(buckets).toEqual([...buckets].sort((one, other) => one - other));
+  await spool.close();
+});
+
+test('a message is known again after a restart, though it was sealed', async () => {
+  const first = openSpool();
+  const batch = new Batch();
+  const from = batch.extent;
+  batch.series.push({ environment: 1, ordinal: 0, name: ['checkout', 'on'] });
+  batch.counts.add(seriesRef(1, 0), bucketOf(bucketWidth.minute, 1000), 1, 0, 0);
+  batch.messages.add([1, 2, 3, 4], 1000, from, batch.extent);
+  first.aggregator.write(batch.seal());
+  expect(first.step()).toMatchObject({ sealed: 1 });
+  await first.spool.close();
+  const { spool } = openSpool({ data: first.data, stream: 'two' });
+  expect(messagesSince(spool.store, 0, 10)).toMatchObject([{ at: 1000 }]);
+  await spool.close();
+});
+
+test('a message that brings nothing travels, and what is counted beside it belongs to none', async () => {
+  const { spool, step, aggregator } = openSpool();
+  const batch = new Batch();
+  batch.series.push({ environment: 1, ordinal: 0, name: ['checkout', 'on'] });
+  for (const [identity, brings] of [
+    [1, true],
+    [2, false],
+    [3, true],
+    [4, false],
+  ] as const) {
+    const from = batch.extent;
+    batch.counts.add(seriesRef(1, 0), bucketOf(bucketWidth.minute, 1000), identity, 0, 0);
+    batch.messages.add([1, 1, 1, identity], 1000, brings ? from : batch.extent, batch.extent);
+  }
+  batch.messages.forget([1, 1, 1, 5], 1000);
+  aggregator.write(batch.seal());
+  step();
+  const [delta] = spool.deltas('one', 1, 10).map(({ body }) => decodeDelta(body));
+  const checks = (counts: readonly number[]) => counts.filter((_, at) => at % 5 === 2);
+  expect(delta!.messages.map(({ identity, counts }) => [identity[15], checks(counts)])).toEqual([
+    [1, [1]],
+    [2, []],
+    [3, [3]],
+    [4, []],
+  ]);
+  expect(checks(delta!.counts)).toEqual([6]);
+  await spool.close();
+});
+
+test('of unknown instance ids there are only so many between two deltas', async () => {
+  const { spool, step, aggregator } = openSpool();
+  const write = (uses: number) => {
+    const batch = new Batch();
+    const instanceId = newInstanceId(Buffer.alloc(16), (length) => new Uint8Array(length));
+    const use = { application: 1, environment: 1, instanceId, seconds: 1, rows: [] };
+    for (let each = 0; each < uses; each += 1) batch.unresolved.push(use);
+    aggregator.write(batch.seal());
+  };
+  for (let each = 0; each < 3; each += 1) write(4000);
+  while (!step().done);
+  write(1);
+  step();
+  const deltas = spool.deltas('one', 1, 1000).map(({ body }) => decodeDelta(body));
+  expect(deltas.flatMap(({ unresolved }) => unresolved)).toHaveLength(maxUnresolved + 1);
+  await spool.close();
+});
+
+test('the rest of a closed stream goes on as a stream of its own, which names all series first', async () => {
+  const { spool, step, seqs, sealMany } = openSpool();
+  sealMany(4);
+  const bodies = spool.deltas('one', 3, 10).map(({ body }) => body);
+  step({ acknowledged: [{ stream: 'one', seq: 3, at: 1 }] });
+  step({ closed: [{ stream: 'one', after: 2 }] });
+  step({ closed: [{ stream: 'one', after: 2 }] });
+  const [one, rest, ...others] = spool.streams();
+  expect(others).toEqual([]);
+  expect(one).toMatchObject({ stream: 'one', sealed: 2, acknowledged: 2 });
+  expect(rest).toMatchObject({ restOf: 'one', sealed: 3, acknowledged: 0, first: 1, state: 'open' });
+  expect([seqs(), seqs(rest!.stream)]).toEqual([
+    [1, 2],
+    [1, 2, 3],
+  ]);
+  const [names, ...moved] = spool.deltas(rest!.stream, 1, 10).map(({ body }) => body);
+  expect(decodeDelta(names!)).toMatchObject({ series: [{ name: ['checkout', 'on'] }], counts: [] });
+  expect(moved).toEqual(bodies);
+  await spool.close();
+});
+
+test('a closed stream of which the engine has more than is kept before its rest loses no more', async () => {
+  const { spool, step, seqs, sealMany } = openSpool();
+  sealMany(4);
+  step({ acknowledged: [{ stream: 'one', seq: 3, at: 1 }], removeBefore: 2 });
+  expect(seqs()).toEqual([4]);
+  step({ closed: [{ stream: 'one', after: 1 }] });
+  const [one, rest] = spool.streams();
+  expect(one).toMatchObject({ sealed: 1, acknowledged: 1, first: 2 });
+  expect(seqs(rest!.stream)).toEqual([1, 2]);
+  await spool.close();
+});
+
+test('what is counted after that belongs to the stream of the process', async () => {
+  const first = openSpool();
+  first.sealMany(2);
+  await first.spool.close();
+  const second = openSpool({ data: first.data, stream: 'two' });
+  second.step({ closed: [{ stream: 'one', after: 0 }] });
+  second.count(1);
+  await second.spool.close();
+  const { spool, step, seqs } = openSpool({ data: first.data, stream: 'three' });
+  step();
+  expect(seqs('two')).toEqual([1]);
+  expect(spool.streams().map(({ stream, restOf }) => restOf ?? stream)).toEqual([
+    'one',
+    'two',
+    'one',
+    'three',
+  ]);
+  await spool.close();
+});
+
+test('a directory keeps its id, and the engine that it belongs to', async () => {
+  const data = temporaryDirectory();
+  const spool = new Spool(data, () => 'first');
+  expect(spool.engine).toBeUndefined();
+  spool.bindTo('engine');
+  await spool.close();
+  const again = new Spool(data, () => 'second');
+  expect([again.directory, again.engine]).toEqual(['first', 'engine']);
+  await again.close();
+});

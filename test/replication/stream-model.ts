@@ -1,0 +1,298 @@
+import { decide, type EngineStream, type Held, type KnownStream } from '../../src/replication/decide.ts';
+
+/**
+ * All that can happen to the streams of two nodes, as a search through every state: packets come in, deltas are sealed, shipped
+ * and acknowledged, answers are lost, the engine fails over to a standby that may not have everything, streams are closed by
+ * someone else, and the directory of a node is copied. What is done about it, `decide` says. A packet is a bit; a delta is the
+ * packets in it, which is its digest too.
+ */
+export interface Model {
+  readonly packets: number;
+  readonly failovers: number;
+  /** A commit is answered before the standby has it. */
+  readonly isLossy?: boolean;
+  /** `restored`: an old copy of the first node's directory is started, and the first node is gone. `cloned`: both run. */
+  readonly copy?: 'restored' | 'cloned';
+  /** How often the open streams of a node are closed. Its process is started again then. */
+  readonly closes?: number;
+  /** Deltas that are replicated are removed at once: a stream that a failover takes back is held until it is closed. */
+  readonly keepsNothing?: boolean;
+  /** After a failover the primary of before may still be asked; its commits are never kept. */
+  readonly isOldAsked?: boolean;
+  /** Taken out, to see that it is needed. */
+  readonly without?: 'fence' | 'confirmation';
+}
+
+interface StreamState {
+  readonly id: number;
+  readonly open: number;
+  readonly deltas: readonly number[];
+  readonly acknowledged: number;
+  readonly kept: number;
+  readonly held: Held | null;
+}
+
+interface Row {
+  readonly seq: number;
+  readonly digest: number;
+  readonly isClosed?: true;
+}
+
+interface Engine {
+  readonly rows: Readonly<Record<number, Row>>;
+  readonly counts: readonly number[];
+}
+
+interface State {
+  readonly primary: Engine;
+  readonly standby: Engine;
+  /** The primary of before. */
+  readonly old: Engine | null;
+  /** Streams of both nodes: the own one and then the others; `null` when the node does not run. */
+  readonly nodes: readonly (readonly StreamState[] | null)[];
+  readonly next: number;
+  readonly failovers: number;
+  readonly closes: number;
+  readonly copy: readonly StreamState[] | null;
+  /** What was answered after the copy was made, by a disk that is gone; and what is known to be lost. */
+  readonly excused: number;
+  readonly accepted: number;
+  readonly seenAtCopy: number;
+}
+
+const fresh = (id: number): StreamState => ({
+  id,
+  open: 0,
+  deltas: [],
+  acknowledged: 0,
+  kept: 1,
+  held: null,
+});
+
+/** The stream of the process that comes after, and the one that goes on with the rest of a stream. */
+const successor = (id: number) => id + 2;
+const heir = (id: number) => id + 10;
+
+function start({ packets, copy }: Model): State {
+  const engine: Engine = { rows: {}, counts: Array(packets).fill(0) };
+  return {
+    primary: engine,
+    standby: engine,
+    old: null,
+    nodes: [[fresh(0)], copy === undefined ? [fresh(1)] : null],
+    ...{ next: 0, failovers: 0, closes: 0, copy: null, excused: 0, accepted: 0, seenAtCopy: 0 },
+  };
+}
+
+/** @returns the states that can be reached; the first one that is wrong is described */
+export function search(model: Model): { readonly states: number; readonly wrong: string | undefined } {
+  const seen = new Set<string>();
+  const open: State[] = [start(model)];
+  seen.add(JSON.stringify(open[0]));
+  for (let state = open.pop(); state !== undefined; state = open.pop()) {
+    const wrong = whatIsWrong(model, state);
+    if (wrong !== undefined) return { states: seen.size, wrong: `${wrong} in ${JSON.stringify(state)}` };
+    for (const next of successors(model, state)) {
+      const key = JSON.stringify(next);
+      if (seen.has(key)) continue;
+      seen.add(key);
+      open.push(next);
+    }
+  }
+  return { states: seen.size, wrong: undefined };
+}
+
+function whatIsWrong(model: Model, state: State): string | undefined {
+  const { counts } = state.primary;
+  if (counts.some((count) => count > 1)) return 'a packet was counted twice';
+  if (!isQuiet(model, state)) return undefined;
+  const excused = state.excused | heldPackets(state);
+  const missing = counts.findIndex((count, packet) => count === 0 && !(excused & (1 << packet)));
+  return missing < 0 ? undefined : `packet ${missing} is missing`;
+}
+
+/** No fault is to come, everything has come in, was shipped, and is known to be in the engine. */
+function isQuiet(model: Model, { primary, standby, nodes, next, failovers, closes }: State): boolean {
+  if (
+    next < model.packets ||
+    failovers < model.failovers ||
+    closes < (model.closes ?? 0) ||
+    JSON.stringify(primary) !== JSON.stringify(standby)
+  )
+    return false;
+  return nodes.every((streams) => streams === null || streams.every(isAtRest));
+
+  function isAtRest(stream: StreamState, place: number): boolean {
+    if (stream.open !== 0 && stream.held === null) return false;
+    const decision = decide(knownOf(stream, place === 0), saidOf(primary, stream.id), true);
+    return decision.action === 'rest' || (decision.action === 'hold' && decision.why === stream.held);
+  }
+}
+
+/** People decide what becomes of such a stream; nothing of it is lost. */
+function isHeld({ held }: StreamState): boolean {
+  return held === 'foreign' || held === 'behind';
+}
+
+/** What the streams hold that are held. */
+function heldPackets({ nodes }: State): number {
+  const held = nodes.flatMap((streams) => streams ?? []).filter(isHeld);
+  return held.flatMap(({ open, deltas }) => [open, ...deltas]).reduce((all, each) => all | each, 0);
+}
+
+function* successors(model: Model, state: State): Generator<State> {
+  const { primary, standby, nodes, next, failovers } = state;
+  if (standby !== primary) yield { ...state, standby: primary };
+  const old = model.isOldAsked ? primary : null;
+  if (failovers < model.failovers) yield { ...state, old, primary: standby, failovers: failovers + 1 };
+  for (const [node, streams] of nodes.entries()) {
+    if (streams === null) continue;
+    for (const [place, stream] of streams.entries()) {
+      const put = (changed: StreamState | readonly StreamState[], more: Partial<State> = {}): State => ({
+        ...state,
+        ...more,
+        nodes: nodes.map((each, at) =>
+          at === node ? streams.flatMap((one, index) => (index === place ? changed : one)) : each,
+        ),
+      });
+      if (place === 0) yield* counting(model, state, stream, put);
+      yield* shipping(model, state, stream, put);
+      yield* settling(model, state, stream, place === 0, put);
+      const isRemovable = stream.held === null && stream.kept <= stream.acknowledged;
+      if (model.keepsNothing && primary === standby && isRemovable)
+        yield put({ ...stream, kept: stream.acknowledged + 1 });
+    }
+    yield* closing(model, state, streams);
+  }
+  if (next >= 0 && model.copy !== undefined) yield* copying(model, state);
+}
+
+type Put = (changed: StreamState | readonly StreamState[], more?: Partial<State>) => State;
+
+/** What the engine has of the streams of a node is closed; a lossy failover may take that back. */
+function* closing(model: Model, state: State, streams: readonly StreamState[]): Generator<State> {
+  if (state.closes >= (model.closes ?? 0)) return;
+  const ofNode = new Set(streams.map(({ id }) => id));
+  const rows = { ...state.primary.rows };
+  for (const [id, row] of Object.entries(rows))
+    if (ofNode.has(Number(id))) rows[Number(id)] = { ...row, isClosed: true };
+  yield { ...state, primary: { ...state.primary, rows }, closes: state.closes + 1 };
+}
+
+function* counting(
+  { packets }: Model,
+  { next, accepted }: State,
+  stream: StreamState,
+  put: Put,
+): Generator<State> {
+  if (next < packets) {
+    const bit = 1 << next;
+    yield put({ ...stream, open: stream.open | bit }, { next: next + 1, accepted: accepted | bit });
+  }
+  if (stream.open !== 0) yield put({ ...stream, open: 0, deltas: [...stream.deltas, stream.open] });
+}
+
+function* shipping(model: Model, { primary }: State, stream: StreamState, put: Put): Generator<State> {
+  const row = primary.rows[stream.id];
+  const seq = stream.acknowledged + 1;
+  const delta = stream.deltas[seq - 1];
+  if (delta === undefined || row === undefined || row.isClosed || stream.held !== null) return;
+  const follows = row.seq === seq - 1 && (seq <= stream.kept || row.digest === stream.deltas[seq - 2]);
+  if (!follows && model.without !== 'fence') return;
+  const shipped = { primary: inserted(primary, stream.id, seq, delta) };
+  yield put(stream, shipped); // The answer was lost.
+  if (model.isLossy) yield put({ ...stream, acknowledged: seq }, shipped);
+  else yield put({ ...stream, acknowledged: seq }, { ...shipped, standby: shipped.primary });
+}
+
+/** The engine is asked what it has, or the primary of before is. */
+function* settling(
+  model: Model,
+  { primary, standby, old }: State,
+  ...stream: [stream: StreamState, isOwn: boolean, put: Put]
+): Generator<State> {
+  const [{ id }, , put] = stream;
+  const isReplicated = JSON.stringify(primary.rows[id]) === JSON.stringify(standby.rows[id]);
+  const isTrusted = model.without === 'confirmation';
+  yield* settledBy(primary, isReplicated || model.isLossy === true || isTrusted, ...stream);
+  if (old !== null) yield* settledBy(old, isTrusted, stream[0], stream[1], (changed) => put(changed));
+}
+
+function* settledBy(
+  engine: Engine,
+  isConfirmed: boolean,
+  ...[stream, isOwn, put]: [stream: StreamState, isOwn: boolean, put: Put]
+): Generator<State> {
+  const decision = decide(knownOf(stream, isOwn), saidOf(engine, stream.id), isConfirmed);
+  if (stream.held !== null && decision.action !== 'hold' && decision.action !== 'confirm')
+    yield put({ ...stream, held: null });
+  switch (decision.action) {
+    case 'register':
+      return yield put(stream, { primary: withRow(engine, stream.id, { seq: 0, digest: 0 }) });
+    case 'acknowledge':
+      return yield put({ ...stream, acknowledged: decision.seq });
+    case 'shipAgain':
+      return yield put({ ...stream, acknowledged: decision.from - 1 });
+    case 'hold':
+      if (decision.why !== 'closed') return yield put({ ...stream, held: decision.why });
+      return yield put(isOwn ? restarted(stream) : withRest(stream, engine.rows[stream.id]!.seq));
+  }
+}
+
+/** The streams of the next process: its own, and what it has inherited. */
+function restarted(stream: StreamState): StreamState[] {
+  const { open, deltas } = stream;
+  return [
+    fresh(successor(stream.id)),
+    { ...stream, open: 0, held: null, deltas: open === 0 ? deltas : [...deltas, open] },
+  ];
+}
+
+/** See `takeRest`. */
+function withRest(stream: StreamState, after: number): StreamState[] {
+  const rest = stream.deltas.slice(Math.max(after, stream.kept - 1));
+  const emptied = {
+    ...stream,
+    deltas: stream.deltas.slice(0, after),
+    acknowledged: after,
+    kept: Math.min(stream.kept, after + 1),
+  };
+  return rest.length === 0 ? [emptied] : [emptied, { ...fresh(heir(stream.id)), deltas: rest }];
+}
+
+function knownOf({ deltas, acknowledged, kept }: StreamState, isOwn: boolean): KnownStream {
+  return { isOwn, sealed: deltas.length, acknowledged, kept, digest: (seq) => `${deltas[seq - 1]}` };
+}
+
+function saidOf({ rows }: Engine, id: number): EngineStream | undefined {
+  const row = rows[id];
+  return row && { seq: row.seq, digest: `${row.digest}`, state: row.isClosed ? 'forgotten' : 'open' };
+}
+
+function withRow(engine: Engine, id: number, row: Row): Engine {
+  return { ...engine, rows: { ...engine.rows, [id]: row } };
+}
+
+function inserted(engine: Engine, id: number, seq: number, delta: number): Engine {
+  const counts = engine.counts.map((count, packet) =>
+    delta & (1 << packet) ? Math.min(2, count + 1) : count,
+  );
+  return withRow({ ...engine, counts }, id, { seq, digest: delta });
+}
+
+/** The copy inherits what the first node had, sealed. */
+function* copying({ copy }: Model, state: State): Generator<State> {
+  const [first, second] = state.nodes;
+  if (state.copy === null && first) {
+    yield { ...state, copy: first, seenAtCopy: state.accepted };
+    return;
+  }
+  if (state.copy === null || second !== null) return;
+  const [last, ...earlier] = state.copy;
+  const { open, deltas } = last!;
+  const inherited: StreamState = { ...last!, open: 0, deltas: open === 0 ? deltas : [...deltas, open] };
+  const gone = state.accepted & ~state.seenAtCopy;
+  const started: StreamState[] = [fresh(1), inherited, ...earlier];
+  if (copy === 'restored') yield { ...state, nodes: [null, started], excused: state.excused | gone };
+  else yield { ...state, nodes: [first ?? null, started] };
+}

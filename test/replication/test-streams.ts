@@ -1,0 +1,144 @@
+import { addPacket } from '../../src/ingest/telemetry/add-packet.ts';
+import { checkPacket } from '../../src/ingest/telemetry/packet.ts';
+import { encodeDelta } from '../../src/replication/delta.ts';
+import type { Entry, EntryKind } from '../../src/replication/entry.ts';
+import { encodeBody, loggedMint } from '../../src/replication/log-bodies.ts';
+import { hashIdentity } from '../../src/storage/aggregate/user-hash.ts';
+import { Batch } from '../../src/storage/commit/batch.ts';
+import { digestWords } from '../../src/storage/commit/digest.ts';
+import type { Envelope } from '../../src/storage/commit/envelope.ts';
+import { EnvironmentSeries, type SeriesLimits } from '../../src/storage/commit/series-dictionary.ts';
+import { digestIdentity, type Mint, newInstanceId } from '../../src/storage/lmdb/instances.ts';
+import { subjectText } from '../../src/storage/lmdb/ledger.ts';
+import { slotMs } from '../../src/storage/lmdb/senders.ts';
+import { environmentOrdinal } from '../../src/storage/lmdb/sketches.ts';
+import { OpenDelta } from './open-delta.ts';
+
+/** A log in memory: what the engine would keep. */
+export class TestLog {
+  readonly entries: Entry[] = [];
+
+  get position(): number {
+    return this.entries.length;
+  }
+
+  append(kind: EntryKind, body: Buffer, stream = '', seq = 0): void {
+    const position = this.position + 1;
+    this.entries.push({ position, id: String(position * 7919), kind, stream, seq, body });
+  }
+}
+
+export const application = 1;
+export const start = Date.UTC(2026, 0, 31, 12, 0);
+const secret = Buffer.alloc(32, 7);
+
+export const digestOf = (identity: string) => digestIdentity(secret, application, identity);
+
+/** A mint of which nothing is random: the `number` tells it from others of the same person. */
+export function mintOf(identity: string, number: number, at: number, ttlMs: number): Mint {
+  const instanceId = newInstanceId(digestOf(identity), (length) => new Uint8Array(length).fill(number));
+  const { high, low } = hashIdentity(`${application} ${identity}`);
+  const life = { expiresAt: at + ttlMs, graceUntil: at + 60_000 };
+  return { application, instanceId, high, low, profile: JSON.stringify({ identity }), ...life };
+}
+
+export function appendMints(log: TestLog, ...mints: readonly Mint[]): void {
+  log.append('mint', encodeBody('mint', mints.map(loggedMint)));
+}
+
+/** A packet, and how it reaches a node. */
+export interface Sent {
+  readonly environment: number;
+  readonly f: Readonly<Record<string, Readonly<Record<string, readonly number[]>>>>;
+  readonly m: Readonly<Record<string, number>>;
+  /** Minutes before now that it is counted in. */
+  readonly ago: number;
+  /** Whom it is attributed to. */
+  readonly person: string | undefined;
+  readonly sender: string;
+}
+
+/** The batch of one packet, with the series of a node (or of a single machine). */
+export function batchOf(sent: Sent, series: EnvironmentSeries, now: number): Envelope {
+  const batch = new Batch();
+  const { environment, f, m, ago, person, sender } = sent;
+  const who = person === undefined ? undefined : whoIs(person);
+  addPacket(checkPacket({ k: 'k', e: 'e', f, m }), series, batch, now - ago * 60_000, who);
+  const name = { name: sender, version: '1', transport: 'http', route: 'telemetry' } as const;
+  const slot = Math.floor(now / slotMs);
+  const features = Object.keys(f).map((feature) => series.firstOf(feature)?.ordinal);
+  for (const ordinal of [environmentOrdinal, ...features]) {
+    if (ordinal !== undefined) batch.senders.push({ environment, ordinal, slot, sender: name });
+  }
+  const subject = { environment, transport: 'http', route: 'telemetry', outcome: 'accepted' } as const;
+  const rest = { status: 202, code: null, userAgent: sender, instance: null };
+  const row = {
+    application,
+    hour: Math.floor(now / 3_600_000),
+    subject: subjectText({ ...subject, ...rest }),
+  };
+  batch.ledger.add(row, now);
+  return batch.seal();
+}
+
+function whoIs(identity: string) {
+  const { high, low } = hashIdentity(`${application} ${identity}`);
+  return { high, low, digest: digestWords(digestOf(identity)) };
+}
+
+/** A process of a node: it counts, and ships what it has counted as a delta. */
+export class TestStream {
+  seq = 0;
+  /** The position that it had applied when it began the delta that is being filled. */
+  since: number;
+  through: number;
+  readonly id: string;
+  readonly #limits: SeriesLimits;
+  readonly #environments = new Map<number, EnvironmentSeries>();
+  #open = new OpenDelta();
+
+  constructor(id: string, log: TestLog, now: number, limits: SeriesLimits) {
+    this.id = id;
+    this.since = log.position;
+    this.through = now;
+    this.#limits = limits;
+  }
+
+  send(sent: Sent, now: number): void {
+    this.#open.add(batchOf(sent, this.#seriesOf(sent), now));
+  }
+
+  /** The packet has an identity: it counts once, whichever streams it is sent to. */
+  sendMessage(sent: Sent, identity: Uint8Array, now: number): void {
+    this.#open.addMessage(identity, now, batchOf(sent, this.#seriesOf(sent), now));
+  }
+
+  /** The packet has an instance id that the node does not know. */
+  sendUnresolved(sent: Sent, mint: Mint, now: number): void {
+    const { application: number, digest, hash } = loggedMint(mint);
+    const id = { application: number, digest, hash };
+    this.#open.addUnresolved(id, Math.floor(now / 1000), batchOf(sent, this.#seriesOf(sent), now));
+  }
+
+  /** Seals and ships what was counted. @param applied the position that the node has applied now */
+  ship(log: TestLog, now: number, applied = log.position): void {
+    this.seq += 1;
+    this.through = now;
+    const { id: stream, seq, since, through } = this;
+    log.append(
+      'delta',
+      encodeDelta(this.#open.seal({ stream, seq, since, version: 1, through })),
+      stream,
+      seq,
+    );
+    this.since = Math.max(this.since, applied);
+    this.#open = new OpenDelta();
+  }
+
+  #seriesOf({ environment }: Sent): EnvironmentSeries {
+    const series =
+      this.#environments.get(environment) ?? new EnvironmentSeries(environment, this.#limits, []);
+    this.#environments.set(environment, series);
+    return series;
+  }
+}

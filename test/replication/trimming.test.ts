@@ -1,0 +1,249 @@
+import { beforeEach, expect, onTestFinished } from 'vitest';
+import type { Connection, EngineSession } from '../../src/replication/postgres/connection.ts';
+import { readEngine } from '../../src/replication/postgres/engine-report.ts';
+import type { Statement } from '../../src/replication/postgres/statement.ts';
+import { makeSnapshot, trimLog } from '../../src/replication/shared-snapshots.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
+import { createLog } from '../../src/runtime/log.ts';
+import { needing } from '../support/needing.ts';
+import { engine, expectCounts, logged, postgres, start } from './nodes.ts';
+import { connect, type TestNode } from './test-node.ts';
+
+const { describe, test } = needing('postgresql');
+
+let url: string;
+let session: Connection;
+
+beforeEach(async () => {
+  url = await engine();
+  session = connect(url);
+  onTestFinished(() => session.close());
+});
+
+const sql = (text: string) => postgres.query<Record<string, unknown>>(text, [], url);
+
+/** Makes a snapshot of what a node has, however little that is. */
+function snapshotOf(node: TestNode, by: EngineSession = session): Promise<boolean> {
+  const log = createLog('error', () => {}, systemClock);
+  const { replica, data: directory } = node;
+  return makeSnapshot({ session: by, replica, directory, log, leastBytes: 0 });
+}
+
+/** Counts, and gives the last position of the log when the node has that in its reports. */
+async function countOne(node: TestNode, feature: string): Promise<number> {
+  node.count(feature, 1);
+  await expect
+    .poll(async () => {
+      await node.node.freshen();
+      return node.counts();
+    })
+    .toMatchObject({ [feature]: 1 });
+  return node.replica.applied.position;
+}
+
+/** The positions that are in the log, and those of them that have a body. */
+async function logOf(): Promise<{ ids: number[]; bodies: number[] }> {
+  const rows = await sql('SELECT position::int, body IS NOT NULL AS body FROM fm_entry ORDER BY position');
+  const positions = (of: typeof rows) => of.map(({ position }) => position as number);
+  return { ids: positions(rows), bodies: positions(rows.filter(({ body }) => body)) };
+}
+
+const age = (interval: string, where: string) =>
+  sql(`UPDATE fm_entry SET at = now() - interval '${interval}' WHERE ${where}`);
+
+const between = (first: number, last: number) =>
+  Array.from({ length: last - first + 1 }, (_, at) => first + at);
+
+describe('of the log', () => {
+  test('nothing is removed, however old, before a whole snapshot covers it', async () => {
+    const one = await start(url);
+    const end = await countOne(one, 'f');
+    await age('2 days', 'true');
+    await sql(
+      `INSERT INTO fm_snapshot (snapshot, position, id, state, directory, at, bytes) VALUES ('half', ${end}, 1, 'building', '', now(), 0)`,
+    );
+    await trimLog(session);
+    expect((await logOf()).bodies).toEqual(expect.arrayContaining(between(1, end)));
+  });
+
+  test('bodies go that a snapshot covers and that are older than an hour; a node that joins has all', async () => {
+    const one = await start(url);
+    const old = await countOne(one, 'f');
+    const young = await countOne(one, 'g');
+    expect(await snapshotOf(one)).toBe(true);
+    const later = await countOne(one, 'h');
+    await age('61 min', `position <= ${old} OR position > ${young}`);
+    await age('59 min', `position > ${old} AND position <= ${young}`);
+    await trimLog(session);
+    const { ids, bodies } = await logOf();
+    expect(ids).toEqual(expect.arrayContaining(between(1, later)));
+    expect(bodies.filter((position) => position <= later)).toEqual(between(old + 1, later));
+    await age('61 min', 'true');
+    await trimLog(session);
+    expect((await logOf()).bodies[0]).toBe(young + 1);
+    await expectCounts(await start(url), { f: 1, g: 1, h: 1 });
+  });
+
+  test('ids go after a day, and those since the snapshot stay', async () => {
+    const one = await start(url);
+    const old = await countOne(one, 'f');
+    const covered = await countOne(one, 'g');
+    expect(await snapshotOf(one)).toBe(true);
+    const later = await countOne(one, 'h');
+    await age('23 hours', `position <= ${later}`);
+    await trimLog(session);
+    expect((await logOf()).ids).toEqual(expect.arrayContaining(between(1, later)));
+    await age('25 hours', `position <= ${old} OR position > ${covered}`);
+    await trimLog(session);
+    expect((await logOf()).ids[0]).toBe(old + 1);
+    await age('25 hours', 'true');
+    await trimLog(session);
+    // The id of the last entry that the snapshot covers tells whether it is of this log.
+    expect((await logOf()).ids[0]).toBe(covered);
+    await expectCounts(await start(url), { f: 1, g: 1, h: 1 });
+  });
+});
+
+test('running nodes trim the log, report it, and engine status shows what is left', async () => {
+  const one = await start(url);
+  const old = await countOne(one, 'f');
+  expect(await snapshotOf(one)).toBe(true);
+  const later = await countOne(one, 'g');
+  await age('61 min', `position <= ${old}`);
+  const before = await readEngine(session);
+  expect(before.log).toMatchObject({ first: 1, ids: 0 });
+  const two = await start(url);
+  const trimmed = () => [one, two].filter(({ told }) => told!.status.log.trimmed > 0);
+  await expect.poll(trimmed, { timeout: 30_000 }).toHaveLength(1); // Each has its first round soon after its start.
+  const [node] = trimmed();
+  expect(node!.told!.status.log.trimmed).toBe(old);
+  expect(node!.lines.find(({ msg }) => msg === 'the log was trimmed')).toMatchObject({ trimmed: old });
+  const { log, heads } = await readEngine(session);
+  expect(log).toMatchObject({ first: old + 1, ids: old });
+  expect(node!.told!.status.log).toMatchObject({ bytes: log.bytes, oldest: log.since!.getTime() });
+  expect(log.since!.getTime()).toBeGreaterThan(before.log.since!.getTime());
+  expect(log.entries).toBe(heads.data - old);
+  expect(heads.data).toBeGreaterThanOrEqual(later);
+  await expectCounts(two, { f: 1, g: 1 });
+});
+
+describe('of snapshots', () => {
+  test('the newest stays, and others go after an hour, those that were given up too', async () => {
+    const one = await start(url);
+    await countOne(one, 'f');
+    expect(await snapshotOf(one)).toBe(true);
+    await sql(
+      `INSERT INTO fm_snapshot (snapshot, position, id, state, directory, at, bytes) VALUES ('half', 1, 1, 'building', '', now() - interval '16 s', 0)`,
+    );
+    await sql(`INSERT INTO fm_snapshot_part (snapshot, part, body) VALUES ('half', 0, 'x')`);
+    await countOne(one, 'g');
+    await sql('UPDATE fm_snapshot SET bytes = 0'); // Else the log has to grow by as much.
+    expect(await snapshotOf(one)).toBe(true);
+    await trimLog(session);
+    expect(await sql('SELECT 1 FROM fm_snapshot')).toHaveLength(3);
+    await sql(`UPDATE fm_snapshot SET at = at - interval '61 min'`);
+    await trimLog(session);
+    const newest = await sql('SELECT position::int, state FROM fm_snapshot');
+    expect(newest).toMatchObject([{ state: 'whole' }]);
+    expect(newest[0]!['position']).toBeGreaterThan(1);
+    expect(await sql('SELECT 1 FROM fm_snapshot_part')).toHaveLength(1);
+    await expectCounts(await start(url), { f: 1, g: 1 });
+  });
+});
+
+test('a snapshot that is damaged is read once in a while, and another one at once', async () => {
+  const one = await start(url);
+  await countOne(one, 'f');
+  expect(await snapshotOf(one)).toBe(true);
+  await age('2 days', 'true');
+  await trimLog(session);
+  await sql(`UPDATE fm_snapshot_part SET body = 'damaged'`);
+  const two = await start(url);
+  const loads = () => two.lines.filter(({ msg }) => msg === 'the replica is loaded anew').length;
+  await expect.poll(loads).toBe(1);
+  for (let beats = 0, last: unknown; beats < 4; ) {
+    const [row] = await sql(`SELECT beat_at::text FROM fm_node WHERE directory = '${two.spool.directory}'`);
+    if (row!['beat_at'] !== last) beats += 1;
+    last = row!['beat_at'];
+    await two.node.freshen().catch(() => {});
+  }
+  expect(loads()).toBe(1);
+  expect(logged(two, 'error')).toEqual([expect.stringMatching(/^applying .* failed/)]);
+  await countOne(one, 'g');
+  await sql('UPDATE fm_snapshot SET bytes = 0');
+  expect(await snapshotOf(one)).toBe(true);
+  await expectCounts(two, { f: 1, g: 1 });
+  expect(loads()).toBe(2);
+}, 60_000);
+
+test('rows that could not be applied are shown for a week', async () => {
+  const put = (days: number) =>
+    sql(`INSERT INTO fm_refused (stream, seq, place, reason, "row", at)
+         SELECT 's', n, 'counts', 'r', 'row', now() - interval '${days} days' FROM generate_series(1, 1500) AS n`);
+  await put(8);
+  await put(6);
+  await trimLog(session);
+  expect(await sql('SELECT count(*)::int AS rows FROM fm_refused')).toEqual([{ rows: 1500 }]);
+});
+
+describe('a snapshot is made by one node', () => {
+  /** A session that does something before a statement of one name. */
+  const intercepting = (name: string, action: () => Promise<unknown>): EngineSession => ({
+    query: async (statement: Statement) => {
+      if (statement.name === name) await action();
+      return session.query(statement) as never;
+    },
+    transaction: (work) => session.transaction(work),
+  });
+
+  async function twoNodes(): Promise<[TestNode, TestNode]> {
+    const [one, two] = [await start(url), await start(url)];
+    await countOne(one, 'f');
+    await expectCounts(two, { f: 1 });
+    return [one, two];
+  }
+
+  const ageLease = (seconds: number) =>
+    sql(`UPDATE fm_snapshot SET at = at - interval '${seconds} s' WHERE state = 'building'`);
+  const states = async () =>
+    (await sql('SELECT state FROM fm_snapshot ORDER BY state')).map(({ state }) => state);
+
+  test('while another one makes it, it is left to that one', async () => {
+    const [one, two] = await twoNodes();
+    const others: boolean[] = [];
+    const asking = intercepting('fm-snapshot-whole', async () => others.push(await snapshotOf(two)));
+    expect(await snapshotOf(one, asking)).toBe(true);
+    expect(others).toEqual([false]);
+    expect(await states()).toEqual(['whole']);
+  });
+
+  test('each part says that its maker goes on', async () => {
+    const [one, two] = await twoNodes();
+    const others: boolean[] = [];
+    const slow = intercepting('fm-snapshot-whole', async () => {
+      await ageLease(14);
+      others.push(await snapshotOf(two));
+    });
+    const slower: EngineSession = {
+      ...slow,
+      query: async (statement: Statement) => {
+        if (statement.name === 'fm-snapshot-put') await ageLease(14);
+        return slow.query(statement) as never;
+      },
+    };
+    expect(await snapshotOf(one, slower)).toBe(true);
+    expect(others).toEqual([false]);
+  });
+
+  test('when its maker has died another one takes over, 15 seconds later', async () => {
+    const [one, two] = await twoNodes();
+    const dying = intercepting('fm-snapshot-put', () => Promise.reject(new Error('killed')));
+    await expect(snapshotOf(one, dying)).rejects.toThrow('killed');
+    await ageLease(13);
+    expect(await snapshotOf(two)).toBe(false);
+    await ageLease(3);
+    expect(await snapshotOf(two)).toBe(true);
+    expect(await states()).toEqual(['building', 'whole']);
+    await expectCounts(await start(url), { f: 1 });
+  });
+});

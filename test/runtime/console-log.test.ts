@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest';
+import { logConsole } from '../../src/runtime/console-log.ts';
+import { createLog } from '../../src/runtime/log.ts';
+
+test.each([
+  ['error', [new Error('first\nsecond')]],
+  ['warn', ['In %s callback', 'aftercommit', new Error('a "quoted" \u001b[31m \u2028 \ud800 text\r\n')]],
+  ['info', [{ nested: ['x\n'] }]],
+] as const)('what a library says with console.%s is one line of JSON', (level, said) => {
+  const lines: string[] = [];
+  const target = { ...console };
+  const putBack = logConsole(
+    createLog('debug', (line) => lines.push(line), { now: () => 0 }),
+    target,
+  );
+  target[level](...said);
+  putBack();
+  expect(target[level]).toBe(console[level]);
+  expect(lines).toHaveLength(1);
+  expect(lines[0]).toMatch(/^[^\n\r\u001b]*\n$/);
+  expect(JSON.parse(lines[0]!)).toMatchObject({ level, msg: 'a library wrote to the console' });
+});

@@ -1,0 +1,120 @@
+import { describe, expect, it } from 'vitest';
+import { createLog, type LogFields, type LogLevel } from '../../src/runtime/log.ts';
+
+const clock = { now: () => Date.UTC(2024, 0, 2, 3, 4, 5, 6) };
+
+function lines(level: LogLevel, use: (log: ReturnType<typeof createLog>) => void): unknown[] {
+  const written: string[] = [];
+  use(createLog(level, (line) => written.push(line), clock));
+  for (const line of written) expect(line).toMatch(/^[^\n]+\n$/);
+  return written.map((line) => JSON.parse(line));
+}
+
+function fieldsOf(fields: LogFields): Record<string, unknown> {
+  const [line] = lines('info', (log) => log.info('x', fields));
+  const { time: _time, level: _level, msg: _msg, ...rest } = line as Record<string, unknown>;
+  return rest;
+}
+
+describe('the log', () => {
+  it('writes one JSON object a line, with the time first', () => {
+    expect(lines('debug', (log) => log.warn('slow\ncommit', { ms: 12 }))).toEqual([
+      { time: '2024-01-02T03:04:05.006Z', level: 'warn', msg: 'slow\ncommit', ms: 12 },
+    ]);
+  });
+
+  it.each([
+    [0.055_135_999_999_947_67, 0.0551],
+    [12.345_678, 12.346],
+    [-1234.5678, -1234.568],
+    [1e21, 1e21],
+    [0, 0],
+  ])('rounds %d to %d', (value, written) => {
+    expect(fieldsOf({ ms: value, nested: { ms: value } })).toEqual({ ms: written, nested: { ms: written } });
+  });
+
+  it.each<[LogLevel, string[]]>([
+    ['debug', ['debug', 'info', 'warn', 'error']],
+    ['info', ['info', 'warn', 'error']],
+    ['warn', ['warn', 'error']],
+    ['error', ['error']],
+  ])('at level %s writes %j', (level, expected) => {
+    const written = lines(level, (log) => {
+      log.debug('x');
+      log.info('x');
+      log.warn('x');
+      log.error('x');
+    });
+    expect(written.map((line) => (line as { level: string }).level)).toEqual(expected);
+  });
+
+  it.each([
+    'authorization',
+    'Authorization',
+    'cookie',
+    'set-cookie',
+    'key',
+    'appKey',
+    'app_key',
+    'clientSecret',
+    'secret',
+    'token',
+    'accessToken',
+    'refresh_tokens',
+    'password',
+    'adminPassword',
+    'identity',
+    'instanceId',
+    'privateKeys',
+    'k',
+    'i',
+    'u',
+  ])('blacks out the field %s at any depth', (name) => {
+    expect(
+      JSON.stringify(fieldsOf({ [name]: 'xyzzy', a: { b: [{ [name]: { deep: 'xyzzy' } }] } })),
+    ).not.toContain('xyzzy');
+    expect(fieldsOf({ [name]: 'xyzzy' })).toEqual({ [name]: '[redacted]' });
+  });
+
+  it.each(['keyId', 'tokenType', 'token_count', 'monkey', 'clientId', 'application', 'ip'])(
+    'shows the field %s',
+    (name) => {
+      expect(fieldsOf({ [name]: 'xyzzy' })).toEqual({ [name]: 'xyzzy' });
+    },
+  );
+
+  it('keeps its own three fields against fields of the same name', () => {
+    expect(lines('info', (log) => log.info('real', { msg: 'x', level: 'x', time: 'x' }))).toEqual([
+      { time: '2024-01-02T03:04:05.006Z', level: 'info', msg: 'real' },
+    ]);
+  });
+
+  it('writes values that JSON cannot represent, and never throws', () => {
+    const loop: { self?: unknown } = {};
+    loop.self = loop;
+    const error = new Error('no room', { cause: new TypeError('inner') });
+    const fields = fieldsOf({
+      big: 10n,
+      when: new Date(0),
+      never: new Date(Number.NaN),
+      bytes: new Uint8Array(3),
+      error,
+      loop,
+      nothing: undefined,
+    });
+    expect(fields).toMatchObject({
+      big: '10',
+      when: '1970-01-01T00:00:00.000Z',
+      never: null,
+      bytes: '[3 bytes]',
+      error: { name: 'Error', message: 'no room', cause: { name: 'TypeError', message: 'inner' } },
+    });
+    expect(JSON.stringify(fields['loop'])).toContain('[deeper]');
+  });
+
+  it('treats names like __proto__ as ordinary ones', () => {
+    expect(lines('info', (log) => log.info('x', JSON.parse('{"__proto__":{"level":"hacked"}}')))).toEqual([
+      expect.objectContaining({ level: 'info' }),
+    ]);
+  });
+});

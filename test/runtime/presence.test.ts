@@ -1,0 +1,34 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { isPresent, permissionDenied, readable } from '../../src/runtime/presence.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+
+test('a path that does not exist is not present', () => {
+  const directory = temporaryDirectory();
+  expect(isPresent(join(directory, 'nothing'))).toBe(false);
+  expect(isPresent(directory)).toBe(true);
+});
+
+test('a denial names the owner of the deepest directory that can be seen', () => {
+  const directory = temporaryDirectory();
+  const file = join(directory, 'file');
+  writeFileSync(file, '');
+  const owner = process.getuid?.() === 0 ? 'root' : /./;
+  expect(permissionDenied(file)).toMatch(/^permission denied \(it belongs to \S+\)$/);
+  expect(permissionDenied(file)).toMatch(owner);
+  mkdirSync(join(directory, 'inner'));
+  const hidden = join(directory, 'inner/a/b');
+  expect(permissionDenied(hidden)).toContain(`(${join(directory, 'inner')} belongs to `);
+});
+
+test('reading what this user may not read is an error that says so', () => {
+  const denied = Object.assign(new Error('EACCES'), { code: 'EACCES' });
+  const read = () => {
+    throw denied;
+  };
+  const directory = temporaryDirectory();
+  expect(() => readable(directory, read)).toThrow(
+    `Cannot read ${directory}: permission denied (it belongs to `,
+  );
+});

@@ -1,0 +1,183 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { describe, expect, test } from 'vitest';
+import { ApiError } from '../../../src/contract/errors.ts';
+import type { Group } from '../../../src/http/endpoint.ts';
+import { health } from '../../../src/http/health.ts';
+import { exampleKeys } from '../../../src/ingest/declared.ts';
+import { grpcWeb } from '../../../src/ingest/grpc/web.ts';
+import { checkMint } from '../../../src/ingest/identities/identities.ts';
+import { decodeMetrics } from '../../../src/ingest/reports/json-metrics.ts';
+import { decodeUsage } from '../../../src/ingest/reports/json-usage.ts';
+import { checkPacket } from '../../../src/ingest/telemetry/packet.ts';
+import { describeMetricsHost, metricsDocument, metricsHost } from '../../../src/serve/metrics-host.ts';
+import { badPackets } from '../../fixtures/packets/bad.ts';
+import { goodPackets } from '../../fixtures/packets/good.ts';
+import { bodyOf, type Fills, type PacketRequest } from '../../fixtures/packets/request.ts';
+import { badMetrics, badUsage } from '../../fixtures/reports/bad.ts';
+import { goodMetrics, goodUsage } from '../../fixtures/reports/good.ts';
+import { timeFills } from '../../fixtures/reports/times.ts';
+import { brokenReferences, checkExamples } from '../../support/openapi.ts';
+import { conforms, document, openapi, operations, problemsOf } from './document.ts';
+
+interface Kind {
+  readonly operation: string;
+  readonly schema: string;
+  /** Throws what the service would refuse. */
+  check(json: string): void;
+  readonly good: readonly PacketRequest[];
+  readonly bad: readonly (PacketRequest & { readonly status: number; readonly code: string })[];
+}
+
+const kinds: readonly Kind[] = [
+  {
+    operation: 'POST /api/frontend/telemetry',
+    schema: 'Packet',
+    check: (json) => void checkPacket(JSON.parse(json)),
+    good: goodPackets,
+    bad: badPackets,
+  },
+  {
+    operation: 'POST /api/usage/stats',
+    schema: 'UsageReport',
+    check: (json) => void decodeUsage(json),
+    good: goodUsage,
+    bad: badUsage,
+  },
+  {
+    operation: 'POST /api/metrics',
+    schema: 'MetricsReport',
+    check: (json) => void decodeMetrics(json),
+    good: goodMetrics,
+    bad: badMetrics,
+  },
+];
+
+describe('the document', () => {
+  test('is valid OpenAPI 3.1', async () => {
+    const result = await new Validator().validate(structuredClone(openapi) as Record<string, unknown>);
+    expect(result.errors ?? []).toEqual([]);
+    expect(result.valid).toBe(true);
+  });
+
+  test('has every route of the host, and no other', () => {
+    const groups: Group[] = [...metricsHost({ maxBody: 1, maxReport: 1 }), metricsDocument, health];
+    const endpoints = groups.filter((group) => group !== grpcWeb).flatMap((group) => group.endpoints);
+    const names = endpoints.map(({ method, path }) => `${method} ${path}`);
+    expect([...operations.keys()].sort()).toEqual(names.sort());
+  });
+
+  test('names the server and the limit of its deployment', () => {
+    const made = describeMetricsHost({ server: 'https://in.example/x', maxBody: 1234, maxReport: 5678 });
+    expect(made['servers']).toEqual([{ url: 'https://in.example/x' }]);
+    expect(JSON.stringify(made)).toContain('1234 bytes at most, reports 5678');
+  });
+
+  test('has no dangling references', () => {
+    expect(brokenReferences(openapi)).toEqual([]);
+  });
+
+  test('says of every operation whether it needs a credential', () => {
+    for (const [name, { security }] of operations) expect(security, name).toBeDefined();
+  });
+});
+
+describe.each(kinds)('$schema', ({ operation, schema, check, good, bad }) => {
+  const requests = operations.get(operation)!.requestBody!.content;
+
+  test('accepts its own examples, and so do the checkers', () => {
+    const examples = Object.values(requests).flatMap(({ examples = {} }) => Object.values(examples));
+    expect(examples.length).toBeGreaterThan(1);
+    for (const { summary, value } of examples) {
+      const json = typeof value === 'string' ? value : JSON.stringify(value);
+      expect(() => check(json), summary).not.toThrow();
+      expect(conforms(schema, JSON.parse(json)), summary).toBe(true);
+    }
+  });
+
+  test.each(good)('accepts what the service accepts: $name', (request) => {
+    expect(conforms(schema, jsonOf(request))).toBe(true);
+  });
+
+  const misshapen = bad
+    .filter(({ code }) => ofShape.test(code))
+    .filter(({ name }) => !beyondSchemas.test(name));
+  test.each(misshapen)('refuses what the service refuses: $name', (request) => {
+    expect(conforms(schema, jsonOf(request))).toBe(false);
+  });
+
+  test.each(bad)('documents $status $code: $name', ({ status, code }) => {
+    expect(problemsOf(operation).get(code)).toMatchObject({ status, code });
+  });
+});
+
+describe('Mint', () => {
+  const mints: readonly unknown[] = [
+    { identity: 'user-7' },
+    { identity: '語'.repeat(256), groups: [], claims: {} },
+    { identity: 'a', groups: Array(100).fill(''), claims: { a: 'x', '\n': 1.5, '': true }, more: null },
+    { identity: 'a', claims: { b: null, c: 1 } },
+  ];
+  const none: readonly unknown[] = [
+    null,
+    [],
+    {},
+    { identity: 7 },
+    { identity: '' },
+    { identity: 'n'.repeat(257) },
+    { identity: 'a\n' },
+    { identity: 'a', groups: 'b' },
+    { identity: 'a', groups: [1] },
+    { identity: 'a', groups: Array(101).fill('') },
+    { identity: 'a', claims: [] },
+    { identity: 'a', claims: { b: {} } },
+    { identity: 'a', claims: Object.fromEntries(Array.from({ length: 51 }, (_, n) => [`n${n}`, n])) },
+  ];
+
+  test('accepts its own examples, and so does the checker', () => {
+    const { examples = {} } = operations.get('POST /api/frontend/identities')!.requestBody!.content[
+      'application/json'
+    ]!;
+    for (const value of [...mints, ...Object.values(examples).map((example) => example.value)]) {
+      expect(() => checkMint(value)).not.toThrow();
+      expect(conforms('Mint', value)).toBe(true);
+    }
+  });
+
+  test.each(none.map((value) => [value]))('refuses what the service refuses: %j', (value) => {
+    expect(() => checkMint(value)).toThrow(ApiError);
+    expect(conforms('Mint', value)).toBe(false);
+  });
+});
+
+test('every example of an answer has the documented shape', () => {
+  const { wrong, seen } = checkExamples(document);
+  expect(wrong).toEqual([]);
+  expect(seen).toBeGreaterThan(40);
+});
+
+test('no application has the keys of the examples', () => {
+  const keys = JSON.stringify(openapi).match(/fm_(fe|mo|be|in)_\w+/g) ?? [];
+  const known: readonly string[] = Object.values(exampleKeys);
+  expect(keys.filter((key) => !known.includes(key))).toEqual([]);
+});
+
+/** Refusals for what a schema can say; the others are about bytes and headers, or about what is on record. */
+const ofShape = /^invalid_(body|name|time)/;
+
+/** What no JSON Schema says: lengths in bytes, lone surrogates. */
+const beyondSchemas = /260 bytes|half a character/;
+
+const fills: Fills = {
+  frontendKey: 'frontend-key',
+  mobileKey: 'mobile-key',
+  backendKey: 'backend-key',
+  revokedKey: 'revoked-key',
+  environment: 'Production',
+  instanceId: 'instance-id',
+  ...timeFills(Date.UTC(2026, 0, 31, 12)),
+};
+
+/** The JSON value of a fixture, as `JSON.parse` reads it. */
+function jsonOf({ gzip: _, ...request }: PacketRequest): unknown {
+  return JSON.parse(new TextDecoder().decode(bodyOf(request, fills)));
+}

@@ -1,0 +1,88 @@
+import { resourceFromAttributes } from '@opentelemetry/resources';
+import { InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
+import { describe, expect, it, test } from 'vitest';
+import { readHeaders } from '../../../src/serve/otlp/headers.ts';
+import { SampledTraces } from '../../../src/serve/otlp/sampled-traces.ts';
+import { isSender } from '../../../src/serve/otlp/usage-push.ts';
+import { requestOf } from '../../auth/fixture.ts';
+
+describe('headers of a file', () => {
+  it('are NAME: VALUE in each line', () => {
+    expect(readHeaders('# a\n\nAuthorization: Bearer a:b\r\nX-Scope:  one two \n')).toEqual({
+      authorization: 'Bearer a:b',
+      'x-scope': 'one two',
+    });
+    expect(readHeaders('__proto__: 1')).toHaveProperty('__proto__');
+  });
+
+  it.each(['secret', ': secret', 'a b: secret', 'a: sec\u0001ret', 'a: secré'])(
+    '%j is refused without showing it',
+    (line) => {
+      expect(() => readHeaders(`ok: 1\n${line}`)).toThrow(/^line 2 is not NAME: VALUE$/);
+    },
+  );
+});
+
+const up = (...directories: string[]) => directories.map((directory) => ({ directory, state: 'up' }));
+
+test.each([
+  ['on one machine', undefined, true],
+  ['the first that is up', { directory: 'a', nodes: up('b', 'a', 'c') }, true],
+  ['another one', { directory: 'b', nodes: up('b', 'a', 'c') }, false],
+  [
+    'the first, which is silent',
+    { directory: 'b', nodes: [{ directory: 'a', state: 'silent' }, ...up('b')] },
+    true,
+  ],
+  ['one that knows of none yet', { directory: 'a', nodes: [] }, false],
+  ['the first, without the engine', { directory: 'a', nodes: up('a'), connected: false }, false],
+])('usage is sent, or not, by %s', (_, status, sends) => {
+  const { connected = true, ...rest } = (status ?? {}) as { connected?: boolean };
+  const full = status === undefined ? undefined : { ...rest, engine: { connected } };
+  expect(isSender(full as never)).toBe(sends);
+});
+
+describe('traces', () => {
+  function open(oneIn: number, draws: readonly number[] = [0]) {
+    let now = 0;
+    let drawn = 0;
+    const exporter = new InMemorySpanExporter();
+    const { requests } = new SampledTraces({
+      processor: new SimpleSpanProcessor(exporter),
+      resource: resourceFromAttributes({}),
+      oneIn,
+      clock: { now: () => now, monotonic: () => now },
+      random: () => draws[drawn++ % draws.length]!,
+    });
+    const ask = (headers: Record<string, string> = {}) =>
+      requests.begin(requestOf('/x', { headers }))?.end('/x', { status: 503 });
+    return { ask, exporter, later: () => (now += 1000) };
+  }
+
+  it('are of one in so many requests', () => {
+    const { ask } = open(4, [0, 0.2, 0.3, 0.6, 0.9, 0.24]);
+    expect(Array.from({ length: 6 }, () => ask() !== undefined)).toEqual([
+      true,
+      true,
+      false,
+      false,
+      false,
+      true,
+    ]);
+  });
+
+  it('are of so many a second at most, whatever callers ask for', () => {
+    const { ask, exporter, later } = open(1);
+    const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+    for (let request = 0; request < 150; request += 1) ask({ traceparent });
+    expect(exporter.getFinishedSpans()).toHaveLength(100);
+    later();
+    expect(ask({ traceparent })).toBeDefined();
+  });
+
+  it('tell a failure of the service', () => {
+    const { ask, exporter } = open(1);
+    expect(ask()?.headers?.['traceresponse']).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
+    expect(exporter.getFinishedSpans()[0]).toMatchObject({ name: 'GET /x', status: { code: 2 } });
+  });
+});

@@ -1,0 +1,281 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { checkCarried } from '../../../src/storage/aggregate/check-carried.ts';
+import { type CountsBlock, planSegments, readCounts } from '../../../src/storage/aggregate/read-counts.ts';
+import { type Aggregator, createAggregator } from '../../../src/storage/commit/aggregator.ts';
+import { Batch } from '../../../src/storage/commit/batch.ts';
+import {
+  BlockEncoder,
+  type BucketWidth,
+  blockKey,
+  blockOf,
+  bucketOf,
+  bucketWidth,
+  placeOf,
+  scanCells,
+  seriesRef,
+} from '../../../src/storage/lmdb/blocks.ts';
+import { notCarried, readCarried } from '../../../src/storage/lmdb/carried.ts';
+import { countsCodec } from '../../../src/storage/lmdb/cells.ts';
+import { openLaidOut } from '../../../src/storage/lmdb/layout.ts';
+import { openTable } from '../../../src/storage/lmdb/lmdb.ts';
+import { bucketAt, ceilToBucket, floorToBucket, horizonsAt } from '../../../src/storage/lmdb/retention.ts';
+import { putSeries } from '../../../src/storage/lmdb/series.ts';
+import { fromSnapshot } from '../../../src/storage/lmdb/snapshot.ts';
+import { transact } from '../../../src/storage/lmdb/transact.ts';
+import { openUsageStore, type UsageStore } from '../../../src/storage/lmdb/usage.ts';
+import { finish } from '../../support/finish.ts';
+import { temporaryDirectory } from '../../support/temporary.ts';
+
+const environment = 7;
+const [minuteMs, hourMs] = [60_000, 3_600_000];
+const retention = { minutesMs: 2 * hourMs, hoursMs: 24 * hourMs, daysMs: 24 * 500 * hourMs };
+const start = Date.UTC(2026, 0, 31, 22, 10) / minuteMs;
+
+/** What a series counts in a minute. */
+interface Counted {
+  readonly minute: number;
+  readonly ordinal: number;
+  readonly checks: number;
+}
+
+function write(aggregator: Aggregator, counted: readonly Counted[], now: number): void {
+  const batch = new Batch();
+  const horizons = horizonsAt(now * minuteMs, retention);
+  for (const ordinal of [0, 1, 40]) {
+    batch.series.push({ environment, ordinal, name: ['checkout', `variant-${ordinal}`] });
+  }
+  for (const { minute, ordinal, checks } of counted) {
+    batch.counts.add(seriesRef(environment, ordinal), bucketAt(minute, horizons), checks, 1, 0);
+  }
+  aggregator.write(batch.seal());
+}
+
+/** One step of upkeep. @returns whether anything was done */
+function upkeep({ maintain }: Aggregator, now: number, limit: number): boolean {
+  const horizons = horizonsAt(now * minuteMs, retention);
+  const step = { task: 'retention', environment, exposureDays: 30, horizons, limit } as const;
+  return maintain({ ...step, now: now * minuteMs }) > 0;
+}
+
+type Grain = 'minute' | 'hour' | 'day';
+
+/** What every series counted, by its ordinal. */
+function read(
+  store: UsageStore,
+  from: number,
+  to: number,
+  grain: Grain,
+  only?: number[],
+): Map<number, number> {
+  const sums = new Map<number, number>();
+  const wanted = { from, to, grain, ...(only === undefined ? {} : { only }) };
+  const add = ({ minute, size, ordinals, checks, used }: CountsBlock) => {
+    expect(minute).toBeLessThan(to);
+    for (let index = 0; index < size; index += 1) {
+      expect(used[index]).toBeGreaterThan(0);
+      sums.set(ordinals[index]!, (sums.get(ordinals[index]!) ?? 0) + checks[index]!);
+    }
+  };
+  finish(fromSnapshot(store.lmdb, (at) => readCounts(store, environment, wanted, at, add)));
+  return sums;
+}
+
+const turn = fc.record({
+  /** Minutes that pass first. */
+  pass: fc.oneof(fc.nat({ max: 3 }), fc.nat({ max: 200 }), fc.nat({ max: 3000 })),
+  counted: fc.array(
+    fc.record({
+      ago: fc.oneof(fc.nat({ max: 2 }), fc.nat({ max: 200 }), fc.nat({ max: 4000 })),
+      ordinal: fc.constantFrom(0, 1, 40),
+      checks: fc.integer({ min: 1, max: 1000 }),
+    }),
+    { maxLength: 6 },
+  ),
+  steps: fc.nat({ max: 6 }),
+  restart: fc.boolean(),
+});
+
+test('every span has exactly what was counted in it, however late, carried and deleted as far as may be', async () => {
+  const span = fc.record({
+    from: fc.nat({ max: 6000 }),
+    length: fc.integer({ min: 1, max: 6000 }),
+    grain: fc.constantFrom<Grain>('minute', 'hour', 'day'),
+  });
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(turn, { minLength: 1, maxLength: 8 }),
+      fc.array(span, { minLength: 1, maxLength: 6 }),
+      fc.integer({ min: 1, max: 3 }),
+      async (turns, spans, limit) => {
+        const store = openUsageStore(temporaryDirectory());
+        let aggregator = createAggregator(store);
+        const all: Counted[] = [];
+        let now = start;
+        for (const { pass, counted, steps, restart } of turns) {
+          now += pass;
+          const sent = counted.map(({ ago, ...rest }) => ({ minute: now - ago, ...rest }));
+          write(aggregator, sent, now);
+          all.push(...sent);
+          for (let step = 0; step < steps; step += 1) upkeep(aggregator, now, limit);
+          if (restart) aggregator = createAggregator(store);
+          const horizons = horizonsAt(now * minuteMs, retention);
+          for (const { from: ago, length, grain } of spans) {
+            const from = floorToBucket(now - ago, horizons);
+            const to = ceilToBucket(now - ago + length, horizons);
+            const inside = all.filter(({ minute }) => minute >= from && minute < to);
+            const expected = new Map<number, number>();
+            for (const { ordinal, checks } of inside) {
+              expected.set(ordinal, (expected.get(ordinal) ?? 0) + checks);
+            }
+            expect(read(store, from, to, grain)).toEqual(expected);
+            const ofOne = new Map([...expected].filter(([ordinal]) => ordinal < 32));
+            expect(read(store, from, to, grain, [0])).toEqual(ofOne);
+          }
+          expect(finish(fromSnapshot(store.lmdb, (at) => checkCarried(store, at)))).toBeUndefined();
+        }
+        await store.lmdb.close();
+      },
+    ),
+    { numRuns: 40 },
+  );
+}, 60_000);
+
+const cells = (store: UsageStore, width: BucketWidth) =>
+  [...scanCells(store.counts, countsCodec, environment, width, 0, 2 ** 32 - 1)].map(
+    ({ value }) => value.checks,
+  );
+
+test('what is over is carried, and narrower cells go when their retention ends', async () => {
+  const store = openUsageStore(temporaryDirectory());
+  const aggregator = createAggregator(store);
+  const { minute, hour, day } = bucketWidth;
+  const first = Math.floor(start / 1440) * 1440;
+  const counted = [0, 1, 61].map((after) => ({ minute: first + after, ordinal: 0, checks: 1 }));
+  write(aggregator, counted, first + 61);
+  const at = (now: number) => {
+    while (upkeep(aggregator, now, 2));
+    return [minute, hour, day].map((width) => cells(store, width));
+  };
+  expect(at(first + 62)).toEqual([[1, 1, 1], [2], [2]]);
+  expect(at(first + 64)).toEqual([[1, 1, 1], [2, 1], [2]]);
+  expect(at(first + 122)).toEqual([[1, 1, 1], [2, 1], [3]]);
+  expect(at(first + 3.5 * 60)).toEqual([[1], [2, 1], [3]]);
+  expect(at(first + 5 * 60)).toEqual([[], [2, 1], [3]]);
+  expect(at(first + 49 * 60)).toEqual([[], [], [3]]);
+  expect(at(first + 501 * 1440)).toEqual([[], [], []]);
+  await store.lmdb.close();
+});
+
+test('an environment in which nothing is counted costs no writes', async () => {
+  const store = openUsageStore(temporaryDirectory());
+  const aggregator = createAggregator(store);
+  expect(upkeep(aggregator, start, 8)).toBe(false);
+  expect(readCarried(store.carried, environment)).toEqual(notCarried);
+  write(aggregator, [{ minute: start, ordinal: 0, checks: 1 }], start);
+  while (upkeep(aggregator, start + 200, 8));
+  const carried = readCarried(store.carried, environment);
+  expect(upkeep(aggregator, start + 210, 8)).toBe(false);
+  expect(readCarried(store.carried, environment)).toEqual(carried);
+  await store.lmdb.close();
+});
+
+test('what layout 1 had counted is read and carried as if it had always been in this layout', async () => {
+  const data = temporaryDirectory();
+  const lmdb = openLaidOut(data, { store: 'usage', steps: [] });
+  const table = openTable(lmdb, 'counts');
+  const encoder = new BlockEncoder(countsCodec);
+  const first = Math.floor(start / 1440) * 1440;
+  /** Each count was in one cell: of its minute, or of an hour or a day once that was rolled up. */
+  const put = (width: BucketWidth, minute: number, checks: number) => {
+    const key = blockKey(blockOf(seriesRef(environment, 0)), bucketOf(width, minute));
+    table.putSync(key, encoder.encode([{ checks, used: 1, viewed: 0 }]));
+  };
+  const series = { environment, ordinal: 0, name: ['checkout', 'on'] } as const;
+  transact(lmdb, () => {
+    putSeries({ series: openTable(lmdb, 'series') }, series);
+    put(bucketWidth.day, first - 1440, 1);
+    put(bucketWidth.hour, first - 60, 2);
+    put(bucketWidth.hour, first, 4);
+    for (const minute of [10, 20, 70]) put(bucketWidth.minute, first + minute, 8);
+  });
+  await lmdb.close();
+  const store = openUsageStore(data);
+  const marks = { ...notCarried, minutesFrom: first + 60, hoursFrom: first };
+  expect(readCarried(store.carried, environment)).toEqual(marks);
+  const all = (): number[] =>
+    (['minute', 'hour', 'day'] as const).flatMap((grain) => [
+      ...read(store, first - 1440, first + 1440, grain).values(),
+    ]);
+  expect(all()).toEqual([31, 31, 31]);
+  const aggregator = createAggregator(store);
+  while (upkeep(aggregator, first + 75, 1)) expect(all()).toEqual([31, 31, 31]);
+  expect(cells(store, bucketWidth.day)).toEqual([3, 20]);
+  write(aggregator, [{ minute: first + 15, ordinal: 0, checks: 16 }], first + 75);
+  expect(all()).toEqual([47, 47, 47]);
+  await store.lmdb.close();
+});
+
+const [d, h, m] = [bucketWidth.day, bucketWidth.hour, bucketWidth.minute];
+
+test.each<
+  [string, { from: number; to: number; grain: Grain }, Partial<typeof notCarried>, [number, number, number][]]
+>([
+  ['whole days are days', { from: 0, to: 2880, grain: 'day' }, {}, [[d, 0, 2880]]],
+  [
+    'the edges of days are hours, and the edges of hours minutes',
+    { from: 1379, to: 4382, grain: 'day' },
+    {},
+    [
+      [m, 1379, 1380],
+      [h, 1380, 1440],
+      [d, 1440, 4320],
+      [h, 4320, 4380],
+      [m, 4380, 4382],
+    ],
+  ],
+  [
+    'hours are asked for',
+    { from: 59, to: 121, grain: 'hour' },
+    {},
+    [
+      [m, 59, 60],
+      [h, 60, 120],
+      [m, 120, 121],
+    ],
+  ],
+  [
+    'nothing is carried from the end on',
+    { from: 0, to: 1501, grain: 'day' },
+    { minutes: placeOf(1500) },
+    [[d, 0, 2880]],
+  ],
+  [
+    'nothing is carried from the end on, by hour',
+    { from: 0, to: 61, grain: 'hour' },
+    { minutes: placeOf(61) },
+    [[h, 0, 120]],
+  ],
+  ['minutes are asked for', { from: 30, to: 3000, grain: 'minute' }, {}, [[m, 30, 3000]]],
+  [
+    'the minutes of old hours were deleted',
+    { from: 60, to: 300, grain: 'minute' },
+    { minutesFrom: 180 },
+    [
+      [h, 60, 180],
+      [m, 180, 300],
+    ],
+  ],
+  [
+    'the hours of old days were deleted',
+    { from: 0, to: 1500, grain: 'minute' },
+    { minutesFrom: 1440, hoursFrom: 1440 },
+    [
+      [d, 0, 1440],
+      [m, 1440, 1500],
+    ],
+  ],
+])('what is read when %s', (_when, wanted, carried, expected) => {
+  const segments = planSegments(wanted, { ...notCarried, minutes: placeOf(10_000), ...carried });
+  expect(segments.map(({ width, from, to }) => [width, from, to])).toEqual(expected);
+});

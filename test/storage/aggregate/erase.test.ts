@@ -1,0 +1,115 @@
+import { expect, test } from 'vitest';
+import { createAggregator } from '../../../src/storage/commit/aggregator.ts';
+import type { Deletion } from '../../../src/storage/lmdb/records.ts';
+import { openUsageStore, type UsageStore } from '../../../src/storage/lmdb/usage.ts';
+import { temporaryDirectory } from '../../support/temporary.ts';
+import { dump, wholeBatch } from '../../support/whole-batch.ts';
+
+const now = Date.UTC(2026, 0, 31, 12);
+
+/** What is erased with an application, or with one of its environments. */
+function deletionOf(application: number, environments: readonly number[], whole: boolean): Deletion {
+  const target = { type: 'application', id: 'app', name: 'Shop' } as const;
+  return { application, environments, whole, target, teamId: 'team', requestedAt: now };
+}
+
+/** Fills a store for environments, each of the application that is a tenth of its number. */
+function fill(store: UsageStore, environments: readonly number[]): void {
+  const { write } = createAggregator(store);
+  for (const environment of environments) {
+    write(wholeBatch(Math.floor(environment / 10), environment, now).seal());
+  }
+}
+
+/** Runs steps until nothing is left. @returns how much each of them did */
+function erase(store: UsageStore, deletion: Deletion, limit: number): number[] {
+  const { maintain } = createAggregator(store);
+  const steps: number[] = [];
+  do steps.push(maintain({ task: 'deletion', deletion, limit }));
+  while (steps.at(-1)! > 0);
+  return steps;
+}
+
+/** The content of a store that was filled with these environments only. */
+async function storeOf(environments: readonly number[]): Promise<string[]> {
+  const store = openUsageStore(temporaryDirectory());
+  fill(store, environments);
+  const records = dump(store);
+  await store.lmdb.close();
+  return records;
+}
+
+/** Messages name no application. */
+const withoutMessages = (records: readonly string[]) =>
+  records.filter((record) => !record.startsWith('messages'));
+
+test.each([1, 3, 1000])(
+  'nothing of a deleted application is left after steps of %d, and the others are whole',
+  async (limit) => {
+    const store = openUsageStore(temporaryDirectory());
+    fill(store, [10, 11, 20, 30]);
+    erase(store, deletionOf(2, [20], true), limit);
+    expect(withoutMessages(dump(store))).toEqual(withoutMessages(await storeOf([10, 11, 30])));
+    erase(store, deletionOf(1, [10, 11], true), limit);
+    expect(withoutMessages(dump(store))).toEqual(withoutMessages(await storeOf([30])));
+    erase(store, deletionOf(3, [30], true), limit);
+    expect(withoutMessages(dump(store))).toEqual([]);
+    await store.lmdb.close();
+  },
+);
+
+test('nothing of a deleted environment is left but what belongs to the application: its people and its ledger', async () => {
+  const store = openUsageStore(temporaryDirectory());
+  fill(store, [10, 11]);
+  erase(store, deletionOf(1, [10], false), 5);
+  const kept = /^(messages|ledger|identit)/;
+  const [both, other] = [await storeOf([10, 11]), await storeOf([11])];
+  expect(dump(store).filter((record) => !kept.test(record))).toEqual(
+    other.filter((record) => !kept.test(record)),
+  );
+  expect(dump(store).filter((record) => kept.test(record))).toEqual(
+    both.filter((record) => kept.test(record)),
+  );
+  await store.lmdb.close();
+});
+
+test('a step removes no more than it may, and says 0 when nothing is left', async () => {
+  const store = openUsageStore(temporaryDirectory());
+  fill(store, [10]);
+  const steps = erase(store, deletionOf(1, [10], true), 7);
+  expect(Math.max(...steps)).toBe(7);
+  expect(steps.slice(0, -2).every((touched) => touched === 7)).toBe(true);
+  expect(steps.at(-1)).toBe(0);
+  await store.lmdb.close();
+});
+
+test('another process finishes what one began', async () => {
+  const data = temporaryDirectory();
+  let store = openUsageStore(data);
+  fill(store, [10, 20]);
+  const deletion = deletionOf(1, [10], true);
+  for (let begun = 0; begun < 3; begun += 1) {
+    expect(createAggregator(store).maintain({ task: 'deletion', deletion, limit: 6 })).toBe(6);
+    await store.lmdb.close();
+    store = openUsageStore(data);
+  }
+  erase(store, deletion, 6);
+  expect(withoutMessages(dump(store))).toEqual(withoutMessages(await storeOf([20])));
+  await store.lmdb.close();
+});
+
+test('a worker keeps counting for other environments while one is removed', async () => {
+  const store = openUsageStore(temporaryDirectory());
+  const { write, maintain } = createAggregator(store);
+  for (const environment of [10, 20]) write(wholeBatch(environment / 10, environment, now).seal());
+  const step = { task: 'deletion', deletion: deletionOf(1, [10], true), limit: 4 } as const;
+  do write(wholeBatch(2, 20, now).seal());
+  while (maintain(step) > 0);
+  const of = (records: readonly string[], prefix: string) =>
+    records.filter((record) => record.startsWith(prefix));
+  const ten = (10).toString(16).padStart(8, '0');
+  for (const table of ['counts', 'measurements', 'sketches', 'seen', 'series', 'exposures']) {
+    expect(of(dump(store), `${table} ${ten}`), table).toEqual([]);
+  }
+  await store.lmdb.close();
+});

@@ -1,0 +1,109 @@
+import { expect, test } from 'vitest';
+import { createAggregator } from '../../../src/storage/commit/aggregator.ts';
+import { Batch } from '../../../src/storage/commit/batch.ts';
+import { bucketOf, bucketWidth, seriesRef } from '../../../src/storage/lmdb/blocks.ts';
+import { seenOf } from '../../../src/storage/lmdb/seen.ts';
+import { openUsageStore, type UsageStore } from '../../../src/storage/lmdb/usage.ts';
+import { temporaryDirectory } from '../../support/temporary.ts';
+
+const environment = 3;
+const day = 1440;
+const start = 20_000 * day;
+
+interface Seen {
+  readonly ordinal: number;
+  readonly minute: number;
+  readonly what?: 'counts' | 'value' | 'user';
+}
+
+function batchOf(seen: readonly Seen[]): Batch {
+  const batch = new Batch();
+  for (const { ordinal, minute, what = 'counts' } of seen) {
+    const ref = seriesRef(environment, ordinal);
+    batch.series.push({ environment, ordinal, name: [`metric-${ordinal}`] });
+    const bucket = bucketOf(bucketWidth.minute, minute);
+    if (what === 'counts') batch.counts.add(ref, bucket, 1, 0, 0);
+    if (what === 'value') batch.measurements.add(ref, bucket, 1, minute * 60_000);
+    if (what === 'user') batch.users.add(ref, minute, 1, 2);
+  }
+  return batch;
+}
+
+function read(store: UsageStore): number[][] {
+  store.seen.resetReadTxn();
+  return [...seenOf(store, environment)].map(({ ordinal, first, last }) => [
+    ordinal,
+    first - start,
+    last - start,
+  ]);
+}
+
+test('first seen is when a series was first reported, and last seen is the latest of its times', async () => {
+  const data = temporaryDirectory();
+  let store = openUsageStore(data);
+  const told: [Seen[], number[][]][] = [
+    [[{ ordinal: 0, minute: start + 5 }], [[0, 5, 5]]],
+    [[{ ordinal: 0, minute: start + 5 }], [[0, 5, 5]]],
+    [
+      [
+        { ordinal: 0, minute: start + 9 },
+        { ordinal: 31, minute: start + 8 },
+      ],
+      [
+        [0, 5, 9],
+        [31, 8, 8],
+      ],
+    ],
+    [
+      [
+        { ordinal: 0, minute: start + 1 },
+        { ordinal: 32, minute: start, what: 'value' },
+      ],
+      [
+        [0, 5, 9],
+        [31, 8, 8],
+        [32, 0, 0],
+      ],
+    ],
+    [
+      [
+        { ordinal: 31, minute: start + 2 * day + 7, what: 'user' },
+        { ordinal: 33, minute: start + 11, what: 'user' },
+        { ordinal: 33, minute: start + 12, what: 'user' },
+      ],
+      [
+        [0, 5, 9],
+        [31, 8, 2 * day + 7],
+        [32, 0, 0],
+        [33, 11, 12],
+      ],
+    ],
+  ];
+  for (const [seen, expected] of told) {
+    createAggregator(store).write(batchOf(seen).seal());
+    expect(read(store)).toEqual(expected);
+    await store.lmdb.close();
+    store = openUsageStore(data);
+  }
+  await store.lmdb.close();
+});
+
+test('a batch that fails leaves nothing behind, and neither does the roll-up of old buckets', async () => {
+  const store = openUsageStore(temporaryDirectory());
+  const { write, maintain } = createAggregator(store);
+  write(batchOf([{ ordinal: 0, minute: start + 70 }]).seal());
+  const broken = batchOf([
+    { ordinal: 0, minute: start + 80 },
+    { ordinal: 1, minute: start + 80 },
+  ]).seal();
+  expect(() => write({ ...broken, forgotten: [undefined as never] })).toThrow();
+  const horizons = { minutes: start + day, hours: start + day, days: start - day };
+  const step = { task: 'retention', environment, horizons, now: 0, exposureDays: 30, limit: 100 } as const;
+  while (maintain(step) > 0);
+  write(batchOf([{ ordinal: 2, minute: start + 90 }]).seal());
+  expect(read(store)).toEqual([
+    [0, 70, 70],
+    [2, 90, 90],
+  ]);
+  await store.lmdb.close();
+});

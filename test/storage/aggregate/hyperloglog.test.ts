@@ -1,0 +1,198 @@
+import fc from 'fast-check';
+import { describe, expect, it, test } from 'vitest';
+import { Chunk, HyperLogLog } from '../../../src/storage/aggregate/hyperloglog.ts';
+import { hashIdentity, hashReported } from '../../../src/storage/aggregate/user-hash.ts';
+import { readChunk, registersPerChunk, writeChunk } from '../../../src/storage/lmdb/sketches.ts';
+import { seededRandom } from '../../support/random.ts';
+import { sketchOf, someUsers, stateOf, userOf } from './sketch-fixture.ts';
+
+const numRuns = 40;
+
+describe('an estimate', () => {
+  const sizes = [1, 2, 5].flatMap((digit) => Array.from({ length: 8 }, (_, zeros) => digit * 10 ** zeros));
+  const checkpoints = sizes.filter((size) => size <= 10_000_000).sort((a, b) => a - b);
+
+  test('is within 2 % from 1 to 10 million users', () => {
+    const seeds = [1, 2, 3, 4];
+    const errors = new Map(seeds.map((seed) => [seed, randomErrors(seed)]));
+    const rows = checkpoints.map((users) => {
+      const inPercent = seeds.map((seed) =>
+        `${(errors.get(seed)!.get(users)! * 100).toFixed(2)} %`.padStart(8),
+      );
+      return `${String(users).padStart(9)} ${inPercent.join(' ')}`;
+    });
+    console.log(`users     relative error for seeds ${seeds.join(', ')}\n${rows.join('\n')}`);
+    for (const bySize of errors.values()) {
+      for (const [users, error] of bySize) {
+        expect(Math.abs(error), `${users} users`).toBeLessThanOrEqual(users <= 5000 ? 0.001 : 0.02);
+      }
+    }
+  });
+
+  function randomErrors(seed: number): ReadonlyMap<number, number> {
+    const random = seededRandom(seed);
+    const sketch = new HyperLogLog();
+    let users = 0;
+    return new Map(
+      checkpoints.map((size) => {
+        for (; users < size; users++) {
+          const high = Math.floor(random() * 2 ** 32);
+          sketch.add(high, Math.floor(random() * 2 ** 32));
+        }
+        return [size, sketch.estimate() / size - 1];
+      }),
+    );
+  }
+
+  it.each([
+    ['identities that count up', (user: number) => hashIdentity(`user-${user}`)],
+    ['reported hashes that count up', (user: number) => hashReported(String(user))],
+    ['reported hashes far apart', (user: number) => hashReported(String(user * 65_536 - 2_147_483_648))],
+  ])('is within 2 %% all the way to 300 000 for %s', (_, hash) => {
+    const sketch = new HyperLogLog();
+    let next = 1;
+    for (let users = 1; users <= 300_000; users++) {
+      const { high, low } = hash(users);
+      sketch.add(high, low);
+      if (users < next) continue;
+      next = Math.ceil(users * 1.02);
+      expect(Math.abs(sketch.estimate() / users - 1), `${users} users`).toBeLessThan(0.02);
+    }
+  });
+
+  test('is exact for few users, and 0 for none', () => {
+    for (const users of [0, 1, 2, 3, 10, 100]) {
+      expect(sketchOf(Array.from({ length: users }, (_, user) => 1000 + user)).estimate()).toBe(users);
+    }
+  });
+
+  test('stays finite when every register has risen as far as it can', () => {
+    const sketch = new HyperLogLog();
+    const full = { registers: new Uint8Array(registersPerChunk).fill(50) };
+    for (let chunk = 0; chunk < 32; chunk++) sketch.mergeChunk(chunk, full);
+    expect(sketch.estimate()).toBe(2 ** 64);
+  });
+});
+
+describe('a union', () => {
+  const united = (...sets: (readonly number[])[]) => {
+    const union = new HyperLogLog();
+    for (const set of sets) union.merge(sketchOf(set));
+    return stateOf(union);
+  };
+
+  test('is the sketch of the union, exactly', () => {
+    fc.assert(
+      fc.property(someUsers, someUsers, (a, b) => {
+        expect(united(a, b)).toEqual(stateOf(sketchOf([...a, ...b])));
+      }),
+      { numRuns },
+    );
+  });
+
+  test('does not depend on the order, nor on how often a sketch is in it', () => {
+    fc.assert(
+      fc.property(someUsers, someUsers, someUsers, (a, b, c) => {
+        const union = united(a, b, c);
+        expect(united(c, b, a)).toEqual(union);
+        expect(united(b, a, b, c, a)).toEqual(union);
+        const right = sketchOf(b);
+        right.merge(sketchOf(c));
+        const left = sketchOf(a);
+        left.merge(right);
+        expect(stateOf(left)).toEqual(union);
+      }),
+      { numRuns },
+    );
+  });
+
+  test('leaves its inputs unchanged', () => {
+    const few = sketchOf([1, 2, 3]);
+    const union = new HyperLogLog();
+    union.merge(few);
+    union.merge(sketchOf([4, 5, 6]));
+    expect(stateOf(few)).toEqual(stateOf(sketchOf([1, 2, 3])));
+  });
+});
+
+/** The textbook's HyperLogLog of one chunk, straight from the 64 bits. */
+function textbook(users: readonly number[], chunk: number): Uint8Array {
+  const registers = new Uint8Array(registersPerChunk);
+  for (const user of users) {
+    const { high, low } = userOf(user);
+    const bits = ((BigInt(high) << 32n) | BigInt(low)).toString(2).padStart(64, '0');
+    if (Number.parseInt(bits.slice(0, 5), 2) !== chunk) continue;
+    const register = Number.parseInt(bits.slice(5, 15), 2);
+    const one = bits.slice(15).indexOf('1');
+    registers[register] = Math.max(registers[register]!, (one < 0 ? 49 : one) + 1);
+  }
+  return registers;
+}
+
+describe('a chunk', () => {
+  test('has the textbook’s registers, whether it keeps coupons or registers', () => {
+    fc.assert(
+      fc.property(someUsers, (users) => {
+        for (const [chunk, content] of sketchOf(users).contents()) {
+          if (chunk % 8 !== 3) continue;
+          const registers = new Chunk({ registers: new Uint8Array(registersPerChunk) });
+          registers.merge(content);
+          expect(registers.content.registers).toEqual(textbook(users, chunk));
+        }
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  it.each([
+    ['no bit set below the register', 0, 0, 50],
+    ['only the last bit', 0, 1, 49],
+    ['the last bit of the upper half', 1, 0, 17],
+    ['the first bit below the coupon’s prefix', 32, 0, 12],
+    ['the first bit below the register', 1 << 16, 0, 1],
+    ['the last bit of the coupon’s prefix', 64, 0, 11],
+  ])('ranks a hash with %s', (_, high, low, rank) => {
+    const sketch = new HyperLogLog();
+    sketch.mergeChunk(0, { registers: new Uint8Array(registersPerChunk) });
+    sketch.add(high, low);
+    const [[, content] = []] = sketch.contents();
+    expect(content?.registers?.[0]).toBe(rank);
+  });
+
+  test('reports no change when a user comes again, also in another form', () => {
+    fc.assert(
+      fc.property(someUsers, (users) => {
+        const sketch = sketchOf(users);
+        const state = stateOf(sketch);
+        for (const user of users) {
+          const { high, low } = userOf(user);
+          expect(sketch.add(high, low)).toBe(false);
+        }
+        expect(stateOf(sketch)).toEqual(state);
+      }),
+      { numRuns },
+    );
+  });
+
+  test('can be restored from its value and added to', () => {
+    const value = Buffer.alloc(769);
+    fc.assert(
+      fc.property(someUsers, someUsers, (before, after) => {
+        const restored = new HyperLogLog();
+        for (const [chunk, content] of sketchOf(before).contents()) {
+          const length = writeChunk(value, content);
+          const read = readChunk(value.subarray(0, length));
+          expect(read).toEqual(
+            content.registers === undefined
+              ? { coupons: content.coupons.slice() }
+              : { registers: content.registers },
+          );
+          restored.mergeChunk(chunk, new Chunk(read).content);
+        }
+        restored.merge(sketchOf(after));
+        expect(stateOf(restored)).toEqual(stateOf(sketchOf([...before, ...after])));
+      }),
+      { numRuns },
+    );
+  });
+});

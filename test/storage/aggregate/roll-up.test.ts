@@ -1,0 +1,148 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { queryReader } from '../../../src/http/query-reader.ts';
+import { measurementsReport } from '../../../src/management/measurements-report.ts';
+import { readReportRange, reportRange } from '../../../src/management/report-range.ts';
+import { usageReport } from '../../../src/management/usage-report.ts';
+import type { Maintenance } from '../../../src/storage/aggregate/maintain.ts';
+import { type Aggregator, createAggregator } from '../../../src/storage/commit/aggregator.ts';
+import { Batch } from '../../../src/storage/commit/batch.ts';
+import { bucketWidth, scanCells, seriesRef } from '../../../src/storage/lmdb/blocks.ts';
+import { measurementCodec } from '../../../src/storage/lmdb/cells.ts';
+import { bucketAt, horizonsAt } from '../../../src/storage/lmdb/retention.ts';
+import { openUsageStore, type UsageStore } from '../../../src/storage/lmdb/usage.ts';
+import { finish } from '../../support/finish.ts';
+import { temporaryDirectory } from '../../support/temporary.ts';
+
+const environment = { name: 'Production', number: 7 };
+const hourMs = 3_600_000;
+const retention = { minutesMs: 2 * hourMs, hoursMs: 24 * hourMs, daysMs: 24 * 5 * hourMs };
+const start = Date.UTC(2026, 0, 31);
+
+interface Event {
+  /** Minutes after `start`. */
+  readonly minute: number;
+  readonly ordinal: number;
+  readonly checks: number;
+  readonly value: number;
+}
+
+const event = fc.record({
+  minute: fc.nat({ max: 3 * 1440 }),
+  ordinal: fc.constantFrom(0, 40),
+  checks: fc.nat({ max: 1000 }),
+  value: fc.double({ min: -1e6, max: 1e6, noNaN: true }),
+});
+
+/** Adds events as they would be reported at `now`: late ones come into the bucket that their time is in by then. */
+function add({ write }: Aggregator, events: readonly Event[], now: number): void {
+  const batch = new Batch();
+  const horizons = horizonsAt(now, retention);
+  batch.series.push(
+    { environment: environment.number, ordinal: 0, name: ['checkout', 'on'] },
+    { environment: environment.number, ordinal: 40, name: ['checkout', 'off'] },
+    { environment: environment.number, ordinal: 1, name: ['amount'] },
+  );
+  for (const { minute, ordinal, checks, value } of events) {
+    const at = start / 60_000 + minute;
+    const bucket = bucketAt(at, horizons);
+    batch.counts.add(seriesRef(environment.number, ordinal), bucket, checks, 0, 1);
+    batch.measurements.add(seriesRef(environment.number, 1), bucket, value, at * 60_000);
+  }
+  write(batch.seal());
+}
+
+/** A step of upkeep at `now`. */
+function stepAt(now: number, limit: number): Maintenance {
+  const horizons = horizonsAt(now, retention);
+  return { task: 'retention', environment: environment.number, now, exposureDays: 30, horizons, limit };
+}
+
+function rollUpAll({ maintain }: Aggregator, now: number, limit: number): void {
+  while (maintain(stepAt(now, limit)) > 0);
+}
+
+const readQuery = queryReader(reportRange);
+
+async function reports(store: UsageStore, now: number, query: Record<string, string>) {
+  const range = readReportRange(readQuery(String(new URLSearchParams(query))), now, retention);
+  return {
+    usage: finish(usageReport(store, environment, range, undefined)),
+    measurements: finish(measurementsReport(store, environment, range, undefined)),
+  };
+}
+
+/** Totals alone: what was rolled up to days is no longer known by the hour. */
+function withoutSeries(report: unknown): unknown {
+  return JSON.parse(JSON.stringify(report), (key, value) =>
+    key === 'series' || key === 'step' ? undefined : value,
+  );
+}
+
+/** How many cells of measurements there are: of minutes, hours and days. */
+function widths(store: UsageStore): number[] {
+  return Object.values(bucketWidth).map(
+    (width) =>
+      [...scanCells(store.measurements, measurementCodec, environment.number, width, 0, 2 ** 32 - 1)].length,
+  );
+}
+
+test('every report is the same before and after the roll-up, to the last bit, whatever was sent and however late', async () => {
+  const when = fc.nat({ max: 4 * 1440 });
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(event, { minLength: 1, maxLength: 40 }),
+      fc.array(event, { maxLength: 10 }),
+      when,
+      when,
+      fc.integer({ min: 1, max: 5 }),
+      async (events, late, a, b, limit) => {
+        const store = openUsageStore(temporaryDirectory());
+        const aggregator = createAggregator(store);
+        const now = start + 3.5 * 24 * hourMs;
+        add(aggregator, events, start);
+        rollUpAll(aggregator, start + 30 * hourMs, limit);
+        add(aggregator, late, now);
+        const time = (minute: number) => new Date(start + minute * 60_000).toISOString();
+        const from = time(Math.min(a, b));
+        const to = time(Math.max(a, b) + 1);
+        const before = await reports(store, now, { from, to, step: 'day' });
+        rollUpAll(aggregator, now, limit);
+        expect(await reports(store, now, { from, to, step: 'day' })).toEqual(before);
+        const byHour = await reports(store, now, { from, to, step: 'hour' });
+        expect(withoutSeries(byHour)).toEqual(withoutSeries(before));
+        await store.lmdb.close();
+      },
+    ),
+    { numRuns: 25 },
+  );
+});
+
+test('measurements of minutes become hours, hours become days, and days end', async () => {
+  const store = openUsageStore(temporaryDirectory());
+  const aggregator = createAggregator(store);
+  const events = [0, 1, 61].map((minute) => ({ minute, ordinal: 0, checks: 1, value: 1 }));
+  add(aggregator, events, start);
+  expect(widths(store)).toEqual([3, 0, 0]);
+  const after = (hours: number) => rollUpAll(aggregator, start + hours * hourMs, 2);
+  after(3.5);
+  expect(widths(store)).toEqual([1, 1, 0]);
+  after(5);
+  expect(widths(store)).toEqual([0, 2, 0]);
+  after(49);
+  expect(widths(store)).toEqual([0, 0, 1]);
+  after(24 * 7);
+  expect(widths(store)).toEqual([0, 0, 0]);
+  await store.lmdb.close();
+});
+
+test('a step touches no more than it may, and says 0 when nothing is left', async () => {
+  const store = openUsageStore(temporaryDirectory());
+  const aggregator = createAggregator(store);
+  const events = Array.from({ length: 10 }, (_, minute) => ({ minute, ordinal: 0, checks: 1, value: 1 }));
+  add(aggregator, events, start);
+  const one = stepAt(start + 5 * hourMs, 6);
+  // Ten blocks of minutes and then one of an hour are carried, at eight for one; ten are deleted, and ten rolled up.
+  expect([1, 2, 3, 4, 5].map(() => aggregator.maintain(one))).toEqual([6, 6, 6, 4, 0]);
+  await store.lmdb.close();
+});

@@ -1,0 +1,46 @@
+import fc from 'fast-check';
+import { HyperLogLog } from '../../../src/storage/aggregate/hyperloglog.ts';
+import { hashIdentity, type UserHash } from '../../../src/storage/aggregate/user-hash.ts';
+import { chunkValueBytes, writeChunk } from '../../../src/storage/lmdb/sketches.ts';
+
+/** The number of the first user that is not crowded into one chunk. */
+const spread = 600;
+
+/** The hash of a made-up user; the first 600 share a chunk, so that a few hundred of them fill it. */
+export function userOf(number: number): UserHash {
+  const { high, low } = hashIdentity(String(number));
+  return number < spread ? { high: ((high & 0x07ffffff) | 0x18000000) >>> 0, low } : { high, low };
+}
+
+/** A few users, or enough of the crowded ones to fill their chunk, or enough of all to fill every chunk now and then. */
+export const someUsers: fc.Arbitrary<readonly number[]> = fc
+  .record({
+    first: fc.oneof(fc.integer({ min: 0, max: 700 }), fc.integer({ min: 0, max: 12_000 })),
+    count: fc.oneof(
+      { weight: 4, arbitrary: fc.integer({ max: 400, min: 0 }) },
+      fc.integer({ min: 0, max: 9000 }),
+    ),
+    stride: fc.integer({ min: 1, max: 3 }),
+  })
+  .map(({ first, count, stride }) => Array.from({ length: count }, (_, index) => first + index * stride));
+
+/** A sketch of users by their numbers. */
+export function sketchOf(users: Iterable<number>): HyperLogLog {
+  const sketch = new HyperLogLog();
+  for (const user of users) {
+    const { high, low } = userOf(user);
+    sketch.add(high, low);
+  }
+  return sketch;
+}
+
+/** All that a sketch says, as it would be stored: equal for equal sketches. */
+export function stateOf(sketch: HyperLogLog): ReadonlyMap<number, string> {
+  const value = Buffer.alloc(chunkValueBytes);
+  return new Map(
+    [...sketch.contents()].map(([chunk, content]) => [
+      chunk,
+      value.subarray(0, writeChunk(value, content)).toString('hex'),
+    ]),
+  );
+}

@@ -1,0 +1,87 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { HotSketches } from '../../../src/storage/aggregate/hot-sketches.ts';
+import type { Days } from '../../../src/storage/aggregate/read-sketches.ts';
+import { countUniqueUsers } from '../../../src/storage/aggregate/unique-users.ts';
+import { UserUnions } from '../../../src/storage/aggregate/user-unions.ts';
+import { seriesRef } from '../../../src/storage/lmdb/blocks.ts';
+import { environmentOrdinal } from '../../../src/storage/lmdb/sketches.ts';
+import { openUsageStore, type UsageStore } from '../../../src/storage/lmdb/usage.ts';
+import { finish } from '../../support/finish.ts';
+import { temporaryDirectory } from '../../support/temporary.ts';
+import { sketchOf, someUsers, userOf } from './sketch-fixture.ts';
+
+interface Seen {
+  readonly environment: number;
+  readonly ordinal: number;
+  readonly day: number;
+  readonly users: readonly number[];
+}
+
+function keep(store: UsageStore, all: readonly Seen[]): void {
+  const hot = new HotSketches(store.sketches, 1e7);
+  store.lmdb.transactionSync(() => {
+    for (const { environment, ordinal, day, users } of all) {
+      for (const user of users) {
+        const { high, low } = userOf(user);
+        hot.add(seriesRef(environment, ordinal), day, high, low);
+      }
+    }
+    hot.put();
+  });
+}
+
+function count(store: UsageStore, days: Days, groups: readonly (readonly number[])[]) {
+  return finish(countUniqueUsers(new UserUnions(store), 1, days, groups));
+}
+
+test('counts are the sizes of the unions over the days of the report', async () => {
+  const seen: fc.Arbitrary<Seen> = fc.record({
+    environment: fc.constantFrom(1, 1, 1, 2),
+    ordinal: fc.constantFrom(0, 1, 2, 3, environmentOrdinal),
+    day: fc.integer({ min: 100, max: 104 }),
+    users: someUsers,
+  });
+  const groups = [[0, 2], [3], [], [1, 2, 0]];
+  await fc.assert(
+    fc.asyncProperty(fc.array(seen, { maxLength: 10 }), async (all) => {
+      const store = openUsageStore(temporaryDirectory());
+      keep(store, all);
+      const inReport = all.filter(({ environment, day }) => environment === 1 && day >= 101 && day < 104);
+      const expected = (ordinals: readonly number[]) =>
+        sketchOf(
+          inReport.filter(({ ordinal }) => ordinals.includes(ordinal)).flatMap(({ users }) => users),
+        ).estimate();
+      const users = count(store, { from: 101, to: 104 }, groups);
+      expect(users.environment).toBe(expected([environmentOrdinal]));
+      expect(users.groups).toEqual(groups.map(expected));
+      for (const ordinal of [0, 1, 2, 3]) expect(users.series.get(ordinal) ?? 0).toBe(expected([ordinal]));
+      await store.lmdb.close();
+    }),
+    { numRuns: 25 },
+  );
+});
+
+test('groups beyond one counting step keep their order', async () => {
+  const store = openUsageStore(temporaryDirectory());
+  const ordinals = Array.from({ length: 600 }, (_, index) => (index * 7) % 600);
+  const users = (ordinal: number) => Array.from({ length: 1 + (ordinal % 4) }, (_, index) => 1000 + index);
+  keep(
+    store,
+    ordinals.map((ordinal) => ({ environment: 1, ordinal, day: 100, users: users(ordinal) })),
+  );
+  const groups = ordinals.map((ordinal) => [ordinal, (ordinal + 1) % 600]);
+  const counted = count(store, { from: 99, to: 102 }, groups);
+  expect(counted.groups).toEqual(groups.map((group) => Math.max(...group.map((of) => 1 + (of % 4)))));
+  expect(counted.series.size).toBe(600);
+  await store.lmdb.close();
+});
+
+test('sees the latest commit', async () => {
+  const store = openUsageStore(temporaryDirectory());
+  for (const user of [1001, 1002, 1003]) {
+    keep(store, [{ environment: 1, ordinal: environmentOrdinal, day: 100, users: [user] }]);
+    expect(count(store, { from: 100, to: 101 }, []).environment).toBe(user - 1000);
+  }
+  await store.lmdb.close();
+});

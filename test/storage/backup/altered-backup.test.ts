@@ -1,0 +1,226 @@
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import fc from 'fast-check';
+import { beforeEach, expect, test } from 'vitest';
+import {
+  BlockChain,
+  blockKind,
+  headBytes,
+  headOf,
+  magic,
+  pagesHeadBytes,
+} from '../../../src/storage/backup/format.ts';
+import { restore } from '../../../src/storage/backup/restore.ts';
+import { temporaryDirectory } from '../../support/temporary.ts';
+import { backUp, filledDirectory, restless, steady } from './data-directory.ts';
+
+interface Block {
+  kind: number;
+  content: Buffer;
+}
+
+let whole: Buffer;
+/** What the backup is restored to, by store. */
+let restored: Readonly<Record<string, Buffer>>;
+
+beforeEach(async () => {
+  const data = filledDirectory();
+  const file = join(dirname(data), 'backup');
+  await backUp(data, file);
+  whole = readFileSync(file);
+  const target = freshTarget();
+  await restore(file, target, steady);
+  restored = filesIn(target);
+});
+
+function freshTarget(): string {
+  const data = join(temporaryDirectory(), 'data');
+  mkdirSync(data);
+  return data;
+}
+
+const stores = ['accounts', 'usage'];
+
+function filesIn(data: string): Readonly<Record<string, Buffer>> {
+  return Object.fromEntries(stores.map((store) => [store, readFileSync(join(data, store, 'data.mdb'))]));
+}
+
+function blocksOf(backup: Buffer): Block[] {
+  const blocks: Block[] = [];
+  for (let at = magic.length; at < backup.length; ) {
+    const length = backup.readUInt32LE(at + 4);
+    const content = Buffer.from(backup.subarray(at + headBytes, at + headBytes + length));
+    blocks.push({ kind: backup[at]!, content });
+    at += headBytes + length + 32;
+  }
+  return blocks;
+}
+
+/** A backup of these blocks, with the digests that belong to them. */
+function rehashed(blocks: readonly Block[]): Buffer {
+  const chain = new BlockChain();
+  const parts = blocks.flatMap(({ kind, content }) => {
+    const head = headOf(kind, content.length);
+    return [head, content, chain.digest([head, content])];
+  });
+  return Buffer.concat([magic, ...parts]);
+}
+
+/** Restores it, and says how large a file was meanwhile, and why it was refused. */
+async function attempt(backup: Buffer) {
+  const target = freshTarget();
+  const file = join(dirname(target), 'altered');
+  writeFileSync(file, backup);
+  let largest = 0;
+  const watched = restless(() => {
+    const names = readdirSync(target, { recursive: true, encoding: 'utf8' });
+    const sizes = names.map((name) => statSync(join(target, name)).size);
+    largest = Math.max(largest, ...sizes);
+    return false;
+  });
+  const refused = await restore(file, target, watched).then(
+    () => undefined,
+    (error: Error) => error,
+  );
+  return { target, refused, largest };
+}
+
+async function expectRefusedOrSame(backup: Buffer): Promise<void> {
+  const { target, refused, largest } = await attempt(backup);
+  expect(largest).toBeLessThanOrEqual(2 ** 27);
+  if (refused === undefined) {
+    for (const [store, bytes] of Object.entries(filesIn(target)))
+      expect(bytes.equals(restored[store]!), store).toBe(true);
+    return;
+  }
+  expect(refused.message).toMatch(/^Cannot use .*altered: /);
+  expect(readdirSync(target)).toEqual([]);
+}
+
+const numbers = fc.oneof(
+  fc.constantFrom(0, 1, 2, 3, -1, -2, 0.5, Number.NaN, Number.POSITIVE_INFINITY),
+  fc.constantFrom(2 ** 16, 2 ** 31, 2 ** 32 - 1, 2 ** 40, 2 ** 53, 1e18, 1e300),
+  fc.integer({ min: -10, max: 2000 }),
+  fc.double(),
+);
+
+const seed = 20_261_122;
+
+test('a rehashed backup with another number in its description is refused, or restores the same', async () => {
+  const fields = ['format', 'store', 'layout', 'pageSize', 'lastPage', 'pages'] as const;
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom(...fields), fc.nat(1), numbers, async (field, store, number) => {
+      const blocks = blocksOf(whole);
+      const description = JSON.parse(blocks[0]!.content.toString());
+      if (field === 'format') description.format = number;
+      else description.stores[store][field] = number;
+      blocks[0]!.content = Buffer.from(JSON.stringify(description));
+      await expectRefusedOrSame(rehashed(blocks));
+    }),
+    { numRuns: 60, seed },
+  );
+});
+
+test('a rehashed backup with another store or first page in a block is refused, or restores the same', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.nat(), fc.boolean(), numbers, async (at, isStore, number) => {
+      const blocks = blocksOf(whole);
+      const pages = blocks.filter(({ kind }) => kind === blockKind.pages);
+      const { content } = pages[at % pages.length]!;
+      if (isStore) content.writeUInt32LE(Number.isFinite(number) ? (Math.abs(number) % 2 ** 32) >>> 0 : 0);
+      else content.writeDoubleLE(number, 4);
+      await expectRefusedOrSame(rehashed(blocks));
+    }),
+    { numRuns: 60, seed },
+  );
+});
+
+test('a rehashed backup with another kind or length of a block, or another end, is refused', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.nat(), fc.nat(255), fc.nat(40), numbers, async (at, kind, length, number) => {
+      const blocks = blocksOf(whole);
+      const block = blocks[at % blocks.length]!;
+      const change = [
+        () => (block.kind = kind),
+        () => (block.content = block.content.subarray(0, length)),
+        () => (blocks.at(-1)!.content = Buffer.from(JSON.stringify({ pages: number }))),
+      ][at % 3]!;
+      change();
+      await expectRefusedOrSame(rehashed(blocks));
+    }),
+    { numRuns: 60, seed },
+  );
+});
+
+/** Where the integers of a meta page are, and how many bytes each has. */
+const metaIntegers = [
+  ...[16, 20, 40].map((at) => [at, 4] as const),
+  ...[80, 128, 136, 144].map((at) => [at, 8] as const),
+];
+
+test('a rehashed backup with another integer in a meta page is refused, or restores the same data', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom(...stores.keys()),
+      fc.nat(1),
+      fc.constantFrom(...metaIntegers),
+      fc.oneof(fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }), fc.bigInt({ min: 0n, max: 2000n })),
+      async (store, page, [at, bytes], number) => {
+        const blocks = blocksOf(whole);
+        const { content } = blocks.find(
+          (block) =>
+            block.kind === blockKind.pages &&
+            block.content.readUInt32LE() === store &&
+            block.content.readDoubleLE(4) === 0,
+        )!;
+        const place = pagesHeadBytes + page * 4096 + at;
+        if (bytes === 8) content.writeBigUInt64LE(number, place);
+        else content.writeUInt32LE(Number(number % 2n ** 32n), place);
+        const { target, refused, largest } = await attempt(rehashed(blocks));
+        expect(largest).toBeLessThanOrEqual(2 ** 27);
+        if (refused !== undefined) expect(refused.message).toMatch(/^Cannot use .*altered: /);
+        else
+          for (const [name, file] of Object.entries(filesIn(target)))
+            expect(file.subarray(8192).equals(restored[name]!.subarray(8192))).toBe(true);
+      },
+    ),
+    { numRuns: 80, seed },
+  );
+});
+
+/** The integers of the head of a page, and of its first nodes. */
+const pageIntegers = [0, 2, 4, 8, 10, 12, 14, 16, 18, 20, 22];
+
+test('a rehashed backup with another integer in a page makes no large file and no other error', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.nat(),
+      fc.nat(),
+      fc.constantFrom(...pageIntegers),
+      fc.nat(2 ** 16 - 1),
+      async (at, nth, offset, number) => {
+        const blocks = blocksOf(whole);
+        const pages = blocks.filter(({ kind }) => kind === blockKind.pages);
+        const { content } = pages[at % pages.length]!;
+        const page = nth % Math.floor((content.length - pagesHeadBytes) / 4096);
+        content.writeUInt16LE(number, pagesHeadBytes + page * 4096 + offset);
+        const { refused, largest } = await attempt(rehashed(blocks));
+        expect(largest).toBeLessThanOrEqual(2 ** 27);
+        if (refused !== undefined) expect(refused.message).toMatch(/^Cannot use .*altered: /);
+      },
+    ),
+    { numRuns: 80, seed },
+  );
+});
+
+test('a text of a description that a terminal would act on is refused', async () => {
+  for (const [field, text] of [
+    ['program', '\u001b[2J'],
+    ['at', 'yesterday'],
+  ] as const) {
+    const blocks = blocksOf(whole);
+    const description = { ...JSON.parse(blocks[0]!.content.toString()), [field]: text };
+    blocks[0]!.content = Buffer.from(JSON.stringify(description));
+    expect((await attempt(rehashed(blocks))).refused?.message).toContain('its description');
+  }
+});

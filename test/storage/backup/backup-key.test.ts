@@ -1,0 +1,98 @@
+import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
+import { BackupKey, readBackupKey } from '../../../src/storage/backup/backup-key.ts';
+import { BlockChain, headOf, magic } from '../../../src/storage/backup/format.ts';
+import { readBackup } from '../../../src/storage/backup/read-backup.ts';
+import { restore } from '../../../src/storage/backup/restore.ts';
+import { temporaryDirectory } from '../../support/temporary.ts';
+import { backUp, everythingIn, filledDirectory, steady } from './data-directory.ts';
+
+const key = new BackupKey(Buffer.alloc(32, 1));
+const otherKey = new BackupKey(Buffer.alloc(32, 2));
+
+async function makeBackup(withKey?: BackupKey): Promise<{ readonly data: string; readonly file: string }> {
+  const data = filledDirectory();
+  const file = join(dirname(data), 'backup');
+  await backUp(data, file, steady, withKey);
+  return { data, file };
+}
+
+function freshTarget(): string {
+  const data = join(temporaryDirectory(), 'data');
+  mkdirSync(data);
+  return data;
+}
+
+/** The backup with one byte of its last page changed, and all digests made anew. */
+function altered(backup: Buffer): Buffer {
+  const chain = new BlockChain();
+  const parts: Buffer[] = [magic];
+  for (let at = magic.length; at < backup.length; ) {
+    const length = backup.readUInt32LE(at + 4);
+    const content = Buffer.from(backup.subarray(at + 8, at + 8 + length));
+    const kind = backup[at]!;
+    // What follows the pages is the end, whose beginning is the count of pages.
+    if (backup[at + 8 + length + 32] === 3) content[content.length - 1]! ^= 1;
+    const head = headOf(kind, length);
+    parts.push(head, content, chain.digest([head, content]));
+    at += 8 + length + 32;
+  }
+  return Buffer.concat(parts);
+}
+
+test('a backup with a MAC is restored with its key', async () => {
+  const { data, file } = await makeBackup(key);
+  const target = freshTarget();
+  const { mac } = await restore(file, target, steady, { key, mayBeUnchecked: false });
+  expect(mac).toBe('checked');
+  expect(await everythingIn(target)).toEqual(await everythingIn(data));
+});
+
+test.each([
+  ['with a MAC and no key', key, undefined, 'it has a MAC, and no key was given to check it'],
+  ['with the MAC of another key', key, otherKey, 'its MAC is wrong'],
+  ['without a MAC where a key is given', undefined, key, 'it has no MAC'],
+])('a backup %s is refused, and says what to do', async (_, made, given, why) => {
+  const { file } = await makeBackup(made);
+  const target = freshTarget();
+  const refused = restore(file, target, steady, { key: given, mayBeUnchecked: false });
+  await expect(refused).rejects.toThrow(`Cannot use ${file}: ${why}`);
+  expect(readdirSync(target)).toEqual([]);
+});
+
+test('a rehashed backup is refused by its MAC', async () => {
+  const { file } = await makeBackup(key);
+  writeFileSync(file, altered(readFileSync(file)));
+  await expect(readBackup(file, {}, steady, { key, mayBeUnchecked: false })).rejects.toThrow(
+    'its MAC is wrong',
+  );
+});
+
+test('a MAC may stay unchecked where that is asked for', async () => {
+  const { file } = await makeBackup(key);
+  expect(await readBackup(file, {}, steady, { mayBeUnchecked: true })).toMatchObject({ mac: 'unchecked' });
+});
+
+test('a key file is read, with or without a newline at its end', () => {
+  const file = join(temporaryDirectory(), 'key');
+  const mac = new BackupKey(Buffer.from('k'.repeat(32))).macOf([]);
+  for (const text of ['k'.repeat(32), `${'k'.repeat(32)}\n`]) {
+    writeFileSync(file, text, { mode: 0o600 });
+    expect(readBackupKey(file).macOf([])).toBe(mac);
+  }
+});
+
+test.each([
+  ['short', 'k'.repeat(31), 0o600, 'it has 31 bytes, and a key has at least 32'],
+  ['readable by everyone', 'k'.repeat(32), 0o644, 'everyone can read it; chmod o= '],
+])('a key file that is %s is refused', (_, text, mode, why) => {
+  const file = join(temporaryDirectory(), 'key');
+  writeFileSync(file, text);
+  chmodSync(file, mode);
+  expect(() => readBackupKey(file)).toThrow(`Cannot use --backup-key-file ${file}: ${why}`);
+});
+
+test('a key that was given in place of its file is not shown', () => {
+  expect(() => readBackupKey('deadbeef')).toThrow(/^Cannot read --backup-key-file \(ENOENT\)(?!.*deadbeef)/);
+});

@@ -1,0 +1,156 @@
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { checkDirectory } from '../../../src/storage/backup/check-directory.ts';
+import { usageTables } from '../../../src/storage/backup/check-usage.ts';
+import {
+  type AccountStore,
+  accountTables,
+  openAccountStore,
+  type TableName,
+} from '../../../src/storage/lmdb/accounts.ts';
+import { openLmdb, openTable } from '../../../src/storage/lmdb/lmdb.ts';
+import { openUsageStore, type UsageStore } from '../../../src/storage/lmdb/usage.ts';
+import { filledDirectory, steady } from './data-directory.ts';
+
+async function faultsOf(data: string): Promise<string[]> {
+  const words: string[] = [];
+  const isSound = await checkDirectory(data, steady, (finding) => {
+    if (!finding.isSound) words.push(`${finding.file.slice(data.length + 1)}: ${finding.words}`);
+  });
+  expect(isSound).toBe(words.length === 0);
+  return words;
+}
+
+test('a directory is in order', async () => {
+  expect(await faultsOf(filledDirectory())).toEqual([]);
+});
+
+/** Changes the last record of a table of usage. */
+type Change = (value: Buffer, key: Buffer) => { key?: Buffer; value?: Buffer };
+
+const cut: Change = (value) => ({ value: value.subarray(0, -1) });
+const longer: Change = (value) => ({ value: Buffer.concat([value, Buffer.alloc(1)]) });
+const noJson: Change = () => ({ value: Buffer.from('{') });
+
+const ofUsage: readonly (readonly [table: keyof UsageStore & string, change: Change, fault: RegExp])[] = [
+  ['counts', cut, /counts .*|do not add up/],
+  ['measurements', longer, /measurements [0-9a-f]+: it is malformed/],
+  ['carried', cut, /it is damaged/],
+  ['series', noJson, /series [0-9a-f]+: /],
+  ['seen', cut, /seen [0-9a-f]+: it is malformed/],
+  ['sketches', () => ({ value: Buffer.from([7, 0, 0]) }), /sketches [0-9a-f]+: it is malformed/],
+  ['messages', longer, /messages [0-9a-f]+: it is malformed/],
+  ['identities', () => ({ value: Buffer.alloc(3) }), /identities [0-9a-f]+: it is malformed/],
+  [
+    'identityDays',
+    (value, key) => ({ key: key.fill(0, 0, 4), value }),
+    /identities [0-9a-f]+: it is not in the list/,
+  ],
+  [
+    'exposures',
+    (value, key) => ({ key: key.fill(9, 4), value }),
+    /exposures [0-9a-f]+: it is not in the list/,
+  ],
+  [
+    'exposureDays',
+    (value, key) => ({ key: key.fill(0, 0, 4), value }),
+    /exposures [0-9a-f]+: it is not in the list/,
+  ],
+  ['senders', noJson, /senders [0-9a-f]+: /],
+  [
+    'ledger',
+    (value) => ({ value: Buffer.from(value.toString().replace('http', 'grpc')) }),
+    /ledger [0-9a-f]+: it is under/,
+  ],
+];
+
+test.each(ofUsage)('a damaged record of %s is found', async (table, change, fault) => {
+  const data = filledDirectory();
+  const store = openUsageStore(data);
+  const rows = store[table as 'counts'];
+  store.lmdb.transactionSync(() => {
+    const last = [...rows.getRange()].at(-1) ?? { key: Buffer.alloc(22, 1), value: Buffer.alloc(0) };
+    const [key, value] = [Buffer.from(last.key), Buffer.from(last.value)];
+    const changed = change(value, Buffer.from(key));
+    if (changed.key !== undefined) rows.removeSync(key);
+    rows.putSync(changed.key ?? key, changed.value ?? value);
+  });
+  await store.lmdb.close();
+  expect((await faultsOf(data)).join('\n')).toMatch(fault);
+});
+
+test('a count of a series that nothing has named is found', async () => {
+  const data = filledDirectory();
+  const accounts = openAccountStore(data);
+  const [environment] = Array.from(accounts.applications.getRange()).flatMap(
+    ({ value }) => value.environments,
+  );
+  await accounts.lmdb.close();
+  // A block of minutes that is far beyond the series of the environment.
+  const key = Buffer.from('00000000000000003c00000ff0', 'hex');
+  key.writeUInt32BE(environment!.number, 0);
+  const store = openUsageStore(data);
+  const value = Buffer.concat([Buffer.from([1, 0, 0, 0]), Buffer.alloc(24)]);
+  store.lmdb.transactionSync(() => store.counts.putSync(key, value));
+  await store.lmdb.close();
+  expect((await faultsOf(data)).join()).toMatch('its series has no name');
+});
+
+const ofAccounts: readonly (readonly [TableName, (accounts: AccountStore) => unknown, string])[] = [
+  ['teams', ({ teams }) => teams.remove(first(teams)), 'does not exist'],
+  ['users', ({ users }) => users.put('other', users.get(first(users))!), 'it is under another id'],
+  [
+    'applicationKeys',
+    ({ applicationKeys }) => applicationKeys.put('0', applicationKeys.get(first(applicationKeys))!),
+    'it is under another hash',
+  ],
+  ['audit', ({ audit }) => audit.put('7', audit.get(first(audit))!), 'audit 7: it is under another number'],
+  ['sessions', ({ userSessions }) => userSessions.clearAsync(), 'it is not in the list of its user'],
+  ['notes', ({ notes }) => notes.put('x', { at: 1 } as never), 'notes x: it is malformed'],
+  [
+    'webhooks',
+    async (accounts) => {
+      await accounts.numbers.put('webhook', 9);
+      await accounts.webhooks.put('x', { id: 'y', number: 1 } as never);
+    },
+    'webhooks x: it is under another id',
+  ],
+  [
+    'webhookDeliveries',
+    ({ webhookDeliveries }) => webhookDeliveries.put('a.07', { webhookId: 'a', number: 8 } as never),
+    'webhookDeliveries a.07: it is under another number',
+  ],
+  ['signingKeys', ({ signingKeys }) => signingKeys.clearAsync(), 'there is no key to sign tokens with'],
+  ['numbers', ({ numbers }) => numbers.put('application', 1), 'the sequence of applications is behind'],
+];
+
+test.each(accountTables)(
+  'a record of %s that cannot be read is found, and the table is named',
+  async (table) => {
+    const data = filledDirectory();
+    const lmdb = openLmdb(join(data, 'accounts'));
+    // It has another name in the file than in the program.
+    const rows = openTable(lmdb, table === 'loginThrottles' ? 'brakes' : table);
+    lmdb.transactionSync(() => rows.putSync(Buffer.from('record'), Buffer.from('{"number":')));
+    await lmdb.close();
+    expect((await faultsOf(data)).join()).toMatch(`accounts/data.mdb: it is damaged: ${table}, after `);
+  },
+);
+
+test('every table of usage has a damage here', () => {
+  expect(ofUsage.map(([table]) => table).sort()).toEqual([...usageTables].sort());
+});
+
+function first(table: { getKeys(range: object): Iterable<string> }): string {
+  return [...table.getKeys({ limit: 1 })][0]!;
+}
+
+test.each(ofAccounts)('damaged %s are found', async (_, change, fault) => {
+  const data = filledDirectory();
+  const accounts = openAccountStore(data);
+  await change(accounts);
+  await accounts.lmdb.close();
+  const [found] = await faultsOf(data);
+  expect(found).toContain('accounts/data.mdb: it is damaged: ');
+  expect(found).toContain(fault);
+});

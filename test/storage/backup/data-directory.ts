@@ -1,0 +1,72 @@
+import { join } from 'node:path';
+import type { BackupKey } from '../../../src/storage/backup/backup-key.ts';
+import { Pace } from '../../../src/storage/backup/pace.ts';
+import { writeBackup } from '../../../src/storage/backup/write-backup.ts';
+import { writeFileWhole } from '../../../src/storage/backup/write-file.ts';
+import { accountTables, openAccountStore } from '../../../src/storage/lmdb/accounts.ts';
+import { openUsageStore } from '../../../src/storage/lmdb/usage.ts';
+import { unpack } from '../../fixtures/stores/unpack.ts';
+import { temporaryDirectory } from '../../support/temporary.ts';
+
+/** Goes on to the end. */
+export const steady = new Pace({
+  clock: { monotonic: () => performance.now() },
+  over: new AbortController().signal,
+});
+
+/** Rests whenever it may, and tells `rested` of it, which says whether the work is over. */
+export function restless(rested: () => boolean): Pace {
+  let now = 0;
+  const monotonic = () => {
+    now += 100;
+    return now;
+  };
+  const over = {
+    get aborted() {
+      return rested();
+    },
+  } as AbortSignal;
+  return new Pace({ clock: { monotonic }, over });
+}
+
+/** Is interrupted at a rest. */
+export function interruptedAt(rest: number): Pace {
+  let rests = 0;
+  return restless(() => {
+    rests += 1;
+    return rests === rest;
+  });
+}
+
+/** A data directory with something in every table of usage. */
+export function filledDirectory(): string {
+  const data = join(temporaryDirectory(), 'data');
+  unpack('layout-2', data);
+  return data;
+}
+
+/** Backs a directory up to a file. */
+export async function backUp(data: string, file: string, pace = steady, key?: BackupKey): Promise<void> {
+  await writeFileWhole(file, (sink) => writeBackup(data, new Date(0), sink, pace, key));
+}
+
+/** Every record of both stores, as text. */
+export async function everythingIn(data: string): Promise<string[]> {
+  const accounts = openAccountStore(data);
+  const usage = openUsageStore(data);
+  const records = accountTables.flatMap((table) =>
+    Array.from(
+      accounts[table].getRange() as Iterable<{ key: string; value: unknown }>,
+      ({ key, value }) => `${table} ${key} ${JSON.stringify(value)}`,
+    ),
+  );
+  const { lmdb, ...tables } = usage;
+  const cells = Object.entries(tables).flatMap(([table, rows]) =>
+    Array.from(
+      rows.getRange(),
+      ({ key, value }) => `${table} ${key.toString('hex')} ${value.toString('hex')}`,
+    ),
+  );
+  await Promise.all([accounts.lmdb.close(), lmdb.close()]);
+  return [...records, ...cells];
+}

@@ -1,0 +1,63 @@
+import { getPriority, setPriority } from 'node:os';
+import { afterEach, expect, test } from 'vitest';
+import { Interrupted, Pace } from '../../../src/storage/backup/pace.ts';
+
+const priority = getPriority();
+
+afterEach(() => {
+  try {
+    setPriority(0, priority);
+  } catch {
+    // Only root may have a higher priority again.
+  }
+});
+
+/** A pace on a clock that stands still, beside a service whose commits the test makes. */
+function beside({ gentle }: { readonly gentle: boolean }) {
+  const state = { now: 1000, commits: 7 };
+  const pauses: number[] = [];
+  const over = new AbortController();
+  const pause = async (ms: number) => void pauses.push(ms);
+  const clock = { monotonic: () => state.now };
+  const pace = new Pace({ clock, over: over.signal, pause, ...(gentle && { gentle }) });
+  pace.giveWay(() => state.commits);
+  return { state, pauses, pace, over };
+}
+
+test('it rests for as long as it has worked when the service has written meanwhile', async () => {
+  const { state, pace, pauses } = beside({ gentle: true });
+  state.now += 1;
+  state.commits += 1;
+  await pace.rest();
+  expect(pauses).toEqual([]); // Its turn is not over.
+  state.now += 3;
+  await pace.rest();
+  expect(pauses).toEqual([4]);
+  state.now += 50;
+  await pace.rest();
+  expect(pauses).toEqual([4]); // Nothing was written: it goes on.
+  state.now += 2;
+  state.commits += 100;
+  await pace.rest();
+  expect(pauses).toEqual([4, 2]);
+});
+
+test('without a service it never rests', async () => {
+  const { state, pace, pauses } = beside({ gentle: false });
+  for (let turn = 0; turn < 5; turn += 1) {
+    state.now += 20;
+    state.commits += 1;
+    await pace.rest();
+  }
+  expect(pauses).toEqual([]);
+});
+
+test('what may never come is waited for until the work has to end', async () => {
+  const { pace, over } = beside({ gentle: false });
+  expect(await pace.wait(Promise.resolve(5))).toBe(5);
+  await expect(pace.wait(Promise.reject(new Error('gone')))).rejects.toThrow('gone');
+  const waiting = pace.wait(new Promise(() => {}));
+  over.abort();
+  await expect(waiting).rejects.toThrow(Interrupted);
+  await expect(pace.wait(Promise.resolve(5))).rejects.toThrow(Interrupted);
+});

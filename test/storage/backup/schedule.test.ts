@@ -1,0 +1,140 @@
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
+import { backupName, timeOfBackup } from '../../../src/storage/backup/backup-name.ts';
+import type { Destination } from '../../../src/storage/backup/destination.ts';
+import { folderDestination } from '../../../src/storage/backup/folder-destination.ts';
+import { latestBackup, makeScheduled } from '../../../src/storage/backup/make-scheduled.ts';
+import { readBackup } from '../../../src/storage/backup/read-backup.ts';
+import { Schedule } from '../../../src/storage/backup/schedule.ts';
+import type { Made, Task } from '../../../src/storage/backup/task.ts';
+import { filledDirectory, steady } from './data-directory.ts';
+
+const hour = 3_600_000;
+const begin = Date.parse('2026-01-02T03:04:05Z');
+
+/** A schedule on a clock that only its own waits move, which makes real backups until the time is over. */
+async function keepFor(
+  hours: number,
+  options: {
+    folder?: string;
+    data?: string;
+    keep?: number;
+    from?: number;
+    remove?: Destination['remove'];
+  } = {},
+) {
+  const data = options.data ?? filledDirectory();
+  const folder = options.folder ?? join(dirname(data), 'backups');
+  const { remove } = options;
+  const destination = { ...folderDestination(folder), ...(remove && { remove }) };
+  let now = options.from ?? begin;
+  const end = now + hours * hour;
+  const log: string[] = [];
+  const note = (words: string, fields?: object) => void log.push(`${words} ${JSON.stringify(fields)}`);
+  const run = async (task: Task) =>
+    task.name === 'latest'
+      ? latestBackup(destination)
+      : makeScheduled(
+          destination,
+          { data, keep: options.keep ?? 7, keyFile: undefined, at: task.at },
+          steady,
+        );
+  const schedule = new Schedule({
+    clock: { now: () => now, monotonic: () => now },
+    log: { info: note, warn: note },
+    everyMs: 24 * hour,
+    thread: {
+      run: run as <Name extends keyof Made>(task: Task<Name>) => Promise<Made[Name]>,
+      stop: async () => {},
+    },
+  });
+  await schedule.keep(async (ms) => {
+    now += ms;
+    return now < end;
+  });
+  return { data, folder, log, status: schedule.status, names: readdirSync(folder).sort(), now };
+}
+
+test('backups are made one a day, and the oldest are removed', async () => {
+  const { names, folder, status, log } = await keepFor(24 * 5 + 1, { keep: 3 });
+  const days = [3, 4, 5].map((day) => backupName(begin + day * 24 * hour));
+  expect(names).toEqual(days);
+  for (const name of names) await readBackup(join(folder, name), {}, steady);
+  expect(status).toMatchObject({ made: 6, failed: 0, trouble: '', lastGoodAt: begin + 5 * 24 * hour });
+  expect(log.at(-1)).toMatch(/^a backup is made .*"removed":1/);
+});
+
+test('a restart counts from the latest backup', async () => {
+  const first = await keepFor(5);
+  expect(first.names).toEqual([backupName(begin)]);
+  const second = await keepFor(20, { ...first, from: begin + 6 * hour });
+  expect(second.names).toEqual([backupName(begin), backupName(begin + 24 * hour)]);
+});
+
+test('other files at the destination stay, and so does what no longer fits the pattern', async () => {
+  const first = await keepFor(1);
+  for (const name of ['notes.txt', 'flagmeter-old.backup', `${backupName(begin)}.99.tmp`])
+    writeFileSync(join(first.folder, name), '');
+  const { names } = await keepFor(24 * 3, { ...first, from: begin + hour, keep: 1 });
+  expect(names).toEqual([backupName(begin + 72 * hour), 'flagmeter-old.backup', 'notes.txt']);
+});
+
+test('a backup is good although an older one cannot be removed: the next one is made in its time', async () => {
+  const remove = () => Promise.reject(new Error('Access Denied'));
+  const { names, status, log } = await keepFor(24 * 2 + 1, { keep: 1, remove });
+  expect(names).toHaveLength(3);
+  expect(status).toMatchObject({ made: 3, failed: 0, trouble: '', lastGoodAt: begin + 2 * 24 * hour });
+  expect(log.at(-1)).toBe('an old backup could not be removed {"reason":"Access Denied"}');
+});
+
+test('a directory with the name of a backup is left alone', async () => {
+  const first = await keepFor(1);
+  const old = backupName(begin - hour);
+  mkdirSync(join(first.folder, old));
+  mkdirSync(join(first.folder, `${old}.99.tmp`));
+  const { names, status } = await keepFor(24 * 2 + 1, { ...first, from: begin + hour, keep: 1 });
+  expect(status).toMatchObject({ made: 2, failed: 0 });
+  expect(names).toEqual([old, `${old}.99.tmp`, backupName(begin + 48 * hour)]);
+});
+
+test('what fails is retried within the hour, and the trouble is shown until a backup is made', async () => {
+  let now = begin;
+  const attempts: number[] = [];
+  const warnings: unknown[] = [];
+  let broken = true;
+  const schedule = new Schedule({
+    clock: { now: () => now, monotonic: () => now },
+    log: { info: () => {}, warn: (words, fields) => void warnings.push([words, fields]) },
+    everyMs: 24 * hour,
+    thread: {
+      stop: async () => {},
+      run: (async (task: Task) => {
+        attempts.push((now - begin) / 60_000);
+        if (broken) throw new Error('no such bucket');
+        return task.name === 'latest' ? undefined : { name: 'x', bytes: 5, removed: 0, unremoved: '' };
+      }) as never,
+    },
+  });
+  const states: string[] = [];
+  await schedule.keep(async (ms) => {
+    now += ms;
+    states.push(schedule.status.trouble);
+    if (now > begin + 3 * hour) broken = false;
+    return now < begin + 5 * hour;
+  });
+  expect(attempts.slice(0, 7)).toEqual([0, 1, 3, 7, 15, 31, 63]);
+  expect(warnings[0]).toEqual([
+    'a backup has failed',
+    { reason: 'no such bucket', nextAt: '2026-01-02T03:05:05.000Z' },
+  ]);
+  expect(states).toContain('no such bucket');
+  expect(schedule.status).toMatchObject({ made: 1, failed: 8, trouble: '', lastBytes: 5 });
+});
+
+test('names tell the time, and sort by it', () => {
+  expect(backupName(begin)).toBe('flagmeter-2026-01-02T03-04-05Z.backup');
+  expect(timeOfBackup(backupName(begin))).toBe(begin);
+  for (const name of ['flagmeter-2026-13-41T03-04-05Z.backup', 'x.backup', `${backupName(begin)}.tmp`])
+    expect(timeOfBackup(name)).toBeUndefined();
+});

@@ -1,0 +1,84 @@
+import { expect, test } from 'vitest';
+import { openLane, turn } from '../../support/open-lane.ts';
+
+const delayed = { commitDelay: 5, commitSiblings: 4 };
+
+test('without a delay, no timer is set', async () => {
+  const { begun, send, time } = openLane();
+  send(3);
+  await turn();
+  expect([begun.length, time.timers.length]).toEqual([1, 0]);
+});
+
+test('a commit is delayed from its first packet on, and takes the packets that join it meanwhile', async () => {
+  const { begun, heard, send, time } = openLane(10, delayed);
+  send(1);
+  time.now = 2;
+  await turn();
+  send(2);
+  await turn();
+  expect(begun).toHaveLength(0);
+  expect(time.timers.map(({ ms }) => ms)).toEqual([3]);
+  await time.timers[0]?.end();
+  await begun[0]?.end();
+  expect(heard).toEqual([3]);
+});
+
+test('a delay ends with the packet that completes the siblings', async () => {
+  const { begun, heard, send, time } = openLane(10, delayed);
+  send(3);
+  await turn();
+  expect(begun).toHaveLength(0);
+  send(1);
+  await turn();
+  await begun[0]?.end();
+  await time.timers[0]?.end();
+  expect([heard, begun.length]).toEqual([[4], 1]);
+});
+
+test('a commit is not delayed for the siblings that it has already', async () => {
+  const { begun, send, time } = openLane(10, delayed);
+  send(4);
+  await turn();
+  expect([begun.length, time.timers.length]).toEqual([1, 0]);
+});
+
+test('the time that a batch waits for the commit before it counts as delay', async () => {
+  const { begun, send, time } = openLane(10, delayed);
+  send(4);
+  await turn();
+  send(1);
+  time.now = 5;
+  await begun[0]?.end();
+  expect([begun.length, time.timers.length]).toEqual([2, 0]);
+});
+
+test('a full batch is not delayed, and neither is a batch that a barrier waits for', async () => {
+  const full = openLane(2, delayed);
+  full.send(1);
+  await turn();
+  full.send(2);
+  await turn();
+  expect(full.begun).toHaveLength(1);
+  for (const packetsBefore of [true, false]) {
+    const { lane, begun, send } = openLane(10, delayed);
+    if (packetsBefore) send(1);
+    await turn();
+    void lane.barrier(1);
+    await turn();
+    expect(begun).toHaveLength(1);
+  }
+});
+
+test('the timer of an earlier batch does not end the delay of a later one', async () => {
+  const { begun, send, time } = openLane(10, delayed);
+  send(1);
+  await turn();
+  send(3);
+  await turn();
+  await begun[0]?.end();
+  send(1);
+  await turn();
+  await time.timers[0]?.end();
+  expect([begun.length, time.timers.length]).toEqual([1, 2]);
+});

@@ -1,0 +1,88 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { createLog } from '../../../src/runtime/log.ts';
+import { Batch } from '../../../src/storage/commit/batch.ts';
+import { CommitFailed } from '../../../src/storage/commit/committer.ts';
+import { Intake } from '../../../src/storage/commit/intake.ts';
+import { seriesRef } from '../../../src/storage/lmdb/blocks.ts';
+import { StoreHealth } from '../../../src/storage/lmdb/store-health.ts';
+import { openUsageStore } from '../../../src/storage/lmdb/usage.ts';
+import { startTestCommitters } from '../../support/committers.ts';
+import { roomyLimits, undelayed } from '../../support/roomy-intake.ts';
+import { temporaryDirectory } from '../../support/temporary.ts';
+
+const clock = { now: () => 0, monotonic: () => 0 };
+const sleeper = new Int32Array(new SharedArrayBuffer(4));
+
+test('commits follow one another even while the event loop never reaches its next turn', async () => {
+  const data = temporaryDirectory();
+  const store = openUsageStore(data);
+  const log = createLog('error', () => {}, clock);
+  const health = new StoreHealth({ log, data, after: () => {}, fatal: () => {} });
+  const intake = new Intake(await startTestCommitters(store, data), health, undelayed(clock), {
+    ...roomyLimits,
+    batchPackets: 128,
+  });
+  let turns = 0;
+  setImmediate(() => {
+    turns += 1;
+  });
+  const answered = new Set<Promise<void>>();
+  for (let n = 0; n < 3 * 128; n += 1) {
+    const durable = intake.laneOf(0).submit(0, () => {});
+    void durable.then(() => answered.add(durable));
+  }
+  // Ten seconds at most; nothing is awaited but what is settled, so that no event is heard.
+  for (let n = 0; n < 10_000 && answered.size < 3; n += 1) {
+    Atomics.wait(sleeper, 0, 0, 1);
+    intake.collect();
+    for (let ticks = 0; ticks < 20; ticks += 1) await Promise.resolve();
+  }
+  expect({ turns, commits: intake.commits, answered: answered.size }).toEqual({
+    turns: 0,
+    commits: 3,
+    answered: 3,
+  });
+  await intake.close();
+  await store.lmdb.close();
+});
+
+test('a batch that cannot be folded stops the service, and the next start names its frame', async () => {
+  const data = temporaryDirectory();
+  const store = openUsageStore(data);
+  const stopped: string[] = [];
+  const log = createLog('error', () => {}, clock);
+  const health = new StoreHealth({
+    log,
+    data,
+    after: () => {},
+    fatal: (reason) => void stopped.push(reason),
+  });
+  const committers = await startTestCommitters(store, data, { failed: (error) => health.failed(error) });
+  const intake = new Intake(committers, health, undelayed(clock), { ...roomyLimits, batchPackets: 10 });
+  await intake.laneOf(0).submit(0, (batch) => batch.counts.add(seriesRef(1, 0), 4, 1, 0, 0));
+  await expect(committers[0]!.fold()).rejects.toThrow('a new series comes with its name');
+  expect({ stopped, ready: health.ready }).toEqual({ stopped: ['the store failed'], ready: false });
+  await intake.close();
+  await expect(startTestCommitters(store, data)).rejects.toThrow(
+    /Cannot fold frame 1, which ends at offset \d+ of .*journal\/1\/0000000001\.segment: .*name/,
+  );
+  await store.lmdb.close();
+});
+
+test('threads that cannot open the store fail, and so does every commit', async () => {
+  const store = openUsageStore(temporaryDirectory());
+  let failed = (_: unknown) => {};
+  const failure = new Promise<unknown>((resolve) => {
+    failed = resolve;
+  });
+  const data = temporaryDirectory();
+  writeFileSync(join(data, 'usage'), 'not a directory');
+  mkdirSync(join(data, 'journal/1/first.tmp'), { recursive: true }); // The name of the file that the first segment is made in.
+  const [committer] = await startTestCommitters(store, data, { failed });
+  expect(await failure).toBeInstanceOf(CommitFailed);
+  await expect(committer!.commit(new Batch().seal())).rejects.toThrow(CommitFailed);
+  await committer!.close();
+  await store.lmdb.close();
+});

@@ -1,0 +1,148 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { createAggregator } from '../../../src/storage/commit/aggregator.ts';
+import { Batch } from '../../../src/storage/commit/batch.ts';
+import { digestWords } from '../../../src/storage/commit/digest.ts';
+import { seriesRef } from '../../../src/storage/lmdb/blocks.ts';
+import {
+  type Exposure,
+  exposuresKey,
+  readExposures,
+  rowsPerPerson,
+} from '../../../src/storage/lmdb/exposures.ts';
+import { digestIdentity } from '../../../src/storage/lmdb/instances.ts';
+import { openUsageStore, type UsageStore } from '../../../src/storage/lmdb/usage.ts';
+import { temporaryDirectory } from '../../support/temporary.ts';
+
+const start = 1_800_000_000;
+const digestOf = (identity: string) => digestIdentity(Buffer.alloc(32), 1, identity);
+
+function rowsOf(store: UsageStore, environment: number, identity: string): Map<number, Exposure> | undefined {
+  store.exposures.resetReadTxn();
+  return readExposures(store, exposuresKey(environment, digestOf(identity)))?.rows;
+}
+
+/** A batch of one packet: what the person was given of each ordinal, checked once. */
+function packetOf(
+  identity: string,
+  environment: number,
+  ordinals: readonly number[],
+  seconds = start,
+): Batch {
+  const batch = new Batch();
+  batch.exposures.addPerson(digestWords(digestOf(identity)));
+  for (const ordinal of ordinals) batch.exposures.add(seriesRef(environment, ordinal), seconds, 1, 0, 0);
+  return batch;
+}
+
+test('exposures of many commits are the sums of their inputs, with reopening and forgetting in between', async () => {
+  const exposure = fc.record({
+    ordinal: fc.integer({ min: 0, max: 3 }),
+    counts: fc.tuple(fc.nat(), fc.nat(), fc.nat()),
+  });
+  const packet = fc.record({
+    identity: fc.constantFrom('ann', 'bob', '__proto__', '🙂'),
+    environment: fc.constantFrom(1, 2),
+    exposures: fc.array(exposure, { maxLength: 6 }),
+  });
+  const step = fc.record({
+    packets: fc.array(packet, { maxLength: 8 }),
+    forget: fc.option(fc.constantFrom('ann', 'bob'), { freq: 4, nil: undefined }),
+    reopen: fc.boolean(),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 6 }), async (steps) => {
+      const data = temporaryDirectory();
+      let store = openUsageStore(data);
+      let { write } = createAggregator(store);
+      const model = new Map<string, Map<number, Exposure>>();
+      let seconds = start;
+      for (const { packets, forget, reopen } of steps) {
+        const batch = new Batch();
+        for (const { identity, environment, exposures } of packets) {
+          seconds += 40_000;
+          batch.exposures.addPerson(digestWords(digestOf(identity)));
+          for (const { ordinal, counts } of exposures) {
+            batch.exposures.add(seriesRef(environment, ordinal), seconds, ...counts);
+            const rows = model.get(`${environment}/${identity}`) ?? new Map<number, Exposure>();
+            const row = rows.get(ordinal) ?? { firstSeen: seconds, checks: 0, used: 0, viewed: 0 };
+            model.set(`${environment}/${identity}`, rows);
+            rows.set(ordinal, {
+              firstSeen: row.firstSeen,
+              lastSeen: seconds,
+              checks: row.checks + counts[0],
+              used: row.used + counts[1],
+              viewed: row.viewed + counts[2],
+            });
+          }
+        }
+        if (forget !== undefined) {
+          batch.forgotten.push({
+            application: 1,
+            environments: [1, 2],
+            digest: digestOf(forget).toString('hex'),
+          });
+          for (const environment of [1, 2]) model.delete(`${environment}/${forget}`);
+        }
+        write(batch.seal());
+        if (!reopen) continue;
+        await store.lmdb.close();
+        store = openUsageStore(data);
+        ({ write } = createAggregator(store));
+      }
+      for (const environment of [1, 2, 3]) {
+        for (const identity of ['ann', 'bob', '__proto__', '🙂']) {
+          expect(rowsOf(store, environment, identity)).toEqual(model.get(`${environment}/${identity}`));
+        }
+      }
+      await store.lmdb.close();
+    }),
+    { numRuns: 40 },
+  );
+});
+
+test('over the limit of people in an environment, only the first have exposures', async () => {
+  const store = openUsageStore(temporaryDirectory());
+  const { write } = createAggregator(store, 2);
+  for (const identity of ['a', 'b', 'c']) write(packetOf(identity, 1, [0]).seal());
+  write(packetOf('c', 2, [0]).seal());
+  write(packetOf('a', 1, [1]).seal());
+  expect(['a', 'b', 'c'].map((identity) => rowsOf(store, 1, identity)?.size)).toEqual([2, 1, undefined]);
+  expect(rowsOf(store, 2, 'c')?.size).toBe(1);
+
+  const forgetting = new Batch();
+  forgetting.forgotten.push({ application: 1, environments: [1], digest: digestOf('a').toString('hex') });
+  write(forgetting.seal());
+  write(packetOf('c', 1, [0]).seal());
+  write(packetOf('d', 1, [0]).seal());
+  expect(['a', 'c', 'd'].map((identity) => rowsOf(store, 1, identity)?.size)).toEqual([
+    undefined,
+    1,
+    undefined,
+  ]);
+  await store.lmdb.close();
+});
+
+test('the rows of a person are bounded, and existing rows still count', async () => {
+  const store = openUsageStore(temporaryDirectory());
+  const { write } = createAggregator(store);
+  write(packetOf('a', 1, [...Array(rowsPerPerson + 10).keys()]).seal());
+  write(packetOf('a', 1, [0, rowsPerPerson]).seal());
+  const rows = rowsOf(store, 1, 'a');
+  expect(rows?.size).toBe(rowsPerPerson);
+  expect(rows?.get(0)?.checks).toBe(2);
+  expect(rows?.has(rowsPerPerson)).toBe(false);
+  await store.lmdb.close();
+});
+
+test('a batch that fails leaves no exposures', async () => {
+  const store = openUsageStore(temporaryDirectory());
+  const { write } = createAggregator(store);
+  const envelope = packetOf('a', 1, [0]).seal();
+  const broken = { ...envelope, forgotten: [undefined as never] };
+  expect(() => write(broken)).toThrow();
+  expect(rowsOf(store, 1, 'a')).toBeUndefined();
+  write(envelope);
+  expect(rowsOf(store, 1, 'a')?.get(0)?.checks).toBe(1);
+  await store.lmdb.close();
+});

@@ -1,0 +1,93 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { createAggregator } from '../../../src/storage/commit/aggregator.ts';
+import type { Envelope } from '../../../src/storage/commit/envelope.ts';
+import { decodeEnvelope, encodeEnvelope } from '../../../src/storage/commit/envelope-codec.ts';
+import { readCarried } from '../../../src/storage/lmdb/carried.ts';
+import { digestOfInstance } from '../../../src/storage/lmdb/instances.ts';
+import { openUsageStore, type UsageStore } from '../../../src/storage/lmdb/usage.ts';
+import { BatchFiller, packet, type TestPacket, testEnvironments } from '../../support/random-batches.ts';
+import { temporaryDirectory } from '../../support/temporary.ts';
+import { dump } from '../../support/whole-batch.ts';
+
+const at = 1_800_000_000;
+
+interface Step {
+  readonly packets: readonly TestPacket[];
+  readonly mints: boolean;
+  readonly forgets: boolean;
+}
+
+/** Batches as they cross to the worker. */
+function sealed(steps: readonly Step[]): Envelope[] {
+  const filler = new BatchFiller();
+  return steps.map(({ packets, mints, forgets }) => {
+    const batch = filler.fill(packets, at);
+    const [used] = batch.uses;
+    if (used === undefined) return batch.seal();
+    if (mints) batch.mints.push({ ...used, high: 1, low: 2, profile: '{}', graceUntil: 0 });
+    const digest = digestOfInstance(used.instanceId)!.toString('hex');
+    if (forgets) batch.forgotten.push({ application: 1, environments: testEnvironments, digest });
+    return batch.seal();
+  });
+}
+
+/** All that is stored. How often something came late is counted by transaction, so only whether it did is compared. */
+function counted(store: UsageStore) {
+  const rows = dump(store).filter((row) => !row.startsWith('carried'));
+  const carried = testEnvironments.map((environment) => {
+    const { late, lateUsers, ...marks } = readCarried(store.carried, environment);
+    return { ...marks, late: late > 0, lateUsers: lateUsers > 0 };
+  });
+  return { rows, carried };
+}
+
+const inFrame = (envelope: Envelope) => decodeEnvelope(Buffer.concat(encodeEnvelope(envelope)));
+
+const batches = fc.array(
+  fc.record({
+    packets: fc.array(packet, { maxLength: 5 }),
+    mints: fc.boolean(),
+    forgets: fc.boolean(),
+    /** How the transaction that begins with this batch ends, if one does. */
+    begins: fc.constantFrom('nothing', 'nothing', 'fold', 'failed fold'),
+  }),
+  { minLength: 1, maxLength: 8 },
+);
+
+test('folding frames in any groups, some failed first, leaves the store as one commit a batch does', async () => {
+  await fc.assert(
+    fc.asyncProperty(batches, async (steps) => {
+      const [one, other] = [openUsageStore(temporaryDirectory()), openUsageStore(temporaryDirectory())];
+      const { write } = createAggregator(one);
+      const { fold } = createAggregator(other);
+      const envelopes = sealed(steps);
+      for (const envelope of envelopes) write(envelope);
+      let waiting: Envelope[] = [];
+      for (const [index, { begins }] of steps.entries()) {
+        waiting.push(inFrame(envelopes[index]!));
+        if (begins === 'nothing' && index < steps.length - 1) continue;
+        if (begins === 'failed fold') {
+          const fails = () => {
+            throw new Error('the disk is full');
+          };
+          expect(() => fold('prompt', waiting, fails)).toThrow('the disk is full');
+          fold('prompt', waiting, () => {});
+          expect(() => fold('people', waiting, fails)).toThrow('the disk is full');
+        }
+        if (begins !== 'failed fold') fold('prompt', waiting, () => {});
+        fold('people', waiting, () => {});
+        waiting = [];
+      }
+      expect(counted(other)).toEqual(counted(one));
+      await Promise.all([one.lmdb.close(), other.lmdb.close()]);
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('a frame of a later version is refused', () => {
+  const [body] = encodeEnvelope(sealed([{ packets: [], mints: false, forgets: false }])[0]!);
+  body![0] = 2;
+  expect(() => decodeEnvelope(body!)).toThrow('a later version of flagmeter wrote it, in version 2');
+});

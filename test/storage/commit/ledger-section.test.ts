@@ -1,0 +1,117 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { Batch } from '../../../src/storage/commit/batch.ts';
+import { ledgerSection } from '../../../src/storage/commit/ledger-section.ts';
+import {
+  type LedgerLine,
+  ledgerEntries,
+  ledgerLifeHours,
+  subjectText,
+} from '../../../src/storage/lmdb/ledger.ts';
+import { openUsageStore, type UsageStore } from '../../../src/storage/lmdb/usage.ts';
+import { temporaryDirectory } from '../../support/temporary.ts';
+
+const now = 490_000;
+
+function lineOf(application: number, hour: number, status: number, count = 1, at = 0): LedgerLine {
+  const subject = subjectText({
+    environment: 1,
+    transport: 'http',
+    route: 'telemetry',
+    outcome: 'refused',
+    status,
+    code: 'unknown_key',
+    userAgent: null,
+    instance: null,
+  });
+  return { application, hour, subject, count, lastAt: at, example: { detail: `at ${at}` } };
+}
+
+/** What a commit does; it fails when told to. */
+function commit(
+  store: UsageStore,
+  section: ReturnType<typeof ledgerSection>,
+  lines: LedgerLine[],
+  fails = false,
+) {
+  const envelope = new Batch().seal(undefined, lines);
+  try {
+    store.lmdb.transactionSync(() => {
+      section.add(envelope);
+      section.put!();
+      if (fails) throw new Error('the disk is full');
+    });
+  } catch {
+    section.forget!();
+  }
+}
+
+test('rows are the sums of the commits, with the last example, whatever failed or was reopened', async () => {
+  const line = fc.record({
+    application: fc.constantFrom(1, 2),
+    hour: fc.constantFrom(now, now + 1),
+    status: fc.constantFrom(404, 429),
+    count: fc.integer({ min: 1, max: 1000 }),
+    at: fc.nat(1000),
+  });
+  const step = fc.record({
+    lines: fc.array(line, { maxLength: 6 }),
+    fails: fc.boolean(),
+    reopens: fc.boolean(),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 8 }), async (steps) => {
+      const store = openUsageStore(temporaryDirectory());
+      let section = ledgerSection(store);
+      const model = new Map<string, { count: number; lastAt: number }>();
+      for (const { lines, fails, reopens } of steps) {
+        const made = lines.map(({ application, hour, status, count, at }) =>
+          lineOf(application, hour, status, count, at),
+        );
+        commit(store, section, made, fails);
+        if (reopens) section = ledgerSection(store);
+        if (fails) continue;
+        for (const { application, hour, status, count, at } of lines) {
+          const name = `${application} ${hour} ${status}`;
+          const known = model.get(name) ?? { count: 0, lastAt: 0 };
+          model.set(name, { count: known.count + count, lastAt: Math.max(known.lastAt, at) });
+        }
+      }
+      store.ledger.resetReadTxn();
+      const found = [1, 2].flatMap((application) =>
+        Array.from(ledgerEntries(store, application, 0, now + 2), (entry) => {
+          const { hour, subject, count, lastAt, example } = entry;
+          expect(example).toEqual({ detail: `at ${lastAt}` });
+          return [`${application} ${hour} ${subject.status}`, { count, lastAt }] as const;
+        }),
+      );
+      expect(new Map(found)).toEqual(model);
+      await store.lmdb.close();
+    }),
+    { numRuns: 30 },
+  );
+});
+
+test('new rows expel the expired ones of the same application', async () => {
+  const store = openUsageStore(temporaryDirectory());
+  const section = ledgerSection(store);
+  const hoursOf = (application: number) => {
+    store.ledger.resetReadTxn();
+    return Array.from(ledgerEntries(store, application, 0, now + 1), ({ hour }) => hour - now);
+  };
+  const old = [3, 2, 1, 0].map((age) => -ledgerLifeHours - age);
+  for (const application of [1, 2]) {
+    commit(
+      store,
+      section,
+      old.map((hour) => lineOf(application, now + hour, 404)),
+    );
+  }
+  commit(store, section, [lineOf(1, now, 404)]);
+  commit(store, section, [lineOf(1, now, 404)]);
+  expect(hoursOf(1)).toEqual([0, -ledgerLifeHours, -ledgerLifeHours - 1]);
+  commit(store, section, [lineOf(1, now, 429), lineOf(1, now, 403)]);
+  expect(hoursOf(1)).toEqual([0, 0, 0, -ledgerLifeHours]);
+  expect(hoursOf(2)).toEqual(old.toReversed());
+  await store.lmdb.close();
+});

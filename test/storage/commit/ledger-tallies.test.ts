@@ -1,0 +1,55 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { type LedgerRow, LedgerTallies } from '../../../src/storage/commit/ledger-tallies.ts';
+
+const rows: readonly LedgerRow[] = [0, 1, 2].map((hour) => ({ application: 1, hour, subject: '[]' }));
+
+const add = fc.record({
+  row: fc.constantFrom(...rows),
+  at: fc.nat(1000),
+  detail: fc.option(fc.string()),
+});
+/** A commit takes what waits; it is kept, or fails and gives it back when more has come in between. */
+const commit = fc.record({ fails: fc.boolean(), between: fc.array(add, { maxLength: 3 }) });
+
+test('every count reaches the disk once, with the latest time, whichever commits fail', () => {
+  fc.assert(
+    fc.property(fc.array(fc.oneof(add, commit)), (steps) => {
+      const waiting = new LedgerTallies();
+      const kept = new LedgerTallies();
+      const model = new Map<LedgerRow, { count: number; lastAt: number }>();
+      const count = ({ row, at, detail }: { row: LedgerRow; at: number; detail: string | null }) => {
+        waiting.add(row, at, detail === null ? null : { detail });
+        const { count, lastAt } = model.get(row) ?? { count: 0, lastAt: 0 };
+        model.set(row, { count: count + 1, lastAt: Math.max(lastAt, at) });
+      };
+      for (const step of [...steps, { fails: false, between: [] }]) {
+        if ('row' in step) {
+          count(step);
+          continue;
+        }
+        const taken = waiting.take();
+        step.between.forEach(count);
+        (step.fails ? waiting : kept).giveBack(taken);
+      }
+      kept.giveBack(waiting.take());
+      const lines = new Map(kept.lines().map(({ hour, count, lastAt }) => [hour, { count, lastAt }]));
+      expect(lines).toEqual(new Map([...model].map(([{ hour }, tally]) => [hour, tally])));
+    }),
+  );
+});
+
+test('the example is that of the last refusal', () => {
+  const tallies = new LedgerTallies();
+  for (const at of [2, 3, 1]) tallies.add(rows[0]!, at, { detail: `at ${at}` });
+  expect(tallies.lines()).toEqual([{ ...rows[0], count: 3, lastAt: 3, example: { detail: 'at 3' } }]);
+});
+
+test('the number of rows is bounded, and existing rows keep counting', () => {
+  const tallies = new LedgerTallies(2);
+  for (const row of [...rows, ...rows]) tallies.add(row, 1);
+  expect(tallies.lines().map(({ hour, count }) => [hour, count])).toEqual([
+    [0, 2],
+    [1, 2],
+  ]);
+});

@@ -1,0 +1,245 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { JournalFailed, JournalFull } from '../../../src/storage/journal/errors.ts';
+import { journalDirectory } from '../../../src/storage/journal/files.ts';
+import { JournalReader } from '../../../src/storage/journal/reader.ts';
+import { prepareSpare, recycle } from '../../../src/storage/journal/spares.ts';
+import { JournalWriter } from '../../../src/storage/journal/writer.ts';
+import {
+  bodyOf,
+  type FramesOnDisk,
+  makeJournal,
+  replay,
+  segmentSize,
+  writeFrames,
+} from './frames-on-disk.ts';
+import type { Fault, Operation } from './lossy-disk.ts';
+
+const body = (sequence: number) => [Buffer.from(bodyOf(sequence))];
+
+/** Faults for the operations to come, of some kinds, one after another. */
+function failNext(
+  { disk }: FramesOnDisk,
+  kinds: readonly Operation['kind'][],
+  faults: (Fault | undefined)[],
+) {
+  const due = [...faults];
+  disk.fault = ({ kind }) => (kinds.includes(kind) ? due.shift() : undefined);
+}
+
+function failureOf(append: () => unknown): JournalFailed {
+  try {
+    append();
+  } catch (error) {
+    if (error instanceof JournalFailed) return error;
+    throw error;
+  }
+  throw new Error('it succeeded');
+}
+
+describe('an append', () => {
+  it('is one write, up to the end of a page, and one sync', () => {
+    const { disk, writer } = makeJournal();
+    for (const size of [0, 1, 100, 3_000, 5_000]) {
+      const before = disk.operations.length;
+      const { offset } = writer.position;
+      writer.append([Buffer.alloc(size)]);
+      const [write, ...others] = disk.operations.slice(before);
+      expect(write?.kind).toBe('write');
+      expect((offset + write!.length) % 4_096).toBe(0);
+      expect(others.map(({ kind }) => kind)).toEqual(['sync']);
+    }
+  });
+
+  it.each<[string, (Fault | undefined)[], RegExp]>([
+    ['a failed write', ['EIO'], /offset 7120: EIO: 0000000001\.segment\. The frame was refused$/],
+    ['a short write', ['short'], /offset 7120: 5116 of 5168 bytes were written\. The frame was refused$/],
+    ['a failed flush', [undefined, 'EIO'], /offset 7120: EIO: 0000000001\.segment\. The frame was refused$/],
+  ])('refuses its frame, and every later one, after %s', (_, faults, message) => {
+    for (const drawn of [0.001, 0.4, 0.99]) {
+      const made = makeJournal(() => drawn);
+      made.writer.append(body(1));
+      failNext(made, ['write', 'sync'], faults);
+      const failure = failureOf(() => made.writer.append(body(2)));
+      expect(failure.outcome).toBe('refused');
+      if (drawn === 0.99) expect(failure.message).toMatch(message);
+      const operations = made.disk.operations.length;
+      expect(failureOf(() => made.writer.append(body(2)))).toBe(failure);
+      expect(made.disk.operations.length).toBe(operations);
+      expect(replay(made.journal)).toEqual([1]);
+      made.disk.losePower();
+      expect(replay(made.journal)).toEqual([1]);
+    }
+  });
+
+  it.each([0, 0.4, 0.99])('refuses its frame on a full disk, and the next one takes its place', (drawn) => {
+    const made = makeJournal(() => drawn);
+    made.writer.append(body(1));
+    failNext(made, ['write', 'sync'], ['ENOSPC']);
+    expect(() => made.writer.append(body(2))).toThrow('ENOSPC');
+    expect(replay(made.journal)).toEqual([1]);
+    expect(made.writer.append(body(2))).toBe(2);
+    made.disk.losePower();
+    expect(replay(made.journal)).toEqual([1, 2]);
+  });
+
+  it.each<[string, (Fault | undefined)[]]>([
+    ['the flush and the write of the invalid header fail', [undefined, 'EIO', 'EIO']],
+    ['the flush and that of the invalid header fail', [undefined, 'EIO', undefined, 'EIO']],
+  ])('has an unknown outcome when %s', (_, faults) => {
+    const made = makeJournal();
+    failNext(made, ['write', 'sync'], faults);
+    const failure = failureOf(() => made.writer.append(body(1)));
+    expect(failure.outcome).toBe('unknown');
+    expect(failure.message).toBe(
+      'Cannot write journal segment /journal/0000000001.segment at offset 4096: EIO: 0000000001.segment. Whether it holds the frame is unknown',
+    );
+  });
+
+  it('that a replay did not find stays unfound, although it is on disk', () => {
+    let drawn = 0.99;
+    const made = makeJournal(() => drawn);
+    made.writer.append(body(1));
+    failNext(made, ['sync'], ['EIO', 'EIO']);
+    const { fault } = made.disk;
+    made.disk.fault = (operation) => {
+      // The first flush fails after all has reached the disk, the second one before anything has.
+      if (operation.length === 16) drawn = 0;
+      return fault(operation);
+    };
+    expect(failureOf(() => made.writer.append(body(2))).outcome).toBe('unknown');
+    expect(replay(made.journal)).toEqual([1]);
+    const writer = new JournalWriter(made.journal, 1);
+    writer.append([Buffer.from(bodyOf(2).slice(0, 50))]);
+    made.disk.losePower();
+    const bodies = [...new JournalReader(made.journal, 0).frames()].map((frame) => frame.body.length);
+    expect(bodies).toEqual([bodyOf(1).length, 50]);
+  });
+
+  it('that a replay did not find is not read later by the same reader', () => {
+    const { disk, journal } = writeFrames(2);
+    const whole = disk.contents('0000000001.segment');
+    disk.alter('0000000001.segment', (torn) => torn.fill(0, 7_120));
+    const reader = new JournalReader(journal, 0);
+    expect([...reader.frames()].map(({ sequence }) => sequence)).toEqual([1]);
+    const writer = new JournalWriter(journal, reader.confirm());
+    writer.append([Buffer.from('second')]);
+    // The kernel dropped the page, and reads what is on disk.
+    disk.alter('0000000001.segment', () => whole);
+    expect([...reader.frames(2)].map((frame) => Buffer.from(frame.body).toString())).toEqual(['second']);
+  });
+
+  it('that a replay found in the page cache stays found after a power loss', () => {
+    const made = makeJournal();
+    failNext(made, ['sync'], ['kill']);
+    expect(() => made.writer.append(body(1))).toThrow('killed');
+    made.disk.restart();
+    expect(replay(made.journal)).toEqual([1]);
+    new JournalWriter(made.journal, 1).append(body(2));
+    made.disk.losePower();
+    expect(replay(made.journal)).toEqual([1, 2]);
+  });
+
+  it('fails when the directory was removed', () => {
+    const directory = mkdtempSync(join(tmpdir(), 'journal-'));
+    const journal = { files: journalDirectory(directory), id: Buffer.alloc(16), segmentSize };
+    const writer = new JournalWriter(journal, 0);
+    rmSync(directory, { recursive: true });
+    const failure = failureOf(() => writer.append(body(1)));
+    expect(failure.message).toMatch(
+      /was removed, moved or replaced while it was in use\. The frame was refused$/,
+    );
+  });
+});
+
+describe('the next segment', () => {
+  /** Operations of an append that begins a segment. */
+  const count = 12;
+
+  it('refuses the frame, and is not needed for the others, whatever fails when it begins', () => {
+    for (let at = 1; at <= count; at++) {
+      const made = writeFrames(2);
+      for (const _ of prepareSpare(made.journal));
+      const before = made.disk.operations.length;
+      made.disk.fault = () => (made.disk.operations.length === before + at ? 'EIO' : undefined);
+      const failure = failureOf(() => made.writer.append(body(3)));
+      expect(failure.outcome).toBe('refused');
+      made.disk.fault = () => undefined;
+      expect(replay(made.journal)).toEqual([1, 2]);
+      made.disk.losePower();
+      expect(replay(made.journal)).toEqual([1, 2]);
+      expect(new JournalWriter(made.journal, 2).append(body(3))).toBe(3);
+    }
+  });
+
+  it('begins in a segment that was recycled a moment ago, and whose new name is not on disk', () => {
+    const made = writeFrames(4);
+    made.disk.remove('spare-0000000000');
+    recycle(made.journal, 2);
+    failNext(made, ['rename'], ['kill']);
+    expect(() => made.writer.append(body(5))).toThrow('killed');
+    made.disk.losePower();
+    expect(replay(made.journal, 2)).toEqual([3, 4]);
+  });
+});
+
+describe('a store that is ahead of the journal', () => {
+  it('is followed by frames after its own', () => {
+    const { journal } = writeFrames(2);
+    const reader = new JournalReader(journal, 10);
+    expect([...reader.frames()]).toEqual([]);
+    expect(reader.confirm()).toBe(10);
+    new JournalWriter(journal, 10).append(body(11));
+    expect([...reader.frames(11)].map(({ sequence }) => sequence)).toEqual([11]);
+    expect(replay(journal, 10)).toEqual([11]);
+  });
+});
+
+describe('a full disk', () => {
+  it('fails the preparation of a spare, and then appends; both succeed when there is space again', () => {
+    const { disk, journal, writer } = writeFrames(2);
+    disk.remove('spare-0000000000');
+    for (const free of [0, 1, 4_096, segmentSize - 1]) {
+      disk.capacity = segmentSize + free;
+      expect(() => [...prepareSpare(journal)]).toThrow('ENOSPC');
+      expect(disk.list()).toEqual(['0000000001.segment']);
+      expect(() => writer.append(body(3))).toThrow(JournalFull);
+    }
+    disk.capacity = 2 * segmentSize;
+    expect([...prepareSpare(journal)]).toHaveLength(1);
+    expect(writer.append(body(3))).toBe(3);
+    expect(replay(journal)).toEqual([1, 2, 3]);
+  });
+
+  it('does not keep a process from starting on the spare of the one before', () => {
+    const { disk, journal } = writeFrames(2);
+    disk.capacity = 2 * segmentSize;
+    expect(new JournalWriter(journal, 2).append(body(3))).toBe(3);
+  });
+
+  it('keeps a process without a spare from starting, until there is space', () => {
+    const { disk, journal } = writeFrames(2);
+    disk.remove('spare-0000000000');
+    disk.capacity = segmentSize;
+    expect(() => new JournalWriter(journal, 2)).toThrow('ENOSPC');
+    expect(disk.list()).toEqual(['0000000001.segment']);
+    disk.capacity = 2 * segmentSize;
+    expect(new JournalWriter(journal, 2).append(body(3))).toBe(3);
+  });
+
+  it('leaves nothing of a spare whose preparation was abandoned or killed', () => {
+    const { disk, journal } = makeJournal();
+    const preparing = prepareSpare(journal);
+    preparing.next();
+    preparing.return(false);
+    expect(disk.list()).toEqual(['0000000001.segment']);
+    prepareSpare(journal).next();
+    expect(disk.list()).toContain('prepare.tmp');
+    expect([...prepareSpare(journal)]).toHaveLength(1);
+    disk.put('prepare.tmp', new Uint8Array(10));
+    expect([...prepareSpare(journal)]).toEqual([]);
+    expect(disk.list().sort()).toEqual(['0000000001.segment', 'spare-0000000000']);
+  });
+});

@@ -1,0 +1,191 @@
+import { expect } from 'vitest';
+import { JournalFailed, JournalFull } from '../../../src/storage/journal/errors.ts';
+import { JournalReader } from '../../../src/storage/journal/reader.ts';
+import type { Journal } from '../../../src/storage/journal/segment.ts';
+import { prepareSpare, recycle } from '../../../src/storage/journal/spares.ts';
+import { JournalWriter } from '../../../src/storage/journal/writer.ts';
+import { isOutOfSpace } from '../../../src/storage/lmdb/out-of-space.ts';
+import { seededRandom } from '../../support/random.ts';
+import { type Fault, LossyDisk, type Operation } from './lossy-disk.ts';
+
+/** What a random schedule does next. */
+export interface Step {
+  readonly action: 'append' | 'read' | 'fold' | 'forget' | 'prepare' | 'recycle' | 'restart' | 'stop';
+  /** The size of a frame, or how many frames are folded. */
+  readonly amount: number;
+  /** What happens during this step, and then during each start that follows. */
+  readonly troubles: readonly Trouble[];
+}
+
+/** What happens to some operations of the file system, one after another. */
+export interface Trouble {
+  readonly what: Fault | 'power loss';
+  /** Which operations are counted. */
+  readonly kinds: readonly Operation['kind'][];
+  /** The first one that it happens to, from 1, and the number of them. */
+  readonly at: number;
+  readonly times: number;
+}
+
+const segmentSize = 12_288;
+
+/**
+ * A process that appends, folds and restarts on a disk that fails, and what must hold: each acknowledged frame is read once, in
+ * order, and no refused one is ever read.
+ */
+export class Schedule {
+  readonly #disk: LossyDisk;
+  readonly #journal: Journal;
+  readonly #random: () => number;
+  /** The bodies that were read or acknowledged, in order: from then on they stay. */
+  #settled: string[] = [];
+  /** The body of a frame that is in the journal, or is not. */
+  #unknown: string | undefined;
+  /** What the store holds durably: the bodies of frames 1 to the position. */
+  #stored: string[] = [];
+  /** Frames that were read and are not in the store. */
+  #unfolded: string[] = [];
+  #reader: JournalReader | undefined;
+  #writer: JournalWriter | undefined;
+  #bodies = 0;
+  readonly #actions: Readonly<Record<Step['action'], (amount: number) => void>> = {
+    append: (size) => this.#append(size),
+    read: () => this.#read(),
+    fold: (count) => this.#fold(count),
+    forget: () => this.#readAgain(),
+    prepare: (steps) => this.#prepare(steps),
+    recycle: () => recycle(this.#journal, this.#stored.length),
+    restart: () => this.#start(),
+    stop: () => {
+      this.#read();
+      this.#fold(Number.POSITIVE_INFINITY);
+      recycle(this.#journal, this.#stored.length, this.#settled.length);
+      this.#start();
+    },
+  };
+
+  /** @param lies which operations do nothing: a control, whose schedules must fail */
+  constructor(seed: number, lies: (operation: Operation) => boolean = () => false) {
+    this.#random = seededRandom(seed);
+    this.#disk = new LossyDisk(this.#random);
+    this.#journal = { files: this.#disk, id: Buffer.alloc(16, 1), segmentSize };
+    this.#disk.fault = (operation) => (lies(operation) ? 'lie' : undefined);
+  }
+
+  run(steps: readonly Step[]): void {
+    this.#start();
+    for (const step of steps) this.#step(step);
+    this.#settle();
+  }
+
+  #step({ action, amount, troubles }: Step): void {
+    let isDone = this.#attempt(() => this.#actions[action](amount), troubles[0]);
+    for (let next = 1; !isDone; next++) isDone = this.#attempt(() => this.#start(), troubles[next]);
+  }
+
+  /** Does something in trouble. Returns false if the process ended. */
+  #attempt(act: () => void, trouble: Trouble | undefined): boolean {
+    const { fault } = this.#disk;
+    let isTroubled = false;
+    let count = 0;
+    this.#disk.fault = (operation) => {
+      if (trouble === undefined || !trouble.kinds.includes(operation.kind)) return fault(operation);
+      const { what, at, times } = trouble;
+      if (++count < at || count >= at + times) return fault(operation);
+      isTroubled = true;
+      return what === 'power loss' ? 'kill' : what;
+    };
+    try {
+      act();
+      return true;
+    } catch (error) {
+      if (!isTroubled || (error as Error).name === 'AssertionError') throw error;
+      if (trouble?.what === 'power loss') this.#disk.losePower();
+      else this.#disk.restart();
+      return false;
+    } finally {
+      this.#disk.fault = fault;
+    }
+  }
+
+  #append(size: number): void {
+    const body = `${++this.#bodies}:${'x'.repeat(size)}`;
+    // A frame in a frame must not be taken for one: a body may hold anything, and so bytes of this journal too.
+    const echo = size % 3 === 0 ? this.#echo(size) : '';
+    try {
+      this.#unknown = body + echo;
+      const sequence = this.#writer!.append([Buffer.from(body), Buffer.from(echo, 'latin1')]);
+      expect(sequence).toBe(this.#settled.length + 1);
+      this.#settled.push(body + echo);
+      this.#unknown = undefined;
+    } catch (error) {
+      const isFull = error instanceof JournalFull || isOutOfSpace(error);
+      if (isFull || (error instanceof JournalFailed && error.outcome === 'refused'))
+        this.#unknown = undefined;
+      if (!isFull) throw error;
+    }
+  }
+
+  /** Bytes of a segment, from a place where a frame may begin to one where a frame may begin. */
+  #echo(size: number): string {
+    const name = this.#disk.list().find((each) => each.endsWith('.segment'))!;
+    const from = 4096 + 8 * (size % 100);
+    return Buffer.from(this.#disk.contents(name).subarray(from, from + 800)).toString('latin1');
+  }
+
+  #read(): void {
+    for (const { body } of this.#reader!.frames(this.#settled.length))
+      this.#unfolded.push(Buffer.from(body).toString('latin1'));
+    expectSame(this.#stored.concat(this.#unfolded), this.#settled);
+  }
+
+  /** One transaction of the store: its contents and its position. */
+  #fold(count: number): void {
+    this.#stored = this.#stored.concat(this.#unfolded.splice(0, count));
+  }
+
+  /** A fold that failed: what was read is read again. */
+  #readAgain(): void {
+    this.#unfolded = [];
+    this.#reader = new JournalReader(this.#journal, this.#stored.length);
+    this.#read();
+  }
+
+  #prepare(steps: number): void {
+    const preparing = prepareSpare(this.#journal);
+    for (let step = 0; step <= steps % 3; step++) if (preparing.next().done) return;
+    preparing.return(false);
+  }
+
+  /** Starts a process: replays, confirms, and begins a segment. */
+  #start(): void {
+    this.#unfolded = [];
+    this.#reader = new JournalReader(this.#journal, this.#stored.length);
+    for (const { sequence, body } of this.#reader.frames()) {
+      if (sequence !== this.#stored.length + this.#unfolded.length + 1) expect.fail(`frame ${sequence}`);
+      this.#unfolded.push(Buffer.from(body).toString('latin1'));
+    }
+    const found = this.#stored.concat(this.#unfolded);
+    const isUnknownFound = this.#unknown !== undefined && found.length === this.#settled.length + 1;
+    expectSame(found, isUnknownFound ? [...this.#settled, this.#unknown!] : this.#settled);
+    expect(this.#reader.confirm()).toBe(found.length);
+    this.#writer = new JournalWriter(this.#journal, found.length, 8_192);
+    this.#settled = found;
+    this.#unknown = undefined;
+  }
+
+  /** Whatever happened, the frames are there after one more power loss, and fold. */
+  #settle(): void {
+    this.#disk.losePower();
+    this.#start();
+    this.#read();
+    this.#fold(Number.POSITIVE_INFINITY);
+    expectSame(this.#stored, this.#settled);
+  }
+}
+
+/** As `toEqual`, which takes most of the time of a schedule. */
+function expectSame(found: readonly string[], wanted: readonly string[]): void {
+  const isSame = found.length === wanted.length && found.every((body, index) => body === wanted[index]);
+  if (!isSame) expect(found).toEqual(wanted);
+}

@@ -1,0 +1,14 @@
+import { expect, test } from 'vitest';
+import { CommitWatch } from '../../../src/storage/lmdb/commit-watch.ts';
+
+test.each([
+  [1000, [1, 999, 1000, 2500], [1000, 2500]],
+  [0, [1, 1e6], []],
+])('from %s ms on, commits of %j ms are slow: %j', (fromMs, taken, slow) => {
+  const lines: unknown[] = [];
+  const log = { warn: (msg: string, fields = {}) => void lines.push({ msg, ...fields }) };
+  const watch = new CommitWatch('usage', { fromMs, log });
+  for (const ms of taken) watch.took(ms, { packets: 7 });
+  expect(watch.times.read().count).toBe(taken.length);
+  expect(lines).toEqual(slow.map((ms) => ({ msg: 'a commit was slow', store: 'usage', ms, packets: 7 })));
+});

@@ -1,0 +1,47 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { createAtomically } from '../../../src/storage/lmdb/create-atomically.ts';
+import { lockDataDirectory } from '../../../src/storage/lmdb/lock.ts';
+import { temporaryDirectory } from '../../support/temporary.ts';
+
+test('nothing appears in its place before everything is created', async () => {
+  const data = temporaryDirectory();
+  await createAtomically(data, async (aside) => {
+    for (const name of ['first', 'second']) {
+      mkdirSync(`${aside}/${name}`);
+      writeFileSync(`${aside}/${name}/file`, 'whole');
+    }
+    expect(readdirSync(data).some((name) => name === 'first' || name === 'second')).toBe(false);
+  });
+  expect(readdirSync(data).sort()).toEqual(['first', 'second']);
+});
+
+test('a failure leaves nothing behind, and leftovers of a power cut do no harm', async () => {
+  const data = temporaryDirectory();
+  let half = '';
+  const failing = createAtomically(data, async (aside) => {
+    mkdirSync(`${aside}/store`);
+    half = aside;
+    throw new Error('no room');
+  });
+  await expect(failing).rejects.toThrow('no room');
+  expect(readdirSync(data)).toEqual([]);
+  mkdirSync(`${half}/store`, { recursive: true });
+  writeFileSync(`${half}/store/data.mdb`, '');
+  await createAtomically(data, async (aside) => {
+    expect(existsSync(`${aside}/store`)).toBe(false);
+    mkdirSync(`${aside}/store`);
+  });
+  expect(readdirSync(data)).toEqual(['store']);
+});
+
+test('directories that an earlier run had completed are moved once the data directory is locked', () => {
+  const data = temporaryDirectory();
+  for (const store of ['accounts', 'usage']) {
+    mkdirSync(`${data}/prepared.tmp/${store}`, { recursive: true });
+    writeFileSync(`${data}/prepared.tmp/${store}/data.mdb`, store);
+  }
+  lockDataDirectory(data).release();
+  expect(readdirSync(data).sort()).toEqual(['accounts', 'usage']);
+  expect(readFileSync(`${data}/usage/data.mdb`, 'utf8')).toBe('usage');
+});

@@ -1,0 +1,170 @@
+import { randomBytes } from 'node:crypto';
+import {
+  closeSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { expect, test } from 'vitest';
+import { prepareStore } from '../../../src/accounts/prepare.ts';
+import { openAccountStore } from '../../../src/storage/lmdb/accounts.ts';
+import { checkDataFiles } from '../../../src/storage/lmdb/data-file.ts';
+import { type LmdbEnvironment, openLmdb, openTable, type Table } from '../../../src/storage/lmdb/lmdb.ts';
+import { openUsageStore } from '../../../src/storage/lmdb/usage.ts';
+import { testClock } from '../../accounts/fixture.ts';
+import { seededRandom } from '../../support/random.ts';
+import { temporaryDirectory } from '../../support/temporary.ts';
+
+/** A data directory that was in use. */
+async function openUsed(): Promise<string> {
+  const data = temporaryDirectory();
+  const accounts = openAccountStore(data);
+  await prepareStore(accounts, { adminEmail: 'admin@example.com', clock: testClock(), randomBytes });
+  await accounts.lmdb.close();
+  const usage = openUsageStore(data);
+  await usage.counts.put(Buffer.from('key'), Buffer.alloc(100));
+  await usage.lmdb.close();
+  return data;
+}
+
+function overwrite(file: string, position: number, bytes: Buffer): void {
+  const descriptor = openSync(file, 'r+');
+  writeSync(descriptor, bytes, 0, bytes.length, position);
+  closeSync(descriptor);
+}
+
+test('a directory that is new, prepared or used is in order', async () => {
+  const data = await openUsed();
+  checkDataFiles(data);
+  const lmdb = openLmdb(`${data}/accounts`);
+  for (let table = 0; table < 10; table += 1) openTable(lmdb, `empty-${table}`);
+  await lmdb.close();
+  checkDataFiles(data);
+  rmSync(`${data}/usage`, { recursive: true });
+  checkDataFiles(data);
+  checkDataFiles(temporaryDirectory());
+});
+
+const pageSize = 4096;
+
+test.each([
+  ['is empty', (file: string) => truncateSync(file), 'it is empty'],
+  ['has less than a page', (file: string) => truncateSync(file, 100), 'it is damaged'],
+  ['has one page', (file: string) => truncateSync(file, pageSize), 'it is damaged'],
+  ['has two pages', (file: string) => truncateSync(file, 2 * pageSize), 'it is cut off after 8192 bytes'],
+  [
+    'ends within a page',
+    (file: string) => truncateSync(file, 2 * pageSize + 10),
+    'it is cut off after 8202 bytes',
+  ],
+  [
+    'is another file',
+    (file: string) => writeFileSync(file, randomBytes(statSync(file).size)),
+    'it is damaged',
+  ],
+  [
+    'has a first page of zeros',
+    (file: string) => overwrite(file, 0, Buffer.alloc(pageSize)),
+    'it is damaged',
+  ],
+  [
+    'has a second page of zeros',
+    (file: string) => overwrite(file, pageSize, Buffer.alloc(pageSize)),
+    'it is damaged',
+  ],
+] as const)('a file that %s is refused, and what is in the directory stays', async (_what, damage, fault) => {
+  for (const name of ['accounts', 'usage']) {
+    const data = await openUsed();
+    const file = `${data}/${name}/data.mdb`;
+    damage(file);
+    const before = readFileSync(file);
+    expect(() => openAccountStore(data)).toThrow(`Cannot open ${file}: ${fault}`);
+    expect(() => openAccountStore(data)).toThrow('restore the data directory from a backup');
+    expect(readFileSync(file)).toEqual(before);
+  }
+});
+
+test('accounts with a page of zeros are refused', async () => {
+  const data = await openUsed();
+  const file = `${data}/accounts/data.mdb`;
+  overwrite(file, 2 * pageSize, Buffer.alloc(statSync(file).size - 2 * pageSize));
+  expect(() => openAccountStore(data)).toThrow(`Cannot open ${file}: it is damaged`);
+});
+
+test('accounts that are missing beside usage are not begun anew', async () => {
+  const data = await openUsed();
+  rmSync(`${data}/accounts`, { recursive: true });
+  expect(() => openAccountStore(data)).toThrow(`Cannot open ${data}/accounts/data.mdb: it is missing`);
+});
+
+/** Puts and deletes records of all sizes, some too long for a page; gives how often the file ended before its last page. */
+function workOn(data: string, lmdb: LmdbEnvironment, tables: readonly Table[]): number {
+  const random = seededRandom(1);
+  const below = (end: number) => Math.floor(random() * end);
+  let early = 0;
+  for (let round = 0; round < 200; round += 1) {
+    const growing = below(4) > 0;
+    const longest = below(4) > 0 ? 800 : 6000;
+    lmdb.transactionSync(() => {
+      for (let left = below(300); left > 0; left -= 1) {
+        tables[below(2)]!.putSync(Buffer.from(String(below(5000))), Buffer.alloc(below(longest), 'value'));
+      }
+      const table = tables[below(2)]!;
+      if (!growing) for (const key of [...table.getKeys({ limit: 500 })]) table.removeSync(Buffer.from(key));
+    });
+    checkDataFiles(data);
+    if (pagesOf(data) <= lastPageOf(data)) early += 1;
+  }
+  return early;
+}
+
+const pagesOf = (data: string) => statSync(fileOf(data)).size / pageSize;
+const fileOf = (data: string) => `${data}/accounts/data.mdb`;
+
+function lastPageOf(data: string): number {
+  const file = readFileSync(fileOf(data));
+  const newer = file.readBigUInt64LE(144) > file.readBigUInt64LE(pageSize + 144) ? 0 : pageSize;
+  return Number(file.readBigUInt64LE(newer + 136));
+}
+
+const recordsOf = (tables: readonly Table[]) =>
+  tables.map((table) =>
+    Array.from(table.getRange(), ({ key, value }) => `${key} ${value.toString('latin1')}`),
+  );
+
+test('a file that rightly ends before its last page is in order, and one that lacks a page in use is not', async () => {
+  const data = temporaryDirectory();
+  const open = () => {
+    const lmdb = openLmdb(`${data}/accounts`);
+    return { lmdb, tables: ['a', 'b'].map((name) => openTable(lmdb, name)) };
+  };
+  const first = open();
+  expect(workOn(data, first.lmdb, first.tables)).toBeGreaterThan(0);
+  const records = recordsOf(first.tables);
+  await first.lmdb.close();
+
+  // The file is as short as it may be, and complete.
+  const file = readFileSync(fileOf(data));
+  const cut = (pages: number) => writeFileSync(fileOf(data), file.subarray(0, pages * pageSize));
+  let pages = file.length / pageSize;
+  for (; isInOrder(data); cut(pages)) pages -= 1;
+  cut(pages / 2);
+  expect(isInOrder(data)).toBe(false);
+  cut(pages + 1);
+  const again = open();
+  expect(recordsOf(again.tables)).toEqual(records);
+  await again.lmdb.close();
+});
+
+function isInOrder(data: string): boolean {
+  try {
+    checkDataFiles(data);
+    return true;
+  } catch {
+    return false;
+  }
+}

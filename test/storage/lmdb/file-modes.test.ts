@@ -1,0 +1,43 @@
+import { randomBytes } from 'node:crypto';
+import { chmodSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { prepareStore } from '../../../src/accounts/prepare.ts';
+import { openAccountStore } from '../../../src/storage/lmdb/accounts.ts';
+import { openUsageStore } from '../../../src/storage/lmdb/usage.ts';
+import { testClock } from '../../accounts/fixture.ts';
+import { temporaryDirectory } from '../../support/temporary.ts';
+
+/** Opens both stores, and gives everything below the directory with its permissions. */
+async function openBoth(data: string): Promise<Record<string, string>> {
+  const accounts = openAccountStore(data);
+  const wanted = { adminEmail: 'admin@example.com', clock: testClock(), randomBytes };
+  await prepareStore(accounts, wanted).catch(() => {});
+  const usage = openUsageStore(data);
+  const names = readdirSync(data, { recursive: true, encoding: 'utf8' });
+  const modes = names.map((name) => [name, (statSync(join(data, name)).mode & 0o777).toString(8)]);
+  await Promise.all([accounts.lmdb.close(), usage.lmdb.close()]);
+  return Object.fromEntries(modes);
+}
+
+const ownersOnly = {
+  accounts: '700',
+  'accounts/data.mdb': '600',
+  'accounts/lock.mdb': '600',
+  usage: '700',
+  'usage/data.mdb': '600',
+  'usage/lock.mdb': '600',
+};
+
+test('what holds secrets can be read by its owner only, whatever the umask', async () => {
+  const before = process.umask(0);
+  onTestFinished(() => void process.umask(before));
+  expect(await openBoth(temporaryDirectory())).toEqual(ownersOnly);
+});
+
+test('files that became readable are made private again', async () => {
+  const data = temporaryDirectory();
+  await openBoth(data);
+  for (const name of Object.keys(ownersOnly)) chmodSync(join(data, name), name.includes('.') ? 0o644 : 0o755);
+  expect(await openBoth(data)).toEqual(ownersOnly);
+});

@@ -1,0 +1,183 @@
+import { expect, test } from 'vitest';
+import {
+  digestIdentity,
+  digestOfInstance,
+  findInstance,
+  findProfile,
+  hashedId,
+  newInstanceId,
+  openDigestSecret,
+  putHashedMint,
+  putHashedUse,
+  removeIdentity,
+  sweepInstances,
+} from '../../../src/storage/lmdb/instances.ts';
+import { openUsageStore, type UsageStore } from '../../../src/storage/lmdb/usage.ts';
+import { temporaryDirectory } from '../../support/temporary.ts';
+
+const hour = 3_600_000;
+const day = 24 * hour;
+const start = 20_000 * day;
+const ttl = 30 * day;
+const secret = Buffer.alloc(32, 1);
+
+function transact<T>(store: UsageStore, action: () => T): T {
+  return store.lmdb.transactionSync(action);
+}
+
+/** The n-th id of an identity. */
+function idOf(name: string, n: number, application = 1): string {
+  return newInstanceId(digestIdentity(secret, application, name), () => new Uint8Array(20).fill(n));
+}
+
+function mint(store: UsageStore, name: string, n: number, at = start, application = 1): void {
+  putHashedMint(
+    store,
+    hashedId({
+      application,
+      instanceId: idOf(name, n, application),
+      high: 1,
+      low: 2,
+      profile: JSON.stringify({ identity: name, n }),
+      expiresAt: at + ttl,
+      graceUntil: at + hour,
+    }),
+  );
+}
+
+function endOf(store: UsageStore, name: string, n: number, application = 1): number | undefined {
+  return findInstance(store, application, idOf(name, n, application))?.expiresAt;
+}
+
+const endsOf = (store: UsageStore) => [1, 2, 3].map((n) => endOf(store, 'ann', n));
+
+const profileOf = (store: UsageStore, name: string, application = 1) =>
+  findProfile(store, application, digestIdentity(secret, application, name));
+
+test('the previous id stays valid for the grace period, and the one before it is gone', async () => {
+  const store = openUsageStore(temporaryDirectory());
+  transact(store, () => mint(store, 'ann', 1));
+  transact(store, () => mint(store, 'ann', 2, start + 1));
+  expect(endsOf(store)).toEqual([start + 1 + hour, start + 1 + ttl, undefined]);
+  transact(store, () => mint(store, 'ann', 3, start + 2));
+  expect(endsOf(store)).toEqual([undefined, start + 2 + hour, start + 2 + ttl]);
+  expect(profileOf(store, 'ann')).toBe('{"identity":"ann","n":3}');
+  await store.lmdb.close();
+});
+
+test('an id that was about to expire does not live longer by being replaced', async () => {
+  const store = openUsageStore(temporaryDirectory());
+  transact(store, () => {
+    mint(store, 'ann', 1);
+    mint(store, 'ann', 2, start + ttl - 1);
+  });
+  expect(endOf(store, 'ann', 1)).toBe(start + ttl);
+  await store.lmdb.close();
+});
+
+test('mints of one identity in one transaction come one after the other', async () => {
+  const store = openUsageStore(temporaryDirectory());
+  transact(store, () => {
+    for (const n of [1, 2, 3]) mint(store, 'ann', n);
+  });
+  expect(endsOf(store)).toEqual([undefined, start + hour, start + ttl]);
+  await store.lmdb.close();
+});
+
+test('identities of the same name in two applications have nothing to do with each other', async () => {
+  const store = openUsageStore(temporaryDirectory());
+  transact(store, () => {
+    mint(store, 'ann', 1);
+    mint(store, 'ann', 1, start, 2);
+    removeIdentity(store, 2, digestIdentity(secret, 2, 'ann'));
+  });
+  expect(findInstance(store, 1, idOf('ann', 1))).toMatchObject({ replaced: false, high: 1, low: 2 });
+  expect(findInstance(store, 2, idOf('ann', 1))).toBeUndefined();
+  expect(endOf(store, 'ann', 1, 2)).toBeUndefined();
+  expect(profileOf(store, 'ann', 2)).toBeUndefined();
+  await store.lmdb.close();
+});
+
+test('use prolongs an id, unless it was replaced or never minted', async () => {
+  const store = openUsageStore(temporaryDirectory());
+  const expiresAt = start + 40 * day;
+  transact(store, () => {
+    for (const n of [1, 2]) mint(store, 'ann', n);
+    for (const n of [1, 2, 3])
+      putHashedUse(store, hashedId({ application: 1, instanceId: idOf('ann', n), expiresAt }));
+    putHashedUse(store, hashedId({ application: 1, instanceId: idOf('ann', 2), expiresAt: start }));
+    putHashedUse(store, hashedId({ application: 1, instanceId: idOf('eve', 1), expiresAt }));
+  });
+  expect(endsOf(store)).toEqual([start + hour, expiresAt, undefined]);
+  expect(endOf(store, 'eve', 1)).toBeUndefined();
+  await store.lmdb.close();
+});
+
+test('a sweep removes people whose ids have all expired before today', async () => {
+  const store = openUsageStore(temporaryDirectory());
+  transact(store, () => {
+    for (const name of ['ann', 'bob', 'eve']) mint(store, name, 1);
+    mint(store, 'bob', 2, start + 2 * day);
+    putHashedUse(
+      store,
+      hashedId({ application: 1, instanceId: idOf('eve', 1), expiresAt: start + 50 * day }),
+    );
+  });
+  const leftAt = (now: number) => {
+    while (transact(store, () => sweepInstances(store, now, 1)) > 0);
+    return ['ann', 'bob', 'eve'].filter((name) => profileOf(store, name) !== undefined);
+  };
+  expect(leftAt(start + ttl)).toEqual(['ann', 'bob', 'eve']);
+  expect(leftAt(start + ttl + day)).toEqual(['bob', 'eve']);
+  expect([endOf(store, 'bob', 2), endOf(store, 'eve', 1)]).toEqual([start + 2 * day + ttl, start + 50 * day]);
+  expect(leftAt(start + 40 * day)).toEqual(['eve']);
+  expect(leftAt(start + 60 * day)).toEqual([]);
+  for (const table of [store.identities, store.identityDays]) expect([...table.getKeys()]).toEqual([]);
+  await store.lmdb.close();
+});
+
+test('a removed person leaves nothing behind', async () => {
+  const store = openUsageStore(temporaryDirectory());
+  transact(store, () => {
+    for (const n of [1, 2]) mint(store, 'ann', n);
+    for (let times = 0; times < 2; times++) removeIdentity(store, 1, digestIdentity(secret, 1, 'ann'));
+  });
+  for (const table of [store.identities, store.identityDays]) expect([...table.getKeys()]).toEqual([]);
+  await store.lmdb.close();
+});
+
+test('the secret is made once, and lives as long as the store', async () => {
+  const data = temporaryDirectory();
+  let store = openUsageStore(data);
+  const made = openDigestSecret(store, (length) => new Uint8Array(length).fill(7));
+  await store.lmdb.close();
+  store = openUsageStore(data);
+  expect(openDigestSecret(store, () => new Uint8Array(0))).toEqual(made);
+  expect(made).toEqual(Buffer.alloc(32, 7));
+  await store.lmdb.close();
+});
+
+test.each([
+  '',
+  'fm_in_',
+  idOf('ann', 1).slice(1),
+  `${idOf('ann', 1)}0`,
+  idOf('ann', 1).toUpperCase(),
+  'x'.repeat(78),
+])('%j cannot be an id, and is not looked for', async (text) => {
+  expect(digestOfInstance(text)).toBeUndefined();
+});
+
+test('the stored format of a record does not change', async () => {
+  const store = openUsageStore(temporaryDirectory());
+  transact(store, () => mint(store, 'ann', 1));
+  const [{ key, value } = { key: nothing, value: nothing }] = store.identities.getRange();
+  expect([key.length, value.length]).toEqual([20, 92 + 24]);
+  expect(value.subarray(32, 40).readDoubleBE()).toBe(start + ttl);
+  expect(value.subarray(40, 80)).toEqual(Buffer.alloc(40));
+  expect(value.subarray(80, 92).toString('hex')).toBe('0000000100000002' + '00004e3e');
+  expect(value.subarray(92).toString()).toBe('{"identity":"ann","n":1}');
+  await store.lmdb.close();
+});
+
+const nothing = Buffer.alloc(0);

@@ -1,0 +1,116 @@
+import { expect, test } from 'vitest';
+import {
+  deleteLedger,
+  getLedgerTally,
+  type LedgerSubject,
+  ledgerEntries,
+  ledgerKey,
+  putLedgerRow,
+  subjectText,
+} from '../../../src/storage/lmdb/ledger.ts';
+import { openUsageStore, type UsageStore } from '../../../src/storage/lmdb/usage.ts';
+import { temporaryDirectory } from '../../support/temporary.ts';
+
+const refused: LedgerSubject = {
+  environment: null,
+  transport: 'grpc',
+  route: 'metrics',
+  outcome: 'refused',
+  status: 404,
+  code: 'unknown_environment',
+  userAgent: 'shop/1.0 "ä"',
+  instance: null,
+};
+
+const accepted: LedgerSubject = {
+  environment: 7,
+  transport: 'grpc-web',
+  route: 'usage',
+  outcome: 'accepted',
+  status: 200,
+  code: null,
+  userAgent: null,
+  instance: 'web-7',
+};
+
+const lastAt = Date.UTC(2026, 0, 31, 12);
+const refusedTally = { count: 3, lastAt, example: { environment: 'Prodction', keyPrefix: 'fm_fe_1a2b3c' } };
+
+function put(store: UsageStore, application: number, hour: number, of: LedgerSubject, count = 3): void {
+  const subject = subjectText(of);
+  const tally = of === refused ? { ...refusedTally, count } : { count, lastAt, example: null };
+  store.lmdb.transactionSync(() =>
+    putLedgerRow(store, ledgerKey({ application, hour, subject }), subject, tally),
+  );
+}
+
+test('the stored format of a row does not change', async () => {
+  const store = openUsageStore(temporaryDirectory());
+  put(store, 5, 491_580, refused);
+  put(store, 5, 491_580, accepted);
+  const stored = [...store.ledger.getRange()].map(({ key, value }) => [
+    key.toString('hex'),
+    value.toString(),
+  ]);
+  expect(stored).toEqual([
+    [
+      '000000050007803c3b8382b8ad74029b2c2023aba3cc4048',
+      '[[7,"grpc-web","usage","accepted",200,null,null,"web-7"],3,1769860800000,null]',
+    ],
+    [
+      '000000050007803cf231c479456e4208026bfa1fc206233b',
+      '[[null,"grpc","metrics","refused",404,"unknown_environment","shop/1.0 \\"ä\\"",null],3,1769860800000,' +
+        '{"environment":"Prodction","keyPrefix":"fm_fe_1a2b3c"}]',
+    ],
+  ]);
+  await store.lmdb.close();
+});
+
+test('a row is read as it was written', async () => {
+  const store = openUsageStore(temporaryDirectory());
+  put(store, 5, 100, refused);
+  put(store, 5, 100, accepted);
+  const key = ledgerKey({ application: 5, hour: 100, subject: subjectText(refused) });
+  expect(getLedgerTally(store, key)).toEqual(refusedTally);
+  expect(
+    getLedgerTally(store, ledgerKey({ application: 5, hour: 101, subject: subjectText(refused) })),
+  ).toBeUndefined();
+  const entries = [...ledgerEntries(store, 5, 100, 101)];
+  expect(entries).toContainEqual({ hour: 100, subject: refused, ...refusedTally });
+  expect(entries).toContainEqual({ hour: 100, subject: accepted, count: 3, lastAt, example: null });
+  await store.lmdb.close();
+});
+
+test('a range has its hours and no others, the latest first, of one application', async () => {
+  const store = openUsageStore(temporaryDirectory());
+  for (const application of [4, 5, 6]) {
+    for (const hour of [99, 100, 101, 102, 103]) put(store, application, hour, accepted, application);
+  }
+  const entries = [...ledgerEntries(store, 5, 100, 103)];
+  expect(entries.map(({ hour, count }) => [hour, count])).toEqual([
+    [102, 5],
+    [101, 5],
+    [100, 5],
+  ]);
+  expect([...ledgerEntries(store, 5, 103, 103)]).toEqual([]);
+  await store.lmdb.close();
+});
+
+test('expired rows are deleted in bounded steps, per application', async () => {
+  const store = openUsageStore(temporaryDirectory());
+  for (const application of [4, 5]) {
+    for (const hour of [1, 2, 3, 4]) put(store, application, hour, accepted);
+  }
+  const hoursOf = (application: number) =>
+    Array.from(ledgerEntries(store, application, 0, 10), ({ hour }) => hour);
+  const sweep = (before: number) => store.lmdb.transactionSync(() => deleteLedger(store, 5, before, 2));
+  sweep(4);
+  expect(hoursOf(5)).toEqual([4, 3]);
+  sweep(4);
+  sweep(4);
+  expect(hoursOf(5)).toEqual([4]);
+  sweep(-5);
+  expect(hoursOf(5)).toEqual([4]);
+  expect(hoursOf(4)).toEqual([4, 3, 2, 1]);
+  await store.lmdb.close();
+});

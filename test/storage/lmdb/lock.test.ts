@@ -1,0 +1,124 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { lockDataDirectory } from '../../../src/storage/lmdb/lock.ts';
+import { temporaryDirectory } from '../../support/temporary.ts';
+
+const main = fileURLToPath(new URL('../../dist/node/main.js', import.meta.url));
+
+/** Starts `serve` of the Node build; gives its first line, whatever it is. */
+async function serve(data: string): Promise<{ child: ChildProcess; said: string }> {
+  const listen = ['--listen', '127.0.0.1:0', '--grpc-listen', '127.0.0.1:0', '--log-level', 'error'];
+  const child = spawn(process.execPath, [main, 'serve', '--data', data, ...listen], { stdio: 'pipe' });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const lines = [child.stdout, child.stderr].map((stream) => createInterface(stream));
+  const said = await Promise.race(lines.map(async (stream) => (await once(stream, 'line'))[0] as string));
+  return { child, said };
+}
+
+describe('a data directory between processes', () => {
+  it('goes to exactly one of many that start at once', async () => {
+    const data = `${temporaryDirectory()}/data`;
+    const said = (await Promise.all(Array.from({ length: 4 }, () => serve(data)))).map((each) => each.said);
+    expect(said.filter((line) => /^(flagmeter ready|The store is prepared)/.test(line))).toHaveLength(1);
+    expect(said.filter((line) => line.includes(`${data}: `))).toHaveLength(3);
+  });
+
+  it('is refused with the pid of the process that has it, whatever was removed from it', async () => {
+    const data = temporaryDirectory();
+    const lock = lockDataDirectory(data);
+    for (const name of readdirSync(data)) renameSync(join(data, name), join(temporaryDirectory(), name));
+    expect((await serve(data)).said).toBe(
+      `Cannot use the data directory ${data}: process ${process.pid} is using it`,
+    );
+    lock.release();
+  });
+
+  it('is taken over at once after SIGKILL', async () => {
+    const data = temporaryDirectory();
+    const first = await serve(data);
+    first.child.kill('SIGKILL');
+    await once(first.child, 'exit');
+    lockDataDirectory(data).release();
+  });
+});
+
+describe('lockDataDirectory', () => {
+  it('gives exactly one of many in one process the lock, round after round', () => {
+    const directory = temporaryDirectory();
+    for (let round = 0; round < 20; round += 1) {
+      const lock = lockDataDirectory(directory);
+      expect(() => lockDataDirectory(directory)).toThrow(`process ${process.pid} is using it`);
+      lock.release();
+    }
+  });
+
+  it('holds by any path that leads to the directory, and when it is moved', () => {
+    const directory = join(temporaryDirectory(), 'x'.repeat(150));
+    const lock = lockDataDirectory(directory);
+    expect(() => lockDataDirectory(`${directory}/../${'x'.repeat(150)}/`)).toThrow('is using it');
+    renameSync(directory, `${directory}-moved`);
+    expect(() => lockDataDirectory(`${directory}-moved`)).toThrow('is using it');
+    lock.release();
+  });
+
+  it.each([
+    ['symbolic', (from: string, to: string) => symlinkSync(from, to)],
+    ['hard', (from: string, to: string) => linkSync(from, to)],
+  ])('holds the files of its stores against another directory with %s links to them', (_kind, link) => {
+    const [directory, other] = [temporaryDirectory(), temporaryDirectory()];
+    for (const data of [directory, other]) mkdirSync(join(data, 'usage'));
+    const file = join(directory, 'usage/data.mdb');
+    const lock = lockDataDirectory(directory);
+    writeFileSync(file, '');
+    lock.coverFiles();
+    link(file, join(other, 'usage/data.mdb'));
+    expect(() => lockDataDirectory(other)).toThrow(
+      `Cannot use the data directory ${other}: process ${process.pid} is using it`,
+    );
+    lock.release();
+    lockDataDirectory(other).release();
+  });
+
+  it('makes a missing directory, for its owner only, and puts nothing into it', () => {
+    const directory = join(temporaryDirectory(), 'a/b');
+    const lock = lockDataDirectory(directory);
+    expect(statSync(directory).mode & 0o777).toBe(0o700);
+    expect(readdirSync(directory)).toEqual([]);
+    lock.release();
+  });
+
+  it('says which directory cannot be used and why', () => {
+    const file = join(temporaryDirectory(), 'file');
+    writeFileSync(file, '');
+    expect(() => lockDataDirectory(file)).toThrow(
+      `Cannot use the data directory ${file}: it is not a directory`,
+    );
+    const below = join(file, 'data');
+    expect(() => lockDataDirectory(below)).toThrow(
+      `Cannot use the data directory ${below}: a part of its path is not a directory`,
+    );
+  });
+
+  it.runIf(process.getuid?.() !== 0)('says that it may not write', () => {
+    const readOnly = join(temporaryDirectory(), 'read-only');
+    mkdirSync(readOnly);
+    chmodSync(readOnly, 0o500);
+    expect(() => lockDataDirectory(readOnly)).toThrow(
+      `Cannot use the data directory ${readOnly}: permission denied`,
+    );
+  });
+});

@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest';
+import {
+  type Message,
+  type MessageChange,
+  messageLifeMs,
+  messagesSince,
+  putMessages,
+} from '../../../src/storage/lmdb/messages.ts';
+import { openUsageStore } from '../../../src/storage/lmdb/usage.ts';
+import { temporaryDirectory } from '../../support/temporary.ts';
+
+const message = (n: number, at: number): Message => ({ identity: new Uint8Array(16).fill(n), at });
+
+test('messages come back in the order of their times, over a restart', async () => {
+  const data = temporaryDirectory();
+  const first = openUsageStore(data);
+  const messages = [message(1, 3000), message(2, 1000), message(255, 2000), message(0, 2000)];
+  first.lmdb.transactionSync(() => putMessages(first, messages));
+  await first.lmdb.close();
+
+  const store = openUsageStore(data);
+  const ordered = [message(2, 1000), message(0, 2000), message(255, 2000), message(1, 3000)];
+  expect(messagesSince(store, 0, 10)).toEqual(ordered);
+  expect(messagesSince(store, 2000, 10)).toEqual(ordered.slice(1));
+  expect(messagesSince(store, 2001, 10)).toEqual(ordered.slice(3));
+  expect(messagesSince(store, 0, 2)).toEqual(ordered.slice(2));
+  expect(messagesSince(store, -5, 1)).toEqual(ordered.slice(3));
+  await store.lmdb.close();
+});
+
+test('a forgotten message is deleted, and nothing else of that time', async () => {
+  const store = openUsageStore(temporaryDirectory());
+  const put = (...messages: MessageChange[]) =>
+    store.lmdb.transactionSync(() => putMessages(store, messages));
+  put(message(1, 1000), message(2, 1000), message(1, 2000));
+  put({ ...message(1, 1000), forgotten: true }, message(3, 3000));
+  expect(messagesSince(store, 0, 10)).toEqual([message(2, 1000), message(1, 2000), message(3, 3000)]);
+  await store.lmdb.close();
+});
+
+test('expired messages are deleted, some with each commit', async () => {
+  const store = openUsageStore(temporaryDirectory());
+  const put = (...messages: MessageChange[]) =>
+    store.lmdb.transactionSync(() => putMessages(store, messages));
+  put(...Array.from({ length: 100 }, (_, n) => message(n, n)));
+  expect(messagesSince(store, 0, 1000)).toHaveLength(100);
+  put(message(200, messageLifeMs + 50));
+  expect(messagesSince(store, 0, 1000)).toHaveLength(51);
+  put(message(201, messageLifeMs + 1000));
+  expect(messagesSince(store, 0, 1000)).toEqual([
+    message(200, messageLifeMs + 50),
+    message(201, messageLifeMs + 1000),
+  ]);
+  put(...Array.from({ length: 300 }, (_, n) => message(n % 200, 2 * messageLifeMs + n)));
+  put(message(1, 5 * messageLifeMs));
+  expect(messagesSince(store, 0, 1000)).toHaveLength(302 - 66);
+  await store.lmdb.close();
+});

@@ -1,0 +1,60 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { openLmdb } from '../../../src/storage/lmdb/lmdb.ts';
+import { lockDataDirectory } from '../../../src/storage/lmdb/lock.ts';
+import { waitUntilSharable } from '../../../src/storage/lmdb/sharable.ts';
+import { temporaryDirectory } from '../../support/temporary.ts';
+
+/** A data directory that this process has locked, as a server that is starting does, and a clock that only a pause advances. */
+async function locked() {
+  const data = temporaryDirectory();
+  for (const store of ['accounts', 'usage']) await openLmdb(`${data}/${store}`).close();
+  const lock = lockDataDirectory(data);
+  onTestFinished(() => lock.release());
+  let now = 0;
+  const wait = (then: (paused: number) => void) =>
+    waitUntilSharable(data, { monotonic: () => now }, async (ms) => {
+      now += ms;
+      then(now);
+    });
+  return { data, lock, wait };
+}
+
+test('a directory that no server uses can be used at once', async () => {
+  const { lock, wait } = await locked();
+  lock.release();
+  await wait(() => expect.fail('no wait is expected'));
+});
+
+test('a server that is starting is waited for until it has opened both stores', async () => {
+  const { data, wait } = await locked();
+  const opened = new Map<number, string>([
+    [500, 'accounts'],
+    [800, 'usage'],
+  ]);
+  let waited = 0;
+  await wait((now) => {
+    waited = now;
+    const store = opened.get(now);
+    if (store === undefined) return;
+    const lmdb = openLmdb(`${data}/${store}`);
+    onTestFinished(() => lmdb.close());
+  });
+  expect(waited).toBe(800);
+});
+
+test('a server that is stopping is waited for until it has gone', async () => {
+  const { lock, wait } = await locked();
+  let waited = 0;
+  await wait((now) => {
+    waited = now;
+    if (now === 300) lock.release();
+  });
+  expect(waited).toBe(300);
+});
+
+test('a server that does not open its stores is named', async () => {
+  const { wait } = await locked();
+  await expect(wait(() => {})).rejects.toThrow(
+    `beside process ${process.pid}, which has locked it but not opened its stores`,
+  );
+});

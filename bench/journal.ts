@@ -78,7 +78,7 @@ function begin(place: Journal): JournalWriter {
   for (const _ of prepareSpare(place));
   const end = new JournalReader(place, 0);
   for (const _ of end.frames());
-  const last = end.confirm();
+  const last = end.position?.sequence ?? 0;
   end.close();
   return new JournalWriter(place, last);
 }

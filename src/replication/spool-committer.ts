@@ -1,12 +1,10 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { WorkerThread } from '../runtime/worker-thread.ts';
 import type { Committer } from '../storage/commit/committer.ts';
 import type { Journals } from '../storage/commit/fold.ts';
 import { JournalThread } from '../storage/commit/journal-thread.ts';
 import { JournaledCommitter } from '../storage/commit/journaled-committer.ts';
 import { type CommittersStart, endJournals, openJournals } from '../storage/commit/start-committers.ts';
-import { journalsOf, readFolded } from '../storage/lmdb/journal-mark.ts';
+import { spoolLane as lane, readFolded, spoolLanes } from '../storage/lmdb/journal-mark.ts';
 import { spoolLayout } from '../storage/lmdb/layout.ts';
 import type { SpoolStore } from '../storage/lmdb/spool.ts';
 import type { SealOutcome, SealTask } from './seal.ts';
@@ -27,9 +25,6 @@ export interface SpoolStart extends SpoolLimits, Journals {
   readonly data: string;
 }
 
-/** Its name in the folder of the journals. */
-const lane = 'spool';
-
 /**
  * Starts the threads that commit and fold, and folds what an earlier process has left.
  * @throws {CommitFailed} if that cannot be read or folded
@@ -39,8 +34,7 @@ export async function startSpoolCommitter(
   { workerFile, data, randomBytes, ...deps }: Omit<CommittersStart, 'workers' | 'maxIdentities'>,
   limits: SpoolLimits,
 ): Promise<SpoolCommitter> {
-  const found = existsSync(join(journalsOf(data), lane)) ? [lane] : [];
-  const lanes = { own: [lane], found };
+  const lanes = { own: [lane], found: spoolLanes(data) };
   const { placeOf, isEmpty } = openJournals(lmdb, spoolLayout, lanes, { data, randomBytes, log: deps.log });
   const journal = placeOf(lane);
   const start: SpoolStart = { data, journal, others: [], ...limits };

@@ -6,10 +6,17 @@ export interface Clock {
   monotonic(): number;
 }
 
+/** A clock with timers. */
+export interface TimerClock extends Clock {
+  /** Calls back once after some milliseconds. The process may end meanwhile. */
+  after(ms: number, callback: () => void): void;
+}
+
 /** The machine's own clocks. */
-export const systemClock: Clock = {
+export const systemClock: TimerClock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
+  after: (ms, callback) => void setTimeout(callback, ms).unref(),
 };
 
 /** Monotonic time in milliseconds from an origin that all threads of the process share. */

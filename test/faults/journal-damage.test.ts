@@ -70,8 +70,8 @@ const flip = (offset: number) => (bytes: Buffer) => {
 const serve = (data: string) =>
   runBinary(['serve', '--data', data, '--listen', '127.0.0.1:0', '--grpc-listen', '127.0.0.1:0'], {}, 20_000);
 
-const restore =
-  'Restore a backup. To start without the packets that were not yet folded into the store, move the journal away';
+const without = 'To start without the packets that were not yet folded into the store';
+const restore = `Restore a backup. ${without}, move the journal away`;
 
 /** Damages, and what the start says: the file, the offset, the reason. */
 const damages: readonly [
@@ -145,6 +145,21 @@ async function expectCounting(data: string, shop: Shop): Promise<void> {
   expect((await readChecks(again.http, shop)).get('after')).toBe(2);
   expect(await stop(again)).toEqual({ code: 0, signal: null });
 }
+
+test('segments that are all missing end the start with 1, and moving their directory away starts the server', async () => {
+  const { data, journal } = copy(killed);
+  for (const name of readdirSync(journal)) rmSync(join(journal, name));
+  const { code, stderr } = await serve(data);
+  expect(stderr).toContain(
+    `Cannot read journal ${journal}: its segments are missing. Put them back, or restore a backup. ${without}, move the directory away`,
+  );
+  expect(code).toBe(1);
+  const verified = await runBinary(['verify', '--data', data], {}, 20_000);
+  expect(verified.stdout).toContain(`Cannot read journal ${journal}: its segments are missing`);
+  expect(verified.code).toBe(1);
+  renameSync(journal, join(freshDirectory(), 'lane'));
+  await expectCounting(data, killed.shop);
+});
 
 describe('a journal of which the store has the counts, and not the users,', () => {
   /** The first fold takes both, the ones after it do not for half a minute. */

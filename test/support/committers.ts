@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
+import { systemClock } from '../../src/runtime/clock.ts';
 import type { JournaledCommitter } from '../../src/storage/commit/journaled-committer.ts';
 import { type CommittersStart, startCommitters } from '../../src/storage/commit/start-committers.ts';
 import type { UsageStore } from '../../src/storage/lmdb/usage.ts';
@@ -14,13 +15,16 @@ export function startTestCommitters(
   data: string,
   parts: Partial<CommittersStart> = {},
 ): Promise<JournaledCommitter[]> {
-  return startCommitters(store, {
+  return startCommitters(store, { ...committersStart(data), ...parts });
+}
+
+/** What committers are started with, on one lane. */
+export function committersStart(data: string): CommittersStart {
+  return {
     ...{ workerFile, data, workers: 1, randomBytes, log: { info: () => {}, warn: () => {} } },
-    monotonic: () => performance.now(),
-    after: (ms, callback) => void setTimeout(callback, ms).unref(),
+    ...systemClock,
     failed: (error) => {
       throw error;
     },
-    ...parts,
-  });
+  };
 }

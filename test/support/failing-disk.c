@@ -4,6 +4,7 @@
  * FAILING_DATA: writes of other pages of LMDB fail. SLOW_SYNC: fdatasync and fsync take more than a second.
  * FAILING_FRAME, SHORT_FRAME, FULL_FRAME: writes of frames to the journal fail, end half-way, or find no space.
  * FAILING_FLUSH: the next fdatasync of a segment of the journal fails, and later ones do not. FAILING_FLUSHES: all of them fail.
+ * FAILING_LANE: all of them fail, and each fsync of the directory of the segments.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -44,7 +45,8 @@ static int is_file(int descriptor, const char *end) {
 int fdatasync(int descriptor) {
   static int is_over = 0;
   wait_for_disk();
-  if (is_file(descriptor, ".segment") && (failing("FAILING_FLUSHES") || (failing("FAILING_FLUSH") && !is_over))) {
+  int all = failing("FAILING_FLUSHES") || failing("FAILING_LANE");
+  if (is_file(descriptor, ".segment") && (all || (failing("FAILING_FLUSH") && !is_over))) {
     is_over = 1;
     return broken();
   }
@@ -53,6 +55,7 @@ int fdatasync(int descriptor) {
 
 int fsync(int descriptor) {
   wait_for_disk();
+  if (failing("FAILING_LANE") && is_file(descriptor, "/journal/1")) return broken();
   return failing("FAILING_SYNC") ? broken() : (int)syscall(SYS_fsync, descriptor);
 }
 

@@ -10,6 +10,7 @@ export type DiskFault =
   | 'FAILING_DATA'
   | 'FAILING_FLUSH'
   | 'FAILING_FLUSHES'
+  | 'FAILING_LANE'
   | 'FAILING_FRAME'
   | 'SHORT_FRAME'
   | 'FULL_FRAME'

@@ -5,7 +5,7 @@ import { checkCarried } from '../aggregate/check-carried.ts';
 import { type AccountStore, openAccountTables } from '../lmdb/accounts.ts';
 import { checkPages } from '../lmdb/check-pages.ts';
 import { dataFilesIn } from '../lmdb/data-file.ts';
-import { accountsLayout, openIfCurrent, usageLayout } from '../lmdb/layout.ts';
+import { accountsLayout, openIfCurrent, spoolLayout, usageLayout } from '../lmdb/layout.ts';
 import { fromSnapshot, type Reading } from '../lmdb/snapshot.ts';
 import { openUsageTables } from '../lmdb/usage.ts';
 import { checkAccounts } from './check-accounts.ts';
@@ -30,7 +30,9 @@ export async function checkDirectory(
     isSound &&= finding.isSound;
     found(finding);
   };
-  for (const file of dataFilesIn(data)) tell(await checkFile(file, pace));
+  const spool = join(data, 'spool/data.mdb');
+  const files = isPresent(spool) ? [...dataFilesIn(data), spool] : dataFilesIn(data);
+  for (const file of files) tell(await checkFile(file, pace));
   // What is in a damaged file cannot be read.
   if (isSound) await checkTables(data, pace, tell);
   return isSound;
@@ -66,6 +68,7 @@ async function checkTables(data: string, pace: Pace, tell: (finding: Finding) =>
     const fault = await finish(checkAccounts(accounts), pace);
     tell({ file, isSound: fault === undefined, words: fault ?? 'every record is in order' });
     if (fault === undefined) await checkUsage(data, environmentsOf(accounts), pace, tell);
+    await checkSpool(data, pace, tell);
   } finally {
     await lmdb.close();
   }
@@ -105,7 +108,18 @@ async function checkUsage(
     for (const fault of faults) if (fault !== undefined) tell({ file, isSound: false, words: fault });
     if (faults.every((fault) => fault === undefined))
       tell({ file, isSound: true, words: 'every record is in order, and counts add up' });
-    await checkJournals(data, lmdb, pace, tell);
+    await checkJournals(data, lmdb, usageLayout, pace, tell);
+  } finally {
+    await lmdb.close();
+  }
+}
+
+/** Of a spool, the pages and the journal are checked, not the records. */
+async function checkSpool(data: string, pace: Pace, tell: (finding: Finding) => void): Promise<void> {
+  const lmdb = isPresent(join(data, 'spool/data.mdb')) ? openIfCurrent(data, spoolLayout) : undefined;
+  if (lmdb === undefined) return;
+  try {
+    await checkJournals(data, lmdb, spoolLayout, pace, tell);
   } finally {
     await lmdb.close();
   }

@@ -1,48 +1,63 @@
 import { join } from 'node:path';
-import { isFoldedWhole, journalPlace, openJournal, peopleOf } from '../commit/fold.ts';
+import { isFoldedWhole, type JournalPlace, journalPlace, openJournal, peopleOf } from '../commit/fold.ts';
 import { JournalDamaged } from '../journal/errors.ts';
+import { checkSegments, isJournalEmpty } from '../journal/lanes.ts';
 import { JournalReader } from '../journal/reader.ts';
-import { isJournalEmpty } from '../journal/segment.ts';
-import { isJournalled, journalLanes, journalsOf, readFolded, readJournalId } from '../lmdb/journal-mark.ts';
-import { usageLayout } from '../lmdb/layout.ts';
+import {
+  isJournalled,
+  journalLanes,
+  journalsOf,
+  readFolded,
+  readJournalId,
+  spoolLane,
+  spoolLanes,
+} from '../lmdb/journal-mark.ts';
+import type { Layout } from '../lmdb/layout.ts';
 import type { LmdbEnvironment } from '../lmdb/lmdb.ts';
 import type { Finding } from './finding.ts';
 import type { Pace } from './pace.ts';
 
 /**
- * Reads every frame of a data directory's journals that its usage store lacks, as the next start will.
- * @param lmdb the usage store
+ * Reads every frame of the journals of a usage store or a spool that the store lacks, as the next start will.
+ * @param lmdb the store
  */
 export async function checkJournals(
   data: string,
   lmdb: LmdbEnvironment,
+  layout: Layout,
   pace: Pace,
   tell: (finding: Finding) => void,
 ): Promise<void> {
   const id = readJournalId(lmdb);
-  const lanes = journalLanes(data);
-  if (isJournalled(lmdb, usageLayout) && lanes.length === 0) {
+  const isSpool = layout.store === 'spool';
+  const lanes = isSpool ? spoolLanes(data) : journalLanes(data);
+  const isUsed = isJournalled(lmdb, layout);
+  if (isUsed && lanes.length === 0) {
+    const file = isSpool ? join(journalsOf(data), spoolLane) : journalsOf(data);
     const words = 'missing: the packets of the last seconds before the server ended are lost with it';
-    tell({ file: journalsOf(data), isSound: false, words });
+    tell({ file, isSound: false, words });
   }
   for (const lane of lanes) {
-    const file = join(journalsOf(data), lane);
-    if (!isJournalEmpty(file)) tell({ file, ...(await check(data, lane, lmdb, id, pace)) });
+    const place = journalPlace(data, lane, id ?? Buffer.alloc(16));
+    const folded = readFolded(lmdb, isSpool || isFoldedWhole(lmdb, lane) ? lane : peopleOf(lane));
+    const found = await check(place, isUsed, folded, pace);
+    if (found !== undefined) tell({ file: place.directory, ...found });
   }
 }
 
+/** @returns `undefined` for a journal that was folded */
 async function check(
-  data: string,
-  lane: string,
-  lmdb: LmdbEnvironment,
-  id: Uint8Array = Buffer.alloc(16),
+  place: JournalPlace,
+  isUsed: boolean,
+  folded: number,
   pace: Pace,
-): Promise<Omit<Finding, 'file'>> {
-  const folded = readFolded(lmdb, isFoldedWhole(lmdb, lane) ? lane : peopleOf(lane));
+): Promise<Omit<Finding, 'file'> | undefined> {
   let frames = 0;
   let bytes = 0;
   try {
-    const reader = new JournalReader(openJournal(journalPlace(data, lane, id)), folded);
+    if (isUsed) checkSegments(place.directory);
+    if (isJournalEmpty(place.directory)) return undefined;
+    const reader = new JournalReader(openJournal(place), folded);
     try {
       for (const { body } of reader.frames()) {
         frames += 1;

@@ -1,7 +1,7 @@
 import { readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { isPresent } from '../../runtime/presence.ts';
-import { areJournalsEmpty } from '../journal/lanes.ts';
+import { areJournalsEmpty, checkSegments } from '../journal/lanes.ts';
 import { isJournalled, journalLanes, journalsOf, markJournal, readJournalId } from '../lmdb/journal-mark.ts';
 import { openIfCurrent, usageLayout } from '../lmdb/layout.ts';
 import type { LmdbEnvironment } from '../lmdb/lmdb.ts';
@@ -21,6 +21,7 @@ export async function foldJournals(data: string, maxIdentities: number): Promise
   try {
     if (!isJournalled(lmdb, usageLayout)) return;
     if (journalLanes(data).length === 0) throw missing(data);
+    for (const lane of journalLanes(data)) checkSegments(join(journalsOf(data), lane));
     if (!areJournalsEmpty(data)) foldAll(data, lmdb, maxIdentities);
     markJournal(lmdb, usageLayout, false);
   } finally {

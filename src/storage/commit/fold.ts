@@ -1,9 +1,10 @@
-import { rmSync } from 'node:fs';
+import { renameSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { JournalDamaged } from '../journal/errors.ts';
 import { journalDirectory } from '../journal/files.ts';
+import { isJournalEmpty } from '../journal/lanes.ts';
 import { JournalReader } from '../journal/reader.ts';
-import { isJournalEmpty, type Journal, segmentName } from '../journal/segment.ts';
+import { type Journal, segmentName } from '../journal/segment.ts';
 import { prepareSpare, recycle } from '../journal/spares.ts';
 import { journalsOf, putFolded, readFolded } from '../lmdb/journal-mark.ts';
 import type { LmdbEnvironment } from '../lmdb/lmdb.ts';
@@ -261,7 +262,11 @@ export class Fold {
   /** Removes a journal that is folded and has no writer. */
   remove(): void {
     this.close();
-    rmSync(this.#journal.files.directory, { recursive: true, force: true });
+    const { directory } = this.#journal.files;
+    const folded = `${directory}.folded`; // A journal without some of its files would be taken for a damaged one.
+    rmSync(folded, { recursive: true, force: true });
+    renameSync(directory, folded);
+    rmSync(folded, { recursive: true, force: true });
   }
 
   close(): void {

@@ -28,7 +28,7 @@ function appendTo(writer: JournalWriter): number {
     return writer.append([frames.frame]);
   } catch (error) {
     if (!(error instanceof JournalFull)) throw error;
-    for (const _ of prepareSpare(openJournal(place), undefined, 'urgent.tmp'));
+    for (const _ of prepareSpare(openJournal(place), 'urgent.tmp'));
     return writer.append([frames.frame]);
   }
 }

@@ -1,7 +1,7 @@
 import type { Log } from '../../runtime/log.ts';
 import { WorkerThread } from '../../runtime/worker-thread.ts';
 import { journalDirectory } from '../journal/files.ts';
-import { isJournalEmpty } from '../journal/segment.ts';
+import { checkSegments, isJournalEmpty, recordEmpty } from '../journal/lanes.ts';
 import {
   isJournalled,
   journalLanes,
@@ -76,6 +76,7 @@ export interface OpenJournals {
 /**
  * Begins the use of the journals of a store: see `endJournals`.
  * @param lanes those that are to be used, and those that are there
+ * @throws {JournalDamaged} if the segments of one are missing
  */
 export function openJournals(
   lmdb: LmdbEnvironment,
@@ -90,9 +91,14 @@ export function openJournals(
     log.warn('the journal is missing: packets of the last seconds before the server ended are not counted', {
       directory: journalsOf(data),
     });
+  if (isUsed) for (const lane of found) checkSegments(placeOf(lane).directory);
   // They are there before the mark: without them, a start takes the journal for lost.
-  for (const directory of [journalsOf(data), ...own.map((lane) => placeOf(lane).directory)])
-    journalDirectory(directory);
+  journalDirectory(journalsOf(data));
+  for (const lane of new Set([...own, ...found])) {
+    const { directory } = placeOf(lane);
+    const files = journalDirectory(directory);
+    if (isJournalEmpty(directory)) recordEmpty(files);
+  }
   if (!isUsed) markJournal(lmdb, layout, true);
   return { placeOf, isEmpty: found.every((lane) => isJournalEmpty(placeOf(lane).directory)) };
 }

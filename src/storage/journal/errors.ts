@@ -23,12 +23,12 @@ export class FrameTooLarge extends Error {
 export class JournalFailed extends Error {
   override readonly name = 'JournalFailed';
   readonly code = journalFailed;
-  /** `refused`: no replay will see the frame. `unknown`: a replay may see it. */
+  /** `refused`: no replay returns the frame. `unknown`: the next start may find it, and counts it then. */
   readonly outcome: 'refused' | 'unknown';
 
   constructor(file: string, offset: number, outcome: 'refused' | 'unknown', cause: unknown) {
     const { message } = cause as Error;
-    const what = outcome === 'refused' ? 'The frame was refused' : 'Whether it holds the frame is unknown';
+    const what = outcome === 'refused' ? 'The frame was refused' : 'The next start may count the frame';
     super(`Cannot write journal segment ${file} at offset ${offset}: ${message}. ${what}`, { cause });
     this.outcome = outcome;
   }
@@ -37,13 +37,12 @@ export class JournalFailed extends Error {
 /** A segment is not what was written, or frames are missing. */
 export class JournalDamaged extends Error {
   override readonly name = 'JournalDamaged';
-  readonly file: string;
-  readonly offset: number;
 
-  /** @param remedy a sentence without its full stop */
-  constructor(file: string, offset: number, reason: string, remedy: string) {
-    super(`Cannot read journal segment ${file} at offset ${offset}: ${reason}. ${remedy}`);
-    this.file = file;
-    this.offset = offset;
+  /**
+   * @param what a journal, or a place in one
+   * @param remedy a sentence without its full stop
+   */
+  constructor(what: string, reason: string, remedy: string) {
+    super(`Cannot read ${what}: ${reason}. ${remedy}`);
   }
 }

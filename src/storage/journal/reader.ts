@@ -1,9 +1,7 @@
-import { writeAndSync } from './files.ts';
 import {
   checksumStart,
   claimedLength,
   decodeFrame,
-  encodeFrame,
   type Frame,
   frameHeader,
   frameSize,
@@ -15,6 +13,7 @@ import {
   type Journal,
   type JournalPosition,
   readSegments,
+  refusedFrames,
   type Segment,
 } from './segment.ts';
 import { chunk, Window } from './window.ts';
@@ -28,7 +27,7 @@ const mostLikely = 100;
 interface Reading {
   readonly segment: Segment;
   readonly window: Window;
-  /** Its last frame, if the writer has left it. What may follow in the file was never acknowledged. */
+  /** Its last frame, if the writer has left it or failed. What may follow in the file was never acknowledged. */
   last: number;
   /** Where the next frame begins. */
   offset: number;
@@ -40,8 +39,6 @@ export class JournalReader {
   readonly #after: number;
   #reading: Reading | undefined;
   #sequence: number;
-  /** The last frame that was returned. */
-  #latest: { readonly segment: Segment; readonly offset: number; readonly frame: Frame } | undefined;
 
   /**
    * @param after the last frame that the store holds: the first one returned is the next
@@ -68,6 +65,7 @@ export class JournalReader {
    */
   *frames(upTo = end): Generator<Frame, void> {
     this.#reading?.window.forget();
+    if (upTo === end) this.#endBeforeRefusal();
     while (this.#sequence < upTo) {
       const frame = this.#next();
       if (frame === undefined) {
@@ -76,22 +74,6 @@ export class JournalReader {
         yield frame;
       }
     }
-  }
-
-  /**
-   * Writes the last frame again, and syncs it. A frame that was read after a crash may be in the page cache only. New frames
-   * must not be acknowledged before it is on disk, because a later replay would miss it. Frames that follow are in later segments.
-   * @returns the sequence number of the last frame
-   */
-  confirm(): number {
-    if (this.#reading !== undefined) this.#reading.last = this.#sequence;
-    if (this.#latest !== undefined) {
-      const { segment, offset, frame } = this.#latest;
-      const bytes = Buffer.alloc(frameSize(frame.body.length));
-      encodeFrame(bytes, frame.sequence, [frame.body], checksumStart(segment, offset));
-      writeAndSync(this.#journal.files, segment.name, bytes, offset);
-    }
-    return Math.max(this.#sequence, this.#after);
   }
 
   close(): void {
@@ -117,17 +99,23 @@ export class JournalReader {
       offset: headerBlock,
     };
     this.#sequence = segment.first - 1;
+    this.#endBeforeRefusal();
+  }
+
+  /** Ends the segment before a frame that was refused. An acknowledged one never was. */
+  #endBeforeRefusal(): void {
+    if (this.#reading === undefined) return;
+    const refused = refusedFrames(this.#journal.files.list()).get(this.#reading.segment.generation) ?? end;
+    this.#reading.last = Math.min(this.#reading.last, refused - 1);
   }
 
   /** The next frame of the segment; `undefined` if no valid one follows. */
   #next(): Frame | undefined {
     if (this.#reading === undefined || this.#sequence >= this.#reading.last) return undefined;
-    const { segment, offset } = this.#reading;
-    const frame = this.#frameAt(offset);
+    const frame = this.#frameAt(this.#reading.offset);
     if (frame === undefined) return undefined;
     if (frame.sequence !== this.#sequence + 1)
       throw this.#damage(`frame ${frame.sequence} is in the place of frame ${this.#sequence + 1}`);
-    this.#latest = { segment, offset, frame };
     this.#reading.offset += frameSize(frame.body.length);
     this.#sequence++;
     return frame;
@@ -159,6 +147,7 @@ export class JournalReader {
       return true;
     }
     if (upTo !== end) throw this.#damage(`frame ${expected}, which was acknowledged, is damaged`);
+    if (this.#sequence >= this.#reading.last) return false;
     const later = this.#laterFrame(this.#reading.offset);
     if (later !== undefined) throw this.#damage(`frame ${expected} is damaged, and frame ${later} follows`);
     return false;

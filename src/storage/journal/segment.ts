@@ -1,4 +1,3 @@
-import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { JournalDamaged } from './errors.ts';
@@ -61,15 +60,22 @@ export function spareNames(names: readonly string[]): string[] {
   return names.filter((name) => /^spare-\d{10}$/.test(name)).sort();
 }
 
-/** Whether a directory holds no segment: its journal was folded, or never begun. */
-export function isJournalEmpty(directory: string): boolean {
-  return !existsSync(directory) || segmentNames(readdirSync(directory)).length === 0;
+/**
+ * The name of an empty file that says that a segment has no frames from a sequence number on. It makes a refused frame invalid
+ * where the disk does not overwrite its header.
+ */
+export const refusalName = (generation: number, sequence: number) => `refused-${pad(generation)}-${sequence}`;
+
+/** The first frame that was refused, by the generation of its segment. No other one follows it there. */
+export function refusedFrames(names: readonly string[]): ReadonlyMap<number, number> {
+  const numbers = names.map((name) => /^refused-(\d{10})-(\d+)$/.exec(name)?.slice(1).map(Number));
+  return new Map(numbers.filter((pair) => pair !== undefined) as [number, number][]);
 }
 
 /** A generation that no frame in these files has. */
 export function nextGeneration(names: readonly string[]): number {
-  const used = [...segmentNames(names), ...spareNames(names)];
-  return 1 + Math.max(0, ...used.map((name) => Number(name.replace(/\D/g, ''))));
+  const used = [...segmentNames(names), ...spareNames(names)].map((name) => Number(name.replace(/\D/g, '')));
+  return 1 + Math.max(0, ...used, ...refusedFrames(names).keys());
 }
 
 /** Describes a segment that is about to begin. */
@@ -150,15 +156,19 @@ export function readAt(
 export function damage({ files }: Journal, name: string, offset: number, reason: string): JournalDamaged {
   const remedy =
     'Restore a backup. To start without the packets that were not yet folded into the store, move the journal away';
-  return new JournalDamaged(join(files.directory, name), offset, reason, remedy);
+  return new JournalDamaged(placeIn(files, name, offset), reason, remedy);
 }
 
 function foreign({ files }: Journal, name: string): JournalDamaged {
   const reason = 'it belongs to another data directory';
-  return new JournalDamaged(join(files.directory, name), 0, reason, 'Move it back there');
+  return new JournalDamaged(placeIn(files, name), reason, 'Move it back there');
 }
 
 function later({ files }: Journal, name: string, version: number): JournalDamaged {
   const reason = `it has layout ${version}, and this version of flagmeter reads layout ${layout}`;
-  return new JournalDamaged(join(files.directory, name), 0, reason, 'Start the version that wrote it');
+  return new JournalDamaged(placeIn(files, name), reason, 'Start the version that wrote it');
+}
+
+function placeIn({ directory }: JournalFiles, name: string, offset = 0): string {
+  return `journal segment ${join(directory, name)} at offset ${offset}`;
 }

@@ -1,31 +1,26 @@
 import type { JournalFiles } from './files.ts';
-import { type Journal, readSegments, segmentNames, spareName, spareNames } from './segment.ts';
+import { recordEmpty } from './lanes.ts';
+import { type Journal, readSegments, refusalName, refusedFrames, spareName, spareNames } from './segment.ts';
 
 const step = 1 << 20;
 
 /**
  * Keeps one spare segment ready: fills it with zeros, a MiB at a time, and yields in between. Two threads may do so at once, with
  * different files.
- * @param limit bytes that the segments and the spare may occupy; beyond it, no spare is prepared
  * @param unfinished name of the file that is being filled; the next call removes what a crash has left of it
- * @returns whether a spare is ready
  * @throws {Error} of the file system, such as ENOSPC. Nothing is left behind, and the next call starts over
  */
 export function* prepareSpare(
-  journal: Journal,
-  limit = Number.POSITIVE_INFINITY,
+  { files, segmentSize }: Journal,
   unfinished = 'prepare.tmp',
-): Generator<void, boolean> {
-  const { files, segmentSize } = journal;
+): Generator<void, void> {
   const names = files.list();
   if (names.includes(unfinished)) files.remove(unfinished);
   const spares = spareNames(names);
-  if (spares.some((name) => files.size(name) === segmentSize)) return true;
+  if (spares.some((name) => files.size(name) === segmentSize)) return;
   for (const name of spares) files.remove(name); // Of another size: the setting was changed.
-  if ((segmentNames(names).length + 1) * segmentSize > limit) return false;
   yield* fillWithZeros(files, unfinished, segmentSize);
   files.rename(unfinished, spareName(0));
-  return true;
 }
 
 /** Makes a file of zeros that is on disk. Removes it if that fails or is abandoned. */
@@ -58,6 +53,8 @@ export function* fillWithZeros(files: JournalFiles, name: string, size: number):
 export function recycle(journal: Journal, upTo: number, last = Number.POSITIVE_INFINITY): void {
   const { files, segmentSize } = journal;
   const segments = readSegments(journal);
+  if (segments.length > 0 && last <= upTo) recordEmpty(files);
+  removeRefusals(files, segments.at(-1)?.generation ?? 0);
   let spares = spareNames(files.list()).length;
   for (const [index, { name, generation, size }] of segments.entries()) {
     const end = (segments[index + 1]?.first ?? last + 1) - 1;
@@ -69,4 +66,10 @@ export function recycle(journal: Journal, upTo: number, last = Number.POSITIVE_I
       files.remove(name);
     }
   }
+}
+
+/** Removes refusals of segments that are durably gone, since a later one was begun. */
+function removeRefusals(files: JournalFiles, newest: number): void {
+  for (const [generation, sequence] of refusedFrames(files.list()))
+    if (generation < newest) files.remove(refusalName(generation, sequence));
 }

@@ -3,6 +3,7 @@ import { isOutOfSpace } from '../lmdb/out-of-space.ts';
 import { FrameTooLarge, JournalFailed, JournalFull } from './errors.ts';
 import { type JournalFile, writeAndSync } from './files.ts';
 import { checksumStart, encodeFrame, frameHeader, frameSize } from './frame.ts';
+import { recordBegun } from './lanes.ts';
 import {
   describeSegment,
   encodeHeader,
@@ -10,6 +11,7 @@ import {
   type Journal,
   type JournalPosition,
   nextGeneration,
+  refusalName,
   type Segment,
   spareNames,
 } from './segment.ts';
@@ -30,7 +32,7 @@ export class JournalWriter {
 
   /**
    * Begins a new segment, in a spare or else in a short file of its own. Nothing is appended to a segment of an earlier process.
-   * @param last the sequence number of the last frame, see `JournalReader.confirm`
+   * @param last the sequence number of the last frame, which the store holds
    * @param shortSize bytes of the short file, a multiple of 4 KiB: a first start does not wait for a long one to be filled
    * @throws {Error} of the file system
    */
@@ -40,6 +42,7 @@ export class JournalWriter {
     this.#buffer = Buffer.alloc(Math.min(1 << 20, journal.segmentSize));
     const spare = spareFor(journal) ?? shortSpare(journal, shortSize);
     [this.#segment, this.#file] = beginSegment(journal, spare, last + 1);
+    recordBegun(journal.files);
   }
 
   /** The end of the journal. */
@@ -96,10 +99,10 @@ export class JournalWriter {
       this.#file.sync();
       this.#file.checkPlace();
     } catch (error) {
-      const isRefused = this.#invalidate();
+      const isInvalid = this.#invalidate();
       // A file system that copies on write may be full. No flush has failed, so the next frame may take the place.
-      if (written === undefined && isRefused && isOutOfSpace(error)) throw error;
-      throw this.#fail(isRefused ? 'refused' : 'unknown', error);
+      if (written === undefined && isInvalid && isOutOfSpace(error)) throw error;
+      throw this.#fail(isInvalid || this.#recordRefusal() ? 'refused' : 'unknown', error);
     }
   }
 
@@ -109,6 +112,18 @@ export class JournalWriter {
       const isWritten = this.#file.write(Buffer.alloc(frameHeader), this.#offset) === frameHeader;
       this.#file.sync();
       return isWritten;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Refuses the frame in the directory, of which other blocks are written. Returns whether that is on disk. */
+  #recordRefusal(): boolean {
+    const { files } = this.#journal;
+    try {
+      files.open(refusalName(this.#segment.generation, this.#sequence + 1), 'create').close();
+      files.syncDirectory();
+      return true;
     } catch {
       return false;
     }

@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { isPresent } from '../../runtime/presence.ts';
 import { currentLayout, type Layout, readLayout } from './layout.ts';
 import { type LmdbEnvironment, openRecords } from './lmdb.ts';
 import { transact } from './transact.ts';
@@ -42,6 +43,14 @@ export function journalLanes(data: string): string[] {
   } catch {
     return [];
   }
+}
+
+/** The name of the journal of a spool, in place of the number of a lane. */
+export const spoolLane = 'spool';
+
+/** The same for the spool of a data directory: one lane, if it is there. */
+export function spoolLanes(data: string): string[] {
+  return isPresent(join(journalsOf(data), spoolLane)) ? [spoolLane] : [];
 }
 
 /** The last frame of a journal that the store holds; 0 for none. */

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { BackupKey } from '../../../src/storage/backup/backup-key.ts';
+import { checkDirectory } from '../../../src/storage/backup/check-directory.ts';
 import { Pace } from '../../../src/storage/backup/pace.ts';
 import { writeBackup } from '../../../src/storage/backup/write-backup.ts';
 import { writeFileWhole } from '../../../src/storage/backup/write-file.ts';
@@ -48,6 +49,17 @@ export function filledDirectory(): string {
 /** Backs a directory up to a file. */
 export async function backUp(data: string, file: string, pace = steady, key?: BackupKey): Promise<void> {
   await writeFileWhole(file, (sink) => writeBackup(data, new Date(0), sink, pace, key));
+}
+
+/** What `flagmeter verify` reports of a directory. */
+export async function findingsIn(data: string) {
+  const findings: string[] = [];
+  const isSound = await checkDirectory(
+    data,
+    steady,
+    ({ file, words }) => void findings.push(`${file}: ${words}`),
+  );
+  return { isSound, findings };
 }
 
 /** Every record of both stores, as text. */

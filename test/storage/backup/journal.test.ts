@@ -1,7 +1,6 @@
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { checkDirectory } from '../../../src/storage/backup/check-directory.ts';
 import { answerFoldRequests, requestFold } from '../../../src/storage/backup/fold-requests.ts';
 import { restore } from '../../../src/storage/backup/restore.ts';
 import { foldJournals } from '../../../src/storage/commit/fold-journals.ts';
@@ -15,7 +14,7 @@ import { openUsageStore } from '../../../src/storage/lmdb/usage.ts';
 import { startTestCommitters } from '../../support/committers.ts';
 import { BatchFiller } from '../../support/random-batches.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
-import { backUp, everythingIn, filledDirectory, steady } from './data-directory.ts';
+import { backUp, everythingIn, filledDirectory, findingsIn, steady } from './data-directory.ts';
 
 const people = 100_000;
 
@@ -71,16 +70,6 @@ async function stateOf(data: string) {
   const state = { layout: readLayout(lmdb), hasJournal: readJournalId(lmdb) !== undefined };
   await lmdb.close();
   return state;
-}
-
-async function findingsIn(data: string) {
-  const findings: string[] = [];
-  const isSound = await checkDirectory(
-    data,
-    steady,
-    ({ file, words }) => void findings.push(`${file}: ${words}`),
-  );
-  return { isSound, findings };
 }
 
 const segmentIn = (data: string) => {
@@ -191,6 +180,38 @@ test('a journal that is missing is reported, and not folded', async () => {
   );
   await expect(foldJournals(data, people)).rejects.toThrow(`${journalsOf(data)} is missing. Put it back.`);
   expect((await stateOf(data)).layout).toBe(usageLayout.journalled);
+});
+
+const missing = (data: string) =>
+  `Cannot read journal ${journalsOf(data)}/1: its segments are missing. Put them back`;
+
+test('a journal whose segments were removed is reported, and neither folded nor begun', async () => {
+  const data = await killed();
+  for (const name of readdirSync(join(journalsOf(data), '1'))) rmSync(join(journalsOf(data), '1', name));
+  const { isSound, findings } = await findingsIn(data);
+  expect(isSound).toBe(false);
+  expect(findings.at(-1)).toContain(missing(data));
+  await expect(foldJournals(data, people)).rejects.toThrow(missing(data));
+  const store = openUsageStore(data);
+  await expect(startTestCommitters(store, data)).rejects.toThrow(missing(data));
+  await store.lmdb.close();
+  expect((await stateOf(data)).layout).toBe(usageLayout.journalled);
+});
+
+test.each([
+  ['has accepted nothing', false],
+  ['has folded what its predecessor accepted', true],
+])('the journal of a killed server that %s is in order, although it has no segment', async (_, isSecond) => {
+  const first = isSecond ? await killed() : filledDirectory();
+  const store = openUsageStore(first);
+  const [committer] = await startTestCommitters(store, first);
+  const copy = join(temporaryDirectory(), 'killed');
+  cpSync(first, copy, { recursive: true, filter: (file) => !file.endsWith('lock.mdb') });
+  await committer!.close();
+  await store.lmdb.close();
+  expect(areJournalsEmpty(copy)).toBe(true);
+  expect(await findingsIn(copy)).toMatchObject({ isSound: true });
+  await foldJournals(copy, people);
 });
 
 test('a server starts where the journal of one lane was moved away, and only its frames are lost', async () => {

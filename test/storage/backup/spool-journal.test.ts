@@ -1,0 +1,81 @@
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { Spool } from '../../../src/replication/spool.ts';
+import { startSpoolCommitter } from '../../../src/replication/spool-committer.ts';
+import { claimedLength, frameSize } from '../../../src/storage/journal/frame.ts';
+import { headerBlock, segmentNames } from '../../../src/storage/journal/segment.ts';
+import { journalsOf, spoolLane } from '../../../src/storage/lmdb/journal-mark.ts';
+import { committersStart } from '../../support/committers.ts';
+import { BatchFiller } from '../../support/random-batches.ts';
+import { temporaryDirectory } from '../../support/temporary.ts';
+import { filledDirectory, findingsIn } from './data-directory.ts';
+
+/** A directory as a node leaves it that is killed after it has accepted three batches, and folded the first. */
+async function killedNode(): Promise<string> {
+  const data = filledDirectory();
+  const spool = new Spool(data, () => 'directory');
+  const mark = { at: 0, applied: 0, version: 0 };
+  const limits = { stream: 'stream', mark, maxIdentities: 100, maxBytes: 2 ** 30 };
+  const after = (ms: number, callback: () => void) => void (ms < 1000 && setImmediate(callback));
+  const committer = await startSpoolCommitter(spool.store, { ...committersStart(data), after }, limits);
+  const place = { environment: 3, ordinal: 30, bucket: 6_000_000, minute: 100_000 };
+  const entry = { ...place, value: 1, user: 7, counts: [1, 0, 0] as [number, number, number] };
+  const packet = { entries: [entry], once: false, person: undefined, unknown: false };
+  const filler = new BatchFiller();
+  const accept = () => committer.commit(filler.fill([packet], 1_800_000_000).seal());
+  await accept();
+  await committer.seal({ mark });
+  await accept();
+  await accept();
+  const copy = join(temporaryDirectory(), 'killed');
+  cpSync(data, copy, { recursive: true, filter: (file) => !file.endsWith('lock.mdb') });
+  await committer.close();
+  await spool.close();
+  return copy;
+}
+
+const journalOf = (data: string) => join(journalsOf(data), spoolLane);
+
+/** The path of the only segment. */
+const segmentOf = (data: string) => {
+  const [name] = segmentNames(readdirSync(journalOf(data)));
+  return join(journalOf(data), name!);
+};
+
+test('verify counts the frames that the spool lacks', async () => {
+  const data = await killedNode();
+  const { isSound, findings } = await findingsIn(data);
+  expect(isSound).toBe(true);
+  expect(findings.at(-1)).toMatch(/journal\/spool: in order, 2 frames \([\d.]+ KiB\) not yet in the store: /);
+});
+
+test('verify reports damage to the journal of a spool', async () => {
+  const data = await killedNode();
+  const segment = segmentOf(data);
+  const sound = readFileSync(segment);
+  const second = headerBlock + frameSize(claimedLength(sound.subarray(headerBlock)));
+  const harmed = Buffer.from(sound);
+  harmed[second + 20]! ^= 1;
+  writeFileSync(segment, harmed);
+  const damaged = await findingsIn(data);
+  expect(damaged.isSound).toBe(false);
+  expect(damaged.findings.at(-1)).toContain(
+    `Cannot read journal segment ${segment} at offset ${second}: frame 2 is damaged, and frame 3 follows`,
+  );
+  rmSync(segment);
+  expect((await findingsIn(data)).findings.at(-1)).toContain(
+    `Cannot read journal ${journalOf(data)}: its segments are missing`,
+  );
+  rmSync(journalsOf(data), { recursive: true });
+  expect((await findingsIn(data)).findings.at(-1)).toContain(`${journalOf(data)}: missing: `);
+});
+
+test('verify reports a damaged file of a spool', async () => {
+  const data = await killedNode();
+  const file = join(data, 'spool/data.mdb');
+  writeFileSync(file, readFileSync(file).subarray(0, 8192));
+  const { isSound, findings } = await findingsIn(data);
+  expect(isSound).toBe(false);
+  expect(findings.at(-1)).toContain(`${file}: `);
+});

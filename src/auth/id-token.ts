@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox';
 import { compiled } from '../runtime/compiled.ts';
 import type { User } from '../storage/lmdb/records.ts';
 import { accessTokenLifetime, type TokenSettings } from './access-token.ts';
-import { readJws, signJws } from './jws.ts';
+import { signJwt, verifyJwt } from './jwt.ts';
 
 /** The claims that are read from an ID token that comes back as a hint. */
 const hint = Type.Object({
@@ -33,7 +33,7 @@ export interface SignedIn {
 export function issueIdToken(settings: TokenSettings, signedIn: SignedIn): Promise<string> {
   const { user, clientId, session, scopes, authTime, nonce } = signedIn;
   const iat = Math.floor(settings.clock.now() / 1000);
-  return signJws(settings.keys, 'JWT', {
+  return signJwt(settings.keys, 'JWT', {
     iss: settings.issuer,
     sub: user.id,
     aud: clientId,
@@ -56,6 +56,8 @@ export async function readIdTokenHint(
   { keys, issuer }: TokenSettings,
   token: string,
 ): Promise<IdTokenHint | undefined> {
-  const claims = await readJws(keys, 'JWT', token);
-  return hintChecker().Check(claims) && claims.iss === issuer ? claims : undefined;
+  const atAnyTime = new Date(0);
+  const expected = { issuer, requiredClaims: hint.required, currentDate: atAnyTime };
+  const claims = await verifyJwt(keys, 'JWT', token, expected);
+  return hintChecker().Check(claims) ? claims : undefined;
 }

@@ -9,7 +9,7 @@ import { type AccessClaims, InvalidToken } from './access-token.ts';
 import { bearerToken } from './bearer.ts';
 import { type ClientRates, holderKeyOf } from './client-rates.ts';
 import { addToList } from './invalidation.ts';
-import { isWellFormedJwt } from './jwt-form.ts';
+import { readUnverified } from './jwt.ts';
 import { OAuthError, oauthErrorReply, oauthRefusal, uncached } from './oauth-error.ts';
 import { noteEnd } from './session-notes.ts';
 import { endSession, type SessionDeps } from './sessions.ts';
@@ -64,7 +64,7 @@ export const tokenInvalidation: Group<InvalidateTokenDeps> = {
 async function answer(deps: InvalidateTokenDeps, request: Request): Promise<Reply> {
   const token = bearerToken(request);
   if (token === undefined) return refusal(401, noToken, 'Bearer');
-  if (!isWellFormedJwt(token)) return refusal(400, notJwt);
+  if (readUnverified(token) === undefined) return refusal(400, notJwt);
   try {
     const claims = await deps.validate(token);
     deps.rates.take(holderKeyOf(claims), deps.clock.monotonic());

@@ -13,8 +13,6 @@ export interface Signer {
   readonly kid: string;
   readonly alg: SigningAlgorithm;
   readonly privateKey: KeyObject;
-  /** The header that its tokens begin with, by their type. */
-  readonly headers: Readonly<Record<TokenType, string>>;
 }
 
 /** A key that verifies tokens, with its own algorithm only. */
@@ -51,15 +49,13 @@ export function openSigningKeys(stored: readonly StoredKey[]): SigningKeys {
       alg: key.alg,
       publicKey: createPublicKey({ key: { ...publicJwk(key) }, format: 'jwk' }),
     };
-    const headers = protectedHeaders(key);
-    for (const typ of ['at+jwt', 'JWT'] as const) verifiers[typ].set(headers[typ], verifier);
+    for (const typ of ['at+jwt', 'JWT'] as const) verifiers[typ].set(protectedHeader(key, typ), verifier);
   }
   return {
     current: {
       kid,
       alg,
       privateKey: createPrivateKey({ key: { ...privateJwk }, format: 'jwk' }),
-      headers: protectedHeaders({ kid, alg }),
     },
     find: (typ, header) => verifiers[typ].get(header),
     published: stored.map((key) => ({ ...publicJwk(key), kid: key.kid, alg: key.alg, use: 'sig' })),
@@ -70,8 +66,7 @@ function publicJwk(key: StoredKey): Jwk {
   return publicMembers(signs(key) ? key.privateJwk : key.publicJwk);
 }
 
-/** The protected headers of a key's tokens (RFC 7515 §4.1), base64url. */
-function protectedHeaders({ kid, alg }: Pick<StoredKey, 'kid' | 'alg'>): Record<TokenType, string> {
-  const header = (typ: TokenType) => Buffer.from(JSON.stringify({ alg, typ, kid })).toString('base64url');
-  return { 'at+jwt': header('at+jwt'), JWT: header('JWT') };
+/** The protected header of a key's tokens (RFC 7515 §4.1), base64url, as `signJwt` writes it. */
+function protectedHeader({ kid, alg }: StoredKey, typ: TokenType): string {
+  return Buffer.from(JSON.stringify({ alg, typ, kid })).toString('base64url');
 }

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { InvalidToken, verifyAccessToken } from '../../src/auth/access-token.ts';
-import { signJws } from '../../src/auth/jws.ts';
+import { signJwt } from '../../src/auth/jwt.ts';
 import { openSigningKeys, type SigningKeys } from '../../src/auth/signing-keys.ts';
 import { otherClaims } from './attacks/claims.ts';
 import { otherHeaders } from './attacks/headers.ts';
@@ -38,8 +38,8 @@ describe.each<readonly [what: string, attacks: readonly Attack[]]>([
 });
 
 test.each(targets)('an ID token signed with the same key is no access token: $alg', async (target) => {
-  await expectRefused(target, await signJws(target.settings.keys, 'JWT', target.claims));
-  await verifyAccessToken(target.settings, await signJws(target.settings.keys, 'at+jwt', target.claims));
+  await expectRefused(target, await signJwt(target.settings.keys, 'JWT', target.claims));
+  await verifyAccessToken(target.settings, await signJwt(target.settings.keys, 'at+jwt', target.claims));
 });
 
 test('the key of one algorithm does not verify the tokens of another, though both are ours', async () => {

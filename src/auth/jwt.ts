@@ -1,0 +1,66 @@
+import {
+  decodeJwt,
+  decodeProtectedHeader,
+  errors,
+  type JWTPayload,
+  type JWTVerifyOptions,
+  jwtVerify,
+  type ProtectedHeaderParameters,
+  SignJWT,
+} from 'jose';
+import type { SigningKeys, TokenType } from './signing-keys.ts';
+
+/** Signs claims with the current key: a JWS in its compact form (RFC 7515 §3.1). */
+export function signJwt({ current }: SigningKeys, typ: TokenType, claims: JWTPayload): Promise<string> {
+  const { alg, kid, privateKey } = current;
+  return new SignJWT(claims).setProtectedHeader({ alg, typ, kid }).sign(privateKey);
+}
+
+/** What the claims of a token must be; jose checks none of it by default. */
+export type ExpectedClaims = Pick<JWTVerifyOptions, 'audience'> &
+  Required<Pick<JWTVerifyOptions, 'issuer' | 'requiredClaims' | 'currentDate'>>;
+
+/**
+ * The claims of a token that one of our keys signed, or `undefined`. A token must be exactly what `signJwt` writes. The whole
+ * header is compared before any cryptography, so a token cannot choose another algorithm or type, bring a key, or ask for
+ * anything. A token with a claim twice, or whose claims or signature are encoded in another way, is refused.
+ */
+export async function verifyJwt(
+  keys: SigningKeys,
+  typ: TokenType,
+  token: string,
+  expected: ExpectedClaims,
+): Promise<JWTPayload | undefined> {
+  const [header = '', payload, signature = ''] = token.split('.', 3);
+  const verifier = keys.find(typ, header);
+  if (verifier === undefined || base64url(Buffer.from(signature, 'base64url')) !== signature)
+    return undefined;
+  const options = { ...expected, typ, algorithms: [verifier.alg] };
+  try {
+    const { payload: claims } = await jwtVerify(token, verifier.publicKey, options);
+    return base64url(Buffer.from(JSON.stringify(claims))) === payload ? claims : undefined;
+  } catch (error) {
+    if (error instanceof errors.JOSEError) return undefined;
+    throw error;
+  }
+}
+
+function base64url(bytes: Buffer): string {
+  return bytes.toString('base64url');
+}
+
+/** The header and claims of a token, which may be forged; `undefined` unless the token is a well-formed, signed JWT. */
+export function readUnverified(
+  token: string,
+): { readonly header: ProtectedHeaderParameters; readonly claims: JWTPayload } | undefined {
+  if (!compactForm.test(token)) return undefined;
+  try {
+    const header = decodeProtectedHeader(token);
+    return typeof header.alg === 'string' ? { header, claims: decodeJwt(token) } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Three parts in base64url without padding (RFC 7515 §7.1), which jose reads more leniently. */
+const compactForm = /^[\w-]+\.[\w-]+\.[\w-]*$/;

@@ -11,7 +11,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { identifyFile } from '../lmdb/file-identity.ts';
+import { checkOpenFile } from '../lmdb/file-identity.ts';
 import { syncPath } from '../lmdb/sync.ts';
 
 /** The directory of a journal. Every operation is synchronous, and throws the file system's error. */
@@ -75,12 +75,11 @@ const flags = { read: 'r', write: 'r+', create: 'w+' };
 
 function openFile(path: string, mode: keyof typeof flags): JournalFile {
   const descriptor = openSync(path, flags[mode], 0o600);
-  const identity = identifyFile(path);
   return {
     read: (target, offset) => readFully(descriptor, target, offset),
     write: (bytes, offset) => writeSync(descriptor, bytes, 0, bytes.length, offset),
     sync: () => fdatasyncSync(descriptor),
-    checkPlace: () => identity.check(),
+    checkPlace: checkOpenFile(path, descriptor),
     close: () => closeSync(descriptor),
   };
 }

@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { readlinkSync, statSync } from 'node:fs';
 import { constants } from 'node:os';
 
 /** An open file is no longer at its path: what is written to it is lost when it is closed. */
@@ -31,4 +31,28 @@ export function identifyFile(file: string): FileIdentity {
     },
     bytes: () => statSync(file, { throwIfNoEntry: false })?.size ?? 0,
   };
+}
+
+/**
+ * Checks whether a file that was just opened is still at its path, as often as it is written. Where the kernel reports the path of a
+ * descriptor, no inode is read: once its times were read, Linux 6.13 and later change them with the next write, rather than every few
+ * milliseconds, and a flush may then write the inode, too.
+ * @returns throws `FileGone` when it is not
+ */
+export function checkOpenFile(file: string, descriptor: number): () => void {
+  const link = `/proc/self/fd/${descriptor}`;
+  const opened = linkTarget(link);
+  if (opened === undefined) return identifyFile(file).check;
+  return () => {
+    if (linkTarget(link) !== opened) throw new FileGone(file);
+  };
+}
+
+/** Where a symbolic link points; `undefined` if it is missing. */
+function linkTarget(link: string): string | undefined {
+  try {
+    return readlinkSync(link);
+  } catch {
+    return undefined;
+  }
 }

@@ -41,7 +41,7 @@ const engine = {
   test: {
     ...unit.test,
     name: 'engine',
-    include: ['test/{http,grpc,telemetry,console-host,commands}/**/*.test.ts'],
+    include: ['test/{http,grpc,ingest/telemetry,ingest/grpc,console/host,commands,serve}/**/*.test.ts'],
     exclude: ['test/commands/{completion,engine-*,scan-usage}.test.ts'],
   },
 };

@@ -38,14 +38,17 @@ function loadedBy(entry: string): ReadonlySet<string> {
 }
 
 describe('dependencies', () => {
-  it('live in a folder of the house', () => {
-    expect(src.map(({ path }) => path).filter((path) => !house.includes(folderOf(path)))).toEqual([]);
+  it('live in one of at most sixteen folders, or in one of at most six loose files', () => {
+    expect(src.map(({ path }) => path).filter((path) => folderOf(path) === undefined)).toEqual([]);
+    const rooms = new Set(src.map(({ path }) => path.split('/')[1]!));
+    const loose = [...rooms].filter((room) => room.includes('.'));
+    expect(loose.length).toBeLessThanOrEqual(6);
+    expect(rooms.size - loose.length).toBeLessThanOrEqual(16);
   });
 
   it('point down the house only', () => {
-    const upward = importsOfSrc(src).filter(
-      ({ path, target }) => house.indexOf(folderOf(target)) < house.indexOf(folderOf(path)),
-    );
+    const order = (path: string) => house.indexOf(folderOf(path)!);
+    const upward = importsOfSrc(src).filter(({ path, target }) => order(target) < order(path));
     expect(upward.map(({ path, line, specifier }) => `${path}:${line} ${specifier}`)).toEqual([]);
   });
 
@@ -70,7 +73,7 @@ describe('dependencies', () => {
   });
 
   it.each([
-    ['lmdb', /^src\/store\//],
+    ['lmdb', /^src\/storage\/lmdb\//],
     ['uWebSockets.js', /^src\/http\/engines\//],
     ['bun', /^src\/http\/engines\//],
   ])('on %s are in one folder', (name, folder) => {
@@ -105,6 +108,14 @@ describe('files', () => {
     const parts = all.flatMap(({ path }) => path.split('/').map((part) => ({ path, part })));
     const bad = parts.filter(({ part }) => banned.test(basename(part).replace(/(\.test)?\.tsx?$/, '')));
     expect(bad.map(({ path }) => path)).toEqual([]);
+  });
+
+  it('that introduce a folder name the one they are in', () => {
+    const wrong = src.flatMap(({ path, lines }) => {
+      const [, named] = /^ \* (src\/[\w/-]+): /.exec(lines[1] ?? '') ?? [];
+      return named === undefined || named === dirname(path) ? [] : [`${path}: ${named}`];
+    });
+    expect(wrong).toEqual([]);
   });
 
   it('hold nothing to be done later, and no words to silence a tool', () => {
@@ -154,7 +165,7 @@ describe('functions', () => {
 describe('time and chance', () => {
   it('are passed in: only the clock reads the time', () => {
     const reading = /\bDate\.now\(|\bnew Date\(\)|\bperformance\.now\(|\bprocess\.hrtime\b|\bMath\.random\(/;
-    expect(matches(src, reading, /^src\/(clock\.ts|console\/|snippet\/)/)).toEqual([]);
+    expect(matches(src, reading, /^src\/(runtime\/clock\.ts|console\/|ingest\/snippet\/)/)).toEqual([]);
   });
 
   it('do not make a unit test sleep or differ, unless it is about what comes slowly over a socket', () => {

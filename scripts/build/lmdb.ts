@@ -18,7 +18,7 @@ import { createRequire } from 'node:module';
 import { availableParallelism } from 'node:os';
 import { basename, dirname, join, relative } from 'node:path';
 
-const root = import.meta.dir;
+const root = join(import.meta.dir, '../..');
 const lmdb = join(root, 'node_modules/lmdb');
 const library = join(lmdb, 'dependencies/lmdb-data-v1/libraries/liblmdb');
 const lz4 = join(lmdb, 'dependencies/lz4/lib');

@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
-const root = import.meta.dir;
+const root = join(import.meta.dir, '../..');
 
 /**
  * @param name npm's package of it, such as `@oven/bun-linux-aarch64`

@@ -1,4 +1,4 @@
-/** Builds the sender for pages (`src/snippet`), which the metrics host serves. */
+/** Builds the sender for pages (`src/ingest/snippet`), which the metrics host serves. */
 import { gzipSync } from 'node:zlib';
 import type { SnippetFiles } from '../../src/ingest/telemetry/snippet.ts';
 import { notePackages } from './contents.ts';
@@ -11,7 +11,7 @@ const maxGzipBytes = 1536;
  * @throws {Error} when it does not compile, or has become too large
  */
 export async function buildSnippet(root: string, inside: Set<string>): Promise<SnippetFiles> {
-  const folder = `${root}/src/snippet`;
+  const folder = `${root}/src/ingest/snippet`;
   const output = await Bun.build({
     metafile: true,
     entrypoints: [`${folder}/snippet.ts`],

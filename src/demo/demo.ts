@@ -1,5 +1,5 @@
 /*
- * src/commands/demo: a server on a throw-away store. story.ts tells what a made-up shop does (flags.ts, rhythm.ts, people.ts,
+ * src/demo: a server on a throw-away store. story.ts tells what a made-up shop does (flags.ts, rhythm.ts, people.ts,
  * senders.ts), history.ts writes the last 90 days of it, and traffic.ts goes on with it, live.
  */
 import { randomBytes } from 'node:crypto';

@@ -40,8 +40,8 @@ export async function startSpoolCommitter(
   const start: SpoolStart = { data, journal, others: [], ...limits };
   const committer = new JournaledCommitter({
     ...deps,
-    journal: new JournalThread(workerFile('commit/journal-worker'), journal),
-    folding: new WorkerThread(workerFile('cluster/spool-worker'), start),
+    journal: new JournalThread(workerFile('storage/commit/journal-worker'), journal),
+    folding: new WorkerThread(workerFile('replication/spool-worker'), start),
   });
   await committer.begin(isEmpty ? readFolded(lmdb, lane) : undefined);
   return {

@@ -1,5 +1,5 @@
 /*
- * src/cluster: usage of several machines. Each node counts into its spool (this file): the open delta, which sections write as
+ * src/replication: usage of several machines. Each node counts into its spool (this file): the open delta, which sections write as
  * they write a usage store (spool-aggregator.ts), and deltas that were sealed from it (seal.ts). Sealed deltas go to the engine,
  * and come back to every node in one order.
  */

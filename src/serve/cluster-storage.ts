@@ -189,7 +189,7 @@ class ClusterStorage implements Storage {
     );
     await committer.seal({ mark, onlyNote: true });
     const usage = new ClusterUsage({
-      workerFile: workerFile('cluster/replica-worker'),
+      workerFile: workerFile('replication/replica-worker'),
       start: {
         data: config.data,
         address: this.#link.address,

@@ -124,10 +124,10 @@ export async function openCore(parts: ServiceDeps): Promise<Core> {
   const deliverer = openDeliverer(parts, accounts);
   usageEngine.onForgotten(() => instances.readAgain());
   const environments = environmentsOf(parts, usageEngine);
-  const reports = startReportPool(parts.workerFile('manage/report-worker'), config.data, (error) =>
+  const reports = startReportPool(parts.workerFile('management/report-worker'), config.data, (error) =>
     health.failed(error),
   );
-  const decoder = startDecodePool(parts.workerFile('reports/decode-worker'), log);
+  const decoder = startDecodePool(parts.workerFile('ingest/reports/decode-worker'), log);
   const mainDelays = new Histogram();
   return {
     ...parts,

@@ -29,7 +29,7 @@ export interface StorageDeps {
   readonly config: Config;
   /** Open and prepared; the service closes it. */
   readonly accounts: AccountStore;
-  /** Where a compiled worker is: `commit/worker`, `manage/report-worker`, `accounts/password-worker`. */
+  /** Where a compiled worker is: `storage/commit/worker`, `management/report-worker`, `accounts/password-worker`. */
   readonly workerFile: (name: string) => string;
   readonly clock: Clock;
   readonly randomBytes: (length: number) => Buffer;

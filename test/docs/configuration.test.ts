@@ -6,7 +6,7 @@ import { groups, type Setting, settings } from '../../src/contract/config-schema
 /** What the document says before the tables. */
 const introduction = `# Configuration
 
-Written from \`src/settings\`: after a change there, run \`npx vitest run test/docs -u\`.
+Written from \`src/contract/settings\`: after a change there, run \`npx vitest run test/docs -u\`.
 
 Every setting of \`flagmeter serve\` takes its value from the first of these sources that has one:
 

@@ -35,37 +35,52 @@ export function imports(sources: readonly Source[]): Import[] {
     ),
   );
 }
-/** The folders of the house from the top down: a folder imports from itself and from what is below it. */
+/**
+ * The folders of `src` from the top down, and the folders within them that have an order: a file imports from its own folder and
+ * from folders below it.
+ */
 export const house = [
-  ...['src/main.ts', 'src/commands', 'src/console', 'src/snippet', 'src/console-host'],
-  ...['src/grpc', 'src/telemetry', 'src/reports', 'src/identities', 'src/manage', 'src/auth', 'src/ingest'],
-  ...[
-    'src/backup',
-    'src/upkeep',
-    'src/ledger',
-    'src/cluster',
-    'src/commit',
-    'src/aggregate',
-    'src/statistics',
-    'src/webhooks',
-    'src/accounts',
-    'src/engine',
-  ],
-  ...[
-    'src/admission',
-    'src/postgres',
-    'src/journal',
-    'src/store',
-    'src/http',
-    'src/cli',
-    'src',
-    'src/settings',
-  ],
-];
+  'src/main.ts',
+  'src/commands',
+  'src/demo',
+  'src/serve',
+  'src/console',
+  'src/console/host',
+  'src/cli',
+  'src/management',
+  'src/management/statistics',
+  'src/auth',
+  'src/webhooks',
+  'src/ingest/grpc',
+  'src/ingest/telemetry',
+  'src/ingest/snippet',
+  'src/ingest/reports',
+  'src/ingest/identities',
+  'src/ingest',
+  'src/ingest/ledger',
+  'src/ingest/admission',
+  'src/replication',
+  'src/replication/accounts',
+  'src/replication/postgres',
+  'src/accounts',
+  'src/accounts/store',
+  'src/storage/backup',
+  'src/storage/upkeep',
+  'src/storage/commit',
+  'src/storage/aggregate',
+  'src/storage/journal',
+  'src/storage/lmdb',
+  'src/grpc',
+  'src/http',
+  'src/runtime',
+  'src/contract',
+] as const;
 
-/** The folder of the house that a file is in. */
-export function folderOf(path: string): string {
-  return path === 'src/main.ts' ? path : path.split('/').slice(0, -1).slice(0, 2).join('/');
+const longestFirst = [...house].sort((a, b) => b.length - a.length);
+
+/** The folder of the house that a file is in, `undefined` if it is in none. */
+export function folderOf(path: string): (typeof house)[number] | undefined {
+  return longestFirst.find((folder) => path === folder || path.startsWith(`${folder}/`));
 }
 
 /** The imports of files of `src` by files, each with the file that it leads to. */

@@ -1,5 +1,5 @@
 /*
- * src/console-host: serves the console, a page that runs in the browser (src/console). pages.ts answers its addresses with one
+ * src/console/host: serves the console, a page that runs in the browser (src/console). pages.ts answers its addresses with one
  * HTML document, files.ts sends its script and style sheet. sign-in.ts and callback.ts sign a browser in, with the steps of an
  * OAuth client that keeps its tokens on the server (RFC 10017 §6.1), and session-endpoints.ts tells who is signed in.
  */

@@ -1,3 +1,7 @@
+/*
+ * src/ingest/admission: who has to wait or is refused. rate-limits.ts and keyed-limits.ts bound rates, unknown-senders.ts those of
+ * senders without a key, and large-bodies.ts bounds memory and concurrency.
+ */
 import { TokenBucket } from './token-bucket.ts';
 
 /** The limits of an application; `null` takes those of the service. */

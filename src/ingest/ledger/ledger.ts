@@ -1,5 +1,5 @@
 /*
- * src/ledger: what happened to each packet and report, so that a team can find out why its data is missing. Ledger counts
+ * src/ingest/ledger: what happened to each packet and report, so that a team can find out why its data is missing. Ledger counts
  * rows, hour-rows.ts bounds them, notes.ts lists what is noted, strangers.ts keeps the last refusals of no application,
  * text.ts makes texts from requests safe to keep.
  */

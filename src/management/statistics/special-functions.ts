@@ -1,5 +1,5 @@
 /*
- * src/statistics: what chance alone can do. difference.ts compares two rates day by day, holm.ts corrects for several
+ * src/management/statistics: what chance alone can do. difference.ts compares two rates day by day, holm.ts corrects for several
  * comparisons, sample-ratio.ts checks a split; student-t.ts and chi-square.ts are the distributions behind them. The methods and
  * their references are in docs/semantics.md.
  */

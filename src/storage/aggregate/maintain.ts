@@ -1,5 +1,5 @@
 /*
- * src/aggregate: what a commit worker does with the usage store beside the batches. Cells are merged (merge.ts) and cached
+ * src/storage/aggregate: what a commit worker does with the usage store beside the batches. Cells are merged (merge.ts) and cached
  * (hot-tables.ts), unique users are counted (hyperloglog.ts, unique-users.ts), and upkeep rolls up and deletes (this file).
  */
 import { sweepExposures } from '../lmdb/exposures.ts';

@@ -1,5 +1,5 @@
 /*
- * src/backup: copies of a data directory. write-backup.ts copies both stores at one point while a service writes to them,
+ * src/storage/backup: copies of a data directory. write-backup.ts copies both stores at one point while a service writes to them,
  * read-backup.ts checks a copy, restore.ts makes a data directory of one, and check-directory.ts checks everything in a directory.
  */
 import { createHash } from 'node:crypto';

@@ -1,5 +1,5 @@
 /*
- * src/commit: from packets to one commit, and from there to the store.
+ * src/storage/commit: from packets to one commit, and from there to the store.
  *
  * On the service's thread, an Intake has a Lane for each worker. lane.submit fills the open Batch, which has a buffer for
  * each kind of record (records/). When the disk is free, the lane seals the batch into an Envelope and hands it to its

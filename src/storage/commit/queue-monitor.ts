@@ -1,7 +1,3 @@
-/*
- * src/admission: who has to wait or is refused. queue-monitor.ts bounds what waits for the disk, rate-limits.ts and
- * keyed-limits.ts bound rates, large-bodies.ts bounds memory and turns, fair-queue.ts shares scarce work among owners.
- */
 /**
  * The queue closes when one measure reaches its high mark. It opens again when every measure is back at its low mark, or
  * when only batches that are being committed are left: the disk must not idle while packets are refused.

@@ -50,8 +50,8 @@ export async function startCommitters(
     const start: WorkerStart = { data, maxIdentities, ...journals };
     return new JournaledCommitter({
       ...deps,
-      journal: new JournalThread(workerFile('commit/journal-worker'), journals.journal),
-      folding: new WorkerThread(workerFile('commit/worker'), start),
+      journal: new JournalThread(workerFile('storage/commit/journal-worker'), journals.journal),
+      folding: new WorkerThread(workerFile('storage/commit/worker'), start),
       people: new UnfoldedPeople(store),
     });
   });

@@ -1,5 +1,5 @@
 /*
- * src/store: what is kept on disk. A data directory has two LMDB stores: `accounts` (records, see accounts.ts) and `usage`
+ * src/storage/lmdb: what is kept on disk. A data directory has two LMDB stores: `accounts` (records, see accounts.ts) and `usage`
  * (cells, sketches, ledger, see usage.ts). Each table has a file with the format of its keys and values; layout.ts migrates
  * between versions, lock.ts admits one process, and data-file.ts finds damage. Only this folder imports lmdb.
  */

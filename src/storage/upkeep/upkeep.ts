@@ -1,5 +1,5 @@
 /*
- * src/upkeep: background work on the usage store. It decides what is due and paces it; the steps themselves run on the commit
+ * src/storage/upkeep: background work on the usage store. It decides what is due and paces it; the steps themselves run on the commit
  * workers (see aggregate/maintain.ts), between batches.
  */
 

@@ -6,7 +6,7 @@ import { startDecodePool } from '../../../src/ingest/reports/decode-pool.ts';
 import { createLog } from '../../../src/runtime/log.ts';
 import { workerFile } from '../../support/service.ts';
 
-function open(file = workerFile('reports/decode-worker')) {
+function open(file = workerFile('ingest/reports/decode-worker')) {
   const lines: string[] = [];
   const pool = startDecodePool(
     file,

@@ -38,7 +38,7 @@ async function filled(): Promise<string> {
 
 /** The service's thread, of which a copy ends at once when it is asked for its `dies`th chunk. */
 function fileOf(dies: number): string {
-  const real = workerFile('manage/report-worker');
+  const real = workerFile('management/report-worker');
   if (dies === 0) return real;
   const file = join(temporaryDirectory(), 'worker.mjs');
   writeFileSync(

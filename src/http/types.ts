@@ -48,6 +48,8 @@ export interface Reply {
   readonly pieces?: Pieces;
   /** The code of a refusal, for the service's metrics and the log; engines ignore it. */
   readonly code?: ErrorCode;
+  /** This object answers many requests, so an engine may keep what it makes of it. */
+  readonly isReused?: true;
 }
 
 /**

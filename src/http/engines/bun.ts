@@ -7,6 +7,7 @@ import { type BodyReader, BunRequest, type RawRequest, type Server, type Shared 
 import { type Answer, routesFor, strayPath } from './bun-routes.ts';
 import { connectedAddress } from './connected-address.ts';
 import { type EveryReply, headersOfEveryReply, withHeaders } from './every-reply.ts';
+import { KeptReplies } from './kept-replies.ts';
 import { linger } from './limits.ts';
 import { resolvable } from './plain-path.ts';
 
@@ -19,7 +20,8 @@ export const bunEngine: Engine = {
   async listen(options) {
     const { addressOf = connectedAddress, secondMs, headers } = options;
     const every = headersOfEveryReply(headers);
-    const life = { closing: false, deadlines: new BodyDeadlines(secondMs), addressOf, every };
+    const deadlines = new BodyDeadlines(secondMs);
+    const life = { closing: false, deadlines, addressOf, every, kept: new KeptReplies(every) };
     const server = await serve(options, life);
     const close = (graceMs: number) => {
       life.closing = true;
@@ -29,10 +31,17 @@ export const bunEngine: Engine = {
   },
 };
 
+/** What answers depend on besides their reply. */
+interface Life {
+  readonly closing: boolean;
+  readonly every: EveryReply;
+  readonly kept: KeptReplies;
+}
+
 /** @param life the state of the server, which changes while it serves */
 async function serve(
   { host, port, tls, takesOver, dispatch, busyPaths = [] }: ListenOptions,
-  life: Shared & { readonly closing: boolean; readonly every: EveryReply },
+  life: Shared & Life,
 ): Promise<Server> {
   const pair = tls && readTls(tls);
   const own = tls !== undefined && takesOver !== true ? await freePort(host, port) : port;
@@ -75,12 +84,9 @@ async function stop(server: Server, graceMs: number): Promise<void> {
 }
 
 /** @param closing tells the client that the connection is not kept */
-function respond(
-  request: BunRequest,
-  answer: Reply,
-  life: { readonly closing: boolean; readonly every: EveryReply },
-  closing = life.closing,
-): Response {
+function respond(request: BunRequest, answer: Reply, life: Life, closing = life.closing): Response {
+  if (answer.isReused && !closing && request.refused === undefined)
+    return new Response(answer.body as Uint8Array<ArrayBuffer>, life.kept.of(answer));
   const reply = withHeaders(answer, life.every);
   if (request.refused !== undefined) return respondAndClose(reply, request.refused);
   if (reply.pieces !== undefined) return respondInPieces(request, reply, reply.pieces, closing);

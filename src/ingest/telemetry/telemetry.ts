@@ -34,6 +34,7 @@ interface PacketSender extends AttributedSource {
 
 /** How packets are taken: the steps of `Pipeline`, in their order. */
 export function packetHandler(deps: TelemetryDeps): MessageHandler<Request, Packet, PacketSender, Reply> {
+  const acceptances = new Acceptances();
   return {
     route: 'telemetry',
     transport: 'http',
@@ -49,7 +50,7 @@ export function packetHandler(deps: TelemetryDeps): MessageHandler<Request, Pack
     resolve: (packet, request) => resolveSender(deps.keys, packet, request),
     count: (packet, sender, _, key) => ({
       durable: count(deps, packet, sender, key),
-      answer: accepted(sender.origin),
+      answer: acceptances.of(sender.origin),
     }),
     refuse(refusal, request, holder) {
       const origin = originOf(request);
@@ -147,10 +148,24 @@ function addToBatch(
   if (hasUnknownField(packet)) ledger.noted(sender, 'field_unknown', batch);
 }
 
-const acceptedWithoutOrigin: Reply = { status: 202 };
+/** Origins whose answer is kept, and the longest of them. Pages choose them. */
+const maxOrigins = 1000;
+const maxOrigin = 300;
 
-function accepted(origin: string | undefined): Reply {
-  return origin === undefined ? acceptedWithoutOrigin : { status: 202, headers: allowOrigin(origin) };
+/** The answers to packets that are counted, by the origin of the page. */
+class Acceptances {
+  readonly #byOrigin = new Map<string | undefined, Reply>();
+
+  of(origin: string | undefined): Reply {
+    return this.#byOrigin.get(origin) ?? this.#add(origin);
+  }
+
+  #add(origin: string | undefined): Reply {
+    const reply = { status: 202, headers: allowOrigin(origin), isReused: true } as const;
+    if (this.#byOrigin.size >= maxOrigins) this.#byOrigin.clear();
+    if ((origin?.length ?? 0) <= maxOrigin) this.#byOrigin.set(origin, reply);
+    return reply;
+  }
 }
 
 /**

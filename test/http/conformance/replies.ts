@@ -43,9 +43,23 @@ export function replies({ open, ask, start }: Target): void {
     });
   });
 
+  describe.concurrent('a reply that answers many requests', () => {
+    it('is sent whole each time, on a connection that stays open', async () => {
+      const client = await open();
+      for (let time = 0; time < 3; time += 1) {
+        client.write(get('/reused'));
+        const { status, headers, body } = await client.read();
+        expect([status, body.toString()]).toEqual([200, 'again']);
+        expect(headers.get('content-type')).toBe('text/plain');
+        expect(headers.get('x-content-type-options')).toBe('nosniff');
+      }
+    });
+  });
+
   describe.concurrent('the headers of every reply', () => {
     it.each([
       ['an empty reply', get('/accept')],
+      ['a reply that answers many requests', get('/reused')],
       ['a body', post('/echo', 'x')],
       ['a path that no route has', get('/nowhere')],
       ['another method', 'PATCH /echo HTTP/1.1\r\nHost: x\r\n\r\n'],

@@ -14,6 +14,13 @@ const json = (value: unknown): Reply => ({
   body: JSON.stringify(value),
 });
 
+const reused: Reply = {
+  status: 200,
+  headers: { 'content-type': 'text/plain' },
+  body: 'again',
+  isReused: true,
+};
+
 /** Most bytes of all bodies under way of those that share a budget. */
 export const budgetBytes = 20_000;
 
@@ -94,6 +101,7 @@ export function testDispatch(shutDown: (graceMs: number) => void): Dispatch {
     { method: 'POST', path: '/unread', handle: () => ({ status: 503 }) },
     { method: 'POST', path: '/accept', handle: (request) => echo(request).then(() => ({ status: 202 })) },
     { method: 'GET', path: '/accept', handle: () => ({ status: 202 }) },
+    { method: 'GET', path: '/reused', handle: () => reused },
     {
       method: 'GET',
       path: '/text',

@@ -27,6 +27,7 @@ export class BunRequest implements Request {
   /** The rest of a refused body. */
   refused: BodyReader | undefined = undefined;
   readonly #raw: RawRequest;
+  readonly #headers: Headers;
   readonly #server: Server;
   readonly #shared: Shared;
   readonly #contentLength: string | undefined;
@@ -34,6 +35,7 @@ export class BunRequest implements Request {
   constructor(raw: RawRequest, server: Server, path: string, shared: Shared) {
     this.#shared = shared;
     this.#raw = raw;
+    this.#headers = raw.headers;
     this.#server = server;
     this.method = raw.method;
     this.path = path;
@@ -57,12 +59,12 @@ export class BunRequest implements Request {
   }
 
   header(name: string): string | undefined {
-    return this.#raw.headers.get(name) ?? undefined;
+    return this.#headers.get(name) ?? undefined;
   }
 
   body(limit: number, budget?: ByteBudget): Promise<Uint8Array> {
     const declared = this.#contentLength === undefined ? undefined : Number(this.#contentLength);
-    if (declared === undefined && this.#raw.headers.has('transfer-encoding'))
+    if (declared === undefined && this.#headers.has('transfer-encoding'))
       return this.#readPieces(limit, budget);
     if (declared !== undefined && !(declared <= limit)) {
       this.refused = this.#reader();

@@ -23,21 +23,22 @@ export interface AdmissionDeps {
   collect(): void;
 }
 
-/** @throws {ApiError} `store_unavailable`, `spool_full` or `backpressure`: nothing can be taken now */
-export function admit({ health, usage, monitor, clock, collect }: AdmissionDeps): void {
+/** @returns the time now, monotonic @throws {ApiError} `store_unavailable`, `spool_full` or `backpressure`: nothing can be taken now */
+export function admit({ health, usage, monitor, clock, collect }: AdmissionDeps): number {
   if (!health.ready) throw unavailable;
   const refusal = usage.refusal();
   if (refusal !== undefined) throw refusal;
   collect();
   const now = clock.monotonic();
   if (!monitor.admits(now)) throw backpressure(monitor.retryAfter(now));
+  return now;
 }
 
 /** As `admit`, for one application: while others send too, the one that fills the queue is refused first. @throws {ApiError} */
-export function admitOf(deps: AdmissionDeps, { application }: KeyHolder): void {
-  admit(deps);
-  const now = deps.clock.monotonic();
+export function admitOf(deps: AdmissionDeps, { application }: KeyHolder): number {
+  const now = admit(deps);
   if (!deps.monitor.admitsOf(application.number, now)) throw backpressure(deps.monitor.retryAfter(now));
+  return now;
 }
 
 const unavailable = new ApiError('store_unavailable', storeUnavailable.notReady, 5);
@@ -50,13 +51,14 @@ function backpressure(seconds: number): ApiError {
   return busy[seconds];
 }
 
-/** Takes the tokens of a body that no `Payer` has paid for. @throws {ApiError} `rate_limited` */
+/** Takes the tokens of a body that no `Payer` has paid for. @param now monotonic @throws {ApiError} `rate_limited` */
 export function chargeSmall(
-  { bodies, rates, clock }: AdmissionDeps,
+  { bodies, rates }: AdmissionDeps,
   { application }: KeyHolder,
   bytes: number,
+  now: number,
 ): void {
-  if (bytes <= bodies.free) refuseUntil(rates.take(application, clock.monotonic(), bytes));
+  if (bytes <= bodies.free) refuseUntil(rates.take(application, now, bytes));
 }
 
 /** @param wait seconds; 0 when there are enough tokens */

@@ -29,6 +29,12 @@ export interface Counted<Answer> {
   readonly answer: Answer;
 }
 
+/** A message that was counted or refused, and what its sender is answered once it is durable. */
+interface Taken<Answer> extends Partial<Counted<Answer>> {
+  readonly answer: Answer;
+  readonly claimed?: ClaimedSender | undefined;
+}
+
 /** What the ledger says of the sender of an `Incoming`: a request, or a call. */
 export interface LedgerView<Incoming> {
   readonly route: LedgerSource['route'];
@@ -117,11 +123,7 @@ export class Pipeline<Incoming, Message, Sender extends Held, Answer> {
     this.#handler = handler;
   }
 
-  /**
-   * Takes one message in: answers when it is on disk, or refuses it. The steps of a small body are not `async` functions, since
-   * each would add a promise to every packet.
-   * @throws errors other than `ApiError`, such as `ClientGone`
-   */
+  /** Answers a message when it is on disk, or refuses it. @throws errors other than `ApiError`, such as `ClientGone` */
   receive(incoming: Incoming): Answer | Promise<Answer> {
     let body: Body | Promise<Body>;
     try {
@@ -131,21 +133,31 @@ export class Pipeline<Incoming, Message, Sender extends Held, Answer> {
     } catch (error) {
       return this.#refuse(incoming, error);
     }
-    if (!(body instanceof Promise)) return this.#process(incoming, body);
-    return body.then(
-      (whole) => this.#process(incoming, whole),
-      (error) => this.#refuse(incoming, error),
-    );
+    return this.#process(incoming, body);
   }
 
-  #process(incoming: Incoming, body: Body): Answer | Promise<Answer> {
-    if (body instanceof SentBody) return this.#unpack(incoming, body);
-    return body.length <= this.#deps.bodies.free
-      ? this.#take(incoming, body)
-      : this.#takeLarge(incoming, new SentBody(body, [], body.length));
+  /** A small body takes this one `async` function: each other one, and each `then`, would add a promise to every packet. */
+  async #process(incoming: Incoming, arriving: Body | Promise<Body>): Promise<Answer> {
+    let body: Body;
+    try {
+      body = arriving instanceof Promise ? await arriving : arriving;
+    } catch (error) {
+      return this.#refuse(incoming, error);
+    }
+    const { durable, answer, claimed } =
+      body instanceof Uint8Array && body.length <= this.#deps.bodies.free
+        ? this.#take(incoming, body)
+        : await this.#takeSent(incoming, body);
+    try {
+      await durable;
+      return answer;
+    } catch (error) {
+      return this.#refuse(incoming, error, undefined, claimed);
+    }
   }
 
-  #unpack(incoming: Incoming, body: SentBody): Answer | Promise<Answer> {
+  #takeSent(incoming: Incoming, body: Body): Taken<Answer> | Promise<Taken<Answer>> {
+    if (body instanceof Uint8Array) return this.#takeLarge(incoming, new SentBody(body, [], body.length));
     try {
       const small = body.unpackWithin(this.#deps.bodies.free);
       if (small === undefined) return this.#takeLarge(incoming, body);
@@ -153,12 +165,12 @@ export class Pipeline<Incoming, Message, Sender extends Held, Answer> {
       return this.#take(incoming, small);
     } catch (error) {
       this.#deps.bodies.release(body.bytes);
-      return this.#refuse(incoming, error, body.beginning());
+      return { answer: this.#refuse(incoming, error, body.beginning()) };
     }
   }
 
   /** A large body is paid for before it is unpacked or decoded, and waits for its turn. */
-  async #takeLarge(incoming: Incoming, body: SentBody): Promise<Answer> {
+  async #takeLarge(incoming: Incoming, body: SentBody): Promise<Taken<Answer>> {
     const handler = this.#handler;
     const { bodies } = this.#deps;
     const beginning = body.beginning();
@@ -172,7 +184,8 @@ export class Pipeline<Incoming, Message, Sender extends Held, Answer> {
       const payer = this.#payerOf(incoming, claimed);
       payer.check(body.bytes.length);
       const unpacked = this.#unpackShort(body, payer);
-      if (unpacked === undefined) return await this.#takeLong(incoming, body, payer, release);
+      if (unpacked === undefined)
+        return { ...(await this.#takeLong(incoming, body, payer, release)), claimed };
       payer.pay(body.bytes.length);
       payer.owe(unpacked.length);
       release();
@@ -180,9 +193,9 @@ export class Pipeline<Incoming, Message, Sender extends Held, Answer> {
       held.length = unpacked.length;
       await this.#turn(payer, unpacked.length);
       held.length = 0; // It is released once it is taken.
-      return await this.#take(incoming, unpacked);
+      return this.#take(incoming, unpacked);
     } catch (error) {
-      return this.#refuse(incoming, error, undefined, claimed);
+      return { answer: this.#refuse(incoming, error, undefined, claimed) };
     } finally {
       release();
     }
@@ -199,11 +212,11 @@ export class Pipeline<Incoming, Message, Sender extends Held, Answer> {
   }
 
   /** Decodes a long body elsewhere, and counts it in small steps. */
-  async #takeLong(incoming: Incoming, body: SentBody, payer: Payer, release: () => void): Promise<Answer> {
+  #takeLong(incoming: Incoming, body: SentBody, payer: Payer, release: () => void): Promise<Counted<Answer>> {
     const deps = this.#deps;
     const handler = this.#handler;
     const long = handler.long!;
-    const counted = await long.inTurn(payer.name, async () => {
+    return long.inTurn(payer.name, async () => {
       payer.pay(body.bytes.length); // Others of this sender may have left debts.
       const key = checkIdempotencyKey(handler.idempotencyKey(incoming));
       const { message, entries } = await long.decode(body, incoming, (bytes) => payer.owe(bytes));
@@ -215,8 +228,6 @@ export class Pipeline<Incoming, Message, Sender extends Held, Answer> {
       deps.keys.markUsed(sender.holder);
       return handler.count(message, sender, incoming, key);
     });
-    await counted.durable;
-    return counted.answer;
   }
 
   #payerOf(incoming: Incoming, { appKey }: ClaimedSender): Payer {
@@ -233,30 +244,25 @@ export class Pipeline<Incoming, Message, Sender extends Held, Answer> {
   }
 
   /** Checks, resolves and counts a message. Nothing of its body is held while it waits for the disk. */
-  #take(incoming: Incoming, body: Uint8Array): Answer | Promise<Answer> {
+  #take(incoming: Incoming, body: Uint8Array): Taken<Answer> {
     const deps = this.#deps;
     const handler = this.#handler;
     let message: Message | undefined;
-    let counted: Counted<Answer>;
     try {
       const key = checkIdempotencyKey(handler.idempotencyKey(incoming));
       message = handler.check(body, incoming);
       const sender = handler.resolve(message, incoming);
-      admitOf(deps, sender.holder); // Others may have filled the queue while this body arrived.
-      chargeSmall(deps, sender.holder, body.length);
+      const now = admitOf(deps, sender.holder); // Others may have filled the queue while this body arrived.
+      chargeSmall(deps, sender.holder, body.length, now);
       deps.keys.markUsed(sender.holder);
-      counted = handler.count(message, sender, incoming, key);
+      const { durable, answer } = handler.count(message, sender, incoming, key);
+      return { durable, answer, claimed: handler.claimedSender(message, incoming) };
     } catch (error) {
-      return this.#refuse(incoming, error, body, message && handler.claimedSender(message, incoming));
+      const claimed = message && handler.claimedSender(message, incoming);
+      return { answer: this.#refuse(incoming, error, body, claimed) };
     } finally {
       deps.bodies.release(body);
     }
-    const { durable, answer } = counted;
-    const claimed = handler.claimedSender(message, incoming);
-    return durable.then(
-      () => answer,
-      (error) => this.#refuse(incoming, error, undefined, claimed),
-    );
   }
 
   #refuse(incoming: Incoming, error: unknown, body?: Uint8Array, claimed?: ClaimedSender): Answer {

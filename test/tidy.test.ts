@@ -1,3 +1,5 @@
+import { execFileSync } from 'node:child_process';
+import { lstatSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { folderOf, house, imports, importsOfSrc, read, root, type Source } from './support/sources.ts';
@@ -93,6 +95,12 @@ describe('dependencies', () => {
   });
 });
 
+/** The text of a tracked file; empty for one that is deleted, a link or a submodule. */
+function textOf(path: string): string {
+  const file = join(root, path);
+  return lstatSync(file, { throwIfNoEntry: false })?.isFile() ? readFileSync(file, 'latin1') : '';
+}
+
 describe('files', () => {
   it('have at most 300 lines, unless they are data', () => {
     const long = all
@@ -116,6 +124,15 @@ describe('files', () => {
       return named === undefined || named === dirname(path) ? [] : [`${path}: ${named}`];
     });
     expect(wrong).toEqual([]);
+  });
+
+  it('hold no conflict markers', () => {
+    const marker = /^(<{7} |={7}$|>{7} |\|{7} )/m;
+    const listed = execFileSync('git', ['-c', `safe.directory=${root}`, 'ls-files', '-z'], { cwd: root });
+    const tracked = String(listed).split('\0').filter(Boolean);
+    const marked = tracked.filter((path) => marker.test(textOf(path)));
+    expect(tracked.length).toBeGreaterThan(1000);
+    expect(marked).toEqual([]);
   });
 
   it('hold nothing to be done later, and no words to silence a tool', () => {

@@ -1,13 +1,22 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { version } from '../../package.json' with { type: 'json' };
+import lock from '../../package-lock.json' with { type: 'json' };
 import { settings } from '../../src/contract/config-schema.ts';
 
 const changelog = readFileSync(new URL('../../CHANGELOG.md', import.meta.url), 'utf8');
 
+const releases = Array.from(changelog.matchAll(/^## (.*)$/gm), ([, heading = '']) => heading);
+
 it('has the version of the package as its latest release', () => {
-  const [latest] = changelog.matchAll(/^## \[(\d[^\]]*)\]/gm);
-  expect(latest?.[1]).toBe(version);
+  expect(releases[0]?.split(' ')[0]).toBe(`[${version}]`);
+  expect([lock.version, lock.packages[''].version]).toEqual([version, version]);
+});
+
+it('dates every release except the latest, which may be unreleased', () => {
+  const [latest, ...earlier] = releases;
+  expect(latest).toMatch(/^\[\d+\.\d+\.\d+\] - (\d{4}-\d\d-\d\d|unreleased)$/);
+  expect(earlier.filter((release) => !/^\[\d+\.\d+\.\d+\] - \d{4}-\d\d-\d\d$/.test(release))).toEqual([]);
 });
 
 /** Those that the first release had: it said of none of them that it was new. */

@@ -1,6 +1,7 @@
 import { acceptedSubject } from '../ingest/ledger/hour-rows.ts';
 import { Ledger } from '../ingest/ledger/ledger.ts';
 import { LedgerTallies } from '../storage/commit/ledger-tallies.ts';
+import { minutesPerDay } from '../storage/lmdb/blocks.ts';
 import { type LedgerLine, subjectText } from '../storage/lmdb/ledger.ts';
 import type { UsageStore } from '../storage/lmdb/usage.ts';
 import { brokenSenders } from './broken-senders.ts';
@@ -48,7 +49,11 @@ export function ledgerWriter({
 
   return (day) => {
     const lines: LedgerLine[] = [];
-    for (let minute = day * 1440; minute < Math.min(until, (day + 1) * 1440); minute += minutesPerHour) {
+    for (
+      let minute = day * minutesPerDay;
+      minute < Math.min(until, (day + 1) * minutesPerDay);
+      minute += minutesPerHour
+    ) {
       const minutes = Math.min(minutesPerHour, until - minute);
       at = (minute + minutes) * minuteMs - 1;
       lines.push(...acceptedLines(shop, story, random, minute, minutes));

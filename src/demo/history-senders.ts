@@ -1,4 +1,5 @@
 import { Senders } from '../ingest/senders.ts';
+import { minutesPerDay } from '../storage/lmdb/blocks.ts';
 import type { HistoryPlace } from './history-counts.ts';
 import { type Source, sourceOf, sources } from './senders.ts';
 import { numberedFlags } from './story.ts';
@@ -8,7 +9,7 @@ export function senderWriter(until: number): (place: HistoryPlace, day: number) 
   const senders = new Senders();
   return (place, day) => {
     const { story, environment, series, batch } = place;
-    const evening = Math.min(until - 1, day * 1440 + 17 * 60) * 60_000;
+    const evening = Math.min(until - 1, day * minutesPerDay + 17 * 60) * 60_000;
     if (story.rhythm.at(environment.name, evening / 60_000) === 0) return; // No one works on a weekend.
     for (const source of sources) {
       const features = askedBy(source, place, day);

@@ -1,12 +1,11 @@
 import { digestWords } from '../storage/commit/digest.ts';
+import { minutesPerDay } from '../storage/lmdb/blocks.ts';
 import { digestIdentity } from '../storage/lmdb/instances.ts';
 import type { DemoFlag, Shares } from './flags.ts';
 import type { HistoryPlace } from './history-counts.ts';
 import type { Visitor } from './people.ts';
 import type { Shop } from './shop.ts';
 import { numberedFlags } from './story.ts';
-
-const minutesPerDay = 1440;
 
 /** In seconds of a day. */
 const noon = 43_200;

@@ -1,3 +1,4 @@
+import { minutesPerDay } from '../storage/lmdb/blocks.ts';
 import type { Random } from './random.ts';
 import type { Source } from './senders.ts';
 import { numberedFlags, type Story } from './story.ts';
@@ -12,7 +13,7 @@ export function countsOf(
   minutes: number,
   random: Random,
 ): FlagCounts[] {
-  const day = Math.floor(minute / 1440);
+  const day = Math.floor(minute / minutesPerDay);
   const busyness = story.rhythm.at(environment, minute) * minutes;
   return numberedFlags.flatMap(([index, flag]) => {
     const asks = flag.asks[source.name];

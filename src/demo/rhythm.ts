@@ -1,8 +1,7 @@
+import { minutesPerDay } from '../storage/lmdb/blocks.ts';
 import { chanceOf, createRandom } from './random.ts';
 
 /** How busy the made-up shop is: by the hour of the day, the day of the week, and what happened. */
-
-const minutesPerDay = 1440;
 
 /** The minute of the day at which one day of the shop ends and the next begins, so that no chart has a step there. */
 const quietest = 5 * 60;

@@ -1,6 +1,5 @@
+import { minutesPerDay } from '../storage/lmdb/blocks.ts';
 import { bucketAt, ceilToBucket, type Horizons } from '../storage/lmdb/retention.ts';
-
-const minutesPerDay = 1440;
 
 /** A part of a day that the service counts as one bucket: an hour, or a minute of the last two days. */
 export interface Span {

@@ -3,6 +3,7 @@ import { mergeCounts } from '../storage/aggregate/merge.ts';
 import type { Days } from '../storage/aggregate/read-sketches.ts';
 import { countUniqueUsers } from '../storage/aggregate/unique-users.ts';
 import type { UserUnions } from '../storage/aggregate/user-unions.ts';
+import { minutesPerDay } from '../storage/lmdb/blocks.ts';
 import { countsCodec } from '../storage/lmdb/cells.ts';
 import type { Environment } from '../storage/lmdb/records.ts';
 import { featureItself, seriesOf } from '../storage/lmdb/series.ts';
@@ -76,7 +77,7 @@ function* readVariants(store: UsageStore, unions: UserUnions, task: ComparisonTa
   );
   const cells = { store, table: store.counts, codec: countsCodec, merge: mergeCounts };
   const source = { ...cells, series, budget: new PointBudget() };
-  const range = { from: days.from * 1440, to: days.to * 1440, step: 'day' } as const;
+  const range = { from: days.from * minutesPerDay, to: days.to * minutesPerDay, step: 'day' } as const;
   yield* sumUp(source, environment.number, range, (ordinal, _total, points) => {
     for (const [t, counts] of points)
       byDay.get(ordinal)![t / 86_400 - days.from] = { events: counts[event], checks: counts.checks };

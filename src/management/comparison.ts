@@ -2,6 +2,7 @@ import Type from 'typebox';
 import { ok } from '../http/answer.ts';
 import type { Group } from '../http/endpoint.ts';
 import { jsonAnswer, text } from '../http/schema.ts';
+import { minutesPerDay } from '../storage/lmdb/blocks.ts';
 import { Comparison } from './comparison-shape.ts';
 import { endpoint } from './endpoint.ts';
 import {
@@ -68,8 +69,8 @@ themselves, and the checks of one person are not taken for independent ones. The
           deps.retention,
         );
         const today = Math.floor(now / dayMs);
-        const to = Math.min(Math.ceil(last / 1440), today);
-        const days = { from: Math.min(Math.floor(first / 1440), to), to };
+        const to = Math.min(Math.ceil(last / minutesPerDay), today);
+        const days = { from: Math.min(Math.floor(first / minutesPerDay), to), to };
         const declaration = directory.featuresOf(application.id).get(feature);
         mustBeKnown(declaration, await deps.sights.of(application, feature));
         const task = { environment, feature, days, split: declaration?.split ?? null };

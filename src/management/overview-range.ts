@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import type { QueryOf } from '../http/query-reader.ts';
 import type { Days } from '../storage/aggregate/read-sketches.ts';
+import { minutesPerDay } from '../storage/lmdb/blocks.ts';
 import { floorToBucket, type Horizons, horizonsAt, type Retention } from '../storage/lmdb/retention.ts';
 import {
   bucketStart,
@@ -43,7 +44,7 @@ export const overviewRange = {
   ),
 };
 
-const [hour, day] = [60, 1440];
+const [hour, day] = [60, minutesPerDay];
 const minuteMs = 60_000;
 
 /**

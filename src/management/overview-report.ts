@@ -1,6 +1,7 @@
 import { readNewCounts } from '../storage/aggregate/read-counts.ts';
 import { environmentUsers } from '../storage/aggregate/unique-users.ts';
 import type { Freshness } from '../storage/commit/usage-engine.ts';
+import { minutesPerDay } from '../storage/lmdb/blocks.ts';
 import { readCarried } from '../storage/lmdb/carried.ts';
 import type { Counts } from '../storage/lmdb/cells.ts';
 import type { Environment, FeatureDeclaration } from '../storage/lmdb/records.ts';
@@ -203,7 +204,7 @@ function* countUsers(
   const { over, before, rest } = daysParted(task);
   const today = yield* environmentUsers(store, task.environment.number, rest, at);
   const against = { count: users.all.estimate(), ...daysText(over) };
-  const isComparable = over.to > over.from && earliest <= before.from * 1440;
+  const isComparable = over.to > over.from && earliest <= before.from * minutesPerDay;
   today.all.merge(users.all);
   return {
     users: { count: today.all.estimate(), ...daysText({ from: over.from, to: rest.to }) },

@@ -1,10 +1,11 @@
 import Type from 'typebox';
 import { ApiError } from '../contract/errors.ts';
 import { type QueryOf, timeParameter } from '../http/query-reader.ts';
+import { minutesPerDay } from '../storage/lmdb/blocks.ts';
 import { ceilToBucket, floorToBucket, horizonsAt, type Retention } from '../storage/lmdb/retention.ts';
 
 /** Minutes of a step. */
-export const stepMinutes = { minute: 1, hour: 60, day: 1440 } as const;
+export const stepMinutes = { minute: 1, hour: 60, day: minutesPerDay } as const;
 export type Step = keyof typeof stepMinutes;
 
 /** What a report covers. `from` and `to` are minutes since the epoch, `from` included, `to` not. */

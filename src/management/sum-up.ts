@@ -1,4 +1,10 @@
-import { type BucketWidth, bucketWidth, type Cell, scanCells } from '../storage/lmdb/blocks.ts';
+import {
+  type BucketWidth,
+  bucketWidth,
+  type Cell,
+  minutesPerDay,
+  scanCells,
+} from '../storage/lmdb/blocks.ts';
 import type { CellCodec } from '../storage/lmdb/cells.ts';
 import type { Table } from '../storage/lmdb/lmdb.ts';
 import { fromSnapshot, type Reading, type Snapshot } from '../storage/lmdb/snapshot.ts';
@@ -21,8 +27,6 @@ export interface CellSource<T> {
 export type TakeDay<T> = (ordinal: number, total: T, points: readonly Point<T>[]) => void;
 
 type Point<T> = readonly [t: number, cell: T];
-
-const minutesPerDay = 1440;
 
 /** Cells between two pauses. */
 const stride = 128;

@@ -2,6 +2,7 @@ import { mergeCounts } from '../storage/aggregate/merge.ts';
 import { readCounts } from '../storage/aggregate/read-counts.ts';
 import { countUniqueUsers, type UniqueUsers } from '../storage/aggregate/unique-users.ts';
 import { UserUnions } from '../storage/aggregate/user-unions.ts';
+import { minutesPerDay } from '../storage/lmdb/blocks.ts';
 import { type Counts, countsCodec } from '../storage/lmdb/cells.ts';
 import { featureItself, seriesOf } from '../storage/lmdb/series.ts';
 import { fromSnapshot, type Reading } from '../storage/lmdb/snapshot.ts';
@@ -41,7 +42,7 @@ export function* usageReport(
   const tallies = yield* talliesOf(store, environment.number, only);
   yield* addUp(store, environment.number, range, tallies, only);
   const features = [...tallies];
-  const days = { from: Math.floor(range.from / 1440), to: Math.ceil(range.to / 1440) };
+  const days = { from: Math.floor(range.from / minutesPerDay), to: Math.ceil(range.to / minutesPerDay) };
   const groups = features.map(([, series]) => series.map(({ ordinal }) => ordinal));
   const users = yield* countUniqueUsers(unions, environment.number, days, groups);
   return {

@@ -1,4 +1,5 @@
 import { readCounts } from '../storage/aggregate/read-counts.ts';
+import { minutesPerDay } from '../storage/lmdb/blocks.ts';
 import { seriesOf } from '../storage/lmdb/series.ts';
 import { fromSnapshot, type Reading, type Snapshot } from '../storage/lmdb/snapshot.ts';
 import type { UsageStore } from '../storage/lmdb/usage.ts';
@@ -54,7 +55,6 @@ function latestAskers(environments: readonly EnvironmentFacts[]): SenderShown[] 
 }
 
 const days = 30;
-const minutesPerDay = 1440;
 
 /** What was checked of a feature in the last days, in the environments that the judgement speaks of. */
 function* figuresOf(

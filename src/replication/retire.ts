@@ -1,6 +1,6 @@
 import type { HotTables } from '../storage/aggregate/hot-tables.ts';
 import { rollUp } from '../storage/aggregate/roll-up.ts';
-import { numbersOfEnvironments } from '../storage/lmdb/blocks.ts';
+import { minutesPerDay, numbersOfEnvironments } from '../storage/lmdb/blocks.ts';
 import { sweepExposures } from '../storage/lmdb/exposures.ts';
 import { sweepInstances } from '../storage/lmdb/instances.ts';
 import type { ReplicaStore } from '../storage/lmdb/replica-store.ts';
@@ -38,11 +38,11 @@ export function* retire(
     if (erased.hasEnvironment(environment)) continue;
     yield* untilDone((room) => rollUp(store, hot, environment, horizons, room));
     yield* untilDone((room) => {
-      const deleted = deleteSketches(store, environment, Math.floor(horizons.days / 1440), room);
+      const deleted = deleteSketches(store, environment, Math.floor(horizons.days / minutesPerDay), room);
       if (deleted > 0) hot.sketches.forget(); // Users of a day that was deleted must not come back with one who is late.
       return deleted;
     });
-    days.remove(environment, Math.floor(horizons.days / 1440));
+    days.remove(environment, Math.floor(horizons.days / minutesPerDay));
     yield* sweepAllSenders(store, environment, now);
   }
   yield* untilDone((room) => sweepInstances(store, now, room));

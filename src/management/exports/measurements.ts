@@ -1,5 +1,5 @@
 import { mergeMeasurement } from '../../storage/aggregate/merge.ts';
-import { bucketWidth, scanCells } from '../../storage/lmdb/blocks.ts';
+import { bucketWidth, minutesPerDay, scanCells } from '../../storage/lmdb/blocks.ts';
 import { type Measurement, measurementCodec } from '../../storage/lmdb/cells.ts';
 import { seriesOf } from '../../storage/lmdb/series.ts';
 import { fromSnapshot, type Reading } from '../../storage/lmdb/snapshot.ts';
@@ -32,8 +32,6 @@ interface NamedMetric {
   readonly part: Uint8Array;
   readonly isGauge: boolean;
 }
-
-const minutesPerDay = 1440;
 
 type Point = readonly [t: number, metric: NamedMetric, cell: Measurement];
 

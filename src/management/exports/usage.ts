@@ -1,5 +1,6 @@
 import { ApiError } from '../../contract/errors.ts';
 import { readCounts } from '../../storage/aggregate/read-counts.ts';
+import { minutesPerDay } from '../../storage/lmdb/blocks.ts';
 import { readCarried } from '../../storage/lmdb/carried.ts';
 import { seriesOf } from '../../storage/lmdb/series.ts';
 import { fromSnapshot, type Reading } from '../../storage/lmdb/snapshot.ts';
@@ -106,7 +107,7 @@ export const rolledUp = new ApiError(
   1,
 );
 
-const [hour, day] = [60, 1440];
+const [hour, day] = [60, minutesPerDay];
 
 /** Where the narrowest buckets are kept. */
 interface Kept {

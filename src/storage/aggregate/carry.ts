@@ -4,6 +4,7 @@ import {
   blocksAt,
   bucketOf,
   bucketWidth,
+  minutesPerDay,
   type Places,
   placeOf,
   type StoredBlock,
@@ -13,7 +14,7 @@ import type { Horizons } from '../lmdb/retention.ts';
 import type { UsageStore } from '../lmdb/usage.ts';
 import type { HotCounts } from './hot-counts.ts';
 
-const [hour, day] = [60, 1440];
+const [hour, day] = [60, minutesPerDay];
 
 /** Blocks that are carried in the time that it takes to delete one: their sums are in memory. */
 const perRecord = 8;

@@ -2,6 +2,7 @@ import {
   type BucketWidth,
   bucketWidth,
   decodeBlock,
+  minutesPerDay,
   numbersOfEnvironments,
   type Places,
   placeOf,
@@ -51,7 +52,15 @@ export function* checkCarried(store: CountsStore, at: Snapshot): Reading<string 
         carried: minutes,
         words: 'hour',
       },
-      { environment, narrow: hour, wide: day, length: 1440, from: hoursFrom, carried: hours, words: 'day' },
+      {
+        environment,
+        narrow: hour,
+        wide: day,
+        length: minutesPerDay,
+        from: hoursFrom,
+        carried: hours,
+        words: 'day',
+      },
     ];
     for (const level of levels) {
       const fault = yield* checkLevel(store, level, at);

@@ -4,6 +4,7 @@ import {
   bucketOf,
   bucketWidth,
   minuteOf,
+  minutesPerDay,
   placeOf,
   seriesPerEnvironment,
   widthOf,
@@ -14,7 +15,7 @@ import type { UsageStore } from '../lmdb/usage.ts';
 import type { HotCells } from './hot-cells.ts';
 import { addCounts, mergeCounts } from './merge.ts';
 
-const [hour, day] = [60, 1440];
+const [hour, day] = [60, minutesPerDay];
 
 /**
  * The counts that are being written to, with how far they are carried (see store/carried.ts). What is added to a cell that was

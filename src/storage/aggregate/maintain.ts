@@ -2,6 +2,7 @@
  * src/storage/aggregate: what a commit worker does with the usage store beside the batches. Cells are merged (merge.ts) and cached
  * (hot-tables.ts), unique users are counted (hyperloglog.ts, unique-users.ts), and upkeep rolls up and deletes (this file).
  */
+import { minutesPerDay } from '../lmdb/blocks.ts';
 import { sweepExposures } from '../lmdb/exposures.ts';
 import { sweepInstances } from '../lmdb/instances.ts';
 import type { Deletion } from '../lmdb/records.ts';
@@ -48,7 +49,7 @@ export function maintain(store: UsageStore, hot: HotTables, step: Maintenance): 
 
 function retentions(store: UsageStore, hot: HotTables, step: RetentionStep): readonly Chore[] {
   const { environment, horizons, now, exposureDays } = step;
-  const sketchDays = Math.floor(horizons.days / 1440);
+  const sketchDays = Math.floor(horizons.days / minutesPerDay);
   return [
     (room) => carry(store, hot.counts, environment, Math.floor(now / 60_000) - 1, room),
     (room) => expire(store, hot.counts, environment, horizons, room),

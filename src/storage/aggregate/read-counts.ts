@@ -6,6 +6,7 @@ import {
   bucketOf,
   bucketWidth,
   cellsPerBlock,
+  minutesPerDay,
   type Places,
   placeOf,
   rawBlocks,
@@ -67,7 +68,7 @@ interface Segment {
   to: number;
 }
 
-const [hour, day] = [60, 1440];
+const [hour, day] = [60, minutesPerDay];
 const widthOfGrain = { minute: bucketWidth.minute, hour: bucketWidth.hour, day: bucketWidth.day } as const;
 
 /** Blocks between two pauses. */

@@ -1,4 +1,4 @@
-import { type BucketWidth, blocksAt, bucketOf, bucketWidth, placeOf } from '../lmdb/blocks.ts';
+import { type BucketWidth, blocksAt, bucketOf, bucketWidth, minutesPerDay, placeOf } from '../lmdb/blocks.ts';
 import { measurementCodec } from '../lmdb/cells.ts';
 import type { Horizons } from '../lmdb/retention.ts';
 import type { UsageStore } from '../lmdb/usage.ts';
@@ -21,7 +21,7 @@ export function rollUp(
   const { minute, hour, day } = bucketWidth;
   const mover = { store, hot, environment };
   let moved = move(mover, minute, horizons.minutes, { width: hour, minutes: 60 }, limit);
-  moved += move(mover, hour, horizons.hours, { width: day, minutes: 1440 }, limit - moved);
+  moved += move(mover, hour, horizons.hours, { width: day, minutes: minutesPerDay }, limit - moved);
   return moved + move(mover, day, horizons.days, undefined, limit - moved);
 }
 

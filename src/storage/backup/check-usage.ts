@@ -1,4 +1,4 @@
-import { cellsPerBlock, decodeBlock } from '../lmdb/blocks.ts';
+import { cellsPerBlock, decodeBlock, minutesPerDay } from '../lmdb/blocks.ts';
 import { type CellCodec, countsCodec, measurementCodec } from '../lmdb/cells.ts';
 import { decodeExposures } from '../lmdb/exposures.ts';
 import { prefixedKey } from '../lmdb/key-prefix.ts';
@@ -21,7 +21,7 @@ type Rule = (
   all: { readonly store: UsageStore; readonly named: Named; readonly at: Snapshot },
 ) => string | false;
 
-const widths = [1, 60, 1440];
+const widths = [1, 60, minutesPerDay];
 const lifeBytes = 40;
 const personBytes = 2 * lifeBytes + 12;
 

@@ -1,4 +1,4 @@
-import { blocksPerEnvironment } from './blocks.ts';
+import { blocksPerEnvironment, minutesPerDay } from './blocks.ts';
 import { prefixKey } from './key-prefix.ts';
 import type { Table } from './lmdb.ts';
 import { readAt, type Snapshot } from './snapshot.ts';
@@ -39,7 +39,7 @@ const valueBytes = 6 * 8;
 
 /** The first day (since the epoch, UTC) that has minutes whose counts are not carried: the days before it are over. */
 export function daysOver({ minutes }: Carried): number {
-  return Math.floor(minutes / blocksPerEnvironment / 1440);
+  return Math.floor(minutes / blocksPerEnvironment / minutesPerDay);
 }
 
 /** How far an environment's counts are carried. */

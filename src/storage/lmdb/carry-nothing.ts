@@ -1,4 +1,4 @@
-import { bucketWidth, lastBucket, numbersOfEnvironments } from './blocks.ts';
+import { bucketWidth, lastBucket, minutesPerDay, numbersOfEnvironments } from './blocks.ts';
 import { notCarried, putCarried } from './carried.ts';
 import { type LmdbEnvironment, openTable } from './lmdb.ts';
 
@@ -14,7 +14,7 @@ export function carryNothing(lmdb: LmdbEnvironment): void {
     const hour = lastBucket(counts, environment, bucketWidth.hour);
     const day = lastBucket(counts, environment, bucketWidth.day);
     const minutesFrom = hour === undefined ? 0 : hour + 60;
-    const hoursFrom = day === undefined ? 0 : day + 1440;
+    const hoursFrom = day === undefined ? 0 : day + minutesPerDay;
     putCarried(carried, environment, { ...notCarried, minutesFrom, hoursFrom });
   }
 }

@@ -1,4 +1,4 @@
-import { bucketOf, bucketWidth } from './blocks.ts';
+import { bucketOf, bucketWidth, minutesPerDay } from './blocks.ts';
 
 /** Retention of the buckets of each width, ms. */
 export interface Retention {
@@ -19,7 +19,7 @@ export interface Horizons {
 }
 
 const hour = 60;
-const day = 1440;
+const day = minutesPerDay;
 
 /** The horizons at `now` (Unix ms). */
 export function horizonsAt(now: number, { minutesMs, hoursMs, daysMs }: Retention): Horizons {

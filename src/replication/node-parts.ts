@@ -1,4 +1,4 @@
-import type { Clock } from '../runtime/clock.ts';
+import type { TimerClock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import type { UsageEngineStatus } from '../storage/commit/usage-engine.ts';
 import type { ReplicaStore } from '../storage/lmdb/replica-store.ts';
@@ -62,7 +62,7 @@ export interface NodeParts {
   /** See `SnapshotDeps`. */
   readonly snapshotBytes: number;
   readonly appender: LogAppender;
-  readonly clock: Clock;
+  readonly clock: TimerClock;
   /** PostgreSQL's clock, as each heartbeat reports it. */
   readonly time: SharedClock;
   readonly log: Log;

@@ -14,7 +14,7 @@ import { checkSameEngine } from '../replication/postgres/layout.ts';
 import { maxSkewMs, SharedClock } from '../replication/postgres/shared-clock.ts';
 import { Spool } from '../replication/spool.ts';
 import { startSpoolCommitter } from '../replication/spool-committer.ts';
-import type { Clock } from '../runtime/clock.ts';
+import type { TimerClock } from '../runtime/clock.ts';
 import type { Config } from '../runtime/config.ts';
 import type { Log } from '../runtime/log.ts';
 import type { UsageEngine } from '../storage/commit/usage-engine.ts';
@@ -38,7 +38,7 @@ export interface OpenedCluster {
   readonly accounts: AccountStore;
   readonly storage: Storage;
   /** PostgreSQL's: the service reads no other. */
-  readonly clock: Clock;
+  readonly clock: TimerClock;
 }
 
 /** From a statement to its answer. */
@@ -180,9 +180,7 @@ class ClusterStorage implements Storage {
     const committer = await startSpoolCommitter(
       spool.store,
       {
-        ...{ data: config.data, workerFile, randomBytes, log },
-        monotonic: () => clock.monotonic(),
-        after: (ms, callback) => void setTimeout(callback, ms).unref(),
+        ...{ data: config.data, workerFile, randomBytes, clock, log },
         failed: (error) => health.failed(error),
       },
       { stream, mark, maxIdentities: config.maxIdentities, maxBytes: config.spoolMax },

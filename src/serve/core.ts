@@ -102,8 +102,7 @@ export interface Thread {
 /** Opens the usage store, starts the worker threads, and reads what is kept in memory. */
 export async function openCore(parts: ServiceDeps): Promise<Core> {
   const { config, log, fatal, clock, storage = embeddedStorage() } = parts;
-  const after = (ms: number, then: () => void) => void setTimeout(then, ms).unref();
-  const health = new StoreHealth({ log, fatal, data: config.data, after });
+  const health = new StoreHealth({ log, fatal, data: config.data, clock });
   const accounts = await openAccounts({ ...parts, storage }, health);
   const laneOf =
     config.otlpEndpoint === undefined
@@ -112,8 +111,7 @@ export async function openCore(parts: ServiceDeps): Promise<Core> {
   const usageEngine = await explainDamage(config.data, 'usage', () =>
     storage.openUsage(parts, { ...accounts, health, laneOf }),
   );
-  const time = { monotonic: () => clock.monotonic(), after };
-  const intake = new Intake(usageEngine.committers, health, time, config, {
+  const intake = new Intake(usageEngine.committers, health, clock, config, {
     log: debugLog(parts),
     slow: slowCommits(parts),
   });

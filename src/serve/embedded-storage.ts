@@ -39,9 +39,7 @@ async function openAndStart(
   const store = openUsageStore(config.data);
   const committers = await startCommitters(store, {
     ...{ data: config.data, workers: config.workers, maxIdentities: config.maxIdentities },
-    ...{ workerFile, randomBytes, log },
-    monotonic: () => clock.monotonic(),
-    after: (ms, callback) => void setTimeout(callback, ms).unref(),
+    ...{ workerFile, randomBytes, clock, log },
     failed: (error) => health.failed(error),
   });
   return { store, committers };

@@ -1,6 +1,6 @@
 import type { Directory } from '../accounts/directory.ts';
 import type { Engine } from '../accounts/store/engine.ts';
-import type { Clock } from '../runtime/clock.ts';
+import type { TimerClock } from '../runtime/clock.ts';
 import type { Config } from '../runtime/config.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Lane } from '../storage/commit/lane.ts';
@@ -31,7 +31,7 @@ export interface StorageDeps {
   readonly accounts: AccountStore;
   /** Where a compiled worker is: `storage/commit/worker`, `management/report-worker`, `accounts/password-worker`. */
   readonly workerFile: (name: string) => string;
-  readonly clock: Clock;
+  readonly clock: TimerClock;
   readonly randomBytes: (length: number) => Buffer;
   readonly log: Log;
   /** The store cannot be trusted any more: the process must end with a failure. */

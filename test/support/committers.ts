@@ -22,7 +22,7 @@ export function startTestCommitters(
 export function committersStart(data: string): CommittersStart {
   return {
     ...{ workerFile, data, workers: 1, randomBytes, log: { info: () => {}, warn: () => {} } },
-    ...systemClock,
+    clock: systemClock,
     failed: (error) => {
       throw error;
     },

@@ -58,7 +58,8 @@ export interface LocalOptions {
 /** Starts the service on free ports; `cleanUp` of binary.ts removes its directory. */
 export async function startLocal(options: LocalOptions = {}): Promise<LocalService> {
   const data = options.data ?? `${freshDirectory()}/data`;
-  const clock = options.clock ?? systemClock;
+  const time = options.clock ?? systemClock;
+  const clock = { ...systemClock, now: () => time.now(), monotonic: () => time.monotonic() };
   const argv = [
     '--data',
     data,

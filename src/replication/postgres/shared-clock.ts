@@ -1,4 +1,4 @@
-import type { Clock } from '../../runtime/clock.ts';
+import type { TimerClock } from '../../runtime/clock.ts';
 import type { Run } from './statement.ts';
 
 /** A machine whose clock is further from PostgreSQL's manages nothing: what it shows people and tokens would be wrong. */
@@ -20,14 +20,14 @@ export const engineNow = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint
  * clock moves it only if the machine's clock agrees with the result. Otherwise it is never ahead of PostgreSQL's, so a node can state
  * by it until when it has shipped.
  */
-export class SharedClock implements Clock {
-  readonly #machine: Clock;
+export class SharedClock implements TimerClock {
+  readonly #machine: TimerClock;
   /** Offset of PostgreSQL's time from the monotonic clock. */
   #ahead: number | undefined;
   /** Offset of the machine's clock from PostgreSQL's in ms, as of the last answer. A slow answer is given the benefit of the doubt. */
   skewMs = 0;
 
-  constructor(machine: Clock) {
+  constructor(machine: TimerClock) {
     this.#machine = machine;
   }
 
@@ -38,6 +38,10 @@ export class SharedClock implements Clock {
 
   monotonic(): number {
     return this.#machine.monotonic();
+  }
+
+  after(ms: number, callback: () => void): void {
+    this.#machine.after(ms, callback);
   }
 
   /**

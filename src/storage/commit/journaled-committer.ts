@@ -1,4 +1,5 @@
 import { closing } from '../../runtime/answer-calls.ts';
+import type { TimerClock } from '../../runtime/clock.ts';
 import { Histogram } from '../../runtime/histogram.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { WorkerThread } from '../../runtime/worker-thread.ts';
@@ -15,9 +16,7 @@ export interface JournaledCommitterDeps {
   /** Answers the calls of `foldActions`, `maintain` and `close`. */
   readonly folding: WorkerThread;
   readonly people?: UnfoldedPeople;
-  /** Calls back once. The process may end meanwhile. */
-  after(ms: number, callback: () => void): void;
-  monotonic(): number;
+  readonly clock: Pick<TimerClock, 'after' | 'monotonic'>;
   readonly log: Pick<Log, 'info'>;
   /** Is told of a fold that failed. What was to be folded is durable; the next fold tries again. */
   failed(error: unknown): void;
@@ -91,14 +90,14 @@ export class JournaledCommitter implements Committer, JournalFigures {
    * @throws {CommitFailed}
    */
   async begin(known?: number): Promise<void> {
-    const { folding, journal, failed, monotonic, log } = this.#deps;
-    const began = monotonic();
+    const { folding, journal, failed, clock, log } = this.#deps;
+    const began = clock.monotonic();
     const replaying = call(folding, 'open', known !== undefined) as Promise<Replayed>;
     if (known !== undefined) replaying.catch(failed);
     const last = known ?? (await replaying).last;
     if (known === undefined) {
       const { frames } = await replaying;
-      const ms = monotonic() - began;
+      const ms = clock.monotonic() - began;
       this.replay = { frames, seconds: ms / 1000 };
       if (frames > 0) log.info('the journal was replayed', { frames, ms: Math.round(ms) });
     }
@@ -205,7 +204,7 @@ export class JournaledCommitter implements Committer, JournalFigures {
   #foldLater(): void {
     if (this.#isTimed || this.#isClosed) return;
     this.#isTimed = true;
-    this.#deps.after(foldEveryMs, () => {
+    this.#deps.clock.after(foldEveryMs, () => {
       this.#isTimed = false;
       if (this.#isClosed || this.unfolded.frames === 0) return;
       void this.fold(this.#areDue() ? 'now' : 'any').catch(() => {});
@@ -220,7 +219,7 @@ export class JournaledCommitter implements Committer, JournalFigures {
 
   /** How long ago the last fold of people began, ms. */
   get #peopleAge(): number {
-    return this.#deps.monotonic() - this.#peopleAt;
+    return this.#deps.clock.monotonic() - this.#peopleAt;
   }
 
   #requestFold(peopleToo: boolean): Promise<void> {
@@ -234,8 +233,8 @@ export class JournaledCommitter implements Committer, JournalFigures {
 
   async #foldNext(): Promise<void> {
     await this.#current.catch(() => {});
-    const wait = this.#beganAt + sharedMs - this.#deps.monotonic();
-    if (wait > 0) await new Promise<void>((resolve) => this.#deps.after(wait, resolve));
+    const wait = this.#beganAt + sharedMs - this.#deps.clock.monotonic();
+    if (wait > 0) await new Promise<void>((resolve) => this.#deps.clock.after(wait, resolve));
     const people = this.#nextPeople || this.#areDue();
     this.#next = undefined;
     this.#nextPeople = false;
@@ -246,7 +245,7 @@ export class JournaledCommitter implements Committer, JournalFigures {
   async #foldNow(people: boolean): Promise<void> {
     const durable = this.#durable;
     const endFold = this.#deps.people?.beginFold();
-    this.#beganAt = this.#deps.monotonic();
+    this.#beganAt = this.#deps.clock.monotonic();
     if (people) this.#peopleAt = this.#beganAt;
     try {
       await call(this.#deps.folding, 'fold', { upTo: durable.sequence, people } satisfies FoldTask);
@@ -257,7 +256,7 @@ export class JournaledCommitter implements Committer, JournalFigures {
       throw error;
     }
     this.#noFold = false;
-    this.foldTimes.observe((this.#deps.monotonic() - this.#beganAt) / 1000);
+    this.foldTimes.observe((this.#deps.clock.monotonic() - this.#beganAt) / 1000);
     this.#folded.prompt = durable;
     if (people) this.#folded.people = durable;
     endFold?.();

@@ -10,7 +10,7 @@
  */
 
 import { ApiError, storeUnavailable } from '../../contract/errors.ts';
-import type { Clock } from '../../runtime/clock.ts';
+import type { TimerClock } from '../../runtime/clock.ts';
 import { Batch, nothingUnkept } from './batch.ts';
 import type { Committer } from './committer.ts';
 import { LedgerTallies } from './ledger-tallies.ts';
@@ -32,9 +32,7 @@ export interface LaneLimits {
 }
 
 /** Monotonic time, and calling back once after some of it. */
-export interface LaneTime extends Pick<Clock, 'monotonic'> {
-  after(ms: number, callback: () => void): void;
-}
+export type LaneTime = Pick<TimerClock, 'monotonic' | 'after'>;
 
 interface Queued {
   readonly batch: Batch;

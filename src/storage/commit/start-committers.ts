@@ -19,7 +19,7 @@ import { JournaledCommitter, type JournaledCommitterDeps } from './journaled-com
 import { UnfoldedPeople } from './unfolded-people.ts';
 import type { WorkerStart } from './worker.ts';
 
-export interface CommittersStart extends Pick<JournaledCommitterDeps, 'after' | 'monotonic' | 'failed'> {
+export interface CommittersStart extends Pick<JournaledCommitterDeps, 'clock' | 'failed'> {
   /** Where a compiled worker is. */
   readonly workerFile: (name: string) => string;
   readonly data: string;

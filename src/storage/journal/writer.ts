@@ -19,6 +19,7 @@ import { fillWithZeros } from './spares.ts';
 
 const page = 4096;
 const unfinished = 'first.tmp';
+const taken = 'next.tmp';
 
 /** Appends frames. Every call is synchronous: run it on a thread of its own. */
 export class JournalWriter {
@@ -165,9 +166,12 @@ function shortSpare({ files, segmentSize }: Journal, size: number): string {
 function beginSegment({ files, id }: Journal, spare: string, first: number): [Segment, JournalFile] {
   // The name that made it a spare has to be on disk before its header is another one.
   files.syncDirectory();
-  const segment = describeSegment(id, nextGeneration(files.list()), first, files.size(spare) ?? 0);
-  writeAndSync(files, spare, encodeHeader(id, segment), 0);
-  files.rename(spare, segment.name);
+  const generation = nextGeneration(files.list());
+  // Under a name of its own: another thread may prepare a spare meanwhile, and put it in the place of this one.
+  files.rename(spare, taken);
+  const segment = describeSegment(id, generation, first, files.size(taken) ?? 0);
+  writeAndSync(files, taken, encodeHeader(id, segment), 0);
+  files.rename(taken, segment.name);
   files.syncDirectory();
   return [segment, files.open(segment.name, 'write')];
 }

@@ -1,3 +1,4 @@
+import type { TimerClock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import { isOutOfSpace } from './out-of-space.ts';
 import { type DiskState, probeDisk } from './probe-disk.ts';
@@ -5,7 +6,7 @@ import { type DiskState, probeDisk } from './probe-disk.ts';
 export interface StoreHealthDeps {
   readonly log: Log;
   readonly data: string;
-  after(ms: number, callback: () => void): void;
+  readonly clock: Pick<TimerClock, 'after'>;
   /** The store cannot be trusted any more, so the process must end. */
   fatal(reason: string): void;
 }
@@ -37,7 +38,7 @@ export class StoreHealth {
       this.#deps.log.error('the disk is full: answering 503 until 16 MiB are free', {
         cause: String(error),
       });
-      this.#deps.after(retryMs, () => this.#retry());
+      this.#deps.clock.after(retryMs, () => this.#retry());
       return;
     }
     this.#state = 'broken';
@@ -53,6 +54,6 @@ export class StoreHealth {
       this.#deps.log.info('the disk has space again: accepting data');
       return;
     }
-    this.#deps.after(retryMs, () => this.#retry());
+    this.#deps.clock.after(retryMs, () => this.#retry());
   }
 }

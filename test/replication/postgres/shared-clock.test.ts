@@ -8,7 +8,7 @@ function setUp() {
   const engine = { now: 1_000_000 };
   const machine = { now: engine.now + hour };
   const passed = { ms: 0 };
-  const time = new SharedClock({ now: () => machine.now, monotonic: () => passed.ms });
+  const time = new SharedClock({ now: () => machine.now, monotonic: () => passed.ms, after: () => {} });
   const pass = (ms: number) => {
     engine.now += ms;
     machine.now += ms;

@@ -1,6 +1,7 @@
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
+import { systemClock } from '../../../src/runtime/clock.ts';
 import { answerFoldRequests, requestFold } from '../../../src/storage/backup/fold-requests.ts';
 import { restore } from '../../../src/storage/backup/restore.ts';
 import { foldJournals } from '../../../src/storage/commit/fold-journals.ts';
@@ -25,7 +26,7 @@ async function serving(workers = 1) {
   const store = openUsageStore(data);
   // The timer of a second is for folds that nothing requests.
   const after = (ms: number, callback: () => void) => void (ms < 1000 && setImmediate(callback));
-  const committers = await startTestCommitters(store, data, { workers, after });
+  const committers = await startTestCommitters(store, data, { workers, clock: { ...systemClock, after } });
   const filler = new BatchFiller();
   const entry = { ordinal: 30, bucket: 6_000_000, minute: 100_000, value: 1, user: 7 };
   const accept = (lane = 0) => {

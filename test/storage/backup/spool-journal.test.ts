@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Spool } from '../../../src/replication/spool.ts';
 import { startSpoolCommitter } from '../../../src/replication/spool-committer.ts';
+import { systemClock } from '../../../src/runtime/clock.ts';
 import { claimedLength, frameSize } from '../../../src/storage/journal/frame.ts';
 import { headerBlock, segmentNames } from '../../../src/storage/journal/segment.ts';
 import { journalsOf, spoolLane } from '../../../src/storage/lmdb/journal-mark.ts';
@@ -18,7 +19,11 @@ async function killedNode(): Promise<string> {
   const mark = { at: 0, applied: 0, version: 0 };
   const limits = { stream: 'stream', mark, maxIdentities: 100, maxBytes: 2 ** 30 };
   const after = (ms: number, callback: () => void) => void (ms < 1000 && setImmediate(callback));
-  const committer = await startSpoolCommitter(spool.store, { ...committersStart(data), after }, limits);
+  const committer = await startSpoolCommitter(
+    spool.store,
+    { ...committersStart(data), clock: { ...systemClock, after } },
+    limits,
+  );
   const place = { environment: 3, ordinal: 30, bucket: 6_000_000, minute: 100_000 };
   const entry = { ...place, value: 1, user: 7, counts: [1, 0, 0] as [number, number, number] };
   const packet = { entries: [entry], once: false, person: undefined, unknown: false };

@@ -19,7 +19,7 @@ test('commits follow one another even while the event loop never reaches its nex
   const data = temporaryDirectory();
   const store = openUsageStore(data);
   const log = createLog('error', () => {}, clock);
-  const health = new StoreHealth({ log, data, after: () => {}, fatal: () => {} });
+  const health = new StoreHealth({ log, data, clock: { after: () => {} }, fatal: () => {} });
   const intake = new Intake(await startTestCommitters(store, data), health, undelayed(clock), {
     ...roomyLimits,
     batchPackets: 128,
@@ -56,7 +56,7 @@ test('a batch that cannot be folded stops the service, and the next start names 
   const health = new StoreHealth({
     log,
     data,
-    after: () => {},
+    clock: { after: () => {} },
     fatal: (reason) => void stopped.push(reason),
   });
   const committers = await startTestCommitters(store, data, { failed: (error) => health.failed(error) });

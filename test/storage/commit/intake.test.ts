@@ -23,7 +23,7 @@ async function startRun(data: string, workers: number, batchPackets: number) {
   const health = new StoreHealth({
     log: createLog('error', () => {}, clock),
     data,
-    after: () => {},
+    clock: { after: () => {} },
     fatal: (reason) => expect.unreachable(reason),
   });
   const store = openUsageStore(data);

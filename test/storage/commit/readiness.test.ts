@@ -1,6 +1,7 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { systemClock } from '../../../src/runtime/clock.ts';
 import { Batch } from '../../../src/storage/commit/batch.ts';
 import { EmbeddedUsage, type FoldingCommitter } from '../../../src/storage/commit/embedded-usage.ts';
 import type { JournaledCommitter } from '../../../src/storage/commit/journaled-committer.ts';
@@ -42,7 +43,7 @@ async function failing() {
   const failed = (error: unknown) => void failures.push(error);
   const [committer] = await startTestCommitters(store, data, {
     failed,
-    after: (_, callback) => void setImmediate(callback),
+    clock: { ...systemClock, after: (_, callback) => void setImmediate(callback) },
   });
   const reason = () => usageOf(store, [committer!], false).readiness().counting;
   const close = async () => {

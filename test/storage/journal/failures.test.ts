@@ -163,7 +163,7 @@ describe('an append', () => {
 
 describe('the next segment', () => {
   /** Operations of an append that begins a segment. */
-  const count = 12;
+  const count = 13;
 
   it('refuses the frame, and is not needed for the others, whatever fails when it begins', () => {
     for (let at = 1; at <= count; at++) {
@@ -179,6 +179,24 @@ describe('the next segment', () => {
       expect(replay(made.journal)).toEqual([1, 2]);
       expect(new JournalWriter(made.journal, 2).append(body(3))).toBe(3);
     }
+  });
+
+  it('has its header, although another thread puts a spare of the same name there meanwhile', () => {
+    const { disk, journal, writer } = writeFrames(2);
+    disk.remove('spare-0000000000');
+    const other = prepareSpare(journal);
+    other.next(); // All but its name.
+    for (const _ of prepareSpare(journal, 'urgent.tmp'));
+    disk.fault = ({ kind, length }) => {
+      if (kind === 'write' && length === 4_096) {
+        disk.fault = () => undefined;
+        other.next();
+      }
+      return undefined;
+    };
+    writer.append(body(3));
+    expect(disk.list().sort()).toEqual(['0000000001.segment', '0000000002.segment', 'spare-0000000000']);
+    expect(replay(journal)).toEqual([1, 2, 3]);
   });
 
   it('begins in a segment that was recycled a moment ago, and whose new name is not on disk', () => {

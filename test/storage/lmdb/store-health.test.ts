@@ -13,7 +13,7 @@ function openHealth(data: string) {
   const health = new StoreHealth({
     log: createLog('info', (line) => void lines.push(line), clock),
     data,
-    after: (_ms, callback) => void waiting.push(callback),
+    clock: { after: (_ms, callback) => void waiting.push(callback) },
     fatal: (reason) => void ends.push(reason),
   });
   return { health, lines, ends, waiting };

@@ -57,7 +57,7 @@ async function open() {
     close: async () => {},
   };
   const log = createLog('error', () => {}, clock);
-  const health = new StoreHealth({ log, data: '', after: () => {}, fatal: () => {} });
+  const health = new StoreHealth({ log, data: '', clock: { after: () => {} }, fatal: () => {} });
   const intake = new Intake([committer], health, undelayed(clock), { ...roomyLimits, batchPackets: 10 });
   const dictionary = new SeriesDictionary(store, { features: 100, variants: 64, metrics: 100 });
   const usageEngine = new EmbeddedUsage({

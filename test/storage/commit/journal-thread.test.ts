@@ -1,0 +1,22 @@
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { JournalThread } from '../../../src/storage/commit/journal-thread.ts';
+import { workerFile } from '../../support/committers.ts';
+import { BatchFiller } from '../../support/random-batches.ts';
+import { temporaryDirectory } from '../../support/temporary.ts';
+
+test('the journal thread prepares a segment itself while the folding thread prepares none', async () => {
+  const directory = join(temporaryDirectory(), '1');
+  const journal = new JournalThread(workerFile('commit/journal-worker'), {
+    ...{ directory, id: Buffer.alloc(16, 1), segmentSize: 8_192 },
+  });
+  journal.begin(0);
+  const filler = new BatchFiller();
+  let last = 0;
+  for (let segment = 0; segment < 4; ) {
+    const appended = await journal.append(filler.fill([], 0).seal());
+    expect(appended.sequence).toBe(last + 1);
+    ({ sequence: last, segment } = appended);
+  }
+  await journal.close();
+});

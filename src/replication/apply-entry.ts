@@ -152,7 +152,7 @@ export class ApplyEntry {
 
   #addMint(mint: LoggedMint, refuse: Refuse): void {
     const { store, erased } = this.#parts;
-    if (!isMint(mint)) refuse('mint', 'it is no mint', null);
+    if (!isMint(mint)) refuse('mint', 'not a valid mint', null);
     else if (!erased.hasApplication(mint.application)) putHashedMint(store, mint);
   }
 

@@ -13,7 +13,7 @@ import {
   readChunk,
 } from '../storage/lmdb/sketches.ts';
 
-/** A body that is no delta of a format that this program knows, or one with a number, length or name that no node writes. */
+/** The body of a delta has an unknown format, or a number, length or name that no node writes. */
 export class DeltaUnreadable extends Error {
   override readonly name = 'DeltaUnreadable';
 }

@@ -22,7 +22,10 @@ function append(): void {
   frames.setAppended({ sequence, segment: writer.position.generation, used: writer.used });
 }
 
-/** Spares are prepared ahead, by the thread that folds. Where none is ready, the batch waits for one, and not for a fold. */
+/**
+ * The folding thread prepares spares ahead. If none is ready, because a fold takes long, this thread fills one itself: the batch waits for
+ * one segment of zeros, never for a fold.
+ */
 function appendTo(writer: JournalWriter): number {
   try {
     return writer.append([frames.frame]);

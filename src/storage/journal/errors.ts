@@ -1,7 +1,7 @@
 /** The code of `JournalFailed`. */
 export const journalFailed = 'journal_failed';
 
-/** No spare segment is ready. The frame was not written; the next attempt may succeed. */
+/** No spare segment is ready. The frame was not written. A later attempt may succeed. */
 export class JournalFull extends Error {
   override readonly name = 'JournalFull';
 
@@ -34,7 +34,7 @@ export class JournalFailed extends Error {
   }
 }
 
-/** A segment is not what was written, or frames are missing. */
+/** A segment was changed after it was written, or frames are missing. */
 export class JournalDamaged extends Error {
   override readonly name = 'JournalDamaged';
 

@@ -16,15 +16,15 @@ import { syncPath } from '../lmdb/sync.ts';
 
 /** The directory of a journal. Every operation is synchronous, and throws the file system's error. */
 export interface JournalFiles {
-  /** What errors call the directory. */
+  /** Path, for messages. */
   readonly directory: string;
   list(): string[];
   /** The size of a file; `undefined` if it is missing. */
   size(name: string): number | undefined;
-  /** @param mode `create` makes an empty file, in place of any other */
+  /** @param mode `create` makes an empty file, and replaces an existing one */
   open(name: string, mode: 'read' | 'write' | 'create'): JournalFile;
   rename(from: string, to: string): void;
-  /** Removes a file; a missing one is no error. */
+  /** Removes a file if it exists. */
   remove(name: string): void;
   /** Waits until the entries of the directory are on disk. */
   syncDirectory(): void;
@@ -38,7 +38,7 @@ export interface JournalFile {
   write(bytes: Uint8Array, offset: number): number;
   /** Waits until what was written is on disk (fdatasync). */
   sync(): void;
-  /** @throws {Error} if the file at its path is another one: what is written here would be lost */
+  /** @throws {Error} if its path names another file by now, or none: writes to this one would be lost */
   checkPlace(): void;
   close(): void;
 }
@@ -56,7 +56,7 @@ export function writeAndSync(files: JournalFiles, name: string, bytes: Uint8Arra
   }
 }
 
-/** Opens the directory of a journal, and makes it if it is missing. */
+/** Opens the directory of a journal. Creates it if it is missing. */
 export function journalDirectory(directory: string): JournalFiles {
   if (mkdirSync(directory, { recursive: true, mode: 0o700 }) !== undefined) syncPath(dirname(directory));
   const at = (name: string) => join(directory, name);

@@ -2,8 +2,8 @@ import { crc32 } from 'node:zlib';
 
 /**
  * A frame: checksum (u32), length of the body (u32), sequence number (u64), body; little-endian, padded with zeros to 8 bytes.
- * The checksum covers all that follows it. It starts from the frame's place, so that an older frame in a recycled segment is
- * never valid: CRC-32 maps the same bytes from different starts to different results.
+ * The checksum covers everything after it. It is seeded with the segment and the offset, so that an older frame in a recycled
+ * segment is never valid: CRC-32 of the same bytes differs for different seeds.
  */
 export interface Frame {
   /** Frames are numbered from 1, without gaps. */
@@ -19,12 +19,12 @@ export function frameSize(bodyLength: number): number {
   return Math.ceil((frameHeader + bodyLength) / alignment) * alignment;
 }
 
-/** What the checksum of a frame starts from. */
+/** The seed of the checksum of a frame. */
 export function checksumStart(segment: { readonly seed: number }, offset: number): number {
   return (segment.seed ^ offset) >>> 0;
 }
 
-/** Writes a frame to the beginning of a buffer that is large enough. Returns where it ends, without padding. */
+/** Writes a frame to the beginning of a buffer that is large enough. Returns its end, without padding. */
 export function encodeFrame(
   target: Buffer,
   sequence: number,

@@ -5,27 +5,27 @@ import { JournalDamaged } from './errors.ts';
 import type { JournalFiles } from './files.ts';
 import { segmentNames } from './segment.ts';
 
-/** Whether a directory holds no segment: its journal was folded, or never begun. */
+/** Whether a directory has no segments: its journal was folded, or nothing was appended to it. */
 export function isJournalEmpty(directory: string): boolean {
   return !existsSync(directory) || segmentNames(readdirSync(directory)).length === 0;
 }
 
-/** Whether no journal of a data directory holds a segment: the store has everything that was accepted. */
+/** Whether no journal of a data directory has segments: the store has everything that was accepted. */
 export function areJournalsEmpty(data: string): boolean {
   return journalLanes(data).every((lane) => isJournalEmpty(join(journalsOf(data), lane)));
 }
 
-/** An empty file beside the spares, which is there while a journal has no segments: else somebody removed them. */
+/** Name of an empty file that exists while a journal has no segments. If both are missing, somebody removed the segments. */
 const emptyName = 'empty';
 
-/** Records that a journal has no segments, or is about to have none, before that becomes true. */
+/** Records that a journal has no segments. Call it before the last one goes. */
 export function recordEmpty(files: JournalFiles): void {
   if (files.list().includes(emptyName)) return;
   files.open(emptyName, 'create').close();
   files.syncDirectory();
 }
 
-/** Undoes `recordEmpty` once the first segment is on disk. A power loss may bring the file back, which hides nothing but a removal. */
+/** Undoes `recordEmpty` once the first segment is on disk. If a power loss brings the file back, only a removal goes unnoticed. */
 export function recordBegun(files: JournalFiles): void {
   files.remove(emptyName);
 }

@@ -18,16 +18,16 @@ import {
 } from './segment.ts';
 import { chunk, Window } from './window.ts';
 
-/** What stands for the end of the journal, in place of a sequence number. */
+/** The end of the journal, in place of a sequence number. */
 const end = Number.POSITIVE_INFINITY;
-/** How many places that look like a frame are checked: their content may be chosen by senders. */
+/** Maximum number of offsets to check for a frame. Senders may choose bytes that look like one. */
 const mostLikely = 100;
 
 /** A segment that is being read. */
 interface Reading {
   readonly segment: Segment;
   readonly window: Window;
-  /** Its last frame, if the writer has left it or failed. What may follow in the file was never acknowledged. */
+  /** Its last frame, once the writer has left the segment or failed. Anything after it was never acknowledged. */
   last: number;
   /** Where the next frame begins. */
   offset: number;
@@ -81,7 +81,7 @@ export class JournalReader {
     this.#reading = undefined;
   }
 
-  /** Opens the segment that holds the first frame to return, or would hold it. Earlier ones are to be recycled. */
+  /** Opens the segment in which the first frame to return is, or will be. */
   #begin(): void {
     const segments = readSegments(this.#journal);
     const index = segments.findLastIndex(({ first }) => first <= this.#after + 1);
@@ -153,7 +153,7 @@ export class JournalReader {
     return false;
   }
 
-  /** The sequence number of a valid frame that the store lacks, beyond the end of the journal; `undefined` if there is none. */
+  /** The sequence number of a valid frame beyond the end of the journal that the store lacks; `undefined` without one. */
   #laterFrame(after: number): number | undefined {
     const { segment, window } = this.#reading!;
     const lowest = Math.max(this.#sequence, this.#after) + 1;

@@ -4,9 +4,9 @@ import { JournalDamaged } from './errors.ts';
 import type { JournalFile, JournalFiles } from './files.ts';
 
 /**
- * A journal: a directory of segments, which are files of a fixed size, full of zeros when they are new. `JournalWriter` appends frames
- * to the newest one, on a thread of its own. On another thread, `JournalReader` reads them again for the store, `recycle` turns
- * segments that the store has into spares, and `prepareSpare` makes the first spare. The writer begins its next segment in a spare.
+ * A journal: a directory of segments, which are files of a fixed size, initially zeros. `JournalWriter` appends frames to the newest one,
+ * on a thread of its own. On another thread, `JournalReader` reads them for the store, `recycle` turns folded segments into spares, and
+ * `prepareSpare` makes the first spare. The writer turns a spare into its next segment.
  */
 export interface Journal {
   readonly files: JournalFiles;
@@ -25,7 +25,7 @@ export interface Segment {
   readonly first: number;
   /** Bytes of the file, which never change. */
   readonly size: number;
-  /** Where the checksums of its frames start from. */
+  /** Part of the seed of the checksums of its frames. */
   readonly seed: number;
 }
 
@@ -45,7 +45,7 @@ const magic = Buffer.from('flagmtrJ');
 const fields = { layout: 8, id: 16, generation: 32, size: 40, first: 48, checksum: 56 };
 const headerSize = 60;
 
-/** The names of files. A spare bears the generation of the frames that are still in it, 0 for none. */
+/** File names. That of a spare has the generation of the frames that are still in it; 0 for none. */
 const pad = (generation: number) => String(generation).padStart(10, '0');
 export const segmentName = (generation: number) => `${pad(generation)}.segment`;
 export const spareName = (generation: number) => `spare-${pad(generation)}`;
@@ -61,8 +61,8 @@ export function spareNames(names: readonly string[]): string[] {
 }
 
 /**
- * The name of an empty file that says that a segment has no frames from a sequence number on. It makes a refused frame invalid
- * where the disk does not overwrite its header.
+ * The name of an empty file by which a segment ends before a sequence number. It makes a refused frame invalid when overwriting the
+ * header of the frame fails.
  */
 export const refusalName = (generation: number, sequence: number) => `refused-${pad(generation)}-${sequence}`;
 
@@ -101,7 +101,7 @@ export function encodeHeader(id: Uint8Array, { generation, size, first }: Segmen
 
 /**
  * Reads the headers of all segments, in the order in which they were begun.
- * @throws {JournalDamaged} if one is not what was written, or belongs to another journal
+ * @throws {JournalDamaged} if one was changed, or belongs to another journal
  */
 export function readSegments(journal: Journal): Segment[] {
   return segmentNames(journal.files.list()).map((name) => readHeader(journal, name));
@@ -152,7 +152,7 @@ export function readAt(
   }
 }
 
-/** What to report for a segment that is not what was written. */
+/** The error for a segment that was changed after it was written. */
 export function damage({ files }: Journal, name: string, offset: number, reason: string): JournalDamaged {
   const remedy =
     'Restore a backup. To start without the packets that were not yet folded into the store, move the journal away';

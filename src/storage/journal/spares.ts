@@ -5,9 +5,9 @@ import { type Journal, readSegments, refusalName, refusedFrames, spareName, spar
 const step = 1 << 20;
 
 /**
- * Keeps one spare segment ready: fills it with zeros, a MiB at a time, and yields in between. Two threads may do so at once, with
- * different files.
- * @param unfinished name of the file that is being filled; the next call removes what a crash has left of it
+ * Prepares a spare segment unless one is ready: fills it with zeros, one MiB at a time, and yields in between. Two threads may do so at
+ * once, with different files.
+ * @param unfinished temporary name; the next call removes such a file, which a crash has left
  * @throws {Error} of the file system, such as ENOSPC. Nothing is left behind, and the next call starts over
  */
 export function* prepareSpare(
@@ -18,12 +18,12 @@ export function* prepareSpare(
   if (names.includes(unfinished)) files.remove(unfinished);
   const spares = spareNames(names);
   if (spares.some((name) => files.size(name) === segmentSize)) return;
-  for (const name of spares) files.remove(name); // Of another size: the setting was changed.
+  for (const name of spares) files.remove(name); // They have another size, from before the setting changed.
   yield* fillWithZeros(files, unfinished, segmentSize);
   files.rename(unfinished, spareName(0));
 }
 
-/** Makes a file of zeros that is on disk. Removes it if that fails or is abandoned. */
+/** Writes and flushes a file of zeros. Removes it after a failure, and when the generator is closed early. */
 export function* fillWithZeros(files: JournalFiles, name: string, size: number): Generator<void, void> {
   const zeros = new Uint8Array(Math.min(step, size));
   const file = files.open(name, 'create');
@@ -33,7 +33,7 @@ export function* fillWithZeros(files: JournalFiles, name: string, size: number):
       const written = file.write(zeros.subarray(0, size - at), at);
       if (written === 0) throw new Error(`Cannot write ${name} at offset ${at}: no bytes were written`);
       at += written; // Less on a disk that is nearly full; the next write throws the reason.
-      file.sync(); // Each step by itself, because flushes of the writer wait for a large one.
+      file.sync(); // After each step: a flush of the writer would wait for a large one.
       yield;
     }
     isFilled = true;
@@ -44,9 +44,9 @@ export function* fillWithZeros(files: JournalFiles, name: string, size: number):
 }
 
 /**
- * Turns the segments whose frames are all in the store into spares, and removes those that are not needed. Runs on the thread
- * of the reader. The newest segment stays: the writer may be appending to it. Whether the new names are on disk does not matter
- * until the writer begins one: a power loss brings back segments that are in the store.
+ * Turns one folded segment into a spare, and removes the others. Runs on the thread of the reader. The newest segment stays, because the
+ * writer may be appending to it. The new names need not be on disk until the writer begins a segment: what a power loss brings back
+ * is in the store.
  * @param upTo the last frame that the store holds durably
  * @param last the last frame of all, once the writer is closed: then the newest segment is recycled as well
  */
@@ -68,7 +68,7 @@ export function recycle(journal: Journal, upTo: number, last = Number.POSITIVE_I
   }
 }
 
-/** Removes refusals of segments that are durably gone, since a later one was begun. */
+/** Removes refusals of segments before the newest. They are durably gone: beginning a segment syncs the directory. */
 function removeRefusals(files: JournalFiles, newest: number): void {
   for (const [generation, sequence] of refusedFrames(files.list()))
     if (generation < newest) files.remove(refusalName(generation, sequence));

@@ -1,11 +1,11 @@
 import type { JournalFile } from './files.ts';
 import { type Journal, readAt } from './segment.ts';
 
-/** The most bytes that are read ahead, and those that are read first: what follows may not be written yet. */
+/** Maximum and initial read-ahead in bytes. The first read is short, because the rest may not be written yet. */
 export const chunk = 1 << 20;
 const firstChunk = 1 << 14;
 
-/** Reads a segment in chunks, which grow while it is read on. What it returns stays as it is, whatever is read later. */
+/** Reads a segment in chunks of growing size. Later reads do not change the buffers that it returned. */
 export class Window {
   readonly #journal: Journal;
   readonly #name: string;
@@ -28,7 +28,7 @@ export class Window {
     return this.#bytes.subarray(from, from + length);
   }
 
-  /** Forgets what was read: the file may have changed. */
+  /** Drops what was read, because the file may have changed. */
   forget(): void {
     this.#bytes = this.#bytes.subarray(0, 0);
     this.#ahead = firstChunk;

@@ -32,9 +32,9 @@ export class JournalWriter {
   #failure: JournalFailed | undefined;
 
   /**
-   * Begins a new segment, in a spare or else in a short file of its own. Nothing is appended to a segment of an earlier process.
+   * Begins a new segment in a spare, or in a short file if there is none. Never appends to a segment of an earlier process.
    * @param last the sequence number of the last frame, which the store holds
-   * @param shortSize bytes of the short file, a multiple of 4 KiB: a first start does not wait for a long one to be filled
+   * @param shortSize bytes of the short file, a multiple of 4 KiB, so that the first commit does not wait for a long one
    * @throws {Error} of the file system
    */
   constructor(journal: Journal, last: number, shortSize = 1 << 20) {
@@ -81,8 +81,8 @@ export class JournalWriter {
   }
 
   /**
-   * The bytes to write: the frame, and zeros up to the end of its last page. So the first write to a page covers all of it, and
-   * the kernel need not read what a recycled segment held there.
+   * The bytes to write: the frame, and zeros up to the end of its last page. The first write to a page then covers all of it, so the
+   * kernel does not read the old contents of a recycled segment.
    */
   #encode(parts: readonly Uint8Array[], size: number): Buffer {
     const offset = this.#offset;
@@ -107,7 +107,7 @@ export class JournalWriter {
     }
   }
 
-  /** Overwrites the header of the frame that could not be written. Returns whether that is on disk. */
+  /** Overwrites the header of a frame whose write or flush failed. Returns whether that is on disk. */
   #invalidate(): boolean {
     try {
       const isWritten = this.#file.write(Buffer.alloc(frameHeader), this.#offset) === frameHeader;
@@ -118,7 +118,7 @@ export class JournalWriter {
     }
   }
 
-  /** Refuses the frame in the directory, of which other blocks are written. Returns whether that is on disk. */
+  /** Refuses the frame by a name in the directory, which is in other blocks. Returns whether that is on disk. */
   #recordRefusal(): boolean {
     const { files } = this.#journal;
     try {
@@ -164,10 +164,10 @@ function shortSpare({ files, segmentSize }: Journal, size: number): string {
 
 /** Gives a spare its header and its name. A power loss leaves either the spare or an empty segment. */
 function beginSegment({ files, id }: Journal, spare: string, first: number): [Segment, JournalFile] {
-  // The name that made it a spare has to be on disk before its header is another one.
+  // Its name as a spare must be on disk before its old header goes.
   files.syncDirectory();
   const generation = nextGeneration(files.list());
-  // Under a name of its own: another thread may prepare a spare meanwhile, and put it in the place of this one.
+  // Take it first: another thread may be renaming a new spare to the same name.
   files.rename(spare, taken);
   const segment = describeSegment(id, generation, first, files.size(taken) ?? 0);
   writeAndSync(files, taken, encodeHeader(id, segment), 0);

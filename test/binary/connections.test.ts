@@ -64,7 +64,7 @@ function floodOf(port: number, part: Buffer) {
 /** Open files of the service. One address may have a quarter of them as connections, and floods it with more than all. */
 const files = 400;
 const perAddress = files / 4;
-const flooded = 2 * files;
+const flooded = files + perAddress;
 
 const tls = ['cert', 'key'].flatMap((name) => [
   `--tls-${name}`,

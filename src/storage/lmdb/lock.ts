@@ -142,9 +142,16 @@ function holderOf(path: string): string {
   return pid === undefined ? 'another process' : `process ${pid}`;
 }
 
+/** Linux shows its locks page by page. One that is held may be missing from a reading while others are released. */
+const readings = 5;
+
 /** The number of the process that holds the lock; `undefined` if Linux does not show it, because it is in another container. */
 export function lockHolder(path: string): string | undefined {
-  return locksOf(path, /FLOCK +ADVISORY +WRITE/)[0];
+  for (let reading = 0; reading < readings; reading += 1) {
+    const [holder] = locksOf(path, /FLOCK +ADVISORY +WRITE/);
+    if (holder !== undefined) return holder;
+  }
+  return undefined;
 }
 
 /**

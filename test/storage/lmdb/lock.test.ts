@@ -17,7 +17,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { lockDataDirectory } from '../../../src/storage/lmdb/lock.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 
-const main = fileURLToPath(new URL('../../dist/node/main.js', import.meta.url));
+const main = fileURLToPath(new URL('../../../dist/node/main.js', import.meta.url));
 
 /** Starts `serve` of the Node build; gives its first line, whatever it is. */
 async function serve(data: string): Promise<{ child: ChildProcess; said: string }> {

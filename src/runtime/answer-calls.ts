@@ -1,15 +1,7 @@
 import { receiveMessageOnPort } from 'node:worker_threads';
 import { threadTime } from './clock.ts';
 import { Histogram } from './histogram.ts';
-import {
-  type Answer,
-  type Call,
-  type CallChannel,
-  done,
-  type Outcome,
-  rung,
-  signals,
-} from './worker-thread.ts';
+import { type Answer, type Call, type CallChannel, type Outcome, rung, signals } from './worker-thread.ts';
 
 /** What a thread can be called to do, by name. */
 export type Actions = Readonly<Record<string, (task: never) => unknown>>;
@@ -46,10 +38,16 @@ export function answerCalls(
     if (Atomics.exchange(signal, signals.rings, 0) === 1) {
       observe(rungAt[0]!);
       const outcome = outcomeOf(onRing);
-      answer(outcome.ok ? done : { id: rung, outcome });
+      if (outcome.ok) notifyDone(signal);
+      else answer({ id: rung, outcome });
     }
   }
   port.close();
+}
+
+function notifyDone(signal: Int32Array): void {
+  Atomics.add(signal, signals.done, 1);
+  Atomics.notify(signal, signals.done);
 }
 
 function outcomeOf(action: () => unknown): Outcome {

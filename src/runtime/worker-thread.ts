@@ -15,16 +15,21 @@ export interface Call {
   readonly at: number;
 }
 
-export type Answer = { readonly id: number; readonly outcome: Outcome } | typeof done;
+export interface Answer {
+  readonly id: number;
+  readonly outcome: Outcome;
+}
 
-/** The answer to a ring that went well, and the id of rings. */
-export const done = true;
+/** The id of rings. */
 export const rung = 0;
 
-const wentWell = { id: rung, outcome: { ok: true, value: undefined } } as const;
+const wentWell: Answer = { id: rung, outcome: { ok: true, value: undefined } };
 
-/** Where both threads count in shared memory what they have put into the channel, and whether the doorbell is rung. */
-export const signals = { calls: 0, answers: 1, rings: 2 } as const;
+/**
+ * Where both threads count in shared memory what they have put into the channel and the rings that went well, and whether the
+ * doorbell is rung.
+ */
+export const signals = { calls: 0, answers: 1, rings: 2, done: 3 } as const;
 
 /** What the thread needs to be called by. */
 export interface CallChannel {
@@ -43,7 +48,7 @@ export interface CallChannel {
  */
 export class WorkerThread {
   readonly #port: MessagePort;
-  readonly #signal = new Int32Array(new SharedArrayBuffer(12));
+  readonly #signal = new Int32Array(new SharedArrayBuffer(16));
   readonly #rungAt = new Float64Array(new SharedArrayBuffer(8));
   /** How long calls waited for the thread, seconds. */
   readonly delays = Histogram.shared();
@@ -51,6 +56,8 @@ export class WorkerThread {
   readonly #ended: Promise<void>;
   #calls = 0;
   #answers = 0;
+  /** Rings that went well. */
+  #done = 0;
   #over = false;
 
   /**
@@ -78,10 +85,12 @@ export class WorkerThread {
   }
 
   /**
-   * Calls the action that the thread has for rings. Nothing is cloned: what it takes and gives is in memory that both share. That
-   * saves most of the CPU of a call. One may be under way at a time.
+   * Calls the action that the thread has for rings. Nothing is cloned: what it takes and gives is in memory that both share, and unless
+   * it fails, no message comes back. That saves most of the CPU of a call. One may be under way at a time.
    */
   ring(): Promise<Outcome> {
+    const { async, value } = Atomics.waitAsync(this.#signal, signals.done, this.#done);
+    if (async) void value.then(() => this.#collectRing());
     return this.#wake(rung, () => {
       this.#rungAt[0] = threadTime();
       Atomics.store(this.#signal, signals.rings, 1);
@@ -100,6 +109,7 @@ export class WorkerThread {
 
   /** Takes the answers that have arrived. When there are none, that is one read of shared memory. */
   collect(): void {
+    this.#collectRing();
     if (Atomics.load(this.#signal, signals.answers) === this.#answers) return;
     for (;;) {
       const received = receiveMessageOnPort(this.#port);
@@ -114,8 +124,18 @@ export class WorkerThread {
   }
 
   #settle(answer: Answer): void {
-    const { id, outcome } = answer === done ? wentWell : answer;
     this.#answers += 1;
+    this.#resolve(answer);
+  }
+
+  #collectRing(): void {
+    const done = Atomics.load(this.#signal, signals.done);
+    if (done === this.#done) return;
+    this.#done = done;
+    this.#resolve(wentWell);
+  }
+
+  #resolve({ id, outcome }: Answer): void {
     const resolve = this.#pending.get(id);
     this.#pending.delete(id);
     resolve?.(outcome);

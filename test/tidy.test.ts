@@ -63,13 +63,18 @@ describe('dependencies', () => {
     expect(packages.filter((name) => loaded.has(name))).toEqual([]);
   });
 
-  it('of the console on the server are types, except for the functions that make names harmless', () => {
+  it('of the contract on packages are on schemas and the nearest word', () => {
+    const packages = imports(src)
+      .filter(({ path, specifier }) => folderOf(path) === 'src/contract' && !specifier.startsWith('.'))
+      .map(({ specifier }) => specifier);
+    expect(new Set(packages)).toEqual(new Set(['typebox', 'fastest-levenshtein']));
+  });
+
+  it('of the console on the server are types, except for the contract', () => {
     const lines = new Map(src.map(({ path, lines }) => [path, lines]));
     const values = importsOfSrc(src)
       .filter(({ path, target }) => folderOf(path) === 'src/console' && folderOf(target) !== 'src/console')
-      .filter(
-        ({ target }) => !['src/contract/csv-text.ts', 'src/contract/active-characters.ts'].includes(target),
-      )
+      .filter(({ target }) => folderOf(target) !== 'src/contract')
       .filter(({ path, line }) => !/^import type /.test(statementAt(lines.get(path) ?? [], line)));
     expect(values).toEqual([]);
   });

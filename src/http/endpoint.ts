@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../contract/errors.ts';
+import type { RefusalCode } from '../contract/refusals.ts';
 import type { Answer } from './answer.ts';
 import type { Json } from './openapi/json-schema.ts';
 import type { Handler, Route } from './types.ts';
@@ -51,7 +51,7 @@ export interface Operation {
 }
 
 /** The codes that an operation refuses with, each with an example of the detail. */
-export type Refusals = Readonly<Partial<Record<ErrorCode, string>>>;
+export type Refusals = Readonly<Partial<Record<RefusalCode, string>>>;
 
 /** A header. With a name in `component` the document describes it once, and refers to it elsewhere. */
 export interface Header {

@@ -1,4 +1,5 @@
-import { type ApiError, catalogue } from '../contract/errors.ts';
+import type { ApiError } from '../contract/errors.ts';
+import { refusals } from '../contract/refusals.ts';
 import type { Reply } from './types.ts';
 
 /**
@@ -14,7 +15,7 @@ export function problem(refusal: ApiError, headers: Readonly<Record<string, stri
 const written = new WeakMap<ApiError, Reply>();
 
 function write(refusal: ApiError): Reply {
-  const { status, title } = catalogue[refusal.code];
+  const { status, title } = refusals[refusal.code];
   const retryAfter =
     refusal.retryAfter === undefined ? {} : { 'retry-after': String(Math.ceil(refusal.retryAfter)) };
   const reply: Reply = {

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../contract/errors.ts';
+import type { RefusalCode } from '../contract/refusals.ts';
 import { Histogram } from '../runtime/histogram.ts';
 import type { Reply } from './types.ts';
 
@@ -14,7 +14,7 @@ export interface RouteTally {
 
 /** Counts requests by route and status, and refusals by code. Nothing that a stranger sends adds a row. */
 export class RequestTally {
-  readonly codes = new Map<ErrorCode, number>();
+  readonly codes = new Map<RefusalCode, number>();
   readonly #rows = new Map<string, RouteTally>();
 
   get routes(): Iterable<RouteTally> {

@@ -1,11 +1,12 @@
 import type { Validator } from 'typebox/compile';
-import { ApiError, type ErrorCode } from '../contract/errors.ts';
+import { ApiError } from '../contract/errors.ts';
+import type { RefusalCode } from '../contract/refusals.ts';
 
 /** What a schema has against a value. */
 type Fault = ReturnType<Validator['Errors']>[number];
 
 /** The code, and the detail, for faults at a path of the schema. The first row that fits counts. */
-export type FaultRows = readonly (readonly [schemaPath: RegExp, code: ErrorCode, detail?: string])[];
+export type FaultRows = readonly (readonly [schemaPath: RegExp, code: RefusalCode, detail?: string])[];
 
 interface Options {
   /** Where no row fits, the code is `invalid_body`. */

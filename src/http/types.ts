@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../contract/errors.ts';
+import type { RefusalCode } from '../contract/refusals.ts';
 import type { TlsFiles } from './tls.ts';
 
 /** A request as the handlers see it, independent of the engine that read it. */
@@ -47,7 +47,7 @@ export interface Reply {
   /** A body that is made while it is sent, in place of `body`. */
   readonly pieces?: Pieces;
   /** The code of a refusal, for the service's metrics and the log; engines ignore it. */
-  readonly code?: ErrorCode;
+  readonly code?: RefusalCode;
   /** This object answers many requests, so an engine may keep what it makes of it. */
   readonly isReused?: true;
 }

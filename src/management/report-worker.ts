@@ -1,5 +1,6 @@
 import { workerData } from 'node:worker_threads';
-import { ApiError, type ErrorCode, isStoreFailure } from '../contract/errors.ts';
+import { ApiError, isStoreFailure } from '../contract/errors.ts';
+import type { RefusalCode } from '../contract/refusals.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { Histogram } from '../runtime/histogram.ts';
 import { watchLoop } from '../runtime/loop-delay.ts';
@@ -34,7 +35,7 @@ export interface ReportRequest {
 /** The result of a request. Errors lose their code between threads, so it is sent as data; that of LMDB is a number. */
 export type ReportOutcome<T> =
   | { readonly ok: true; readonly made: T }
-  | { readonly ok: false; readonly code: ErrorCode | number; readonly message: string };
+  | { readonly ok: false; readonly code: RefusalCode | number; readonly message: string };
 
 logThreadConsole();
 const { data, delays } = workerData as ReportWorkerStart;

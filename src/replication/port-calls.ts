@@ -1,5 +1,6 @@
 import type { MessagePort } from 'node:worker_threads';
-import { ApiError, type ErrorCode } from '../contract/errors.ts';
+import { ApiError } from '../contract/errors.ts';
+import type { RefusalCode } from '../contract/refusals.ts';
 import { CommitFailed } from '../storage/commit/committer.ts';
 
 /** What the other side may ask for, by name. */
@@ -13,7 +14,7 @@ type Message =
 /** An error between threads, where it would lose what it is. `code` is LMDB's or the operating system's error number. */
 export interface Failure {
   readonly message: string;
-  readonly api: ErrorCode | undefined;
+  readonly api: RefusalCode | undefined;
   readonly retryAfter: number | undefined;
   readonly code: unknown;
 }

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../contract/errors.ts';
+import type { RefusalCode } from '../contract/refusals.ts';
 import type { ServiceMetric } from '../http/exposition-text.ts';
 import type { Core } from './core.ts';
 import { counter, gauge } from './metric.ts';
@@ -29,9 +29,9 @@ function countMetrics({ counting: { ledger }, intake }: Core): readonly ServiceM
 }
 
 /** Their first refusals have to raise an alert: Prometheus sees the growth of a series only from its second value on. */
-const watched: readonly ErrorCode[] = ['backpressure', 'spool_full', 'store_unavailable'];
+const watched: readonly RefusalCode[] = ['backpressure', 'spool_full', 'store_unavailable'];
 
-function* refusals(codes: ReadonlyMap<ErrorCode, number>, attributed: 'true' | 'false') {
+function* refusals(codes: ReadonlyMap<RefusalCode, number>, attributed: 'true' | 'false') {
   for (const [code, count] of codes) yield [{ code, attributed }, count] as const;
   for (const code of watched) if (!codes.has(code)) yield [{ code, attributed }, 0] as const;
 }

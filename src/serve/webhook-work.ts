@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../contract/errors.ts';
+import type { RefusalCode } from '../contract/refusals.ts';
 import { tellFailure } from '../runtime/background-failure.ts';
 import { sweepWebhooks } from '../webhooks/sweep.ts';
 import { Watch } from '../webhooks/watch.ts';
@@ -15,7 +15,7 @@ export function webhookWork(
     staleAfterMs: config.staleAfter * 86_400_000,
     find: (task) => reports.make(webhookReports, 'watch', task),
     completeThrough: async () => (await usageEngine.freshen('any'))?.completeThrough,
-    refusals: (): ReadonlyMap<ErrorCode, number> => counting.ledger.unattributed,
+    refusals: (): ReadonlyMap<RefusalCode, number> => counting.ledger.unattributed,
   });
   const failed = (error: unknown) =>
     tellFailure(log, 'old deliveries of webhooks could not be removed', error);

@@ -1,7 +1,7 @@
 import type { Authorship } from '../accounts/actors.ts';
 import type { RandomBytes } from '../accounts/secrets.ts';
 import type { Announce, TeamEvent } from '../accounts/team-events.ts';
-import { catalogue, type ErrorCode } from '../contract/errors.ts';
+import { type RefusalCode, refusals } from '../contract/refusals.ts';
 import type { Application, Environment } from '../storage/lmdb/records.ts';
 import type { FirstSeen, StaleFeature } from './findings.ts';
 import { enqueue, type Occurrence } from './queue.ts';
@@ -70,7 +70,7 @@ export function refusing(
   const data = {
     application: application && shown(application),
     environment: environment?.name ?? null,
-    ...{ code, status, title: catalogue[code as ErrorCode]?.title ?? '', count },
+    ...{ code, status, title: refusals[code as RefusalCode]?.title ?? '', count },
     lastRefusedAt: timeText(lastAt),
   };
   return { type: 'ingest.refusing', teamId, at: lastAt, data };

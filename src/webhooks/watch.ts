@@ -1,6 +1,6 @@
 import type { Directory } from '../accounts/directory.ts';
 import type { Draft, Engine } from '../accounts/store/engine.ts';
-import type { ErrorCode } from '../contract/errors.ts';
+import type { RefusalCode } from '../contract/refusals.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Application } from '../storage/lmdb/records.ts';
 import type { Webhook, WebhookEventType } from '../storage/lmdb/webhook-records.ts';
@@ -20,7 +20,7 @@ export interface WatchDeps {
   /** Until when all that was counted is here, Unix ms; `undefined` when that is now. */
   completeThrough(): Promise<number | undefined>;
   /** How often this process has refused whatever came, by the reason, since its start. */
-  refusals(): ReadonlyMap<ErrorCode, number>;
+  refusals(): ReadonlyMap<RefusalCode, number>;
   /** Resolves after `ms`; false when the service is stopping. */
   pause(ms: number): Promise<boolean>;
 }
@@ -45,7 +45,7 @@ export class Watch {
   readonly #deps: WatchDeps;
   #round = 0;
   /** What was told of the refusals of this process. */
-  #told = new Map<ErrorCode, number>();
+  #told = new Map<RefusalCode, number>();
 
   constructor(deps: WatchDeps) {
     this.#deps = deps;

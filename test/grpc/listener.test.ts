@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { Client, credentials, status } from '@grpc/grpc-js';
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { ApiError, type ErrorCode } from '../../src/contract/errors.ts';
+import { ApiError } from '../../src/contract/errors.ts';
+import type { RefusalCode } from '../../src/contract/refusals.ts';
 import { readTls } from '../../src/http/tls.ts';
 import { type GrpcListener, listenGrpc } from '../../src/ingest/grpc/listener.ts';
 import { decodeMetrics } from '../../src/ingest/reports/json-metrics.ts';
@@ -132,7 +133,7 @@ describe('the listener', () => {
 });
 
 describe('a call that is refused', () => {
-  it.each<[ErrorCode, number, string]>([
+  it.each<[RefusalCode, number, string]>([
     ['invalid_name', 400, 'INVALID_ARGUMENT'],
     ['unauthorized', 401, 'UNAUTHENTICATED'],
     ['forbidden', 403, 'PERMISSION_DENIED'],

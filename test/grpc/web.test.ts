@@ -1,7 +1,8 @@
 import { gzipSync } from 'node:zlib';
 import { toJson } from '@bufbuild/protobuf';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { ApiError, type ErrorCode } from '../../src/contract/errors.ts';
+import { ApiError } from '../../src/contract/errors.ts';
+import type { RefusalCode } from '../../src/contract/refusals.ts';
 import { routesFrom } from '../../src/http/endpoint.ts';
 import { loadEngine } from '../../src/http/engines/runtime.ts';
 import { createRouter } from '../../src/http/router.ts';
@@ -72,7 +73,7 @@ describe('a report by gRPC-Web, sent by Connect', () => {
     expect(receiver.reports).toMatchObject([{ report: decodeMetrics(JSON.stringify(metricsReport)) }]);
   });
 
-  it.each<[ErrorCode, string]>([
+  it.each<[RefusalCode, string]>([
     ['invalid_time', 'InvalidArgument'],
     ['unknown_environment', 'NotFound'],
     ['body_too_large', 'ResourceExhausted'],

@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ErrorCode } from '../../src/contract/errors.ts';
+import type { RefusalCode } from '../../src/contract/refusals.ts';
 import { cleanUp } from '../support/binary.ts';
 import { switchedStorage } from '../support/engine-away.ts';
 import { busyApplication } from './support/busy-application.ts';
@@ -18,7 +18,7 @@ interface Promised {
   readonly route: string;
   readonly status: number;
   /** Of a refusal. */
-  readonly code?: ErrorCode;
+  readonly code?: RefusalCode;
 }
 
 const operationsOfDocument = [...routes, 'POST /api/account/invalidate-token', 'GET /api/v2/openapi.json'];
@@ -28,13 +28,13 @@ const promised: readonly Promised[] = operationsOfDocument.flatMap((route) => {
   const { responses } = operations.get(operationNamed(route))!;
   return Object.entries(responses).flatMap(([status, { content = {} }]): Promised[] => {
     if (status === 'default') return [];
-    const codes = Object.keys(content['application/problem+json']?.examples ?? {}) as ErrorCode[];
+    const codes = Object.keys(content['application/problem+json']?.examples ?? {}) as RefusalCode[];
     if (codes.length === 0) return [{ route, status: Number(status) }];
     return codes.map((code) => ({ route, status: Number(status), code }));
   });
 });
 
-const isOf = (code: ErrorCode) => (one: Promised) => one.code === code;
+const isOf = (code: RefusalCode) => (one: Promised) => one.code === code;
 
 /** For the disk to fail under a worker, it takes more than can be done here. */
 const withoutCase = (one: Promised) =>

@@ -1,5 +1,6 @@
 import type { KeyHolder } from '../../src/accounts/key-holder.ts';
-import type { ApiError, ErrorCode } from '../../src/contract/errors.ts';
+import type { ApiError } from '../../src/contract/errors.ts';
+import type { RefusalCode } from '../../src/contract/refusals.ts';
 import type { SentBody } from '../../src/http/sent-body.ts';
 import { LargeBodies } from '../../src/ingest/admission/large-bodies.ts';
 import type { LedgerSource } from '../../src/ingest/ledger/ledger.ts';
@@ -15,7 +16,7 @@ type Sender = TransportSource & { readonly idempotencyKey?: string };
 
 /** What the ledger is told of a refusal. Of one whose application is unknown it is told the code alone. */
 export interface Told {
-  readonly code: ErrorCode;
+  readonly code: RefusalCode;
   readonly route?: LedgerSource['route'];
   readonly sender?: Sender;
   readonly claimed: ClaimedSender;

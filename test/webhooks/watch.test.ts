@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createKey } from '../../src/accounts/application-keys.ts';
 import { createApplication } from '../../src/accounts/applications.ts';
-import type { ErrorCode } from '../../src/contract/errors.ts';
+import type { RefusalCode } from '../../src/contract/refusals.ts';
 import type { Application } from '../../src/storage/lmdb/records.ts';
 import type { WebhookEventType } from '../../src/storage/lmdb/webhook-records.ts';
 import type { Findings, WatchTask } from '../../src/webhooks/findings.ts';
@@ -17,7 +17,7 @@ interface WatchFixture extends WebhookFixture {
   /** What the next rounds find. */
   found: Findings;
   readonly tasks: WatchTask[];
-  readonly refusals: Map<ErrorCode, number>;
+  readonly refusals: Map<RefusalCode, number>;
   newWatch(deps?: Partial<WatchDeps>): Watch;
   /** The events that were queued for a webhook, the earliest first. */
   queued(webhookId: string): { type: string; data: Record<string, unknown> }[];

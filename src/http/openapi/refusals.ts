@@ -1,4 +1,4 @@
-import { catalogue, type ErrorCode } from '../../contract/errors.ts';
+import { type RefusalCode, refusals } from '../../contract/refusals.ts';
 import type { Refusals } from '../endpoint.ts';
 import { Components } from './components.ts';
 import { RetryAfter } from './headers.ts';
@@ -25,13 +25,13 @@ const problem = { component: 'Problem', ...Problem };
  * @param headersOf headers that the operation itself gives with a status
  */
 export function refusalResponses(
-  refusals: Refusals,
+  declared: Refusals,
   headersOf: (status: number) => Json = () => ({}),
   components = new Components(),
 ): Json {
   const byStatus = new Map<number, Json>();
-  for (const [code, detail] of Object.entries(refusals) as [ErrorCode, string][]) {
-    const { status } = catalogue[code];
+  for (const [code, detail] of Object.entries(declared) as [RefusalCode, string][]) {
+    const { status } = refusals[code];
     byStatus.set(status, { ...byStatus.get(status), [code]: { value: example(code, detail) } });
   }
   const wait = components.part('headers', RetryAfter);
@@ -48,11 +48,11 @@ export function refusalResponses(
 }
 
 function describeRefusal(status: number, examples: Json, headers: Json, components: Components): Json {
-  const codes = Object.keys(examples) as ErrorCode[];
+  const codes = Object.keys(examples) as RefusalCode[];
   const properties = { status: { const: status }, code: { enum: codes } };
   const schema = { ...components.schema(problem), properties };
   return {
-    description: `${codes.map((code) => catalogue[code].title).join('. ')}.`,
+    description: `${codes.map((code) => refusals[code].title).join('. ')}.`,
     ...(Object.keys(headers).length > 0 && { headers }),
     content: { 'application/problem+json': { schema, examples } },
   };
@@ -62,8 +62,8 @@ function mayWait(status: number): boolean {
   return status === 429 || status === 503;
 }
 
-function example(code: ErrorCode, detail: string): Json {
-  const { status, title } = catalogue[code];
+function example(code: RefusalCode, detail: string): Json {
+  const { status, title } = refusals[code];
   return { type: 'about:blank', title, status, code, detail };
 }
 

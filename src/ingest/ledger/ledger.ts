@@ -4,7 +4,9 @@
  * text.ts makes texts from requests safe to keep.
  */
 import type { KeyHolder } from '../../accounts/key-holder.ts';
-import { type ApiError, catalogue, type ErrorCode } from '../../contract/errors.ts';
+import type { ApiError } from '../../contract/errors.ts';
+import type { LedgerNote } from '../../contract/notes.ts';
+import { type RefusalCode, refusals } from '../../contract/refusals.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { LedgerRow, LedgerTallies } from '../../storage/commit/ledger-tallies.ts';
 import {
@@ -17,7 +19,6 @@ import {
 import type { Application, Environment } from '../../storage/lmdb/records.ts';
 import type { UsageStore } from '../../storage/lmdb/usage.ts';
 import { type AcceptedSender, acceptedSubject, HourRows, type SentSubject } from './hour-rows.ts';
-import type { LedgerNote } from './notes.ts';
 import { type Claim, Strangers } from './strangers.ts';
 import { ledgerText } from './text.ts';
 
@@ -64,11 +65,11 @@ const maxRows = 50_000;
  */
 export class Ledger {
   /** Refusals that no application's ledger shows, by code. */
-  readonly unattributed = new Map<ErrorCode, number>();
+  readonly unattributed = new Map<RefusalCode, number>();
   /** What is known of the last of them. */
   readonly strangers = new Strangers();
   /** Refusals that an application's ledger shows, by code. */
-  readonly attributed = new Map<ErrorCode, number>();
+  readonly attributed = new Map<RefusalCode, number>();
   /** Usage and metrics reports that were accepted. */
   reports = 0;
   readonly #deps: LedgerDeps;
@@ -182,7 +183,7 @@ function senderOf({ route, transport, userAgent, instance, environment }: Attrib
 /** The example has the title of a 400, not its detail, because the detail quotes the packet. */
 function exampleOf({ code, status, message }: ApiError, { key }: KeyHolder, refused: Refused): LedgerExample {
   const leaked = code === 'unknown_key' && key.type === 'Backend';
-  const detail = status === 400 ? catalogue[code].title : message;
+  const detail = status === 400 ? refusals[code].title : message;
   return {
     ...(refused.environment === undefined ? {} : { environment: ledgerText(refused.environment) }),
     ...(refused.origin === undefined ? {} : { origin: ledgerText(refused.origin) }),

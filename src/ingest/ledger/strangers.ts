@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../../contract/errors.ts';
+import type { RefusalCode } from '../../contract/refusals.ts';
 import type { LedgerRoute, Transport } from '../../storage/lmdb/ledger.ts';
 import { ledgerText } from './text.ts';
 
@@ -27,7 +27,7 @@ interface Source {
 
 /** Refusals of one kind. */
 export interface Stranger {
-  readonly code: ErrorCode;
+  readonly code: RefusalCode;
   readonly route: LedgerRoute;
   readonly transport: Transport;
   /** The beginning of what was sent as a key; `null` when it does not begin like one. */
@@ -55,7 +55,7 @@ export class Strangers {
   }
 
   /** Counts a refusal, at `at` (Unix ms). */
-  add(code: ErrorCode, { route, transport, userAgent }: Source, claim: Claim, at: number): void {
+  add(code: RefusalCode, { route, transport, userAgent }: Source, claim: Claim, at: number): void {
     const kind = {
       ...{ code, route, transport },
       keyPrefix: keyPrefixOf(claim.appKey),

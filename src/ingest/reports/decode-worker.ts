@@ -1,5 +1,6 @@
 import { move, transferableSymbol, valueSymbol } from 'piscina';
-import { ApiError, type ErrorCode } from '../../contract/errors.ts';
+import { ApiError } from '../../contract/errors.ts';
+import type { RefusalCode } from '../../contract/refusals.ts';
 import { type Layer, SentBody } from '../../http/sent-body.ts';
 import { collectGarbage } from '../../runtime/garbage.ts';
 import { logThreadConsole } from '../../runtime/worker-log.ts';
@@ -19,7 +20,7 @@ export interface DecodeTask {
 /** What a report says, or why it is refused. Errors lose their code between threads, so it is sent as data. */
 export type Decoded = { /** Length of the report, inflated. */ readonly bytes: number } & (
   | { readonly ok: true; readonly report: CondensedReport }
-  | { readonly ok: false; readonly code: ErrorCode; readonly message: string }
+  | { readonly ok: false; readonly code: RefusalCode; readonly message: string }
 );
 
 logThreadConsole();

@@ -1,5 +1,6 @@
 import type { KeyHolder } from '../../accounts/key-holder.ts';
 import { ApiError } from '../../contract/errors.ts';
+import type { LedgerNote } from '../../contract/notes.ts';
 import { hashReported } from '../../storage/aggregate/user-hash.ts';
 import type { Batch } from '../../storage/commit/batch.ts';
 import type { EnvironmentSeries } from '../../storage/commit/series-dictionary.ts';
@@ -8,7 +9,6 @@ import type { Retention } from '../../storage/lmdb/retention.ts';
 import { countOnce } from '../count-once.ts';
 import type { CountingDeps } from '../deps.ts';
 import type { LedgerSource } from '../ledger/ledger.ts';
-import type { LedgerNote } from '../ledger/notes.ts';
 import { identityOfKey } from '../message-identity.ts';
 import type { PipelineDeps } from '../pipeline.ts';
 import type { Asker } from '../senders.ts';

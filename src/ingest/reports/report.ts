@@ -1,4 +1,4 @@
-import type { LedgerNote } from '../ledger/notes.ts';
+import type { LedgerNote } from '../../contract/notes.ts';
 
 /**
  * What a usage or a metrics report says, whatever it came in: JSON, gRPC or gRPC-Web. The decoders of the transports

@@ -1,11 +1,11 @@
-import type { ErrorCode } from '../../../src/contract/errors.ts';
+import type { RefusalCode } from '../../../src/contract/refusals.ts';
 import type { Recipe, Wanted } from './recipe.ts';
 import { specialRecipes } from './special-recipes.ts';
 import { goodRequest } from './targets.ts';
 import type { World } from './world.ts';
 
 /** The request that gets a status, and a code when it is a refusal. */
-export async function requestFor(world: World, route: string, answer: number | ErrorCode): Promise<Wanted> {
+export async function requestFor(world: World, route: string, answer: number | RefusalCode): Promise<Wanted> {
   const { method, path, body } = await goodRequest(world, route);
   const good: Wanted = { authorization: world.asAdmin, method, path, body };
   const recipe =
@@ -16,7 +16,7 @@ export async function requestFor(world: World, route: string, answer: number | E
 }
 
 /** What every route refuses in the same way. */
-const usual: Partial<Record<ErrorCode, Recipe>> = {
+const usual: Partial<Record<RefusalCode, Recipe>> = {
   unauthorized: async () => ({ authorization: undefined }),
   forbidden: async ({ sign, user }) => ({ authorization: `Bearer ${await sign(user)}` }),
   not_in_team: async ({ sign, stranger }) => ({ authorization: `Bearer ${await sign(stranger)}` }),

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../../../src/contract/errors.ts';
+import type { RefusalCode } from '../../../src/contract/refusals.ts';
 import { exampleKeys } from '../../../src/ingest/declared.ts';
 
 /** The origin that the application of the cases allows. */
@@ -10,7 +10,7 @@ export interface Case {
   readonly operation: string;
   readonly status: number;
   /** `code` of a problem; its example in the document is the exact answer. */
-  readonly code?: ErrorCode;
+  readonly code?: RefusalCode;
   readonly headers: Readonly<Record<string, string>>;
   /** With the keys of the examples in place of real ones. */
   readonly body?: string | Uint8Array<ArrayBuffer>;
@@ -81,7 +81,7 @@ export const cases: readonly Case[] = [
 ];
 
 /** Codes that a case would need a failing disk for: test/faults has that. */
-export const withoutCase: readonly ErrorCode[] = ['store_unavailable'];
+export const withoutCase: readonly RefusalCode[] = ['store_unavailable'];
 
 /** A telemetry packet. */
 export function packet(fields: object = {}): string {
@@ -100,7 +100,7 @@ function mint(fields: object = {}): string {
 function sent(
   operation: string,
   status: number,
-  code: ErrorCode | undefined,
+  code: RefusalCode | undefined,
   body: Case['body'],
   how: How = {},
 ): Case {
@@ -116,8 +116,12 @@ function longKey(operation: string): Case {
 /** What every operation that takes a body refuses. */
 function anyBody(operation: string, headers: Case['headers'], good: string): Case[] {
   const isReport = operation === usage || operation === metrics;
-  const refused = (status: number, code: ErrorCode, more: Case['headers'] = {}, body: Case['body'] = good) =>
-    sent(operation, status, code, body, { headers: { ...headers, ...more } });
+  const refused = (
+    status: number,
+    code: RefusalCode,
+    more: Case['headers'] = {},
+    body: Case['body'] = good,
+  ) => sent(operation, status, code, body, { headers: { ...headers, ...more } });
   return [
     refused(400, 'invalid_content_type', { 'content-type': 'text/html' }),
     refused(400, 'invalid_content_encoding', { 'content-encoding': 'br' }),

@@ -1,4 +1,5 @@
 import type { Signal } from '@preact/signals';
+import type { Note } from '../../../contract/notes.ts';
 import type { LedgerEntryShown, LedgerShown } from '../../../management/ledger-shape.ts';
 import type { UsageShown } from '../../../management/report-shapes.ts';
 import type { UnattributedRefusalShown } from '../../../management/unattributed-shape.ts';
@@ -8,7 +9,7 @@ import { usePoll } from '../../api/poll.ts';
 import { currentTime, now } from '../../clock.ts';
 import { format, plural } from '../../format.ts';
 import { settings } from '../../settings.ts';
-import { type Advice, adviceOn } from '../ingest/advice.ts';
+import { adviceOn } from '../ingest/advice.ts';
 import { senderName } from '../ingest/reasons.ts';
 import { useStrangers } from '../ingest/strangers.tsx';
 import { type Watched, watch } from './watch.ts';
@@ -139,7 +140,7 @@ interface Refusal {
   readonly at: string;
   readonly facts: readonly (string | false | undefined)[];
   /** Instead of the usual advice. */
-  readonly advice?: Advice | undefined;
+  readonly advice?: Note | undefined;
 }
 
 function ofEntry({ code, count, lastAt, example }: LedgerEntryShown, env: string): Refusal {
@@ -148,9 +149,9 @@ function ofEntry({ code, count, lastAt, example }: LedgerEntryShown, env: string
   return { code: code ?? '', count, at: lastAt, facts: [origin && `the origin is ${origin}`, misspelt] };
 }
 
-const unknownKey: Advice = {
-  means: 'A packet came with a key that does not exist.',
-  todo: 'Copy the key of step 1 again: it was cut off, misspelt or deleted.',
+const unknownKey: Note = {
+  meaning: 'A packet came with a key that does not exist.',
+  remedy: 'Copy the key of step 1 again: it was cut off, misspelt or deleted.',
 };
 
 function ofStranger(stranger: UnattributedRefusalShown): Refusal {
@@ -165,12 +166,12 @@ function ofStranger(stranger: UnattributedRefusalShown): Refusal {
 }
 
 function Refused({ app, code, count, at, facts, advice }: Refusal & { readonly app: string }) {
-  const { means, todo } = advice ?? adviceOn(code);
+  const { meaning, remedy } = advice ?? adviceOn(code);
   const known = facts.filter((fact) => typeof fact === 'string');
   return (
     <li>
       <p>
-        <strong>{means}</strong>{' '}
+        <strong>{meaning}</strong>{' '}
         <span class="quiet">
           <code>{code}</code>, {plural(count, 'time')}, last one{' '}
           <time dateTime={at}>{format.relative(at, now.value)}</time>
@@ -178,7 +179,7 @@ function Refused({ app, code, count, at, facts, advice }: Refusal & { readonly a
       </p>
       <p>
         {known.length > 0 && `What is known: ${format.list(known)}. `}
-        <strong>What to do:</strong> {todo}
+        <strong>What to do:</strong> {remedy}
       </p>
       {code === 'origin_not_allowed' && (
         <p>

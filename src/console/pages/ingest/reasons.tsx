@@ -34,7 +34,7 @@ function Card({ app, reason }: { readonly app: string; readonly reason: Reason }
   const { change } = useQuery();
   const minute = useComputed(() => Math.floor(now.value / 10_000) * 10_000).value;
   const { code, outcome, status, count, lastAt, senders } = reason;
-  const { means, todo } = adviceOn(code);
+  const { meaning, remedy } = adviceOn(code);
   const show = () => change({ reason: code, outcome: undefined, sender: undefined }, true);
   return (
     <li class={`ingest-reason ingest-${outcome}`}>
@@ -42,10 +42,10 @@ function Card({ app, reason }: { readonly app: string; readonly reason: Reason }
         <span class={outcome === 'refused' ? 'bad' : 'warn'}>
           {format.full(count)} {outcome}
         </span>{' '}
-        {means}
+        {meaning}
       </h3>
       <p class="ingest-todo">
-        <strong>What to do:</strong> {todo}
+        <strong>What to do:</strong> {remedy}
       </p>
       <Example reason={reason} />
       <p class="quiet ingest-foot">

@@ -61,7 +61,7 @@ const columns: readonly Column<LedgerEntryShown>[] = [
     key: 'reason',
     title: 'Reason',
     value: ({ code }) => code ?? '',
-    cell: ({ code }) => (code === null ? '' : <code title={adviceOn(code).means}>{code}</code>),
+    cell: ({ code }) => (code === null ? '' : <code title={adviceOn(code).meaning}>{code}</code>),
   },
   ...countAndLast<LedgerEntryShown>(({ lastAt }) => lastAt),
 ];

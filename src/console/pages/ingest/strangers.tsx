@@ -51,7 +51,7 @@ const columns: readonly Column<UnattributedRefusalShown>[] = [
     key: 'code',
     title: 'Reason',
     value: ({ code }) => code,
-    cell: ({ code }) => <code title={adviceOn(code).means}>{code}</code>,
+    cell: ({ code }) => <code title={adviceOn(code).meaning}>{code}</code>,
   },
   {
     key: 'key',

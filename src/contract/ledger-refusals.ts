@@ -1,0 +1,164 @@
+/** How a request can be refused. Texts may have Markdown code, and end without a full stop. */
+export interface Refusal {
+  /** The HTTP status. */
+  readonly status: number;
+  /** What the code means, for whoever sent the request; the same in each answer. */
+  readonly title: string;
+  /** What has happened, for whoever reads the ledger later; the title without. */
+  readonly meaning?: string;
+  /** What to do about it. */
+  readonly remedy: string;
+}
+
+/** The refusals of packets, reports and mint requests, under their stable codes. The ledger has them, and the console advises on them. */
+export const ledgerRefusals = {
+  invalid_content_type: {
+    status: 400,
+    title: 'The route does not accept this content type',
+    remedy: 'Send `application/json`; telemetry may also be `text/plain`, or have none',
+  },
+  invalid_content_encoding: {
+    status: 400,
+    title: 'The body cannot be decoded with its content encoding',
+    remedy: 'Send the body unencoded, or as `gzip`',
+  },
+  invalid_encoding: {
+    status: 400,
+    title: 'The body is not valid UTF-8',
+    remedy: 'Encode the body as UTF-8',
+  },
+  invalid_json: {
+    status: 400,
+    title: 'The body is not valid JSON',
+    remedy: 'Correct the JSON, or nest it less deeply',
+  },
+  invalid_protobuf: {
+    status: 400,
+    title: 'The message is not valid protobuf, or its gRPC-Web frame is not valid',
+    remedy: 'Encode with the .proto files of this service',
+  },
+  invalid_body: {
+    status: 400,
+    title: 'The body does not have the expected shape',
+    remedy: 'See `detail` and the OpenAPI document',
+  },
+  invalid_name: {
+    status: 400,
+    title: 'A name is empty, too long or not allowed',
+    remedy: 'Use names of 1 to 256 bytes of UTF-8 without control characters',
+  },
+  invalid_time: {
+    status: 400,
+    title: 'The time is missing or cannot be read',
+    remedy: 'Send times like `2026-01-31T12:00:00Z`',
+  },
+  invalid_idempotency_key: {
+    status: 400,
+    title: 'The Idempotency-Key is not 1 to 255 printable ASCII characters',
+    remedy: 'Use a UUID for each new message',
+  },
+  invalid_identity: {
+    status: 400,
+    title: 'The identity is missing, too long or contains control characters',
+    remedy: 'Send 1 to 256 characters that identify the user. Mint only for users who are signed in',
+  },
+  unknown_backend_key: {
+    status: 401,
+    title: 'A Backend key of an application is required',
+    meaning: 'An instance id was requested without a valid Backend key',
+    remedy: 'Send a Backend key of the application in `Authorization`, raw or after `Bearer`',
+  },
+  origin_missing: {
+    status: 403,
+    title: 'A browser-safe key needs an Origin header',
+    meaning: 'A Frontend key came without an Origin, so not from a page',
+    remedy: 'Send from a browser. Give apps a Mobile key, and servers a Backend key',
+  },
+  origin_not_allowed: {
+    status: 403,
+    title: 'The application does not allow this origin',
+    meaning: 'A page of an origin that the application does not allow sent this',
+    remedy:
+      "If the page is yours, add its origin to the application's `allowedOrigins`. If not, it is a copy of your page: nothing of it was counted",
+  },
+  not_backend_key: {
+    status: 403,
+    title: 'The key is not a Backend key',
+    meaning: 'An instance id was requested with a Frontend or Mobile key',
+    remedy: 'Mint on your server, with a Backend key. Never give a Backend key to a page or an app',
+  },
+  unknown_key: {
+    status: 404,
+    title: 'No application has this key',
+    meaning: 'The key cannot be used here: telemetry accepts Frontend and Mobile keys only',
+    remedy:
+      'Use a key that the settings of the application list. A Backend key that came in telemetry has leaked: replace it',
+  },
+  unknown_environment: {
+    status: 404,
+    title: 'The application has no such environment',
+    remedy: "Check the environment's spelling, which is case-sensitive, or create the environment",
+  },
+  body_too_slow: {
+    status: 408,
+    title: 'The body took too long to arrive',
+    remedy: 'Send at least 2 KiB a second; the connection is closed, so use a new one',
+  },
+  body_too_large: {
+    status: 413,
+    title: 'The body is larger than the limit',
+    remedy:
+      'Split it, or raise `--max-body` (packets) or `--max-report` (reports); leave out empty entries of a report',
+  },
+  unsupported_media_type: {
+    status: 415,
+    title: 'The content type is not a gRPC-Web content type',
+    remedy: 'Send `application/grpc-web`, `application/grpc-web-text`, or either with `+proto`',
+  },
+  rate_limited: {
+    status: 429,
+    title: 'Too many requests; wait, then back off exponentially',
+    meaning: 'The application sends more than its rate allows',
+    remedy:
+      "Wait for `Retry-After`, then send again, as SDKs do. Or raise the rate in the application's settings",
+  },
+  internal: {
+    status: 500,
+    title: 'The service failed; the log has the cause',
+    remedy: 'Send again later; look into the log',
+  },
+  message_compressed: {
+    status: 501,
+    title: 'The compression of the message is not supported',
+    remedy: 'Send it uncompressed, or as gzip',
+  },
+  backpressure: {
+    status: 503,
+    title: 'Too many packets are waiting for the disk; try again',
+    meaning: 'Too many packets were waiting for the disk',
+    remedy:
+      'Wait for `Retry-After`, then send again, as SDKs do. Short bursts are normal; if it lasts, the disk is too slow',
+  },
+  store_unavailable: {
+    status: 503,
+    title: 'The store cannot take data right now',
+    meaning: 'The store could not take data',
+    remedy: 'Send again later; look at the free space of the disk and at the log',
+  },
+  engine_unavailable: {
+    status: 503,
+    title: 'The engine that all nodes share cannot be reached right now',
+    meaning: 'The PostgreSQL that all nodes share could not be reached',
+    remedy: 'Send again later; the node goes on counting meanwhile. Look at PostgreSQL and at the log',
+  },
+  spool_full: {
+    status: 503,
+    title: 'The spool is full: PostgreSQL is not accepting data',
+    remedy: 'Send again later, or to another node. Bring PostgreSQL back, or raise `--spool-max`',
+  },
+  deadline_exceeded: {
+    status: 504,
+    title: 'The deadline passed before the report was accepted',
+    remedy: 'Nothing was counted: send again with a deadline of some seconds',
+  },
+} as const satisfies Readonly<Record<string, Refusal>>;

@@ -1,0 +1,70 @@
+import { ledgerRefusals, type Refusal } from './ledger-refusals.ts';
+
+/** Every refusal, under its stable code. The tables of docs/errors.md are written from here. */
+export const refusals = {
+  ...ledgerRefusals,
+  too_many_points: {
+    status: 400,
+    title: 'The report would have too many points',
+    remedy:
+      'A report has at most 200 000 points over all series: use a wider `step` or a shorter range, or ask for one feature or metric',
+  },
+  invalid_path: {
+    status: 400,
+    title: 'The path is not percent-encoded UTF-8, or could be resolved to another path',
+    remedy: 'Percent-encode names in the path; send no `.` or `..` segment, no `\\` and no `#`',
+  },
+  invalid_head: {
+    status: 400,
+    title: 'The request head is ambiguous',
+    remedy:
+      'Send one `Host`, and one `Content-Length` or `Transfer-Encoding: chunked`; the connection is closed',
+  },
+  invalid_query: {
+    status: 400,
+    title: 'A query parameter is missing or not valid',
+    remedy: 'See `detail`',
+  },
+  unauthorized: {
+    status: 401,
+    title: 'A valid bearer token is required',
+    remedy: 'Request a new token with the same credentials',
+  },
+  forbidden: {
+    status: 403,
+    title: 'The caller is not allowed to do this',
+    remedy: 'Use credentials with the required role',
+  },
+  not_in_team: {
+    status: 403,
+    title: 'The resource belongs to a team that the caller is not in',
+    remedy: 'Use credentials of a member, or ask an Admin of the team to add the user',
+  },
+  plan_limit: {
+    status: 403,
+    title: 'The plan does not allow more of these',
+    remedy: 'Remove what is not needed, or change the plan',
+  },
+  not_found: {
+    status: 404,
+    title: 'The resource does not exist',
+    remedy: 'Check the id and the address',
+  },
+  method_not_allowed: {
+    status: 405,
+    title: 'The route does not allow this method',
+    remedy: 'Use a method from the `Allow` header',
+  },
+  conflict: {
+    status: 409,
+    title: 'The change conflicts with the current state',
+    remedy: 'Read the current state, then decide',
+  },
+  precondition_failed: {
+    status: 412,
+    title: 'The resource does not match If-Match',
+    remedy: 'Read it again, apply your change to the new state, and send its new `ETag`',
+  },
+} as const satisfies Readonly<Record<string, Refusal>>;
+
+export type RefusalCode = keyof typeof refusals;

@@ -1,0 +1,15 @@
+/**
+ * A document, with the rows of one of its tables written anew. What is around the table stays.
+ * @param columns the titles of the table, which no other table has
+ */
+export function withTable(
+  document: string,
+  columns: readonly string[],
+  rows: readonly (readonly (string | number)[])[],
+): string {
+  const line = (cells: readonly (string | number)[]) => `| ${cells.join(' | ')} |\n`;
+  const head = `${line(columns)}|${'---|'.repeat(columns.length)}\n`;
+  const [before, after, ...others] = document.split(head);
+  if (after === undefined || others.length > 0) throw new Error(`Not one table has the columns ${columns}`);
+  return `${before}${head}${rows.map(line).join('')}${after.replace(/^(\|.*\n)*/, '')}`;
+}

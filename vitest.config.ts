@@ -96,6 +96,7 @@ const onNode = [system, packages, alerts];
 
 export default defineConfig({
   test: {
+    globalSetup: 'test/support/fresh-build.ts',
     projects: onBun || isCi || whyNotOnNode === undefined ? [unit, engine, ...onNode] : onNode,
   },
 });

@@ -7,9 +7,15 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isGreen, type Outcome, type Step, summarize } from './summary.ts';
+import { unmatched } from './unmatched.ts';
 
 const root = join(import.meta.dirname, '../..');
 const files = process.argv.slice(2);
+const wrong = unmatched(root, files);
+if (wrong !== undefined) {
+  console.error(`Cannot run the tests of ${wrong}: no test file has it in its path`);
+  process.exit(2);
+}
 const folder = mkdtempSync(join(tmpdir(), 'flagmeter-tests-'));
 
 function run(name: string, command: string, args: readonly string[]): Step {

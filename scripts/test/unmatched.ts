@@ -1,0 +1,13 @@
+import { readdirSync } from 'node:fs';
+import { join, normalize } from 'node:path';
+
+/**
+ * The first argument that is in the path of no test file, as vitest compares them; `undefined` if there is none, and with options,
+ * whose values look like files.
+ */
+export function unmatched(root: string, args: readonly string[]): string | undefined {
+  if (args.some((arg) => arg.startsWith('-'))) return undefined;
+  const names = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' });
+  const paths = names.filter((name) => name.endsWith('.test.ts')).map((name) => join(root, 'test', name));
+  return args.find((arg) => !paths.some((path) => path.includes(normalize(arg.replace(/:\d+$/, '')))));
+}

@@ -30,7 +30,7 @@ export function encodeEnvelope(envelope: Envelope): Uint8Array[] {
 }
 
 /**
- * The batch of a frame's body.
+ * The batch of a frame's body, which must not change while the batch is used.
  * @throws {Error} when a later version wrote it
  */
 export function decodeEnvelope(body: Uint8Array): Envelope {
@@ -41,7 +41,7 @@ export function decodeEnvelope(body: Uint8Array): Envelope {
   const records: Partial<Record<(typeof kinds)[number], SealedRecords>> = {};
   for (const [index, kind] of kinds.entries()) {
     const end = at + view.getUint32(4 * (index + 1), true);
-    if (end > at) records[kind] = sealedFrom(new Uint8Array(body.subarray(at, end)));
+    if (end > at) records[kind] = sealedFrom(body.subarray(at, end));
     at = end;
   }
   assert(at < body.length, 'a frame is whole');

@@ -1,52 +1,63 @@
-import { addExposure, openExposures } from '../aggregate/add-exposure.ts';
+import { addExposure } from '../aggregate/add-exposure.ts';
 import { seriesPerEnvironment } from '../lmdb/blocks.ts';
-import { type Exposures, exposuresKey, putExposures, removeExposures } from '../lmdb/exposures.ts';
+import { exposuresKey, listPerson, putExposures, readExposures, removeExposures } from '../lmdb/exposures.ts';
 import type { UsageStore } from '../lmdb/usage.ts';
+import { PendingRows } from './pending-rows.ts';
 import { eachExposure } from './records/exposures.ts';
 import type { Section } from './section.ts';
 
 interface Person {
-  readonly key: Buffer;
-  /** `undefined` when the environment has no room for this person. */
-  readonly exposures: Exposures | undefined;
+  /** The day that a new person is listed under; `undefined` for one who has exposures. */
+  readonly day: number | undefined;
+  /** The first and the last of the rows that this transaction adds: see `PendingRows`. */
+  first: number;
+  last: number;
 }
 
 /**
- * Which variants people were given. A person costs one get and one put a transaction, however many packets report on the
- * person. Nothing is kept in memory between two transactions, so a sweep or a deletion need not inform this section.
+ * Which variants people were given. A person costs one put a transaction, however many packets report on the person. A
+ * transaction may have 100 000 people, so what it adds to them is kept as numbers, and put in the order of the keys:
+ * neighbours share a page. Nothing is kept in memory between two transactions, so a sweep or a deletion need not inform this section.
  * @param peoplePerEnvironment of more people than that, the first have exposures
  */
 export function exposuresSection(store: UsageStore, peoplePerEnvironment: number): Section {
-  /** The people of this transaction, with what it adds to them. */
-  const people = new Map<string, Person>();
+  /** The people of this transaction by their keys; `undefined` for those for whom the environment has no room. */
+  const people = new Map<string, Person | undefined>();
+  const rows = new PendingRows();
 
-  function personOf(environment: number, digest: Buffer, seconds: number): Person {
+  function personOf(environment: number, digest: Buffer, seconds: number): Person | undefined {
     const key = exposuresKey(environment, digest);
     const name = key.toString('latin1');
-    const known = people.get(name);
-    if (known !== undefined) return known;
-    const opened = { key, exposures: openExposures(store, key, seconds, peoplePerEnvironment) };
-    people.set(name, opened);
-    return opened;
+    if (people.has(name)) return people.get(name);
+    const listed = store.exposures.doesExist(key)
+      ? { day: undefined }
+      : listPerson(store, key, seconds, peoplePerEnvironment);
+    const person = listed && { day: listed.day, first: PendingRows.none, last: PendingRows.none };
+    people.set(name, person);
+    return person;
   }
 
-  function put({ key, exposures }: Person): void {
-    if (exposures !== undefined) putExposures(store, key, exposures);
+  function clear(): void {
+    people.clear();
+    rows.clear();
   }
 
   return {
     add(envelope) {
       let digest: Buffer;
       let person: Person | undefined;
+      let isKnown = false;
       eachExposure(envelope, {
         person(next) {
           digest = next;
-          person = undefined;
+          isKnown = false;
         },
         exposure(ref, seconds, checks, used, viewed) {
-          person ??= personOf(Math.floor(ref / seriesPerEnvironment), digest, seconds);
-          if (person.exposures === undefined) return;
-          addExposure(person.exposures, ref % seriesPerEnvironment, seconds, seconds, checks, used, viewed);
+          if (!isKnown) person = personOf(Math.floor(ref / seriesPerEnvironment), digest, seconds);
+          isKnown = true;
+          if (person === undefined) return;
+          person.last = rows.add(person.last, ref % seriesPerEnvironment, seconds, checks, used, viewed);
+          if (person.first === PendingRows.none) person.first = person.last;
         },
       });
       for (const forgotten of envelope.forgotten) {
@@ -54,16 +65,31 @@ export function exposuresSection(store: UsageStore, peoplePerEnvironment: number
           const key = exposuresKey(environment, Buffer.from(forgotten.digest, 'hex'));
           const name = key.toString('latin1');
           const known = people.get(name);
-          if (known !== undefined) put(known); // A person who is listed and has no value would still be counted.
+          if (known !== undefined) putPerson(store, rows, key, known); // A person who is listed and has no value would still be counted.
           people.delete(name);
           removeExposures(store, key);
         }
       }
     },
     put() {
-      for (const person of people.values()) put(person);
-      people.clear();
+      putPeople(store, rows, people);
+      clear();
     },
-    forget: () => people.clear(),
+    forget: clear,
   };
+}
+
+function putPeople(store: UsageStore, rows: PendingRows, people: ReadonlyMap<string, Person | undefined>) {
+  for (const name of [...people.keys()].sort()) {
+    const person = people.get(name);
+    if (person !== undefined) putPerson(store, rows, Buffer.from(name, 'latin1'), person);
+  }
+}
+
+function putPerson(store: UsageStore, rows: PendingRows, key: Buffer, { day, first }: Person): void {
+  const exposures = day === undefined ? readExposures(store, key)! : { day, rows: new Map() };
+  rows.each(first, (ordinal, seconds, checks, used, viewed) =>
+    addExposure(exposures, ordinal, seconds, seconds, checks, used, viewed),
+  );
+  putExposures(store, key, exposures);
 }

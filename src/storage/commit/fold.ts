@@ -1,5 +1,6 @@
 import { renameSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { collectGarbage } from '../../runtime/garbage.ts';
 import { JournalDamaged } from '../journal/errors.ts';
 import { journalDirectory } from '../journal/files.ts';
 import { isJournalEmpty } from '../journal/lanes.ts';
@@ -95,8 +96,14 @@ export interface Folding {
   replayed?(): void;
 }
 
-/** Bytes of frames that one transaction takes at most, about: it bounds the memory for what they change. */
-const foldBytes = 8 * 1024 * 1024;
+/**
+ * Bytes of frames that one transaction takes at most, about: it bounds the memory for what they change. People that wait are
+ * one transaction, so that each page is written once.
+ */
+const foldBytes = 32 * 1024 * 1024;
+
+/** Bytes of frames after which garbage is collected: adding them leaves several times as much. */
+const collectBytes = 4 * 1024 * 1024;
 
 /** Adds one group of what the frames hold to the store, each frame exactly once: the position is part of the transaction. */
 class Follower {
@@ -166,18 +173,24 @@ class Follower {
     const before = this.#folded;
     let last = before;
     let bytes = 0;
+    let collected = 0;
     const envelopes = function* (this: Follower): Generator<Envelope> {
       for (const { sequence, body } of this.#reader.frames(upTo)) {
         yield decodeEnvelope(body);
         last = sequence;
         bytes += body.length;
         if (bytes >= foldBytes) return;
+        if (bytes >= collected + collectBytes) {
+          collectGarbage();
+          collected = bytes;
+        }
       }
     };
     this.#add(envelopes.call(this), () => {
       if (last > before) putFolded(this.#lmdb, this.#name, last);
     });
     this.#folded = last;
+    if (bytes >= collectBytes) collectGarbage();
     return last > before;
   }
 

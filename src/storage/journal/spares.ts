@@ -4,6 +4,9 @@ import { type Journal, readSegments, refusalName, refusedFrames, spareName, spar
 
 const step = 1 << 20;
 
+/** Spares that are kept: what a slow reader sets free at once, and one that was ready. Making one writes all of it. */
+const maxSpares = 3;
+
 /**
  * Prepares a spare segment unless one is ready: fills it with zeros, one MiB at a time, and yields in between. Two threads may do so at
  * once, with different files.
@@ -59,7 +62,7 @@ export function recycle(journal: Journal, upTo: number, last = Number.POSITIVE_I
   for (const [index, { name, generation, size }] of segments.entries()) {
     const end = (segments[index + 1]?.first ?? last + 1) - 1;
     if (end > upTo) break;
-    if (size === segmentSize && spares === 0) {
+    if (size === segmentSize && spares < maxSpares) {
       files.rename(name, spareName(generation));
       spares++;
     } else {

@@ -146,3 +146,40 @@ test('a batch that fails leaves no exposures', async () => {
   expect(rowsOf(store, 1, 'a')?.get(0)?.checks).toBe(1);
   await store.lmdb.close();
 });
+
+test('in one transaction, too, only the first people over the limit have exposures', async () => {
+  const store = openUsageStore(temporaryDirectory());
+  const { fold } = createAggregator(store, 2);
+  const people = ['d', 'c', 'b', 'a'];
+  fold(
+    'people',
+    people.map((identity) => packetOf(identity, 1, [0]).seal()),
+    () => {},
+  );
+  expect(people.map((identity) => rowsOf(store, 1, identity)?.size)).toEqual([1, 1, undefined, undefined]);
+  await store.lmdb.close();
+});
+
+test('a transaction adds up thousands of people, each of whom is in several batches', async () => {
+  const store = openUsageStore(temporaryDirectory());
+  const { fold } = createAggregator(store);
+  const people = Array.from({ length: 3_000 }, (_, at) => `person-${at}`);
+  const batchAt = (seconds: number) => {
+    const batch = new Batch();
+    for (const identity of people) {
+      batch.exposures.addPerson(digestWords(digestOf(identity)));
+      for (const ordinal of [0, 1]) batch.exposures.add(seriesRef(1, ordinal), seconds, 1, 0, 2);
+    }
+    return batch.seal();
+  };
+  for (const seconds of [start, start + 20]) {
+    fold('people', [batchAt(seconds), batchAt(seconds + 10)], () => {});
+  }
+  const row = { firstSeen: start, lastSeen: start + 30, checks: 4, used: 0, viewed: 8 };
+  const expected = new Map([
+    [0, row],
+    [1, row],
+  ]);
+  for (const identity of people) expect(rowsOf(store, 1, identity)).toEqual(expected);
+  await store.lmdb.close();
+});

@@ -166,7 +166,7 @@ describe.each<[string, () => JournalFiles]>([
       expect(texts(new JournalReader(journal, 0))).toEqual([fill.toString()]);
     });
 
-    it('recycles one segment, and removes the others', () => {
+    it('recycles segments of the right size, and removes others', () => {
       const writer = new JournalWriter(journal, 0, 8_192);
       for (let frame = 1; frame < 6; frame++, prepare()) append(writer, frame, frame);
       prepare();
@@ -180,9 +180,19 @@ describe.each<[string, () => JournalFiles]>([
       expect(files.list().sort()).toEqual(['0000000003.segment', 'spare-0000000002']);
       writer.close();
       recycle(journal, 5, 5);
-      expect(files.list().sort()).toEqual(['empty', 'spare-0000000002']);
-      expect(new JournalWriter(journal, 5).position).toEqual({ generation: 3, offset: 4_096, sequence: 5 });
-      expect(files.list()).toEqual(['0000000003.segment']);
+      expect(files.list().sort()).toEqual(['empty', 'spare-0000000002', 'spare-0000000003']);
+      expect(new JournalWriter(journal, 5).position).toEqual({ generation: 4, offset: 4_096, sequence: 5 });
+      expect(files.list().sort()).toEqual(['0000000004.segment', 'spare-0000000003']);
+    });
+
+    it('keeps three spares', () => {
+      const writer = new JournalWriter(journal, 0);
+      for (let frame = 1; frame < 14; frame++, prepare()) append(writer, frame, frame);
+      recycle(journal, 13);
+      const spares = files.list().filter((name) => name.startsWith('spare-'));
+      expect(spares).toHaveLength(3);
+      expect(files.list()).toHaveLength(4);
+      writer.close();
     });
 
     it('replaces spares of another size, and continues after segments of another size', () => {

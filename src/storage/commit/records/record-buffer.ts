@@ -86,13 +86,12 @@ export function wholeOf(sealed: SealedRecords | undefined, batch: number): Uint8
   return new Uint8Array(array.buffer, array.byteOffset, (header + records * width) * BYTES_PER_ELEMENT);
 }
 
-/** The records of a kind from their bytes, which are in memory of their own. */
+/** The records of a kind from their bytes. They stay where they are, unless they are not aligned. */
 export function sealedFrom(bytes: Uint8Array): SealedRecords {
-  const array = new Float64Array(
-    bytes.buffer,
-    bytes.byteOffset,
-    bytes.byteLength / Float64Array.BYTES_PER_ELEMENT,
-  );
+  const { BYTES_PER_ELEMENT } = Float64Array;
+  const isAligned = bytes.byteOffset % BYTES_PER_ELEMENT === 0;
+  const { buffer, byteOffset, byteLength } = isAligned ? bytes : new Uint8Array(bytes);
+  const array = new Float64Array(buffer, byteOffset, byteLength / BYTES_PER_ELEMENT);
   return { array, records: array[1]! };
 }
 

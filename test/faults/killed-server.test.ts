@@ -91,10 +91,10 @@ function draw(seed: number) {
     phase,
     point: { ...point, at: 1 + below(point.at) },
     /** Then it begins with a short segment, and soon needs the next one. */
-    removesSpares: random() < 0.8,
+    removesSpares: random() < 0.8 || phase === 'recycling',
     reports: random() < 0.5 || phase === 'recycling',
     /** When it is killed if it has not come to that event, ms. */
-    within: 300 + below(900),
+    within: (phase === 'recycling' ? 2000 : 300) + below(900), // A segment has to be full first.
   };
 }
 

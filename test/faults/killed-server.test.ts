@@ -19,9 +19,9 @@ const roundsOfDirectory = 12;
 /** What the process is doing when it is killed, and the events of that. `at` is the highest number. */
 const phases: Readonly<Record<string, readonly KillPoint[]>> = {
   commit: [
-    { on: 'w', path: '.segment$', at: 200 },
-    { on: 's', path: '.segment$', at: 200 },
-    { on: 'e', path: '.segment$', at: 200 },
+    { on: 'w', path: '.segment$', at: 60 },
+    { on: 's', path: '.segment$', at: 60 },
+    { on: 'e', path: '.segment$', at: 60 },
   ],
   'first segment': [
     { on: 'w', path: 'first.tmp$', at: 2 },

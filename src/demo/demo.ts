@@ -1,28 +1,39 @@
 /*
- * src/demo: a server on a throw-away store. story.ts tells what a made-up shop does (flags.ts, rhythm.ts, people.ts,
- * senders.ts), history.ts writes the last 90 days of it, and traffic.ts goes on with it, live.
+ * src/demo: a server on a throw-away store, for a made-up shop. flags.ts, senders.ts and metrics.ts are the tables of the
+ * shop, rhythm.ts is its traffic. story.ts makes counts of them; history.ts writes those of the last 90 days, and traffic.ts
+ * sends those of now.
  */
 import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
+import { newPassword } from '../accounts/passwords.ts';
+import { prepareData } from '../accounts/prepare.ts';
 import { type Given, readGiven } from '../cli/command.ts';
 import { demoCommand } from '../cli/server-commands.ts';
+import { loadEngine } from '../http/engines/runtime.ts';
 import { authority } from '../runtime/address.ts';
 import { systemClock } from '../runtime/clock.ts';
+import { type Config, loadConfig } from '../runtime/config.ts';
 import { logConsole } from '../runtime/console-log.ts';
 import { UsageError } from '../runtime/flags.ts';
 import { createLog, type Log } from '../runtime/log.ts';
 import type { Terminal } from '../runtime/terminal.ts';
 import { shareLogFormat } from '../runtime/worker-log.ts';
+import { type BoundListeners, bindListeners } from '../serve/bound-listeners.ts';
 import { builtIn } from '../serve/built-in.ts';
 import { publicUrls } from '../serve/public-urls.ts';
 import { startService } from '../serve/service.ts';
 import { listenToSignals, type Signals } from '../serve/signals.ts';
 import { stopService } from '../serve/stop-service.ts';
-import { type BoundDemo, bindDemo } from './bind-demo.ts';
-import { fillStore } from './fill-store.ts';
+import { openAccountStore } from '../storage/lmdb/accounts.ts';
+import { openUsageStore } from '../storage/lmdb/usage.ts';
+import { writeHistory } from './history.ts';
+import { makeShop } from './shop.ts';
+import { Story } from './story.ts';
 import { makeThrowAway, type ThrowAway } from './throw-away.ts';
-import { startTraffic } from './traffic.ts';
+import { Traffic } from './traffic.ts';
 import { type ReadyDemo, welcomeText } from './welcome-text.ts';
+
+const sources = { clock: systemClock, randomBytes } as const;
 
 /**
  * Runs a demo until SIGTERM or SIGINT. Nothing of it stays.
@@ -40,14 +51,12 @@ export async function demo(argv: readonly string[], terminal: Terminal): Promise
   const putConsoleBack = logConsole(log);
   try {
     const signals = listenToSignals(terminal);
-    return await runIn(makeThrowAway(tmpdir(), systemClock), {
-      given,
-      seed,
-      log,
-      terminal,
-      signals,
-      beganAt,
-    });
+    const place = makeThrowAway(tmpdir(), systemClock);
+    try {
+      return await run({ given, seed, log, terminal, signals, beganAt, place });
+    } finally {
+      place.remove();
+    }
   } finally {
     putConsoleBack();
   }
@@ -61,65 +70,90 @@ interface Running {
   readonly signals: Signals;
   /** Monotonic time of the start, ms. */
   readonly beganAt: number;
+  readonly place: ThrowAway;
 }
 
-async function runIn(place: ThrowAway, running: Running): Promise<number> {
-  const { given, log, signals } = running;
+async function run(running: Running): Promise<number> {
+  const { toldToStop } = running.signals;
   const stopping = new AbortController();
-  void signals.toldToStop.then(() => stopping.abort());
+  void toldToStop.then(() => stopping.abort());
+  const { config, bound } = await bind(running);
   try {
-    const wanted = {
-      listen: given.value('listen'),
-      grpcListen: given.value('grpc-listen'),
-      authUrl: given.value('auth-url'),
-    };
-    const listening = await bindDemo(wanted, place.data, log);
-    try {
-      return await serveOn(listening, place, running, stopping.signal);
-    } catch (error) {
-      await listening.bound.close(0);
-      if (stopping.signal.aborted) return await signals.toldToStop;
-      throw error;
-    }
-  } finally {
-    place.remove();
+    return await serve(config, bound, running, stopping.signal);
+  } catch (error) {
+    await bound.close(0);
+    if (stopping.signal.aborted) return await toldToStop;
+    throw error;
   }
 }
 
-async function serveOn(
-  { config, bound }: BoundDemo,
-  place: ThrowAway,
-  running: Running,
+/**
+ * Binds the addresses that were asked for. Without any, a usual one that is taken is replaced by a free port, so that a demo
+ * can run beside a server.
+ * @throws {UsageError} for an address that is not valid, or that needs a public URL
+ * @throws {Error} when an address cannot be used
+ */
+async function bind({ given, place, log }: Running): Promise<{ config: Config; bound: BoundListeners }> {
+  const engine = await loadEngine();
+  const authUrl = given.value('auth-url');
+  const bindAt = async (httpPort: number, grpcPort: number) => {
+    const listen = given.value('listen') ?? `127.0.0.1:${httpPort}`;
+    const grpcListen = given.value('grpc-listen') ?? `127.0.0.1:${grpcPort}`;
+    const argv = [`--data=${place.data}`, `--listen=${listen}`, `--grpc-listen=${grpcListen}`];
+    if (authUrl !== undefined) argv.push(`--auth-url=${authUrl}`);
+    const config = loadConfig({ argv, env: {}, readFile: () => '' });
+    return { config, bound: await bindListeners({ config, engine, clock: systemClock, log }) };
+  };
+  return bindAt(8080, 8081)
+    .catch(() => bindAt(8080, 0))
+    .catch(() => bindAt(0, 0));
+}
+
+async function serve(
+  config: Config,
+  bound: BoundListeners,
+  { seed, log, signals, terminal, place, given, beganAt }: Running,
   stopping: AbortSignal,
 ): Promise<number> {
-  const { seed, log, signals, terminal } = running;
   if (terminal.interactive)
     terminal.err('Filling the store with 90 days of sample data: this takes some seconds\n');
-  const { credentials, accounts, shop, story } = await fillStore(
-    config,
-    seed,
-    { clock: systemClock, randomBytes },
-    stopping,
-  );
-  const parts = { ...builtIn(), config, accounts, clock: systemClock, randomBytes, log, fatal: signals.fail };
+  const { credentials, accounts, shop, story } = await fill(config, seed, stopping);
+  const parts = { ...builtIn(), config, accounts, ...sources, log, fatal: signals.fail };
   const service = await startService(parts, bound);
   place.lock.coverFiles();
   const { listener } = bound.listeners[0]!;
   const grpc = authority(bound.grpc.host, bound.grpc.port);
   const nearby = `http://${authority(listener.host, listener.port)}`;
-  const stopTraffic = startTraffic({ url: nearby, grpc, shop, story, clock: systemClock });
+  const traffic = new Traffic({ url: nearby, grpc, shop, story, clock: systemClock });
   const { api: url } = publicUrls(config, bound.listeners);
-  tellReady({ ...credentials, url, grpc, data: config.data }, running);
+  const seconds = (systemClock.monotonic() - beganAt) / 1000;
+  const ready: ReadyDemo = { ...credentials, url, grpc, data: config.data, seconds };
+  terminal.out(given.has('json') ? `${JSON.stringify(ready)}\n` : welcomeText(ready));
   const code = await signals.toldToStop;
-  stopTraffic();
+  traffic.stop();
   await stopService(service, config, code);
   return code;
 }
 
-function tellReady(ready: Omit<ReadyDemo, 'seconds'>, { given, terminal, beganAt }: Running): void {
-  const seconds = (systemClock.monotonic() - beganAt) / 1000;
-  const demo = { ...ready, seconds };
-  terminal.out(given.has('json') ? `${JSON.stringify(demo)}\n` : welcomeText(demo));
+/** Fills the data directory. @throws {Error} when the disk fails, or when it is told to stop */
+async function fill(config: Config, seed: number, stopping: AbortSignal) {
+  // The password is given, so that it need not be replaced: the store is as short-lived as the terminal that shows it.
+  const admin = { adminEmail: 'demo@localhost', adminPassword: newPassword(randomBytes) };
+  const credentials = await prepareData(config.data, { ...admin, ...sources });
+  const accounts = openAccountStore(config.data);
+  const usage = openUsageStore(config.data);
+  try {
+    const shop = await makeShop(accounts, sources);
+    const until = Math.floor(systemClock.now() / 60_000);
+    const story = new Story(seed, until);
+    await writeHistory({ usage, shop, story, until }, { config, randomBytes, stopping });
+    return { credentials, accounts, shop, story };
+  } catch (error) {
+    await accounts.lmdb.close();
+    throw error;
+  } finally {
+    await usage.lmdb.close();
+  }
 }
 
 /** @throws {UsageError} */

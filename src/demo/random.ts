@@ -1,51 +1,64 @@
-/** Chance that a seed decides: the same seed makes the same demo. */
-export interface Random {
-  /** From 0 up to 1, without 1. */
-  next(): number;
-  /** How many of something came that comes `mean` times on average. */
-  poisson(mean: number): number;
-  /** How many of `count` did what each does with this chance. */
-  binomial(count: number, chance: number): number;
-  /** Around 0, with a standard deviation of 1. */
-  normal(): number;
-}
-
 /** Above this mean a normal distribution is close enough to that of counts. */
 const largeMean = 30;
 
-/** Makes a generator (mulberry32). @param seed any whole number */
-export function createRandom(seed: number): Random {
-  let state = seed >>> 0;
-  const next = () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    return mix(state);
-  };
-  const normal = () => Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next());
-  const around = (mean: number, deviation: number) => Math.max(0, Math.round(mean + deviation * normal()));
-  const poisson = (mean: number) => {
-    if (mean > largeMean) return around(mean, Math.sqrt(mean));
+/** A seeded generator (mulberry32): the same seed makes the same demo. */
+export class Random {
+  #state: number;
+
+  /** @param seed any whole number */
+  constructor(seed: number) {
+    this.#state = seed >>> 0;
+  }
+
+  /** From 0 up to, not including, 1. */
+  next(): number {
+    this.#state = (this.#state + 0x6d2b79f5) >>> 0;
+    return mix(this.#state);
+  }
+
+  /** Mean 0, standard deviation 1. */
+  normal(): number {
+    return Math.sqrt(-2 * Math.log(1 - this.next())) * Math.cos(2 * Math.PI * this.next());
+  }
+
+  poisson(mean: number): number {
+    if (mean > largeMean) return this.#around(mean, Math.sqrt(mean));
     const limit = Math.exp(-mean);
     let count = 0;
-    for (let product = next(); product > limit; product *= next()) count += 1;
+    for (let product = this.next(); product > limit; product *= this.next()) count += 1;
     return count;
-  };
-  return {
-    next,
-    normal,
-    poisson,
-    binomial(count, chance) {
-      const mean = count * chance;
-      if (count > 2 * largeMean) return Math.min(count, around(mean, Math.sqrt(mean * (1 - chance))));
-      let found = 0;
-      for (let each = 0; each < count; each += 1) if (next() < chance) found += 1;
-      return found;
-    },
-  };
+  }
+
+  binomial(count: number, chance: number): number {
+    const mean = count * chance;
+    if (count > 2 * largeMean) return Math.min(count, this.#around(mean, Math.sqrt(mean * (1 - chance))));
+    let found = 0;
+    for (let each = 0; each < count; each += 1) if (this.next() < chance) found += 1;
+    return found;
+  }
+
+  #around(mean: number, deviation: number): number {
+    return Math.max(0, Math.round(mean + deviation * this.normal()));
+  }
 }
 
-/** A chance from 0 up to 1 that belongs to these three numbers: asked again, it is the same. */
+/** The number from 0 up to, not including, 1 that belongs to these three numbers. */
 export function chanceOf(a: number, b: number, c = 0): number {
   return mix((Math.imul(a, 0x9e3779b1) ^ Math.imul(b, 0x85ebca77) ^ Math.imul(c, 0xc2b2ae3d)) >>> 0);
+}
+
+/** The share of each name: together 1. */
+export type Shares = Readonly<Record<string, number>>;
+
+/** The name at a point from 0 to 1, where each name takes its share. */
+export function atShare(shares: Shares, point: number): string {
+  let rest = point;
+  let name = '';
+  for (name in shares) {
+    rest -= shares[name]!;
+    if (rest < 0) break;
+  }
+  return name;
 }
 
 function mix(state: number): number {

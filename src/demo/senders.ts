@@ -1,20 +1,25 @@
+import { ApiError } from '../contract/errors.ts';
 import type { LedgerSource } from '../ingest/ledger/ledger.ts';
 import type { KeyType } from '../storage/lmdb/records.ts';
 
-/** The programs of the made-up shop that ask for flags. */
-export type SourceName = 'web' | 'app' | 'api' | 'worker' | 'search';
+import type { Shares } from './random.ts';
 
-/** One program. */
-export interface Source {
-  readonly name: SourceName;
-  readonly keyType: KeyType;
+/** The programs of the shop that ask for flags. */
+export type ProgramName = 'web' | 'app' | 'api' | 'worker' | 'search';
+
+/** A key of the shop: one of each type, and a Backend key that came into a page. */
+export type KeyName = KeyType | 'leaked';
+
+export interface Program {
+  readonly name: ProgramName;
+  readonly key: KeyType;
   /** Packets of single visitors, or reports of a server. */
   readonly sends: 'packets' | 'grpc reports' | 'json reports';
   /** Packets or reports a minute in Production, on average. */
   readonly perMinute: number;
-  /** What it calls itself, and how much of its traffic does so. */
-  readonly agents: readonly (readonly [agent: string, share: number])[];
-  /** Versions of a server, which its reports name. */
+  /** The share of its traffic by User-Agent. */
+  readonly agents: Shares;
+  /** The version that a server's reports name. */
   readonly version?: string;
 }
 
@@ -24,76 +29,57 @@ const safari =
   'Mozilla/5.0 (iPhone; CPU iPhone OS 18_6 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.6 Mobile/15E148 Safari/604.1';
 const firefox = 'Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/143.0';
 
-/** Every program, in the order in which the history tells of them. */
-export const sources: readonly Source[] = [
-  {
-    name: 'web',
-    keyType: 'Frontend',
-    sends: 'packets',
-    perMinute: 540,
-    agents: [
-      [chrome, 0.52],
-      [safari, 0.33],
-      [firefox, 0.15],
-    ],
-  },
-  {
-    name: 'app',
-    keyType: 'Mobile',
-    sends: 'packets',
-    perMinute: 240,
-    agents: [
-      ['ShopApp/5.2 (Android 16)', 0.55],
-      ['ShopApp/5.2 (iOS 18)', 0.35],
-      ['ShopApp/4.9 (Android 12)', 0.1],
-    ],
-  },
-  {
-    name: 'api',
-    keyType: 'Backend',
-    sends: 'grpc reports',
-    perMinute: 24,
-    agents: [['shop-api/1.9', 1]],
-    version: '1.9.3',
-  },
-  {
-    name: 'worker',
-    keyType: 'Backend',
-    sends: 'json reports',
-    perMinute: 6,
-    agents: [['shop-worker/3.0', 1]],
-    version: '3.0.1',
-  },
-  {
-    name: 'search',
-    keyType: 'Backend',
-    sends: 'json reports',
-    perMinute: 6,
-    agents: [['search-service/0.8', 1]],
-    version: '0.8.0',
-  },
+// biome-ignore format: a table
+export const programs: readonly Program[] = [
+  { name: 'web', key: 'Frontend', sends: 'packets', perMinute: 540, agents: { [chrome]: 0.52, [safari]: 0.33, [firefox]: 0.15 } },
+  { name: 'app', key: 'Mobile', sends: 'packets', perMinute: 240, agents: { 'ShopApp/5.2 (Android 16)': 0.55, 'ShopApp/5.2 (iOS 18)': 0.35, 'ShopApp/4.9 (Android 12)': 0.1 } },
+  { name: 'api', key: 'Backend', sends: 'grpc reports', perMinute: 24, agents: { 'shop-api/1.9': 1 }, version: '1.9.3' },
+  { name: 'worker', key: 'Backend', sends: 'json reports', perMinute: 6, agents: { 'shop-worker/3.0': 1 }, version: '3.0.1' },
+  { name: 'search', key: 'Backend', sends: 'json reports', perMinute: 6, agents: { 'search-service/0.8': 1 }, version: '0.8.0' },
 ];
 
-/** The page that the web shop is on. */
+/** The origin of the web shop. */
 export const shopOrigin = 'https://shop.example';
 
-/** A source as the ledger knows it. */
-export function sourceOf({ name, sends }: Source, userAgent: string): LedgerSource {
-  if (sends === 'packets') return { route: 'telemetry', transport: 'http', userAgent };
-  return {
-    route: 'usage',
-    transport: sends === 'grpc reports' ? 'grpc' : 'http',
-    userAgent,
-    instance: `${name}-1`,
-  };
+/** A program as the ledger knows it. */
+export function ledgerSource({ name, sends }: Program, userAgent: string) {
+  if (sends === 'packets') return { route: 'telemetry', transport: 'http', userAgent } as const;
+  const transport = sends === 'grpc reports' ? 'grpc' : 'http';
+  return { route: 'usage', transport, userAgent, instance: `${name}-1` } as const;
 }
 
-/** One of the names of a source, by a chance from 0 to 1. */
-export function agentOf({ agents }: Source, chance: number): string {
-  let rest = chance;
-  for (const [agent, share] of agents) {
-    rest -= share;
-    if (rest < 0) return agent;
-  }
-  return agents[0]![0];
+/** A program that is configured wrongly, so that it is refused. */
+export interface BrokenSender {
+  readonly daysAgo: number;
+  readonly perHour: number;
+  readonly key: KeyName;
+  readonly environment: string;
+  readonly origin?: string;
+  readonly source: LedgerSource & { readonly route: 'telemetry' | 'usage' };
+  /** What the service answers, and so what the ledger has of earlier ones. */
+  readonly refusal: ApiError;
+  /** What it sends besides its key and environment. */
+  readonly content: object;
 }
+
+const page = { route: 'telemetry', transport: 'http', userAgent: chrome } as const;
+const nightly = {
+  route: 'usage',
+  transport: 'http',
+  userAgent: 'nightly-export/1.2',
+  instance: 'cron-1',
+} as const;
+const php = { route: 'usage', transport: 'http', userAgent: 'old-php-shop/0.4' } as const;
+const giftCards = { f: { 'gift-cards': { on: [1, 0, 1] } } };
+
+// biome-ignore format: a table
+export const brokenSenders: readonly BrokenSender[] = [
+  { daysAgo: 12, perHour: 9, key: 'Frontend', environment: 'Production', source: page, content: giftCards, origin: 'https://shop-preview.pages.example',
+    refusal: new ApiError('origin_not_allowed', 'The application does not allow this origin') },
+  { daysAgo: 5, perHour: 4, key: 'leaked', environment: 'Production', source: page, content: giftCards, origin: 'https://partner.example',
+    refusal: new ApiError('unknown_key', 'k is not a Frontend or Mobile key of any application') },
+  { daysAgo: 30, perHour: 6, key: 'Backend', environment: 'prod', source: nightly, content: { time: '2026-01-01T00:00:00Z', instanceName: 'cron-1', stats: [] },
+    refusal: new ApiError('unknown_environment', 'environment is not one of the application; case matters') },
+  { daysAgo: 60, perHour: 3, key: 'Backend', environment: 'Production', source: php, content: { time: 'yesterday', stats: [] },
+    refusal: new ApiError('invalid_time', 'time must be an RFC 3339 time') },
+];

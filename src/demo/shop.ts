@@ -2,7 +2,7 @@ import { actorOf } from '../accounts/actors.ts';
 import { createKey } from '../accounts/application-keys.ts';
 import { createApplication } from '../accounts/applications.ts';
 import { type Directory, type DirectorySources, openDirectory } from '../accounts/directory.ts';
-import { addNote, type NewNote } from '../accounts/feature-notes.ts';
+import { addNote } from '../accounts/feature-notes.ts';
 import type { FeaturePatch } from '../accounts/feature-settings.ts';
 import { declareFeature, patchFeature } from '../accounts/features.ts';
 import type { KeyHolder } from '../accounts/key-holder.ts';
@@ -15,17 +15,14 @@ import type { Application, KeyType } from '../storage/lmdb/records.ts';
 import { type DemoFlag, flags } from './flags.ts';
 import { metrics } from './metrics.ts';
 import { historyDays } from './rhythm.ts';
-import { shopOrigin } from './senders.ts';
+import { type KeyName, shopOrigin } from './senders.ts';
 
-/** The made-up application, and the texts of its keys. */
+/** The application of the shop, and the texts of its keys. */
 export interface Shop {
   readonly application: Application;
   readonly keys: Readonly<Record<KeyName, string>>;
   holderOf(key: KeyName): KeyHolder;
 }
-
-/** A key of the shop: one of each type, and a Backend key that came into a page. */
-export type KeyName = KeyType | 'leaked';
 
 const dayMs = 86_400_000;
 const leakedDaysAgo = 5;
@@ -35,19 +32,17 @@ export async function makeShop(
   accounts: AccountStore,
   { clock, randomBytes }: DirectorySources,
 ): Promise<Shop> {
-  const now = clock.now();
-  let at = now;
+  let at = clock.now();
   const engine = new EmbeddedEngine(accounts, { ready: true, failed: () => {} });
   const past = { now: () => at, monotonic: () => clock.monotonic() };
   const system = openDirectory(engine, { clock: past, randomBytes });
   const [admin] = [...system.users.values()];
   const directory = system.by(actorOf(system, admin!.id, '127.0.0.1'));
-  const changes: Promise<unknown>[] = [];
-  const days = (ago: number) => {
-    at = now - ago * dayMs;
+  const goTo = (daysAgo: number) => {
+    at = clock.now() - daysAgo * dayMs;
   };
   try {
-    days(historyDays + 10);
+    goTo(historyDays + 10);
     const teamId = admin!.primaryTeam;
     await Promise.all(
       colleagues.map((each) => createUser(directory, { ...each, ...noSignIn, teams: [teamId] })),
@@ -59,17 +54,13 @@ export async function makeShop(
       acceptClientIdentities: true,
     });
     const keys = await makeKeys(directory, application.id);
-    await Promise.all(
-      metrics.map(({ name, ...each }) => declareMetric(directory, application.id, name, each)),
-    );
-    for (const flag of flags) {
-      for (const [daysAgo, change] of changesOf(flag)) {
-        days(daysAgo);
-        changes.push(change(directory, application.id));
-      }
-    }
-    await Promise.all(changes);
-    days(leakedDaysAgo);
+    await Promise.all([
+      ...metrics.map(({ name, kind, unit }) =>
+        declareMetric(directory, application.id, name, { kind, unit }),
+      ),
+      ...flags.flatMap((flag) => declare(flag, directory, application.id, goTo)),
+    ]);
+    goTo(leakedDaysAgo);
     directory.markLeaked(directory.findKey(keys.leaked)!);
     await createApplication(directory, { name: 'Warehouse', teamId });
     return { application, keys, holderOf: (key) => system.findKey(keys[key])! };
@@ -78,31 +69,31 @@ export async function makeShop(
   }
 }
 
-/** A change that a colleague made some days ago. */
-type PastChange = readonly [
-  daysAgo: number,
-  change: (directory: Directory, applicationId: string) => Promise<unknown>,
-];
-
-/** What the team has said of a flag. */
-function changesOf({ name, words, came = historyDays + 5, ...flag }: DemoFlag): PastChange[] {
-  if (words === undefined) return [];
-  const patch = (patch: FeaturePatch) => (directory: Directory, id: string) =>
-    patchFeature(directory, id, name, patch);
-  const { archived, permanent, split, notes = [] } = flag;
-  return [
-    [came, (directory, id) => declareFeature(directory, id, { name, description: words })],
-    ...(permanent ? [[came, patch({ permanent })] as const] : []),
-    ...(split ? [[came, patch({ split: Object.entries(split) })] as const] : []),
-    ...(archived === undefined ? [] : [[archived, patch({ archived: true })] as const]),
-    ...notes.map(({ daysAgo, text }): PastChange => {
-      return [daysAgo, (directory, id) => addNote(directory, id, name, noteOf(directory, text))];
-    }),
-  ];
-}
-
-function noteOf({ clock }: Directory, text: string): NewNote {
-  return { at: clock.now(), environment: 'Production', text };
+/** Makes the declaration of a flag and the notes about it, each at its time. */
+function declare(
+  flag: DemoFlag,
+  directory: Directory,
+  id: string,
+  goTo: (daysAgo: number) => void,
+): Promise<unknown>[] {
+  const { name, description, came = historyDays + 5, archived, permanent, experiment, notes = [] } = flag;
+  if (description === undefined) return [];
+  goTo(came);
+  const changes: Promise<unknown>[] = [declareFeature(directory, id, { name, description })];
+  const patch = (patch: FeaturePatch) => changes.push(patchFeature(directory, id, name, patch));
+  if (permanent) patch({ permanent });
+  if (experiment) patch({ split: Object.keys(flag.shares(0)).map((variant) => [variant, 1]) });
+  if (archived !== undefined) {
+    goTo(archived);
+    patch({ archived: true });
+  }
+  for (const [daysAgo, text] of notes) {
+    goTo(daysAgo);
+    changes.push(
+      addNote(directory, id, name, { at: directory.clock.now(), environment: 'Production', text }),
+    );
+  }
+  return changes;
 }
 
 /** They have accounts, but no password that anyone knows. */

@@ -1,4 +1,4 @@
-import { lstatSync, mkdtempSync, readdirSync, rmSync, type Stats } from 'node:fs';
+import { lstatSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../runtime/clock.ts';
 import { type DataLock, lockDataDirectory } from '../storage/lmdb/lock.ts';
@@ -27,22 +27,16 @@ export function makeThrowAway(parent: string, clock: Pick<Clock, 'now'>): ThrowA
   const directory = mkdtempSync(join(parent, beginning));
   const erase = () => rmSync(directory, { recursive: true, force: true });
   process.once('exit', erase);
-  try {
-    const data = join(directory, 'data');
-    const lock = lockDataDirectory(data);
-    return {
-      data,
-      lock,
-      remove() {
-        lock.release();
-        erase();
-        process.off('exit', erase);
-      },
-    };
-  } catch (error) {
-    erase();
-    throw error;
-  }
+  const data = join(directory, 'data');
+  const lock = lockDataDirectory(data);
+  return {
+    data,
+    lock,
+    remove() {
+      lock.release();
+      erase();
+    },
+  };
 }
 
 /** What cannot be removed is left to whoever cleans the temp directory. */
@@ -52,15 +46,12 @@ function removeLeftOvers(parent: string, now: number): void {
     const directory = join(parent, name);
     try {
       const found = lstatSync(directory);
-      if (!isOwn(found) || now - found.mtimeMs < newMs) continue;
+      const isOwn = found.isDirectory() && found.uid === process.getuid?.();
+      if (!isOwn || now - found.mtimeMs < newMs) continue;
       lockDataDirectory(join(directory, 'data')).release();
       rmSync(directory, { recursive: true, force: true });
     } catch {
       // A demo that runs holds its lock.
     }
   }
-}
-
-function isOwn(found: Stats): boolean {
-  return found.isDirectory() && found.uid === process.getuid?.();
 }

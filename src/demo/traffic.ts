@@ -1,14 +1,21 @@
+import type { LedgerSource } from '../ingest/ledger/ledger.ts';
 import type { Clock } from '../runtime/clock.ts';
-import { brokenSenders } from './broken-senders.ts';
-import { type GrpcCaller, openGrpcCaller } from './grpc-caller.ts';
+import { minutesPerDay } from '../storage/lmdb/blocks.ts';
+import type { MetricKind } from '../storage/lmdb/records.ts';
+import type { DemoFlag } from './flags.ts';
 import { metrics } from './metrics.ts';
-import { packetOf } from './packet-of.ts';
-import { createRandom, type Random } from './random.ts';
-import { countsOf } from './report-of.ts';
-import { agentOf, type Source, shopOrigin, sources } from './senders.ts';
+import { atShare, Random } from './random.ts';
+import {
+  type BrokenSender,
+  brokenSenders,
+  ledgerSource,
+  type Program,
+  programs,
+  shopOrigin,
+} from './senders.ts';
 import type { Shop } from './shop.ts';
-import { environmentNames, type Story } from './story.ts';
-import { usageJson, usageProto } from './usage-message.ts';
+import type { Story, VariantCounts, Visitor } from './story.ts';
+import { sendUsage, usageJson } from './usage-report.ts';
 
 /** What the live traffic goes to, and what it is made of. */
 export interface TrafficDeps {
@@ -23,149 +30,128 @@ export interface TrafficDeps {
 
 const tickMs = 250;
 const minuteMs = 60_000;
+const metricsPerMinute = 6;
+const paths = {
+  telemetry: '/api/frontend/telemetry',
+  usage: '/api/usage/stats',
+  metrics: '/api/metrics',
+} as const;
 
-/** Servers of the other environments report less often. */
-const quieter = 12;
+/** What the ledger shows of a sender, which is how it sends. */
+type Source = Pick<LedgerSource, 'userAgent'> & { readonly route: keyof typeof paths };
 
-/** Starts the traffic of the made-up shop, through the routes that real programs use. @returns ends it */
-export function startTraffic(deps: TrafficDeps): () => void {
-  const stopping = new AbortController();
-  const grpc = openGrpcCaller(deps.grpc);
-  const random = createRandom(deps.story.seed + 2);
-  const post = poster(deps.url, stopping.signal);
-  const ticks = [
-    ...sources.flatMap((source) => tickersOf(source, { ...deps, random, post, grpc })),
-    () => sendBroken(deps.shop, random, post),
-    every(10_000, () => sendMetrics(deps, random, post), deps.clock),
-  ];
-  const timer = setInterval(() => {
-    for (const tick of ticks) tick();
-  }, tickMs);
-  return () => {
-    clearInterval(timer);
-    stopping.abort();
-    grpc.close();
-  };
-}
+/** The live traffic of the shop, through the routes that real programs use. */
+export class Traffic {
+  readonly #deps: TrafficDeps;
+  readonly #random: Random;
+  readonly #stopping = new AbortController();
+  readonly #timer: NodeJS.Timeout;
+  /** The part of a message that each sender has not sent yet. */
+  readonly #due = new Map<unknown, number>();
 
-/** Sends a body, whatever becomes of it. */
-type Post = (path: string, body: string, headers: Readonly<Record<string, string>>) => void;
+  constructor(deps: TrafficDeps) {
+    this.#deps = deps;
+    this.#random = new Random(deps.story.seed + 2);
+    this.#timer = setInterval(() => this.#tick(deps.clock.now()), tickMs);
+  }
 
-interface Sending extends Omit<TrafficDeps, 'grpc'> {
-  readonly random: Random;
-  readonly post: Post;
-  readonly grpc: GrpcCaller;
-}
+  stop(): void {
+    clearInterval(this.#timer);
+    this.#stopping.abort();
+  }
 
-/** A server that stops, or refuses on purpose, is nothing to tell anyone of. */
-function poster(url: string, signal: AbortSignal): Post {
-  return (path, body, headers) => {
-    const sent = fetch(`${url}${path}`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...headers },
-      body,
-      signal,
-    });
-    void sent.then((response) => response.arrayBuffer()).catch(() => {});
-  };
-}
+  #tick(now: number): void {
+    const { shop, story } = this.#deps;
+    for (const { name } of shop.application.environments)
+      for (const program of programs) {
+        const perMinute = story.messagesPerMinute(program, name, now / minuteMs);
+        this.#pace(`${name} ${program.name}`, perMinute, () => this.#sendCounts(program, name, now));
+      }
+    for (const broken of brokenSenders)
+      this.#pace(broken, broken.perHour / 60, () => this.#sendBroken(broken));
+    this.#pace(metrics, metricsPerMinute, () => this.#sendMetrics(now));
+  }
 
-function tickersOf(source: Source, sending: Sending): (() => void)[] {
-  return environmentNames.map((environment) => {
-    if (source.sends === 'packets') return () => sendPackets(source, environment, sending);
-    const pace = (environment === 'Production' ? 1 : quieter) / source.perMinute;
-    let before = sending.clock.now();
-    return every(
-      pace * minuteMs,
-      () => {
-        const now = sending.clock.now();
-        sendReport(source, environment, (now - before) / minuteMs, now, sending);
-        before = now;
+  /** Sends the messages of one sender in a tick, at even intervals. */
+  #pace(sender: unknown, perMinute: number, send: () => void): void {
+    let messages = (this.#due.get(sender) ?? this.#random.next()) + (perMinute * tickMs) / minuteMs;
+    for (; messages >= 1; messages -= 1) send();
+    this.#due.set(sender, messages);
+  }
+
+  /** A visitor's browser or app, or a server, sends what it counted since its last message. */
+  #sendCounts(program: Program, environment: string, now: number): void {
+    const { shop, grpc } = this.#deps;
+    const { key, name, sends, version: appVersion = '' } = program;
+    const appKey = shop.keys[key];
+    const source = ledgerSource(program, atShare(program.agents, this.#random.next()));
+    const isVisited = sends === 'packets' && environment === 'Production';
+    const visitor = isVisited ? this.#visitorAt(now / minuteMs, name === 'app') : undefined;
+    const counted = this.#count(program, environment, now / minuteMs, visitor);
+    if (source.route === 'telemetry') {
+      const f: Record<string, Record<string, VariantCounts['counts']>> = {};
+      for (const { feature, variant, counts } of counted) f[feature] = { ...f[feature], [variant]: counts };
+      const body = { k: appKey, e: environment, ...(visitor && { u: visitor.identity }), f };
+      this.#post(source, body, name === 'web' ? shopOrigin : undefined);
+    } else if (counted.length > 0) {
+      const report = { appKey, environment, time: now, instanceName: source.instance, appVersion, counted };
+      if (source.transport === 'grpc') sendUsage(grpc, source.userAgent, report);
+      else this.#post(source, usageJson(report));
+    }
+  }
+
+  /** @param visitor whose flags are counted; without one, all that the program asks for */
+  #count(program: Program, environment: string, minute: number, visitor?: Visitor): VariantCounts[] {
+    const { story } = this.#deps;
+    const day = Math.floor(minute / minutesPerDay);
+    const active = story.activeFlags(environment, day);
+    const messages = story.messagesPerMinute(program, environment, minute);
+    const meanOf = ({ asks, reach }: DemoFlag) =>
+      ((asks[program.name] ?? 0) * story.rhythm.at(environment, minute)) / messages / (visitor ? reach : 1);
+    return [...story.counts(visitor ? story.met(visitor, active, day) : active, meanOf, this.#random)];
+  }
+
+  /** One of those who have come today, with the app or with a browser. */
+  #visitorAt(minute: number, app: boolean): Visitor | undefined {
+    const today = this.#deps.story.visitors(Math.floor(minute / minutesPerDay), minute);
+    const visitors = today.filter(({ hasApp }) => hasApp === app);
+    return visitors[Math.floor(this.#random.next() * visitors.length)];
+  }
+
+  /** What is configured wrongly goes on being refused. */
+  #sendBroken({ key, environment, content, origin, source }: BrokenSender): void {
+    const text = this.#deps.shop.keys[key];
+    const head = source.route === 'telemetry' ? { k: text, e: environment } : { appKey: text, environment };
+    this.#post(source, { ...head, ...content }, origin);
+  }
+
+  #sendMetrics(now: number): void {
+    const { shop, story } = this.#deps;
+    const time = new Date(now).toISOString();
+    const traffic = story.rhythm.at('Production', now / minuteMs);
+    const valuesOf = (wanted: MetricKind) =>
+      metrics.flatMap(({ name: metric, kind, value }) =>
+        kind === wanted ? [{ metric, value: value(this.#random, traffic, 1 / metricsPerMinute), time }] : [],
+      );
+    this.#post(
+      { route: 'metrics', userAgent: 'shop-worker/3.0' },
+      {
+        ...{ appKey: shop.keys.Backend, environment: 'Production', time, instanceName: 'worker-1' },
+        ...{ counters: valuesOf('counter'), observations: valuesOf('gauge') },
       },
-      sending.clock,
     );
-  });
-}
+  }
 
-/** A visitor's browser or app sends what it did since its last packet. */
-function sendPackets(
-  source: Source,
-  environment: string,
-  { shop, story, clock, random, post }: Sending,
-): void {
-  const now = clock.now();
-  const mean = source.perMinute * story.rhythm.at(environment, now / minuteMs) * (tickMs / minuteMs);
-  for (let left = random.poisson(mean); left > 0; left -= 1) {
-    const packet = packetOf(story, source, environment, now, random);
+  /** A server that stops, or refuses on purpose, is nothing to report. */
+  #post({ route, userAgent = '' }: Source, body: object, origin?: string): void {
     const headers = {
-      'user-agent': agentOf(source, random.next()),
-      ...(source.name === 'web' && { origin: shopOrigin }),
-    };
-    post('/api/frontend/telemetry', JSON.stringify({ k: shop.keys[source.keyType], ...packet }), headers);
-  }
-}
-
-/** A server reports what it counted for some minutes. */
-function sendReport(
-  source: Source,
-  environment: string,
-  minutes: number,
-  time: number,
-  { shop, story, random, post, grpc }: Sending,
-): void {
-  const counts = countsOf(story, source, environment, time / minuteMs, minutes, random);
-  if (counts.length === 0) return;
-  const userAgent = agentOf(source, random.next());
-  const report = {
-    appKey: shop.keys[source.keyType],
-    environment,
-    time,
-    instanceName: `${source.name}-1`,
-    appVersion: source.version ?? '',
-    counts,
-  };
-  if (source.sends === 'grpc reports')
-    void grpc.call('/Usage.Usage/SendStats', usageProto(report), userAgent);
-  else post('/api/usage/stats', usageJson(report), { 'user-agent': userAgent });
-}
-
-/** What is set up wrongly goes on being refused. */
-function sendBroken({ keys }: Shop, random: Random, post: Post): void {
-  for (const { perHour, key, environment, origin, source, path, body } of brokenSenders) {
-    if (random.next() >= (perHour * tickMs) / (60 * minuteMs)) continue;
-    const { userAgent = '' } = source;
-    post(path, body(keys[key], environment), {
+      'content-type': 'application/json',
       'user-agent': userAgent,
-      ...(origin !== undefined && { origin }),
-    });
+      ...(origin && { origin }),
+    };
+    const init = { method: 'POST', headers, body: JSON.stringify(body), signal: this.#stopping.signal };
+    void fetch(`${this.#deps.url}${paths[route]}`, init)
+      .then((response) => response.arrayBuffer())
+      .catch(() => {});
   }
-}
-
-function sendMetrics({ shop, story, clock }: TrafficDeps, random: Random, post: Post): void {
-  const now = clock.now();
-  const time = new Date(now).toISOString();
-  const busyness = story.rhythm.at('Production', now / minuteMs);
-  const valued = metrics.map(({ name, kind, value }) => ({
-    kind,
-    entry: { metric: name, value: value(random, busyness, 10_000 / minuteMs) },
-  }));
-  const body = {
-    appKey: shop.keys.Backend,
-    environment: 'Production',
-    time,
-    instanceName: 'worker-1',
-    counters: valued.filter(({ kind }) => kind === 'counter').map(({ entry }) => entry),
-    observations: valued.filter(({ kind }) => kind === 'gauge').map(({ entry }) => ({ ...entry, time })),
-  };
-  post('/api/metrics', JSON.stringify(body), { 'user-agent': 'shop-worker/3.0' });
-}
-
-/** Does something at most once in some time. */
-function every(ms: number, act: () => void, { monotonic }: Clock): () => void {
-  let last = monotonic();
-  return () => {
-    if (monotonic() - last < ms) return;
-    last = monotonic();
-    act();
-  };
 }

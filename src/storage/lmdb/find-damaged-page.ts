@@ -1,3 +1,9 @@
+/*
+ * Why LMDB itself cannot do this: native/check-pages.c checks a page when LMDB takes it from an open file. It does not walk the
+ * trees, so it finds neither a page with two uses nor one that nobody has asked for yet. It reads through the memory map, so a
+ * file that was cut off would end the process (SIGBUS). And a backup needs the list of the pages in use, of a state that a
+ * reader holds, with pauses between the pages.
+ */
 import {
   contentOf,
   firstPage,

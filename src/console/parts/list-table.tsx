@@ -3,7 +3,8 @@ import { Reason } from './reason.tsx';
 import { Table, type TableProps } from './table.tsx';
 
 export interface ListTableProps<Row> extends Omit<TableProps<Row>, 'rows'> {
-  readonly list: List<Row>;
+  /** A list that came whole, with something else, has only its items. */
+  readonly list: Pick<List<Row>, 'items' | 'reload'> & Partial<List<Row>>;
 }
 
 /** A table of a list that comes in pages: what is loaded, and a button for more. */
@@ -22,7 +23,7 @@ export function ListTable<Row>({ list, ...table }: ListTableProps<Row>) {
       <Reason error={error} />
       {more && (
         <p class="actions">
-          <button type="button" disabled={loading} onClick={() => void list.next()}>
+          <button type="button" disabled={loading} onClick={() => void list.next?.()}>
             {loading ? 'Loading …' : 'Show more'}
           </button>
           <span class="quiet">{items.length} shown</span>

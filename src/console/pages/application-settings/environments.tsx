@@ -6,10 +6,8 @@ import { forget, usePoll } from '../../api/poll.ts';
 import { refreshApplications } from '../../applications.tsx';
 import { format } from '../../format.ts';
 import { announce } from '../../parts/announce.tsx';
-import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { Field, Form } from '../../parts/form.tsx';
-import { Table } from '../../parts/table.tsx';
-import { actionsColumn } from '../settings/actions-column.tsx';
+import { ResourceTable } from '../settings/resource-table.tsx';
 import { isAdmin } from '../settings/role.tsx';
 import type { Deletion } from '../settings/shapes.ts';
 import type { ApplicationProps } from './application-props.ts';
@@ -17,13 +15,16 @@ import type { ApplicationProps } from './application-props.ts';
 /** The environments of an application: to add, to remove, and how far the removal is. */
 export function Environments({ application: { id, environments }, thing }: ApplicationProps) {
   const path = resource('applications', id, 'environments');
+  const reload = () => {
+    refreshApplications();
+    return thing.reload();
+  };
   return (
     <section class="settings-part settings-line">
       <h2>Environments</h2>
-      <Table
-        stacked
+      <ResourceTable
+        list={{ items: environments, reload }}
         caption="Environments"
-        rows={environments}
         rowKey={({ name }) => name}
         empty="There is no environment: packets have nowhere to go. Add one."
         columns={[
@@ -33,10 +34,21 @@ export function Environments({ application: { id, environments }, thing }: Appli
             cell: ({ name }) => <a href={environmentAddress(id, name, 'flags')}>{name}</a>,
           },
           { key: 'createdAt', title: 'Added', cell: ({ createdAt }) => format.time(createdAt) },
-          ...actionsColumn(({ name }: { readonly name: string }) => (
-            <DeleteEnvironment name={name} path={path} thing={thing} />
-          )),
         ]}
+        remove={({ name }) => ({
+          title: `Delete the environment ${name}`,
+          action: 'Delete the environment',
+          done: `${name} is deleted; its data is being removed`,
+          typed: name,
+          onConfirm: () =>
+            call('DELETE', `${path}/${encodeURIComponent(name)}`).then(() => forget(resource('deletions'))),
+          children: (
+            <p>
+              Packets for {name} are refused from now on, and what was counted in it is removed. This cannot
+              be undone.
+            </p>
+          ),
+        })}
       />
       <Removals of={id} />
       {isAdmin() && (
@@ -47,8 +59,7 @@ export function Environments({ application: { id, environments }, thing }: Appli
           reset
           onSubmit={async (data) => {
             await call('POST', path, { body: { name: data.get('name') } });
-            refreshApplications();
-            await thing.reload();
+            await reload();
           }}
         >
           <Field
@@ -60,35 +71,6 @@ export function Environments({ application: { id, environments }, thing }: Appli
         </Form>
       )}
     </section>
-  );
-}
-
-interface DeleteProps extends Pick<ApplicationProps, 'thing'> {
-  readonly name: string;
-  /** Of the environments. */
-  readonly path: string;
-}
-
-function DeleteEnvironment({ name, path, thing }: DeleteProps) {
-  return (
-    <ConfirmButton
-      label="Delete"
-      title={`Delete the environment ${name}`}
-      action="Delete the environment"
-      done={`${name} is deleted; its data is being removed`}
-      typed={name}
-      onConfirm={async () => {
-        await call('DELETE', `${path}/${encodeURIComponent(name)}`);
-        forget(resource('deletions'));
-        refreshApplications();
-        await thing.reload();
-      }}
-    >
-      <p>
-        Packets for {name} are refused from now on, and what was counted in it is removed. This cannot be
-        undone.
-      </p>
-    </ConfirmButton>
   );
 }
 

@@ -1,14 +1,12 @@
 import { address } from '../../address.ts';
 import { call, resource } from '../../api/client.ts';
-import { type List, useList } from '../../api/list.ts';
+import { useList } from '../../api/list.ts';
 import { now } from '../../clock.ts';
 import { format } from '../../format.ts';
-import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { CopyButton } from '../../parts/copy.tsx';
-import { ListTable } from '../../parts/list-table.tsx';
-import { type OpenDialog, useDialog } from '../../parts/open-dialog.ts';
+import { useDialog } from '../../parts/open-dialog.ts';
 import type { Column } from '../../parts/table.tsx';
-import { actionsColumn } from '../settings/actions-column.tsx';
+import { ResourceTable } from '../settings/resource-table.tsx';
 import { isAdmin } from '../settings/role.tsx';
 import type { Application, ApplicationKey } from '../settings/shapes.ts';
 import { LastUse } from './last-use.tsx';
@@ -23,7 +21,8 @@ export function Keys({ application: { id, environments } }: { readonly applicati
     dialog.close();
     void list.reload();
   };
-  const parts = { application: id, list, dialog, close };
+  const rotate = (old: ApplicationKey) =>
+    dialog.open(<RotateKey application={id} old={old} onClose={close} />);
   return (
     <section class="settings-part">
       <h2>Keys</h2>
@@ -32,17 +31,33 @@ export function Keys({ application: { id, environments } }: { readonly applicati
         {environments[0] && <a href={address('apps', id, environments[0].name, 'connect')}>How to send</a>}
       </p>
       {list.items?.map((key) => (
-        <Leak key={key.id} leaked={key} onRotate={() => rotate(parts, key)} />
+        <Leak key={key.id} leaked={key} onRotate={() => rotate(key)} />
       ))}
-      <ListTable
-        stacked
+      <ResourceTable
         list={list}
         caption="Keys"
         rowKey={({ id }) => id}
         empty="There is no key: nothing can send yet. Create one."
-        columns={[...columns, ...actionsColumn((key: ApplicationKey) => <Actions {...parts} of={key} />)]}
+        columns={columns}
+        actions={(key) => (
+          <button type="button" aria-label={`Rotate the key ${key.name}`} onClick={() => rotate(key)}>
+            Rotate …
+          </button>
+        )}
+        remove={(key) => ({
+          title: `Delete the key ${key.name}`,
+          action: 'Delete the key',
+          done: `The key ${key.name} is deleted`,
+          onConfirm: () => call('DELETE', resource('applications', id, 'keys', key.id)),
+          children: (
+            <>
+              <p>Whatever sends with it is refused from now on. This cannot be undone.</p>
+              <LastUse of={key} />
+            </>
+          ),
+        })}
       />
-      {isAdmin() && <NewKey application={id} onDone={() => void list.reload()} />}
+      {isAdmin() && <NewKey application={id} onDone={list.reload} />}
       {dialog.element}
     </section>
   );
@@ -68,42 +83,6 @@ const columns: readonly Column<ApplicationKey>[] = [
     cell: ({ lastUsedAt }) => (lastUsedAt === null ? 'never' : format.relative(lastUsedAt, now.value)),
   },
 ];
-
-interface Parts {
-  readonly application: string;
-  readonly list: List<ApplicationKey>;
-  readonly dialog: OpenDialog;
-  readonly close: () => void;
-}
-
-function rotate({ application, dialog, close }: Parts, key: ApplicationKey): void {
-  dialog.open(<RotateKey application={application} old={key} onClose={close} />);
-}
-
-function Actions({ of: key, ...parts }: Parts & { readonly of: ApplicationKey }) {
-  if (!isAdmin()) return null;
-  const { application, list } = parts;
-  return (
-    <span class="actions">
-      <button type="button" aria-label={`Rotate the key ${key.name}`} onClick={() => rotate(parts, key)}>
-        Rotate …
-      </button>
-      <ConfirmButton
-        label="Delete"
-        title={`Delete the key ${key.name}`}
-        action="Delete the key"
-        done={`The key ${key.name} is deleted`}
-        onConfirm={async () => {
-          await call('DELETE', resource('applications', application, 'keys', key.id));
-          await list.reload();
-        }}
-      >
-        <p>Whatever sends with it is refused from now on. This cannot be undone.</p>
-        <LastUse of={key} />
-      </ConfirmButton>
-    </span>
-  );
-}
 
 function Leak({
   leaked: { warnings, name },

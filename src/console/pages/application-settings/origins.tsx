@@ -1,9 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { call, resource } from '../../api/client.ts';
-import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { Field, Form } from '../../parts/form.tsx';
-import { Table } from '../../parts/table.tsx';
-import { actionsColumn } from '../settings/actions-column.tsx';
+import { ResourceTable } from '../settings/resource-table.tsx';
 import { isAdmin } from '../settings/role.tsx';
 import type { OriginCheckShown } from '../settings/shapes.ts';
 import type { ApplicationProps } from './application-props.ts';
@@ -21,19 +19,23 @@ export function Origins({ application: { id, allowedOrigins }, thing }: Applicat
         When there are entries here, packets from other pages are refused. Reports of servers have no origin
         and are not affected.
       </p>
-      <Table
-        stacked
+      <ResourceTable
         caption="Allowed origins"
-        rows={allowedOrigins}
+        list={{ items: allowedOrigins, reload: async () => {} }}
         rowKey={(origin) => origin}
         empty="Every page may send: there is no entry."
         columns={[
           { key: 'origin', title: 'Entry', cell: (origin) => <code>{origin}</code> },
           { key: 'preview', title: 'Lets through', cell: (origin) => <Preview of={origin} /> },
-          ...actionsColumn((origin: string) => (
-            <RemoveOrigin origin={origin} last={allowedOrigins.length === 1} change={change} />
-          )),
         ]}
+        remove={(origin) => ({
+          label: 'Remove',
+          title: `Remove ${origin}`,
+          action: 'Remove the origin',
+          done: `${origin} is removed`,
+          onConfirm: () => change((now) => now.filter((each) => each !== origin)),
+          children: <p>{allowedOrigins.length === 1 ? lastRemoved : removed}</p>,
+        })}
       />
       {isAdmin() && (
         <Form
@@ -65,6 +67,8 @@ export function Origins({ application: { id, allowedOrigins }, thing }: Applicat
   );
 }
 
+const removed = 'Packets of these pages are refused from now on.';
+const lastRemoved = 'It is the last entry. Without any, every page may send with your keys.';
 const examples =
   'An origin, https://*.shop.example for its subdomains, http://localhost:* for any port of the own machine, or null.';
 
@@ -76,30 +80,6 @@ function Preview({ of: origin }: { readonly of: string }) {
       {preview.words}: {preview.matches.join(', ')}
       {preview.misses.length > 0 && <span class="quiet"> · not {preview.misses.join(', ')}</span>}
     </span>
-  );
-}
-
-interface RemoveProps {
-  readonly origin: string;
-  readonly last: boolean;
-  readonly change: (make: (now: readonly string[]) => readonly string[]) => Promise<boolean>;
-}
-
-function RemoveOrigin({ origin, last, change }: RemoveProps) {
-  return (
-    <ConfirmButton
-      label="Remove"
-      title={`Remove ${origin}`}
-      action="Remove the origin"
-      done={`${origin} is removed`}
-      onConfirm={() => change((now) => now.filter((each) => each !== origin))}
-    >
-      <p>
-        {last
-          ? 'It is the last entry. Without any, every page may send with your keys.'
-          : 'Packets of these pages are refused from now on.'}
-      </p>
-    </ConfirmButton>
   );
 }
 

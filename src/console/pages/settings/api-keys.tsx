@@ -1,48 +1,49 @@
 import { call, resource } from '../../api/client.ts';
 import { useList } from '../../api/list.ts';
-import { CreateButton } from '../../parts/create-button.tsx';
 import { Field } from '../../parts/form.tsx';
 import { settings } from '../../settings.ts';
-import { ClientTable } from './client-table.tsx';
+import { clientTable } from './client-table.tsx';
+import { ResourceTable } from './resource-table.tsx';
 import { RoleField } from './role-field.tsx';
 import type { ApiKey, NewApiKey } from './shapes.ts';
 
 /** The API keys of a team. */
 export function ApiKeys({ team }: { readonly team: string }) {
   const path = resource('teams', team, 'api-keys');
-  const list = useList<ApiKey>(path);
   return (
     <section class="settings-part">
       <h2>API keys</h2>
       <p class="quiet">
         Programs use them to get tokens for the management API. Packets carry an application key instead.
       </p>
-      <ClientTable
-        kind="API key"
-        list={list}
-        path={path}
-        columns={[{ key: 'role', title: 'Role', cell: ({ role }) => role }]}
-      />
-      <CreateButton
-        label="Create an API key"
-        codes={{ plan_limit: 'name' }}
-        onDone={() => void list.reload()}
-        create={async (data) => {
-          const made = await call<NewApiKey>('POST', path, { body: Object.fromEntries(data) });
-          return {
-            title: `Copy the secret of ${made.name} now`,
-            once: true,
-            note: `A token comes from ${settings.authUrl}/connect/token, with the grant client_credentials.`,
-            values: [
-              ['Client id', made.clientId],
-              ['Client secret', made.clientSecret],
-            ],
-          };
+      <ResourceTable
+        {...clientTable<ApiKey>('API key', path, [{ key: 'role', title: 'Role', cell: ({ role }) => role }])}
+        list={useList<ApiKey>(path)}
+        create={{
+          label: 'Create an API key',
+          codes: { plan_limit: 'name' },
+          create: async (data) => {
+            const made = await call<NewApiKey>('POST', path, { body: Object.fromEntries(data) });
+            return {
+              title: `Copy the secret of ${made.name} now`,
+              once: true,
+              note: `A token comes from ${settings.authUrl}/connect/token, with the grant client_credentials.`,
+              values: [
+                ['Client id', made.clientId],
+                ['Client secret', made.clientSecret],
+              ],
+            };
+          },
+          children: fields,
         }}
-      >
-        <Field name="name" label="Name" required autoFocus hint="Of the program that uses it." />
-        <RoleField />
-      </CreateButton>
+      />
     </section>
   );
 }
+
+const fields = (
+  <>
+    <Field name="name" label="Name" required autoFocus hint="Of the program that uses it." />
+    <RoleField />
+  </>
+);

@@ -1,10 +1,7 @@
 import { call } from '../../api/client.ts';
-import type { List } from '../../api/list.ts';
 import { format } from '../../format.ts';
-import { ConfirmButton } from '../../parts/confirm-button.tsx';
-import { ListTable } from '../../parts/list-table.tsx';
 import type { Column } from '../../parts/table.tsx';
-import { actionsColumn } from './actions-column.tsx';
+import type { ResourceTableProps } from './resource-table.tsx';
 
 /** What API keys and sign-in clients have in common. */
 interface Client {
@@ -13,45 +10,30 @@ interface Client {
   readonly createdAt: string;
 }
 
-export interface ClientTableProps<Row> {
-  /** What a row is. */
-  readonly kind: string;
-  readonly list: List<Row>;
-  /** Of the list. */
-  readonly path: string;
-  /** The columns that the others have not. */
-  readonly columns: readonly Column<Row>[];
-}
-
-/** A table of the OAuth clients of a team. */
-export function ClientTable<Row extends Client>({ kind, list, path, columns }: ClientTableProps<Row>) {
-  return (
-    <ListTable
-      stacked
-      list={list}
-      caption={`${kind}s`}
-      rowKey={({ clientId }) => clientId}
-      empty="There is none."
-      columns={[
-        { key: 'name', title: 'Name', cell: ({ name }) => name },
-        { key: 'clientId', title: 'Client id', cell: ({ clientId }) => <code>{clientId}</code> },
-        ...columns,
-        { key: 'createdAt', title: 'Created', cell: ({ createdAt }) => format.time(createdAt) },
-        ...actionsColumn(({ clientId, name }: Row) => (
-          <ConfirmButton
-            label="Delete"
-            title={`Delete the ${kind} ${name}`}
-            action={`Delete the ${kind}`}
-            done={`${name} is deleted`}
-            onConfirm={async () => {
-              await call('DELETE', `${path}/${clientId}`);
-              await list.reload();
-            }}
-          >
-            <p>The tokens that were issued to it are refused from now on.</p>
-          </ConfirmButton>
-        )),
-      ]}
-    />
-  );
+/**
+ * The table of the OAuth clients of a team.
+ * @param kind what a row is @param path of the list @param columns that the other kind does not have
+ */
+export function clientTable<Row extends Client>(
+  kind: string,
+  path: string,
+  columns: readonly Column<Row>[],
+): Omit<ResourceTableProps<Row>, 'list'> {
+  return {
+    caption: `${kind}s`,
+    rowKey: ({ clientId }) => clientId,
+    columns: [
+      { key: 'name', title: 'Name', cell: ({ name }) => name },
+      { key: 'clientId', title: 'Client id', cell: ({ clientId }) => <code>{clientId}</code> },
+      ...columns,
+      { key: 'createdAt', title: 'Created', cell: ({ createdAt }) => format.time(createdAt) },
+    ],
+    remove: ({ clientId, name }) => ({
+      title: `Delete the ${kind} ${name}`,
+      action: `Delete the ${kind}`,
+      done: `${name} is deleted`,
+      onConfirm: () => call('DELETE', `${path}/${clientId}`),
+      children: <p>The tokens that were issued to it are refused from now on.</p>,
+    }),
+  };
 }

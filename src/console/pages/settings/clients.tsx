@@ -1,67 +1,67 @@
 import { call, resource } from '../../api/client.ts';
 import { useList } from '../../api/list.ts';
-import { CreateButton } from '../../parts/create-button.tsx';
 import { Field } from '../../parts/form.tsx';
 import type { Shown } from '../../parts/secret.tsx';
-import { ClientTable } from './client-table.tsx';
+import type { Column } from '../../parts/table.tsx';
+import { clientTable } from './client-table.tsx';
 import { linesOf } from './lines.ts';
+import { ResourceTable } from './resource-table.tsx';
 import type { NewSignInClient, SignInClient } from './shapes.ts';
 
 /** The programs that the members of a team sign in to. */
 export function Clients({ team }: { readonly team: string }) {
   const path = resource('teams', team, 'clients');
-  const list = useList<SignInClient>(path);
   return (
     <section class="settings-part">
       <h2>Sign-in clients</h2>
       <p class="quiet">Programs that members of this team sign in to with their own account.</p>
-      <ClientTable
-        kind="sign-in client"
-        list={list}
-        path={path}
-        columns={[
-          { key: 'type', title: 'Type', cell: ({ type }) => type },
-          {
-            key: 'uris',
-            title: 'Redirect URIs',
-            cell: ({ redirectUris }) => <code>{redirectUris.join(' ')}</code>,
+      <ResourceTable
+        {...clientTable('sign-in client', path, columns)}
+        list={useList<SignInClient>(path)}
+        create={{
+          label: 'Create a sign-in client',
+          codes: { plan_limit: 'name' },
+          create: async (data) => {
+            const { name, type } = Object.fromEntries(data);
+            const body = { name, type, redirectUris: linesOf(data, 'redirectUris') };
+            return shown(await call<NewSignInClient>('POST', path, { body }));
           },
-        ]}
-      />
-      <CreateButton
-        label="Create a sign-in client"
-        codes={{ plan_limit: 'name' }}
-        onDone={() => void list.reload()}
-        create={async (data) => {
-          const { name, type } = Object.fromEntries(data);
-          const body = { name, type, redirectUris: linesOf(data, 'redirectUris') };
-          return shown(await call<NewSignInClient>('POST', path, { body }));
+          children: fields,
         }}
-      >
-        <Field name="name" label="Name" required autoFocus hint="Members see it when they sign in." />
-        <Field
-          name="type"
-          label="Type"
-          hint="Only a program on your servers can keep a secret, and is confidential."
-          control={(properties) => (
-            <select {...properties}>
-              <option>public</option>
-              <option>confidential</option>
-            </select>
-          )}
-        />
-        <Field
-          name="redirectUris"
-          label="Redirect URIs, one a line"
-          hint="Where members come back to. They are compared letter by letter."
-          control={(properties) => (
-            <textarea {...properties} rows={3} required placeholder="https://app.example/callback" />
-          )}
-        />
-      </CreateButton>
+      />
     </section>
   );
 }
+
+const columns: readonly Column<SignInClient>[] = [
+  { key: 'type', title: 'Type', cell: ({ type }) => type },
+  { key: 'uris', title: 'Redirect URIs', cell: ({ redirectUris }) => <code>{redirectUris.join(' ')}</code> },
+];
+
+const fields = (
+  <>
+    <Field name="name" label="Name" required autoFocus hint="Members see it when they sign in." />
+    <Field
+      name="type"
+      label="Type"
+      hint="Only a program on your servers can keep a secret, and is confidential."
+      control={(properties) => (
+        <select {...properties}>
+          <option>public</option>
+          <option>confidential</option>
+        </select>
+      )}
+    />
+    <Field
+      name="redirectUris"
+      label="Redirect URIs, one a line"
+      hint="Where members come back to. They are compared letter by letter."
+      control={(properties) => (
+        <textarea {...properties} rows={3} required placeholder="https://app.example/callback" />
+      )}
+    />
+  </>
+);
 
 function shown({ name, clientId, clientSecret }: NewSignInClient): Shown {
   const id = ['Client id', clientId] as const;

@@ -1,44 +1,28 @@
 import { call, resource } from '../../api/client.ts';
 import { useList } from '../../api/list.ts';
-import { ConfirmButton } from '../../parts/confirm-button.tsx';
 import { Field, Form } from '../../parts/form.tsx';
-import { ListTable } from '../../parts/list-table.tsx';
-import { useDialog } from '../../parts/open-dialog.ts';
 import { NewUser } from './new-user.tsx';
 import { isAdmin } from './role.tsx';
 import type { Team, User } from './shapes.ts';
-import { userColumns } from './user-columns.tsx';
-import { UserDialog } from './user-dialog.tsx';
+import { UserTable } from './user-table.tsx';
 
 /** The members of a team: to add, to change, to remove. */
 export function Members({ team }: { readonly team: Team }) {
   const list = useList<User>(resource('teams', team.id, 'members'));
-  const dialog = useDialog();
-  const close = () => {
-    dialog.close();
-    void list.reload();
-  };
   return (
     <section class="settings-part">
       <h2>Members</h2>
-      <ListTable
-        stacked
+      <UserTable
         list={list}
         caption="Members"
-        rowKey={({ id }) => id}
-        columns={userColumns({
-          onChange: (user) => dialog.open(<UserDialog id={user.id} onClose={close} />),
-          remove: ({ id, name, teams }) => (
-            <ConfirmButton
-              label="Remove"
-              title={`Remove ${name} from ${team.name}`}
-              action="Remove"
-              done={`${name} is not a member of ${team.name} any more`}
-              onConfirm={async () => {
-                await call('DELETE', resource('teams', team.id, 'members', id));
-                await list.reload();
-              }}
-            >
+        remove={({ id, name, teams }) => ({
+          label: 'Remove',
+          title: `Remove ${name} from ${team.name}`,
+          action: 'Remove',
+          done: `${name} is not a member of ${team.name} any more`,
+          onConfirm: () => call('DELETE', resource('teams', team.id, 'members', id)),
+          children: (
+            <>
               <p>They no longer see anything of this team, at once.</p>
               {teams.length < 2 && (
                 <p class="warn">
@@ -46,17 +30,16 @@ export function Members({ team }: { readonly team: Team }) {
                   other.
                 </p>
               )}
-            </ConfirmButton>
+            </>
           ),
         })}
       />
       {isAdmin() && (
         <>
-          <AddMember team={team} members={list.items ?? []} onAdded={() => void list.reload()} />
-          <NewUser label="Create a user in this team" teams={[team]} onDone={() => void list.reload()} />
+          <AddMember team={team} members={list.items ?? []} onAdded={list.reload} />
+          <NewUser label="Create a user in this team" teams={[team]} onDone={list.reload} />
         </>
       )}
-      {dialog.element}
     </section>
   );
 }

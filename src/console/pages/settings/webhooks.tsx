@@ -2,8 +2,7 @@ import { webhookAddress } from '../../address.ts';
 import { call, resource } from '../../api/client.ts';
 import { useList } from '../../api/list.ts';
 import { format } from '../../format.ts';
-import { CreateButton } from '../../parts/create-button.tsx';
-import { ListTable } from '../../parts/list-table.tsx';
+import { ResourceTable } from './resource-table.tsx';
 import type { NewWebhook, Webhook } from './shapes.ts';
 import { shownSecret, WebhookFields, webhookCodes, webhookFields } from './webhook-form.tsx';
 import { webhookState } from './webhook-words.ts';
@@ -11,17 +10,14 @@ import { webhookState } from './webhook-words.ts';
 /** The addresses of a team that are told of events. */
 export function Webhooks({ team }: { readonly team: string }) {
   const path = resource('teams', team, 'webhooks');
-  const list = useList<Webhook>(path);
   return (
     <section class="settings-part">
       <h2>Webhooks</h2>
       <p class="quiet">Addresses that are told when a flag is stale, a key has leaked, and the like.</p>
-      <ListTable
-        stacked
-        list={list}
+      <ResourceTable
+        list={useList<Webhook>(path)}
         caption="Webhooks"
         rowKey={({ id }) => id}
-        empty="There is none."
         columns={[
           {
             key: 'name',
@@ -32,17 +28,14 @@ export function Webhooks({ team }: { readonly team: string }) {
           { key: 'state', title: 'State', cell: webhookState },
           { key: 'waiting', title: 'Waiting', number: true, cell: ({ waiting }) => format.full(waiting) },
         ]}
+        create={{
+          label: 'Create a webhook',
+          codes: webhookCodes,
+          create: async (data) =>
+            shownSecret(await call<NewWebhook>('POST', path, { body: webhookFields(data) })),
+          children: <WebhookFields />,
+        }}
       />
-      <CreateButton
-        label="Create a webhook"
-        codes={webhookCodes}
-        onDone={() => void list.reload()}
-        create={async (data) =>
-          shownSecret(await call<NewWebhook>('POST', path, { body: webhookFields(data) }))
-        }
-      >
-        <WebhookFields />
-      </CreateButton>
     </section>
   );
 }

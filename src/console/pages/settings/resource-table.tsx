@@ -1,0 +1,55 @@
+import type { ComponentChildren } from 'preact';
+import { ConfirmButton, type ConfirmButtonProps } from '../../parts/confirm-button.tsx';
+import { CreateButton, type CreateButtonProps } from '../../parts/create-button.tsx';
+import { ListTable, type ListTableProps } from '../../parts/list-table.tsx';
+import type { Column } from '../../parts/table.tsx';
+import { isAdmin } from './role.tsx';
+
+/** How a row is removed, and what is asked before. */
+export type Removal = Omit<ConfirmButtonProps, 'onClose' | 'label'> & { readonly label?: string };
+
+/** A resource as a page of settings shows it: its rows, and what an Admin can do with them. */
+export interface ResourceTableProps<Row> extends Omit<ListTableProps<Row>, 'stacked'> {
+  /** Buttons of a row, before the one that removes it. */
+  readonly actions?: (row: Row) => ComponentChildren;
+  /** `undefined` for a row that cannot be changed here. */
+  readonly remove?: (row: Row) => Removal | undefined;
+  readonly create?: Omit<CreateButtonProps, 'onDone'>;
+}
+
+/** A table of a resource, with the buttons that create and remove. The list is read again after each change. */
+export function ResourceTable<Row>(props: ResourceTableProps<Row>) {
+  const { columns, actions, remove, create, ...table } = props;
+  const { reload } = table.list;
+  const cell = (row: Row) => {
+    const removal = remove?.(row);
+    return (
+      removal && (
+        <span class="actions">
+          {actions?.(row)}
+          <ConfirmButton
+            label="Delete"
+            {...removal}
+            onConfirm={async () => {
+              const done = await removal.onConfirm();
+              await reload();
+              return done;
+            }}
+          />
+        </span>
+      )
+    );
+  };
+  const buttons: Column<Row> = { key: 'do', title: 'Actions', class: 'settings-do', cell };
+  return (
+    <>
+      <ListTable
+        stacked
+        empty="There is none."
+        columns={isAdmin() && remove ? [...columns, buttons] : columns}
+        {...table}
+      />
+      {isAdmin() && create && <CreateButton {...create} onDone={reload} />}
+    </>
+  );
+}

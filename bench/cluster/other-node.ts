@@ -3,6 +3,7 @@ import { type Delta, emptyContent, encodeDelta } from '../../src/replication/del
 import { readEntries } from '../../src/replication/follow.ts';
 import { Connection } from '../../src/replication/postgres/connection.ts';
 import { parseEngineUrl } from '../../src/replication/postgres/engine-url.ts';
+import { entriesAfter } from '../../src/replication/postgres/follower.ts';
 import type { Replica } from '../../src/replication/replica.ts';
 import { register, ship } from '../../src/replication/ship.ts';
 import type { SealedDelta } from '../../src/replication/spool.ts';
@@ -55,9 +56,9 @@ export class OtherNode {
 /** Brings a replica to the end of the log. */
 export async function follow(session: Connection, replica: Replica): Promise<void> {
   for (;;) {
-    const next = await readEntries(session, replica.applied);
-    if (!next.known) throw new Error(next.reason);
-    if (next.entries.length === 0) return;
-    for (let rest = next.entries; rest.length > 0; ) rest = rest.slice(replica.apply(rest).count);
+    const next = entriesAfter(await readEntries(session, replica.applied));
+    if ('gap' in next) throw new Error(next.gap);
+    if (next.length === 0) return;
+    for (let rest = next; rest.length > 0; ) rest = rest.slice(replica.apply(rest).count);
   }
 }

@@ -1,9 +1,9 @@
 import type { UsageEngineStatus } from '../storage/commit/usage-engine.ts';
 import type { EngineStream } from './decide.ts';
-import type { Applied } from './entry.ts';
 import type { EngineSession } from './postgres/connection.ts';
 import { EngineUnfit } from './postgres/engine-error.ts';
 import { checkId } from './postgres/layout.ts';
+import type { LogPosition } from './postgres/log-position.ts';
 import { engineNow } from './postgres/shared-clock.ts';
 
 /** What a node says of itself each second. */
@@ -32,7 +32,7 @@ export interface Beat {
 export interface EngineView extends Pick<UsageEngineStatus, 'nodes' | 'refused'> {
   readonly engine: string;
   /** The last entry of the log. */
-  readonly head: Applied;
+  readonly head: LogPosition;
   /** The engine's clock, Unix ms. */
   readonly at: number;
   /** Whether the row of this directory is of this process: otherwise another one uses a copy of the directory. */

@@ -8,8 +8,8 @@ import { openSnapshot, readAt, type Snapshot } from '../storage/lmdb/snapshot.ts
 import { type ChangedDay, changedDays } from './changed-days.ts';
 import { type DailyRow, dailyRows } from './daily-rows.ts';
 import { DailyTables, type DayRange, type WrittenUntil } from './daily-tables.ts';
-import { type Applied, nothingApplied } from './entry.ts';
 import type { EngineSession } from './postgres/connection.ts';
+import { type LogPosition, logStart } from './postgres/log-position.ts';
 import { ReplicaState } from './replica-state.ts';
 import { environmentsOf } from './retire.ts';
 
@@ -81,7 +81,7 @@ async function findDue(
   tables: DailyTables,
   written: WrittenUntil,
   range: DayRange,
-): Promise<{ readonly applied: Applied; readonly due: readonly ChangedDay[] }> {
+): Promise<{ readonly applied: LogPosition; readonly due: readonly ChangedDay[] }> {
   const found = new Map<string, ChangedDay>();
   const applied = await reading(deps.store, async (at, applied) => {
     for await (const due of slowly(deps, dueDays(deps.store, written, range, at))) {
@@ -127,11 +127,11 @@ function writeDay(
 /** @param read is given a snapshot, and the last entry that is in it */
 async function reading<T>(
   store: ReplicaStore,
-  read: (at: Snapshot, applied: Applied) => Promise<T>,
+  read: (at: Snapshot, applied: LogPosition) => Promise<T>,
 ): Promise<T> {
   const at = openSnapshot(store.lmdb);
   try {
-    return await read(at, new ReplicaState(store, at).get('own:applied') ?? nothingApplied);
+    return await read(at, new ReplicaState(store, at).get('own:applied') ?? logStart);
   } finally {
     at.done();
   }

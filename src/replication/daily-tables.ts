@@ -1,6 +1,6 @@
 import type { DailyRow } from './daily-rows.ts';
-import type { Applied } from './entry.ts';
 import type { EngineSession } from './postgres/connection.ts';
+import type { LogPosition } from './postgres/log-position.ts';
 
 /** Days since the epoch: both are included. */
 export interface DayRange {
@@ -18,7 +18,7 @@ export interface WrittenUntil {
 export interface DailyPlace {
   readonly environment: number;
   readonly day: number;
-  readonly applied: Applied;
+  readonly applied: LogPosition;
 }
 
 /** The engine went back: what the replica has is not what the log says any more. */
@@ -116,7 +116,7 @@ export class DailyTables {
   }
 
   /** Notes until when days are written, unless another node has done so meanwhile. @throws {ExportOutdated} */
-  async advance(from: WrittenUntil, to: Applied & WrittenUntil): Promise<void> {
+  async advance(from: WrittenUntil, to: LogPosition & WrittenUntil): Promise<void> {
     const { rowCount } = await this.#session.query({
       name: 'fm-daily-advance',
       text: `UPDATE fm_export SET position = greatest(position, $4), day = greatest(day, ${dayOf('$3')})

@@ -5,7 +5,7 @@ import { numbersOfEnvironments } from '../storage/lmdb/blocks.ts';
 import { putCarried, readCarried } from '../storage/lmdb/carried.ts';
 import type { ReplicaStore } from '../storage/lmdb/replica-store.ts';
 import { transact } from '../storage/lmdb/transact.ts';
-import type { Applied } from './entry.ts';
+import type { LogPosition } from './postgres/log-position.ts';
 import type { ReplicaState } from './replica-state.ts';
 import {
   headOf,
@@ -89,7 +89,7 @@ function finish(
   store: ReplicaStore,
   state: ReplicaState,
   before: ReadonlySet<number>,
-  applied: Applied | undefined,
+  applied: LogPosition | undefined,
 ): void {
   transact(store.lmdb, () => {
     renewLate(store, new Set([...before, ...numbersOfEnvironments(store.counts)]), state.get('own:loads')!);

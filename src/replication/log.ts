@@ -2,7 +2,7 @@ import { ApiError } from '../contract/errors.ts';
 import type { EntryKind } from './entry.ts';
 import { type EntryBodies, encodeBody, type Horizon, type LoggedMint } from './log-bodies.ts';
 import type { EngineSession } from './postgres/connection.ts';
-import { newLogId } from './postgres/log-id.ts';
+import { newLogId } from './postgres/log-position.ts';
 import { engineNow } from './postgres/shared-clock.ts';
 import type { Statement } from './postgres/statement.ts';
 

@@ -2,17 +2,18 @@ import { engineAway, isStoreFailure } from '../contract/errors.ts';
 import { Awaited } from './awaited.ts';
 import { beat, type EngineView } from './beat.ts';
 import { Completeness } from './completeness.ts';
-import { Following } from './following.ts';
 import { JoinRefused } from './join.ts';
 import { isOfEngine } from './link.ts';
 import { Loop } from './loop.ts';
 import { Membership } from './membership.ts';
 import type { NodeParts, Refuses } from './node-parts.ts';
+import { isSameEntry } from './postgres/log-position.ts';
 import { Sealing } from './sealing.ts';
 import { sameSettings } from './settings.ts';
 import { deregister } from './ship.ts';
 import type { SpoolLevel } from './spool.ts';
 import { Streams } from './streams.ts';
+import { UsageFollower } from './usage-follower.ts';
 
 /** What a loop asks of its node. */
 export interface LoopHooks {
@@ -37,7 +38,7 @@ export class NodeLoop {
   readonly #streams: Streams;
   readonly #membership: Membership;
   readonly #sealing: Sealing;
-  readonly following: Following;
+  readonly follower: UsageFollower;
   readonly completeness = new Completeness();
   readonly #loop = new Loop(() => this.#turn());
   readonly #awaited = new Awaited();
@@ -58,7 +59,7 @@ export class NodeLoop {
     this.#streams = new Streams(parts);
     this.#membership = new Membership(parts, this.#streams);
     this.#sealing = new Sealing(parts, this.#streams);
-    this.following = new Following(parts, () => this.#goOn());
+    this.follower = new UsageFollower(parts, () => this.#goOn());
   }
 
   get isJoined(): boolean {
@@ -82,7 +83,7 @@ export class NodeLoop {
   /** Why accounts and reports are not served, for people. */
   get trouble(): string | undefined {
     const { replica, link } = this.#parts;
-    const said = this.#refusal ?? this.following.newer ?? this.#stumbled;
+    const said = this.#refusal ?? this.follower.newer ?? this.#stumbled;
     if (said !== undefined) return said.message;
     const { connected, reason } = link.status;
     if (!connected) return `the engine is away: ${reason}`;
@@ -214,9 +215,8 @@ export class NodeLoop {
     const { replica, main } = this.#parts;
     const { head, othersThrough } = this.view!;
     const through = this.completeness.shown(othersThrough);
-    const { applied } = replica;
-    const isThere = applied.position === head.position && applied.id === head.id && !replica.isLoading;
-    const kinds = isThere ? new Set<string>() : await this.following.step();
+    const isThere = isSameEntry(replica.applied, head) && !replica.isLoading;
+    const kinds = isThere ? new Set<string>() : await this.follower.step();
     if (kinds.has('forget')) await main.forgotten();
     // Counts of someone who was forgotten just now must not stay in a delta that was begun before.
     if (kinds.has('forget') || kinds.has('erase')) this.#sealing.ask();
@@ -226,7 +226,7 @@ export class NodeLoop {
 
   get #isBehind(): boolean {
     const { head } = this.view ?? {};
-    if (head === undefined || this.following.newer !== undefined) return false;
+    if (head === undefined || this.follower.newer !== undefined) return false;
     return this.#parts.replica.applied.position < head.position;
   }
 

@@ -115,7 +115,7 @@ export class ReplicaNode {
   }
 
   #told(): NodeTold {
-    const { isJoined, refusal, refuses, trouble, view, completeness, following } = this.#loop;
+    const { isJoined, refusal, refuses, trouble, view, completeness, follower } = this.#loop;
     const { bytes, oldest } = this.#spoolLevel();
     return {
       ...{ isJoined, refusal, refuses, trouble },
@@ -126,7 +126,7 @@ export class ReplicaNode {
         completeThrough: completeness.through,
         spool: { bytes, maxBytes: this.#parts.maxSpoolBytes, oldestUnshipped: oldest },
         refused: view?.refused ?? { rows: 0, latest: [] },
-        rebases: following.rebases,
+        rebases: follower.rebases,
         log: this.#sideWork.trimming,
       },
     };

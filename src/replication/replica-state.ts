@@ -1,8 +1,8 @@
 import type { ReplicaStore } from '../storage/lmdb/replica-store.ts';
 import { readAt, type Snapshot } from '../storage/lmdb/snapshot.ts';
 import type { DeltaHead } from './delta.ts';
-import type { Applied } from './entry.ts';
 import type { Horizon } from './log-bodies.ts';
+import type { LogPosition } from './postgres/log-position.ts';
 import type { ReplicaSettings } from './settings.ts';
 
 /**
@@ -10,7 +10,7 @@ import type { ReplicaSettings } from './settings.ts';
  * the same on all nodes, and part of a snapshot.
  */
 export interface ReplicaFacts {
-  'own:applied': Applied;
+  'own:applied': LogPosition;
   /** While a snapshot is being loaded. */
   'own:loading': boolean;
   /** How many snapshots were loaded. */

@@ -8,10 +8,11 @@ import { transact } from '../storage/lmdb/transact.ts';
 import { ApplyEntry, type Refusal } from './apply-entry.ts';
 import { ChangedDays } from './changed-days.ts';
 import { CountedMessages } from './counted-messages.ts';
-import { type Applied, type Entry, nothingApplied } from './entry.ts';
+import type { Entry } from './entry.ts';
 import { Erased } from './erased.ts';
 import { ForgottenPeople } from './forgotten.ts';
 import { loadNothing, loadSnapshot } from './load-snapshot.ts';
+import { type LogPosition, logStart } from './postgres/log-position.ts';
 import { ReplicaState } from './replica-state.ts';
 import { defaultSettings, type ReplicaSettings } from './settings.ts';
 import { ReplicaSnapshot } from './snapshot.ts';
@@ -70,8 +71,8 @@ export class Replica {
   }
 
   /** The last entry that is applied, and on disk. */
-  get applied(): Applied {
-    return this.#state.get('own:applied') ?? nothingApplied;
+  get applied(): LogPosition {
+    return this.#state.get('own:applied') ?? logStart;
   }
 
   /** The settings that the log says; `undefined` when it says none. */

@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Log } from '../runtime/log.ts';
-import type { Applied } from './entry.ts';
 import type { EngineSession } from './postgres/connection.ts';
 import { type LogLength, logLengthText } from './postgres/log-length.ts';
+import type { LogPosition } from './postgres/log-position.ts';
 import type { Replica } from './replica.ts';
 
 /** Snapshots of what the log says, kept in the engine: nodes that join or fell behind load the newest one. */
@@ -32,7 +32,7 @@ const stepRows = 1000;
 /** The newest snapshot that is whole. */
 export async function newestSnapshot(
   session: EngineSession,
-): Promise<{ readonly snapshot: string; readonly applied: Applied; readonly bytes: number } | undefined> {
+): Promise<{ readonly snapshot: string; readonly applied: LogPosition; readonly bytes: number } | undefined> {
   const { rows } = await session.query<{ snapshot: string; position: bigint; id: string; bytes: bigint }>({
     name: 'fm-snapshot-newest',
     text: `SELECT snapshot, position, id::text, bytes FROM fm_snapshot WHERE state = 'whole' ORDER BY position DESC, at DESC LIMIT 1`,

@@ -4,7 +4,7 @@ import { gzip as gzipWithCallback } from 'node:zlib';
 import { currentLayout, usageLayout } from '../storage/lmdb/layout.ts';
 import type { ReplicaStore } from '../storage/lmdb/replica-store.ts';
 import { openSnapshot, type Snapshot } from '../storage/lmdb/snapshot.ts';
-import { type Applied, nothingApplied } from './entry.ts';
+import { type LogPosition, logStart } from './postgres/log-position.ts';
 import { ReplicaState } from './replica-state.ts';
 
 const gzip = promisify(gzipWithCallback);
@@ -18,7 +18,7 @@ const gzip = promisify(gzipWithCallback);
  */
 const snapshotFormat = 1;
 
-export interface SnapshotHead extends Applied {
+export interface SnapshotHead extends LogPosition {
   readonly format: number;
   /** See store/layout.ts. */
   readonly layout: number;
@@ -48,7 +48,7 @@ export function isOwnRow(table: ReplicaTable, key: Buffer): boolean {
 }
 
 /** The head of a snapshot of this program. */
-export function headOf({ position, id }: Applied): SnapshotHead {
+export function headOf({ position, id }: LogPosition): SnapshotHead {
   return { format: snapshotFormat, layout: currentLayout(usageLayout), position, id, tables: replicaTables };
 }
 
@@ -63,7 +63,7 @@ const turnBytes = 256 * 1024;
 /** What a replica held at one position of the log. While it is open, commits make the file grow. */
 export class ReplicaSnapshot {
   /** The last entry that is in it. */
-  readonly applied: Applied;
+  readonly applied: LogPosition;
   readonly #store: ReplicaStore;
   readonly #partBytes: number;
   #snapshot: Snapshot | undefined;
@@ -73,7 +73,7 @@ export class ReplicaSnapshot {
     this.#partBytes = partBytes;
     this.#store = store;
     this.#snapshot = openSnapshot(store.lmdb);
-    this.applied = new ReplicaState(store, this.#snapshot).get('own:applied') ?? nothingApplied;
+    this.applied = new ReplicaState(store, this.#snapshot).get('own:applied') ?? logStart;
   }
 
   /**

@@ -69,7 +69,7 @@ needing('postgresql').describe('engine init', () => {
       url,
     );
     expect(heads).toContainEqual({ log: 'control', position: '1', id: change?.id });
-    const [first] = codec.decodeChanges([{ version: 1, id: '', writes: change?.writes ?? null }]);
+    const [first] = codec.decodeChanges([{ position: 1, id: '', body: change!.writes }]);
     expect(first?.writes).toHaveLength(writes.length);
     expect(out).not.toContain(JSON.stringify(writes));
   });

@@ -1,10 +1,11 @@
 import { engineAway } from '../../contract/errors.ts';
+import type { LogPosition } from '../../replication/postgres/log-position.ts';
 import { type AccountStore, accountTables, type TableName } from '../../storage/lmdb/accounts.ts';
 import { type CopyState, copyStateWriter, readCopyState } from '../../storage/lmdb/copy-state.ts';
 import type { StoreHealth } from '../../storage/lmdb/store-health.ts';
 import { Committed } from './committed.ts';
 import type { Write } from './engine.ts';
-import type { AccountChange, Place } from './history.ts';
+import type { AccountChange } from './history.ts';
 
 /**
  * The node's own copy of the accounts of an engine, in LMDB and in memory. Where it stands in the history of the engine is on
@@ -25,9 +26,9 @@ export class Copy extends Committed {
     this.#state = state;
   }
 
-  /** The change that it has applied last. */
-  get place(): Place {
-    return { version: this.#state.version, id: this.#state.change };
+  /** The last change applied. */
+  get applied(): LogPosition {
+    return { position: this.#state.version, id: this.#state.change };
   }
 
   /** Counts how often it was replaced: what was read for an earlier era does not fit any more. */
@@ -53,11 +54,11 @@ export class Copy extends Committed {
   advance(changes: readonly AccountChange[], era: number, settled = false): Promise<void> {
     return this.#inTurn(async () => {
       if (era !== this.#era) throw engineAway();
-      const news = changes.filter(({ version }) => version > this.#state.version);
-      const { version, id } = news.at(-1) ?? this.place;
+      const news = changes.filter(({ position }) => position > this.#state.version);
+      const { position: version, id: change } = news.at(-1) ?? this.applied;
       const lossOpen = this.#state.lossOpen && !settled;
       if (news.length === 0 && lossOpen === this.#state.lossOpen) return;
-      const state = { ...this.#state, version, change: id, lossOpen };
+      const state = { ...this.#state, version, change, lossOpen };
       await this.#commit(lastOfEach(news), state);
     });
   }
@@ -67,9 +68,9 @@ export class Copy extends Committed {
    * @param isLoss changes were here that the engine has lost
    * @throws {ApiError} `store_unavailable`
    */
-  replace(records: readonly Write[], place: Place, isLoss: boolean): Promise<void> {
+  replace(records: readonly Write[], head: LogPosition, isLoss: boolean): Promise<void> {
     return this.#inTurn(() => {
-      const { version, id: change } = place;
+      const { position: version, id: change } = head;
       const state = {
         ...this.#state,
         version,

@@ -1,15 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { AccountsFollower, Shared } from '../../accounts/store/accounts-follower.ts';
 import { repairMark } from '../../accounts/store/copy.ts';
 import type { Plan } from '../../accounts/store/engine.ts';
-import { type AccountChange, changesAfter, type History, has } from '../../accounts/store/history.ts';
+import type { AccountChange, History } from '../../accounts/store/history.ts';
 import { Layer } from '../../accounts/store/layer.ts';
 import { ApiError, engineAway } from '../../contract/errors.ts';
 import type { CommitWatch } from '../../storage/lmdb/commit-watch.ts';
 import { EngineError } from '../postgres/engine-error.ts';
-import { newLogId } from '../postgres/log-id.ts';
+import type { LogGap } from '../postgres/follower.ts';
+import { isSameEntry, newLogId } from '../postgres/log-position.ts';
 import type { Run, Statement } from '../postgres/statement.ts';
 import { patienceMs } from './availability.ts';
-import type { CatchUp, Shared } from './catch-up.ts';
 import { changesFrom, historyOf, lockHead, timeOf, writeChange } from './control-statements.ts';
 import { WaitingPlan } from './waiting-plan.ts';
 
@@ -43,8 +44,15 @@ interface Turn {
 /** A change whose commit was not answered: it may be in. */
 type Unsettled = Pick<Turn, 'plans' | 'answers'> & { readonly own: AccountChange };
 
-/** The history does not have the place of the copy. */
-class NotInHistory extends Error {}
+/** The history does not go on where the copy ends. */
+class NotInHistory extends Error {
+  readonly gap: LogGap;
+
+  constructor(gap: LogGap) {
+    super(gap.gap);
+    this.gap = gap;
+  }
+}
 
 /**
  * Makes changes, one transaction at a time: it locks the end of the history, reads what other nodes have changed, runs the
@@ -52,7 +60,7 @@ class NotInHistory extends Error {}
  */
 export class ChangeQueue {
   readonly #shared: Shared;
-  readonly #catchUp: CatchUp;
+  readonly #follower: AccountsFollower;
   readonly #watch: CommitWatch;
   /** Plans without a confirmed outcome, in their order: also those of the transaction that is on its way. */
   readonly #waiting = new Set<WaitingPlan>();
@@ -66,9 +74,9 @@ export class ChangeQueue {
   #isClosed = false;
 
   /** @param watch is told what transactions took that changed something */
-  constructor(shared: Shared, catchUp: CatchUp, watch: CommitWatch) {
+  constructor(shared: Shared, follower: AccountsFollower, watch: CommitWatch) {
     this.#shared = shared;
-    this.#catchUp = catchUp;
+    this.#follower = follower;
     this.#watch = watch;
   }
 
@@ -138,7 +146,7 @@ export class ChangeQueue {
       }
       if (turn !== undefined) this.#keepUnsettled(turn, error);
       if (!(error instanceof NotInHistory)) availability.failed(error);
-      else await this.#catchUp.replace().catch((cause) => availability.failed(cause));
+      else await this.#follower.load(error.gap).catch((cause) => availability.failed(cause));
       return false;
     }
     const { own, plans, found, repairs } = turn!;
@@ -155,15 +163,15 @@ export class ChangeQueue {
 
   async #prepare(run: Run): Promise<Turn> {
     const { copy, clock, codec } = this.#shared;
-    const { place, era } = copy;
-    const oldest = Math.min(place.version, ...this.#unsettled.map(({ own }) => own.version));
+    const { applied, era } = copy;
+    const oldest = Math.min(applied.position, ...this.#unsettled.map(({ own }) => own.position));
     const asked = clock.monotonic();
     const [head, rows] = await Promise.all([run(lockHead), run(changesFrom(oldest))]);
     clock.heard(timeOf(head), asked);
     clock.check();
     const history = historyOf(head, rows);
-    const news = copy.hasAllTables ? changesAfter(place, history) : undefined;
-    if (news === undefined) throw new NotInHistory();
+    const news = this.#follower.next({ ...history, from: applied });
+    if ('gap' in news) throw new NotInHistory(news);
     const foreign = codec.decodeChanges(news);
     const below = new Layer(copy);
     for (const { writes } of foreign) below.write(writes);
@@ -173,7 +181,7 @@ export class ChangeQueue {
   /** Runs the plans on what the engine has. */
   #plan(history: History, below: Layer, foreign: readonly AccountChange[]): Omit<Turn, 'era'> {
     const { copy } = this.#shared;
-    const found = this.#unsettled.filter(({ own }) => has(history, own));
+    const found = this.#unsettled.filter(({ own }) => isIn(history, own));
     const done = new Set(found.flatMap(({ plans }) => plans));
     const most = this.#apart > 0 ? 1 : maxTogether;
     const plans = [...this.#waiting].filter((plan) => !done.has(plan)).slice(0, most);
@@ -193,7 +201,7 @@ export class ChangeQueue {
     const { writes } = drafted;
     const records = writes.map((write) => codec.encode(write));
     const id = newLogId(randomBytes);
-    const change: AccountChange = { version: head.version + 1, id, writes };
+    const change: AccountChange = { position: head.position + 1, id, writes };
     return { change, statement: writeChange(head, id, codec.encodeChange(records), records) };
   }
 
@@ -238,6 +246,10 @@ export class ChangeQueue {
   #remove(plans: readonly WaitingPlan[]): void {
     for (const plan of plans) this.#waiting.delete(plan);
   }
+}
+
+function isIn({ entries }: History, change: AccountChange): boolean {
+  return entries.some((entry) => isSameEntry(entry, change));
 }
 
 /** What was written is at fault, and not the server: invalid data, a constraint, a limit of the server's. */

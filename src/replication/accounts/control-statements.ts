@@ -1,5 +1,6 @@
-import type { History, Place, StoredChange } from '../../accounts/store/history.ts';
+import type { History, StoredChange } from '../../accounts/store/history.ts';
 import type { EngineSession } from '../postgres/connection.ts';
+import type { LogPosition } from '../postgres/log-position.ts';
 import { engineNow } from '../postgres/shared-clock.ts';
 import type { QueryResult, Statement } from '../postgres/statement.ts';
 import type { StoredRecord } from './record-codec.ts';
@@ -23,28 +24,21 @@ export function changesFrom(version: number): Statement {
  * Reads the end of the history, and the changes from the node's place on, in a transaction that writes: its commit confirms
  * all that it has read, as one that only reads would not.
  */
-export function confirmedHistory(directory: string, { version }: Place): Statement {
+export function confirmedHistory(directory: string, { position }: LogPosition): Statement {
   return {
     name: 'fm_control_confirm',
-    text: `WITH beat AS (UPDATE fm_node SET control = $2 WHERE directory = $1 RETURNING 1)
+    text: `WITH beat AS (INSERT INTO fm_node (directory, control) VALUES ($1, $2)
+    ON CONFLICT (directory) DO UPDATE SET control = excluded.control RETURNING 1)
 SELECT h.position, h.id, ${engineNow} AS at, (SELECT id FROM fm_engine) AS engine, c.version, c.id AS change, CASE WHEN c.version > $2 THEN c.writes END AS writes
 FROM beat CROSS JOIN fm_head h LEFT JOIN fm_change c ON c.version >= $2 AND c.version <= h.position
 WHERE h.log = 'control' ORDER BY c.version`,
-    values: [directory, version],
+    values: [directory, position],
   };
 }
 
-/** Makes the node's row, which `confirmedHistory` writes to. */
-export function addNode(directory: string): Statement {
-  const text = 'INSERT INTO fm_node (directory) VALUES ($1) ON CONFLICT (directory) DO NOTHING';
-  return { text, values: [directory] };
-}
-
-export const readEngineId: Statement = { text: 'SELECT id AS engine FROM fm_engine' };
-
 /** Writes a change. It fails (division by zero) unless the history ends where the change was planned. */
 export function writeChange(
-  after: Place,
+  after: LogPosition,
   id: string,
   text: string,
   records: readonly StoredRecord[],
@@ -63,7 +57,7 @@ export function writeChange(
     ON CONFLICT ("table", key) DO UPDATE SET value = excluded.value)
 SELECT 1 / count(*) AS written FROM head`,
     values: [
-      ...[id, after.version, after.id, text],
+      ...[id, after.position, after.id, text],
       ...[gone.map(({ table }) => table), gone.map(({ key }) => key)],
       ...[kept.map(({ table }) => table), kept.map(({ key }) => key), kept.map(({ value }) => value)],
     ],
@@ -74,7 +68,7 @@ SELECT 1 / count(*) AS written FROM head`,
 export interface AllAccounts {
   /** The id of the engine. */
   readonly engine: unknown;
-  readonly head: Place;
+  readonly head: LogPosition;
   readonly records: readonly StoredRecord[];
   /** The oldest change that is kept, and the id of the one that was asked for. */
   readonly kept: { readonly oldest: number; readonly id: string };
@@ -98,7 +92,7 @@ export function readAccounts(connection: EngineSession, version = 0): Promise<Al
       }),
     ]);
     const head = placeOf(found);
-    if (rows.length === 0 && head.version > 0)
+    if (rows.length === 0 && head.position > 0)
       throw new Error('The engine has no records of its accounts: it is being restored, or has to be');
     const { engine, oldest, change } = found.rows[0]!;
     const kept = { oldest: oldest === null ? Infinity : Number(oldest), id: String(change) };
@@ -114,10 +108,10 @@ AND version < (SELECT min(version) FROM fm_change) + 10000`,
 };
 
 /** Where the history ends. */
-export function placeOf({ rows: [row] }: QueryResult): Place {
+export function placeOf({ rows: [row] }: QueryResult): LogPosition {
   if (row === undefined)
     throw new Error('The engine has no head of the accounts: flagmeter engine init makes it');
-  return { version: Number(row['position']), id: String(row['id']) };
+  return { position: Number(row['position']), id: String(row['id']) };
 }
 
 /** PostgreSQL's time in a row of `lockHead` or `confirmedHistory`, Unix ms. */
@@ -127,12 +121,12 @@ export function timeOf({ rows: [row] }: QueryResult): number {
 
 /** What `changesFrom` or `confirmedHistory` has read. @param head where the history ends */
 export function historyOf(head: QueryResult, { rows }: QueryResult = head): History {
-  const changes: StoredChange[] = rows
+  const entries: StoredChange[] = rows
     .filter(({ version }) => version !== null)
     .map(({ version, change, writes }) => ({
-      version: Number(version),
+      position: Number(version),
       id: String(change),
-      writes: writes as string | null,
+      body: writes as string | null,
     }));
-  return { head: placeOf(head), changes };
+  return { head: placeOf(head), entries };
 }

@@ -5,7 +5,7 @@ import { EngineError } from '../postgres/engine-error.ts';
 import type { EngineKey } from '../postgres/engine-key.ts';
 import { storedSecret } from '../postgres/engine-key.ts';
 import { checkPlace, notMade } from '../postgres/init-checks.ts';
-import { newLogId } from '../postgres/log-id.ts';
+import { logStart, newLogId } from '../postgres/log-position.ts';
 import { createTables, type NewEngine } from '../postgres/schema.ts';
 import type { Statement } from '../postgres/statement.ts';
 import { writeChange } from './control-statements.ts';
@@ -46,12 +46,7 @@ export async function initEngine(
     id: Buffer.from(randomBytes(16)).toString('hex'),
     secret: storedSecret(Buffer.from(randomBytes(secretBytes)), key),
   };
-  const first = writeChange(
-    { version: 0, id: '0' },
-    newLogId(randomBytes),
-    codec.encodeChange(records),
-    records,
-  );
+  const first = writeChange(logStart, newLogId(randomBytes), codec.encodeChange(records), records);
   await makeOnce(connection, engine, first);
   return { engine: engine.id, credentials };
 }

@@ -11,9 +11,8 @@ import { openUsageStore } from '../../storage/lmdb/usage.ts';
 import type { EngineSession } from '../postgres/connection.ts';
 import { EngineError } from '../postgres/engine-error.ts';
 import type { EngineKey } from '../postgres/engine-key.ts';
-import { EngineBeingFilled } from '../postgres/layout.ts';
-import { checkEngineId } from './catch-up.ts';
-import { readAccounts, readEngineId } from './control-statements.ts';
+import { checkId, EngineBeingFilled } from '../postgres/layout.ts';
+import { readAccounts } from './control-statements.ts';
 import { RecordCodec } from './record-codec.ts';
 
 export interface Joining {
@@ -53,8 +52,8 @@ async function checkCopy(data: string, { lmdb }: AccountStore, { connection, log
   if (state.adopting)
     throw new Error(`Cannot use ${data}: it is being moved into an engine; run flagmeter engine adopt again`);
   try {
-    const { rows } = await connection.query(readEngineId);
-    checkEngineId(state.engine, rows[0]?.['engine']);
+    const { rows } = await connection.query({ text: 'SELECT id FROM fm_engine' });
+    checkId(state.engine, rows[0]?.['id']);
   } catch (error) {
     if (!isAway(error)) throw error;
     const next = 'counting begins; accounts can be managed once it answers';
@@ -85,7 +84,7 @@ function isAway(error: unknown): boolean {
 
 async function load(data: string, { connection, key, log }: Joining): Promise<AccountStore> {
   const { engine, head, records } = await readAccounts(connection);
-  if (head.version === 0)
+  if (head.position === 0)
     throw new Error(
       'Cannot use --engine: it has no accounts yet; let flagmeter engine adopt finish, or begin with flagmeter engine init',
     );
@@ -95,7 +94,7 @@ async function load(data: string, { connection, key, log }: Joining): Promise<Ac
     const accounts = openAccountStore(aside);
     const state = {
       engine: String(engine),
-      version: head.version,
+      version: head.position,
       change: head.id,
       tables: allTables,
       lossOpen: false,
@@ -109,6 +108,6 @@ async function load(data: string, { connection, key, log }: Joining): Promise<Ac
     await accounts.lmdb.close();
     await openUsageStore(aside).lmdb.close();
   });
-  log.info('the accounts were loaded from the engine', { version: head.version, records: writes.length });
+  log.info('the accounts were loaded from the engine', { version: head.position, records: writes.length });
   return openAccountStore(data);
 }

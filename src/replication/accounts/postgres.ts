@@ -1,3 +1,4 @@
+import { AccountsFollower, type PostgresEngineDeps } from '../../accounts/store/accounts-follower.ts';
 import { Copy } from '../../accounts/store/copy.ts';
 import type { Engine, EngineStatus, Plan } from '../../accounts/store/engine.ts';
 import type { Throttles } from '../../accounts/store/throttles.ts';
@@ -7,7 +8,6 @@ import type { AccountStore } from '../../storage/lmdb/accounts.ts';
 import { CommitWatch } from '../../storage/lmdb/commit-watch.ts';
 import type { EngineSession } from '../postgres/connection.ts';
 import { Availability } from './availability.ts';
-import { CatchUp, type PostgresEngineDeps } from './catch-up.ts';
 import { ChangeQueue } from './change-queue.ts';
 import { forgetOldChanges } from './control-statements.ts';
 import { postgresThrottles } from './postgres-throttles.ts';
@@ -27,7 +27,7 @@ export class PostgresEngine extends Copy implements Engine {
   readonly throttles: Throttles;
   readonly #watch: CommitWatch;
   readonly #availability: Availability;
-  readonly #catchUp: CatchUp;
+  readonly #follower: AccountsFollower;
   readonly #queue: ChangeQueue;
   readonly #read: SharedRead;
   readonly #changes: EngineSession;
@@ -41,10 +41,10 @@ export class PostgresEngine extends Copy implements Engine {
     this.throttles = postgresThrottles(deps.signIns);
     this.#changes = deps.changes;
     this.#availability = availability;
-    this.#catchUp = new CatchUp(shared);
+    this.#follower = new AccountsFollower(shared);
     this.#watch = new CommitWatch('accounts', deps.slow);
-    this.#queue = new ChangeQueue(shared, this.#catchUp, this.#watch);
-    this.#read = new SharedRead(shared, this.#catchUp, () => this.#queue.repaired());
+    this.#queue = new ChangeQueue(shared, this.#follower, this.#watch);
+    this.#read = new SharedRead(shared, this.#follower, () => this.#queue.repaired());
   }
 
   get commitTimes(): Histogram {
@@ -52,7 +52,7 @@ export class PostgresEngine extends Copy implements Engine {
   }
 
   get version(): number {
-    return this.place.version;
+    return this.applied.position;
   }
 
   /**
@@ -63,7 +63,7 @@ export class PostgresEngine extends Copy implements Engine {
     this.#every(followEveryMs, () => this.#read.probe());
     this.#every(forgetEveryMs, () => this.#changes.query(forgetOldChanges));
     try {
-      await this.#catchUp.follow(await this.#catchUp.confirm());
+      await this.#follower.follow(await this.#follower.read());
     } catch (error) {
       this.#availability.failed(error);
     }

@@ -2,6 +2,7 @@ import type { Write } from '../../accounts/store/engine.ts';
 import type { AccountChange, StoredChange } from '../../accounts/store/history.ts';
 import { accountTables, type TableName } from '../../storage/lmdb/accounts.ts';
 import type { EngineKey } from '../postgres/engine-key.ts';
+import type { Whole } from '../postgres/follower.ts';
 
 /** A record as the engine holds it: keys and values as JSON, so that they may hold any character. */
 export interface StoredRecord {
@@ -65,10 +66,10 @@ export class RecordCodec {
   }
 
   /** Reads changes as they stand in the engine. @throws {Error} when a secret cannot be read */
-  decodeChanges(stored: readonly StoredChange[]): AccountChange[] {
-    return stored.map(({ writes, ...place }) => {
-      const rows = JSON.parse(writes ?? '[]') as [string, string, unknown][];
-      return { ...place, writes: rows.flatMap((row) => this.#open(...row)) };
+  decodeChanges(stored: readonly Whole<StoredChange>[]): AccountChange[] {
+    return stored.map(({ position, id, body }) => {
+      const rows = JSON.parse(body) as [string, string, unknown][];
+      return { position, id, writes: rows.flatMap((row) => this.#open(...row)) };
     });
   }
 

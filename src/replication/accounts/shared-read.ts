@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { AccountsFollower, Confirmed, Shared } from '../../accounts/store/accounts-follower.ts';
 import { ApiError, engineAway } from '../../contract/errors.ts';
 import { patienceMs } from './availability.ts';
-import type { CatchUp, Confirmed, Shared } from './catch-up.ts';
 
 /** Between two tries. */
 const pauseMs = 50;
@@ -12,7 +12,7 @@ const pauseMs = 50;
  */
 export class SharedRead {
   readonly #shared: Shared;
-  readonly #catchUp: CatchUp;
+  readonly #follower: AccountsFollower;
   readonly #repaired: () => Promise<void> | undefined;
   /** The read that has not begun. */
   #next: Promise<void> | undefined;
@@ -21,9 +21,9 @@ export class SharedRead {
   #isClosed = false;
 
   /** @param repaired resolves once what follows from a loss is done; returns undefined when nothing is open */
-  constructor(shared: Shared, catchUp: CatchUp, repaired: () => Promise<void> | undefined) {
+  constructor(shared: Shared, follower: AccountsFollower, repaired: () => Promise<void> | undefined) {
     this.#shared = shared;
-    this.#catchUp = catchUp;
+    this.#follower = follower;
     this.#repaired = repaired;
   }
 
@@ -59,7 +59,7 @@ export class SharedRead {
     const begun = clock.monotonic();
     for (;;) {
       try {
-        return await this.#catchUp.confirm();
+        return await this.#follower.read();
       } catch (error) {
         availability.failed(error);
         if (this.#isClosed || clock.monotonic() - begun >= patienceMs) throw engineAway();
@@ -71,7 +71,7 @@ export class SharedRead {
   async #follow(history: Confirmed): Promise<void> {
     const { availability, clock } = this.#shared;
     try {
-      await this.#catchUp.follow(history); // Also when this machine's clock is wrong: packets are counted by these keys.
+      await this.#follower.follow(history); // Also when this machine's clock is wrong: packets are counted by these keys.
       clock.check();
       await this.#repaired();
       availability.answered();

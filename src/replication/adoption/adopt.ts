@@ -12,7 +12,7 @@ import { transact } from '../../storage/lmdb/transact.ts';
 import { CountedMessages } from '../counted-messages.ts';
 import { storedSecret } from '../postgres/engine-key.ts';
 import { checkPlace } from '../postgres/init-checks.ts';
-import { newLogId } from '../postgres/log-id.ts';
+import { newLogId } from '../postgres/log-position.ts';
 import { ReplicaState } from '../replica-state.ts';
 import type { ReplicaSettings } from '../settings.ts';
 import { ReplicaSnapshot } from '../snapshot.ts';

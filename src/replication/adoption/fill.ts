@@ -1,10 +1,9 @@
 import type { Write } from '../../accounts/store/engine.ts';
-import type { Place } from '../../accounts/store/history.ts';
 import { RecordCodec } from '../accounts/record-codec.ts';
-import type { Applied } from '../entry.ts';
 import type { EngineSession } from '../postgres/connection.ts';
 import type { EngineKey } from '../postgres/engine-key.ts';
 import { checkEngine } from '../postgres/layout.ts';
+import type { LogPosition } from '../postgres/log-position.ts';
 import { createTables } from '../postgres/schema.ts';
 import type { Run } from '../postgres/statement.ts';
 import { putParts, type Uploaded } from '../shared-snapshots.ts';
@@ -23,15 +22,13 @@ export interface Adopted {
 }
 
 /** What an empty engine is filled with, beside the parts of the snapshot and the records of the accounts. */
-export interface Filling extends Pick<Holding, 'engine' | 'streams' | 'nodes'> {
+export interface Filling extends Pick<Holding, 'engine' | 'place' | 'streams' | 'nodes'> {
   /** The id that the engine has until all of it is there: see `idWhileFilled`. */
   readonly idMeanwhile: string;
   /** The id of the snapshot that holds the usage. */
   readonly snapshot: string;
   /** The entry of the log that the snapshot stands at. */
-  readonly applied: Applied;
-  /** The change that the accounts stand at. */
-  readonly place: Place;
+  readonly applied: LogPosition;
   /** The id of the directory that it comes from. */
   readonly directory: string;
   /** The secret of the digests of instance ids, as it is to be stored. */

@@ -1,12 +1,11 @@
 import { isOwn } from '../../accounts/store/copy.ts';
 import type { Write } from '../../accounts/store/engine.ts';
-import type { Place } from '../../accounts/store/history.ts';
 import { type AccountStore, accountTables } from '../../storage/lmdb/accounts.ts';
 import { readCopyState } from '../../storage/lmdb/copy-state.ts';
 import type { ReplicaStore } from '../../storage/lmdb/replica-store.ts';
 import type { DeltaHead } from '../delta.ts';
-import { type Applied, nothingApplied } from '../entry.ts';
 import type { LoggedNode } from '../log-bodies.ts';
+import { type LogPosition, logStart } from '../postgres/log-position.ts';
 import { ReplicaState } from '../replica-state.ts';
 import type { Spool } from '../spool.ts';
 
@@ -20,9 +19,9 @@ export interface HeldStream extends Pick<DeltaHead, 'stream' | 'seq' | 'through'
 export interface Holding {
   readonly engine: string;
   /** The last entry of the log that is in the counts. */
-  readonly applied: Applied;
-  /** The last change that is in the accounts. */
-  readonly place: Place;
+  readonly applied: LogPosition;
+  /** The last change that is in the accounts. Files of earlier versions have these names. */
+  readonly place: { readonly version: number; readonly id: string };
   /** Everything that any node answered before this time (Unix ms) is in the counts. */
   readonly completeThrough: number;
   readonly streams: readonly HeldStream[];
@@ -48,7 +47,7 @@ export function holdingOf(usage: ReplicaStore, accounts: AccountStore, spool: Sp
   const unknown = open.filter(({ directory }) => !known.has(directory));
   return {
     engine: copy.engine,
-    applied: state.get('own:applied') ?? nothingApplied,
+    applied: state.get('own:applied') ?? logStart,
     place: { version: copy.version, id: copy.change },
     completeThrough: open.reduce(
       (least, { through }) => Math.min(least, through),

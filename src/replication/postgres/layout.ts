@@ -66,10 +66,10 @@ export async function checkSameEngine(
 }
 
 /** @throws {EngineUnfit} */
-export function checkId(wanted: string | undefined, found: string): void {
+export function checkId(wanted: string | undefined, found: unknown): void {
   if (wanted === undefined || wanted === found) return;
   throw new EngineUnfit(
-    `The database holds engine ${found}, not ${wanted}: nothing is read from it or written to it`,
+    `This data directory was used with another engine (${wanted}, and --engine has ${found}): give the right --engine, or an empty --data`,
   );
 }
 

@@ -19,7 +19,7 @@ const write = fc.oneof(
 ) as unknown as fc.Arbitrary<Write>;
 
 const codec = new RecordCodec(undefined);
-const changeOf = (writes: string) => codec.decodeChanges([{ version: 1, id: '1', writes }])[0]?.writes;
+const changeOf = (body: string) => codec.decodeChanges([{ position: 1, id: '1', body }])[0]?.writes;
 
 test('records come back from the engine as they were', () => {
   fc.assert(

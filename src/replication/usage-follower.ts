@@ -1,9 +1,11 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { NewerEntry, type Refusal } from './apply-entry.ts';
-import { nothingApplied } from './entry.ts';
+import type { Entry, StoredEntry } from './entry.ts';
 import { firstMissing, readEntries } from './follow.ts';
 import { SnapshotUnreadable } from './load-snapshot.ts';
 import type { NodeParts } from './node-parts.ts';
+import { Follower, type LogGap, type LogRead } from './postgres/follower.ts';
+import { type LogPosition, logStart } from './postgres/log-position.ts';
 import { newestSnapshot, partsOf } from './shared-snapshots.ts';
 
 /** A snapshot that cannot be read is read again after this time: in the meantime another node may have made one. */
@@ -33,8 +35,8 @@ export class BrokenLog extends Error {
   }
 }
 
-/** Brings the replica to the end of the log: it applies what follows, or loads a snapshot when nothing does. */
-export class Following {
+/** Follows the log of usage: its replica is what the log says. */
+export class UsageFollower extends Follower<StoredEntry> {
   readonly #parts: FollowingParts;
   /** Is called now and then while something takes long. */
   readonly #meanwhile: () => Promise<void>;
@@ -46,8 +48,17 @@ export class Following {
   #unreadable: { readonly snapshot: string; readonly at: number; readonly error: unknown } | undefined;
 
   constructor(parts: FollowingParts, meanwhile: () => Promise<void>) {
+    super();
     this.#parts = parts;
     this.#meanwhile = meanwhile;
+  }
+
+  get applied(): LogPosition {
+    return this.#parts.replica.applied;
+  }
+
+  protected get unusable(): string | undefined {
+    return this.#parts.replica.isLoading ? 'it was not loaded to its end' : undefined;
   }
 
   /**
@@ -59,7 +70,8 @@ export class Following {
   async step(): Promise<ReadonlySet<string>> {
     if (this.newer !== undefined) return new Set();
     try {
-      return await this.#step();
+      const entries = await this.follow(await this.read());
+      return new Set(entries?.map(({ kind }) => kind) ?? ['snapshot']);
     } catch (error) {
       if (!(error instanceof NewerEntry)) throw error;
       this.newer = error;
@@ -68,44 +80,37 @@ export class Following {
     }
   }
 
-  async #step(): Promise<ReadonlySet<string>> {
-    const { link, replica } = this.#parts;
-    if (replica.isLoading) await this.#load('it was not loaded to its end', false);
-    const next = await readEntries(link, replica.applied);
-    if (!next.known) {
-      await this.#load(next.reason, next.isLost === true);
-      return new Set(['snapshot']);
-    }
-    const stepMs = next.entries.length < backlogEntries ? undefined : backlogStepMs;
-    let rest = next.entries;
+  read(): Promise<LogRead<StoredEntry>> {
+    return readEntries(this.#parts.link, this.applied);
+  }
+
+  protected async apply(entries: readonly Entry[]): Promise<void> {
+    const stepMs = entries.length < backlogEntries ? undefined : backlogStepMs;
+    let rest = entries;
     while (rest.length > 0) {
-      const { count, refused } = replica.apply(rest, stepMs);
+      const { count, refused } = this.#parts.replica.apply(rest, stepMs);
       rest = rest.slice(count);
       for (const refusal of refused) await this.#tellRefused(refusal);
       await setImmediate(); // What others have asked for meanwhile is answered.
       await this.#meanwhile();
     }
-    return new Set(next.entries.map(({ kind }) => kind));
   }
 
-  /** @param isLost what the replica holds may be nowhere else */
-  async #load(reason: string, isLost: boolean): Promise<void> {
+  /** Loads the newest snapshot, or begins with the first entry of the log if there is none. */
+  protected async replace({ gap, isLost }: LogGap): Promise<void> {
     const { link, replica, log } = this.#parts;
-    const from = replica.applied;
+    const from = this.applied.position;
     const snapshot = await newestSnapshot(link);
-    const missing = await firstMissing(link, snapshot?.applied ?? nothingApplied);
+    const missing = await firstMissing(link, snapshot?.applied ?? logStart);
     if (missing !== undefined) throw new BrokenLog(missing);
     this.#passOverUnreadable(snapshot?.snapshot);
     if (isLost) await this.#setAside();
-    log.warn('the replica is loaded anew', {
-      reason,
-      from: from.position,
-      to: snapshot?.applied.position ?? 0,
-    });
+    const to = snapshot?.applied.position ?? 0;
+    log.warn('the replica is loaded anew', { reason: gap, from, to });
     if (snapshot === undefined) await replica.clear();
-    else await this.#read(snapshot.snapshot);
+    else await this.#loadSnapshot(snapshot.snapshot);
     this.rebases += 1;
-    log.info('the replica is loaded', { position: replica.applied.position });
+    log.info('the replica is loaded', { position: this.applied.position });
   }
 
   async #setAside(): Promise<void> {
@@ -114,7 +119,7 @@ export class Following {
     while (!(await Promise.race([kept, setTimeout(meanwhileMs, false)]))) await this.#meanwhile();
   }
 
-  async #read(snapshot: string): Promise<void> {
+  async #loadSnapshot(snapshot: string): Promise<void> {
     const { link, replica, clock } = this.#parts;
     try {
       await replica.load(this.#slowly(partsOf(link, snapshot)));

@@ -1,0 +1,106 @@
+import type { Availability } from '../../replication/accounts/availability.ts';
+import {
+  confirmedHistory,
+  historyOf,
+  readAccounts,
+  timeOf,
+} from '../../replication/accounts/control-statements.ts';
+import type { RecordCodec } from '../../replication/accounts/record-codec.ts';
+import type { EngineSession } from '../../replication/postgres/connection.ts';
+import type { EngineKey } from '../../replication/postgres/engine-key.ts';
+import { Follower, type LogRead, type Whole } from '../../replication/postgres/follower.ts';
+import { checkId } from '../../replication/postgres/layout.ts';
+import type { LogPosition } from '../../replication/postgres/log-position.ts';
+import type { SharedClock } from '../../replication/postgres/shared-clock.ts';
+import type { Log } from '../../runtime/log.ts';
+import type { SlowCommits } from '../../storage/lmdb/commit-watch.ts';
+import type { StoreHealth } from '../../storage/lmdb/store-health.ts';
+import type { Copy } from './copy.ts';
+import type { Plan } from './engine.ts';
+import type { StoredChange } from './history.ts';
+
+/** What an engine on PostgreSQL is given. */
+export interface PostgresEngineDeps {
+  readonly health: Pick<StoreHealth, 'ready' | 'failed'>;
+  /** For reading only: what is written there is the node's own row. What waits for the lock of a change must not hold it up. */
+  readonly reads: EngineSession;
+  readonly changes: EngineSession;
+  /** A third one, for failed sign-ins. */
+  readonly signIns: EngineSession;
+  /** The id of the data directory. */
+  readonly directory: string;
+  readonly key: EngineKey | undefined;
+  /** Set by each answer of PostgreSQL's. */
+  readonly clock: SharedClock;
+  readonly log: Log;
+  readonly slow?: SlowCommits;
+  readonly randomBytes: (length: number) => Uint8Array;
+  /** Makes the plan that follows when the engine has lost changes: nothing of what was lost may be valid again. */
+  readonly repair: () => Promise<Plan<void>>;
+  /** Keeps what the copy holds, before records that the engine has lost are removed from it. */
+  readonly setAside: () => Promise<void>;
+}
+
+/** What the parts of an engine share. */
+export interface Shared extends PostgresEngineDeps {
+  readonly copy: Copy;
+  readonly codec: RecordCodec;
+  readonly availability: Availability;
+}
+
+/** What a read has confirmed. */
+export interface Confirmed extends LogRead<StoredChange> {
+  /** Of the copy, when the read began. */
+  readonly era: number;
+}
+
+/** Follows the accounts: its copy is as new as the last read, each of which a synchronous commit has confirmed. */
+export class AccountsFollower extends Follower<StoredChange, Confirmed> {
+  readonly #shared: Shared;
+
+  constructor(shared: Shared) {
+    super();
+    this.#shared = shared;
+  }
+
+  get applied(): LogPosition {
+    return this.#shared.copy.applied;
+  }
+
+  protected get unusable(): string | undefined {
+    return this.#shared.copy.hasAllTables ? undefined : 'another version of flagmeter made the copy';
+  }
+
+  /** Reads all that follows, and confirms it. @throws {Error} when it is another engine */
+  async read(): Promise<Confirmed> {
+    const { reads, copy, clock, directory } = this.#shared;
+    const { applied: from, era, state } = copy;
+    const asked = clock.monotonic();
+    const found = await reads.query(confirmedHistory(directory, from));
+    const history = historyOf(found);
+    checkId(state.engine, found.rows[0]!['engine']);
+    clock.heard(timeOf(found), asked);
+    return { ...history, from, era };
+  }
+
+  protected apply(changes: readonly Whole<StoredChange>[], { era }: Confirmed): Promise<void> {
+    const { copy, codec } = this.#shared;
+    return copy.advance(codec.decodeChanges(changes), era);
+  }
+
+  /** The gap does not tell a loss from a history that was trimmed: the records are read with what tells. */
+  protected async replace(): Promise<void> {
+    const { reads, copy, codec, log, setAside } = this.#shared;
+    const { applied } = copy;
+    const { head, records, kept } = await readAccounts(reads, applied.position);
+    await this.read(); // Only a commit that writes confirms what was read.
+    const isTrimmed = kept.oldest > applied.position;
+    const isLoss = applied.position > head.position || (!isTrimmed && kept.id !== applied.id);
+    const writes = codec.decodeRecords(records);
+    if (isLoss) await setAside();
+    await copy.replace(writes, head, isLoss);
+    const fields = { had: applied.position, has: head.position, records: records.length };
+    if (isLoss) log.error('the engine has lost changes of the accounts: all sessions will be ended', fields);
+    else log.info('the accounts were loaded from the engine', fields);
+  }
+}

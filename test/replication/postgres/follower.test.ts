@@ -1,0 +1,111 @@
+import { setImmediate } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import {
+  entriesAfter,
+  Follower,
+  type LogEntry,
+  type LogGap,
+  type LogRead,
+} from '../../../src/replication/postgres/follower.ts';
+import { type LogPosition, logStart } from '../../../src/replication/postgres/log-position.ts';
+
+type TestEntry = LogEntry<string>;
+
+const at = (position: number, id = `id-${position}`): LogPosition => ({ position, id });
+const entry = (position: number, body: string | null = 'body', id?: string): TestEntry => ({
+  ...at(position, id),
+  body,
+});
+
+/** Positions of the entries to apply, or why there are none. */
+function next(read: LogRead<TestEntry>): readonly number[] | LogGap {
+  const found = entriesAfter(read);
+  return 'gap' in found ? found : found.map(({ position }) => position);
+}
+
+describe('the entries to apply next', () => {
+  const own = entry(2, null);
+
+  test.each<[string, LogRead<TestEntry>, number[]]>([
+    ['follow the last one applied', { from: at(2), entries: [own, entry(3), entry(4)] }, [3, 4]],
+    ['are those of the whole log at its start', { from: logStart, entries: [entry(1), entry(2)] }, [1, 2]],
+    ['are none at the end', { from: at(2), entries: [own], head: at(2) }, []],
+    ['are none in an empty log', { from: logStart, entries: [], head: logStart }, []],
+    ['lead to the head', { from: at(2), entries: [own, entry(3)], head: at(3) }, [3]],
+    ['do not include earlier ones', { from: at(2), entries: [entry(1), own, entry(3)], head: at(3) }, [3]],
+    ['do not go beyond the head', { from: at(2), entries: [own, entry(3), entry(4)], head: at(3) }, [3]],
+  ])('%s', (_, read, positions) => expect(next(read)).toEqual(positions));
+
+  test.each<[string, LogRead<TestEntry>, boolean]>([
+    ['the last one applied is gone', { from: at(2), entries: [entry(3)], head: at(3) }, true],
+    ['its position has another id', { from: at(2), entries: [entry(2, null, 'other'), entry(3)] }, true],
+    ['the head has its position and another id', { from: at(2), entries: [], head: at(2, 'other') }, true],
+    ['the log ends before it', { from: at(2), entries: [], head: at(1) }, true],
+    ['one is missing', { from: at(2), entries: [own, entry(4)] }, false],
+    ['the first is missing', { from: logStart, entries: [entry(2)] }, false],
+    ['they do not lead to the head', { from: at(2), entries: [own, entry(3)], head: at(4) }, false],
+    [
+      'the head has another id than the last',
+      { from: at(2), entries: [own, entry(3)], head: at(3, 'x') },
+      false,
+    ],
+    ['one was trimmed', { from: at(2), entries: [own, entry(3), entry(4, null)] }, false],
+  ])('do not exist when %s', (_, read, isLost) => {
+    expect(next(read)).toEqual({ gap: expect.any(String), isLost });
+  });
+});
+
+/** A follower of a log in memory. */
+class TestFollower extends Follower<TestEntry> {
+  log: readonly TestEntry[] = [entry(1), entry(2), entry(3)];
+  applied = logStart;
+  unusable: string | undefined;
+  readonly replaced: LogGap[] = [];
+
+  async read(): Promise<LogRead<TestEntry>> {
+    return { from: this.applied, entries: this.log };
+  }
+
+  protected async apply(entries: readonly TestEntry[]): Promise<void> {
+    this.applied = entries.at(-1) ?? this.applied;
+  }
+
+  protected async replace(gap: LogGap): Promise<void> {
+    this.replaced.push(gap);
+    await setImmediate();
+    this.unusable = undefined;
+    this.applied = this.log.at(-1)!;
+  }
+}
+
+describe('a follower', () => {
+  test('applies the entries that follow', async () => {
+    const follower = new TestFollower();
+    expect(await follower.follow(await follower.read())).toHaveLength(3);
+    expect(follower.applied).toMatchObject(at(3));
+    expect(await follower.follow(await follower.read())).toEqual([]);
+  });
+
+  test('replaces its content once for all who find that its entry is lost', async () => {
+    const follower = new TestFollower();
+    follower.applied = at(2, 'other');
+    const read = await follower.read();
+    expect(await Promise.all([follower.follow(read), follower.follow(read)])).toEqual([undefined, undefined]);
+    expect(follower.replaced).toEqual([{ gap: expect.any(String), isLost: true }]);
+  });
+
+  test('replaces unusable content although the log could be followed', async () => {
+    const follower = new TestFollower();
+    follower.unusable = 'half of it is missing';
+    await follower.follow(await follower.read());
+    expect(follower.replaced).toEqual([{ gap: 'half of it is missing', isLost: false }]);
+  });
+
+  test('reads again when it has moved on since a read that found a gap', async () => {
+    const follower = new TestFollower();
+    const read = { ...(await follower.read()), entries: [entry(3)] };
+    follower.applied = at(2);
+    expect(await follower.follow(read)).toMatchObject([at(3)]);
+    expect(follower.replaced).toEqual([]);
+  });
+});

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { makeSnapshot, trimLog } from '../../src/replication/shared-snapshots.ts';
+import { makeSnapshot } from '../../src/replication/shared-snapshots.ts';
+import { trimLogs } from '../../src/replication/trim-logs.ts';
 import { freshDirectory, stop, usage } from '../../test/support/binary.ts';
 import { note } from '../benchmark.ts';
 import { BenchReplica, cells, names } from '../cluster-replica.ts';
@@ -61,7 +62,7 @@ async function writeDay(engine: StagedEngine, { series, hours, firstMinute }: Da
   const parts = { session, replica: replica.replica, directory: 'bench', log: silentLog, leastBytes: 0 };
   if (!(await makeSnapshot(parts))) throw new Error('no snapshot was made');
   await engine.query("UPDATE fm_entry SET at = at - interval '61 min'");
-  await trimLog(session);
+  await trimLogs(session);
   for (const node of nodes) {
     await node.ship(hourBySecond(node, series, firstMinute + (hours - 1) * 60));
     await node.end();

@@ -3,10 +3,10 @@ import { Awaited } from './awaited.ts';
 import { beat, type EngineView } from './beat.ts';
 import { Completeness } from './completeness.ts';
 import { JoinRefused } from './join.ts';
-import { isOfEngine } from './link.ts';
 import { Loop } from './loop.ts';
 import { Membership } from './membership.ts';
 import type { NodeParts, Refuses } from './node-parts.ts';
+import { EngineError, EngineUnfit } from './postgres/engine-error.ts';
 import { isSameEntry } from './postgres/log-position.ts';
 import { Sealing } from './sealing.ts';
 import { sameSettings } from './settings.ts';
@@ -119,7 +119,7 @@ export class NodeLoop {
   async #turn(): Promise<number> {
     try {
       await this.#round();
-      this.#parts.link.up(this.view!.timeline);
+      this.#parts.link.heard(this.view!.timeline);
       this.#stumbled = undefined;
       this.#retryMs = firstPauseMs;
       this.#answer();
@@ -256,12 +256,12 @@ export class NodeLoop {
     const { link, main, log } = this.#parts;
     if (error instanceof JoinRefused) {
       this.#refusal = error;
-      this.#loop.isEnding = true;
+      this.#loop.isEnding = true; // The process reports why this node must not join, and exits.
     }
     for (const stream of this.#streams.all) stream.isKnown = false; // PostgreSQL is queried before the next delta is shipped.
     this.#mustLook = true;
-    if (isOfEngine(error)) link.down(error);
-    else {
+    if (error instanceof EngineError || error instanceof EngineUnfit) link.failed(error);
+    else if (this.#refusal === undefined) {
       if (this.#stumbled?.message !== error.message) {
         log.error('applying what nodes have counted failed; retrying', { error });
         if (isStoreFailure(error)) main.storeFailed(error);

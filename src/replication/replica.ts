@@ -12,6 +12,7 @@ import type { Entry } from './entry.ts';
 import { Erased } from './erased.ts';
 import { ForgottenPeople } from './forgotten.ts';
 import { loadNothing, loadSnapshot } from './load-snapshot.ts';
+import type { LogContent } from './postgres/follower.ts';
 import { type LogPosition, logStart } from './postgres/log-position.ts';
 import { ReplicaState } from './replica-state.ts';
 import { defaultSettings, type ReplicaSettings } from './settings.ts';
@@ -36,7 +37,7 @@ const usualStepMs = 5;
  *
  * It is the only writer of its store. Everything but `load` is synchronous, and takes a few milliseconds.
  */
-export class Replica {
+export class Replica implements LogContent {
   readonly #store: ReplicaStore;
   readonly #monotonic: () => number;
   readonly #state: ReplicaState;
@@ -70,7 +71,6 @@ export class Replica {
     });
   }
 
-  /** The last entry that is applied, and on disk. */
   get applied(): LogPosition {
     return this.#state.get('own:applied') ?? logStart;
   }
@@ -78,6 +78,10 @@ export class Replica {
   /** The settings that the log says; `undefined` when it says none. */
   get settings(): ReplicaSettings | undefined {
     return this.#state.get('settings');
+  }
+
+  get unusable(): string | undefined {
+    return this.isLoading ? 'it was not loaded to its end' : undefined;
   }
 
   /** Whether a snapshot is being loaded, or the loading of one was interrupted: then reports would be wrong. */

@@ -1,7 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Log } from '../runtime/log.ts';
 import type { EngineSession } from './postgres/connection.ts';
-import { type LogLength, logLengthText } from './postgres/log-length.ts';
 import type { LogPosition } from './postgres/log-position.ts';
 import type { Replica } from './replica.ts';
 
@@ -19,15 +18,7 @@ export interface SnapshotDeps {
 /** A builder that has not said for this long that it goes on is gone. */
 const leaseMs = 15_000;
 /** Bodies of entries that a snapshot covers stay for this long: nodes that are behind need not load it. */
-const bodiesMs = 3_600_000;
-/** Ids of entries stay for this long: who was away for longer loads a snapshot. */
-const idsMs = 86_400_000;
-/** A node that said goodbye, or was forgotten, is listed for this long; each beat of the others reads the list. */
-const nodesMs = 7 * 86_400_000;
-/** Rows that could not be applied are shown for this long. */
-const refusedMs = 7 * 86_400_000;
-/** Rows that one statement removes. */
-const stepRows = 1000;
+export const bodiesMs = 3_600_000;
 
 /** The newest snapshot that is whole. */
 export async function newestSnapshot(
@@ -152,62 +143,4 @@ async function isDue({ session, leastBytes }: SnapshotDeps): Promise<boolean> {
   });
   const { bytes, forgets, broken } = rows[0]!;
   return forgets || broken || Number(bytes) > Math.max(leastBytes, newest?.bytes ?? 0);
-}
-
-/** Removes what no node needs any more, in small steps. Every node may do it. @returns entries whose bodies were removed */
-export async function trimLog(session: EngineSession): Promise<number> {
-  const until = async (name: string, text: string, ...values: (string | number)[]) => {
-    for (let touched = 0; ; ) {
-      const { rowCount } = await session.query({ name: `fm-trim-${name}`, text, values });
-      if (rowCount === 0) return touched;
-      touched += rowCount;
-    }
-  };
-  await until(
-    'nodes',
-    `DELETE FROM fm_node AS node WHERE state IN ('done', 'forgotten') AND ${isOlder('beat_at', nodesMs)}
-     AND NOT EXISTS (SELECT 1 FROM fm_stream AS stream WHERE stream.directory = node.directory AND stream.state = 'open')`,
-  );
-  await until('refused', `DELETE FROM fm_refused WHERE ctid IN (${some('ctid', 'fm_refused', refusedMs)})`);
-  const newest = await newestSnapshot(session);
-  if (newest === undefined) return 0;
-  const { snapshot, applied } = newest;
-  const trimmed = await until(
-    'bodies',
-    `UPDATE fm_entry SET body = NULL WHERE position IN (
-       ${some('position', 'fm_entry', bodiesMs, 'AND position <= $1 AND body IS NOT NULL ORDER BY position')})`,
-    applied.position,
-  );
-  await until(
-    'ids',
-    `DELETE FROM fm_entry WHERE position IN (
-       ${some('position', 'fm_entry', idsMs, 'AND position < $1 ORDER BY position')})`,
-    applied.position,
-  );
-  const old = `SELECT snapshot FROM fm_snapshot WHERE snapshot <> $1 AND ${isOlder('at', bodiesMs)}`;
-  await until(
-    'parts',
-    `DELETE FROM fm_snapshot_part WHERE (snapshot, part) IN (
-       SELECT snapshot, part FROM fm_snapshot_part WHERE snapshot IN (${old}) LIMIT 64)`,
-    snapshot,
-  );
-  await until(
-    'snapshots',
-    `DELETE FROM fm_snapshot WHERE snapshot IN (${old})
-     AND NOT EXISTS (SELECT 1 FROM fm_snapshot_part AS part WHERE part.snapshot = fm_snapshot.snapshot)`,
-    snapshot,
-  );
-  return trimmed;
-}
-
-const isOlder = (column: string, ms: number) => `${column} < now() - interval '${ms} ms'`;
-
-/** Some rows that are old and that no other node removes at the moment. */
-const some = (column: string, table: string, ms: number, rest = '') =>
-  `SELECT ${column} FROM ${table} WHERE ${isOlder('at', ms)} ${rest} LIMIT ${stepRows} FOR UPDATE SKIP LOCKED`;
-
-/** Reads how long the log is. */
-export async function logLength(session: EngineSession): Promise<LogLength> {
-  const { rows } = await session.query<LogLength>({ name: 'fm-log-length', text: logLengthText });
-  return rows[0]!;
 }

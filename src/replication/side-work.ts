@@ -6,7 +6,8 @@ import type { NodeLoop } from './node-loop.ts';
 import type { NodeParts } from './node-parts.ts';
 import { EngineError } from './postgres/engine-error.ts';
 import { defaultSettings } from './settings.ts';
-import { logLength, makeSnapshot, trimLog } from './shared-snapshots.ts';
+import { makeSnapshot } from './shared-snapshots.ts';
+import { logLength, trimLogs } from './trim-logs.ts';
 
 const lookEveryMs = 5000;
 const horizonEveryMs = 30_000;
@@ -91,7 +92,7 @@ export class SideWork {
 
   async #trim(): Promise<void> {
     const { side, log } = this.#parts;
-    const trimmed = await trimLog(side);
+    const trimmed = await trimLogs(side);
     const { entries, bytes, since } = await logLength(side);
     this.trimming = { trimmed: this.trimming.trimmed + trimmed, bytes, oldest: since?.getTime() };
     if (trimmed > 0) log.info('the log was trimmed', { trimmed, entries, bytes, since });

@@ -5,7 +5,7 @@ import { firstMissing, readEntries } from './follow.ts';
 import { SnapshotUnreadable } from './load-snapshot.ts';
 import type { NodeParts } from './node-parts.ts';
 import { Follower, type LogGap, type LogRead } from './postgres/follower.ts';
-import { type LogPosition, logStart } from './postgres/log-position.ts';
+import { logStart } from './postgres/log-position.ts';
 import { newestSnapshot, partsOf } from './shared-snapshots.ts';
 
 /** A snapshot that cannot be read is read again after this time: in the meantime another node may have made one. */
@@ -48,17 +48,9 @@ export class UsageFollower extends Follower<StoredEntry> {
   #unreadable: { readonly snapshot: string; readonly at: number; readonly error: unknown } | undefined;
 
   constructor(parts: FollowingParts, meanwhile: () => Promise<void>) {
-    super();
+    super(parts.replica);
     this.#parts = parts;
     this.#meanwhile = meanwhile;
-  }
-
-  get applied(): LogPosition {
-    return this.#parts.replica.applied;
-  }
-
-  protected get unusable(): string | undefined {
-    return this.#parts.replica.isLoading ? 'it was not loaded to its end' : undefined;
   }
 
   /**
@@ -81,7 +73,7 @@ export class UsageFollower extends Follower<StoredEntry> {
   }
 
   read(): Promise<LogRead<StoredEntry>> {
-    return readEntries(this.#parts.link, this.applied);
+    return readEntries(this.#parts.link, this.#parts.replica.applied);
   }
 
   protected async apply(entries: readonly Entry[]): Promise<void> {
@@ -97,20 +89,20 @@ export class UsageFollower extends Follower<StoredEntry> {
   }
 
   /** Loads the newest snapshot, or begins with the first entry of the log if there is none. */
-  protected async replace({ gap, isLost }: LogGap): Promise<void> {
+  protected async load({ message: reason, isLost }: LogGap): Promise<void> {
     const { link, replica, log } = this.#parts;
-    const from = this.applied.position;
+    const from = replica.applied.position;
     const snapshot = await newestSnapshot(link);
     const missing = await firstMissing(link, snapshot?.applied ?? logStart);
     if (missing !== undefined) throw new BrokenLog(missing);
     this.#passOverUnreadable(snapshot?.snapshot);
     if (isLost) await this.#setAside();
     const to = snapshot?.applied.position ?? 0;
-    log.warn('the replica is loaded anew', { reason: gap, from, to });
+    log.warn('the replica is loaded anew', { reason, from, to });
     if (snapshot === undefined) await replica.clear();
     else await this.#loadSnapshot(snapshot.snapshot);
     this.rebases += 1;
-    log.info('the replica is loaded', { position: this.applied.position });
+    log.info('the replica is loaded', { position: replica.applied.position });
   }
 
   async #setAside(): Promise<void> {

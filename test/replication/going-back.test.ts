@@ -1,7 +1,8 @@
 import { cpSync } from 'node:fs';
 import { expect, onTestFinished } from 'vitest';
 import { loggedMint } from '../../src/replication/log-bodies.ts';
-import { makeSnapshot, trimLog } from '../../src/replication/shared-snapshots.ts';
+import { makeSnapshot } from '../../src/replication/shared-snapshots.ts';
+import { trimLogs } from '../../src/replication/trim-logs.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { createLog } from '../../src/runtime/log.ts';
 import { newInstanceId } from '../../src/storage/lmdb/instances.ts';
@@ -175,7 +176,7 @@ describe('a person who was forgotten', () => {
     const log = createLog('error', () => {}, systemClock);
     const deps = { session, replica: one.replica, directory: 'one', log, leastBytes: 2 ** 26 };
     const found = async () => {
-      await trimLog(session);
+      await trimLogs(session);
       const holds = `position(convert_to('ann@example.com', 'UTF8') IN body) > 0`;
       return postgres.query(`SELECT position FROM fm_entry WHERE ${holds}`, [], url);
     };
@@ -234,7 +235,7 @@ describe('a process', () => {
     await session.query({
       text: `INSERT INTO fm_stream (stream, directory) VALUES ('open', 'not shipped')`,
     });
-    await trimLog(session);
+    await trimLogs(session);
     const { rows } = await session.query({ text: 'SELECT directory FROM fm_node ORDER BY 1' });
     expect(rows.map(({ directory }) => directory)).toEqual(['left lately', 'not shipped', 'silent']);
   });

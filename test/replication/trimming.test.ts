@@ -2,7 +2,8 @@ import { beforeEach, expect, onTestFinished } from 'vitest';
 import type { Connection, EngineSession } from '../../src/replication/postgres/connection.ts';
 import { readEngine } from '../../src/replication/postgres/engine-report.ts';
 import type { Statement } from '../../src/replication/postgres/statement.ts';
-import { makeSnapshot, trimLog } from '../../src/replication/shared-snapshots.ts';
+import { makeSnapshot } from '../../src/replication/shared-snapshots.ts';
+import { trimLogs } from '../../src/replication/trim-logs.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { createLog } from '../../src/runtime/log.ts';
 import { needing } from '../support/needing.ts';
@@ -62,7 +63,7 @@ describe('of the log', () => {
     await sql(
       `INSERT INTO fm_snapshot (snapshot, position, id, state, directory, at, bytes) VALUES ('half', ${end}, 1, 'building', '', now(), 0)`,
     );
-    await trimLog(session);
+    await trimLogs(session);
     expect((await logOf()).bodies).toEqual(expect.arrayContaining(between(1, end)));
   });
 
@@ -74,12 +75,12 @@ describe('of the log', () => {
     const later = await countOne(one, 'h');
     await age('61 min', `position <= ${old} OR position > ${young}`);
     await age('59 min', `position > ${old} AND position <= ${young}`);
-    await trimLog(session);
+    await trimLogs(session);
     const { ids, bodies } = await logOf();
     expect(ids).toEqual(expect.arrayContaining(between(1, later)));
     expect(bodies.filter((position) => position <= later)).toEqual(between(old + 1, later));
     await age('61 min', 'true');
-    await trimLog(session);
+    await trimLogs(session);
     expect((await logOf()).bodies[0]).toBe(young + 1);
     await expectCounts(await start(url), { f: 1, g: 1, h: 1 });
   });
@@ -91,13 +92,13 @@ describe('of the log', () => {
     expect(await snapshotOf(one)).toBe(true);
     const later = await countOne(one, 'h');
     await age('23 hours', `position <= ${later}`);
-    await trimLog(session);
+    await trimLogs(session);
     expect((await logOf()).ids).toEqual(expect.arrayContaining(between(1, later)));
     await age('25 hours', `position <= ${old} OR position > ${covered}`);
-    await trimLog(session);
+    await trimLogs(session);
     expect((await logOf()).ids[0]).toBe(old + 1);
     await age('25 hours', 'true');
-    await trimLog(session);
+    await trimLogs(session);
     // The id of the last entry that the snapshot covers tells whether it is of this log.
     expect((await logOf()).ids[0]).toBe(covered);
     await expectCounts(await start(url), { f: 1, g: 1, h: 1 });
@@ -139,10 +140,10 @@ describe('of snapshots', () => {
     await countOne(one, 'g');
     await sql('UPDATE fm_snapshot SET bytes = 0'); // Else the log has to grow by as much.
     expect(await snapshotOf(one)).toBe(true);
-    await trimLog(session);
+    await trimLogs(session);
     expect(await sql('SELECT 1 FROM fm_snapshot')).toHaveLength(3);
     await sql(`UPDATE fm_snapshot SET at = at - interval '61 min'`);
-    await trimLog(session);
+    await trimLogs(session);
     const newest = await sql('SELECT position::int, state FROM fm_snapshot');
     expect(newest).toMatchObject([{ state: 'whole' }]);
     expect(newest[0]!['position']).toBeGreaterThan(1);
@@ -156,7 +157,7 @@ test('a snapshot that is damaged is read once in a while, and another one at onc
   await countOne(one, 'f');
   expect(await snapshotOf(one)).toBe(true);
   await age('2 days', 'true');
-  await trimLog(session);
+  await trimLogs(session);
   await sql(`UPDATE fm_snapshot_part SET body = 'damaged'`);
   const two = await start(url);
   const loads = () => two.lines.filter(({ msg }) => msg === 'the replica is loaded anew').length;
@@ -182,7 +183,7 @@ test('rows that could not be applied are shown for a week', async () => {
          SELECT 's', n, 'counts', 'r', 'row', now() - interval '${days} days' FROM generate_series(1, 1500) AS n`);
   await put(8);
   await put(6);
-  await trimLog(session);
+  await trimLogs(session);
   expect(await sql('SELECT count(*)::int AS rows FROM fm_refused')).toEqual([{ rows: 1500 }]);
 });
 

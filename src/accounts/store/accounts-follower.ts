@@ -1,4 +1,3 @@
-import type { Availability } from '../../replication/accounts/availability.ts';
 import {
   confirmedHistory,
   historyOf,
@@ -6,11 +5,11 @@ import {
   timeOf,
 } from '../../replication/accounts/control-statements.ts';
 import type { RecordCodec } from '../../replication/accounts/record-codec.ts';
+import type { Availability } from '../../replication/postgres/availability.ts';
 import type { EngineSession } from '../../replication/postgres/connection.ts';
 import type { EngineKey } from '../../replication/postgres/engine-key.ts';
 import { Follower, type LogRead, type Whole } from '../../replication/postgres/follower.ts';
 import { checkId } from '../../replication/postgres/layout.ts';
-import type { LogPosition } from '../../replication/postgres/log-position.ts';
 import type { SharedClock } from '../../replication/postgres/shared-clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { SlowCommits } from '../../storage/lmdb/commit-watch.ts';
@@ -18,6 +17,9 @@ import type { StoreHealth } from '../../storage/lmdb/store-health.ts';
 import type { Copy } from './copy.ts';
 import type { Plan } from './engine.ts';
 import type { StoredChange } from './history.ts';
+
+/** No request waits longer for the engine. */
+export const patienceMs = 5000;
 
 /** What an engine on PostgreSQL is given. */
 export interface PostgresEngineDeps {
@@ -59,16 +61,8 @@ export class AccountsFollower extends Follower<StoredChange, Confirmed> {
   readonly #shared: Shared;
 
   constructor(shared: Shared) {
-    super();
+    super(shared.copy);
     this.#shared = shared;
-  }
-
-  get applied(): LogPosition {
-    return this.#shared.copy.applied;
-  }
-
-  protected get unusable(): string | undefined {
-    return this.#shared.copy.hasAllTables ? undefined : 'another version of flagmeter made the copy';
   }
 
   /** Reads all that follows, and confirms it. @throws {Error} when it is another engine */
@@ -89,7 +83,7 @@ export class AccountsFollower extends Follower<StoredChange, Confirmed> {
   }
 
   /** The gap does not tell a loss from a history that was trimmed: the records are read with what tells. */
-  protected async replace(): Promise<void> {
+  protected async load(): Promise<void> {
     const { reads, copy, codec, log, setAside } = this.#shared;
     const { applied } = copy;
     const { head, records, kept } = await readAccounts(reads, applied.position);

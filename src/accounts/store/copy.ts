@@ -1,4 +1,5 @@
 import { engineAway } from '../../contract/errors.ts';
+import type { LogContent } from '../../replication/postgres/follower.ts';
 import type { LogPosition } from '../../replication/postgres/log-position.ts';
 import { type AccountStore, accountTables, type TableName } from '../../storage/lmdb/accounts.ts';
 import { type CopyState, copyStateWriter, readCopyState } from '../../storage/lmdb/copy-state.ts';
@@ -11,7 +12,7 @@ import type { AccountChange } from './history.ts';
  * The node's own copy of the accounts of an engine, in LMDB and in memory. Where it stands in the history of the engine is on
  * disk together with the records. Changes are applied one after another.
  */
-export class Copy extends Committed {
+export class Copy extends Committed implements LogContent {
   readonly #writeState: (state: CopyState) => void;
   #state: CopyState;
   #era = 0;
@@ -26,7 +27,6 @@ export class Copy extends Committed {
     this.#state = state;
   }
 
-  /** The last change applied. */
   get applied(): LogPosition {
     return { position: this.#state.version, id: this.#state.change };
   }
@@ -40,9 +40,8 @@ export class Copy extends Committed {
     return this.#state;
   }
 
-  /** Whether it has all tables that this program knows. */
-  get hasAllTables(): boolean {
-    return this.#state.tables === allTables;
+  get unusable(): string | undefined {
+    return this.#state.tables === allTables ? undefined : 'another version of flagmeter made the copy';
   }
 
   /**

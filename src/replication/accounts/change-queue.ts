@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { AccountsFollower, Shared } from '../../accounts/store/accounts-follower.ts';
+import { type AccountsFollower, patienceMs, type Shared } from '../../accounts/store/accounts-follower.ts';
 import { repairMark } from '../../accounts/store/copy.ts';
 import type { Plan } from '../../accounts/store/engine.ts';
 import type { AccountChange, History } from '../../accounts/store/history.ts';
@@ -7,10 +7,9 @@ import { Layer } from '../../accounts/store/layer.ts';
 import { ApiError, engineAway } from '../../contract/errors.ts';
 import type { CommitWatch } from '../../storage/lmdb/commit-watch.ts';
 import { EngineError } from '../postgres/engine-error.ts';
-import type { LogGap } from '../postgres/follower.ts';
+import { LogGap } from '../postgres/follower.ts';
 import { isSameEntry, newLogId } from '../postgres/log-position.ts';
 import type { Run, Statement } from '../postgres/statement.ts';
-import { patienceMs } from './availability.ts';
 import { changesFrom, historyOf, lockHead, timeOf, writeChange } from './control-statements.ts';
 import { WaitingPlan } from './waiting-plan.ts';
 
@@ -43,16 +42,6 @@ interface Turn {
 
 /** A change whose commit was not answered: it may be in. */
 type Unsettled = Pick<Turn, 'plans' | 'answers'> & { readonly own: AccountChange };
-
-/** The history does not go on where the copy ends. */
-class NotInHistory extends Error {
-  readonly gap: LogGap;
-
-  constructor(gap: LogGap) {
-    super(gap.gap);
-    this.gap = gap;
-  }
-}
 
 /**
  * Makes changes, one transaction at a time: it locks the end of the history, reads what other nodes have changed, runs the
@@ -145,8 +134,8 @@ export class ChangeQueue {
         return true;
       }
       if (turn !== undefined) this.#keepUnsettled(turn, error);
-      if (!(error instanceof NotInHistory)) availability.failed(error);
-      else await this.#follower.load(error.gap).catch((cause) => availability.failed(cause));
+      if (!(error instanceof LogGap)) availability.failed(error as Error);
+      else await this.#follower.replace(error).catch((cause) => availability.failed(cause));
       return false;
     }
     const { own, plans, found, repairs } = turn!;
@@ -170,9 +159,7 @@ export class ChangeQueue {
     clock.heard(timeOf(head), asked);
     clock.check();
     const history = historyOf(head, rows);
-    const news = this.#follower.next({ ...history, from: applied });
-    if ('gap' in news) throw new NotInHistory(news);
-    const foreign = codec.decodeChanges(news);
+    const foreign = codec.decodeChanges(this.#follower.next({ ...history, from: applied }));
     const below = new Layer(copy);
     for (const { writes } of foreign) below.write(writes);
     return { ...this.#plan(history, below, foreign), era };
@@ -181,7 +168,7 @@ export class ChangeQueue {
   /** Runs the plans on what the engine has. */
   #plan(history: History, below: Layer, foreign: readonly AccountChange[]): Omit<Turn, 'era'> {
     const { copy } = this.#shared;
-    const found = this.#unsettled.filter(({ own }) => isIn(history, own));
+    const found = this.#unsettled.filter(({ own }) => history.entries.some((each) => isSameEntry(each, own)));
     const done = new Set(found.flatMap(({ plans }) => plans));
     const most = this.#apart > 0 ? 1 : maxTogether;
     const plans = [...this.#waiting].filter((plan) => !done.has(plan)).slice(0, most);
@@ -246,10 +233,6 @@ export class ChangeQueue {
   #remove(plans: readonly WaitingPlan[]): void {
     for (const plan of plans) this.#waiting.delete(plan);
   }
-}
-
-function isIn({ entries }: History, change: AccountChange): boolean {
-  return entries.some((entry) => isSameEntry(entry, change));
 }
 
 /** What was written is at fault, and not the server: invalid data, a constraint, a limit of the server's. */

@@ -100,13 +100,6 @@ export function readAccounts(connection: EngineSession, version = 0): Promise<Al
   });
 }
 
-/** Forgets some changes that are older than a day. The last ones stay however old: nodes that idle stand there. */
-export const forgetOldChanges: Statement = {
-  text: `DELETE FROM fm_change WHERE at < now() - interval '1 day'
-AND version < (SELECT position FROM fm_head WHERE log = 'control') - 1000
-AND version < (SELECT min(version) FROM fm_change) + 10000`,
-};
-
 /** Where the history ends. */
 export function placeOf({ rows: [row] }: QueryResult): LogPosition {
   if (row === undefined)

@@ -6,10 +6,8 @@ import type { Histogram } from '../../runtime/histogram.ts';
 import { asPart, currentSpan } from '../../runtime/spans.ts';
 import type { AccountStore } from '../../storage/lmdb/accounts.ts';
 import { CommitWatch } from '../../storage/lmdb/commit-watch.ts';
-import type { EngineSession } from '../postgres/connection.ts';
-import { Availability } from './availability.ts';
+import { Availability } from '../postgres/availability.ts';
 import { ChangeQueue } from './change-queue.ts';
-import { forgetOldChanges } from './control-statements.ts';
 import { postgresThrottles } from './postgres-throttles.ts';
 import { RecordCodec } from './record-codec.ts';
 import { SharedRead } from './shared-read.ts';
@@ -17,7 +15,12 @@ import { inPostgres } from './waiting-plan.ts';
 
 /** So old may be what is read without asking the engine, such as keys of applications. */
 const followEveryMs = 1000;
-const forgetEveryMs = 10 * 60_000;
+
+const messages = {
+  away: 'the engine does not answer',
+  next: 'requests that need it are answered 503 until it does; counting goes on',
+  back: 'the engine answers: accounts can be managed',
+};
 
 /**
  * Keeps the accounts in a PostgreSQL that several nodes share. The node has a copy: it reads there, and follows the engine.
@@ -30,16 +33,14 @@ export class PostgresEngine extends Copy implements Engine {
   readonly #follower: AccountsFollower;
   readonly #queue: ChangeQueue;
   readonly #read: SharedRead;
-  readonly #changes: EngineSession;
-  readonly #timers: NodeJS.Timeout[] = [];
+  #polling: NodeJS.Timeout | undefined;
 
   /** @param store the copy; no other engine may write to it meanwhile */
   constructor(store: AccountStore, deps: PostgresEngineDeps) {
     super(store, deps.health);
-    const availability = new Availability(deps.clock, deps.log);
+    const availability = new Availability(deps.clock, deps.log, messages);
     const shared = { ...deps, copy: this, codec: new RecordCodec(deps.key), availability };
     this.throttles = postgresThrottles(deps.signIns);
-    this.#changes = deps.changes;
     this.#availability = availability;
     this.#follower = new AccountsFollower(shared);
     this.#watch = new CommitWatch('accounts', deps.slow);
@@ -60,12 +61,12 @@ export class PostgresEngine extends Copy implements Engine {
    * as it is then.
    */
   async start(): Promise<void> {
-    this.#every(followEveryMs, () => this.#read.probe());
-    this.#every(forgetEveryMs, () => this.#changes.query(forgetOldChanges));
+    // A failure is logged where it happens, and the next try comes soon.
+    this.#polling = setInterval(() => void this.#read.probe().catch(() => {}), followEveryMs).unref();
     try {
       await this.#follower.follow(await this.#follower.read());
     } catch (error) {
-      this.#availability.failed(error);
+      this.#availability.failed(error as Error);
     }
   }
 
@@ -82,13 +83,8 @@ export class PostgresEngine extends Copy implements Engine {
   }
 
   async close(): Promise<void> {
-    for (const timer of this.#timers) clearInterval(timer);
+    clearInterval(this.#polling);
     await this.#queue.close();
     this.#read.close();
-  }
-
-  /** A failure is logged where it happens, and the next try comes soon. */
-  #every(ms: number, action: () => Promise<unknown>): void {
-    this.#timers.push(setInterval(() => void action().catch(() => {}), ms).unref());
   }
 }

@@ -1,7 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { AccountsFollower, Confirmed, Shared } from '../../accounts/store/accounts-follower.ts';
+import {
+  type AccountsFollower,
+  type Confirmed,
+  patienceMs,
+  type Shared,
+} from '../../accounts/store/accounts-follower.ts';
 import { ApiError, engineAway } from '../../contract/errors.ts';
-import { patienceMs } from './availability.ts';
 
 /** Between two tries. */
 const pauseMs = 50;
@@ -61,7 +65,7 @@ export class SharedRead {
       try {
         return await this.#follower.read();
       } catch (error) {
-        availability.failed(error);
+        availability.failed(error as Error);
         if (this.#isClosed || clock.monotonic() - begun >= patienceMs) throw engineAway();
         await pause(pauseMs);
       }
@@ -77,7 +81,7 @@ export class SharedRead {
       availability.answered();
     } catch (error) {
       if (error instanceof ApiError) throw error;
-      availability.failed(error);
+      availability.failed(error as Error);
       throw engineAway();
     }
   }

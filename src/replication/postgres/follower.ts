@@ -19,81 +19,93 @@ export interface LogRead<Entry extends LogEntry> {
   readonly head?: LogPosition;
 }
 
-/** Why a log cannot be followed from an entry on. */
-export interface LogGap {
-  readonly gap: string;
+/** The log cannot be followed from an entry on: the content has to be replaced. */
+export class LogGap extends Error {
+  override readonly name = 'LogGap';
   /** PostgreSQL does not have the entry: it reverted to an earlier state, or has trimmed that part of the log. */
   readonly isLost: boolean;
+
+  constructor(message: string, isLost = false) {
+    super(message);
+    this.isLost = isLost;
+  }
 }
 
-const lost: LogGap = { gap: 'PostgreSQL does not have the entry that was applied last', isLost: true };
-const hole: LogGap = { gap: 'a part of the log is missing', isLost: false };
-const trimmed: LogGap = { gap: 'the log goes on in a snapshot', isLost: false };
-
-/** Finds the entries that follow the last one applied. */
-export function entriesAfter<Entry extends LogEntry>({
-  from,
-  entries,
-  head,
-}: LogRead<Entry>): readonly Whole<Entry>[] | LogGap {
-  if (head?.position === from.position) return head.id === from.id ? [] : lost;
-  if (from.position > 0 && !entries.some((entry) => isSameEntry(entry, from))) return lost;
+/** Finds the entries that follow the last one applied. @throws {LogGap} */
+export function entriesAfter<Entry extends LogEntry>(read: LogRead<Entry>): readonly Whole<Entry>[] {
+  const { from, entries, head } = read;
+  const isFound = from.position === 0 || entries.some((entry) => isSameEntry(entry, from));
+  if (head?.position === from.position ? head.id !== from.id : !isFound)
+    throw new LogGap('PostgreSQL does not have the entry that was applied last', true);
   const end = head?.position ?? Number.POSITIVE_INFINITY;
   const next = entries.filter(({ position }) => position > from.position && position <= end);
-  if (next.some(({ position }, index) => position !== from.position + 1 + index)) return hole;
-  if (head !== undefined && !isSameEntry(next.at(-1) ?? from, head)) return hole;
-  return next.every(isWhole) ? next : trimmed;
+  const hasHole = next.some(({ position }, index) => position !== from.position + 1 + index);
+  if (hasHole || (head !== undefined && !isSameEntry(next.at(-1) ?? from, head)))
+    throw new LogGap('a part of the log is missing');
+  if (!next.every(isWhole)) throw new LogGap('the log goes on in a snapshot');
+  return next;
 }
 
 function isWhole<Entry extends LogEntry>(entry: Entry): entry is Whole<Entry> {
   return entry.body !== null;
 }
 
+/** What a node holds of a log. */
+export interface LogContent {
+  /** The last entry applied, written to disk in the same transaction as what it says. */
+  readonly applied: LogPosition;
+  /** Why the content must be replaced, whatever the log says. */
+  readonly unusable: string | undefined;
+}
+
 /**
- * Keeps what a node holds of a log at the end of that log. It applies the entries that follow, or replaces all content if none
- * follows. The two logs differ in how they are read:
- * - A read of the accounts is one statement that also commits, because a request waits for it, and its commit confirms what it
- *   has read. It reads to the end.
- * - Usage is read in steps of bounded size, after a heartbeat that confirms where the log ends.
+ * Keeps what a node holds of a log at the end of that log. It applies the entries that follow, or replaces the content if none do.
+ * The two logs differ in how they are read. A read of the accounts is one statement that also commits, since a request waits for
+ * it and its commit confirms what it has read; it reads to the end. Usage is read in steps of bounded size, after a heartbeat that
+ * confirms where the log ends.
  */
 export abstract class Follower<Entry extends LogEntry, Read extends LogRead<Entry> = LogRead<Entry>> {
-  #loading: Promise<void> | undefined;
+  readonly #content: LogContent;
+  #replacing: Promise<void> | undefined;
 
-  /** The last entry applied, written to disk in the same transaction as its content. */
-  abstract get applied(): LogPosition;
-  /** Why the content is not usable as it is, whatever the log says. */
-  protected abstract get unusable(): string | undefined;
+  constructor(content: LogContent) {
+    this.#content = content;
+  }
+
   abstract read(): Promise<Read>;
-  /** @param entries follow the last one applied when `read` began */
   protected abstract apply(entries: readonly Whole<Entry>[], read: Read): Promise<void>;
   /** Replaces the content by what PostgreSQL has. */
-  protected abstract replace(gap: LogGap): Promise<void>;
+  protected abstract load(gap: LogGap): Promise<void>;
 
   /**
    * Applies what a read found.
    * @returns the entries; `undefined` if the content was replaced
    */
   async follow(read: Read): Promise<readonly Whole<Entry>[] | undefined> {
-    const next = this.next(read);
-    if ('gap' in next) {
-      if (!isSameEntry(this.applied, read.from)) return this.follow(await this.read()); // It has moved on meanwhile.
-      await this.load(next);
+    try {
+      const next = this.next(read);
+      await this.apply(next, read);
+      return next;
+    } catch (error) {
+      if (!(error instanceof LogGap)) throw error;
+      // Someone else may have applied entries since.
+      if (!isSameEntry(this.#content.applied, read.from)) return this.follow(await this.read());
+      await this.replace(error);
       return undefined;
     }
-    await this.apply(next, read);
-    return next;
   }
 
-  /** Finds the entries to apply next. */
-  next(read: LogRead<Entry>): readonly Whole<Entry>[] | LogGap {
-    return this.unusable === undefined ? entriesAfter(read) : { gap: this.unusable, isLost: false };
+  /** Finds the entries to apply next. @throws {LogGap} */
+  next(read: LogRead<Entry>): readonly Whole<Entry>[] {
+    if (this.#content.unusable !== undefined) throw new LogGap(this.#content.unusable);
+    return entriesAfter(read);
   }
 
   /** Replaces the content, once for all who find the same gap. */
-  load(gap: LogGap): Promise<void> {
-    this.#loading ??= this.replace(gap).finally(() => {
-      this.#loading = undefined;
+  replace(gap: LogGap): Promise<void> {
+    this.#replacing ??= this.load(gap).finally(() => {
+      this.#replacing = undefined;
     });
-    return this.#loading;
+    return this.#replacing;
   }
 }

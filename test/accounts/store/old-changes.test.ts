@@ -1,5 +1,5 @@
 import { afterAll, expect } from 'vitest';
-import { forgetOldChanges } from '../../../src/replication/accounts/control-statements.ts';
+import { trimLogs } from '../../../src/replication/trim-logs.ts';
 import { needing } from '../../support/needing.ts';
 import { closeSharedServer, connect, newEngine, openNode, sharedServer } from './postgres-fixture.ts';
 
@@ -16,7 +16,7 @@ test('changes are forgotten after a day, but for the last thousand', async () =>
   await postgres.query(insert, [], url);
   await postgres.query(`INSERT INTO fm_record VALUES ('numbers', 'teams', '7')`, [], url);
   await postgres.query("UPDATE fm_head SET position = 3000, id = 3000 WHERE log = 'control'", [], url);
-  await connect(url).query(forgetOldChanges);
+  await trimLogs(connect(url));
   const rows = await postgres.query('SELECT min(version)::int, max(version)::int FROM fm_change', [], url);
   expect(rows).toEqual([{ min: 2000, max: 3000 }]);
   await engine.current();

@@ -17,11 +17,7 @@ const entry = (position: number, body: string | null = 'body', id?: string): Tes
   body,
 });
 
-/** Positions of the entries to apply, or why there are none. */
-function next(read: LogRead<TestEntry>): readonly number[] | LogGap {
-  const found = entriesAfter(read);
-  return 'gap' in found ? found : found.map(({ position }) => position);
-}
+const next = (read: LogRead<TestEntry>) => entriesAfter(read).map(({ position }) => position);
 
 describe('the entries to apply next', () => {
   const own = entry(2, null);
@@ -51,30 +47,35 @@ describe('the entries to apply next', () => {
     ],
     ['one was trimmed', { from: at(2), entries: [own, entry(3), entry(4, null)] }, false],
   ])('do not exist when %s', (_, read, isLost) => {
-    expect(next(read)).toEqual({ gap: expect.any(String), isLost });
+    expect(() => next(read)).toThrow(expect.objectContaining({ name: 'LogGap', isLost }));
   });
 });
 
 /** A follower of a log in memory. */
 class TestFollower extends Follower<TestEntry> {
   log: readonly TestEntry[] = [entry(1), entry(2), entry(3)];
-  applied = logStart;
-  unusable: string | undefined;
-  readonly replaced: LogGap[] = [];
+  readonly content: { applied: LogPosition; unusable: string | undefined };
+  readonly gaps: LogGap[] = [];
+
+  constructor(applied = logStart, unusable?: string) {
+    const content = { applied, unusable };
+    super(content);
+    this.content = content;
+  }
 
   async read(): Promise<LogRead<TestEntry>> {
-    return { from: this.applied, entries: this.log };
+    return { from: this.content.applied, entries: this.log };
   }
 
   protected async apply(entries: readonly TestEntry[]): Promise<void> {
-    this.applied = entries.at(-1) ?? this.applied;
+    this.content.applied = entries.at(-1) ?? this.content.applied;
   }
 
-  protected async replace(gap: LogGap): Promise<void> {
-    this.replaced.push(gap);
+  protected async load(gap: LogGap): Promise<void> {
+    this.gaps.push(gap);
     await setImmediate();
-    this.unusable = undefined;
-    this.applied = this.log.at(-1)!;
+    this.content.applied = this.log.at(-1)!;
+    this.content.unusable = undefined;
   }
 }
 
@@ -82,30 +83,29 @@ describe('a follower', () => {
   test('applies the entries that follow', async () => {
     const follower = new TestFollower();
     expect(await follower.follow(await follower.read())).toHaveLength(3);
-    expect(follower.applied).toMatchObject(at(3));
+    expect(follower.content.applied).toMatchObject(at(3));
     expect(await follower.follow(await follower.read())).toEqual([]);
   });
 
   test('replaces its content once for all who find that its entry is lost', async () => {
-    const follower = new TestFollower();
-    follower.applied = at(2, 'other');
+    const follower = new TestFollower(at(2, 'other'));
     const read = await follower.read();
     expect(await Promise.all([follower.follow(read), follower.follow(read)])).toEqual([undefined, undefined]);
-    expect(follower.replaced).toEqual([{ gap: expect.any(String), isLost: true }]);
+    expect(follower.gaps).toMatchObject([{ isLost: true }]);
+    expect(follower.content.applied).toMatchObject(at(3));
   });
 
   test('replaces unusable content although the log could be followed', async () => {
-    const follower = new TestFollower();
-    follower.unusable = 'half of it is missing';
+    const follower = new TestFollower(logStart, 'half of it is missing');
     await follower.follow(await follower.read());
-    expect(follower.replaced).toEqual([{ gap: 'half of it is missing', isLost: false }]);
+    expect(follower.gaps).toMatchObject([{ message: 'half of it is missing', isLost: false }]);
   });
 
   test('reads again when it has moved on since a read that found a gap', async () => {
     const follower = new TestFollower();
     const read = { ...(await follower.read()), entries: [entry(3)] };
-    follower.applied = at(2);
+    follower.content.applied = at(2);
     expect(await follower.follow(read)).toMatchObject([at(3)]);
-    expect(follower.replaced).toEqual([]);
+    expect(follower.gaps).toEqual([]);
   });
 });

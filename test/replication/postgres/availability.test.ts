@@ -1,19 +1,18 @@
 import { expect, test } from 'vitest';
-import { Availability } from '../../../src/replication/accounts/availability.ts';
+import { Availability } from '../../../src/replication/postgres/availability.ts';
 import { createLog } from '../../../src/runtime/log.ts';
-import { testClock } from '../fixture.ts';
+import { testClock } from '../../accounts/fixture.ts';
 
+const away = 'PostgreSQL does not answer';
+const back = 'PostgreSQL answers';
 const why = new Error('too many connections for role');
 
 function watch() {
   const clock = testClock();
   const said: string[] = [];
   const log = createLog('info', (line) => void said.push(JSON.parse(line).msg), clock);
-  return { clock, said, availability: new Availability(clock, log) };
+  return { clock, said, availability: new Availability(clock, log, { away, next: '', back }) };
 }
-
-const away = 'the engine does not answer';
-const back = 'the engine answers: accounts can be managed';
 
 test('an absence is said when it begins, each minute while it lasts, and when it ends', () => {
   const { clock, said, availability } = watch();

@@ -1,0 +1,73 @@
+import type { Clock } from '../../runtime/clock.ts';
+import type { Log } from '../../runtime/log.ts';
+import { EngineError } from './engine-error.ts';
+
+/** Shorter troubles, such as a failover, are waited out. */
+const blipMs = 1000;
+/** Interval between log messages while PostgreSQL is away, or comes and goes. */
+const repeatMs = 60_000;
+
+/** Messages of the log. */
+export interface AvailabilityMessages {
+  readonly away: string;
+  /** What follows from it. */
+  readonly next: string;
+  readonly back: string;
+}
+
+/** Whether PostgreSQL answers those that share this. */
+export class Availability {
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #messages: AvailabilityMessages;
+  #downSince: number | undefined;
+  #loggedAt = Number.NEGATIVE_INFINITY;
+  /** The last log message was that it is away. */
+  #isLoggedAway = false;
+  #trouble: string | undefined;
+  /** When it last began or ceased to answer, Unix ms. */
+  since: number;
+
+  /** @param trouble until it is asked */
+  constructor(clock: Clock, log: Log, messages: AvailabilityMessages, trouble?: string) {
+    this.#clock = clock;
+    this.#log = log;
+    this.#messages = messages;
+    this.#trouble = trouble;
+    this.since = clock.now();
+  }
+
+  /** Why it does not answer; `undefined` while it does. */
+  get trouble(): string | undefined {
+    return this.#trouble;
+  }
+
+  /** Whether it has not answered for so long that a request should not wait. */
+  get isDown(): boolean {
+    return this.#downSince !== undefined && this.#clock.monotonic() - this.#downSince > blipMs;
+  }
+
+  answered(): void {
+    if (this.#trouble === undefined) return;
+    const fields = { after: this.#trouble, awayMs: this.#clock.now() - this.since };
+    if (this.#isLoggedAway) this.#log.info(this.#messages.back, fields);
+    this.#isLoggedAway = false;
+    this.#downSince = undefined;
+    this.#trouble = undefined;
+    this.since = this.#clock.now();
+  }
+
+  failed(error: Error): void {
+    const now = this.#clock.monotonic();
+    if (now - this.#loggedAt >= repeatMs) {
+      const sqlstate = error instanceof EngineError ? error.sqlstate : undefined;
+      const { away, next } = this.#messages;
+      this.#log.warn(away, { reason: error.message, sqlstate, next });
+      this.#loggedAt = now;
+      this.#isLoggedAway = true;
+    }
+    if (this.#downSince === undefined) this.since = this.#clock.now();
+    this.#downSince ??= now;
+    this.#trouble = error.message;
+  }
+}

@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import {
   entriesAfter,
@@ -73,7 +72,7 @@ class TestFollower extends Follower<TestEntry> {
 
   protected async load(gap: LogGap): Promise<void> {
     this.gaps.push(gap);
-    await setImmediate();
+    await Promise.resolve();
     this.content.applied = this.log.at(-1)!;
     this.content.unusable = undefined;
   }

@@ -1,7 +1,7 @@
 import type { UsageEngineStatus } from '../storage/commit/usage-engine.ts';
 import type { EngineStream } from './decide.ts';
 import type { EngineSession } from './postgres/connection.ts';
-import { EngineUnfit } from './postgres/engine-error.ts';
+import { noHead } from './postgres/engine-error.ts';
 import { checkId } from './postgres/layout.ts';
 import type { LogPosition } from './postgres/log-position.ts';
 import { engineNow } from './postgres/shared-clock.ts';
@@ -57,9 +57,7 @@ export async function beat(session: EngineSession, said: Beat): Promise<EngineVi
       ...[Math.round(said.skewMs), said.version, said.seq, said.idleThrough, said.streams],
     ],
   });
-  const { view } = rows[0] ?? {};
-  if (view === undefined)
-    throw new EngineUnfit('The engine has no head of its log: it is being restored, or has to be');
+  const [{ view } = noHead()] = rows;
   checkId(said.engine, view.engine);
   return view;
 }

@@ -1,6 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Clock } from '../runtime/clock.ts';
 import type { EngineSession } from './postgres/connection.ts';
+import { noEngine } from './postgres/engine-error.ts';
+import { checkId } from './postgres/layout.ts';
 import { engineLayout } from './postgres/schema.ts';
 import { engineNow, whySkewed } from './postgres/shared-clock.ts';
 
@@ -44,7 +46,8 @@ interface Seen {
 /**
  * Takes the directory's row in the engine for this process: after that the streams of earlier processes may be shipped.
  * Nothing is written before it is sure that no other process beats for this directory.
- * @throws {JoinRefused} another process uses a copy of this directory; the engine is another one; the clocks differ
+ * @throws {JoinRefused} another process uses a copy of this directory; the clocks differ
+ * @throws {EngineUnfit} the engine is another one
  */
 export async function join(session: EngineSession, clock: Clock, facts: NodeFacts): Promise<void> {
   let first: Seen | undefined;
@@ -52,7 +55,7 @@ export async function join(session: EngineSession, clock: Clock, facts: NodeFact
     const asked = clock.now();
     const seen = await look(session, facts.directory);
     const answered = clock.now();
-    checkEngine(facts, seen);
+    checkId(facts.engine, seen.engine);
     const skewed = whySkewed((asked + answered) / 2 - Number(seen.at));
     if (skewed !== undefined) throw new JoinRefused(skewed);
     first ??= seen;
@@ -82,16 +85,8 @@ async function look(session: EngineSession, directory: string): Promise<Seen> {
     values: [directory],
   });
   const [seen] = rows;
-  if (seen === undefined)
-    throw new JoinRefused('This database holds no engine of flagmeter; make one with: flagmeter engine init');
+  if (seen === undefined) throw noEngine();
   return seen;
-}
-
-function checkEngine({ engine, path }: NodeFacts, seen: Seen): void {
-  if (engine === undefined || engine === seen.engine) return;
-  throw new JoinRefused(
-    `Cannot use ${path} with this engine: it has counted for engine ${engine}, and this one is ${seen.engine}; give the URL of that engine, or an empty data directory`,
-  );
 }
 
 /**

@@ -4,7 +4,7 @@ import { initEngine } from '../../src/replication/accounts/init-engine.ts';
 import type { Connection } from '../../src/replication/postgres/connection.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { connect } from '../replication/postgres/fixture.ts';
-import { relayTo } from '../replication/postgres/relay.ts';
+import { cuttingRelay, relayTo } from '../replication/postgres/relay.ts';
 import { needing } from '../support/needing.ts';
 import { Postgres } from '../support/postgres.ts';
 import { primaryAndStandby } from '../support/postgres-pair.ts';
@@ -26,36 +26,23 @@ const init = (connection: Connection) => initEngine(connection, { key: undefined
 const engines = () => postgres.query<{ id: string }>('SELECT id FROM fm_engine', [], url);
 
 it('an engine whose commit gets no answer is found to be made', async () => {
-  let lost = 0;
-  let isCommitting = false;
-  const relayed = await relayTo(postgres, url, {
-    fromClient: (data, pass) => {
-      isCommitting = lost === 0 && data.includes('COMMIT');
-      pass();
-    },
-    fromServer: (_, pass, cut) => {
-      if (!isCommitting) return pass();
-      // The server has committed by the time at which it answers.
-      lost += 1;
-      isCommitting = false;
-      cut();
-    },
-  });
-  const { engine } = await init(connect(relayed));
-  expect(lost).toBe(1);
+  const relay = await cuttingRelay(postgres, url);
+  relay.loseNextCommit();
+  const { engine } = await init(connect(relay.url));
+  expect(relay.lost).toBe(1);
   expect(await engines()).toEqual([{ id: engine }]);
 });
 
 it('an engine whose commit did not arrive is not made, and can be made then', async () => {
   let isCut = false;
-  const relayed = await relayTo(postgres, url, {
+  const relayed = await relayTo(postgres, url, () => ({
     fromClient: (data, pass, cut) => {
       if (isCut || !data.includes('COMMIT')) return pass();
       isCut = true;
       cut();
     },
     fromServer: (_, pass) => pass(),
-  });
+  }));
   const connection = connect(relayed);
   await expect(init(connection)).rejects.toMatchObject({ code: 'unreachable' });
   const { engine } = await init(connection);

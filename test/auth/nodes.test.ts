@@ -13,7 +13,6 @@ import {
 } from '../../src/auth/login-throttle.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { fixtureOn, testClock } from '../accounts/fixture.ts';
-import { cuttingProxy } from '../accounts/store/cutting-proxy.ts';
 import {
   closeSharedServer,
   newEngine,
@@ -21,6 +20,7 @@ import {
   sharedServer,
   testLog,
 } from '../accounts/store/postgres-fixture.ts';
+import { cuttingRelay } from '../replication/postgres/relay.ts';
 import { needing } from '../support/needing.ts';
 import { openSessionFixture, type SessionFixture } from './session-fixture.ts';
 
@@ -28,15 +28,15 @@ const { describe, test } = needing('postgresql');
 
 afterAll(closeSharedServer);
 
-/** Two nodes that serve the same users; the first reaches the engine through a proxy. */
+/** Two nodes that serve the same users; the first reaches the engine through a relay. */
 async function twoNodes() {
   const postgres = await sharedServer();
   const url = await newEngine(postgres);
-  const proxy = await cuttingProxy(postgres);
-  const one = await openSessionFixture(0, await fixtureOn({ data: '', ...openNode(proxy.url(url)) }));
+  const relay = await cuttingRelay(postgres, url, 'fm_control_write');
+  const one = await openSessionFixture(0, await fixtureOn({ data: '', ...openNode(relay.url) }));
   const node = openNode(url);
   await node.engine.current();
-  return { url, proxy, one, other: one.beside(node) };
+  return { url, relay, one, other: one.beside(node) };
 }
 
 /** What a node answers to a request that begins now. */
@@ -71,12 +71,12 @@ describe('on two nodes', () => {
   });
 
   test('a refresh whose commit is not answered is not taken for a reuse', async () => {
-    const { proxy, one, other } = await twoNodes();
+    const { relay, one, other } = await twoNodes();
     let { refresh_token: token } = await one.tokens();
     for (let turn = 1; turn <= 3; turn += 1) {
-      proxy.loseNextCommit();
+      relay.loseNextCommit();
       const { status, json } = await one.refresh(token);
-      expect([status, proxy.lost]).toEqual([200, turn]);
+      expect([status, relay.lost]).toEqual([200, turn]);
       expect(await callNow(other, json.access_token)).toBe(200);
       token = json.refresh_token;
     }

@@ -3,8 +3,8 @@ import { LogAppender } from '../../src/replication/log.ts';
 import { loggedMint } from '../../src/replication/log-bodies.ts';
 import { findInstance, type Mint } from '../../src/storage/lmdb/instances.ts';
 import { needing } from '../support/needing.ts';
-import { CuttingProxy } from './cutting-proxy.ts';
 import { engine, expectCounts, postgres, start } from './nodes.ts';
+import { cuttingRelay } from './postgres/relay.ts';
 import { connect } from './test-node.ts';
 
 const { describe, it } = needing('postgresql');
@@ -91,20 +91,19 @@ describe('what is no delta', () => {
 describe('a connection that is cut', () => {
   it('after COMMIT was sent makes nothing count twice, and loses nothing', async () => {
     const url = await engine();
-    const proxy = new CuttingProxy(postgres);
-    const node = await start(await proxy.listen(url));
+    const relay = await cuttingRelay(postgres, url);
+    const node = await start(relay.url);
     const other = await start(url);
     const cuts = async () => {
       await node.node.freshen().catch(() => {});
-      return proxy.cuts;
+      return relay.lost;
     };
     for (let round = 1; round <= 5; round += 1) {
-      proxy.left = 1;
+      relay.loseNextCommit();
       node.count('f', 10 ** round);
       await expect.poll(cuts).toBe(round);
     }
     await expectCounts(node, { f: 111_110 });
     await expectCounts(other, { f: 111_110 });
-    await proxy.close();
   });
 });

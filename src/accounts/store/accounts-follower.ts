@@ -1,10 +1,5 @@
-import {
-  confirmedHistory,
-  historyOf,
-  readAccounts,
-  timeOf,
-} from '../../replication/accounts/control-statements.ts';
-import type { RecordCodec } from '../../replication/accounts/record-codec.ts';
+import { confirmHistory, readAccounts } from '../../replication/accounts/control-statements.ts';
+import type { RecordCodec, StoredChange } from '../../replication/accounts/record-codec.ts';
 import type { Availability } from '../../replication/postgres/availability.ts';
 import type { EngineSession } from '../../replication/postgres/connection.ts';
 import type { EngineKey } from '../../replication/postgres/engine-key.ts';
@@ -16,7 +11,6 @@ import type { SlowCommits } from '../../storage/lmdb/commit-watch.ts';
 import type { StoreHealth } from '../../storage/lmdb/store-health.ts';
 import type { Copy } from './copy.ts';
 import type { Plan } from './engine.ts';
-import type { StoredChange } from './history.ts';
 
 /** No request waits longer for the engine. */
 export const patienceMs = 5000;
@@ -70,10 +64,9 @@ export class AccountsFollower extends Follower<StoredChange, Confirmed> {
     const { reads, copy, clock, directory } = this.#shared;
     const { applied: from, era, state } = copy;
     const asked = clock.monotonic();
-    const found = await reads.query(confirmedHistory(directory, from));
-    const history = historyOf(found);
-    checkId(state.engine, found.rows[0]!['engine']);
-    clock.heard(timeOf(found), asked);
+    const { engine, at, ...history } = await confirmHistory(reads, directory, from);
+    checkId(state.engine, engine);
+    clock.heard(at, asked);
     return { ...history, from, era };
   }
 
@@ -86,10 +79,10 @@ export class AccountsFollower extends Follower<StoredChange, Confirmed> {
   protected async load(): Promise<void> {
     const { reads, copy, codec, log, setAside } = this.#shared;
     const { applied } = copy;
-    const { head, records, kept } = await readAccounts(reads, applied.position);
+    const { head, records, oldest, change } = await readAccounts(reads, applied.position);
     await this.read(); // Only a commit that writes confirms what was read.
-    const isTrimmed = kept.oldest > applied.position;
-    const isLoss = applied.position > head.position || (!isTrimmed && kept.id !== applied.id);
+    const isTrimmed = oldest === null || oldest > applied.position;
+    const isLoss = applied.position > head.position || (!isTrimmed && change !== applied.id);
     const writes = codec.decodeRecords(records);
     if (isLoss) await setAside();
     await copy.replace(writes, head, isLoss);

@@ -1,4 +1,5 @@
 import { engineAway } from '../../contract/errors.ts';
+import type { AccountChange } from '../../replication/accounts/record-codec.ts';
 import type { LogContent } from '../../replication/postgres/follower.ts';
 import type { LogPosition } from '../../replication/postgres/log-position.ts';
 import { type AccountStore, accountTables, type TableName } from '../../storage/lmdb/accounts.ts';
@@ -6,7 +7,6 @@ import { type CopyState, copyStateWriter, readCopyState } from '../../storage/lm
 import type { StoreHealth } from '../../storage/lmdb/store-health.ts';
 import { Committed } from './committed.ts';
 import type { Write } from './engine.ts';
-import type { AccountChange } from './history.ts';
 
 /**
  * The node's own copy of the accounts of an engine, in LMDB and in memory. Where it stands in the history of the engine is on

@@ -2,7 +2,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type AccountsFollower, patienceMs, type Shared } from '../../accounts/store/accounts-follower.ts';
 import { repairMark } from '../../accounts/store/copy.ts';
 import type { Plan } from '../../accounts/store/engine.ts';
-import type { AccountChange, History } from '../../accounts/store/history.ts';
 import { Layer } from '../../accounts/store/layer.ts';
 import { ApiError, engineAway } from '../../contract/errors.ts';
 import type { CommitWatch } from '../../storage/lmdb/commit-watch.ts';
@@ -10,7 +9,8 @@ import { EngineError } from '../postgres/engine-error.ts';
 import { LogGap } from '../postgres/follower.ts';
 import { isSameEntry, newLogId } from '../postgres/log-position.ts';
 import type { Run, Statement } from '../postgres/statement.ts';
-import { changesFrom, historyOf, lockHead, timeOf, writeChange } from './control-statements.ts';
+import { type History, lockHistory, writeChange } from './control-statements.ts';
+import type { AccountChange } from './record-codec.ts';
 import { WaitingPlan } from './waiting-plan.ts';
 
 /** Plans that wait. Each holds a request, so they are bounded like those. */
@@ -155,10 +155,9 @@ export class ChangeQueue {
     const { applied, era } = copy;
     const oldest = Math.min(applied.position, ...this.#unsettled.map(({ own }) => own.position));
     const asked = clock.monotonic();
-    const [head, rows] = await Promise.all([run(lockHead), run(changesFrom(oldest))]);
-    clock.heard(timeOf(head), asked);
+    const history = await lockHistory(run, oldest);
+    clock.heard(history.at, asked);
     clock.check();
-    const history = historyOf(head, rows);
     const foreign = codec.decodeChanges(this.#follower.next({ ...history, from: applied }));
     const below = new Layer(copy);
     for (const { writes } of foreign) below.write(writes);

@@ -1,39 +1,70 @@
-import type { History, StoredChange } from '../../accounts/store/history.ts';
 import type { EngineSession } from '../postgres/connection.ts';
+import { noHead } from '../postgres/engine-error.ts';
+import type { LogRead } from '../postgres/follower.ts';
 import type { LogPosition } from '../postgres/log-position.ts';
 import { engineNow } from '../postgres/shared-clock.ts';
-import type { QueryResult, Statement } from '../postgres/statement.ts';
-import type { StoredRecord } from './record-codec.ts';
+import type { Run, Statement } from '../postgres/statement.ts';
+import type { StoredChange, StoredRecord } from './record-codec.ts';
 
-/** Locks the end of the history: it stays where it is until the transaction ends. */
-export const lockHead: Statement = {
-  name: 'fm_control_lock',
-  text: `SELECT position, id, ${engineNow} AS at FROM fm_head WHERE log = 'control' FOR UPDATE`,
-};
+/** Changes from a version on, up to the last. */
+export interface History extends Required<Pick<LogRead<StoredChange>, 'head' | 'entries'>> {
+  /** PostgreSQL's time, Unix ms. */
+  readonly at: number;
+}
 
-/** The changes from a version on. */
-export function changesFrom(version: number): Statement {
-  return {
-    name: 'fm_control_changes',
-    text: 'SELECT version, id AS change, writes FROM fm_change WHERE version >= $1 ORDER BY version',
-    values: [version],
-  };
+interface Head extends LogPosition {
+  readonly at: number;
+}
+
+const head = `position::float8, id::text, ${engineNow}::float8 AS at`;
+const change = 'version::float8 AS position, id::text';
+
+/** Locks the end of the history until the transaction ends, and reads the changes from a version on. */
+export async function lockHistory(run: Run, version: number): Promise<History> {
+  const [{ rows: heads }, { rows: entries }] = await Promise.all([
+    run<Head>({
+      name: 'fm_control_lock',
+      text: `SELECT ${head} FROM fm_head WHERE log = 'control' FOR UPDATE`,
+    }),
+    run<StoredChange>({
+      name: 'fm_control_changes',
+      text: `SELECT ${change}, writes AS body FROM fm_change WHERE version >= $1 ORDER BY version`,
+      values: [version],
+    }),
+  ]);
+  const [last = noHead()] = heads;
+  return { head: last, at: last.at, entries };
+}
+
+/** What a read confirms. */
+interface ConfirmedRow extends Head {
+  /** The id of the engine. */
+  readonly engine: string | null;
+  readonly entries: readonly StoredChange[];
 }
 
 /**
  * Reads the end of the history, and the changes from the node's place on, in a transaction that writes: its commit confirms
  * all that it has read, as one that only reads would not.
  */
-export function confirmedHistory(directory: string, { position }: LogPosition): Statement {
-  return {
+export async function confirmHistory(
+  session: EngineSession,
+  directory: string,
+  { position }: LogPosition,
+): Promise<History & Pick<ConfirmedRow, 'engine'>> {
+  const { rows } = await session.query<ConfirmedRow>({
     name: 'fm_control_confirm',
     text: `WITH beat AS (INSERT INTO fm_node (directory, control) VALUES ($1, $2)
     ON CONFLICT (directory) DO UPDATE SET control = excluded.control RETURNING 1)
-SELECT h.position, h.id, ${engineNow} AS at, (SELECT id FROM fm_engine) AS engine, c.version, c.id AS change, CASE WHEN c.version > $2 THEN c.writes END AS writes
-FROM beat CROSS JOIN fm_head h LEFT JOIN fm_change c ON c.version >= $2 AND c.version <= h.position
-WHERE h.log = 'control' ORDER BY c.version`,
+SELECT ${head}, (SELECT id FROM fm_engine) AS engine, (
+    SELECT coalesce(json_agg(entry), '[]') FROM (
+      SELECT ${change}, CASE WHEN version > $2 THEN writes END AS body FROM fm_change
+      WHERE version BETWEEN $2 AND head.position ORDER BY version) AS entry
+  ) AS entries FROM fm_head AS head CROSS JOIN beat WHERE log = 'control'`,
     values: [directory, position],
-  };
+  });
+  const [{ engine, entries, ...last } = noHead()] = rows;
+  return { head: last, at: last.at, engine, entries };
 }
 
 /** Writes a change. It fails (division by zero) unless the history ends where the change was planned. */
@@ -67,59 +98,33 @@ SELECT 1 / count(*) AS written FROM head`,
 /** All accounts at one moment. */
 export interface AllAccounts {
   /** The id of the engine. */
-  readonly engine: unknown;
+  readonly engine: string | null;
   readonly head: LogPosition;
   readonly records: readonly StoredRecord[];
-  /** The oldest change that is kept, and the id of the one that was asked for. */
-  readonly kept: { readonly oldest: number; readonly id: string };
+  /** The version of the oldest change that is kept; `null` without any. */
+  readonly oldest: number | null;
+  /** The id of the change that was asked for. */
+  readonly change: string | null;
 }
 
 /**
  * Reads all accounts, unconfirmed. @param version of a change that is looked for
  * @throws {Error} when there are no records: accounts have them from their first version on
  */
-export function readAccounts(connection: EngineSession, version = 0): Promise<AllAccounts> {
-  return connection.transaction(async (run) => {
-    const [, found, { rows }] = await Promise.all([
+export function readAccounts(session: EngineSession, version = 0): Promise<AllAccounts> {
+  return session.transaction(async (run) => {
+    const [, { rows }, { rows: records }] = await Promise.all([
       run({ text: 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ' }),
-      run({
-        text: `SELECT position, id, (SELECT id FROM fm_engine) AS engine, (SELECT min(version) FROM fm_change) AS oldest,
-          (SELECT id FROM fm_change WHERE version = $1) AS change FROM fm_head WHERE log = 'control'`,
+      run<Omit<AllAccounts, 'head' | 'records'> & Head>({
+        text: `SELECT ${head}, (SELECT id FROM fm_engine) AS engine, (SELECT min(version)::float8 FROM fm_change) AS oldest,
+          (SELECT id::text FROM fm_change WHERE version = $1) AS change FROM fm_head WHERE log = 'control'`,
         values: [version],
       }),
-      run<{ table: string; key: string; value: string }>({
-        text: 'SELECT "table", key, value FROM fm_record',
-      }),
+      run<StoredRecord>({ text: 'SELECT "table", key, value FROM fm_record' }),
     ]);
-    const head = placeOf(found);
-    if (rows.length === 0 && head.position > 0)
+    const [{ engine, oldest, change, ...last } = noHead()] = rows;
+    if (records.length === 0 && last.position > 0)
       throw new Error('The engine has no records of its accounts: it is being restored, or has to be');
-    const { engine, oldest, change } = found.rows[0]!;
-    const kept = { oldest: oldest === null ? Infinity : Number(oldest), id: String(change) };
-    return { engine, head, records: rows, kept };
+    return { engine, oldest, change, head: last, records };
   });
-}
-
-/** Where the history ends. */
-export function placeOf({ rows: [row] }: QueryResult): LogPosition {
-  if (row === undefined)
-    throw new Error('The engine has no head of the accounts: flagmeter engine init makes it');
-  return { position: Number(row['position']), id: String(row['id']) };
-}
-
-/** PostgreSQL's time in a row of `lockHead` or `confirmedHistory`, Unix ms. */
-export function timeOf({ rows: [row] }: QueryResult): number {
-  return Number(row!['at']);
-}
-
-/** What `changesFrom` or `confirmedHistory` has read. @param head where the history ends */
-export function historyOf(head: QueryResult, { rows }: QueryResult = head): History {
-  const entries: StoredChange[] = rows
-    .filter(({ version }) => version !== null)
-    .map(({ version, change, writes }) => ({
-      position: Number(version),
-      id: String(change),
-      body: writes as string | null,
-    }));
-  return { head: placeOf(head), entries };
 }

@@ -52,8 +52,8 @@ async function checkCopy(data: string, { lmdb }: AccountStore, { connection, log
   if (state.adopting)
     throw new Error(`Cannot use ${data}: it is being moved into an engine; run flagmeter engine adopt again`);
   try {
-    const { rows } = await connection.query({ text: 'SELECT id FROM fm_engine' });
-    checkId(state.engine, rows[0]?.['id']);
+    const { rows } = await connection.query<{ id: string }>({ text: 'SELECT id FROM fm_engine' });
+    checkId(state.engine, rows[0]?.id);
   } catch (error) {
     if (!isAway(error)) throw error;
     const next = 'counting begins; accounts can be managed once it answers';

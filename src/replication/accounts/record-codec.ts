@@ -1,8 +1,16 @@
 import type { Write } from '../../accounts/store/engine.ts';
-import type { AccountChange, StoredChange } from '../../accounts/store/history.ts';
 import { accountTables, type TableName } from '../../storage/lmdb/accounts.ts';
 import type { EngineKey } from '../postgres/engine-key.ts';
-import type { Whole } from '../postgres/follower.ts';
+import type { LogEntry, Whole } from '../postgres/follower.ts';
+import type { LogPosition } from '../postgres/log-position.ts';
+
+/** A change of the accounts as all nodes share it. Its position is the version that it leads to. */
+export interface AccountChange extends LogPosition {
+  readonly writes: readonly Write[];
+}
+
+/** A change as PostgreSQL holds it: see `RecordCodec.encodeChange`. */
+export type StoredChange = LogEntry<string>;
 
 /** A record as the engine holds it: keys and values as JSON, so that they may hold any character. */
 export interface StoredRecord {

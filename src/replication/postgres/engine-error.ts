@@ -32,6 +32,11 @@ export function noEngine(): EngineUnfit {
   return new EngineUnfit('The table fm_engine is empty: restore the database from a backup');
 }
 
+/** @throws {EngineUnfit} */
+export function noHead(): never {
+  throw new EngineUnfit('The engine has no head of a log: it is being restored, or has to be');
+}
+
 /**
  * Puts what the server refused into words, when its reason is how the engine was set up.
  * @throws {EngineUnfit}

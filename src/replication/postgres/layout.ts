@@ -66,7 +66,7 @@ export async function checkSameEngine(
 }
 
 /** @throws {EngineUnfit} */
-export function checkId(wanted: string | undefined, found: unknown): void {
+export function checkId(wanted: string | undefined, found: string | null | undefined): void {
   if (wanted === undefined || wanted === found) return;
   throw new EngineUnfit(
     `This data directory was used with another engine (${wanted}, and --engine has ${found}): give the right --engine, or an empty --data`,

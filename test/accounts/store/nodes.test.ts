@@ -4,9 +4,9 @@ import type { Draft, Write } from '../../../src/accounts/store/engine.ts';
 import type { EngineSession } from '../../../src/replication/postgres/connection.ts';
 import type { QueryResult, Run } from '../../../src/replication/postgres/statement.ts';
 import { readCopyState } from '../../../src/storage/lmdb/copy-state.ts';
+import { cuttingRelay } from '../../replication/postgres/relay.ts';
 import { needing } from '../../support/needing.ts';
 import type { Postgres } from '../../support/postgres.ts';
-import { cuttingProxy } from './cutting-proxy.ts';
 import { count, put, read } from './fixture.ts';
 import {
   closeSharedServer,
@@ -89,7 +89,7 @@ describe('a change of another node', () => {
   test('would be missed without the synchronous read', async () => {
     const url = await newEngine(await sharedServer());
     const one = openNode(url);
-    const old = { position: 0n, id: 0n, version: null };
+    const old = { position: 0, id: '0', entries: [] };
     const stale = (all: QueryResult) => ({ ...all, rows: all.rows.map((row) => ({ ...row, ...old })) });
     const other = openNode(url, { wrap: answering('fm_control_confirm', stale) });
     await one.engine.change((draft) => put(draft, 'numbers', 'n', 1));
@@ -129,44 +129,44 @@ describe('a change of another node', () => {
 describe('a commit whose answer is lost', () => {
   test('counts as made, and is not made again', async () => {
     const postgres = await sharedServer();
-    const proxy = await cuttingProxy(postgres);
-    const { engine } = openNode(proxy.url(await newEngine(postgres)));
+    const relay = await cuttingRelay(postgres, await newEngine(postgres), 'fm_control_write');
+    const { engine } = openNode(relay.url);
     for (let turn = 1; turn <= 4; turn += 1) {
       await engine.change((draft) => put(draft, 'loginThrottles', 'token', 1));
-      proxy.loseNextCommit();
+      relay.loseNextCommit();
       expect(await engine.change(spend)).toBe('exchanged');
-      expect(proxy.lost).toBe(turn);
+      expect(relay.lost).toBe(turn);
     }
     expect(engine.version).toBe(8);
   });
 
   test('would be taken for the change of another node without its id', async () => {
     const postgres = await sharedServer();
-    const proxy = await cuttingProxy(postgres);
     const url = await newEngine(postgres);
+    const relay = await cuttingRelay(postgres, url, 'fm_control_write');
     const withoutIds = (result: QueryResult) => ({
       ...result,
-      rows: result.rows.map((row) => ({ ...row, id: 0n, change: 0n })),
+      rows: result.rows.map((row) => ({ ...row, id: '0' })),
     });
     const wrapBoth = (connection: EngineSession) =>
       answering('fm_control_lock', withoutIds)(answering('fm_control_changes', withoutIds)(connection));
     await openNode(url).engine.change((draft) => put(draft, 'loginThrottles', 'token', 1));
     await (await sharedServer()).query('UPDATE fm_change SET id = 0', [], url);
     await (await sharedServer()).query("UPDATE fm_head SET id = 0 WHERE log = 'control'", [], url);
-    const { engine } = openNode(proxy.url(url), { wrap: wrapBoth });
+    const { engine } = openNode(relay.url, { wrap: wrapBoth });
     await engine.change(() => undefined);
-    proxy.loseNextCommit();
+    relay.loseNextCommit();
     expect(await engine.change(spend)).toBe('refused');
   });
 
   test('also counts when the other connection has seen the change first', async () => {
     const postgres = await sharedServer();
-    const proxy = await cuttingProxy(postgres);
-    const { engine } = openNode(proxy.url(await newEngine(postgres)));
+    const relay = await cuttingRelay(postgres, await newEngine(postgres), 'fm_control_write');
+    const { engine } = openNode(relay.url);
     await engine.change((draft) => put(draft, 'loginThrottles', 'token', 1));
-    proxy.loseNextCommit();
+    relay.loseNextCommit();
     const change = engine.change(spend);
-    while (proxy.lost === 0) await engine.current();
+    while (relay.lost === 0) await engine.current();
     await engine.current();
     expect(await change).toBe('exchanged');
   });

@@ -1,6 +1,6 @@
 import { afterAll, expect } from 'vitest';
+import { cuttingRelay } from '../../replication/postgres/relay.ts';
 import { needing } from '../../support/needing.ts';
-import { cuttingProxy } from './cutting-proxy.ts';
 import { count, put, read } from './fixture.ts';
 import { closeSharedServer, newEngine, openNode, sharedServer } from './postgres-fixture.ts';
 
@@ -40,12 +40,12 @@ describe('a plan whose write the engine refuses', () => {
   });
 
   test('does not make a change twice whose commit had no answer', async () => {
-    const proxy = await cuttingProxy(await sharedServer());
-    const { engine } = openNode(proxy.url(await strictEngine()));
+    const relay = await cuttingRelay(await sharedServer(), await strictEngine(), 'fm_control_write');
+    const { engine } = openNode(relay.url);
     await engine.change(() => undefined);
-    proxy.loseNextCommit();
+    relay.loseNextCommit();
     const first = [engine.change((draft) => count(draft)), engine.change((draft) => count(draft))];
-    while (proxy.lost === 0) await engine.current();
+    while (relay.lost === 0) await engine.current();
     const then = await Promise.allSettled([
       engine.change((draft) => put(draft, 'numbers', 'bad', 1)),
       engine.change((draft) => count(draft)),

@@ -167,7 +167,7 @@ describe('round trips', () => {
   async function counting(): Promise<{ url: string; turns: () => number }> {
     let turns = 0;
     let isServersTurn = false;
-    const relayed = await relayTo(postgres, url, {
+    const relayed = await relayTo(postgres, url, () => ({
       fromClient: (_, pass) => {
         if (!isServersTurn) turns += 1;
         isServersTurn = true;
@@ -177,7 +177,7 @@ describe('round trips', () => {
         isServersTurn = false;
         pass();
       },
-    });
+    }));
     return { url: relayed, turns: () => turns };
   }
 

@@ -5,17 +5,20 @@ import type { Postgres } from '../../support/postgres.ts';
 /** What a relay does with bytes of one side; `pass` gives them to the other. */
 export type Passing = (data: Buffer, pass: () => void, cut: () => void) => void;
 
+/** What a relay does with a connection. */
+export interface Sides {
+  readonly fromClient: Passing;
+  readonly fromServer: Passing;
+}
+
 /**
  * Stands between clients and a server until the test is over.
  * @returns the URL by which the server's is reached through it
  */
-export async function relayTo(
-  postgres: Postgres,
-  url: string,
-  { fromClient, fromServer }: { readonly fromClient: Passing; readonly fromServer: Passing },
-): Promise<string> {
+export async function relayTo(postgres: Postgres, url: string, sidesOf: () => Sides): Promise<string> {
   const server = createServer((client) => {
     const upstream = dial(postgres.port, postgres.host);
+    const { fromClient, fromServer } = sidesOf();
     const cut = () => {
       client.destroy();
       upstream.destroy();
@@ -31,4 +34,44 @@ export async function relayTo(
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   onTestFinished(() => void server.close());
   return url.replace(`:${postgres.port}`, `:${(server.address() as AddressInfo).port}`);
+}
+
+/** A way to a server on which answers to COMMIT can be lost. */
+export interface CuttingRelay {
+  readonly url: string;
+  /** Loses the answer to the next COMMIT: the server gets it, the client does not hear of it. */
+  loseNextCommit(): void;
+  /** Number of lost answers. */
+  readonly lost: number;
+}
+
+/** @param isIt what is sent along with the COMMIT to lose */
+export async function cuttingRelay(postgres: Postgres, url: string, isIt = ''): Promise<CuttingRelay> {
+  let isArmed = false;
+  let lost = 0;
+  const through = await relayTo(postgres, url, () => {
+    let isCut = false;
+    return {
+      fromClient(data, pass) {
+        if (isArmed && data.includes('COMMIT') && data.includes(isIt)) [isArmed, isCut] = [false, true];
+        pass();
+      },
+      fromServer(data, pass, cut) {
+        if (!isCut) return pass();
+        // The answers to the statements before come along with that of COMMIT, or before it.
+        if (!data.includes('COMMIT\0')) return;
+        lost += 1;
+        cut();
+      },
+    };
+  });
+  return {
+    url: through,
+    loseNextCommit() {
+      isArmed = true;
+    },
+    get lost() {
+      return lost;
+    },
+  };
 }

@@ -1,8 +1,8 @@
 import { system } from '../accounts/actors.ts';
 import { auditKey } from '../accounts/audit-log.ts';
 import { newSigningKey } from '../accounts/new-signing-key.ts';
-import { isOwn, repairMark } from '../accounts/store/copy.ts';
 import type { Draft, Plan } from '../accounts/store/engine.ts';
+import { isOwn, repairMark } from '../replication/accounts/copy.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { TableName } from '../storage/lmdb/accounts.ts';
 import type { SigningAlgorithm } from '../storage/lmdb/auth-records.ts';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
-import { allTables } from '../../src/accounts/store/copy.ts';
+import { allTables } from '../../src/replication/accounts/copy.ts';
 import { adoptReplica } from '../../src/replication/adoption/adopt-replica.ts';
 import type { Adopted } from '../../src/replication/adoption/fill.ts';
 import { SetAside, type Source, setAsideIn, sourcesIn } from '../../src/replication/adoption/set-aside.ts';

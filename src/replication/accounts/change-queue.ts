@@ -1,6 +1,4 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type AccountsFollower, patienceMs, type Shared } from '../../accounts/store/accounts-follower.ts';
-import { repairMark } from '../../accounts/store/copy.ts';
 import type { Plan } from '../../accounts/store/engine.ts';
 import { Layer } from '../../accounts/store/layer.ts';
 import { ApiError, engineAway } from '../../contract/errors.ts';
@@ -9,7 +7,9 @@ import { EngineError } from '../postgres/engine-error.ts';
 import { LogGap } from '../postgres/follower.ts';
 import { isSameEntry, newLogId } from '../postgres/log-position.ts';
 import type { Run, Statement } from '../postgres/statement.ts';
+import { type AccountsFollower, patienceMs, type Shared } from './accounts-follower.ts';
 import { type History, lockHistory, writeChange } from './control-statements.ts';
+import { repairMark } from './copy.ts';
 import type { AccountChange } from './record-codec.ts';
 import { WaitingPlan } from './waiting-plan.ts';
 

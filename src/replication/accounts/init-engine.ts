@@ -1,5 +1,4 @@
 import { type FirstCredentials, firstRecords, type Preparation } from '../../accounts/prepare.ts';
-import { isOwn } from '../../accounts/store/copy.ts';
 import type { Connection } from '../postgres/connection.ts';
 import { EngineError } from '../postgres/engine-error.ts';
 import type { EngineKey } from '../postgres/engine-key.ts';
@@ -9,6 +8,7 @@ import { logStart, newLogId } from '../postgres/log-position.ts';
 import { createTables, type NewEngine } from '../postgres/schema.ts';
 import type { Statement } from '../postgres/statement.ts';
 import { writeChange } from './control-statements.ts';
+import { isOwn } from './copy.ts';
 import { RecordCodec } from './record-codec.ts';
 
 const secretBytes = 32;

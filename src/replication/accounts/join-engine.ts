@@ -1,6 +1,5 @@
 import { checkNoJournal, openPreparedOrCopy } from '../../accounts/prepare.ts';
 import { applyWrites } from '../../accounts/store/committed.ts';
-import { allTables } from '../../accounts/store/copy.ts';
 import type { Write } from '../../accounts/store/engine.ts';
 import type { Log } from '../../runtime/log.ts';
 import { type AccountStore, openAccountStore } from '../../storage/lmdb/accounts.ts';
@@ -13,6 +12,7 @@ import { EngineError } from '../postgres/engine-error.ts';
 import type { EngineKey } from '../postgres/engine-key.ts';
 import { checkId, EngineBeingFilled } from '../postgres/layout.ts';
 import { readAccounts } from './control-statements.ts';
+import { allTables } from './copy.ts';
 import { RecordCodec } from './record-codec.ts';
 
 export interface Joining {

@@ -1,5 +1,3 @@
-import { AccountsFollower, type PostgresEngineDeps } from '../../accounts/store/accounts-follower.ts';
-import { Copy } from '../../accounts/store/copy.ts';
 import type { Engine, EngineStatus, Plan } from '../../accounts/store/engine.ts';
 import type { Throttles } from '../../accounts/store/throttles.ts';
 import type { Histogram } from '../../runtime/histogram.ts';
@@ -7,7 +5,9 @@ import { asPart, currentSpan } from '../../runtime/spans.ts';
 import type { AccountStore } from '../../storage/lmdb/accounts.ts';
 import { CommitWatch } from '../../storage/lmdb/commit-watch.ts';
 import { Availability } from '../postgres/availability.ts';
+import { AccountsFollower, type PostgresEngineDeps } from './accounts-follower.ts';
 import { ChangeQueue } from './change-queue.ts';
+import { Copy } from './copy.ts';
 import { postgresThrottles } from './postgres-throttles.ts';
 import { RecordCodec } from './record-codec.ts';
 import { SharedRead } from './shared-read.ts';

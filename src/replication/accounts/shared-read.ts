@@ -1,11 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import {
-  type AccountsFollower,
-  type Confirmed,
-  patienceMs,
-  type Shared,
-} from '../../accounts/store/accounts-follower.ts';
 import { ApiError, engineAway } from '../../contract/errors.ts';
+import { type AccountsFollower, type Confirmed, patienceMs, type Shared } from './accounts-follower.ts';
 
 /** Between two tries. */
 const pauseMs = 50;

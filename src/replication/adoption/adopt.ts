@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { allTables } from '../../accounts/store/copy.ts';
 import { isPresent } from '../../runtime/presence.ts';
 import type { AccountStore } from '../../storage/lmdb/accounts.ts';
 import { type CopyState, copyStateWriter, readCopyState } from '../../storage/lmdb/copy-state.ts';
@@ -9,6 +8,7 @@ import type { LmdbEnvironment } from '../../storage/lmdb/lmdb.ts';
 import { messagesSince } from '../../storage/lmdb/messages.ts';
 import { openReplicaStore, type ReplicaStore } from '../../storage/lmdb/replica-store.ts';
 import { transact } from '../../storage/lmdb/transact.ts';
+import { allTables } from '../accounts/copy.ts';
 import { CountedMessages } from '../counted-messages.ts';
 import { storedSecret } from '../postgres/engine-key.ts';
 import { checkPlace } from '../postgres/init-checks.ts';

@@ -1,8 +1,8 @@
-import { isOwn } from '../../accounts/store/copy.ts';
 import type { Write } from '../../accounts/store/engine.ts';
 import { type AccountStore, accountTables } from '../../storage/lmdb/accounts.ts';
 import { readCopyState } from '../../storage/lmdb/copy-state.ts';
 import type { ReplicaStore } from '../../storage/lmdb/replica-store.ts';
+import { isOwn } from '../accounts/copy.ts';
 import type { DeltaHead } from '../delta.ts';
 import type { LoggedNode } from '../log-bodies.ts';
 import { type LogPosition, logStart } from '../postgres/log-position.ts';

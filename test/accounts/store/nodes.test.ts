@@ -1,6 +1,6 @@
 import { afterAll, expect } from 'vitest';
-import { repairMark } from '../../../src/accounts/store/copy.ts';
 import type { Draft, Write } from '../../../src/accounts/store/engine.ts';
+import { repairMark } from '../../../src/replication/accounts/copy.ts';
 import type { EngineSession } from '../../../src/replication/postgres/connection.ts';
 import type { QueryResult, Run } from '../../../src/replication/postgres/statement.ts';
 import { readCopyState } from '../../../src/storage/lmdb/copy-state.ts';

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { onTestFinished } from 'vitest';
-import type { PostgresEngineDeps } from '../../../src/accounts/store/accounts-follower.ts';
-import { allTables } from '../../../src/accounts/store/copy.ts';
 import type { Plan } from '../../../src/accounts/store/engine.ts';
+import type { PostgresEngineDeps } from '../../../src/replication/accounts/accounts-follower.ts';
+import { allTables } from '../../../src/replication/accounts/copy.ts';
 import { PostgresEngine } from '../../../src/replication/accounts/postgres.ts';
 import type { EngineSession } from '../../../src/replication/postgres/connection.ts';
 import { Connection } from '../../../src/replication/postgres/connection.ts';

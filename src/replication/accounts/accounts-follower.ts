@@ -1,16 +1,16 @@
-import { confirmHistory, readAccounts } from '../../replication/accounts/control-statements.ts';
-import type { RecordCodec, StoredChange } from '../../replication/accounts/record-codec.ts';
-import type { Availability } from '../../replication/postgres/availability.ts';
-import type { EngineSession } from '../../replication/postgres/connection.ts';
-import type { EngineKey } from '../../replication/postgres/engine-key.ts';
-import { Follower, type LogRead, type Whole } from '../../replication/postgres/follower.ts';
-import { checkId } from '../../replication/postgres/layout.ts';
-import type { SharedClock } from '../../replication/postgres/shared-clock.ts';
+import type { Plan } from '../../accounts/store/engine.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { SlowCommits } from '../../storage/lmdb/commit-watch.ts';
 import type { StoreHealth } from '../../storage/lmdb/store-health.ts';
+import type { Availability } from '../postgres/availability.ts';
+import type { EngineSession } from '../postgres/connection.ts';
+import type { EngineKey } from '../postgres/engine-key.ts';
+import { Follower, type LogRead, type Whole } from '../postgres/follower.ts';
+import { checkId } from '../postgres/layout.ts';
+import type { SharedClock } from '../postgres/shared-clock.ts';
+import { confirmHistory, readAccounts } from './control-statements.ts';
 import type { Copy } from './copy.ts';
-import type { Plan } from './engine.ts';
+import type { RecordCodec, StoredChange } from './record-codec.ts';
 
 /** No request waits longer for the engine. */
 export const patienceMs = 5000;

@@ -1,12 +1,12 @@
+import { Committed } from '../../accounts/store/committed.ts';
+import type { Write } from '../../accounts/store/engine.ts';
 import { engineAway } from '../../contract/errors.ts';
-import type { AccountChange } from '../../replication/accounts/record-codec.ts';
-import type { LogContent } from '../../replication/postgres/follower.ts';
-import type { LogPosition } from '../../replication/postgres/log-position.ts';
 import { type AccountStore, accountTables, type TableName } from '../../storage/lmdb/accounts.ts';
 import { type CopyState, copyStateWriter, readCopyState } from '../../storage/lmdb/copy-state.ts';
 import type { StoreHealth } from '../../storage/lmdb/store-health.ts';
-import { Committed } from './committed.ts';
-import type { Write } from './engine.ts';
+import type { LogContent } from '../postgres/follower.ts';
+import type { LogPosition } from '../postgres/log-position.ts';
+import type { AccountChange } from './record-codec.ts';
 
 /**
  * The node's own copy of the accounts of an engine, in LMDB and in memory. Where it stands in the history of the engine is on

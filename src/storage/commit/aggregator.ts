@@ -7,17 +7,17 @@ import type { Folding } from './fold.ts';
 import type { Section } from './section.ts';
 import { createSections } from './sections.ts';
 
-/** What writes the usage store, on a worker's thread. Each call is one transaction, which is on disk when it returns. */
+/** Writes the usage store on a worker's thread. Each call is one transaction, which is on disk when the call returns. */
 export interface Aggregator extends Folding {
-  /** Adds a sealed batch. When it throws, nothing of it was kept. */
+  /** Adds a sealed batch. If it throws, nothing of the batch was kept. */
   write(envelope: Envelope): void;
-  /** Does one step of upkeep; gives how much it did, 0 when nothing is left to do. When it throws, nothing was done. */
+  /** Does one step of upkeep. Returns the amount of work done, 0 if nothing is left. If it throws, nothing was done. */
   maintain(step: Maintenance): number;
 }
 
 /**
- * Makes the aggregator of a store. Nothing else may write to the applications that it serves.
- * @param maxIdentities people an environment whose exposures are kept
+ * Makes the aggregator of a store.  Nothing else may write to the applications it serves.
+ * @param maxIdentities maximum number of people per environment whose exposures are kept
  */
 export function createAggregator(store: UsageStore, maxIdentities = 100_000): Aggregator {
   const hot = createHotTables(store);

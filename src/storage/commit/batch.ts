@@ -12,10 +12,10 @@ import { RecordArrays } from './records/record-arrays.ts';
 import { recordBytes } from './records/record-buffer.ts';
 import { UserRecords } from './records/users.ts';
 
-/** What names take: of a new series, of a sender, or of a row of the ledger. */
+/** Estimated bytes of an entry with names: a new series, a sender, or a row of the ledger. */
 const namedBytes = 300;
 
-/** What is said once and holds for later batches too: the next batch brings it when its own was not kept. */
+/** Entries that later batches depend on and that are written once. If a batch fails, the next one includes them. */
 export interface Unkept {
   readonly series: readonly NewSeries[];
   readonly senders: readonly SenderSight[];
@@ -24,8 +24,8 @@ export interface Unkept {
 export const nothingUnkept: Unkept = { series: [], senders: [] };
 
 /**
- * The packets that become one commit. They are added on the service's thread until the batch is sealed; the promise is
- * the one that all their senders wait for.
+ * The packets that become one commit, added on the service's thread until the batch is sealed. All their senders wait for the
+ * same promise.
  */
 export class Batch {
   packets = 0;
@@ -35,27 +35,27 @@ export class Batch {
   readonly exposures: ExposureRecords;
   readonly messages: MessageRecords;
   readonly series: NewSeries[] = [];
-  /** Senders that were seen: see senders.ts. */
+  /** Senders first seen in this batch: see senders.ts. */
   readonly senders: SenderSight[] = [];
   /** Instance ids that were minted and used, and identities to be forgotten: see instances.ts. */
   readonly mints: Mint[] = [];
   readonly uses: InstanceUse[] = [];
   readonly forgotten: Forgotten[] = [];
-  /** What came with instance ids that are not known here. */
+  /** Exposures reported with instance ids that are unknown on this machine. */
   readonly unresolved: UnresolvedUse[] = [];
-  /** What the ledger says of the batch's packets. */
+  /** Ledger counts for the batch's packets. */
   readonly ledger = new LedgerTallies();
-  /** Names over a limit that were counted under the surplus name. */
+  /** Number of names over a limit that were counted under the surplus name. */
   folded = 0;
-  /** Entries that were left out because their names are not valid. */
+  /** Number of entries that were dropped because their names are invalid. */
   dropped = 0;
-  /** Resolves when the batch is on disk; rejects when nothing of it was kept. */
+  /** Resolves when the batch is on disk. Rejects if nothing of it was kept. */
   readonly durable: Promise<void>;
   /** Ends the wait of every sender. */
   readonly settle: { kept: () => void; refused: (reason: unknown) => void };
   readonly #number: number;
 
-  /** @param arrays where the batch gets room for its records from */
+  /** @param arrays the source of the arrays for the records */
   constructor(arrays = new RecordArrays()) {
     const number = arrays.nextBatch();
     this.#number = number;
@@ -68,17 +68,17 @@ export class Batch {
     this.durable = new Promise((kept, refused) => {
       settle = { kept, refused };
     });
-    this.durable.catch(() => {}); // All senders may have gone: that is no unhandled rejection.
+    this.durable.catch(() => {}); // The rejection may have no listener; that is expected.
     this.settle = settle!;
   }
 
-  /** How much is in the batch: what a message adds is what comes between two of these. */
+  /** The current number of records of each kind. A message's records lie between two extents. */
   get extent(): Extent {
     const { counts, measurements, users, exposures, unresolved } = this;
     return [counts.records, measurements.records, users.records, exposures.records, unresolved.length];
   }
 
-  /** Memory that the batch takes, about. */
+  /** Approximate memory that the batch takes. */
   get bytes(): number {
     const cells = this.counts.records + this.measurements.records;
     const records = cells + this.users.records + this.exposures.records + this.messages.records;
@@ -89,9 +89,9 @@ export class Batch {
   }
 
   /**
-   * Ends the filling: the batch as it crosses to the worker.
-   * @param earlier what batches that were not kept had to say for later ones too
-   * @param refused what the ledger says of packets that are in no batch
+   * Seals the batch, and returns it as it is sent to the worker.
+   * @param earlier entries of failed batches that later batches depend on
+   * @param refused ledger counts for packets that belong to no batch
    */
   seal(earlier: Unkept = nothingUnkept, refused: readonly LedgerLine[] = []): Envelope {
     const own = this.ledger.lines();
@@ -113,8 +113,8 @@ export class Batch {
   }
 
   /**
-   * Gives the records' room back: the worker is done with the envelope. What was taken first goes back last, so that the
-   * next batch takes large arrays for the same records as this one.
+   * Returns the arrays of the records once the worker is done with the envelope, in reverse order of allocation. The next batch
+   * then reuses large arrays for the same kinds of record.
    */
   release(): void {
     this.messages.release();

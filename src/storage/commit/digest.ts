@@ -1,4 +1,4 @@
-/** 128 bits as four unsigned words, for what travels to the worker in records of numbers. */
+/** 128 bits as four unsigned words, for records of numbers that are sent to the worker. */
 export type Digest = readonly [number, number, number, number];
 
 /** The first 128 bits of a hash. */

@@ -15,19 +15,19 @@ export interface EmbeddedUsageDeps {
   readonly store: UsageStore;
   readonly digestSecret: Buffer;
   readonly clock: Pick<Clock, 'now'>;
-  /** One a lane: an application's data is written by one of them alone. */
+  /** One for each lane. Each application's data is written by one lane only. */
   readonly committers: readonly FoldingCommitter[];
-  /** Called when the committers are closed, before the store is. */
+  /** Called after the committers are closed and before the store is. */
   readonly ended?: () => void;
   readonly health: Pick<StoreHealth, 'ready'>;
   laneOf(application: number): Pick<Lane, 'submit'>;
 }
 
-/** What keeps the batches of a lane, and folds them into the store. */
+/** Creates the committers, which make batches durable and fold them into the store. */
 export type FoldingCommitter = Committer &
   Pick<JournaledCommitter, 'fold' | 'unfolded'> & { readonly people?: IdentityTables | undefined };
 
-/** Bytes that a journal may hold beyond what the store has. It bounds the disk space, and how long the next start takes. */
+/** Maximum bytes of a journal that are not yet folded. Bounds the disk space and the duration of the next start. */
 export const maxUnfoldedBytes = 64 * 1024 * 1024;
 export const foldsLate = new ApiError(
   'backpressure',
@@ -38,7 +38,7 @@ export const foldsLate = new ApiError(
 const always = Promise.resolve(true);
 const storeFails = 'the store cannot take data; see the log';
 
-/** Keeps usage in the LMDB of the data directory: what is committed is what reports read. */
+/** Keeps usage in the LMDB store of the data directory. Reports read the same store that commits write. */
 export class EmbeddedUsage implements UsageEngine {
   readonly store: UsageStore;
   readonly counted: UsageStore;
@@ -56,7 +56,7 @@ export class EmbeddedUsage implements UsageEngine {
     this.committers = deps.committers;
   }
 
-  /** By the worker that owns the application's data. */
+  /** Runs on the worker that owns the application's data. */
   maintain(application: number, step: Maintenance): Promise<number> {
     return this.#committerOf(application).maintain(step);
   }

@@ -4,17 +4,17 @@ import type { Envelope } from './envelope.ts';
 import { type SealedRecords, sealedFrom, wholeOf } from './records/record-buffer.ts';
 
 /*
- * A sealed batch as the body of a frame of the journal, little-endian: the version (u32), then for each of `kinds` the bytes of
- * its records (u32), then those records (see `RecordBuffer`), then everything else as MessagePack.
+ * A sealed batch as the body of a frame of the journal, little-endian: the version (u32), the number of bytes (u32) of the
+ * records of each of `kinds`, the records (see `RecordBuffer`), and everything else as MessagePack.
  */
 const version = 1;
 const kinds = ['counts', 'measurements', 'users', 'exposures', 'messages'] as const;
 const headBytes = 4 * (1 + kinds.length);
 
-// A frame must not depend on structures that earlier frames have introduced.
+// A frame must not depend on structures defined by earlier frames.
 const packr = new Packr({ useRecords: false });
 
-/** The parts of a frame's body, to be written one after the other before the batch is released. */
+/** The parts of a frame's body, to be written in order before the batch is released. */
 export function encodeEnvelope(envelope: Envelope): Uint8Array[] {
   const head = Buffer.alloc(headBytes);
   head.writeUInt32LE(version, 0);
@@ -30,8 +30,8 @@ export function encodeEnvelope(envelope: Envelope): Uint8Array[] {
 }
 
 /**
- * The batch of a frame's body, which must not change while the batch is used.
- * @throws {Error} when a later version wrote it
+ * Decodes a batch from a frame's body, which must not change while the batch is used.
+ * @throws {Error} if a later version wrote it
  */
 export function decodeEnvelope(body: Uint8Array): Envelope {
   const view = new DataView(body.buffer, body.byteOffset, body.byteLength);

@@ -4,7 +4,7 @@ import type { SenderSight } from '../lmdb/senders.ts';
 import type { NewSeries } from '../lmdb/series.ts';
 import type { RecordRange, SealedRecords } from './records/record-buffer.ts';
 
-/** An identity of which nothing is to be kept. */
+/** An identity whose data is to be deleted. */
 export interface Forgotten {
   /** Numbers of the application and of its environments. */
   readonly application: number;
@@ -13,7 +13,7 @@ export interface Forgotten {
   readonly digest: string;
 }
 
-/** What came with an instance id that is not known here, and that another machine may have minted a moment ago. */
+/** A use of an instance id that is unknown on this machine. Another machine may have minted it a moment ago. */
 export interface UnresolvedUse {
   /** Numbers of the application and the environment. */
   readonly application: number;
@@ -21,14 +21,14 @@ export interface UnresolvedUse {
   readonly instanceId: string;
   /** Unix seconds. */
   readonly seconds: number;
-  /** `ref, minute, checks, used, viewed`, flat; the environment as a whole is among the refs, with no counts. */
+  /** `ref, minute, checks, used, viewed`, flat. The environment as a whole has a ref here, with zero counts. */
   readonly rows: number[];
 }
 
-/** The same, without what could be used as an id. */
+/** The same, with the instance id replaced by its hash. */
 export type HashedUnresolvedUse = HashedId & Omit<UnresolvedUse, 'instanceId'>;
 
-/** Ranges of records that are read one by one, and not with the rest of their kind. */
+/** Ranges of records that are processed one message at a time, not in bulk with the rest of their kind. */
 export interface Apart {
   readonly counts: readonly RecordRange[];
   readonly measurements: readonly RecordRange[];
@@ -37,8 +37,8 @@ export interface Apart {
 }
 
 /**
- * A sealed batch on its way to a worker. It is cloned, except for the arrays of records: these are shared, and the sender
- * leaves them alone until the commit is over. A kind of which there are no records is not there.
+ * A sealed batch on its way to a worker. It is cloned, except for the arrays of records. Those are shared, and the sender does
+ * not change them until the commit ends. Kinds without records are omitted.
  */
 export interface Envelope {
   /** Number of the batch: see `RecordArrays`. */
@@ -48,19 +48,19 @@ export interface Envelope {
   readonly users: SealedRecords | undefined;
   readonly exposures: SealedRecords | undefined;
   readonly messages: SealedRecords | undefined;
-  /** Names that this batch is the first to refer to. */
+  /** New series, defined by this batch. */
   readonly series: readonly NewSeries[];
-  /** Instance ids that were minted, in the order in which they were. */
+  /** Instance ids that were minted, in order. */
   readonly mints: readonly HashedMint[];
-  /** Instance ids that live longer because they were used. */
+  /** Instance ids whose lifetime is extended by their use. */
   readonly uses: readonly HashedUse[];
   readonly unresolved: readonly HashedUnresolvedUse[];
-  /** Identities to be forgotten, with what this batch itself says of them. */
+  /** Identities to be forgotten, including what this batch reports about them. */
   readonly forgotten: readonly Forgotten[];
-  /** Senders that were seen for the first time in their ten minutes. */
+  /** Senders seen for the first time in their ten minutes. */
   readonly senders: readonly SenderSight[];
-  /** What became of this batch's packets, and of earlier ones that were refused. */
+  /** Outcomes of this batch's packets, and of earlier packets that were refused. */
   readonly ledger: readonly LedgerLine[];
-  /** Set by the worker where each message is kept apart. */
+  /** Set by the worker if each message is processed separately. */
   readonly apart?: Apart;
 }

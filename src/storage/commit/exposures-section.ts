@@ -15,13 +15,13 @@ interface Person {
 }
 
 /**
- * Which variants people were given. A person costs one put a transaction, however many packets report on the person. A
- * transaction may have 100 000 people, so what it adds to them is kept as numbers, and put in the order of the keys:
- * neighbours share a page. Nothing is kept in memory between two transactions, so a sweep or a deletion need not inform this section.
- * @param peoplePerEnvironment of more people than that, the first have exposures
+ * Which variants people were given. A transaction writes each person once, however many packets report on them. It may have
+ * 100 000 people, so their new rows are kept as numbers and written in key order: neighbours share a page. Nothing stays in
+ * memory between transactions, so a sweep or a deletion need not inform this section.
+ * @param peoplePerEnvironment maximum number of people per environment whose exposures are kept
  */
 export function exposuresSection(store: UsageStore, peoplePerEnvironment: number): Section {
-  /** The people of this transaction by their keys; `undefined` for those for whom the environment has no room. */
+  /** The people of this transaction by key; `undefined` if the environment has no room for them. */
   const people = new Map<string, Person | undefined>();
   const rows = new PendingRows();
 
@@ -65,7 +65,7 @@ export function exposuresSection(store: UsageStore, peoplePerEnvironment: number
           const key = exposuresKey(environment, Buffer.from(forgotten.digest, 'hex'));
           const name = key.toString('latin1');
           const known = people.get(name);
-          if (known !== undefined) putPerson(store, rows, key, known); // A person who is listed and has no value would still be counted.
+          if (known !== undefined) putPerson(store, rows, key, known); // A listed person without a value would still be counted.
           people.delete(name);
           removeExposures(store, key);
         }

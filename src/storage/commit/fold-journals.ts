@@ -10,10 +10,10 @@ import { createAggregator } from './aggregator.ts';
 import { Fold, journalPlace } from './fold.ts';
 
 /**
- * Adds to a usage store what a server that was killed has left in its journals, as the next start would. The store can be used
- * without them then. Nothing else may use the data directory.
- * @param maxIdentities people an environment whose exposures are kept
- * @throws {JournalDamaged} if a journal cannot be read; the store has what was folded before
+ * Folds the journals that a killed server has left into the usage store, as the next start would. The store can then be used
+ * without them. Nothing else may use the data directory.
+ * @param maxIdentities maximum number of people per environment whose exposures are kept
+ * @throws {JournalDamaged} if a journal cannot be read; the store has the frames before the damage
  */
 export async function foldJournals(data: string, maxIdentities: number): Promise<void> {
   const lmdb = openIfCurrent(data, usageLayout);
@@ -29,7 +29,7 @@ export async function foldJournals(data: string, maxIdentities: number): Promise
   }
 }
 
-/** Removes journals that hold nothing but spare segments. That of a spool stays. */
+/** Removes journals that hold only spare segments. Keeps the journal of a spool. */
 export function removeJournals(data: string): void {
   if (!areJournalsEmpty(data)) return;
   for (const lane of journalLanes(data)) rmSync(join(journalsOf(data), lane), { recursive: true });
@@ -48,12 +48,12 @@ function foldAll(data: string, lmdb: LmdbEnvironment, maxIdentities: number): vo
     } finally {
       fold.close();
     }
-    aggregator.forget(); // The next lane has other applications, or changes what this one has left.
+    aggregator.forget(); // The next lane may hold other applications, or newer data of these.
   }
 }
 
 function missing(data: string): Error {
   return new Error(
-    `Cannot read the journal of ${data}: ${journalsOf(data)} is missing. Put it back. To go on without the packets of the last seconds before the server ended, start flagmeter serve`,
+    `Cannot read the journal of ${data}: ${journalsOf(data)} is missing. Put it back. To continue without the packets of the last seconds before the server ended, start flagmeter serve`,
   );
 }

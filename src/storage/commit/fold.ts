@@ -14,7 +14,7 @@ import type { Envelope } from './envelope.ts';
 import { decodeEnvelope } from './envelope-codec.ts';
 import type { Groups } from './sections.ts';
 
-/** Where a journal is, as the threads that write and read it are started with. */
+/** The location of a journal, passed to the threads that write and read it. */
 export interface JournalPlace {
   /** Its name is the number of the lane. */
   readonly directory: string;
@@ -23,42 +23,42 @@ export interface JournalPlace {
   readonly segmentSize: number;
 }
 
-/** Bytes of a segment of the journal: seconds of traffic at full speed. */
+/** Bytes of a journal segment: seconds of traffic at full speed. */
 const segmentSize = 16 * 1024 * 1024;
 
-/** Where the journal of a lane is in a data directory. */
+/** The location of a lane's journal in a data directory. */
 export function journalPlace(data: string, lane: string, id: Uint8Array): JournalPlace {
   return { directory: join(journalsOf(data), lane), id, segmentSize };
 }
 
-/** The journal in a directory, which is made if it is missing. */
+/** Opens the journal in a directory, which is created if it is missing. */
 export function openJournal({ directory, id, segmentSize }: JournalPlace): Journal {
   return { files: journalDirectory(directory), id, segmentSize };
 }
 
-/** What a thread that folds is started with. */
+/** Options of a folding thread. */
 export interface Journals {
   readonly journal: JournalPlace;
-  /** Journals of lanes that are no more: this thread folds and removes them. */
+  /** Journals of lanes that no longer exist. This thread folds and removes them. */
   readonly others: readonly JournalPlace[];
 }
 
-/** What a start has folded. */
+/** The result of folding at the start. */
 export interface Replayed {
   /** The last frame of the thread's own journal. */
   readonly last: number;
-  /** Number of frames, in all journals that the thread has opened. */
+  /** Number of frames in all journals that the thread has opened. */
   readonly frames: number;
 }
 
-/** What a thread that folds can be called to do. */
+/** Calls that a folding thread accepts. */
 export function foldActions(lmdb: LmdbEnvironment, { journal, others }: Journals, aggregator: Folding) {
   let own: Fold;
   return {
     /**
-     * Opens the journal, before the writer of this process does if it holds frames.
-     * @param isEmpty whether no journal holds any: then the writer may have begun already
-     * @returns the last frame of the journal, once all are folded, and how many were
+     * Opens the journal. If it holds frames, this runs before the writer of this process opens it.
+     * @param isEmpty whether no journal holds frames: then the writer may have started already
+     * @returns the last frame of the journal and the number of frames, once all are folded
      */
     open(isEmpty: boolean): Replayed {
       let frames = 0;
@@ -72,7 +72,7 @@ export function foldActions(lmdb: LmdbEnvironment, { journal, others }: Journals
       frames -= own.folded;
       const last = isEmpty ? own.folded : own.finish();
       aggregator.replayed?.();
-      if (others.length > 0) aggregator.forget(); // What is in memory may belong to applications of other threads.
+      if (others.length > 0) aggregator.forget(); // Memory may hold applications of other threads.
       return { last, frames: frames + last };
     },
     fold: (task: FoldTask) => own.fold(task),
@@ -81,38 +81,38 @@ export function foldActions(lmdb: LmdbEnvironment, { journal, others }: Journals
   };
 }
 
-/** What adds frames to a store. */
+/** Adds frames to a store. */
 export interface Folding {
   /** The parts of a batch that are added separately. */
   readonly groups: readonly (keyof Groups<unknown>)[];
   /**
-   * Adds one group of what sealed batches hold, in their order, in one transaction. When it throws, nothing of it was kept.
-   * @param finish called at the end of the transaction, to put what belongs to it
+   * Adds one group of the contents of sealed batches, in order, in one transaction. If it throws, nothing of it was kept.
+   * @param finish called at the end of the transaction, for writes that belong to it
    */
   fold(group: keyof Groups<unknown>, envelopes: Iterable<Envelope>, finish: () => void): void;
-  /** Drops what is in memory. */
+  /** Drops all state in memory. */
   forget(): void;
-  /** Is told that what earlier processes have left is added. */
+  /** Reports that the data of earlier processes is folded. */
   replayed?(): void;
 }
 
 /**
- * Bytes of frames that one transaction takes at most, about: it bounds the memory for what they change. People that wait are
- * one transaction, so that each page is written once.
+ * Approximate maximum bytes of frames per transaction, which bounds the memory for its changes. All waiting people go into one
+ * transaction, so that each page is written once.
  */
 const foldBytes = 32 * 1024 * 1024;
 
-/** Bytes of frames after which garbage is collected: adding them leaves several times as much. */
+/** Bytes of frames after which garbage is collected. Adding frames leaves several times their size. */
 const collectBytes = 4 * 1024 * 1024;
 
-/** Adds one group of what the frames hold to the store, each frame exactly once: the position is part of the transaction. */
+/** Adds one group of the contents of frames to the store, each frame exactly once: the position is part of the transaction. */
 class Follower {
   readonly #lmdb: LmdbEnvironment;
   readonly #journal: Journal;
   readonly #name: string;
   readonly #add: (envelopes: Iterable<Envelope>, finish: () => void) => void;
   #reader: JournalReader;
-  /** The last frame of which the store holds the group. */
+  /** The last frame whose group is in the store. */
   #folded: number;
 
   /** @throws {JournalDamaged} */
@@ -147,7 +147,7 @@ class Follower {
 
   /**
    * Adds all frames while the journal has no writer.
-   * @param last the last frame that is in the store in part. It may be lost: if it was read after a crash, it was not on disk
+   * @param last the last frame that is partly in the store. It may be lost if it was read after a crash and was not on disk
    * @throws {JournalDamaged} if an earlier one is missing
    */
   finish(last: number): void {
@@ -158,7 +158,7 @@ class Follower {
     this.#folded = last;
   }
 
-  /** Reads from the first frame on that the store lacks, whatever the segments are now. */
+  /** Starts over from the first frame that the store lacks. Segments may have changed. */
   restart(): void {
     this.#reader.close();
     this.#reader = new JournalReader(this.#journal, this.#folded);
@@ -168,7 +168,7 @@ class Follower {
     this.#reader.close();
   }
 
-  /** One transaction. @returns whether there may be more */
+  /** Runs one transaction. @returns whether there may be more */
   #foldSome(upTo: number): boolean {
     const before = this.#folded;
     let last = before;
@@ -194,7 +194,7 @@ class Follower {
     return last > before;
   }
 
-  /** Errors of the disk and of the journal say enough. For others, the frame that was read last is the one to look at. */
+  /** Adds the last frame read to an error. Errors of the disk and of the journal already name the place. */
   #explain(error: unknown): unknown {
     const { position } = this.#reader;
     const { code, message } = error as Error & { code?: unknown };
@@ -205,15 +205,15 @@ class Follower {
   }
 }
 
-/** What the position of the people of a lane is kept under. */
+/** The key of the people's position in a lane. */
 export const peopleOf = (lane: string) => `${lane}/people`;
 
-/** Whether a store has everything of the frames of which it has anything. */
+/** Whether the store holds no frame in part. */
 export function isFoldedWhole(lmdb: LmdbEnvironment, lane: string): boolean {
   return readFolded(lmdb, peopleOf(lane)) === readFolded(lmdb, lane);
 }
 
-/** Adds the frames of a journal to a store, and recycles the segments that the store has all of. */
+/** Adds the frames of a journal to a store, and recycles segments that are completely folded. */
 export class Fold {
   readonly #journal: Journal;
   readonly #followers: Partial<Groups<Follower>>;
@@ -223,7 +223,7 @@ export class Fold {
     const lane = basename(place.directory);
     const journal = openJournal(place);
     this.#journal = journal;
-    // The journal was moved away: frames of which the store lacks the people are lost.
+    // The journal was moved away, so frames whose people are not in the store are lost.
     if (groups.includes('people') && !isFoldedWhole(lmdb, lane) && isJournalEmpty(place.directory))
       transact(lmdb, () => putFolded(lmdb, peopleOf(lane), readFolded(lmdb, lane)));
     const follow = (group: keyof Groups<unknown>) =>
@@ -233,13 +233,13 @@ export class Fold {
     this.#followers = Object.fromEntries(groups.map((group) => [group, follow(group)]));
   }
 
-  /** The last frame of which the store has everything. */
+  /** The last frame that is completely in the store. */
   get folded(): number {
     return Math.min(...Object.values(this.#followers).map(({ folded }) => folded));
   }
 
   /**
-   * Adds all frames while the journal has no writer: what an earlier process has left, or what this one leaves.
+   * Adds all frames while the journal has no writer, at a start or at the end of this process.
    * @returns the last frame of the journal
    * @throws {JournalDamaged}
    */
@@ -249,14 +249,14 @@ export class Fold {
     people?.finish(prompt?.folded ?? 0);
     const { folded } = this;
     recycle(this.#journal, folded, folded);
-    // The next segment may have the name of one that is gone.
+    // The next segment may reuse the name of a removed one.
     for (const follower of Object.values(this.#followers)) follower.restart();
     return folded;
   }
 
   /**
    * Adds the frames up to one that is on disk.
-   * @throws {JournalDamaged} and what LMDB throws; the store holds whole groups of frames then, and the next call goes on
+   * @throws {JournalDamaged} and LMDB's errors; the store then holds whole groups of frames, and the next call continues
    */
   fold({ upTo, people }: FoldTask): void {
     this.#followers.prompt?.fold(upTo);
@@ -272,11 +272,11 @@ export class Fold {
     for (const _ of prepareSpare(this.#journal));
   }
 
-  /** Removes a journal that is folded and has no writer. */
+  /** Removes a folded journal without a writer. */
   remove(): void {
     this.close();
     const { directory } = this.#journal.files;
-    const folded = `${directory}.folded`; // A journal without some of its files would be taken for a damaged one.
+    const folded = `${directory}.folded`; // A journal with some files missing would look damaged.
     rmSync(folded, { recursive: true, force: true });
     renameSync(directory, folded);
     rmSync(folded, { recursive: true, force: true });
@@ -287,10 +287,10 @@ export class Fold {
   }
 }
 
-/** What a fold is to add. */
+/** The frames and groups to fold. */
 export interface FoldTask {
   /** The last frame. */
   readonly upTo: number;
-  /** Whether the people are added, too: see `Groups`. */
+  /** Whether to fold the people as well: see `Groups`. */
   readonly people: boolean;
 }

@@ -1,11 +1,11 @@
 import { FrameTooLarge } from '../journal/errors.ts';
 
-/** What an append has done. */
+/** The result of an append. */
 export interface Appended {
   /** The number of the frame. */
   readonly sequence: number;
   readonly bytes: number;
-  /** The generation of the segment, and how much of it is used, from 0 to 1. */
+  /** The generation of the segment, and the used fraction of it, from 0 to 1. */
   readonly segment: number;
   readonly used: number;
 }
@@ -14,15 +14,15 @@ export interface Appended {
 const numbers = 4;
 
 /**
- * Memory through which frames pass to the journal's thread, and the results of their appends come back: one at a time. Cloning them in
- * messages would take more CPU than writing them.
+ * Shared memory that passes frames to the journal's thread and the results of their appends back, one at a time. Cloning frames
+ * in messages would take more CPU than writing them.
  */
 export class FrameMemory {
   readonly shared: SharedArrayBuffer;
   readonly #numbers: Float64Array;
   readonly #bytes: Uint8Array;
 
-  /** @param shared of the other thread, or the largest length of a frame: memory is taken as far as frames fill it */
+  /** @param shared the memory of the other thread, or the maximum length of a frame. Memory is committed only as frames fill it */
   constructor(shared: SharedArrayBuffer | number) {
     const header = numbers * Float64Array.BYTES_PER_ELEMENT;
     this.shared = typeof shared === 'number' ? new SharedArrayBuffer(header + shared) : shared;
@@ -30,7 +30,7 @@ export class FrameMemory {
     this.#bytes = new Uint8Array(this.shared, header);
   }
 
-  /** The frame that was put last. */
+  /** The newest frame. */
   get frame(): Uint8Array {
     return this.#bytes.subarray(0, this.#numbers[0]);
   }
@@ -52,7 +52,7 @@ export class FrameMemory {
     return { bytes, sequence, segment, used };
   }
 
-  /** Sets what the append of the frame has done. */
+  /** Sets the result of the append. */
   setAppended({ sequence, segment, used }: Omit<Appended, 'bytes'>): void {
     this.#numbers.set([sequence, segment, used], 1);
   }

@@ -2,7 +2,7 @@ import { putHashedMint, putHashedUse, removeIdentity } from '../lmdb/instances.t
 import type { UsageStore } from '../lmdb/usage.ts';
 import type { Section } from './section.ts';
 
-/** Minted instance ids, their uses, and identities that are to be forgotten. It keeps nothing in memory. */
+/** Minted instance ids, their uses, and identities to be forgotten. Keeps nothing in memory. */
 export function instancesSection(store: UsageStore): Section {
   return {
     add({ mints, uses, forgotten }) {

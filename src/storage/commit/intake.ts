@@ -6,7 +6,7 @@ import type { Committer } from './committer.ts';
 import { Lane, type LaneLimits, type LaneTime } from './lane.ts';
 import { QueueMonitor } from './queue-monitor.ts';
 
-/** The figures that bound what waits for the disk; see the settings of the same names. */
+/** Limits on packets that wait for the disk; see the settings of the same names. */
 export interface IntakeLimits extends LaneLimits {
   readonly queueHighPackets: number;
   readonly queueLowPackets: number;
@@ -17,30 +17,30 @@ export interface IntakeLimits extends LaneLimits {
 }
 
 /**
- * Admissions between two checks for finished commits. A turn of the event loop seldom has more, and at its end the answers
- * arrive as events. Checking at each admission would make smaller commits of the same packets.
+ * Number of admissions between two checks for finished commits. A turn of the event loop seldom has more; at its end the results
+ * arrive as events. Checking at each admission would split the same packets into smaller commits.
  */
 const collectEvery = 128;
 
-/** Where commits are logged. */
+/** The log for commits. */
 export interface CommitLogs {
-  /** Every commit. */
+  /** Counts every commit. */
   readonly log?: Pick<Log, 'debug'> | undefined;
   readonly slow?: SlowCommits;
 }
 
-/** Up to the largest batch: see `--batch-packets`. */
+/** Buckets up to the largest batch: see `--batch-packets`. */
 const batchSizes = [1, 4, 16, 64, 256, 1024, 4096];
 
-/** The lanes to the aggregate workers, and the monitor that bounds what waits in all of them. */
+/** The lanes to the aggregate workers, and the monitor that bounds the packets waiting in all of them. */
 export class Intake {
   readonly monitor: QueueMonitor;
-  /** Batches committed since the start. */
+  /** Number of batches committed since the start. */
   commits = 0;
-  /** Packets and reports in them. */
+  /** Number of packets and reports in them. */
   committedPackets = 0;
   failedCommits = 0;
-  /** Packets and reports of each. */
+  /** Distribution of packets and reports per batch. */
   readonly batchSizes = new Histogram(batchSizes);
   #admissions = 0;
   readonly #watch: CommitWatch;
@@ -48,7 +48,7 @@ export class Intake {
   readonly #lanes: readonly Lane[];
   readonly #health: StoreHealth;
 
-  /** @param committers one a worker; they are closed with the intake */
+  /** @param committers one for each worker; they are closed with the intake */
   constructor(
     committers: readonly Committer[],
     health: StoreHealth,
@@ -80,28 +80,28 @@ export class Intake {
     this.#lanes = committers.map((committer) => new Lane(committer, this.monitor, time, limits, listener));
   }
 
-  /** What commits took, seconds. */
+  /** Durations of commits, in seconds. */
   get commitTimes(): Histogram {
     return this.#watch.times;
   }
 
-  /** An application belongs to one lane: its packets are committed in the order they came. */
+  /** The lane of an application. All its packets use the same lane, so they are committed in order of arrival. */
   laneOf(applicationNumber: number): Lane {
     return this.#lanes[applicationNumber % this.#lanes.length]!;
   }
 
-  /** Settles finished commits while packets keep the event loop from delivering the workers' answers. */
+  /** Settles finished commits while packets keep the event loop from delivering the workers' messages. */
   collect(): void {
     this.#admissions += 1;
     if (this.#admissions % collectEvery === 0) for (const committer of this.#committers) committer.collect();
   }
 
-  /** Commits what waits for the ledger, in lanes where no batch is about to bring it. */
+  /** Commits waiting ledger counts in lanes where no batch is about to include them. */
   flushLedger(): void {
     if (this.#health.ready) for (const lane of this.#lanes) lane.flushLedger();
   }
 
-  /** Commits what waits, then closes the workers. */
+  /** Commits all waiting packets, then closes the workers. */
   async close(): Promise<void> {
     await this.#idle();
     this.flushLedger();

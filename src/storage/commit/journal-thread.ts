@@ -7,19 +7,19 @@ import { encodeEnvelope } from './envelope-codec.ts';
 import type { JournalPlace } from './fold.ts';
 import { type Appended, FrameMemory } from './frame-memory.ts';
 
-/** What the journal's thread is started with, beside its channel. */
+/** Options of the journal's thread, besides its channel. */
 export interface JournalStart extends JournalPlace {
   readonly memory: SharedArrayBuffer;
 }
 
-/** The thread that appends to a journal, as the service's thread calls it: see journal-worker.ts. */
+/** The service's handle to the thread that appends to a journal: see journal-worker.ts. */
 export class JournalThread {
-  /** Time that calls waited for the thread, seconds. */
+  /** Time that calls waited for the thread, in seconds. */
   readonly delays: Histogram;
   readonly #thread: WorkerThread;
   readonly #memory: FrameMemory;
 
-  /** @param file of journal-worker.ts, compiled */
+  /** @param file path of the compiled journal-worker.ts */
   constructor(file: string, place: JournalPlace) {
     this.#memory = new FrameMemory(place.segmentSize);
     this.#thread = new WorkerThread(file, { ...place, memory: this.#memory.shared } satisfies JournalStart);

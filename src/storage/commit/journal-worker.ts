@@ -15,7 +15,7 @@ const frames = new FrameMemory(memory);
 let last = 0;
 let writer: JournalWriter | undefined;
 
-/** One write and one flush: the frame is on disk when this returns. */
+/** Appends with one write and one flush. The frame is on disk when this returns. */
 function append(): void {
   writer ??= new JournalWriter(openJournal(place), last);
   const sequence = appendTo(writer);
@@ -23,8 +23,8 @@ function append(): void {
 }
 
 /**
- * The folding thread prepares spares ahead. If none is ready, because a fold takes long, this thread fills one itself: the batch waits for
- * one segment of zeros, never for a fold.
+ * The folding thread prepares spares ahead. If none is ready because a fold takes long, this thread fills one itself. The batch
+ * waits for one segment of zeros, never for a fold.
  */
 function appendTo(writer: JournalWriter): number {
   try {
@@ -39,7 +39,7 @@ function appendTo(writer: JournalWriter): number {
 answerCalls(
   channel,
   {
-    /** Sets the last frame of the journal. The segment begins with the first batch, so that no start waits for the disk. */
+    /** Sets the last frame of the journal. The segment is created with the first batch, so a start does not wait for the disk. */
     begin(sequence: number) {
       last = sequence;
     },

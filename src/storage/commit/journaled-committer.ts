@@ -13,29 +13,29 @@ import type { PeopleFreshness } from './usage-engine.ts';
 
 export interface JournaledCommitterDeps {
   readonly journal: Pick<JournalThread, 'append' | 'begin' | 'close' | 'collect' | 'delays'>;
-  /** Answers the calls of `foldActions`, `maintain` and `close`. */
+  /** Handles the calls of `foldActions`, `maintain` and `close`. */
   readonly folding: WorkerThread;
   readonly people?: UnfoldedPeople;
   readonly clock: Pick<TimerClock, 'after' | 'monotonic'>;
   readonly log: Pick<Log, 'info'>;
-  /** Is told of a fold that failed. What was to be folded is durable; the next fold tries again. */
+  /** Called when a fold fails. The data is durable, and the next fold retries. */
   failed(error: unknown): void;
 }
 
-/** Interval between a commit and the fold that takes it, unless one is requested earlier, ms. */
+/** Maximum interval between a commit and its fold, ms. */
 const foldEveryMs = 1000;
-/** Bytes that are folded at once rather than with the next interval. */
+/** Bytes of unfolded frames that trigger a fold at once. */
 const foldBytes = 4 * 1024 * 1024;
-/** The same for people, of whom each may be on a page of their own. */
+/** The same for people, each of whom may be on a separate page. */
 const foldPeopleEveryMs = 30_000;
 const foldPeopleBytes = 24 * 1024 * 1024;
 /** Bytes that cost next to nothing to fold at once. */
 const fewBytes = 256 * 1024;
-/** How much of a segment is used when the next one is prepared: a quiet installation never needs it. */
+/** Used fraction of a segment at which the next one is prepared. A quiet installation never reaches it. */
 const prepareFrom = 1 / 4;
-/** What few people would notice, ms: a page that shows users and is polled does not fold them each time. */
+/** Minimum interval between folds of people, ms. Keeps a polled page that shows users from folding them on each request. */
 const recentMs = 5000;
-/** Requests for a fold that come within this time share one, ms. */
+/** Period in which requests for a fold share one, ms. */
 const sharedMs = 50;
 
 /** Appends batches to a journal, and has another thread fold them into the store. */
@@ -47,25 +47,25 @@ export class JournaledCommitter implements Committer, JournalFigures {
   #noSegment = false;
   #noFold = false;
   replay = { frames: 0, seconds: 0 };
-  /** People as the journal leaves them. */
+  /** People, including those still in the journal. */
   readonly people: UnfoldedPeople | undefined;
   readonly #deps: JournaledCommitterDeps;
-  /** The last frame that is on disk, and the last ones that each group is in the store of. */
+  /** The last frame on disk, and the last frame of each group in the store. */
   #durable: Place = { sequence: 0, bytes: 0 };
   readonly #folded: { prompt: Place; people: Place } = { prompt: this.#durable, people: this.#durable };
   /** Deletions before which everything was folded. */
   readonly #foldedFor = new WeakSet<object>();
-  /** The segment whose successor is ready, or is being prepared. */
+  /** The segment whose successor is ready or being prepared. */
   #preparedFor: number | undefined;
   #isTimed = false;
   #isClosed = false;
-  /** The fold that is under way or was last, and when it began. */
+  /** The current or last fold, and its start time. */
   #current: Promise<void> = Promise.resolve();
   #beganAt = Number.NEGATIVE_INFINITY;
-  /** A fold that was requested and has not begun, and whether it takes the people, too. */
+  /** The next fold that was requested but has not started, and whether it includes the people. */
   #next: Promise<void> | undefined;
   #nextPeople = false;
-  /** When people were folded last. */
+  /** Time of the last fold of people. */
   #peopleAt = Number.NEGATIVE_INFINITY;
 
   constructor(deps: JournaledCommitterDeps) {
@@ -85,8 +85,8 @@ export class JournaledCommitter implements Committer, JournalFigures {
   }
 
   /**
-   * Folds what an earlier process has left, and begins the journal of this one. Nothing else may be called before.
-   * @param known the last frame of the journal, if it is empty and the store has all: then there is nothing to wait for
+   * Folds the frames of earlier processes, and starts the journal of this one. Must be called before anything else.
+   * @param known the last frame of the journal if the journal is empty and the store is complete; skips the wait
    * @throws {CommitFailed}
    */
   async begin(known?: number): Promise<void> {
@@ -107,8 +107,8 @@ export class JournaledCommitter implements Committer, JournalFigures {
   }
 
   get trouble(): string | undefined {
-    if (this.#noSegment) return 'no segment can be prepared for the journal; see the log';
-    return this.#noFold ? 'the journal cannot be folded into the store; see the log' : undefined;
+    if (this.#noSegment) return 'preparing a journal segment failed; see the log';
+    return this.#noFold ? 'folding the journal into the store failed; see the log' : undefined;
   }
 
   async commit(envelope: Envelope): Promise<void> {
@@ -121,9 +121,9 @@ export class JournaledCommitter implements Committer, JournalFigures {
   }
 
   /**
-   * Resolves when the store has everything that is durable now.
-   * @param people how much of the people it must have: see `UsageEngine.freshen`
-   * @returns how long ago it had all of the people that are read, ms: 0 if it has them
+   * Resolves when the store has all data that is durable now.
+   * @param people how recent the people must be: see `UsageEngine.freshen`
+   * @returns the age of the people in the store, ms; 0 if they are complete
    * @throws {CommitFailed}
    */
   async fold(people: PeopleFreshness = 'now'): Promise<number> {
@@ -136,7 +136,7 @@ export class JournaledCommitter implements Committer, JournalFigures {
   }
 
   async maintain(step: Maintenance): Promise<number> {
-    // What a packet brought before a deletion must not come back after it. Once is enough: no packet comes for it any more.
+    // Data accepted before a deletion must not reappear after it. Folding once is enough, since no more packets arrive for it.
     if (step.task === 'deletion' && !this.#foldedFor.has(step.deletion)) {
       await this.fold();
       this.#foldedFor.add(step.deletion);
@@ -145,7 +145,7 @@ export class JournaledCommitter implements Committer, JournalFigures {
   }
 
   /**
-   * Has the folding thread do something once the store has everything that is durable now.
+   * Runs an action on the folding thread once the store has all data that is durable now.
    * @throws {CommitFailed}
    */
   async askFolded(name: string, task: unknown): Promise<unknown> {
@@ -170,7 +170,7 @@ export class JournaledCommitter implements Committer, JournalFigures {
     await folding.ended();
   }
 
-  /** Prepares the segment after the one that is being written, so that no commit waits for it. */
+  /** Prepares the successor of the current segment, so that no commit waits for it. */
   #prepareFor(segment: number): void {
     this.#preparedFor = segment;
     const settle = (failed: boolean) => {
@@ -186,12 +186,12 @@ export class JournaledCommitter implements Committer, JournalFigures {
     );
   }
 
-  /** Bytes on disk of which a group is not in the store. */
+  /** Bytes on disk that are not folded into the store for a group. */
   #waiting(group: 'prompt' | 'people'): number {
     return this.#durable.bytes - this.#folded[group].bytes;
   }
 
-  /** The batch is on disk: whatever fails here must not refuse it. */
+  /** Runs once the batch is on disk. A failure here must not refuse the batch. */
   #rememberPeople(envelope: Envelope): void {
     try {
       this.#deps.people?.add(envelope);
@@ -200,7 +200,7 @@ export class JournaledCommitter implements Committer, JournalFigures {
     }
   }
 
-  /** Folds at the next interval, and at the ones after it until the store has everything. */
+  /** Folds after each interval until the store is complete. */
   #foldLater(): void {
     if (this.#isTimed || this.#isClosed) return;
     this.#isTimed = true;
@@ -212,12 +212,12 @@ export class JournaledCommitter implements Committer, JournalFigures {
     });
   }
 
-  /** Whether the people are folded as well. */
+  /** Whether to fold the people as well. */
   #areDue(): boolean {
     return this.#waiting('people') >= foldPeopleBytes || this.#peopleAge >= foldPeopleEveryMs;
   }
 
-  /** How long ago the last fold of people began, ms. */
+  /** Time since the last fold of people started, ms. */
   get #peopleAge(): number {
     return this.#deps.clock.monotonic() - this.#peopleAt;
   }
@@ -226,7 +226,7 @@ export class JournaledCommitter implements Committer, JournalFigures {
     this.#nextPeople ||= peopleToo;
     if (this.#next === undefined) {
       this.#next = this.#foldNext();
-      this.#next.catch(() => {}); // Nobody may wait for it.
+      this.#next.catch(() => {}); // The rejection may have no listener; that is expected.
     }
     return this.#next;
   }
@@ -263,7 +263,7 @@ export class JournaledCommitter implements Committer, JournalFigures {
   }
 }
 
-/** A place in the journal: a frame, and the bytes that this process has written up to its end. */
+/** A position in the journal: a frame, and the bytes that this process has written up to its end. */
 interface Place {
   readonly sequence: number;
   readonly bytes: number;

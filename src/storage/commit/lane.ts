@@ -2,11 +2,10 @@
  * src/storage/commit: from packets to one commit, and from there to the store.
  *
  * On the service's thread, an Intake has a Lane for each worker. lane.submit fills the open Batch, which has a buffer for
- * each kind of record (records/). When the disk is free, the lane seals the batch into an Envelope and hands it to its
- * Committer (journaled-committer.ts). That has the journal's thread (journal-worker.ts) append it as one frame. When the frame is
- * on disk, the promise of the batch resolves, and with it the wait of all its senders. About once a second another thread
- * (worker.ts) folds the new frames (fold.ts): the Aggregator writes them to the usage store as one transaction, one Section
- * after the other.
+ * each kind of record (records/). When the disk is free, the lane seals the batch into an Envelope and passes it to its
+ * Committer (journaled-committer.ts). The journal's thread (journal-worker.ts) appends it as one frame. When the frame is
+ * on disk, the batch's promise resolves for all its senders. About once a second another thread (worker.ts) folds the new
+ * frames (fold.ts): the Aggregator writes them to the usage store in one transaction, Section by Section.
  */
 
 import { ApiError, storeUnavailable } from '../../contract/errors.ts';
@@ -17,53 +16,53 @@ import { LedgerTallies } from './ledger-tallies.ts';
 import type { QueueMonitor, Waiting } from './queue-monitor.ts';
 import { RecordArrays } from './records/record-arrays.ts';
 
-/** Is told how commits end. */
+/** Receives the outcomes of commits. */
 export interface CommitListener {
-  /** @param ms that the commit took */
+  /** @param ms duration of the commit */
   committed(packets: number, ms: number): void;
   failed(error: unknown): void;
 }
 
-/** What bounds the commits of a lane; see the settings of the same names. */
+/** Limits on the commits of a lane; see the settings of the same names. */
 export interface LaneLimits {
   readonly batchPackets: number;
   readonly commitDelay: number;
   readonly commitSiblings: number;
 }
 
-/** Monotonic time, and calling back once after some of it. */
+/** Monotonic time and one-shot timers. */
 export type LaneTime = Pick<TimerClock, 'monotonic' | 'after'>;
 
 interface Queued {
   readonly batch: Batch;
   readonly waiting: Waiting;
-  /** Whether a barrier waits for it, so that it is not delayed. */
+  /** Whether a barrier waits for the batch, which is then not delayed. */
   isAwaited: boolean;
-  /** The batch that is committed after this one. */
+  /** The batch to commit after this one. */
   next: Queued | undefined;
 }
 
 /**
- * Memory that the records of one commit take, about: 13 000 records, which a worker adds up in a few milliseconds. A larger
- * commit would be no cheaper a record, and the packets behind it would wait longer.
+ * Approximate memory for the records of one commit: 13 000 records, which a worker adds up in a few milliseconds. A larger
+ * commit would cost as much per record, and packets behind it would wait longer.
  */
 const batchBytes = 512 * 1024;
 
-/** What part of a batch each application may still add to when the batch is full. */
+/** Fraction of a batch that each application may still add when the batch is full. */
 const ownPart = 1 / 8;
 
-/** Memory that a waiting packet takes besides its records: its request, and the promise of its answer. */
+/** Memory of a waiting packet besides its records: its request, and the promise of its response. */
 const packetBytes = 1024;
 
 /**
- * Packets with which the first batch after a pause is sent. A turn of the event loop may read hundreds of packets and take
- * milliseconds: the disk would be idle meanwhile, and the senders afterwards.
+ * Number of packets at which the first batch after a pause is committed. A turn of the event loop may read hundreds of packets
+ * and take milliseconds. Without this limit the disk would be idle in that time.
  */
 const enoughPackets = 128;
 
 /**
- * The way to one aggregate worker. While a commit is in flight the next batch fills (group commit): the disk sets the
- * size of the batches, and a timer only where `--commit-delay` allows one.
+ * The queue of one aggregate worker, with group commit: the next batch fills while a commit is in flight. The speed of the disk
+ * determines the size of the batches. A timer plays a part only if `--commit-delay` is set.
  */
 export class Lane {
   readonly #committer: Committer;
@@ -72,19 +71,19 @@ export class Lane {
   readonly #limits: LaneLimits;
   readonly #listener: CommitListener;
   #queue: Queued[] = [];
-  /** The batch that an application's last packet joined, until its commit begins. */
+  /** The batch of each application's last packet, until the batch's commit starts. */
   readonly #lastOf = new Map<number, Queued>();
   #draining: Promise<void> | undefined;
-  /** Resolves or rejects with the batch that was opened last. */
+  /** The promise of the newest batch. */
   #newest: Promise<void> = Promise.resolve();
-  /** Ends the wait of the first batch after a pause. */
+  /** Commits the first batch after a pause without further delay. */
   #sendFirst: () => void = () => {};
-  /** Ends the delay of the batch that is sent next. */
+  /** Ends the delay of the next batch. */
   #endDelay: () => void = () => {};
-  /** Of batches that failed: later batches refer to it, so the next batch brings it. */
+  /** Entries of failed batches that later batches depend on. The next batch includes them. */
   #unkept = nothingUnkept;
   readonly #arrays = new RecordArrays();
-  /** What the ledger says of packets that are in no batch: the next batch brings it. */
+  /** Ledger counts for packets that belong to no batch. The next batch includes them. */
   readonly ledger = new LedgerTallies();
 
   constructor(
@@ -102,11 +101,11 @@ export class Lane {
   }
 
   /**
-   * Adds a packet of an application to the next batch that has room for it. An application that has filled a batch goes on
-   * in later ones, while others still join the first: they take turns.
+   * Adds a packet of an application to the next batch with room for it. An application that has filled a batch continues in
+   * later ones, while others may still join the first.
    * @param fill adds all of the packet before it returns, so that a packet is never split
-   * @param bytes memory that the packet takes besides what it adds to the batch
-   * @returns the batch's own promise: it resolves when the packet is on disk
+   * @param bytes memory of the packet besides its records in the batch
+   * @returns the batch's promise, which resolves when the packet is on disk
    * @throws {ApiError} `store_unavailable` (through the promise): nothing of the packet was kept
    */
   submit(application: number, fill: (batch: Batch) => void, bytes = 0): Promise<void> {
@@ -118,8 +117,8 @@ export class Lane {
   }
 
   /**
-   * Adds what comes before a message that is too large for one batch, and may be kept without it: names, and users, who count
-   * once however often they come. It goes with the same batch as the message or with an earlier one.
+   * Adds a first part of a message that is too large for one batch. Only parts that may be kept on their own qualify: names, and
+   * users, who count once however often they are reported. They join the same batch as the message or an earlier one.
    * @returns as `submit`
    */
   addBefore(application: number, fill: (batch: Batch) => void): Promise<void> {
@@ -139,34 +138,34 @@ export class Lane {
   }
 
   /**
-   * Resolves when all that an application has sent before, and what the ledger says of it, is on disk or was refused.
-   * @throws {ApiError} `store_unavailable`: some of it may still go with a later batch
+   * Resolves when all earlier packets of an application, and their ledger counts, are on disk or refused.
+   * @throws {ApiError} `store_unavailable`: some of them may still be written with a later batch
    */
   async barrier(application: number): Promise<void> {
     await this.#nextCommit(application);
-    // Senders that waited for the same batch tell the ledger before the next turn, so that goes with the next batch.
+    // Senders that waited for the same batch update the ledger before the next turn, so their counts join the next batch.
     await new Promise((resolve) => setImmediate(resolve));
     await this.#nextCommit(application);
   }
 
-  /** Commits what waits for the ledger, unless a batch is about to bring it. */
+  /** Commits waiting ledger counts, unless a batch is about to include them. */
   flushLedger(): void {
     if (this.ledger.size === 0 || this.#draining !== undefined) return;
     this.#startBatch();
     this.#draining = this.#drain();
   }
 
-  /** Resolves when all that was submitted before is on disk or was refused. */
+  /** Resolves when all earlier packets are on disk or refused. */
   settled(): Promise<void> {
-    return this.#newest.catch(() => {}); // Batches are committed in the order in which they were opened.
+    return this.#newest.catch(() => {}); // Batches are committed in the order of their creation.
   }
 
-  /** Resolves when nothing waits any more. */
+  /** Resolves when no packets are waiting. */
   async idle(): Promise<void> {
     while (this.#draining !== undefined) await this.#draining;
   }
 
-  /** Resolves with the first commit that begins after all that an application has sent. */
+  /** Resolves with the first commit that starts after all earlier packets of an application. */
   #nextCommit(application: number): Promise<void> {
     const queued = this.#lastOf.get(application) ?? this.#queue[0] ?? this.#startBatch();
     queued.isAwaited = true;
@@ -201,12 +200,12 @@ export class Lane {
     const last = this.#queue.at(-1);
     if (last !== undefined) last.next = queued;
     this.#queue.push(queued);
-    this.#endDelay(); // A batch before this one is full.
+    this.#endDelay(); // An earlier batch is full.
     return queued;
   }
 
   async #drain(): Promise<void> {
-    // What else this turn of the event loop has read joins the first batch, until that has enough.
+    // Packets read later in this turn of the event loop join the first batch, up to its limit.
     await new Promise<void>((resolve) => {
       this.#sendFirst = resolve;
       setImmediate(resolve);
@@ -219,7 +218,7 @@ export class Lane {
     this.#draining = undefined;
   }
 
-  /** Waits for more packets to join a batch, counted from its first one. */
+  /** Waits for more packets to join a batch, counted from its first packet. */
   async #delay({ batch, waiting, isAwaited }: Queued): Promise<void> {
     const { commitDelay, commitSiblings } = this.#limits;
     const ms = waiting.since + commitDelay - this.#time.monotonic();

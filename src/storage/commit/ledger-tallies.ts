@@ -1,28 +1,28 @@
 import { mergeTally } from '../aggregate/merge.ts';
 import type { LedgerExample, LedgerLine, LedgerTally } from '../lmdb/ledger.ts';
 
-/** A row of the ledger, as the front end names it. */
+/** A row of the ledger, as the front end identifies it. */
 export type LedgerRow = Omit<LedgerLine, keyof LedgerTally>;
 
-/** Rows that may wait: while the disk is full none of them leaves. */
+/** Maximum number of waiting rows. None is written while the disk is full. */
 const maxRows = 20_000;
 
-/** What was counted and is not on disk yet, row by row. */
+/** Counts that are not on disk yet, by row. */
 export class LedgerTallies {
   readonly #limit: number;
   #tallies = new Map<LedgerRow, LedgerTally>();
 
-  /** @param limit most rows; what would make more is not counted */
+  /** @param limit maximum number of rows; counts for further rows are dropped */
   constructor(limit = maxRows) {
     this.#limit = limit;
   }
 
-  /** Rows that have something. */
+  /** Number of rows with counts. */
   get size(): number {
     return this.#tallies.size;
   }
 
-  /** Counts one more, at `at` (Unix ms). */
+  /** Adds one to a row at `at` (Unix ms). */
   add(row: LedgerRow, at: number, example: LedgerExample | null = null): void {
     const tally = this.#tallies.get(row);
     if (tally === undefined) {
@@ -35,7 +35,7 @@ export class LedgerTallies {
     if (example !== null) tally.example = example;
   }
 
-  /** Moves everything out, to be committed. */
+  /** Removes and returns all rows, to be committed. */
   take(): LedgerTallies {
     const taken = new LedgerTallies(this.#limit);
     taken.#tallies = this.#tallies;
@@ -43,7 +43,7 @@ export class LedgerTallies {
     return taken;
   }
 
-  /** Adds all of what was taken: its commit failed. */
+  /** Restores rows whose commit failed. */
   giveBack(taken: LedgerTallies): void {
     for (const [row, from] of taken.#tallies) {
       const tally = this.#tallies.get(row);
@@ -52,7 +52,7 @@ export class LedgerTallies {
     }
   }
 
-  /** What is here, as it crosses to the worker. */
+  /** The rows as they are sent to the worker. */
   lines(): LedgerLine[] {
     return Array.from(this.#tallies, ([row, tally]) => ({ ...row, ...tally }));
   }

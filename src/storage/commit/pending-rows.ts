@@ -1,18 +1,18 @@
-/** Numbers of a row: the index of the next one of the same person, and the five values. */
+/** Numbers per row: the index of the same person's next row, and the five values. */
 const width = 6;
 const firstRows = 1024;
 const none = -1;
 
-/** Rows of numbers that wait for the end of a transaction, in chains: one array, because 100 000 people have a million rows. */
+/** Rows that wait for the end of a transaction, in linked lists. They share one array: 100 000 people have a million rows. */
 export class PendingRows {
-  /** In place of an index: there is no row. */
+  /** The index that stands for no row. */
   static readonly none = none;
   #numbers = new Float64Array(firstRows * width);
   #end = 0;
 
   /**
-   * Adds a row to the end of a chain.
-   * @param last the index of its last row, or `none` for a new chain
+   * Adds a row to the end of a list.
+   * @param last the index of its last row, or `none` for  a new list
    * @returns the index of the row
    */
   add(last: number, a: number, b: number, c: number, d: number, e: number): number {
@@ -30,7 +30,7 @@ export class PendingRows {
     return at;
   }
 
-  /** Visits the rows of a chain, in the order in which they were added. @param first the index of its first row, or `none` */
+  /** Visits the rows of a list in order. @param first the index of its first row, or `none` */
   each(first: number, visit: (a: number, b: number, c: number, d: number, e: number) => void): void {
     const numbers = this.#numbers;
     for (let at = first; at !== none; at = numbers[at]!) {
@@ -38,7 +38,7 @@ export class PendingRows {
     }
   }
 
-  /** Drops all rows, and the memory that they took. */
+  /** Drops all rows and frees their memory. */
   clear(): void {
     this.#end = 0;
     if (this.#numbers.length > firstRows * width) this.#numbers = new Float64Array(firstRows * width);

@@ -1,6 +1,6 @@
 /**
- * The queue closes when one measure reaches its high mark. It opens again when every measure is back at its low mark, or
- * when only batches that are being committed are left: the disk must not idle while packets are refused.
+ * The queue closes when one measure reaches its high mark. It reopens when every measure is at its low mark, or when only batches
+ * in commit are left: the disk must not idle while packets are refused.
  */
 export interface QueueMarks {
   readonly packets: Mark;
@@ -26,39 +26,39 @@ export interface Waiting {
   readonly since: number;
   packets: number;
   bytes: number;
-  /** The share of each application. */
+  /** Share of each application. */
   readonly shares: Map<number, Share>;
-  /** Its commit has begun, so nothing joins it any more. */
+  /** Whether the commit has started, after which no packet may join. */
   begun: boolean;
 }
 
-/** How long each application is held to its share of the queue after packets of two applications were mixed, ms. */
+/** Period for which applications are held to their share of the queue after two of them sent packets, ms. */
 const mixedForMs = 10_000;
 
 /**
- * Watches what waits for the disk and decides when to refuse more (backpressure), with hysteresis so that it does not
- * flap. Time is passed in (monotonic milliseconds).
+ * Watches the packets that wait for the disk and decides when to refuse more (backpressure), with hysteresis to prevent
+ * flapping. Time is passed in (monotonic milliseconds).
  */
 export class QueueMonitor {
   packets = 0;
   bytes = 0;
-  /** Packets whose commit has not begun yet. */
+  /** Packets whose commit has not started. */
   #next = 0;
-  /** In order of arrival, so the first is the oldest. */
+  /** In order of arrival: the first is the oldest. */
   readonly #groups = new Set<Waiting>();
   readonly #marks: QueueMarks;
   #closed = false;
-  /** The share of each application with waiting packets. */
+  /** Share of each application with waiting packets. */
   readonly #shares = new Map<number, Share>();
   #lastApplication = -1;
-  /** When the application of a packet last differed from that of the packet before it. */
+  /** Time when a packet last came from another application than the packet before it. */
   #mixedAt = Number.NEGATIVE_INFINITY;
 
   constructor(marks: QueueMarks) {
     this.#marks = marks;
   }
 
-  /** Whether one more packet may be taken now. */
+  /** Whether the queue accepts one more packet now. */
   admits(now: number): boolean {
     if (this.packets === 0) this.#closed = false;
     else if (this.#isOver('high', now)) this.#closed = true;
@@ -67,8 +67,8 @@ export class QueueMonitor {
   }
 
   /**
-   * Whether one more packet of an application may be taken now. While several applications send, none may have more than
-   * half of the queue, which leaves room for the others.
+   * Whether the queue accepts one more packet of an application now. While several applications send, each may take at most
+   * half of the queue.
    */
   admitsOf(application: number, now: number): boolean {
     if (now - this.#mixedAt > mixedForMs) return true;
@@ -77,7 +77,7 @@ export class QueueMonitor {
     return own === undefined || (own.packets * 2 < packets.high && own.bytes * 2 < bytes.high);
   }
 
-  /** Seconds after which a refused sender may try again: the age of the oldest batch, at least one. */
+  /** Seconds after which a refused sender may retry: the age of the oldest batch, at least one. */
   retryAfter(now: number): number {
     return Math.min(60, Math.max(1, Math.ceil(this.oldest(now) / 1000)));
   }
@@ -89,7 +89,7 @@ export class QueueMonitor {
     return group;
   }
 
-  /** Adds a packet of an application, with the memory that it takes, to a group at `now`. */
+  /** Adds a packet of an application and its memory to a group at `now`. */
   join(group: Waiting, application: number, bytes: number, now: number): void {
     if (application !== this.#lastApplication) {
       if (this.#lastApplication !== -1) this.#mixedAt = now;
@@ -104,7 +104,7 @@ export class QueueMonitor {
     this.bytes += bytes;
   }
 
-  /** The commit of a group begins. */
+  /** Marks the start of a group's commit. */
   begin(group: Waiting): void {
     group.begun = true;
     this.#next -= group.packets;

@@ -1,11 +1,11 @@
 import type { Envelope } from './envelope.ts';
 
-/** One kind of content of a batch. All that the sections write between two transactions' ends is kept, or none of it. */
+/** One kind of content of a batch. Everything that the sections write in a transaction is kept, or none of it. */
 export interface Section {
-  /** Adds what the envelope holds of this kind; called inside a transaction. */
+  /** Adds the envelope's content of this kind. Called inside a transaction. */
   add(envelope: Envelope): void;
-  /** Puts what was added and is only in memory yet; called before the transaction ends. */
+  /** Writes additions that are still in memory. Called before the transaction ends. */
   put?(): void;
-  /** Drops what is in memory: the transaction failed, and the store is the truth. */
+  /** Drops all state in memory after a failed transaction. The store is the truth. */
   forget?(): void;
 }

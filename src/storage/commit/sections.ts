@@ -14,17 +14,18 @@ import { messageChanges } from './records/messages.ts';
 import { eachUser } from './records/users.ts';
 import type { Section } from './section.ts';
 
-/** The parts of a batch that are folded at a pace of their own. */
+/** The groups of a batch that are folded at different rates. */
 export interface Groups<T> {
-  /** What every report reads. */
+  /** Data that every report reads. */
   readonly prompt: T;
-  /** Who the users are: many pages with little on each, so that one fold had better take many batches. */
+  /** Users and exposures: many pages with few changes each, so one fold should take many batches. */
   readonly people: T;
 }
 
 /**
- * What a batch consists of, in the order in which it is written: names come before what refers to them, and `prompt` before `people`.
- * @param maxIdentities people an environment whose exposures are kept
+ * The sections of a batch in the order in which they are written: names come before references to them, and `prompt` before
+ * `people`.
+ * @param maxIdentities maximum number of people per environment whose exposures are kept
  */
 export function createSections(
   store: UsageStore,
@@ -74,14 +75,14 @@ export function countingSections(
   ];
 }
 
-/** Unique users of series. When these were seen comes with `countingSections`. */
+/** Unique users of series. `countingSections` records when these were first and last seen. */
 export function usersSection(hot: HotTables): Section {
   const { sketches, counts } = hot;
   return {
     add: (envelope) => eachUser(envelope, (ref, minute, high, low) => countUser(hot, ref, minute, high, low)),
     put() {
       sketches.put();
-      counts.put(); // With the note that a day that is over got a user.
+      counts.put(); // Records that a past day has a new user.
     },
     forget() {
       sketches.forget();
@@ -90,7 +91,7 @@ export function usersSection(hot: HotTables): Section {
   };
 }
 
-/** Who asks for features. */
+/** People: instance ids and exposures. */
 export function sendersSection(store: UsageStore): Section {
   return { add: ({ senders }) => putSights(store, senders) };
 }

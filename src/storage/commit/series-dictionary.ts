@@ -12,43 +12,43 @@ import { environmentOrdinal } from '../lmdb/sketches.ts';
 import type { UsageStore } from '../lmdb/usage.ts';
 
 export interface SeriesLimits {
-  /** Features an environment. */
+  /** Maximum number of features per environment. */
   readonly features: number;
-  /** Variants a feature, and variants a metric of a feature. */
+  /** Maximum number of variants per feature, and per metric of a feature. */
   readonly variants: number;
-  /** Metrics an environment. */
+  /** Maximum number of metrics per environment. */
   readonly metrics: number;
 }
 
-/** A series by its ordinal in the environment, and by its ref. */
+/** Maps a series between its ordinal in the environment and its ref. */
 interface FirstSeries {
   readonly ordinal: number;
   readonly ref: number;
 }
 
-/** Collects the series that are seen for the first time: they are committed with the first cells that refer to them. */
+/** Collects new series, which are committed with the first cells that refer to them. */
 export interface SeriesSink {
   readonly series: NewSeries[];
-  /** How often a name was folded into the surplus name. */
+  /** Number of names folded into the surplus name. */
   folded: number;
-  /** How often something was left out because there can be no series for its name. */
+  /** Number of entries dropped because their names cannot have a series. */
   dropped: number;
 }
 
 /**
- * From names to series refs, for one environment. It only grows, up to the limits: names over them are folded. A name that
- * is not valid has no series; only new names are checked, since a known one is valid.
+ * Maps names to series refs for one environment. It only grows, up to the limits; names over a limit are folded. Only new names
+ * are validated. An invalid name has no series.
  */
 export class EnvironmentSeries {
   readonly #environment: number;
   readonly #limits: SeriesLimits;
   readonly #features = new Map<string, Map<string, number>>();
-  /** The features themselves: users whose variant is not known are counted here. */
+  /** The features themselves. Users with an unknown variant are counted here. */
   readonly #itself = new Map<string, number>();
   readonly #metrics = new Map<string, number>();
-  /** The variants of metrics of features, by `pairKey`. */
+  /** The variants of features' metrics, by `pairKey`. */
   readonly #featureMetrics = new Map<string, Map<string, number>>();
-  /** The first series that names a feature. */
+  /** The first series of each feature. */
   readonly #firstOf = new Map<string, FirstSeries>();
   #nextOrdinal = 0;
   /** The environment as a whole, which has users but no name. */
@@ -65,14 +65,14 @@ export class EnvironmentSeries {
   }
 
   /**
-   * The series of a feature's variant; made, and given to `sink`, when there is none yet.
-   * @returns `undefined` when a name is not valid
+   * The series of a feature's variant. A new one is created and passed to `sink`.
+   * @returns `undefined` if a name is invalid
    */
   variant(feature: string, variant: string, sink: SeriesSink): number | undefined {
     return this.#features.get(feature)?.get(variant) ?? this.#newVariant(feature, variant, sink);
   }
 
-  /** Apart from the look-up, which is so short that it is compiled into its callers. */
+  /** Separate from the lookup, so that the lookup is short enough to be inlined. */
   #newVariant(feature: string, variant: string, sink: SeriesSink): number | undefined {
     if (!isName(feature) || !isName(variant)) return drop(sink);
     const featureName = foldOver(this.#features, feature, this.#limits.features);
@@ -92,7 +92,7 @@ export class EnvironmentSeries {
     return this.#itself.get(name) ?? this.#create([name, featureItself], sink);
   }
 
-  /** The first series that names a feature, by which the feature is known; that of the surplus when it is folded. */
+  /** The first series of a feature, by which the feature is known. For a folded feature, that of the surplus. */
   firstOf(feature: string): FirstSeries | undefined {
     return this.#firstOf.get(feature) ?? this.#firstOf.get(surplusName);
   }
@@ -156,17 +156,17 @@ export class EnvironmentSeries {
   }
 }
 
-/** Notes that something is left out. */
+/** Counts a dropped entry. */
 function drop(sink: SeriesSink): undefined {
   sink.dropped += 1;
 }
 
-/** One key for a metric and a feature: names have no line breaks. */
+/** A key for a metric and a feature. Names contain no line breaks. */
 function pairKey(metric: string, feature: string): string {
   return `${metric}\n${feature}`;
 }
 
-/** The variants of a group; made where there are none. */
+/** The variants of a group, which is created if it is missing. */
 function variantsOf(groups: Map<string, Map<string, number>>, group: string): Map<string, number> {
   const known = groups.get(group);
   if (known !== undefined) return known;
@@ -175,14 +175,14 @@ function variantsOf(groups: Map<string, Map<string, number>>, group: string): Ma
   return variants;
 }
 
-/** The name itself where it is known or there is room for it, else the surplus name, which needs no room. */
+/** The name itself if it is known or there is room for it, else the surplus name, which needs no room. */
 function foldOver(names: ReadonlyMap<string, unknown> | undefined, name: string, limit: number): string {
   if (names === undefined || names.has(name)) return name;
   const own = names.size - Number(names.has(surplusName));
   return own < limit ? name : surplusName;
 }
 
-/** The dictionaries of all environments that were used since the start, each read from the store at its first use. */
+/** The dictionaries of all environments used since the start, each read from the store at its first use. */
 export class SeriesDictionary {
   readonly #store: Pick<UsageStore, 'series'>;
   readonly #limits: SeriesLimits;

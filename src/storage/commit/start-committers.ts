@@ -20,20 +20,20 @@ import { UnfoldedPeople } from './unfolded-people.ts';
 import type { WorkerStart } from './worker.ts';
 
 export interface CommittersStart extends Pick<JournaledCommitterDeps, 'clock' | 'failed'> {
-  /** Where a compiled worker is. */
+  /** Path of a compiled worker. */
   readonly workerFile: (name: string) => string;
   readonly data: string;
   /** Number of lanes, each with a journal and a thread that folds it. */
   readonly workers: number;
-  /** People an environment whose exposures are kept. */
+  /** Maximum number of people per environment whose exposures are kept. */
   readonly maxIdentities?: number;
   readonly randomBytes: (length: number) => Uint8Array;
   readonly log: Pick<Log, 'info' | 'warn'>;
 }
 
 /**
- * Starts the threads that commit and fold, and folds what an earlier process has left.
- * @throws {CommitFailed} if that cannot be read or folded
+ * Starts the threads that commit and fold, and folds the frames of earlier processes.
+ * @throws {CommitFailed} if they cannot be read or folded
  */
 export async function startCommitters(
   store: UsageStore,
@@ -45,7 +45,7 @@ export async function startCommitters(
   const { placeOf, isEmpty } = openJournals(store.lmdb, usageLayout, { own, found }, parts);
   const others = found.filter((lane) => !own.includes(lane)).map(placeOf);
   const committers = own.map((lane, at) => {
-    // Journals of lanes that are no more are folded beside the first.
+    // The first thread also folds journals of lanes that no longer exist.
     const journals: Journals = { journal: placeOf(lane), others: at === 0 ? others : [] };
     const start: WorkerStart = { data, maxIdentities, ...journals };
     return new JournaledCommitter({
@@ -60,22 +60,22 @@ export async function startCommitters(
   try {
     await Promise.all(committers.map((committer, at) => committer.begin(known(own[at]!))));
   } catch (error) {
-    await Promise.all(committers.map((committer) => committer.close())); // Their threads keep the process alive.
+    await Promise.all(committers.map((committer) => committer.close())); // Running threads keep the process alive.
     throw error;
   }
   return committers;
 }
 
-/** Journals that are about to be used. */
+/** Journals about to be used. */
 export interface OpenJournals {
   readonly placeOf: (lane: string) => JournalPlace;
-  /** Whether they hold nothing that is to be folded first. */
+  /** Whether they contain no frames that must be folded first. */
   readonly isEmpty: boolean;
 }
 
 /**
- * Begins the use of the journals of a store: see `endJournals`.
- * @param lanes those that are to be used, and those that are there
+ * Starts using the journals of a store: see `endJournals`.
+ * @param lanes the lanes to use, and the existing ones
  * @throws {JournalDamaged} if the segments of one are missing
  */
 export function openJournals(
@@ -92,7 +92,7 @@ export function openJournals(
       directory: journalsOf(data),
     });
   if (isUsed) for (const lane of found) checkSegments(placeOf(lane).directory);
-  // They are there before the mark: without them, a start takes the journal for lost.
+  // Create them before the mark. Without them, a start would consider the journal lost.
   journalDirectory(journalsOf(data));
   for (const lane of new Set([...own, ...found])) {
     const { directory } = placeOf(lane);
@@ -103,7 +103,7 @@ export function openJournals(
   return { placeOf, isEmpty: found.every((lane) => isJournalEmpty(placeOf(lane).directory)) };
 }
 
-/** Ends the use of journals, if the store has all that they held: an earlier version can open it then. */
+/** Stops using journals, if the store has all their data. An earlier version can open it then. */
 export function endJournals(
   lmdb: LmdbEnvironment,
   layout: Layout,
@@ -113,6 +113,6 @@ export function endJournals(
   try {
     markJournal(lmdb, layout, false);
   } catch {
-    // The disk is full or has failed, as the log says. The next start of this version finds the journals empty.
+    // The disk is full or has failed; the log has the details. The next start of this version finds the journals empty.
   }
 }

@@ -1,7 +1,7 @@
 import { asPart, currentSpan } from '../../runtime/spans.ts';
 import type { Lane } from './lane.ts';
 
-/** A lane whose commits are a part of the trace of a request, when that is traced. */
+/** A lane that adds the wait for its commits to the trace of a request, if the request is traced. */
 export function tracedLane(lane: Lane): Pick<Lane, 'submit' | 'addBefore' | 'settled'> {
   const span = currentSpan();
   if (span === undefined) return lane;

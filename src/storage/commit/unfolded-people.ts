@@ -5,8 +5,8 @@ type Key = string;
 type Table = IdentityTables['identities'];
 
 /**
- * People with their instance ids as the journal leaves them: what the store has, and over it what was committed and is not folded
- * yet. Only people whose ids were minted, used or forgotten meanwhile take memory.
+ * People with their instance ids, including the journal: the store's records, overlaid with committed changes that are not
+ * folded yet. Only people whose ids were minted, used or forgotten since the last fold take memory.
  */
 export class UnfoldedPeople implements IdentityTables {
   readonly identities: LayeredTable;
@@ -17,10 +17,10 @@ export class UnfoldedPeople implements IdentityTables {
     this.identityDays = new LayeredTable(identityDays);
   }
 
-  /** Adds what a batch says of people, once it is on disk. */
+  /** Applies a batch's changes to people, once it is on disk. */
   add({ mints, uses, forgotten }: Pick<Envelope, 'mints' | 'uses' | 'forgotten'>): void {
     if (mints.length + uses.length + forgotten.length === 0) return;
-    this.identities.resetReadTxn(); // Otherwise the store is read as it was some folds ago.
+    this.identities.resetReadTxn(); // Otherwise reads would use an old snapshot of the store.
     for (const mint of mints) putHashedMint(this, mint);
     for (const use of uses) putHashedUse(this, use);
     for (const { application, digest } of forgotten) {
@@ -28,7 +28,7 @@ export class UnfoldedPeople implements IdentityTables {
     }
   }
 
-  /** A fold begins. @returns ends it once the store has all that was added before */
+  /** Starts a fold. @returns a function that ends it once the store has everything added before */
   beginFold(): () => void {
     const [identities, days] = [this.identities.push(), this.identityDays.push()];
     return () => {
@@ -38,10 +38,10 @@ export class UnfoldedPeople implements IdentityTables {
   }
 }
 
-/** A table with changes over it, in layers. `undefined` is the value of a removed record. */
+/** A table overlaid with changes, in layers. `undefined` stands for a removed record. */
 class LayeredTable implements Table {
   readonly #base: Table;
-  /** The newest last. */
+  /** The newest is last. */
   readonly #layers: Map<Key, Buffer | undefined>[] = [new Map()];
 
   constructor(base: Table) {
@@ -68,7 +68,7 @@ class LayeredTable implements Table {
     this.#base.resetReadTxn();
   }
 
-  /** Begins a layer. @returns the number of those before */
+  /** Starts a layer. @returns the number of earlier ones */
   push(): number {
     if (this.#layers.at(-1)!.size > 0) this.#layers.push(new Map());
     return this.#layers.length - 1;

@@ -1,9 +1,9 @@
 /**
- * Where usage is kept, as a port. `embedded-usage.ts` keeps it in the LMDB of the data directory: there the commit workers write
- * the store that reports read. With an engine that several machines share, the commit workers write what this node has counted,
- * and the store that reports read holds what all nodes have counted.
+ * The storage of usage, as a port. `embedded-usage.ts` keeps usage in the LMDB store of the data directory, where commit workers
+ * write the store that reports read. On several machines, commit workers write what this node has counted, and reports read a
+ * store with the counts of all nodes.
  *
- * Handlers and upkeep know the port only.
+ * Handlers and upkeep depend on the port only.
  */
 
 import type { ApiError } from '../../contract/errors.ts';
@@ -17,66 +17,65 @@ import type { Committer } from './committer.ts';
 import type { Forgotten } from './envelope.ts';
 
 export interface UsageEngine {
-  /** What reports read. */
+  /** The store that reports read. */
   readonly store: UsageStore;
-  /** Where the instance ids of an application are looked up. */
+  /** Looks up the instance ids of an application. */
   peopleOf(application: number): IdentityTables;
-  /** What the committers write: it has the numbers of the series that packets refer to, and the messages of the last minutes. */
+  /** The store that the committers write. It has the series numbers that packets refer to, and the messages of the last minutes. */
   readonly counted: Pick<UsageStore, 'lmdb' | 'series' | 'messages'>;
   /** The HMAC key of the digests of people: see `digestIdentity`. */
   readonly digestSecret: Buffer;
-  /** One for each lane. They are closed with the lanes, before the engine is. */
+  /** One for each lane, closed with the lanes and before the engine. */
   readonly committers: readonly Committer[];
-  /** Whether an instance id that is not known here may have been minted on another machine a moment ago. */
+  /** Whether an instance id that is unknown here may have been minted on another machine a moment ago. */
   readonly resolvesLater: boolean;
   /**
-   * Does one small step of upkeep on what reports read; gives how much it did, 0 when nothing is left to do.
-   * @throws {CommitFailed} when nothing of it was kept
+   * Does one small step of upkeep on the store that reports read. Returns the amount of work done, 0 if nothing is left.
+   * @throws {CommitFailed} if nothing of it was kept
    */
   maintain(application: number, step: Maintenance): Promise<number>;
   /**
-   * Resolves when an instance id that was minted can be found by every node.
-   * @param fill adds more to the batch that this application's packets go with
+   * Resolves when every node can find a minted instance id.
+   * @param fill adds more to the batch of this application's packets
    * @throws {ApiError} `store_unavailable`, `engine_unavailable`: the id does not exist then
    */
   keepMint(mint: Mint, application: number, fill: (batch: Batch) => void): Promise<void>;
   /**
-   * Resolves when a person is forgotten here, and nothing that any node has counted before can bring them back.
+   * Resolves when a person is forgotten here, and earlier counts of other nodes cannot restore their data.
    * @throws {ApiError} `store_unavailable`, `engine_unavailable`
    */
   forget(forgotten: Forgotten): Promise<void>;
-  /** @param listener is called when another node has forgotten a person: what is remembered of ids may be wrong then */
+  /** @param listener called when another node has forgotten a person, which may invalidate cached ids */
   onForgotten(listener: () => void): void;
-  /** Resolves when no packet of something that was deleted can come to the store any more: its record may go. */
+  /** Resolves when no more packets of a deleted object can reach the store. Its record may then be removed. */
   passed(deletion: Deletion): Promise<boolean>;
   /**
-   * Resolves when the store has all that this node has answered; to be awaited before a report. Gives how complete it is where there
-   * are several machines.
-   * @param people whether the store must have the users and exposures of all that was answered, or of all until a few seconds ago, or
-   *   whether they are not read
+   * Resolves when the store has everything that this node has acknowledged. Await it before a report. On several machines, returns
+   * how complete the store is.
+   * @param people whether the users and exposures must be current, may be a few seconds old, or are not read
    * @throws {ApiError} `store_unavailable`, `engine_unavailable`
    */
   freshen(people?: PeopleFreshness): Promise<Freshness | undefined>;
-  /** Why no more can be taken in, though the disk takes it: `spool_full`. It is asked for each packet. */
+  /** Why packets are refused although the disk accepts them: `spool_full`. Called for each packet. */
   refusal(): ApiError | undefined;
-  /** Why packets are not counted, and why accounts cannot be changed or reports made; for people. */
+  /** Why packets are not counted, and why accounts cannot be changed or reports read; for people. */
   readiness(): UsageReadiness;
-  /** How late its threads beside the committers come to what is due, seconds, by their names. */
+  /** Delays of its threads besides the committers, in seconds, by name. */
   readonly delays?: Readonly<Record<string, Histogram>>;
-  /** `undefined` when there is one machine. */
+  /** `undefined` on a single machine. */
   status(): UsageEngineStatus | undefined;
-  /** Ends what runs in the background; the stores are closed then. */
+  /** Stops background work and closes the stores. */
   close(): Promise<void>;
 }
 
 export type PeopleFreshness = 'now' | 'recent' | 'any';
 
 export interface Freshness {
-  /** All that any node has answered before this time (Unix ms) is in the store. */
+  /** Everything that any node acknowledged before this time (Unix ms) is in the store. */
   readonly completeThrough: number;
   /**
-   * Nodes that stopped after they had shipped everything, by name, and by directory if several have the name. One that has started since, and cannot reach PostgreSQL, counts
-   * what nobody else can know of.
+   * Nodes that shipped everything and stopped, by name, or by directory if several share the name. If such a node has restarted
+   * without reaching PostgreSQL, it may hold counts that no other node knows of.
    */
   readonly mayBeCounting: readonly string[];
 }
@@ -86,67 +85,67 @@ export interface UsageReadiness {
   readonly managing: string | undefined;
 }
 
-/** How the machines do, as this one knows it. Times are Unix ms. */
+/** State of the cluster, as this node knows it. Times are Unix ms. */
 export interface UsageEngineStatus {
   /** The data directory of this node: see `NodeStatus`. */
   readonly directory: string;
   readonly engine: EngineLinkStatus;
-  /** The other nodes and this one, as the engine last showed them. */
+  /** All nodes including this one, as last read from PostgreSQL. */
   readonly nodes: readonly NodeStatus[];
-  /** All that any node has answered before this time is in the reports of this one. */
+  /** Everything that any node acknowledged before this time is in this node's reports. */
   readonly completeThrough: number;
   readonly spool: SpoolStatus;
   /** Rows of deltas that could not be applied. */
   readonly refused: { readonly rows: number; readonly latest: readonly RefusedRowStatus[] };
-  /** Bytes of what this node has set aside, because PostgreSQL has lost it. */
+  /** Bytes that this node has set aside because PostgreSQL lost them. */
   readonly setAsideBytes: number;
-  /** How often this process has emptied its replica and loaded a snapshot. */
+  /** How many times this process has emptied its replica and loaded a snapshot. */
   readonly rebases: number;
   readonly log: LogStatus;
 }
 
-/** The log, as this process has last trimmed it. */
+/** The log after this process last trimmed it. */
 export interface LogStatus {
   /** Entries that this process has trimmed. */
   readonly trimmed: number;
-  /** Size of the entries that were left. */
+  /** Size of the remaining entries, in bytes. */
   readonly bytes: number;
-  /** When the oldest of them was appended; `undefined` without entries. */
+  /** When the oldest remaining entry was appended; `undefined` without entries. */
   readonly oldest: number | undefined;
 }
 
-/** The way to the engine. */
+/** The connection to PostgreSQL. */
 export interface EngineLinkStatus {
   readonly connected: boolean;
-  /** Since when it is so. */
+  /** Time of the last change. */
   readonly since: number;
-  /** Why not, for people; empty when connected. */
+  /** Why it is not connected, for people; empty if connected. */
   readonly reason: string;
-  /** Commits of this process, what they took together (ms), and how often another primary answered than before. */
+  /** Number of commits of this process, their total duration (ms), and how many times the primary has changed. */
   readonly commits: number;
   readonly commitMs: number;
   readonly failovers: number;
 }
 
 export interface NodeStatus {
-  /** Random id of its data directory; `name` is for people, and two nodes may have the same. */
+  /** Random id of its data directory. `name` is for people; two nodes may share it. */
   readonly directory: string;
   readonly name: string;
-  /** Of the program. */
+  /** Version of the program. */
   readonly version: string;
-  /** `silent`: no beat for more than ten seconds. `forgotten`: removed for good. */
+  /** `silent`: no heartbeat for more than ten seconds. `forgotten`: removed permanently. */
   readonly state: 'up' | 'silent' | 'done' | 'forgotten';
   readonly lastBeat: number;
-  /** Entries of the log that it has not applied yet. */
+  /** Number of log entries that it has not applied yet. */
   readonly lag: number;
   readonly spoolBytes: number;
-  /** Since when something waits there to be shipped; `undefined` when nothing does. */
+  /** Time of its oldest unshipped packet; `undefined` if there is none. */
   readonly oldestUnshipped: number | undefined;
-  /** What it has answered before this time is shipped. */
+  /** Everything that it acknowledged before this time is shipped. */
   readonly through: number;
 }
 
-/** What this node keeps until the engine has it. */
+/** Data that this node keeps until PostgreSQL has it. */
 export interface SpoolStatus {
   readonly bytes: number;
   readonly maxBytes: number;
@@ -155,7 +154,7 @@ export interface SpoolStatus {
 
 export interface RefusedRowStatus {
   readonly stream: string;
-  /** What the row is part of. */
+  /** The part of the entry that contains the row. */
   readonly place: string;
   readonly reason: string;
   readonly at: number;

@@ -7,10 +7,10 @@ import { openUsageStore } from '../lmdb/usage.ts';
 import { createAggregator } from './aggregator.ts';
 import { foldActions, type Journals } from './fold.ts';
 
-/** What a worker is started with. */
+/** Options of a worker. */
 export interface WorkerStart extends Journals {
   readonly data: string;
-  /** People an environment whose exposures are kept. */
+  /** Maximum number of people per environment whose exposures are kept. */
   readonly maxIdentities: number;
 }
 
@@ -26,5 +26,5 @@ answerCalls(channel, {
   maintain: (step: Maintenance) => aggregator.maintain(step),
   [closing]: () => {},
 });
-// A worker must not be ended with LMDB open.
+// A worker must not be terminated while LMDB is open.
 await store.lmdb.close();

@@ -65,7 +65,7 @@ test('names a journal for which no segment can be prepared, until one is', async
     return batch.seal();
   };
   await committer.commit(large());
-  await expect.poll(reason).toBe('no segment can be prepared for the journal; see the log');
+  await expect.poll(reason).toBe('preparing a journal segment failed; see the log');
   expect(failures).toHaveLength(1);
   rmSync(unfinished, { recursive: true });
   await committer.commit(large());
@@ -79,7 +79,7 @@ test('names a journal that cannot be folded, and counts the failures', async () 
   unnamed.counts.add(seriesRef(1, 0), 4, 1, 0, 0);
   await committer.commit(unnamed.seal());
   await expect(committer.fold()).rejects.toThrow('a new series comes with its name');
-  expect(reason()).toBe('the journal cannot be folded into the store; see the log');
+  expect(reason()).toBe('folding the journal into the store failed; see the log');
   expect(committer.failedFolds).toBeGreaterThan(0);
   await close();
 });

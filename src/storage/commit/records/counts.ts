@@ -1,7 +1,7 @@
 import type { Envelope } from '../envelope.ts';
 import { eachRecord, RecordBuffer } from './record-buffer.ts';
 
-/** What packets say of variants: `ref` is the series (see `seriesRef`), `bucket` the bucket of time (see `bucketOf`). */
+/** Reported counts of variants: `ref` is the series (see `seriesRef`), `bucket` the time bucket (see `bucketOf`). */
 export class CountRecords extends RecordBuffer {
   add(ref: number, bucket: number, checks: number, used: number, viewed: number): void {
     this.append(ref, bucket, checks, used, viewed);

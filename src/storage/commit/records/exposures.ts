@@ -3,7 +3,7 @@ import { type Digest, digestBytes } from '../digest.ts';
 import type { Envelope } from '../envelope.ts';
 import { eachRecord, eachRecordOf, RecordBuffer, type RecordRange } from './record-buffer.ts';
 
-/** In the place of a series: the record begins a person, whose exposures follow. */
+/** The value in place of a series that marks the start of a person, whose exposures follow. */
 const person = -1;
 
 /** Which variants people were given. */
@@ -16,7 +16,7 @@ export class ExposureRecords extends RecordBuffer {
     this.append(person, digest[0], digest[1], digest[2], digest[3]);
   }
 
-  /** Adds what the person was given of a variant, at a time in Unix seconds. */
+  /** Adds the person's exposure to a variant, at a time in Unix seconds. */
   add(ref: number, seconds: number, checks: number, used: number, viewed: number): void {
     assert(this.#begun, 'an exposure follows its person');
     this.append(ref, seconds, checks, used, viewed);
@@ -24,17 +24,17 @@ export class ExposureRecords extends RecordBuffer {
 }
 
 export interface ExposureVisitor {
-  /** The exposures that follow are this person's. */
+  /** Starts a person, to whom the following exposures belong. */
   person(digest: Buffer): void;
   exposure(ref: number, seconds: number, checks: number, used: number, viewed: number): void;
 }
 
-/** Reads the exposures of a sealed batch, each after its person. */
+/** Reads the exposures of a sealed batch, grouped by person. */
 export function eachExposure({ exposures, batch, apart }: Envelope, visitor: ExposureVisitor): void {
   eachRecord(exposures, batch, toVisitor(visitor), apart?.exposures);
 }
 
-/** Reads some of the exposures: a range that begins with a person. */
+/** Reads a range of the exposures, which must start with a person. */
 export function eachExposureOf(
   { exposures, batch }: Envelope,
   range: RecordRange,

@@ -1,7 +1,7 @@
 import type { Envelope } from '../envelope.ts';
 import { eachRecord, RecordBuffer } from './record-buffer.ts';
 
-/** Values of metrics, each reported `at` a time (Unix ms), by series and bucket of time. */
+/** Reported values of metrics, each with its time `at` (Unix ms), by series and time bucket. */
 export class MeasurementRecords extends RecordBuffer {
   add(ref: number, bucket: number, value: number, at: number): void {
     this.append(ref, bucket, value, at, 0);

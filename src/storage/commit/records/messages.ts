@@ -3,7 +3,7 @@ import { type Digest, digestBytes } from '../digest.ts';
 import type { Envelope } from '../envelope.ts';
 import { eachRecord, RecordBuffer } from './record-buffer.ts';
 
-/** How much of each kind is in a batch. What a message brings is what comes between two of these. */
+/** Number of records of each kind in a batch. A message's records lie between two extents. */
 export type Extent = readonly [
   counts: number,
   measurements: number,
@@ -15,8 +15,8 @@ export type Extent = readonly [
 const nothing: Extent = [0, 0, 0, 0, 0];
 
 /**
- * Messages that must not count again (see seen-messages.ts). Times are Unix ms; a forgotten one's is stored as -1 - time. Behind
- * a message that was counted are the two extents of what it brings.
+ * Messages that must not count again (see seen-messages.ts). Times are Unix ms; that of a forgotten message is stored as
+ * -1 - time. A counted message is followed by the two extents of its records.
  */
 export class MessageRecords extends RecordBuffer {
   add(identity: Digest, at: number, from = nothing, to = nothing): void {
@@ -25,19 +25,19 @@ export class MessageRecords extends RecordBuffer {
     this.append(to[0], to[1], to[2], to[3], to[4]);
   }
 
-  /** Deletes a message that was counted at `at`: its application has others instead. */
+  /** Deletes a message that was counted at `at`, to make room for others of its application. */
   forget(identity: Digest, at: number): void {
     this.append(-1 - at, identity[0], identity[1], identity[2], identity[3]);
   }
 }
 
-/** A message of a batch: it brings what comes between two extents. */
+/** A message of a batch, with the extents before and after its records. */
 export interface BatchMessage extends MessageChange {
   readonly from: Extent;
   readonly to: Extent;
 }
 
-/** The messages of a sealed batch, as the store takes them. */
+/** The messages of a sealed batch, for the store. */
 export function messageChanges({ messages, batch }: Envelope): BatchMessage[] {
   const found: { at: number; identity: Uint8Array; forgotten?: true; from: Extent; to: Extent }[] = [];
   let extents = 0;

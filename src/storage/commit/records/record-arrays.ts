@@ -1,33 +1,33 @@
 import { assert } from '../../../runtime/assert.ts';
 
-/** Spare arrays that are kept, and the bytes up to which one is worth keeping. */
+/** Maximum number of spare arrays, and maximum bytes of an array that is kept. */
 const maxSpares = 16;
 const maxBytes = 1024 * 1024;
 const firstLength = 5 * 1024;
 
 /**
- * Arrays that the service's thread and a worker share. They go round: a lane fills some while the worker reads others, so
- * a batch allocates nothing, and nothing is copied or transferred between the threads. The first number of an array is
- * the batch that it belongs to.
+ * Arrays that the service's thread and a worker share and reuse: a lane fills some while the worker reads others. A batch then
+ * allocates nothing, and nothing is copied or transferred between the threads. The first number of an array is the batch it
+ * belongs to.
  */
 export class RecordArrays {
   readonly #spares: Float64Array[] = [];
   #lastBatch = 0;
 
-  /** The number of the next batch, by which its arrays are told from others'. */
+  /** The number of the next batch, which identifies its arrays. */
   nextBatch(): number {
     this.#lastBatch += 1;
     return this.#lastBatch;
   }
 
-  /** An array for a batch; what else is in it is left over from earlier use. */
+  /** Returns an array for a batch, with old data from earlier use. */
   take(batch: number): Float64Array {
     const array = this.#spares.pop() ?? createArray(firstLength);
     array[0] = batch;
     return array;
   }
 
-  /** An array of twice the length with the same content; the old one goes back. */
+  /** Moves the content to an array of twice the length, and takes the old one back. */
   grow(array: Float64Array): Float64Array {
     const larger = createArray(array.length * 2);
     larger.set(array);
@@ -35,7 +35,7 @@ export class RecordArrays {
     return larger;
   }
 
-  /** Takes back an array that neither thread uses any more. */
+  /** Takes back an array that neither thread uses. */
   give(array: Float64Array): void {
     assert(!this.#spares.includes(array), 'an array of records is given back once');
     if (this.#spares.length < maxSpares && array.byteLength <= maxBytes) this.#spares.push(array);

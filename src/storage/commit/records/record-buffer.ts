@@ -1,42 +1,42 @@
 import { assert } from '../../../runtime/assert.ts';
 import type { RecordArrays } from './record-arrays.ts';
 
-/** Where in an array the records begin: before them are the number of their batch and, once it is sealed, their own. */
+/** The index of the first record. Before it are the number of the batch and, once sealed, the number of records. */
 const header = 2;
-/** Numbers that a record takes, whatever its kind. */
+/** Numbers per record, of any kind. */
 const width = 5;
 
 const none: Float64Array = new Float64Array(0);
 
-/** Bytes that a record takes. */
+/** Bytes per record. */
 export const recordBytes = width * Float64Array.BYTES_PER_ELEMENT;
 
-/** The records of one kind in a sealed batch, as the worker gets them. The array lies in shared memory. */
+/** The records of one kind in a sealed batch, as the worker receives them. The array is in shared memory. */
 export interface SealedRecords {
   readonly array: Float64Array;
   readonly records: number;
 }
 
 /**
- * Records of one kind that a batch brings: five numbers each. This class writes them, on the service's thread; `eachRecord`
- * reads them, on the worker's. What the numbers mean is up to the kinds beside this file.
+ * The records of one kind in a batch: five numbers each. This class writes them on the service's thread; `eachRecord` reads them
+ * on the worker's. The files beside this one define the meaning of the numbers.
  */
 export abstract class RecordBuffer {
   readonly #arrays: RecordArrays;
   readonly #batch: number;
   #array = none;
   #end = header;
-  /** Where the array is full; 0 before there is one and after the sealing, so that the way of a record checks for neither. */
+  /** The end of the array; 0 before allocation and after sealing, so that adding a record needs no separate check for either. */
   #room = 0;
   #sealed = false;
 
-  /** @param batch number of the batch that this is part of: see `RecordArrays` */
+  /** @param batch number of the batch: see `RecordArrays` */
   constructor(arrays: RecordArrays, batch: number) {
     this.#arrays = arrays;
     this.#batch = batch;
   }
 
-  /** Records so far. */
+  /** Number of records. */
   get records(): number {
     return (this.#end - header) / width;
   }
@@ -53,7 +53,7 @@ export abstract class RecordBuffer {
     this.#end = at + width;
   }
 
-  /** Ends the writing; gives nothing when there are no records. */
+  /** Ends writing. Returns undefined if there are no records. */
   seal(): SealedRecords | undefined {
     assert(!this.#sealed, 'a batch is sealed once');
     this.#sealed = true;
@@ -63,7 +63,7 @@ export abstract class RecordBuffer {
     return { array: this.#array, records: this.records };
   }
 
-  /** Gives the array back: the worker is done with it. */
+  /** Returns the array, once the worker is done with it. */
   release(): void {
     assert(this.#sealed, 'the records of a batch that is being filled are not released');
     if (this.#array !== none) this.#arrays.give(this.#array);
@@ -77,7 +77,7 @@ export abstract class RecordBuffer {
   }
 }
 
-/** The bytes of the records of a kind, with their header. They are in shared memory. */
+/** The bytes of the records of a kind, including their header, in shared memory. */
 export function wholeOf(sealed: SealedRecords | undefined, batch: number): Uint8Array {
   if (sealed === undefined) return new Uint8Array(0);
   const { array, records } = sealed;
@@ -86,7 +86,7 @@ export function wholeOf(sealed: SealedRecords | undefined, batch: number): Uint8
   return new Uint8Array(array.buffer, array.byteOffset, (header + records * width) * BYTES_PER_ELEMENT);
 }
 
-/** The records of a kind from their bytes. They stay where they are, unless they are not aligned. */
+/** Reads the records of a kind from their bytes, without copying unless they are unaligned. */
 export function sealedFrom(bytes: Uint8Array): SealedRecords {
   const { BYTES_PER_ELEMENT } = Float64Array;
   const isAligned = bytes.byteOffset % BYTES_PER_ELEMENT === 0;
@@ -95,16 +95,16 @@ export function sealedFrom(bytes: Uint8Array): SealedRecords {
   return { array, records: array[1]! };
 }
 
-/** Some of the records of one kind, by their places among all of that kind: `from` included, `to` not. */
+/** A range of the records of one kind, by index: `from` included, `to` excluded. */
 export type RecordRange = readonly [from: number, to: number];
 
 type Visit = (a: number, b: number, c: number, d: number, e: number) => void;
 
 /**
  * Reads the records of one kind in the order in which they were added.
- * @param batch the one that was sealed
- * @param apart ranges that are left out, ascending
- * @throws {AssertionFailed} when they are not those that were added, or the array was given to another batch meanwhile
+ * @param batch the sealed batch
+ * @param apart ranges to skip, ascending
+ * @throws {AssertionFailed} if the array was changed, or was reused for another batch
  */
 export function eachRecord(
   sealed: SealedRecords | undefined,
@@ -123,7 +123,7 @@ export function eachRecord(
 
 const nothingApart: readonly RecordRange[] = [];
 
-/** Reads some of the records in the same way. */
+/** Reads a range of the records in the same way. */
 export function eachRecordOf(
   sealed: SealedRecords | undefined,
   batch: number,

@@ -9,21 +9,21 @@ import type { LargeBodies } from './admission/large-bodies.ts';
 import { type RateLimited, type RateLimits, tokensFor } from './admission/rate-limits.ts';
 import type { UnknownSenders } from './admission/unknown-senders.ts';
 
-/** What decides whether a message is let in. */
+/** Decides whether a message is admitted. */
 export interface AdmissionDeps {
   readonly clock: Clock;
   readonly monitor: QueueMonitor;
   readonly rates: RateLimits;
-  /** Of large bodies without a known key. */
+  /** For large bodies without a known key. */
   readonly unknown: UnknownSenders;
   readonly health: StoreHealth;
   readonly usage: Pick<UsageEngine, 'refusal'>;
   readonly bodies: LargeBodies;
-  /** Settles commits that have finished, which may have made room in the queue. */
+  /** Settles finished commits, which may free room in the queue. */
   collect(): void;
 }
 
-/** @returns the time now, monotonic @throws {ApiError} `store_unavailable`, `spool_full` or `backpressure`: nothing can be taken now */
+/** @returns the current monotonic time @throws {ApiError} `store_unavailable`, `spool_full` or `backpressure` */
 export function admit({ health, usage, monitor, clock, collect }: AdmissionDeps): number {
   if (!health.ready) throw unavailable;
   const refusal = usage.refusal();
@@ -34,7 +34,7 @@ export function admit({ health, usage, monitor, clock, collect }: AdmissionDeps)
   return now;
 }
 
-/** As `admit`, for one application: while others send too, the one that fills the queue is refused first. @throws {ApiError} */
+/** As `admit`, for one application. While others send too, the one that fills the queue is refused first. @throws {ApiError} */
 export function admitOf(deps: AdmissionDeps, { application }: KeyHolder): number {
   const now = admit(deps);
   if (!deps.monitor.admitsOf(application.number, now)) throw backpressure(deps.monitor.retryAfter(now));
@@ -43,11 +43,11 @@ export function admitOf(deps: AdmissionDeps, { application }: KeyHolder): number
 
 const unavailable = new ApiError('store_unavailable', storeUnavailable.notReady, 5);
 
-/** Errors by their seconds to wait, of which there are few. Creating an error would be the largest cost of a refusal. */
+/** Errors by `Retry-After` seconds, cached because creating an error would be the largest cost of a refusal. */
 const busy: ApiError[] = [];
 
 function backpressure(seconds: number): ApiError {
-  busy[seconds] ??= new ApiError('backpressure', 'Too much is waiting for the disk', seconds);
+  busy[seconds] ??= new ApiError('backpressure', 'Too many messages are waiting for the disk', seconds);
   return busy[seconds];
 }
 
@@ -61,21 +61,21 @@ export function chargeSmall(
   if (bytes <= bodies.free) refuseUntil(rates.take(application, now, bytes));
 }
 
-/** @param wait seconds; 0 when there are enough tokens */
+/** @param wait seconds; 0 if there are enough tokens */
 function refuseUntil(wait: number): void {
-  if (wait > 0) throw new ApiError('rate_limited', 'The sender sends more than its rate allows', wait);
+  if (wait > 0) throw new ApiError('rate_limited', 'The sender exceeds its rate limit', wait);
 }
 
-/** Entries of a report that one token covers. */
+/** Report entries per token. */
 const entriesPerToken = 32;
 
 /**
- * Who pays for a large body: the application of the key at its beginning, else the network that it comes from. What has arrived
- * is paid before anything is inflated or decoded, since that delays others even when the body is refused afterwards. The
- * rest is owed once it is known.
+ * Pays for a large body: the application of the key at its beginning, else the network of the sender. The received bytes are
+ * paid for before they are decompressed or decoded, since that delays others even if the body is refused. The rest is owed once
+ * it is known.
  */
 export class Payer {
-  /** In whose turn the body is processed. */
+  /** The sender in whose turn the body is processed. */
   readonly name: string;
   readonly #deps: AdmissionDeps;
   readonly #application: RateLimited | undefined;
@@ -89,13 +89,13 @@ export class Payer {
     this.name = holder === undefined ? `network ${networkOf(address)}` : `${holder.application.number}`;
   }
 
-  /** Pays for what has arrived. @throws {ApiError} `rate_limited` */
+  /** Pays for the received bytes. @throws {ApiError} `rate_limited` */
   pay(bytes: number): void {
     this.check(bytes);
     this.owe(bytes);
   }
 
-  /** Checks whether `pay` would pass now. @throws {ApiError} `rate_limited` */
+  /** Checks whether `pay` would succeed now. @throws {ApiError} `rate_limited` */
   check(bytes: number): void {
     const { rates, unknown, clock } = this.#deps;
     const now = clock.monotonic();
@@ -107,7 +107,7 @@ export class Payer {
     refuseUntil(wait);
   }
 
-  /** Owes what a body cost, less what was paid for it. @param entries that it brought */
+  /** Owes the cost of a body, less what was paid for it. @param entries of the body */
   owe(bytes: number, entries = 0): void {
     const { rates, unknown, clock } = this.#deps;
     const cost = Math.max(tokensFor(bytes), Math.ceil(entries / entriesPerToken));

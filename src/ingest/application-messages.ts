@@ -1,37 +1,37 @@
 import type { MessageIdentity } from './message-identity.ts';
 
 const minRoom = 16;
-/** A message takes four words: its identity without the application, and the number of the batch that counted it. */
+/** Words per message: its identity without the application, and the number of the batch that counted it. */
 const wordsPerMessage = 4;
-/** Slots that are searched for a message. At most half of all are taken, so only an attacker fills so many in a row. */
+/** Slots probed for a message. At most half of all are occupied, so only an attacker fills this many in a row. */
 const maxProbes = 128;
 
-/** The time of a message that was not kept. */
+/** The time of a removed message. */
 const never = Number.NEGATIVE_INFINITY;
 
 /**
- * The messages of one application in order of arrival. They are in arrays of numbers, because hundreds of thousands of
- * strings in a map would keep the garbage collector busy. New messages are added at the end, old ones are dropped at the
- * start, and the rest moves to fresh arrays when the end is reached. When an attacker has filled all slots that a message
- * could take, a new message replaces another one.
+ * The messages of one application in order of arrival. Numeric arrays hold them, because hundreds of thousands of strings in a
+ * map would keep the garbage collector busy. New messages are appended, and old ones are dropped at the start. When the end is
+ * reached, the rest is copied to new arrays. If an attacker has filled all slots a message could take, a new message replaces
+ * another one.
  */
 export class ApplicationMessages {
-  /** Unix ms of the message that came last; nothing is newer. */
+  /** Unix ms of the newest message. */
   newest = never;
   #room = minRoom;
   #words = new Uint32Array(minRoom * wordsPerMessage);
   #times = new Float64Array(minRoom);
-  /** A hash table: the position of a message plus one, by a word of its identity; 0 is a free slot. */
+  /** A hash table: position of a message plus one, by a word of its identity. A free slot is 0. */
   #slots = new Int32Array(minRoom * 2);
   #first = 0;
   #end = 0;
 
-  /** Messages that take room. */
+  /** Number of occupied positions. */
   get size(): number {
     return this.#end - this.#first;
   }
 
-  /** The position of a message that was counted after `since` (Unix ms), or -1. */
+  /** The position of a message counted after `since` (Unix ms), or -1. */
   find(identity: MessageIdentity, since: number): number {
     const at = this.#slots[this.#slotOf(identity)]! - 1;
     return at >= this.#first && this.#holds(at, identity) && this.#times[at]! > since ? at : -1;
@@ -58,18 +58,18 @@ export class ApplicationMessages {
     this.#slots[this.#slotOf(identity)] = at + 1;
   }
 
-  /** Forgets a message whose batch was not kept. */
+  /** Removes a message whose batch was rolled back. */
   revoke(identity: MessageIdentity, batch: number): void {
     const at = this.find(identity, never);
     if (at >= 0 && this.batchAt(at) === batch) this.#times[at] = never;
   }
 
-  /** Forgets what was counted at `until` (Unix ms) or before. */
+  /** Removes messages counted at `until` (Unix ms) or before. */
   expire(until: number): void {
     while (this.#first < this.#end && this.#times[this.#first]! <= until) this.#first += 1;
   }
 
-  /** Forgets the oldest, and calls back with each that was forgotten. */
+  /** Removes the oldest messages, and calls back with each. */
   forget(count: number, forgotten: (key: number, a: number, b: number, time: number) => void): void {
     for (const end = Math.min(this.#end, this.#first + count); this.#first < end; this.#first += 1) {
       const at = this.#first * wordsPerMessage;
@@ -78,7 +78,7 @@ export class ApplicationMessages {
     }
   }
 
-  /** The slot of a message, or the one that it would take. */
+  /** The slot of a message, or the one it would take. */
   #slotOf(identity: MessageIdentity): number {
     const start = identity[2] ^ identity[1];
     const last = this.#slots.length - 1;
@@ -96,7 +96,7 @@ export class ApplicationMessages {
     return words[from] === identity[1] && words[from + 1] === identity[2] && words[from + 2] === identity[3];
   }
 
-  /** Moves the remaining messages to arrays with twice their room. */
+  /** Copies the remaining messages to arrays of twice their size. */
   #move(): void {
     const words = this.#words;
     const first = this.#first;

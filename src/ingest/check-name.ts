@@ -1,7 +1,7 @@
 import { ApiError } from '../contract/errors.ts';
 import { isName } from '../contract/names.ts';
 
-/** @throws {ApiError} `invalid_name` unless `name` can be the name of a `what`. */
+/** @throws {ApiError} `invalid_name` unless `name` is a valid name for a `what` */
 export function checkName(name: string, what: string): void {
   if (isName(name)) return;
   throw new ApiError(

@@ -4,11 +4,11 @@ import type { AttributedSource } from './ledger/ledger.ts';
 import type { Recognition } from './message-identity.ts';
 
 /**
- * Counts a message, unless it repeats one that was counted before; then the ledger notes the repetition. A message that may be a
- * repetition or not counts, and is noted. Resolves when it is on disk.
- * @param recognition if missing, the message is like no other
+ * Counts a message unless it repeats one counted before. The ledger notes a repetition. A message that cannot be told from a
+ * repetition is counted and noted. Resolves when it is on disk.
+ * @param recognition if missing, the message is unique
  * @param count adds the whole message to a batch before it returns
- * @throws {ApiError} when the message was not kept
+ * @throws {ApiError} if the message was not stored
  */
 export function countOnce(
   { messages, ledger, clock, laneOf }: CountingDeps,
@@ -25,7 +25,7 @@ export function countOnce(
     return laneOf(number).submit(number, (batch) => {
       const from = batch.extent;
       count(batch);
-      // Other nodes leave out what they know already, so what may be like another message is not bound to its identity.
+      // Other nodes skip identities they know. A message that may only resemble another is therefore not bound to its identity.
       messages.add(identity, now, batch, repeats ? from : batch.extent);
     });
   }

@@ -3,13 +3,13 @@ import { bodyRefusals } from '../http/body.ts';
 import type { Parameter, Refusals } from '../http/endpoint.ts';
 import { tooLarge } from '../http/engines/body-refusals.ts';
 
-/** What the endpoints that take packets and reports declare alike. */
+/** Declarations shared by the endpoints that take packets and reports. */
 
 export const UserAgent: Parameter = {
   component: 'UserAgent',
   name: 'User-Agent',
   in: 'header',
-  description: 'Names the sender: its SDK and version.',
+  description: 'SDK of the sender and its version.',
   schema: { type: 'string' },
 };
 
@@ -18,21 +18,21 @@ export const IdempotencyKey: Parameter = {
   name: 'Idempotency-Key',
   in: 'header',
   description:
-    'Names the message. What the same application key sends again under this name within 10 minutes, for the same environment, is answered as accepted and not counted again, even after a restart. Without it each report counts, unless its `time` is finer than a millisecond: then a second one with the same content is a repetition. Pages cannot send it across origins.',
+    'Identifies the message. If the same application key sends it again for the same environment within 10 minutes, it is accepted but not counted again, even after a restart. Without this header every report counts, with one exception: if its `time` is finer than a millisecond, a second report with the same content is a repetition. Pages cannot send this header across origins.',
   schema: { type: 'string', pattern: '^[ -~]{1,255}$' },
 };
 
-/** What every endpoint with a body refuses. @param maxBody maximum length of a body in bytes */
+/** Refusals of every endpoint with a body. @param maxBody maximum length of a body in bytes */
 export const intakeRefusals = (maxBody: number) =>
   ({
     ...bodyRefusals,
     body_too_large: tooLarge(maxBody).message,
-    rate_limited: 'The sender sends more than its rate allows',
-    backpressure: 'Too much is waiting for the disk',
+    rate_limited: 'The sender exceeds its rate limit',
+    backpressure: 'Too many messages are waiting for the disk',
     store_unavailable: storeUnavailable.notReady,
   }) as const satisfies Refusals;
 
-/** Keys, and an instance id, in the examples. No application has them. */
+/** Keys and an instance id for the examples. No application has them. */
 export const exampleKeys = {
   Frontend: `fm_fe_${'0'.repeat(40)}`,
   Mobile: `fm_mo_${'0'.repeat(40)}`,

@@ -6,7 +6,7 @@ import type { Ledger } from './ledger/ledger.ts';
 import type { SeenMessages } from './seen-messages.ts';
 import type { Senders } from './senders.ts';
 
-/** What counting a message needs of the rest of the service. */
+/** Dependencies of counting. */
 export interface CountingDeps extends AdmissionDeps {
   readonly keys: KeyFinder;
   readonly dictionary: SeriesDictionary;
@@ -17,7 +17,7 @@ export interface CountingDeps extends AdmissionDeps {
   laneOf(applicationNumber: number): Pick<Lane, 'submit' | 'addBefore'>;
 }
 
-/** Where application keys are looked up. */
+/** Resolves application keys. */
 export interface KeyFinder {
   findKey(text: string): KeyHolder | undefined;
   markUsed(holder: KeyHolder): void;

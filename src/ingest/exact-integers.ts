@@ -1,12 +1,12 @@
-/** Digits of the longest integer that is taken: far more than any hash has. */
+/** Maximum digits of an integer: far more than any hash has. */
 const maxDigits = 256;
 
 const decimal = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d{1,4}))?$/i;
 
 /**
- * An integer in its one canonical spelling: `-12`, no leading zeros, no exponent, no minus before zero.
- * @param spelled a decimal number however it is written: `007`, `1e3`, `1.0`
- * @returns `undefined` when it is no integer, or one of more than 256 digits
+ * Converts an integer to its canonical spelling: `-12`, no leading zeros, no exponent, no minus before zero.
+ * @param spelled a decimal number in any spelling: `007`, `1e3`, `1.0`
+ * @returns `undefined` if it is not an integer, or has more than 256 digits
  */
 export function canonicalInteger(spelled: string): string | undefined {
   const found = decimal.exec(spelled);
@@ -20,9 +20,8 @@ export function canonicalInteger(spelled: string): string | undefined {
 }
 
 /**
- * The same JSON text with every number that a double may not hold exactly made a string, so that `JSON.parse` keeps
- * its digits.
- * @param text valid JSON; a text that is not valid could become valid
+ * Quotes every number in a JSON text that a double may not represent exactly, so that `JSON.parse` keeps its digits.
+ * @param text valid JSON; invalid text could become valid
  */
 export function quoteLargeNumbers(text: string): string {
   const parts: string[] = [];
@@ -43,7 +42,7 @@ export function quoteLargeNumbers(text: string): string {
   return parts.join('');
 }
 
-/** Where the quote is that ends the string which begins at `start`. */
+/** The position of the quote that ends the string starting at `start`. */
 function endOfString(text: string, start: number): number {
   let at = start + 1;
   while (text[at] !== '"') at += text[at] === '\\' ? 2 : 1;

@@ -5,17 +5,17 @@ import { type Digest, digestWords } from '../storage/commit/digest.ts';
 import type { Environment } from '../storage/lmdb/records.ts';
 
 /**
- * 128 bits that two messages share exactly when the second repeats the first. They are made from the content of a
- * message, not from its bytes, so the transport and the order of fields and entries do not matter. The first words are
- * the numbers of the application and of the key, so no key can imitate another. Identities are stored: hash the same
- * input in every version, or a repetition across an update counts twice.
+ * 128 bits that two messages share exactly if the second repeats the first. They are a hash of a message's content, not of its
+ * bytes, so the transport and the order of fields and entries do not matter. The first words are the numbers of the application
+ * and of the key, so no key can imitate another. Identities are stored: hash the same input in every version, or a repetition
+ * across an update counts twice.
  */
 export type MessageIdentity = Digest;
 
-/** By what a message is recognised when it comes again. */
+/** How a repeated message is recognised. */
 export interface Recognition {
   readonly identity: MessageIdentity;
-  /** Whether it repeats an earlier message of this identity. Otherwise it counts: another process may have sent the same. */
+  /** Whether a match is certainly a repetition. Otherwise the message counts: another process may have sent the same. */
   readonly repeats: boolean;
 }
 
@@ -26,8 +26,8 @@ export interface MessageSender {
 }
 
 /**
- * The identity of a message whose sender has named it by an `Idempotency-Key`.
- * @param route `telemetry` and so on: keys of different routes are different
+ * The identity of a message with an `Idempotency-Key`.
+ * @param route `telemetry` and so on, which separates the keys of different routes
  */
 export function identityOfKey(route: string, sender: MessageSender, key: string): MessageIdentity {
   const text = `${route} ${sender.environment.number} ${key}`;
@@ -35,7 +35,7 @@ export function identityOfKey(route: string, sender: MessageSender, key: string)
   return identityOf(sender, a, b);
 }
 
-/** The identity of a message of an application key, by 64 bits of its content. */
+/** The identity of a message by 64 bits of its content. */
 export function identityOf(
   { holder: { application, key } }: MessageSender,
   a: number,
@@ -47,7 +47,7 @@ export function identityOf(
 const keyPattern = /^[ -~]{1,255}$/;
 
 /**
- * The value of an `Idempotency-Key` header, if there is one.
+ * The value of an `Idempotency-Key` header, if sent.
  * @throws {ApiError} `invalid_idempotency_key`
  */
 export function checkIdempotencyKey(value: string | undefined): string | undefined {

@@ -1,4 +1,4 @@
 import { ApiError } from '../contract/errors.ts';
 
-/** The refusal of everything that arrives before the service is ready. */
+/** The refusal of every message that arrives before the service is ready. */
 export const notStarted = new ApiError('store_unavailable', 'The service is starting', 1);

@@ -1,7 +1,4 @@
-/**
- * The keywords that the schemas of packets and reports use. What a keyword that is not here asks for, `omitInvalid` does not
- * check.
- */
+/** The keywords used by the schemas of packets and reports. `omitInvalid` ignores any other keyword. */
 interface Schema {
   readonly type?: string | readonly string[];
   readonly minimum?: number;
@@ -15,17 +12,17 @@ interface Schema {
 type Holder = Record<string | number, unknown>;
 
 /**
- * Takes out of a parsed body every optional value that its schema refuses, so that one bad value does not discard its
- * neighbours. A number becomes `NaN`: whether the rest of its entry counts is decided where entries are read. Any other entry of
- * a map is deleted. Any other field, and any entry of a list, becomes `null`: entries of lists are counted.
- * @param exact the same body with large numbers as texts (see `quoteLargeNumbers`), which is the one that is changed
- * @returns whether anything was taken out
+ * Removes every optional value that violates its schema from a parsed body, so that one bad value does not discard its
+ * neighbours. A number becomes `NaN`; whether the rest of its entry counts is decided when entries are read. Any other map
+ * entry is deleted. Any other field or list entry becomes `null`, because list entries are counted.
+ * @param exact the same body with large numbers as texts (see `quoteLargeNumbers`). This one is modified
+ * @returns whether anything was removed
  */
 export function omitInvalid(schema: object, body: object, exact: object = body): boolean {
   return omitWithin(schema as Schema, body as Holder, exact as Holder);
 }
 
-/** What a parsed body has of the fields that its schema requires, without the entries of their lists. */
+/** The fields of a parsed body that its schema requires, without their list entries. */
 export function requiredPart(
   { required }: { readonly required?: readonly string[] },
   body: unknown,
@@ -67,7 +64,7 @@ function omitFromObject({ properties, patternProperties }: Schema, value: Holder
     if (fits(schema, each)) {
       if (isHolder(each) && omitWithin(schema, each, exact[key] as Holder)) omitted = true;
     } else if (allows(schema, 'null') && isEmptyList(each)) {
-      exact[key] = null; // It means nothing, so nothing is omitted.
+      exact[key] = null; // An empty list means absent, so nothing is omitted.
     } else {
       if (isNumber(schema)) exact[key] = Number.NaN;
       else if (properties === undefined) delete exact[key];
@@ -78,12 +75,12 @@ function omitFromObject({ properties, patternProperties }: Schema, value: Holder
   return omitted;
 }
 
-/** The schema of a field; there is none for unknown ones. */
+/** The schema of a field; `undefined` for an unknown one. */
 function fieldOf(properties: Readonly<Record<string, Schema>>, key: string): Schema | undefined {
   return Object.hasOwn(properties, key) ? properties[key] : undefined;
 }
 
-/** Whether a value is right, but for what is inside it. */
+/** Whether a value is valid, apart from its members. */
 function fits(schema: Schema, value: unknown): boolean {
   if (schema.type === undefined) return true;
   if (!allows(schema, typeOf(value))) return false;
@@ -111,7 +108,7 @@ function isInRange(schema: Schema, value: number): boolean {
   return isRight && value >= minimum && value <= maximum;
 }
 
-/** Counts in a list mean something by their places, so the list is right or wrong as a whole. */
+/** Counts in a list are positional, so the list is valid or invalid as a whole. */
 function isWhole(items: Schema): boolean {
   return items.type === 'integer';
 }
@@ -124,7 +121,7 @@ function isHolder(value: unknown): value is Holder {
   return typeof value === 'object' && value !== null;
 }
 
-/** PHP writes a map without entries so. */
+/** PHP encodes an empty map like this. */
 function isEmptyList(value: unknown): boolean {
   return Array.isArray(value) && value.length === 0;
 }

@@ -1,17 +1,17 @@
-/** Characters of a string that is read: enough for 256 that are all escaped. */
+/** Maximum characters read of a string: enough for 256 that are all escaped. */
 const longestText = 6 * 256;
 
 const beginningBytes = 4096;
 
-/** The part of a body that is searched for its sender, however large the body is: SDKs write the key first. */
+/** The prefix of a body that is searched for its sender, however large the body is. SDKs write the key first. */
 export function beginningOf(body: Uint8Array): Uint8Array {
   return body.subarray(0, beginningBytes);
 }
 
 /**
- * Makes a function that reads a few strings out of a JSON body without parsing it, by the names of their fields. It works
- * on bodies that are cut off or broken elsewhere, and does not tell nested fields apart, so nothing but the ledger and
- * the rates of large bodies relies on it. It takes time in proportion to the body.
+ * Makes a function that extracts a few string fields from a JSON body without parsing it. It works on truncated and malformed
+ * bodies, and cannot tell nested fields apart. Use it only for the ledger and the rates of large bodies. It runs in linear
+ * time.
  */
 export function peekerOf<Name extends string>(...names: readonly Name[]) {
   const text = `"(?:[^"\\\\]|\\\\.){0,${longestText}}"`;

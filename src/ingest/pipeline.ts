@@ -8,13 +8,12 @@ import type { Ledger, LedgerSource } from './ledger/ledger.ts';
 import { checkIdempotencyKey } from './message-identity.ts';
 import { beginningOf } from './peek.ts';
 
-/** What the pipeline needs of the rest of the service. */
 export interface PipelineDeps extends AdmissionDeps {
   readonly keys: KeyFinder;
   readonly ledger: Ledger;
 }
 
-/** Who a message says it is from. This is not checked: it tells the ledger which application a refusal belongs to. */
+/** The sender that a message claims. Unverified: it only assigns a refusal to an application's ledger. */
 export interface ClaimedSender {
   readonly appKey?: string | undefined;
   readonly environment?: string | undefined;
@@ -23,19 +22,19 @@ export interface ClaimedSender {
 
 /** A message that was added to a batch. */
 export interface Counted<Answer> {
-  /** Resolves when the batch is on disk. @throws {ApiError} when nothing of it was kept */
+  /** Resolves when the batch is on disk. @throws {ApiError} if nothing of it was stored */
   readonly durable: Promise<unknown>;
-  /** What the sender is answered then. */
+  /** The answer to the sender. */
   readonly answer: Answer;
 }
 
-/** A message that was counted or refused, and what its sender is answered once it is durable. */
+/** A counted or refused message, and the answer to send once it is durable. */
 interface Taken<Answer> extends Partial<Counted<Answer>> {
   readonly answer: Answer;
   readonly claimed?: ClaimedSender | undefined;
 }
 
-/** What the ledger says of the sender of an `Incoming`: a request, or a call. */
+/** The ledger's view of the sender of an `Incoming`: a request or a call. */
 export interface LedgerView<Incoming> {
   readonly route: LedgerSource['route'];
   readonly transport: LedgerSource['transport'];
@@ -43,25 +42,25 @@ export interface LedgerView<Incoming> {
   origin?(incoming: Incoming): string | undefined;
 }
 
-/** A body that can be decoded, or one that has to be unpacked first. */
+/** A body to decode, decompressed or not. */
 export type Body = Uint8Array | SentBody;
 
-/** Bodies up to this length are processed in one turn of the event loop. That takes a few milliseconds. */
+/** Bodies up to this length are processed in one turn of the event loop, which takes a few milliseconds. */
 const longBody = 64 * 1024;
 
-/** What a long body brought, and what that costs. */
+/** A decoded long body, and its cost. */
 interface LongMessage<Message> {
   readonly message: Message;
   readonly entries: number;
 }
 
-/** How long bodies of one kind are processed, so that nothing else waits for them. */
+/** How long bodies of one kind are processed without delaying others. */
 export interface LongMessages<Incoming, Message, Sender> {
-  /** Runs work on one body when it is the turn of its sender. @throws {ApiError} when too many wait already */
+  /** Runs work on one body when it is its sender's turn. @throws {ApiError} if too many wait already */
   inTurn<T>(sender: string, work: () => Promise<T>): Promise<T>;
   /**
-   * Unpacks and decodes a body in another thread. It cannot be read afterwards.
-   * @param unpacked receives the length of the body, also of one that is then refused
+   * Decompresses and decodes a body in another thread. The body cannot be read afterwards.
+   * @param unpacked receives the length of the body, even if it is then refused
    * @throws {ApiError}
    */
   decode(
@@ -69,26 +68,26 @@ export interface LongMessages<Incoming, Message, Sender> {
     incoming: Incoming,
     unpacked: (bytes: number) => void,
   ): Promise<LongMessage<Message>>;
-  /** Does on this thread, in small steps, what `count` would take long for. */
+  /** Prepares `count` on this thread in small steps. */
   prepare(message: Message, sender: Sender, incoming: Incoming, nextStep: () => Promise<void>): Promise<void>;
 }
 
 /**
- * The steps in which one kind of message by one transport differs from the others. Each refuses with an `ApiError`. `Incoming`
- * is the request or call that brings the message, `Sender` the application that it was resolved to.
+ * The steps that depend on the kind of message and its transport. Each refuses with an `ApiError`. `Incoming` is the request or
+ * call with the message, `Sender` the application it was resolved to.
  */
 export interface MessageHandler<Incoming, Message, Sender extends Held, Answer> extends LedgerView<Incoming> {
-  /** Refuses what the head alone rules out, before the body is read: 401, 403. */
+  /** Refuses by the head alone, before the body is read: 401, 403. */
   authorize?(incoming: Incoming): void;
-  /** The body, as it was sent or inflated. Its memory is taken from `budget`; the pipeline gives it back. */
+  /** Reads the body, decompressed or not. Its memory is charged to `budget`; the pipeline returns it. */
   read(incoming: Incoming, budget: LargeBodies): Body | Promise<Body>;
-  /** Where it comes from. */
+  /** Address of the sender. */
   address(incoming: Incoming): string;
-  /** How long bodies are processed. Without it, they are all processed on this thread. */
+  /** Processing of long bodies. Without it, all bodies are processed on this thread. */
   readonly long?: LongMessages<Incoming, Message, Sender>;
-  /** The `Idempotency-Key` as it was sent. */
+  /** The `Idempotency-Key` as sent. */
   idempotencyKey(incoming: Incoming): string | undefined;
-  /** What the message says. @throws {ApiError} of status 400 */
+  /** Decodes and checks the message. @throws {ApiError} of status 400 */
   check(body: Uint8Array, incoming: Incoming): Message;
   /** Finds the application. @throws {ApiError} of status 404 or 403 */
   resolve(message: Message, incoming: Incoming): Sender;
@@ -97,22 +96,22 @@ export interface MessageHandler<Incoming, Message, Sender extends Held, Answer> 
    * @param key the `Idempotency-Key`, checked
    */
   count(message: Message, sender: Sender, incoming: Incoming, key: string | undefined): Counted<Answer>;
-  /** @param holder of the key that the message claims, if there is such a key */
+  /** @param holder of the claimed key, if that key exists */
   refuse(refusal: ApiError, incoming: Incoming, holder: KeyHolder | undefined): Answer;
   claimedSender(message: Message, incoming: Incoming): ClaimedSender;
-  /** The claimed sender of a message that was not checked. @param beginning of the body, when that was read */
+  /** The claimed sender of an unchecked message. @param beginning of the body, if it was read */
   peek(incoming: Incoming, beginning: Uint8Array | undefined): ClaimedSender;
 }
 
-/** Something that belongs to the application of a key. */
+/** Belongs to the application of a key. */
 interface Held {
   readonly holder: KeyHolder;
 }
 
 /**
- * The one way in. Packets, reports and mint requests take the same steps, whatever transport brings them:
- * admit → read → check → resolve → count → answer. The order of the refusals is 503, (401 and 403 by the head alone,) 413, 400,
- * 404, 403, 429, so that each costs as little as it can. A refused message changes nothing, and the ledger has a line of it.
+ * The single entry point. Packets, reports and mint requests take the same steps on every transport: admit → read → check →
+ * resolve → count → answer. The order of refusals is 503, (401 and 403 by the head alone,) 413, 400, 404, 403, 429, so that
+ * each costs as little as possible. A refused message changes nothing, and the ledger has a line for it.
  */
 export class Pipeline<Incoming, Message, Sender extends Held, Answer> {
   readonly #deps: PipelineDeps;
@@ -136,7 +135,7 @@ export class Pipeline<Incoming, Message, Sender extends Held, Answer> {
     return this.#process(incoming, body);
   }
 
-  /** A small body takes this one `async` function: each other one, and each `then`, would add a promise to every packet. */
+  /** A small body takes this one `async` function. Any other one, and any `then`, would add a promise to every packet. */
   async #process(incoming: Incoming, arriving: Body | Promise<Body>): Promise<Answer> {
     let body: Body;
     try {
@@ -169,7 +168,7 @@ export class Pipeline<Incoming, Message, Sender extends Held, Answer> {
     }
   }
 
-  /** A large body is paid for before it is unpacked or decoded, and waits for its turn. */
+  /** A large body is paid for before it is decompressed or decoded, and waits for its turn. */
   async #takeLarge(incoming: Incoming, body: SentBody): Promise<Taken<Answer>> {
     const handler = this.#handler;
     const { bodies } = this.#deps;
@@ -192,7 +191,7 @@ export class Pipeline<Incoming, Message, Sender extends Held, Answer> {
       bodies.hold(unpacked);
       held.length = unpacked.length;
       await this.#turn(payer, unpacked.length);
-      held.length = 0; // It is released once it is taken.
+      held.length = 0; // Released once it is read.
       return this.#take(incoming, unpacked);
     } catch (error) {
       return { answer: this.#refuse(incoming, error, undefined, claimed) };
@@ -201,7 +200,7 @@ export class Pipeline<Incoming, Message, Sender extends Held, Answer> {
     }
   }
 
-  /** Unpacks a body that is not long. One that cannot be unpacked has cost as much. */
+  /** Decompresses a body that is not long. A body that fails to decompress costs as much. */
   #unpackShort(body: SentBody, payer: Payer): Uint8Array | undefined {
     try {
       return this.#handler.long === undefined ? body.unpack() : body.unpackWithin(longBody);
@@ -211,13 +210,13 @@ export class Pipeline<Incoming, Message, Sender extends Held, Answer> {
     }
   }
 
-  /** Decodes a long body elsewhere, and counts it in small steps. */
+  /** Decodes a long body in another thread, and counts it in small steps. */
   #takeLong(incoming: Incoming, body: SentBody, payer: Payer, release: () => void): Promise<Counted<Answer>> {
     const deps = this.#deps;
     const handler = this.#handler;
     const long = handler.long!;
     return long.inTurn(payer.name, async () => {
-      payer.pay(body.bytes.length); // Others of this sender may have left debts.
+      payer.pay(body.bytes.length); // Other bodies of this sender may have left debts.
       const key = checkIdempotencyKey(handler.idempotencyKey(incoming));
       const { message, entries } = await long.decode(body, incoming, (bytes) => payer.owe(bytes));
       release();
@@ -235,7 +234,7 @@ export class Pipeline<Incoming, Message, Sender extends Held, Answer> {
     return new Payer(this.#deps, holder, this.#handler.address(incoming));
   }
 
-  /** Waits until others have had their turn of the event loop. @param length of what comes next */
+  /** Waits until others have had their turn of the event loop. @param length of the next step */
   async #turn({ name }: Payer, length: number): Promise<void> {
     const turn = this.#deps.bodies.turn({ length }, name);
     if (turn === undefined) return;
@@ -243,7 +242,7 @@ export class Pipeline<Incoming, Message, Sender extends Held, Answer> {
     admit(this.#deps);
   }
 
-  /** Checks, resolves and counts a message. Nothing of its body is held while it waits for the disk. */
+  /** Checks, resolves and counts a message. Its body is freed while it waits for the disk. */
   #take(incoming: Incoming, body: Uint8Array): Taken<Answer> {
     const deps = this.#deps;
     const handler = this.#handler;
@@ -274,8 +273,8 @@ export class Pipeline<Incoming, Message, Sender extends Held, Answer> {
 }
 
 /**
- * Puts a refusal down to the application that a message claims to be from.
- * @returns the holder of the key that it claims, if there is such a key
+ * Assigns a refusal to the application that a message claims.
+ * @returns the holder of the claimed key, if that key exists
  */
 export function recordRefusal<Incoming>(
   { keys, ledger }: Pick<PipelineDeps, 'keys' | 'ledger'>,
@@ -285,7 +284,7 @@ export function recordRefusal<Incoming>(
   { appKey, environment, instanceName }: ClaimedSender,
 ): KeyHolder | undefined {
   const holder = appKey === undefined ? undefined : keys.findKey(appKey);
-  // Under load everyone is answered 503, thousands of times a second.
+  // Under load everyone gets 503, thousands of times a second.
   if (holder === undefined && refusal.status === 503) {
     ledger.refusedUnread(refusal);
     return undefined;

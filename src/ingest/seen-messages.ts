@@ -4,18 +4,18 @@ import { type Message, messageLifeMs } from '../storage/lmdb/messages.ts';
 import { ApplicationMessages } from './application-messages.ts';
 import type { MessageIdentity } from './message-identity.ts';
 
-/** Messages in memory, about 15 MB: 400 a second for ten minutes. */
+/** Maximum number of messages in memory, about 15 MB: 400 a second for ten minutes. */
 export const maxSeenMessages = 2 ** 18;
 
-/** The part of its messages that an application over its share forgets at once. */
+/** Share of its messages that an application over its share forgets at once. */
 const forgottenPart = 1 / 64;
 
 const kept = Promise.resolve();
 
-/** Not the number of any batch. */
+/** Not a valid batch number. */
 const onDisk = 0;
 
-/** The messages of a batch, until its commit is over. */
+/** The messages of a batch that is being committed. */
 interface Counted {
   readonly batch: Batch;
   readonly number: number;
@@ -23,23 +23,22 @@ interface Counted {
 }
 
 /**
- * The messages of the last ten minutes, so that a repetition is not counted again. Those that other messages may be like are here
- * too: a retry that says so repeats them. The room is shared by all applications:
- * when it is full, those with more than an equal share forget their oldest messages, so none can displace another's.
- * The workers store the messages in the same transaction as their counts, and delete the forgotten ones, so a restart
- * changes nothing.
+ * The messages of the last ten minutes, so that repetitions are not counted again. They include messages that others may merely
+ * resemble: a marked retry repeats them. All applications share the memory. When it is full, those with more than an equal
+ * share forget their oldest messages, so none can displace another's. The workers store the messages in the same transaction as
+ * their counts, and delete the forgotten ones, so a restart changes nothing.
  */
 export class SeenMessages {
   readonly #limit: number;
   readonly #applications = new Map<number, ApplicationMessages>();
   #size = 0;
-  /** Batches whose commit is not over. The queue bounds how many there are. */
+  /** Batches being committed. The queue limits their number. */
   readonly #byBatch = new Map<Batch, Counted>();
   readonly #byNumber = new Map<number, Counted>();
   #lastNumber = onDisk;
 
   /**
-   * @param known the stored messages, the oldest first
+   * @param known the stored messages, oldest first
    * @param limit maximum number of messages in memory
    */
   constructor(known: Iterable<Message> = [], limit = maxSeenMessages) {
@@ -48,8 +47,7 @@ export class SeenMessages {
   }
 
   /**
-   * Finds a message that was counted before. The promise resolves when that is on disk, and rejects if it was not kept
-   * after all.
+   * Finds a message counted before. The promise resolves when that is on disk, and rejects if its batch was rolled back.
    * @param now Unix ms
    */
   find(identity: MessageIdentity, now: number): Promise<void> | undefined {
@@ -59,9 +57,9 @@ export class SeenMessages {
   }
 
   /**
-   * Adds a message that a batch counts at `now` (Unix ms). If the batch is not kept, the message was not seen.
-   * @param from what was in the batch before the message. What was added since is bound to the identity: other nodes leave it out
-   *   when they know it already
+   * Adds a message that a batch counts at `now` (Unix ms). If the batch is rolled back, so is the message.
+   * @param from the content of the batch before the message. Later additions are bound to the identity: other nodes skip them
+   *   if they know it already
    */
   add(identity: MessageIdentity, now: number, batch: Batch, from = batch.extent): void {
     const counted = this.#byBatch.get(batch) ?? this.#open(batch);

@@ -3,13 +3,12 @@ import type { Sender } from '../storage/lmdb/senders.ts';
 import { ledgerText } from './ledger/text.ts';
 
 /**
- * The names of senders. Strangers choose the headers of packets, so these are folded: a browser to its family and the first
- * number of its version, anything else to its first product and the first number of that. Servers send reports with a key, so
- * their versions are kept whole.
+ * The names of senders. Anyone can choose the headers of packets, so these are grouped: a browser by family and major version,
+ * anything else by first product and its major version. Servers report with a key, so their full versions are kept.
  */
 type Named = Pick<Sender, 'name' | 'version'>;
 
-/** Browsers by the mark that they put into their `User-Agent`. Most also have the marks of those further down. */
+/** Browsers by their token in `User-Agent`. Most also contain the tokens further down. */
 const browsers: readonly (readonly [name: string, mark: RegExp])[] = [
   ['Edge', /\bEdg(?:e|A|iOS)?\/(\d{1,4})/],
   ['Opera', /\bOPR\/(\d{1,4})/],
@@ -21,7 +20,7 @@ const browsers: readonly (readonly [name: string, mark: RegExp])[] = [
 
 const nameless = 'unnamed';
 
-/** Who sends a packet with this `User-Agent`. */
+/** The sender of a packet with this `User-Agent`. */
 export function packetSender(userAgent = ''): Sender {
   const found = userAgent.startsWith('Mozilla/') ? browserOf(userAgent) : productOf(userAgent);
   const version = found.version === null ? null : (/^v?(\d{1,4})(?!\d)/.exec(found.version)?.[1] ?? null);
@@ -29,9 +28,9 @@ export function packetSender(userAgent = ''): Sender {
 }
 
 /**
- * Who sends a report.
- * @param userAgent what it calls itself
- * @param appVersion as the report has it, which goes before the version of the product
+ * The sender of a report.
+ * @param userAgent as sent
+ * @param appVersion of the report, which takes precedence over the version of the product
  */
 export function reportSender(
   { transport, route }: Pick<Sender, 'transport' | 'route'>,
@@ -60,7 +59,7 @@ function productOf(userAgent: string): Named {
 
 const longest = 40;
 
-/** What is kept of a text from a request: short, and without secrets. */
+/** Truncates a text from a request and removes secrets. */
 function kept(text: string): string {
   return [...ledgerText(text)].slice(0, longest).join('').trim();
 }

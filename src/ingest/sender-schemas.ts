@@ -1,15 +1,15 @@
 import type { Documented } from '../http/openapi/json-schema.ts';
 import { Name, printable, Time } from '../http/schema.ts';
 
-/** Options of the schemas of what senders write: what the document says where the checkers ask less, or more. */
+/** Schema options of values from senders, where the documentation and the checks differ. */
 
-/** A name; one that is not valid is left out of the report. */
+/** A name. An invalid one is left out of the report. */
 export const sentName = {
   documented: {
     component: 'SentName',
     description:
-      'A name as a text, or as the number that it looks like: `42` is the name `"42"`. What is not 1 to 256 bytes of UTF-8, ' +
-      'well-formed and without control characters, is left out, and the rest is counted.',
+      'A name as a string, or as a number: `42` is the name `"42"`. A name is 1 to 256 bytes of well-formed UTF-8 without ' +
+      'control characters. Any other value is left out, and the rest is counted.',
     type: ['string', 'number'],
     examples: ['checkout'],
   },
@@ -18,12 +18,12 @@ export const sentName = {
 /** The name of an environment. */
 export const environmentNamed = { documented: { anyOf: [Name.documented, { type: 'number' }] } };
 
-/** A time. PHP writes its offset without a colon, Python may leave the offset out. */
+/** A time. PHP writes the offset without a colon; Python may omit it. */
 export const sentTime = {
   documented: {
     component: 'SentTime',
     description:
-      'A time in the form of RFC 3339. The offset may lack its colon, the time its seconds. A time without an offset is read as UTC.',
+      'An RFC 3339 time. The colon of the offset and the seconds are optional. A time without an offset is UTC.',
     anyOf: [
       Time.documented,
       {
@@ -35,15 +35,14 @@ export const sentTime = {
   },
 } satisfies Documented;
 
-/** The identity of a user: characters are counted, not bytes. */
+/** The identity of a user. Its length is in characters, not in bytes. */
 export const personal = { documented: { minLength: 1, maxLength: 256, pattern: `^${printable}+$` } };
 
 /** The hash of a user. */
 export const hashed = {
   documented: {
     component: 'Hash',
-    description:
-      'A hash that stands for a user: an integer of at most 256 digits, as a number or as a string.',
+    description: 'Hash of a user: an integer of at most 256 digits, as a number or a string.',
     type: ['integer', 'string'],
     pattern: '^-?[0-9]{1,256}$',
     examples: [-5023478, '18446744073709551616'],

@@ -4,35 +4,35 @@ import { otherSender, type Sender, slotMs } from '../storage/lmdb/senders.ts';
 import { environmentOrdinal } from '../storage/lmdb/sketches.ts';
 import { packetSender, reportSender } from './sender-family.ts';
 
-/** What a report says of its sender. */
+/** A report's data on its sender. */
 export interface ReportSource extends Pick<Sender, 'transport' | 'route'> {
   readonly userAgent: string | undefined;
   readonly appVersion: string | undefined;
 }
 
-/** Where new senders go. */
+/** Where new senders are recorded. */
 type SenderSink = Pick<Batch, 'senders'>;
 
-/** Marks that are kept in all: about 30 MB. */
+/** Maximum number of marks in all: about 30 MB. */
 const maxMarks = 500_000;
 
 /**
- * Who asks for what, in the current ten minutes. A batch is told once of each sender, and once of each feature that the
- * sender asks for; what comes after costs two look-ups. The next ten minutes begin anew. What a batch was told goes with
- * the next one when it is not kept (see `Lane`), so nothing that is marked gets lost.
+ * First-seen marks of senders and the features they request, per ten minutes. Each sender, and each feature it requests, goes
+ * to a batch once per period. After that, a message costs two look-ups. If a batch is rolled back, its marks go with the next
+ * one (see `Lane`).
  */
 export class Senders {
   readonly #environments = new Map<number, { readonly packets: Crowd; readonly reports: Crowd }>();
   #slot = 0;
   #marks = 0;
 
-  /** The sender of a packet, while it is added to a batch at `now` (Unix ms). */
+  /** Marks the sender of a packet that is added to a batch at `now` (Unix ms). */
   ofPacket(batch: SenderSink, environment: number, userAgent: string | undefined, now: number): Asker {
     const { packets } = this.#at(environment, now);
     return packets.find(userAgent) ?? packets.meet(batch, userAgent, packetSender(userAgent));
   }
 
-  /** The sender of a report, in the same way. */
+  /** Marks the sender of a report, in the same way. */
   ofReport(batch: SenderSink, environment: number, source: ReportSource, now: number): Asker {
     const { userAgent, appVersion } = source;
     const { reports } = this.#at(environment, now);
@@ -68,16 +68,16 @@ export class Senders {
   }
 }
 
-/** A sender in one environment, in the current ten minutes. */
+/** A sender in one environment and ten-minute period. */
 export class Asker {
   readonly #environment: number;
   readonly #slot: number;
   readonly #sender: Sender;
   readonly #marked: () => void;
-  /** The series that it was seen with; of those that it asked for, each feature's first one too. */
+  /** The series it was seen with. For requested features, also the first series of each. */
   readonly #series = new Set<number>();
 
-  /** @param marked is told of each mark, which takes memory */
+  /** @param marked is called for each mark, which takes memory */
   constructor(environment: number, slot: number, sender: Sender, marked: () => void) {
     this.#environment = environment;
     this.#slot = slot;
@@ -85,12 +85,12 @@ export class Asker {
     this.#marked = marked;
   }
 
-  /** It asked for a feature. @param ref of the feature's series that it was seen with */
+  /** Marks a requested feature. @param ref of the feature's series */
   asked(feature: string, ref: number, series: EnvironmentSeries, batch: SenderSink): void {
     if (!this.#series.has(ref)) this.#meet(feature, ref, series, batch);
   }
 
-  /** It sent something. */
+  /** Marks that it sent something. */
   seen(batch: SenderSink): void {
     this.#tell(environmentOrdinal, batch);
   }
@@ -114,13 +114,13 @@ export class Asker {
   }
 }
 
-/** Different headers that are remembered, and the longest of them. */
+/** Maximum number and length of cached headers. */
 const maxTexts = 1000;
 const maxText = 300;
-/** Senders that are told apart in ten minutes; the store keeps fewer. */
+/** Senders distinguished in ten minutes; the store keeps fewer. */
 const maxSenders = 400;
 
-/** The senders of packets, or of reports, in one environment. Many headers are of one sender. */
+/** The senders of packets, or of reports, in one environment. Many headers belong to one sender. */
 class Crowd {
   readonly #newAsker: (sender: Sender) => Asker;
   readonly #byText = new Map<string | undefined, Asker>();
@@ -130,7 +130,7 @@ class Crowd {
     this.#newAsker = newAsker;
   }
 
-  /** @param text what it says of itself */
+  /** @param text its own name for itself */
   find(text: string | undefined): Asker | undefined {
     return this.#byText.get(text);
   }

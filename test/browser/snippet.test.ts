@@ -235,7 +235,7 @@ describe('with a real server', () => {
     })()`);
     const own = problems.filter((text) => text.startsWith('flagmeter:'));
     expect(own).toEqual([
-      `flagmeter: http://${binary.http}/api/frontend/telemetry answered 404, so counts are lost`,
+      `flagmeter: http://${binary.http}/api/frontend/telemetry answered 404; counts are lost`,
     ]);
     await page.close();
   });

@@ -1,8 +1,8 @@
 import { TokenBucket } from './token-bucket.ts';
 
 /**
- * A token bucket for each key. Senders choose the keys, so at most `max` buckets are held. The least recently used one is
- * dropped, which is most likely full again.
+ * A token bucket per key. Senders choose the keys, so at most `max` buckets are kept. The least recently used one is evicted:
+ * it is the likeliest to be full again.
  */
 export class KeyedLimits {
   readonly #buckets = new Map<string, TokenBucket>();
@@ -11,16 +11,16 @@ export class KeyedLimits {
   readonly #max: number;
 
   /**
-   * @param rate tokens a second; 0 is no limit
-   * @param burst most tokens at once
-   * @param max buckets to hold
+   * @param rate tokens a second; 0 for no limit
+   * @param burst bucket capacity
+   * @param max maximum number of buckets
    */
   constructor(rate: number, burst: number, max = 10_000) {
     this.set(rate, burst);
     this.#max = max;
   }
 
-  /** Changes the limits. All buckets begin full then. */
+  /** Changes the limits. All buckets start full. */
   set(rate: number, burst: number): void {
     if (rate === this.#rate && burst === this.#burst) return;
     this.#rate = rate;
@@ -28,29 +28,29 @@ export class KeyedLimits {
     this.#buckets.clear();
   }
 
-  /** Buckets that are held. */
+  /** Number of buckets. */
   get size(): number {
     return this.#buckets.size;
   }
 
-  /** Seconds until a key has enough tokens, 0 when it has. Nothing is taken. */
+  /** Seconds until a key has enough tokens; 0 if it has. Takes nothing. */
   wait(key: string, now: number, cost = 1): number {
     return this.#rate === 0 ? 0 : (this.#buckets.get(key)?.wait(now, cost) ?? 0);
   }
 
-  /** Takes tokens of a key at `now` (monotonic ms). @returns 0, or the seconds until the key has enough */
+  /** Takes a key's tokens at `now` (monotonic ms). @returns 0, or the seconds until the key has enough */
   take(key: string, now: number, cost = 1): number {
     return this.#rate === 0 ? 0 : this.#bucketOf(key, now).take(now, cost);
   }
 
-  /** Takes tokens of a key, whether it has enough or not: see `TokenBucket.owe`. */
+  /** Takes a key's tokens even if it has too few: see `TokenBucket.owe`. */
   owe(key: string, now: number, cost: number): void {
     if (this.#rate !== 0) this.#bucketOf(key, now).owe(now, cost);
   }
 
   #bucketOf(key: string, now: number): TokenBucket {
     const bucket = this.#buckets.get(key) ?? new TokenBucket(this.#rate, this.#burst, now);
-    // Moved to the end: a Map keeps the order of insertion.
+    // Moved to the end: a Map keeps insertion order.
     this.#buckets.delete(key);
     this.#buckets.set(key, bucket);
     if (this.#buckets.size > this.#max) this.#buckets.delete(this.#buckets.keys().next().value as string);

@@ -2,37 +2,37 @@ import { ApiError } from '../../contract/errors.ts';
 import type { ByteBudget } from '../../http/types.ts';
 import { RoundRobin } from '../../runtime/round-robin.ts';
 
-/** Bodies up to this size are processed on arrival and do not count towards the budget. Most packets are this small. */
+/** Bodies up to this size are processed on arrival, outside the budget. Most packets are this small. */
 const smallBody = 4096;
 
-/** Bytes of large bodies that one turn of the event loop processes: some milliseconds of work. */
+/** Bytes of large bodies processed per turn of the event loop: a few milliseconds of work. */
 const bytesPerTurn = 32 * 1024;
 
-/** The share of the budget that the waiting bodies of one sender may have. */
+/** Maximum share of the budget for one sender's waiting bodies. */
 const ownPart = 1 / 2;
 
-/** Something that takes memory, in bytes. */
+/** An allocation, in bytes. */
 interface Sized {
   readonly length: number;
 }
 
 /**
- * Bodies that are large enough to delay other requests. They share a memory budget from their first byte until they are
- * processed. Each turn of the event loop processes only some of them, round-robin over their senders, so that small packets
- * and other senders are served in between.
+ * Bodies large enough to delay other requests. They share a memory budget from their first byte until they are processed. Each
+ * turn of the event loop processes only some of them, round robin over their senders. Small packets and other senders are
+ * served in between.
  */
 export class LargeBodies implements ByteBudget {
   readonly free = smallBody;
-  /** Bytes that are held. */
+  /** Bytes allocated. */
   held = 0;
   readonly #max: number;
   readonly #nextTurn: (callback: () => void) => unknown;
   /** Callbacks that resume the waiting bodies, by sender, weighted by their bytes. */
   readonly #waiting = new RoundRobin<() => void>();
-  /** Bytes that the current turn of the event loop processes. */
+  /** Bytes processed in the current turn of the event loop. */
   #begun = 0;
 
-  /** @param max bytes; @param nextTurn calls back in the next turn of the event loop */
+  /** @param max bytes @param nextTurn calls back in the next turn of the event loop */
   constructor(max: number, nextTurn: (callback: () => void) => unknown = setImmediate) {
     this.#max = max;
     this.#nextTurn = nextTurn;
@@ -58,8 +58,8 @@ export class LargeBodies implements ByteBudget {
   }
 
   /**
-   * Resolves when it is the body's turn; `undefined` when that is now.
-   * @throws {ApiError} `backpressure` when too much of this sender waits already
+   * Resolves when it is the body's turn; `undefined` if that is now.
+   * @throws {ApiError} `backpressure` if too much of this sender is waiting already
    */
   turn({ length }: Sized, sender: string): Promise<void> | undefined {
     if (length <= this.free) return undefined;

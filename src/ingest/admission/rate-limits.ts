@@ -1,17 +1,17 @@
 /*
- * src/ingest/admission: who has to wait or is refused. rate-limits.ts and keyed-limits.ts bound rates, unknown-senders.ts those of
- * senders without a key, and large-bodies.ts bounds memory and concurrency.
+ * src/ingest/admission: decides who waits or is refused. rate-limits.ts and keyed-limits.ts limit rates, unknown-senders.ts
+ * limits senders without a key, and large-bodies.ts limits memory and concurrency.
  */
 import { TokenBucket } from './token-bucket.ts';
 
-/** The limits of an application; `null` takes those of the service. */
+/** The limits of an application; `null` means the default of the service. */
 export interface RateLimited {
   readonly number: number;
   readonly rate: number | null;
   readonly burst: number | null;
 }
 
-/** Bytes of a body that one token covers: most packets fit into one. */
+/** Body bytes per token: most packets fit into one. */
 const bytesPerToken = 4096;
 
 /** Tokens charged for a body: one per 4 KiB, rounded up. */
@@ -19,18 +19,18 @@ export function tokensFor(bytes: number): number {
   return Math.max(1, Math.ceil(bytes / bytesPerToken));
 }
 
-/** A token bucket for each application that has sent something. No application gets more than the service allows any. */
+/** A token bucket for each application that has sent something. */
 export class RateLimits {
   readonly #buckets = new Map<number, TokenBucket>();
   #rate = 0;
   #burst = 0;
 
-  /** @param rate tokens a second (0: no limit) and @param burst tokens at once, at most, of each application */
+  /** @param rate tokens a second (0 for no limit) and @param burst bucket capacity of each application */
   constructor(rate: number, burst: number) {
     this.set(rate, burst);
   }
 
-  /** Changes the limits of applications without their own. Their buckets begin full. */
+  /** Changes the default limits. The affected buckets start full. */
   set(rate: number, burst: number): void {
     this.#rate = rate;
     this.#burst = burst;
@@ -39,13 +39,13 @@ export class RateLimits {
   /**
    * Takes the tokens of one packet or report.
    * @param bytes of its body
-   * @returns 0 when it may pass, else the seconds to wait
+   * @returns 0 if it may pass, else the seconds to wait
    */
   take(application: RateLimited, now: number, bytes: number): number {
     return this.#bucketOf(application, now).take(now, tokensFor(bytes));
   }
 
-  /** Takes tokens that were not known before the work was done: the application may owe them afterwards. */
+  /** Takes tokens for a cost known only after the work was done. The application may owe them. */
   owe(application: RateLimited, now: number, tokens: number): void {
     this.#bucketOf(application, now).owe(now, tokens);
   }
@@ -64,7 +64,7 @@ export class RateLimits {
     return fresh;
   }
 
-  /** An application without a limit of its own has those of the service. */
+  /** The limits of an application: those of the service unless its own are lower. */
   #limitsOf({ rate, burst }: RateLimited): { readonly rate: number; readonly burst: number } {
     const own = { rate: rate ?? this.#rate, burst: burst ?? (rate === null ? this.#burst : rate * 2) };
     if (this.#rate === 0) return own;

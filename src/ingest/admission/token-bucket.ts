@@ -1,7 +1,7 @@
 /**
- * A token bucket: at most `burst` tokens, and `rate` new ones a second. A request that costs more than the burst passes when
- * the bucket is full, and leaves a debt that is paid off first.
- * Time is passed in (monotonic milliseconds), so the bucket needs no timer and a test no sleep.
+ * A token bucket: at most `burst` tokens, and `rate` new ones a second. A request that costs more than the burst passes if the
+ * bucket is full, and leaves a debt that is paid off first.
+ * Time is passed in (monotonic milliseconds), so neither the bucket nor its tests need a timer.
  */
 export class TokenBucket {
   readonly rate: number;
@@ -10,8 +10,8 @@ export class TokenBucket {
   #filledAt: number;
 
   /**
-   * @param rate tokens a second; 0 is no limit
-   * @param burst most tokens at once; a new bucket is full
+   * @param rate tokens a second; 0 for no limit
+   * @param burst capacity; a new bucket is full
    */
   constructor(rate: number, burst: number, now: number) {
     this.rate = rate;
@@ -27,13 +27,13 @@ export class TokenBucket {
     return wait;
   }
 
-  /** Takes `cost` tokens, whether there are enough or not: what is missing is paid off before anything else passes. */
+  /** Takes `cost` tokens even if there are too few. The debt is paid off before anything else passes. */
   owe(now: number, cost: number): void {
     this.wait(now);
     this.#tokens -= cost;
   }
 
-  /** Seconds until there are enough tokens, 0 when there are. Nothing is taken. */
+  /** Seconds until there are enough tokens; 0 if there are. Takes nothing. */
   wait(now: number, cost = 1): number {
     if (this.rate === 0) return 0;
     const elapsed = Math.max(0, now - this.#filledAt);

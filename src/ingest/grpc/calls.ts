@@ -11,16 +11,15 @@ import type { ReportIntake, ReportTransport } from '../reports/intake.ts';
 import type { ReportKinds } from '../reports/kinds.ts';
 import { answerOf, type Operation, operations } from './operations.ts';
 
-/** What the calls need of the rest of the service. */
 export interface CallDeps {
   readonly clock: Clock;
-  /** Most bytes of a message, inflated. */
+  /** Maximum size of a decompressed message, in bytes. */
   readonly maxReport: number;
-  /** Told of every failure that is no refusal. It must not throw. */
+  /** Called for every failure that is not a refusal. Must not throw. */
   onError(error: unknown): void;
 }
 
-/** A call that brings a report, and its frame until that is read. */
+/** A call with a report, and its frame until that is read. */
 interface ReportCall {
   readonly call: Call;
   frame: Buffer | undefined;
@@ -29,7 +28,7 @@ interface ReportCall {
 type Answer = Buffer | RpcStatus;
 type CallIntake = ReportIntake<ReportCall, Answer>;
 
-/** The methods that take reports. Until `begin` is called, they refuse them: gRPC listens before the service is ready. */
+/** The methods that take reports. They refuse calls until `begin`: gRPC listens before the service is ready. */
 export class ReportMethods {
   readonly methods: readonly Method[];
   readonly #deps: CallDeps;
@@ -77,20 +76,20 @@ function send(call: Call, answer: Answer): void {
   else call.end(answer);
 }
 
-/** How much of a message that is not whole is searched for its sender. */
+/** Bytes of an incomplete message that are searched for its sender. */
 const beginningBytes = 4096;
 
 function grpcTransport({ clock, maxReport }: CallDeps): ReportTransport<ReportCall, Answer> {
   return {
     transport: 'grpc',
-    // SDKs name themselves in `UA`, because their gRPC library writes `user-agent`.
+    // SDKs identify themselves in `UA`, because their gRPC library writes `user-agent`.
     userAgent: ({ call }) => call.header('ua') ?? call.header('user-agent'),
     idempotencyKey: ({ call }) => call.header('idempotency-key'),
     isRetry: ({ call }) => isRetry(call.header(attemptsHeader)),
     address: ({ call }) => call.connection.socket.remoteAddress ?? '',
     read(incoming, budget) {
       const frame = incoming.frame!;
-      incoming.frame = undefined; // It is not held while the report waits for the disk.
+      incoming.frame = undefined; // Freed while the report waits for the disk.
       if (!isCompressed(frame)) {
         const message = frame.subarray(headerBytes);
         budget.hold(message);
@@ -116,5 +115,5 @@ function grpcTransport({ clock, maxReport }: CallDeps): ReportTransport<ReportCa
 
 const gone = new ApiError(
   'deadline_exceeded',
-  'The call ended before its report was taken; nothing was counted',
+  'The call ended before its report was accepted; nothing was counted',
 );

@@ -11,26 +11,26 @@ const statuses = { serving: 1, notServing: 2, unknownService: 3 };
 
 const healthService = 'grpc.health.v1.Health';
 
-/** The services that can be asked for: the whole server by the empty name, and each that takes data. All have one status. */
+/** The service names: the empty name for the whole server, and each service that takes data. All have one status. */
 const services: readonly string[] = ['', ...operations.map(({ service }) => service)];
 
-/** Most bytes of a request. */
+/** Maximum size of a request, in bytes. */
 const maxRequest = 4096;
 
 /**
- * The standard health service, which tells callers and load balancers whether the service takes data.
+ * The standard health service. It reports to callers and load balancers whether the service takes data.
  *
- * The package grpc-health-check cannot serve here: it reads its `.proto` file from its own folder when it starts (ENOENT in the
- * executable), needs grpc-js and protobufjs (2.3 MB), and bounds neither its watches nor what they do not take.
+ * The package grpc-health-check does not fit. It reads its `.proto` file from its own folder at startup (ENOENT in the
+ * executable) and needs grpc-js and protobufjs (2.3 MB). It limits neither the number of watches nor their unsent data.
  * @see https://github.com/grpc/grpc/blob/master/doc/health-checking.md
  */
 export class Health {
-  /** Watches that may be under way at once: each holds memory for as long as its caller likes. */
+  /** Maximum number of open watches. Each holds memory for as long as its caller likes. */
   readonly #maxWatches: number;
-  /** Told of each watch that is ended because there are too many. */
+  /** Called for each watch that is closed because there are too many. */
   readonly #dropped: () => void;
   #serving = true;
-  /** Those under way, and whether each is of a service that is there. */
+  /** Open watches, and whether each is for a known service. */
   readonly #watches = new Map<Call, boolean>();
 
   constructor(maxWatches: number, dropped: () => void) {
@@ -47,14 +47,14 @@ export class Health {
     ];
   }
 
-  /** Tells the watches when this is news. */
+  /** Notifies the watches of a change. */
   setServing(serving: boolean): void {
     if (serving === this.#serving) return;
     this.#serving = serving;
     for (const [watch, known] of this.#watches) if (known) watch.send(this.#answer());
   }
 
-  /** Ends every watch: it would outlast the server otherwise. */
+  /** Closes every watch: they would outlast the server otherwise. */
   close(): void {
     this.setServing(false);
     for (const watch of this.#watches.keys()) watch.end();
@@ -90,7 +90,7 @@ export class Health {
   }
 
   #watch(call: Call, service: string): void {
-    // A watch of an unknown service stays open, because the protocol lets the service appear later.
+    // A watch of an unknown service stays open, because the protocol allows the service to appear later.
     const known = services.includes(service);
     call.send(known ? this.#answer() : numberField(1, statuses.unknownService));
     this.#watches.set(call, known);
@@ -98,7 +98,7 @@ export class Health {
     if (this.#watches.size > this.#maxWatches) this.#endOldest();
   }
 
-  /** The newest is not refused: watches that serve nothing would keep others out. */
+  /** The oldest is closed and the newest admitted: otherwise useless watches could lock others out. */
   #endOldest(): void {
     for (const watch of this.#watches.keys()) {
       this.#watches.delete(watch);
@@ -120,9 +120,9 @@ const tooMany: RpcStatus = {
   trailers: [],
 };
 
-const unknown: RpcStatus = { code: codeOf.notFound, message: 'There is no such service', trailers: [] };
+const unknown: RpcStatus = { code: codeOf.notFound, message: 'Unknown service', trailers: [] };
 
-/** The service that a `HealthCheckRequest` asks for. @throws {ApiError} `invalid_protobuf` */
+/** The service name in a `HealthCheckRequest`. @throws {ApiError} `invalid_protobuf` */
 function readService(request: Uint8Array): string {
   const reader = new ProtoReader(request);
   let service = '';

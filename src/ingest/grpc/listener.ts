@@ -15,55 +15,55 @@ import { Health } from './health.ts';
 
 export interface GrpcOptions extends CallDeps {
   readonly host: string;
-  /** 0 takes any free port. */
+  /** 0 picks any free port. */
   readonly port: number;
   readonly tls?: TlsPair;
-  /** Connections that may be open at once. */
+  /** Maximum number of open connections. */
   readonly maxConnections?: number;
-  /** Proxies: the connections of each are those of many clients. */
+  /** Proxies: each connection of theirs serves many clients. */
   readonly trusted?: Pick<IpNetworks, 'has'>;
-  /** Bytes that all calls may hold whose messages are not whole; and those whose answers are not taken. */
+  /** Maximum bytes held by all calls with incomplete messages, and by those with unread answers. */
   readonly maxBytes?: number;
-  /** Watches of the health service that may be under way at once. */
+  /** Maximum number of open watches of the health service. */
   readonly maxWatches?: number;
-  /** The port of HTTP, for the answer to clients that speak it here. */
+  /** The HTTP port, for the answer to clients that speak HTTP here. */
   readonly httpPort?: number | undefined;
-  /** Warns of calls that took long. */
+  /** Logs slow calls. */
   readonly slow?: SlowRequests;
 }
 
 export interface GrpcListener {
   readonly host: string;
   readonly port: number;
-  /** What has become of the calls. */
+  /** Calls by outcome. */
   readonly tally: CallTally;
-  /** Begins to take reports; before, they are refused. */
+  /** Starts accepting reports, which were refused before. */
   begin(reports: ReportKinds): void;
-  /** Tells `grpc.health.v1` watchers whether the service takes data. */
+  /** Reports to `grpc.health.v1` watchers whether the service takes data. */
   setServing(serving: boolean): void;
-  /** Calls whose messages are not whole, and what they hold. */
+  /** Calls with incomplete messages, and the memory they hold. */
   unfinished(): { calls: number; bytes: number };
-  /** Calls whose answers are not taken, as of the last sweep. */
+  /** Calls with unread answers, as of the last sweep. */
   unread(): number;
-  /** New connections get another certificate; without TLS there is none to replace. */
+  /** Uses another certificate for new connections. Without TLS it does nothing. */
   renewTls(tls: TlsPair): void;
-  /** Stops accepting and lets calls under way finish; after `graceMs` it cuts the rest. */
+  /** Stops accepting calls and waits for open ones to finish. After `graceMs` it cancels the rest. */
   close(graceMs: number): Promise<void>;
 }
 
-/** Connections that may be open at once, unless it is set. */
+/** Default maximum number of open connections. */
 const usualConnections = 2_048;
 
-/** Watches of the health service that may be under way at once, unless it is set. */
+/** Default maximum number of open watches of the health service. */
 const usualWatches = 1_024;
 
-/** Calls whose messages are not whole may hold this much, or a few of the largest messages. */
+/** Calls with incomplete messages may hold this much, or a few of the largest messages. */
 const minBytes = 64 * 1024 * 1024;
 
-/** How often calls that take too long are ended, ms. */
+/** Interval at which slow calls are cancelled, ms. */
 const sweepEveryMs = 1000;
 
-/** Memory of calls that were cut short is given back this soon, ms, when there were many. */
+/** Delay until memory of cancelled calls is freed, ms, if there were many. */
 const cleanEveryMs = 2_000;
 const manyCalls = 500;
 
@@ -73,18 +73,18 @@ function cleanUpAfter(guard: GrpcGuard): void {
   collectGarbage();
 }
 
-/** Calls that one connection may have at once. Those that wait for their turn cost their sender memory, not us. */
+/** Maximum concurrent calls of a connection. Those that wait cost memory of their sender, not ours. */
 const maxCalls = 32;
 
-/** What a session holds is bounded by the guard, over all of them. */
+/** The guard limits the memory of all sessions together. */
 const sessionOptions = {
   settings: { maxConcurrentStreams: maxCalls },
   maxSessionMemory: Number.MAX_SAFE_INTEGER,
 };
 
 /**
- * Starts the gRPC listener: the operations that take reports, the health service and server reflection.
- * @throws {Error} when the address cannot be bound; the message names it and says why
+ * Starts the gRPC listener: the report operations, the health service and server reflection.
+ * @throws {Error} if the address cannot be bound; the message gives the address and the reason
  */
 export async function listenGrpc(options: GrpcOptions): Promise<GrpcListener> {
   const { host, maxReport, clock } = options;

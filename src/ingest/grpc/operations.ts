@@ -6,18 +6,18 @@ import type { ReportKinds } from '../reports/kinds.ts';
 
 /** An operation that takes reports. */
 export interface Operation {
-  /** Full name of the service. */
+  /** Full service name. */
   readonly service: string;
-  /** `/Service/Method`: the path of its HTTP/2 and of its gRPC-Web requests. */
+  /** `/Service/Method`: the path of HTTP/2 and gRPC-Web requests. */
   readonly path: string;
-  /** What takes its reports by a transport. */
+  /** Creates the intake of its reports by a transport. */
   open<Incoming, Answer>(
     reports: ReportKinds,
     transport: ReportTransport<Incoming, Answer>,
   ): ReportIntake<Incoming, Answer>;
 }
 
-/** What `proto/usage.proto` and `proto/metrics.proto` offer. */
+/** The operations of `proto/usage.proto` and `proto/metrics.proto`. */
 export const operations: readonly Operation[] = [
   {
     service: 'Usage.Usage',
@@ -31,7 +31,7 @@ export const operations: readonly Operation[] = [
   },
 ];
 
-/** Answers in their frames, by the number of `stats` received: those of most reports. */
+/** Cached answers in their frames, by the number of `stats` received: enough for most reports. */
 const answers: Buffer[] = [];
 const maxCachedAnswers = 1_000;
 

@@ -15,17 +15,16 @@ import type { ReportKinds } from '../reports/kinds.ts';
 import { senderNameOf } from '../sender-name.ts';
 import { answerOf, operations } from './operations.ts';
 
-/** What the routes need of the rest of the service. */
 export interface GrpcWebDeps {
   readonly reportKinds: ReportKinds;
   readonly clock: Clock;
-  /** Most bytes of a message. */
+  /** Maximum size of a message, in bytes. */
   readonly maxReport: number;
-  /** Told of every failure that is no refusal. It must not throw. */
+  /** Called for every failure that is not a refusal. Must not throw. */
   onError(error: unknown): void;
 }
 
-/** A request, and when it came. */
+/** A request and its arrival time. */
 interface WebCall {
   readonly request: Request;
   readonly since: number;
@@ -33,7 +32,7 @@ interface WebCall {
   readonly text: boolean;
 }
 
-/** The operations that take reports, as gRPC-Web over HTTP. They are for servers: no answer has CORS headers. */
+/** The report operations as gRPC-Web over HTTP. They are for servers: no answer has CORS headers. */
 export const grpcWeb: Group<GrpcWebDeps> = {
   tag: 'gRPC-Web',
   description: 'The operations of gRPC, over HTTP.',
@@ -50,7 +49,7 @@ export const grpcWeb: Group<GrpcWebDeps> = {
 
 const contentType = /^\s*application\/grpc-web(-text)?(?:\+proto)?\s*(?:;|$)/i;
 
-/** The status of a call is in the last frame of the body, so the HTTP status is 200 whatever it is. */
+/** The last frame of the body holds the call's status. The HTTP status is always 200. */
 async function receive(
   { clock, onError }: GrpcWebDeps,
   intake: ReportIntake<WebCall, Reply>,
@@ -104,7 +103,7 @@ function webTransport({ clock, maxReport }: GrpcWebDeps): ReportTransport<WebCal
   };
 }
 
-/** What a frame of the longest message takes as base64 in a few pieces. */
+/** Base64 length of a frame with the longest message, in a few pieces. */
 function textBytes(maxReport: number): number {
   return 4 * Math.ceil((maxReport + headerBytes) / 3) + 16;
 }

@@ -9,7 +9,7 @@ import { groupsMust, type IdentityDeps, identityMust, MintSchema, mintHandler } 
 /** `/api/frontend/identities`. @param maxBody maximum length of a body in bytes, inflated */
 export const identities = (maxBody: number): Group<IdentityDeps> => ({
   tag: 'Identities',
-  description: 'Instance ids, which servers mint for their users.',
+  description: 'Instance ids that servers mint for their users.',
   endpoints: [
     {
       method: 'POST',
@@ -25,37 +25,37 @@ export const identities = (maxBody: number): Group<IdentityDeps> => ({
   ],
 });
 
-/** How a Backend key is sent. */
+/** The ways to send a Backend key. */
 export const securitySchemes = {
   backendKeyAsBearer: {
     type: 'http',
     scheme: 'bearer',
-    description: 'A Backend key after `Bearer`. Secret: never in a page, an app or a repository.',
+    description: 'A Backend key after `Bearer`. It is secret. Keep it out of pages, apps and repositories.',
   },
   backendKey: {
     type: 'apiKey',
     in: 'header',
     name: 'Authorization',
-    description: 'A Backend key alone. Secret: never in a page, an app or a repository.',
+    description: 'A Backend key alone. It is secret. Keep it out of pages, apps and repositories.',
   },
 } as const;
 
-const description = `Checked in this order: 503, 401, 403, 413, 400, 429. A refused request has changed nothing.
+const description = `Checked in this order: 503, 401, 403, 413, 400, 429. A refused request changes nothing.
 
-For servers: the Backend key is secret. It is sent in \`Authorization\`, raw or after \`Bearer\`. No answer has CORS headers and
-\`OPTIONS\` is answered 405, so that calls from a page fail.
+For servers, because the Backend key is secret. Send it in \`Authorization\`, raw or after \`Bearer\`. No answer has CORS headers and
+\`OPTIONS\` is answered 405, so calls from a page fail.
 
 The client sends \`instanceId\` as \`i\` of its packets. It is valid in every environment of the application, and each use
-extends it. Minting again for the same identity rotates it: the previous id stays valid for a while, so that packets on their way
+extends it. Minting again for the same identity rotates it: the previous id stays valid for a while, and packets in flight
 are still attributed. Only its hash is stored, so it cannot be read again.`;
 
 const Minted = Type.Object(
   {
-    identity: text('The identity as it was sent.'),
+    identity: text('The identity as sent.'),
     instanceId: Type.String({
       minLength: 22,
       maxLength: 256,
-      description: 'Opaque, and a secret of that one user. It is not the identity that reports show.',
+      description: 'Opaque, and secret to that user. Reports do not show it.',
     }),
   },
   { component: 'Minted' },
@@ -98,7 +98,7 @@ const mintIdentity = (maxBody: number): Operation => ({
   body: { 'application/json': { schema: MintSchema, examples: sent } },
   answers: {
     200: {
-      description: 'Minted, or rotated, and on disk. Give `instanceId` to that user only.',
+      description: 'Minted or rotated, and on disk. Give `instanceId` to that user only.',
       headers: { 'Cache-Control': { required: true, schema: { const: 'no-store' } } },
       content: { 'application/json': { schema: Minted, examples: answered } },
     },
@@ -114,5 +114,5 @@ const refuses = (maxBody: number): Refusals => ({
   invalid_identity: identityMust,
   invalid_body: groupsMust,
   unknown_backend_key: 'Send the Backend key of an application in Authorization',
-  not_backend_key: 'Only a Backend key mints: browsers and apps get their ids from a server',
+  not_backend_key: 'Minting requires a Backend key. Browsers and apps get their ids from a server',
 });

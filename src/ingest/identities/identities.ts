@@ -13,10 +13,9 @@ import { personal } from '../sender-schemas.ts';
 import type { Instances, Profile } from './instances.ts';
 import { isIdentity } from './person.ts';
 
-/** What the minting route needs of the rest of the service. */
 export interface IdentityDeps extends PipelineDeps {
   readonly instances: Instances;
-  /** Most bytes of a body, inflated. */
+  /** Maximum size of a decompressed body, in bytes. */
   readonly maxBody: number;
 }
 
@@ -24,15 +23,14 @@ export interface IdentityDeps extends PipelineDeps {
 export const MintSchema = Type.Object(
   {
     identity: Type.String({
-      description: 'The user that the id stands for, as the application knows them.',
+      description: 'Identifier of the user within the application.',
       ...personal,
     }),
     groups: Type.Optional(Type.Array(Type.String(), { maxItems: 100 })),
     claims: Type.Optional(
       Named(Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]), {
         maxProperties: 50,
-        description:
-          'What the application says of the user; any text names a claim. One that is `null` is left out.',
+        description: 'Attributes of the user, under any names. A claim that is `null` is left out.',
       }),
     ),
   },
@@ -46,8 +44,8 @@ const checkContentType = contentTypeCheck('application/json');
 const source = { route: 'identities', transport: 'http' } as const;
 
 /**
- * How mint requests are taken: the steps of `Pipeline`, in their order. The key is in a header, so a sender without one learns
- * nothing else, and its body is not read. Only servers mint: no answer has CORS headers, and there is no preflight.
+ * Handles mint requests, in the steps of `Pipeline`. The key is in a header, so a sender without one learns nothing else, and
+ * its body is not read. Only servers mint: no answer has CORS headers, and there is no preflight.
  */
 export function mintHandler(
   deps: IdentityDeps,
@@ -62,7 +60,7 @@ export function mintHandler(
       checkContentType(request.header('content-type'));
       return checkMint(parseJson(decodeText(body)));
     },
-    resolve: (_, request) => ({ holder: findHolder(deps, request) }), // The key may be deleted by now.
+    resolve: (_, request) => ({ holder: findHolder(deps, request) }), // The key may have been deleted meanwhile.
     count(profile, { holder: { application } }, request) {
       const { instanceId, durable } = deps.instances.mint(application, profile, deps.clock.now(), (batch) => {
         const userAgent = request.header('user-agent');
@@ -81,7 +79,7 @@ export function mintHandler(
 
 const answerHeaders = { 'content-type': 'application/json', 'cache-control': 'no-store' };
 
-/** A key alone, or after a scheme, which is compared without regard to case (RFC 9110, section 11.1). */
+/** A key alone or after a scheme, which is case-insensitive (RFC 9110, section 11.1). */
 const authorization = /^\s*(?:bearer +)?(\S+)\s*$/i;
 
 function keyOf(request: Request): string | undefined {
@@ -97,11 +95,11 @@ function findHolder({ keys }: IdentityDeps, request: Request): KeyHolder {
   if (holder.key.type === 'Backend') return holder;
   throw new ApiError(
     'not_backend_key',
-    'Only a Backend key mints: browsers and apps get their ids from a server',
+    'Minting requires a Backend key. Browsers and apps get their ids from a server',
   );
 }
 
-/** Checks a parsed body. @throws {ApiError} of status 400, saying what is wrong and where */
+/** Checks a parsed body. @throws {ApiError} of status 400 with the error and its position */
 export function checkMint(body: unknown): Profile {
   removeNullClaims(body);
   if (!checker().Check(body)) throw shapeError(checker().Errors(body), { rows });
@@ -110,7 +108,7 @@ export function checkMint(body: unknown): Profile {
   return { identity, groups, claims: claims as Profile['claims'] };
 }
 
-/** Before they are checked, because they do not count towards the limit. */
+/** Removes them before the check, because they do not count towards the limit. */
 function removeNullClaims(body: unknown): void {
   const claims = (body as { readonly claims?: unknown } | null)?.claims;
   if (typeof claims !== 'object' || claims === null) return;

@@ -14,17 +14,17 @@ import {
 import type { Application } from '../../storage/lmdb/records.ts';
 import type { FoundPerson, Person } from './person.ts';
 
-/** What instance ids need of the rest of the service. Times are milliseconds. */
+/** Dependencies of instance ids. Times are milliseconds. */
 export interface InstanceDeps {
   readonly usage: Pick<UsageEngine, 'peopleOf' | 'digestSecret' | 'keepMint' | 'forget' | 'resolvesLater'>;
   readonly randomBytes: RandomBytes;
-  /** How long an id is valid after its last use. */
+  /** Lifetime of an id after its last use. */
   readonly ttlMs: number;
-  /** How long an id is valid after another was minted for the same identity. */
+  /** Grace period of an id after another was minted for the same identity. */
   readonly graceMs: number;
 }
 
-/** A user that an application mints an id for, as the application describes them. */
+/** The user to mint an id for, as described by the application. */
 export interface Profile {
   readonly identity: string;
   readonly groups: readonly string[];
@@ -42,27 +42,27 @@ interface Known {
   readonly application: number;
   readonly person: Person;
   readonly replaced: boolean;
-  /** Unix ms, both. */
+  /** Both Unix ms. */
   expiresAt: number;
   readonly readAt: number;
 }
 
-/** Ids in memory: about 20 MB. */
+/** Cached ids: about 20 MB. */
 const maxKnown = 50_000;
-/** How long an id stays in memory before it is read again. */
+/** Time until a cached id is read again. */
 const knownMs = 60_000;
 const dayMs = 86_400_000;
 
-/** Mints instance ids, finds the people that they stand for, and forgets people. */
+/** Mints instance ids, resolves them to people, and forgets people. */
 export class Instances {
   readonly #parts: InstanceDeps;
-  /** Only valid ids: the ones that strangers make up take no memory. */
+  /** Only valid ids, so made-up ones take no memory. */
   readonly #known = new Map<string, Known>();
-  /** The ids in memory by person, so that minting and forgetting take effect at once. */
+  /** The cached ids by person, so that minting and forgetting take effect at once. */
   readonly #idsOf = new Map<string, string[]>();
-  /** People who are being forgotten. Packets that come in before that is on disk must not bring them back. */
+  /** People being forgotten. Packets received before that is on disk must not bring them back. */
   readonly #leaving = new Map<string, number>();
-  /** The minimum by which an id's expiry moves, so that most uses need no write. */
+  /** Minimum extension of an id's expiry, so that most uses need no write. */
   readonly #strideMs: number;
 
   constructor(parts: InstanceDeps) {
@@ -70,7 +70,7 @@ export class Instances {
     this.#strideMs = Math.min(dayMs, parts.ttlMs / 10);
   }
 
-  /** The digest that a person's records are stored under: see `digestIdentity`. */
+  /** The digest under which a person's records are stored: see `digestIdentity`. */
   digestOf(application: number, identity: string): Buffer {
     return digestIdentity(this.#parts.usage.digestSecret, application, identity);
   }
@@ -81,7 +81,7 @@ export class Instances {
   }
 
   /**
-   * Mints an id for an identity. It replaces earlier ids, which stay valid for the grace period.
+   * Mints an id for an identity. Earlier ids stay valid for the grace period.
    * @param now Unix ms
    * @param fill adds more to the same batch
    */
@@ -102,7 +102,7 @@ export class Instances {
   }
 
   /**
-   * Finds the person of an id. There is none if it is unknown, expired, or of another application.
+   * Finds the person of an id. Returns none if the id is unknown, expired, or of another application.
    * @param now Unix ms
    */
   find(instanceId: string, application: number, now: number): FoundPerson | undefined {
@@ -118,8 +118,7 @@ export class Instances {
   }
 
   /**
-   * Whether an id without a person may get one: another machine may have minted it a moment ago. One that is known, as expired,
-   * does not.
+   * Whether an id without a person may still get one: another machine may have minted it a moment ago. An expired id may not.
    */
   mayResolve(instanceId: string, application: number): boolean {
     const { usage } = this.#parts;
@@ -127,7 +126,7 @@ export class Instances {
     return findInstance(usage.peopleOf(application), application, instanceId) === undefined;
   }
 
-  /** Reads every id again at its next use: another machine may have minted ids, or forgotten people. */
+  /** Clears the cache: another machine may have minted ids or forgotten people. */
   readAgain(): void {
     this.#known.clear();
     this.#idsOf.clear();
@@ -160,7 +159,7 @@ export class Instances {
 
   #read(instanceId: string, application: number, now: number): Known | undefined {
     const digest = digestOfInstance(instanceId);
-    if (digest === undefined) return undefined; // Never minted: not looked for.
+    if (digest === undefined) return undefined; // Never minted, so not looked up.
     const instance = findInstance(this.#parts.usage.peopleOf(application), application, instanceId);
     if (instance === undefined || instance.expiresAt <= now) return undefined;
     const { high, low, replaced, expiresAt } = instance;

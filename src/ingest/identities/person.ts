@@ -10,14 +10,14 @@ export interface Person extends UserHash {
 /** The person that an instance id stands for. */
 export interface FoundPerson {
   readonly person: Person;
-  /** Set when this use moves the id's expiry. */
+  /** Set if this use extends the id. */
   readonly use: InstanceUse | undefined;
 }
 
-/** 1 to 256 characters (code points) without control characters and lone surrogates. */
+/** 1 to 256 characters (code points) without control characters or lone surrogates. */
 const identityPattern = /^[^\p{Cc}\p{Cs}]{1,256}$/u;
 
-/** Whether a text can be an identity. */
+/** Whether a text is a valid identity. */
 export function isIdentity(text: string): boolean {
   return identityPattern.test(text);
 }

@@ -2,21 +2,23 @@ import type { LedgerRow } from '../../storage/commit/ledger-tallies.ts';
 import { type LedgerSubject, otherSenders, subjectText } from '../../storage/lmdb/ledger.ts';
 import { ledgerText } from './text.ts';
 
-/** Senders of one application that an hour shows by name; all others are counted as `otherSenders`. */
+/** Senders per application and hour that are shown by name. All others count as `otherSenders`. */
 export const sendersPerHour = 50;
-/** Rows of an application's hour; beyond them all new senders count as `otherSenders`. */
+/** Rows per application and hour. Beyond them, new senders count as `otherSenders`. */
 const rowsPerHour = 1000;
-/** Accepted senders whose row an hour finds without building its text, and the longest User-Agent of one. */
+/**
+ * Limits of the index of accepted senders, which finds a row without building its text: entries, and length of a User-Agent.
+ */
 const maxRecent = 300;
 const maxRecentAgent = 300;
 
-/** A subject with its sender as the request named it. */
+/** A subject with its sender as named in the request. */
 export type SentSubject = Omit<LedgerSubject, 'userAgent' | 'instance'> & {
   readonly userAgent: string | undefined;
   readonly instance?: string | undefined;
 };
 
-/** What tells one accepted sender from another. */
+/** Distinguishes accepted senders. */
 export type AcceptedSender = Pick<
   SentSubject,
   'route' | 'transport' | 'environment' | 'userAgent' | 'instance'
@@ -26,17 +28,17 @@ interface RecentSender extends AcceptedSender {
   readonly row: LedgerRow;
 }
 
-/** The ledger rows of one application in one hour. They are bounded, because strangers choose what is in them. */
+/** The ledger rows of one application in one hour. They are bounded, because unauthenticated senders choose their content. */
 export class HourRows {
   readonly application: number;
   readonly hour: number;
   readonly #rows = new Map<string, LedgerRow>();
   readonly #senders = new Set<string>();
-  /** Accepted senders, by their instance or else their User-Agent. */
+  /** Accepted senders, by instance or else by User-Agent. */
   readonly #recent = new Map<string | undefined, RecentSender[]>();
   #recentSize = 0;
 
-  /** @param known the subjects that the store already has for this hour */
+  /** @param known the stored subjects of this hour */
   constructor(application: number, hour: number, known: Iterable<LedgerSubject>) {
     this.application = application;
     this.hour = hour;
@@ -50,7 +52,7 @@ export class HourRows {
     return this.#rows.size;
   }
 
-  /** The row of a subject. When the hour is full, a new sender gets the row of `otherSenders`. */
+  /** The row of a subject. If the hour is full, a new sender gets the row of `otherSenders`. */
   row({ userAgent, instance, ...rest }: SentSubject): LedgerRow {
     const subject = { ...rest, userAgent: orNull(userAgent), instance: orNull(instance) };
     const text = subjectText(subject);
@@ -61,7 +63,7 @@ export class HourRows {
     return this.#rows.get(other) ?? this.#open(other);
   }
 
-  /** The row of something accepted. It is found without building the subject's text, because this runs once a packet. */
+  /** The row of an accepted message. Found without building the subject's text, because this runs once a packet. */
   acceptedRow(sender: AcceptedSender): LedgerRow {
     const name = sender.instance ?? sender.userAgent;
     const recent = this.#recent.get(name);
@@ -95,7 +97,7 @@ export class HourRows {
   }
 }
 
-/** The subject under which something accepted is counted. */
+/** The subject under which an accepted message is counted. */
 export function acceptedSubject(sender: AcceptedSender): SentSubject {
   const { route, transport, environment, userAgent, instance } = sender;
   const status = route === 'telemetry' ? 202 : 200;

@@ -1,7 +1,7 @@
 /*
- * src/ingest/ledger: what happened to each packet and report, so that a team can find out why its data is missing. Ledger counts
- * rows, hour-rows.ts bounds them, notes.ts lists what is noted, strangers.ts keeps the last refusals of no application,
- * text.ts makes texts from requests safe to keep.
+ * src/ingest/ledger: records what happened to each packet and report, so that a team can find out why its data is missing.
+ * Ledger counts rows, hour-rows.ts bounds them, strangers.ts keeps the last refusals without an application, and text.ts makes
+ * texts from requests safe to store.
  */
 import type { KeyHolder } from '../../accounts/key-holder.ts';
 import type { ApiError } from '../../contract/errors.ts';
@@ -22,7 +22,7 @@ import { type AcceptedSender, acceptedSubject, HourRows, type SentSubject } from
 import { type Claim, Strangers } from './strangers.ts';
 import { ledgerText } from './text.ts';
 
-/** Where a packet or report came from. */
+/** The source of a packet or report. */
 export interface LedgerSource {
   readonly route: LedgerRoute;
   readonly transport: Transport;
@@ -30,16 +30,16 @@ export interface LedgerSource {
   readonly instance?: string | undefined;
 }
 
-/** The source of something accepted, with what its key belongs to. */
+/** The source of an accepted message, with the owner of its key. */
 export interface AttributedSource extends LedgerSource {
   readonly application: Application;
   readonly environment: Environment | undefined;
 }
 
-/** Where a refusal belongs. */
+/** The owner of a refusal. */
 export interface Refused {
   readonly holder: KeyHolder;
-  /** The environment that the request named. */
+  /** The environment named in the request. */
   readonly environment?: string | undefined;
   readonly origin?: string | undefined;
 }
@@ -47,30 +47,30 @@ export interface Refused {
 interface LedgerDeps {
   readonly store: UsageStore;
   readonly clock: Clock;
-  /** Where an application's tallies wait for the next commit. */
+  /** Where an application's counts wait for the next commit. */
   laneOf(applicationNumber: number): Tallying;
 }
 
-/** A batch, or the lane whose next batch takes the tallies along. */
+/** A batch, or the lane whose next batch includes the counts. */
 interface Tallying {
   readonly ledger: LedgerTallies;
 }
 
-/** Rows that are kept in memory so that they are found again: about 30 MB. */
+/** Maximum number of cached rows: about 30 MB. */
 const maxRows = 50_000;
 
 /**
- * Counts what was accepted, refused and noted, so that an application's team can find out why data is missing. An accepted
- * packet is counted in its own batch, so both are on disk or neither is; everything else is committed with the next batch.
+ * Counts accepted, refused and noted messages, so that an application's team can find out why data is missing. An accepted
+ * packet is counted in its own batch, so both are on disk or neither is. Everything else is committed with the next batch.
  */
 export class Ledger {
-  /** Refusals that no application's ledger shows, by code. */
+  /** Refusals outside any application's ledger, by code. */
   readonly unattributed = new Map<RefusalCode, number>();
-  /** What is known of the last of them. */
+  /** The last of them. */
   readonly strangers = new Strangers();
-  /** Refusals that an application's ledger shows, by code. */
+  /** Refusals in the ledger of an application, by code. */
   readonly attributed = new Map<RefusalCode, number>();
-  /** Usage and metrics reports that were accepted. */
+  /** Accepted usage and metrics reports. */
   reports = 0;
   readonly #deps: LedgerDeps;
   /** The current hour of each application. */
@@ -93,25 +93,25 @@ export class Ledger {
     this.#countAccepted(batch, application, sender, at);
   }
 
-  /** Counts something accepted: in the batch that holds it, or in the next one when it holds nothing new. */
+  /** Counts an accepted message: in its own batch, or in the next one if it has nothing new. */
   accepted(source: AttributedSource, batch: Tallying = this.#laneOf(source)): void {
     if (source.route !== 'identities') this.reports += 1;
     this.#countAccepted(batch, source.application, senderOf(source), this.#deps.clock.now());
   }
 
-  /** Adds a note about something accepted. */
+  /** Adds a note about an accepted message. */
   noted(source: AttributedSource, code: LedgerNote, batch: Tallying = this.#laneOf(source)): void {
     const at = this.#deps.clock.now();
     const subject = { ...acceptedSubject(senderOf(source)), outcome: 'noted', code } as const;
     batch.ledger.add(this.#rowOf(source.application, subject, at), at);
   }
 
-  /** Counts a refusal that says nothing of its sender. */
+  /** Counts a refusal with no information about its sender. */
   refusedUnread({ code }: ApiError): void {
     this.unattributed.set(code, (this.unattributed.get(code) ?? 0) + 1);
   }
 
-  /** Counts a refusal of a sender whose application is not known: for the whole process only. */
+  /** Counts a refusal of a sender without a known application. Only process-wide counters show it. */
   refusedStranger(refusal: ApiError, source: LedgerSource, claim: Claim): void {
     this.refusedUnread(refusal);
     this.strangers.add(refusal.code, source, claim, this.#deps.clock.now());
@@ -163,7 +163,7 @@ export class Ledger {
     return rows;
   }
 
-  /** Forgets all rows when there are too many: they hold no counts, and those committed are read back from the store. */
+  /** Evicts all rows if there are too many. They hold no counts, and committed ones are read back from the store. */
   #grow(rows: number): void {
     this.#rows += rows;
     if (this.#rows <= maxRows) return;
@@ -180,7 +180,7 @@ function senderOf({ route, transport, userAgent, instance, environment }: Attrib
   return { route, transport, userAgent, instance, environment: environment?.number ?? null };
 }
 
-/** The example has the title of a 400, not its detail, because the detail quotes the packet. */
+/** For status 400, the example is the title instead of the detail, which quotes the packet. */
 function exampleOf({ code, status, message }: ApiError, { key }: KeyHolder, refused: Refused): LedgerExample {
   const leaked = code === 'unknown_key' && key.type === 'Backend';
   const detail = status === 400 ? refusals[code].title : message;
@@ -190,6 +190,6 @@ function exampleOf({ code, status, message }: ApiError, { key }: KeyHolder, refu
     keyId: key.id,
     keyPrefix: key.prefix,
     keyType: key.type,
-    detail: leaked ? 'A Backend key was sent as k: it is a secret, so it has leaked; replace it' : detail,
+    detail: leaked ? 'A Backend key was sent as k. It has leaked; replace it' : detail,
   };
 }

@@ -2,16 +2,16 @@ import type { RefusalCode } from '../../contract/refusals.ts';
 import type { LedgerRoute, Transport } from '../../storage/lmdb/ledger.ts';
 import { ledgerText } from './text.ts';
 
-/** Kinds of refusals that are told apart. */
+/** Maximum number of distinct refusals. */
 export const maxStrangers = 50;
 
-/** How much of a key is kept to recognise it by, as lists of keys show it. */
+/** Length of the kept prefix of a key, as in lists of keys. */
 const prefixLength = 12;
 
-/** The marks of this service's keys and secrets. Anything else may be a password: nothing of it is kept. */
+/** Prefixes of this service's keys and secrets. Anything else may be a password and is not stored. */
 const ours = /^fm_[a-z]{2,8}_/;
 
-/** What a refused message says of its sender, when that is no application of the service. */
+/** What a refused message reveals about a sender that is not a known application. */
 export interface Claim {
   readonly appKey?: string | undefined;
   readonly environment?: string | undefined;
@@ -30,7 +30,7 @@ export interface Stranger {
   readonly code: RefusalCode;
   readonly route: LedgerRoute;
   readonly transport: Transport;
-  /** The beginning of what was sent as a key; `null` when it does not begin like one. */
+  /** The prefix of the key sent; `null` if it does not look like a key. */
   readonly keyPrefix: string | null;
   readonly origin: string | null;
   readonly userAgent: string | null;
@@ -41,15 +41,14 @@ export interface Stranger {
 }
 
 /**
- * The last kinds of refusals that no application's ledger shows, in memory: a sender whose key is misspelt or deleted can be
- * found by them. Strangers choose what is in them, so there are few, their texts are short, and what came last displaces what
- * came first.
+ * Recent refusals outside any application's ledger, in memory. They help to find a sender whose key is misspelt or deleted.
+ * Unauthenticated senders choose the content, so entries are few, texts are short, and new entries evict the oldest.
  */
 export class Strangers {
-  /** By their text, the latest last. */
+  /** By their text, latest last. */
   readonly #kinds = new Map<string, Stranger>();
 
-  /** The latest first. */
+  /** Latest first. */
   get latest(): readonly Stranger[] {
     return [...this.#kinds.values()].reverse();
   }

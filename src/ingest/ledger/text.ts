@@ -1,18 +1,18 @@
 /** The longest text from a request that the ledger keeps, in characters. */
 const longest = 200;
 
-/** Keys and secrets of this service, of which the prefix and a few characters are kept to recognise them by; and tokens. */
+/** Keys and secrets of this service, of which a recognisable prefix is kept; and tokens. */
 const secrets = /(fm_[a-z]+_[0-9a-z]{0,6})[\w-]*/gi;
 const tokens = /eyJ[\w-]{8,}[\w.-]*/g;
 
-/** A text from a request as the ledger keeps it: short, without control characters, and without secrets of this service. */
+/** Makes a text from a request safe to store: short, without control characters and secrets of this service. */
 export function ledgerText(text: string): string {
   const head = text.slice(0, 4 * longest).replace(/[\p{Cc}\p{Cs}\u2028\u2029]/gu, '');
   const open = head.replace(secrets, '$1…').replace(tokens, 'eyJ…');
   return cut(open);
 }
 
-/** Truncates a text, without half of a surrogate pair at the end. */
+/** Truncates a text without splitting a surrogate pair. */
 function cut(text: string): string {
   if (text.length <= longest) return text;
   return `${text.slice(0, longest - 1).replace(/[\ud800-\udbff]$/, '')}…`;

@@ -4,10 +4,10 @@ import { type CondensedReport, entryWidth, noName, userWidth } from './condensed
 import { contentSumOf } from './content-identity.ts';
 import type { Report } from './report.ts';
 
-/** User hashes that cost as much as one entry. */
+/** User hashes per entry of cost. */
 const hashesPerEntry = 16;
 
-/** Puts a report into arrays. Entries whose names are not valid are left out. */
+/** Converts a report to arrays, without entries with an invalid name. */
 export function condense(report: Report): CondensedReport {
   const names = new NameTable();
   const { appKey, environment, time, instanceName, processStartTime, notes, statCount } = report;
@@ -68,7 +68,7 @@ function usersOf({ users, environmentHashes }: UsageLike, names: NameTable): Flo
   return rows.end();
 }
 
-/** Numbers in an array that is large enough. */
+/** A preallocated array of numbers. */
 class Rows {
   readonly #all: Float64Array;
   #length = 0;
@@ -91,13 +91,13 @@ class Rows {
 
 const encoder = new TextEncoder();
 
-/** The names of a report, each once. */
+/** The distinct names of a report. */
 class NameTable {
-  /** By name; `noName` for one that is not valid. */
+  /** By name; `noName` for an invalid one. */
   readonly #places = new Map<string, number>();
   #dropped = false;
 
-  /** The places of the names of an entry; `undefined` when one of them is not valid. */
+  /** The indexes of an entry's names; `undefined` if one of them is invalid. */
   placesOf(...names: readonly string[]): readonly number[] | undefined {
     const places = names.map((name) => this.#places.get(name) ?? this.#add(name));
     if (!places.includes(noName)) return places;

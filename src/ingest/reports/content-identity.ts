@@ -5,14 +5,14 @@ import type { CondensedReport } from './condensed-report.ts';
 import type { MetricsReport, Report, ReportHead, UsageReport } from './report.ts';
 import { RowSum } from './row-sum.ts';
 
-/** The kinds of rows that make up a message. */
+/** The kinds of rows in a message. */
 const usageHead = 1;
 const metricsHead = 2;
 const variantRow = 3;
 const userRow = 4;
 const valueRow = 5;
 
-/** The identity of a report that its sender has not named, by its content. Only `isDistinct` says whether it has it alone. */
+/** The identity of an unnamed report, by its content. It is unique only if `isDistinct`. */
 export function identityOfReport(sender: MessageSender, report: Report | CondensedReport): MessageIdentity {
   const { instanceName, processStartTime, time, statCount } = report;
   const rows = new RowSum();
@@ -31,7 +31,7 @@ export function identityOfReport(sender: MessageSender, report: Report | Condens
   return identityOf(sender, ...rows.total);
 }
 
-/** The sum of what a report has besides its head: see `RowSum.total`. */
+/** The sum of a report without its head: see `RowSum.total`. */
 export function contentSumOf(report: Report): readonly [number, number] {
   const rows = new RowSum();
   addContent(rows, report);
@@ -44,8 +44,8 @@ function addContent(rows: RowSum, report: Report): void {
 }
 
 /**
- * Whether the content tells a report from all others of its sender. Processes that were forked from one report alike within a
- * millisecond: same name, same start, same counts. So that takes a time that is finer.
+ * Whether the content distinguishes the report from all others of its sender. Forked processes may report alike within a
+ * millisecond: same name, same start, same counts. A time finer than a millisecond is therefore required.
  */
 export function isDistinct({ time }: ReportHead): boolean {
   return isFinerThanMs(time);
@@ -87,7 +87,7 @@ function addValues(rows: RowSum, { values }: MetricsReport): void {
   }
 }
 
-/** Times are told apart as finely as a double can. */
+/** Times are distinguished as finely as a double can. */
 function microseconds(ms: number): number {
   return Math.round(ms * 1000);
 }

@@ -1,24 +1,24 @@
 import { bucketAt, horizonsAt, oldestWholeDay, type Retention } from '../../storage/lmdb/retention.ts';
 
-/** Senders' clocks may be ahead of ours by this much. */
+/** Tolerance for senders' clocks that are ahead. */
 const aheadMs = 5 * 60_000;
 
 /** When something reported is counted. */
 export interface CountedAt {
-  /** The bucket of time: see `bucketOf`. */
+  /** The time bucket: see `bucketOf`. */
   readonly bucket: number;
   /** Minutes since the epoch. */
   readonly minute: number;
   /** Unix ms. */
   readonly at: number;
-  /** Whether that is another time than the reported one. */
+  /** Whether that differs from the reported time. */
   readonly moved: boolean;
 }
 
 /**
- * When something that was reported for `time` is counted, all in Unix ms: at its own time, in its hour or day when that is
- * older than minutes are kept. What comes from the future counts as now. What is older than all that is kept counts in the
- * oldest day that is kept for another 24 hours, because it would be deleted within a minute.
+ * When something reported for `time` is counted; all times are Unix ms. It counts at its own time, or in its hour or day if
+ * minutes are no longer kept that far back. Future times count as now. Times before the retention count in the oldest day that
+ * is kept for another 24 hours: an older day would be deleted within a minute.
  */
 export function countedAt(time: number, now: number, retention: Retention): CountedAt {
   const horizons = horizonsAt(now, retention);

@@ -8,16 +8,18 @@ import type { CondensedReport } from './condensed-report.ts';
 import type { Decoded, DecodeTask } from './decode-worker.ts';
 import type { FormatName } from './formats.ts';
 
-/** Decodes large reports in a thread of its own: a few kB of gzip may take a second, in which nothing else would be answered. */
+/**
+ * Decodes large reports in a separate thread. A few kB of gzip may take a second, during which nothing else would be answered.
+ */
 export interface DecodePool {
   /**
-   * Runs work on a large report when it is the sender's turn. One report is in memory at a time, and senders take turns.
-   * @throws {ApiError} `rate_limited` or `backpressure` when too many reports wait already
+   * Runs work on a large report when it is the sender's turn. One report is in memory at a time, round robin over senders.
+   * @throws {ApiError} `rate_limited` or `backpressure` if too many reports wait already
    */
   inTurn<T>(sender: string, work: () => Promise<T>): Promise<T>;
   /**
-   * Decodes a report. Its bytes are moved to the thread, so they cannot be read afterwards.
-   * @param unpacked receives the length of the report, also of one that is then refused
+   * Decodes a report. Its bytes are transferred to the thread, so they cannot be read afterwards.
+   * @param unpacked receives the length of the report, even if it is then refused
    * @throws {ApiError} of status 400, 413 or 503
    */
   decode(body: SentBody, format: FormatName, unpacked: (bytes: number) => void): Promise<CondensedReport>;
@@ -34,7 +36,7 @@ const bounds = {
   },
 };
 
-/** Idle time after which the thread stops; the next large report starts it again. */
+/** Idle time after which the thread stops. The next large report starts it again. */
 const idleTimeout = 60_000;
 
 /** @param workerFile the compiled `reports/decode-worker` */
@@ -44,7 +46,7 @@ export function startDecodePool(workerFile: string, log: Log): DecodePool {
     minThreads: 0,
     maxThreads: 1,
     idleTimeout,
-    // The thread collects garbage between two reports, which takes an event loop.
+    // The thread collects garbage between reports, which takes an event loop.
     atomics: 'disabled',
   });
   const queue = new FairQueue(bounds);
@@ -58,7 +60,7 @@ export function startDecodePool(workerFile: string, log: Log): DecodePool {
       running.add(decoding);
       const decoded = await decoding
         .catch((error) => {
-          tellFailure(log, 'a large report could not be decoded', error);
+          tellFailure(log, 'decoding a large report failed', error);
           throw new ApiError('backpressure', 'The report could not be decoded; try again', 5);
         })
         .finally(() => running.delete(decoding));
@@ -67,18 +69,18 @@ export function startDecodePool(workerFile: string, log: Log): DecodePool {
       throw new ApiError(decoded.code, decoded.message);
     },
     async close() {
-      await Promise.allSettled(running); // A task that waits for the thread to start would be dropped.
+      await Promise.allSettled(running); // Stopping would drop a task that waits for the thread to start.
       await pool.close();
     },
   };
 }
 
-/** @throws {Error} when the thread ends in the middle of a report; it is replaced */
+/** @throws {Error} if the thread stops in the middle of a report; it is replaced */
 function run(pool: Piscina, task: DecodeTask, memory: ArrayBuffer): Promise<Decoded> {
   return pool.run(task, { name: 'decode', transferList: [memory] });
 }
 
-/** The bytes in memory that nothing else uses: it is lost when it is moved to another thread. */
+/** The bytes in a buffer of their own. It is detached when it is transferred to another thread. */
 function ownBytes(bytes: Uint8Array): Uint8Array {
   return bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
 }

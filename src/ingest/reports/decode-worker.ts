@@ -8,16 +8,16 @@ import { condense } from './condense.ts';
 import type { CondensedReport } from './condensed-report.ts';
 import { type FormatName, formats } from './formats.ts';
 
-/** A report as it was sent. */
+/** A report as sent. */
 export interface DecodeTask {
   readonly format: FormatName;
   readonly bytes: Uint8Array;
   readonly layers: readonly Layer[];
-  /** Maximum length in bytes, inflated. */
+  /** Maximum decompressed length in bytes. */
   readonly limit: number;
 }
 
-/** What a report says, or why it is refused. Errors lose their code between threads, so it is sent as data. */
+/** The decoded report, or its refusal. Errors lose their code between threads, so it is sent as data. */
 export type Decoded = { /** Length of the report, inflated. */ readonly bytes: number } & (
   | { readonly ok: true; readonly report: CondensedReport }
   | { readonly ok: false; readonly code: RefusalCode; readonly message: string }
@@ -25,7 +25,7 @@ export type Decoded = { /** Length of the report, inflated. */ readonly bytes: n
 
 logThreadConsole();
 
-/** Undoes what a report is packed in, decodes it, and puts it into arrays. */
+/** Decompresses and decodes a report, and converts it to arrays. */
 export function decode({ format, bytes: sent, layers, limit }: DecodeTask): unknown {
   let bytes = limit;
   try {

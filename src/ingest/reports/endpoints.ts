@@ -7,17 +7,17 @@ import { metricsIntake, type ReportRouteDeps, usageIntake } from './json-intake.
 import { MetricsReportSchema } from './json-metrics.ts';
 import { UsageReportSchema } from './json-usage.ts';
 
-/** `/api/usage/stats` and `/api/metrics`. @param maxReport maximum length of a body in bytes, inflated */
+/** `/api/usage/stats` and `/api/metrics`. @param maxReport maximum length of a decompressed body in bytes */
 export const reports = (maxReport: number): Group<ReportRouteDeps> => ({
   tag: 'Reports',
-  description: 'Usage and metrics of servers.',
+  description: 'Usage and metrics reports of servers.',
   endpoints: [usage(maxReport), metrics(maxReport)],
 });
 
 const usage = (maxReport: number): Endpoint<ReportRouteDeps> => ({
   ...endpoint('/api/usage/stats', {
     operationId: 'sendUsageStats',
-    summary: 'Count what a server did with features',
+    summary: 'Report feature usage of a server',
     description: `${description}\n\nThe same as \`Usage.Usage/SendStats\` of gRPC.`,
     ...bodies(UsageReportSchema, 'featureCount', usageExamples),
     refuses: refuses(maxReport),
@@ -28,7 +28,7 @@ const usage = (maxReport: number): Endpoint<ReportRouteDeps> => ({
 const metrics = (maxReport: number): Endpoint<ReportRouteDeps> => ({
   ...endpoint('/api/metrics', {
     operationId: 'sendMetrics',
-    summary: 'Count what a server measured',
+    summary: 'Report metrics of a server',
     description: `${description}\n\nThe same as \`Metrics.Metrics/SendMetrics\` of gRPC.`,
     ...bodies(MetricsReportSchema, 'count', metricsExamples),
     refuses: {
@@ -49,20 +49,22 @@ function endpoint(path: string, operation: Operation): Omit<Endpoint, 'bind'> {
   };
 }
 
-const description = `Checked in this order: 503, 413, 400, 404, 429. A refused report has changed nothing. Unknown fields are ignored,
-and optional ones may be \`null\` or \`[]\`. An entry whose name is not valid is left out, and so is a metric without a value. A value that
-is not valid is left out too: a number that is not finite, a variant with a count that is negative, fractional or too large, a hash
-that is not an integer, a field of the wrong type. The rest is counted. Features, variants and metrics over the limits of the
-environment are counted as \`__other__\`. The ledger notes all of these, and the answer counts all entries. A name may be a
-number, and an empty map \`[]\`, as PHP writes them.
+const description = `Checked in this order: 503, 413, 400, 404, 429. A refused report changes nothing. Unknown fields are ignored,
+and optional ones may be \`null\` or \`[]\`. An entry with an invalid name is left out, and so is a metric without a value. An invalid
+value is left out too: a number that is not finite, a variant with a negative, fractional or too large count, a hash that is not
+an integer, a field of the wrong type. The rest is counted. Features, variants and metrics over the limits of the environment are
+counted as \`__other__\`. The ledger notes all of these, and the answer counts all entries. A name may be a number, and an empty map
+\`[]\`, as PHP encodes them.
 
 The key is in the body (\`appKey\`), and may be of any type. For SDKs and servers, not for browsers: no answer has CORS
 headers, and \`OPTIONS\` is answered 405.
 
-A report that comes again within 10 minutes, with the same environment, \`instanceName\`, \`processStartTime\`, \`time\` and
-content, is answered as accepted and not counted again, even after a restart, if its \`time\` is finer than a millisecond. Otherwise
-it counts, because several processes may report alike. An \`Idempotency-Key\` tells retries from others in any case. A report from the future is counted now. One that is
-older than the minutes that are kept is counted in its hour or day, and one from before all that is kept in the oldest day.`;
+A report that is repeated within 10 minutes is accepted but not counted again, even after a restart. A repetition has the same
+environment, \`instanceName\`, \`processStartTime\`, \`time\` and content, and its \`time\` is finer than a millisecond. With a coarser
+\`time\` it counts, because several processes may report alike. An \`Idempotency-Key\` always identifies retries.
+
+A report with a future \`time\` is counted now. One older than the retention of minutes is counted in its hour or day, and one older
+than all retention in the oldest day.`;
 
 interface Example {
   readonly summary: string;
@@ -71,7 +73,7 @@ interface Example {
   readonly counted: number;
 }
 
-/** The body and the answer, with examples of both. @param field of the answer */
+/** The body and the answer, with examples. @param field of the answer */
 function bodies(
   schema: object,
   field: string,
@@ -101,7 +103,7 @@ const process = { instanceName: 'web-1', processStartTime: '2026-01-31T08:00:00Z
 
 const usageExamples = {
   variants: {
-    summary: 'Counts of two variants, and hashes of the users who were asked about',
+    summary: 'Counts of two variants, and hashes of the evaluated users',
     sent: {
       ...head,
       ...process,
@@ -118,7 +120,7 @@ const usageExamples = {
     counted: 1,
   },
   legacy: {
-    summary: 'Counts without variants, as older SDKs send them',
+    summary: 'Counts without variants, from older SDKs',
     sent: { ...head, stats: [{ feature: 'checkout', enabledCount: 5, disabledCount: 7, usedCount: 3 }] },
     counted: 1,
   },
@@ -127,7 +129,7 @@ const usageExamples = {
 
 const metricsExamples = {
   values: {
-    summary: 'A sum, a sum by variant of a feature, and a value of which the last one stays',
+    summary: 'A counter, a counter by variant of a feature, and a gauge',
     sent: {
       ...head,
       ...process,
@@ -140,7 +142,7 @@ const metricsExamples = {
     counted: 2,
   },
   counters: {
-    summary: 'Counters: they are summed too, and `count` does not count them',
+    summary: 'Counters, which are summed too but not included in `count`',
     sent: { ...head, counters: [{ metric: 'page-views', value: 120 }] },
     counted: 0,
   },

@@ -9,14 +9,13 @@ import type {
 } from './report.ts';
 
 /**
- * What the entries of a report mean, whatever transport they came by. Their names are checked when they are counted: one
- * that is not valid has no series (see `EnvironmentSeries`). A count or a value that is not valid is `NaN` here: what it would
- * have counted is left out, and noted.
+ * The meaning of report entries on every transport. Names are checked when entries are counted: an invalid one has no series
+ * (see `EnvironmentSeries`). An invalid count or value is `NaN` here. It is left out and noted.
  */
 
 type Maybe<T> = T | null | undefined;
 
-/** One feature's counts as they were sent. */
+/** One feature's counts as sent. */
 export interface UsageEntry {
   readonly feature: string;
   readonly enabledCount?: Maybe<number>;
@@ -24,22 +23,22 @@ export interface UsageEntry {
   readonly usedCount?: Maybe<number>;
 }
 
-/** Counts of a variant that were read when the feature may not have been yet. */
+/** Counts of a variant, which may have been read before the feature. */
 export type VariantDraft = { -readonly [Field in keyof VariantUsage]: VariantUsage[Field] };
 
-/** What the entries of a usage report add up to so far. */
+/** The usage entries read so far. */
 export interface UsageDrafts {
   statCount: number;
   readonly variants: VariantDraft[];
   readonly users: FeatureUsers[];
 }
 
-/** What a usage report has before any entry was read. */
+/** A usage report before its first entry. */
 export function newUsage(): UsageDrafts {
   return { statCount: 0, variants: [], users: [] };
 }
 
-/** A usage report of what its entries have. @param notes what is noted of it so far */
+/** Builds a usage report from its entries. @param notes on it so far */
 export function endUsage(
   head: SentHead,
   drafts: UsageDrafts,
@@ -56,14 +55,13 @@ function isCounted({ checks, used, viewed }: VariantUsage): boolean {
 }
 
 /**
- * Ends the variants that an entry counts: its `variantStats`, and only without any the legacy counts, as variants
- * `enabled` and `disabled`. Variants that a sender names are there even with zeros; a legacy one only when it counts
- * something, for every old entry has both.
+ * Completes the variants that an entry counts: its `variantStats`, or else the legacy counts as variants `enabled` and
+ * `disabled`. Named variants exist even with zeros. A legacy one exists only if its count is not zero, because every old entry
+ * has both.
  *
- * `requestCount` is not read: it says in how many requests a variant was checked at least once. That is another unit than
- * checks, so it must not stand in for them.
+ * `requestCount` is ignored. It is the number of requests that checked a variant at least once, a different unit from checks.
  *
- * @param variants those of the report so far: from `first` on the entry's `variantStats`
+ * @param variants of the report so far; those from `first` on are the entry's `variantStats`
  */
 export function endEntry(variants: VariantDraft[], first: number, entry: UsageEntry): void {
   if (variants.length === first) addLegacyVariants(variants, entry);
@@ -79,7 +77,7 @@ function addLegacyVariants(variants: VariantDraft[], entry: UsageEntry): void {
   if (disabled !== 0) variants.push({ feature, variant: 'disabled', checks: disabled, used: 0, viewed: 0 });
 }
 
-/** The users of a feature: whoever viewed it is one of them. Nothing when there are no hashes. */
+/** The users of a feature, including all who viewed it. Without hashes there are none. */
 export function usersOf(
   feature: string,
   hashes: readonly string[],
@@ -89,7 +87,7 @@ export function usersOf(
   return [{ feature, hashes: [...new Set([...hashes, ...viewedHashes])] }];
 }
 
-/** One metric's values as they were sent. */
+/** One metric's values as sent. */
 export interface MetricEntry {
   readonly metric: string;
   readonly enabledCount?: Maybe<number>;
@@ -99,40 +97,40 @@ export interface MetricEntry {
   readonly valueDisabled?: Maybe<number>;
 }
 
-/** A variant's value in an entry, as it was sent. */
+/** A variant's value as sent in an entry. */
 export interface VariantValue {
   readonly variant: string;
   readonly value: number;
 }
 
-/** How several values of a metric become one: they are summed, or the last one stays. */
+/** How several values of a metric are combined: summed, or the last one is kept. */
 export type Merging = 'sum' | 'last';
 
-/** What the entries of a report have so far. Without a time of its own, a value is of the time of the report. */
+/** The metric entries read so far. A value without its own time has the time of the report. */
 export interface MetricDrafts {
   readonly values: (Omit<MetricValue, 'time'> & { time: number | undefined })[];
-  /** What is noted of the entries. */
+  /** Notes on the entries. */
   readonly notes: Set<ReportNote>;
 }
 
-/** What a report has before any entry was read. @param notes what is noted of it so far */
+/** A metrics report before its first entry. @param notes on it so far */
 export function newDrafts(notes: Set<ReportNote>): MetricDrafts {
   return { values: [], notes };
 }
 
-/** A metrics report of what its entries have. */
+/** Builds a metrics report from its entries. */
 export function endReport(head: SentHead, statCount: number, { values, notes }: MetricDrafts): MetricsReport {
   for (const value of values) value.time ??= head.time;
   return { ...head, notes: [...notes], statCount, values: values as readonly MetricValue[] };
 }
 
 /**
- * Adds the values of an entry, which it may report at a time of its own (Unix ms).
+ * Adds the values of an entry, which may have its own time (Unix ms).
  *
- * With a feature there is one for each variant: `value` is that of `enabled`, `valueDisabled` that of `disabled`, and
- * `variantValues` has the others and goes before both. Without a feature there is `value`, or what `variantValues` has, for
- * current SDKs send these alone: their sum, or each of them where the last one stays. A `value` of zero beside others counts as
- * absent, because protobuf cannot tell the two apart. Old senders have counts and no values: the legacy counts are read when
+ * With a feature there is one value per variant: `value` for `enabled`, `valueDisabled` for `disabled`, and `variantValues` for
+ * any variant, which takes precedence. Without a feature, the value is `value` or comes from `variantValues`: current SDKs send
+ * only these. They are summed, except in an observation, where each of them counts. A `value` of zero beside others counts as
+ * absent, because protobuf cannot distinguish the two. Old senders have counts and no values. The legacy counts are read if
  * there is no value at all.
  */
 export function addValues(
@@ -158,7 +156,7 @@ export function addValues(
   else if (drafts.values.length === before) drafts.notes.add('value_missing');
 }
 
-/** Takes one value of an entry; one that is not finite is left out. */
+/** Adds one value of an entry, unless it is not finite. */
 type AddValue = (variant: string | undefined, value: number) => void;
 
 function addPlain(
@@ -176,7 +174,7 @@ function addPlain(
   }
 }
 
-/** Values of variants without a feature are summed; where the last one stays, each of them counts. */
+/** Sums values of variants without a feature. In an observation, each of them counts. */
 function addVariants(variants: readonly VariantValue[], merging: Merging, add: AddValue): void {
   const valid = variants.filter(({ value }) => Number.isFinite(value));
   if (valid.length < variants.length) add(undefined, Number.NaN);
@@ -189,7 +187,7 @@ function addVariants(variants: readonly VariantValue[], merging: Merging, add: A
   }
 }
 
-/** Whether a value is one that was sent: zero may be an absent one. `NaN` is one that is not valid. */
+/** Whether a value was sent: zero may mean absent, and `NaN` is invalid. */
 function isThere(value: Maybe<number>): value is number {
   return value != null && value !== 0;
 }
@@ -203,7 +201,7 @@ function valuesByVariant(
   const enabled = legacy?.enabled ?? entry.value;
   const disabled = legacy?.disabled ?? entry.valueDisabled;
   const values = new Map<string, number>();
-  // Published SDKs observe one variant at a time and write zero for the other one, which they did not observe.
+  // Published SDKs observe one variant at a time and write zero for the other, unobserved one.
   const observesOne = merging === 'last' && isThere(enabled) !== isThere(disabled);
   const isAlone = variants.length === 0 && (enabled != null || disabled != null) && !observesOne;
   if (isThere(enabled) || isAlone) values.set('enabled', enabled ?? 0);
@@ -212,7 +210,7 @@ function valuesByVariant(
   return values;
 }
 
-/** The counts of a sender that knows no values yet; `undefined` when there are values, or no counts. */
+/** The counts of a sender that predates values; `undefined` if there are values, or no counts. */
 function legacyCounts({ enabledCount, disabledCount, value, valueDisabled }: MetricEntry) {
   if (isThere(value) || valueDisabled != null) return undefined;
   if (isThere(enabledCount) || isThere(disabledCount))

@@ -9,16 +9,16 @@ import { decodeMetricsReport } from './proto-metrics.ts';
 import { decodeUsageReport } from './proto-usage.ts';
 import type { MetricsReport, Report, UsageReport } from './report.ts';
 
-/** How one kind of report is written in one format. */
+/** Encoding of one kind of report in one format. */
 export interface ReportFormat<R extends Report> {
   readonly name: FormatName;
-  /** @throws {ApiError} of status 400 or 413, saying what is wrong */
+  /** @throws {ApiError} of status 400 or 413 with the error */
   decode(body: Uint8Array): R;
-  /** Reads the sender from the beginning of a report, even of one that cannot be decoded. */
+  /** Reads the sender from the beginning of a report, even if the report cannot be decoded. */
   peek(beginning: Uint8Array): ClaimedSender;
 }
 
-/** Names the format for a decoding thread. */
+/** Identifies the format for a decoding thread. */
 export type FormatName = 'usageJson' | 'metricsJson' | 'usageMessage' | 'metricsMessage';
 
 const peek = peekerOf('appKey', 'environment', 'instanceName');

@@ -3,13 +3,13 @@ import { isName } from '../../contract/names.ts';
 import { checkName } from '../check-name.ts';
 import type { ReportHead, ReportNote } from './report.ts';
 
-/** The fields of a head as they were sent. */
+/** The fields of a head as sent. */
 export type SentHead = Omit<ReportHead, 'notes'>;
 
 /**
- * The head of a report. An empty instance name counts as missing, and one that is not valid is left out.
- * @param notes gets what is noted of it
- * @throws {ApiError} of status 400 when the key or the environment cannot be one; whether they exist is not asked here
+ * The checked head of a report. An empty instance name counts as missing, and an invalid one is left out.
+ * @param notes receives the notes on it
+ * @throws {ApiError} of status 400 if the key or the environment is malformed; whether they exist is not checked here
  */
 export function checkHead(sent: SentHead, notes: Set<ReportNote>): SentHead {
   const { appKey, environment, instanceName } = sent;

@@ -7,32 +7,32 @@ import type { ReportKind, ReportKinds, ReportSender } from './kinds.ts';
 import { LongReport } from './long-report.ts';
 import type { Report } from './report.ts';
 
-/** How reports of any kind come by one transport. `Incoming` is a request or a call, `Answer` what it is answered. */
+/** How reports arrive by one transport. `Incoming` is a request or a call, `Answer` its answer. */
 export interface ReportTransport<Incoming, Answer> {
   readonly transport: LedgerSource['transport'];
   userAgent(incoming: Incoming): string | undefined;
-  /** The `Idempotency-Key` as it was sent. */
+  /** The `Idempotency-Key` as sent. */
   idempotencyKey(incoming: Incoming): string | undefined;
-  /** Whether the sender says that it has sent the report before. */
+  /** Whether the sender marks the report as a retry. */
   isRetry?(incoming: Incoming): boolean;
-  /** Where it comes from. */
+  /** Address of the sender. */
   address(incoming: Incoming): string;
-  /** The report as it was sent, taken from the budget. @throws {ApiError} */
+  /** Reads the report as sent, charged to the budget. @throws {ApiError} */
   read(incoming: Incoming, budget: LargeBodies): Body | Promise<Body>;
   /** Refuses what the transport does not allow. @throws {ApiError} */
   check(incoming: Incoming): void;
-  /** What is here of the report when `read` was not called or failed. */
+  /** The part of the report received if `read` was not called or failed. */
   beginning?(incoming: Incoming): Uint8Array | undefined;
-  /** @param statCount the number of `stats` received */
+  /** @param statCount number of `stats` received */
   accept(statCount: number, incoming: Incoming): Answer;
   refuse(refusal: ApiError, incoming: Incoming): Answer;
 }
 
 /** Takes one kind of report by one transport, in the steps of `Pipeline`. */
 export interface ReportIntake<Incoming, Answer> {
-  /** Answers when the report is on disk. @throws what is no `ApiError` */
+  /** Answers when the report is on disk. @throws errors other than `ApiError` */
   receive(incoming: Incoming): Answer | Promise<Answer>;
-  /** Tells the ledger of a report that the transport refuses by itself. */
+  /** Records in the ledger a report that the transport itself refuses. */
   refused(incoming: Incoming, refusal: ApiError): void;
 }
 
@@ -40,7 +40,7 @@ function headOf(message: Report | LongReport) {
   return message instanceof LongReport ? message.report : message;
 }
 
-/** Joins what a kind of report, a format and a transport each know of the steps. */
+/** Combines the steps of a kind of report, a format and a transport. */
 export function openIntake<Incoming, R extends Report, Answer>(
   deps: ReportKinds['deps'],
   kind: ReportKind<R>,

@@ -6,9 +6,9 @@ const openBracket = 0x5b;
 const openBrace = 0x7b;
 
 /**
- * Counts the objects and lists of a JSON text before anything of it is built. `JSON.parse` takes a hundred times the
- * memory of an empty object that a few bytes describe.
- * @throws {ApiError} `body_too_large` when it has more than its size allows
+ * Counts the objects and lists of a JSON text before any is built. A few bytes of text can describe empty objects that take
+ * `JSON.parse` a hundred times the memory.
+ * @throws {ApiError} `body_too_large` if there are more than its size allows
  */
 export function checkJsonEntries(text: Uint8Array): void {
   let left = maxEntries('json', text.length);
@@ -23,7 +23,7 @@ export function checkJsonEntries(text: Uint8Array): void {
   }
 }
 
-/** Where the quote is that ends the string which begins at `start`. */
+/** The position of the quote that ends the string starting at `start`. */
 function endOfString(text: Uint8Array, start: number): number {
   for (let at = start + 1; at < text.length; at += 1) {
     if (text[at] === quote) return at;

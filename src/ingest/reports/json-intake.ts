@@ -8,10 +8,9 @@ import { metricsJson, usageJson } from './formats.ts';
 import { openIntake, type ReportTransport } from './intake.ts';
 import type { ReportKinds } from './kinds.ts';
 
-/** What taking reports as JSON needs of the rest of the service. */
 export interface ReportRouteDeps {
   readonly reportKinds: ReportKinds;
-  /** Maximum length of a body in bytes, inflated. */
+  /** Maximum length of a decompressed body in bytes. */
   readonly maxReport: number;
 }
 
@@ -25,7 +24,7 @@ export function metricsIntake({ reportKinds: { deps, metrics }, maxReport }: Rep
   return openIntake(deps, metrics, metricsJson, jsonTransport('count', maxReport)).receive;
 }
 
-/** @param countName what the answer calls the number of `stats` */
+/** @param countName name of the field with the number of `stats` in the answer */
 function jsonTransport(countName: string, maxReport: number): ReportTransport<Request, Reply> {
   return {
     transport: 'http',

@@ -29,7 +29,7 @@ const Metric = Type.Object({
   valueDisabled: number(),
   variantValues: mapOf(Type.Number(), {
     description:
-      'Values by variant of the feature. Without a feature and without `value`, they are summed; in an observation each of them counts.',
+      'Values by variant of the feature. Without a feature and `value`, they are summed; in an observation each of them counts.',
   }),
 });
 
@@ -41,9 +41,9 @@ const lists = ['stats', 'counters', 'observations'] as const;
 export const MetricsReportSchema = Type.Object(
   {
     ...headFields,
-    stats: listOf(Metric, { description: 'Values that are summed.' }),
-    counters: listOf(Metric, { description: 'Values that are summed.' }),
-    observations: listOf(Observation, { description: 'Values of which the last one stays.' }),
+    stats: listOf(Metric, { description: 'Values to sum.' }),
+    counters: listOf(Metric, { description: 'Values to sum.' }),
+    observations: listOf(Observation, { description: 'Values of which the last is kept.' }),
   },
   { component: 'MetricsReport', documented: { anyOf: lists.map((list) => ({ required: [list] })) } },
 );
@@ -51,8 +51,8 @@ export const MetricsReportSchema = Type.Object(
 const checker = compiled(MetricsReportSchema);
 
 /**
- * Reads a metrics report from JSON.
- * @throws {ApiError} of status 400, saying what is wrong and where
+ * Decodes a metrics report from JSON.
+ * @throws {ApiError} of status 400 with the error and its position
  */
 export function decodeMetrics(json: string): MetricsReport {
   const { body, notes } = readReport(MetricsReportSchema, checker(), json, checkLists);

@@ -50,7 +50,7 @@ const UsageStat = Type.Object({
   uniqueUsersUsedCount: unreadCount(),
   uniqueUserHashes: hashes(),
   variantStats: mapOf(VariantStats, {
-    description: 'Counts by variant; without any, the counts above are those of `enabled` and `disabled`.',
+    description: 'Counts by variant. Without any, the counts above apply to `enabled` and `disabled`.',
   }),
   uniqueViewedUserHashes: hashes(),
 });
@@ -62,10 +62,10 @@ export const UsageReportSchema = Type.Object(
     stats: Type.Unsafe<readonly (Static<typeof UsageStat> | null)[] | null>({
       type: ['array', 'null'],
       items: UsageStat,
-      description: 'May be empty, but not missing: a misspelt name would count nothing.',
+      description: 'Required, but may be empty. A misspelt field name is therefore refused.',
     }),
     totalUniqueUsers: unreadCount(),
-    appVersion: optionalName({ description: 'Version of the program that reports.' }),
+    appVersion: optionalName({ description: 'Version of the reporting program.' }),
     uniqueUserHashes: hashes(),
     definitionCacheHits: unreadCount(),
     definitionCacheMisses: unreadCount(),
@@ -78,8 +78,8 @@ type UsageBody = Static<typeof UsageReportSchema>;
 const checker = compiled(UsageReportSchema);
 
 /**
- * Reads a usage report from JSON.
- * @throws {ApiError} of status 400, saying what is wrong and where
+ * Decodes a usage report from JSON.
+ * @throws {ApiError} of status 400 with the error and its position
  */
 export function decodeUsage(json: string): UsageReport {
   const { body, notes } = readReport(UsageReportSchema, checker(), json);
@@ -114,7 +114,7 @@ function readStat(stat: Static<typeof UsageStat>, drafts: UsageDrafts, notes: Se
   users.push(...usersOf(feature, hashes, readHashes(stat.uniqueViewedUserHashes, notes)));
 }
 
-/** The hashes as canonical integers. What is not an integer is left out. */
+/** The hashes as canonical integers, without those that are not integers. */
 function readHashes(sent: UsageBody['uniqueUserHashes'], notes: Set<ReportNote>): string[] {
   const hashes: string[] = [];
   for (const hash of sent ?? []) {

@@ -11,8 +11,8 @@ import { checkHead } from './head.ts';
 import type { ReportHead, ReportNote } from './report.ts';
 
 /**
- * What the JSON of usage and of metrics reports has in common. Optional fields may be `null`: serializers send that. PHP
- * writes a name that looks like an integer as a number, and an empty map as a list.
+ * Shared by the JSON of usage and metrics reports. Optional fields may be `null`, because serializers send that. PHP encodes a
+ * name that looks like an integer as a number, and an empty map as a list.
  */
 
 const nullable = <T>(type: string | readonly string[], options: object = {}) =>
@@ -20,16 +20,16 @@ const nullable = <T>(type: string | readonly string[], options: object = {}) =>
 
 const counted = { minimum: 0, maximum: 2_147_483_647 };
 
-/** A count; `NaN` stands for one that was not valid. */
+/** A count; `NaN` stands for an invalid one. */
 export const count = () => nullable<number>('integer', counted);
-/** A count that is not read, so any value will do. */
+/** An ignored count, which may have any value. */
 export const unreadCount = () =>
   Type.Optional(Type.Unsafe<unknown>({ documented: { type: ['integer', 'null'], ...counted } }));
-/** A number; `NaN` stands for one that was not valid. */
+/** A number; `NaN` stands for an invalid one. */
 export const number = () => nullable<number>('number');
 export const text = (options: object = {}) => nullable<string>('string', options);
 
-/** A list; `null` stands for an entry that was not valid. */
+/** A list; `null` stands for an invalid entry. */
 export const listOf = <T extends Type.TSchema>(items: T, options: object = {}) =>
   nullable<readonly (Static<T> | null)[]>('array', { items, ...options });
 
@@ -49,7 +49,7 @@ export const name = (options: object = sentName) =>
   Type.Unsafe<Name | null | undefined>({ type: ['string', 'number'], ...options });
 export const optionalName = (options: object = sentName) => nullable<Name>(['string', 'number'], options);
 
-/** The name of an entry as a text. One that is missing is empty, and so is left out like any name that is not valid. */
+/** The name of an entry as a text. A missing name is empty, and left out like any invalid name. */
 export function nameOf(sent: Name | null | undefined): string {
   return sent == null ? '' : String(sent);
 }
@@ -67,15 +67,15 @@ export const headFields = {
   }),
   time: Type.String({ description: 'Time of the report.', ...sentTime }),
   instanceName: optionalName({
-    description: 'Name of the process that reports; an empty one counts as missing.',
+    description: 'Name of the reporting process. An empty name counts as missing.',
     ...sentName,
   }),
-  processStartTime: text({ description: 'When that process started.', ...sentTime }),
+  processStartTime: text({ description: 'Start time of that process.', ...sentTime }),
 };
 
 /**
- * The fields of `headFields`, checked.
- * @param notes gets what is noted of them
+ * The checked fields of `headFields`.
+ * @param notes receives the notes on them
  * @throws {ApiError} of status 400
  */
 export function readHead(
@@ -95,17 +95,17 @@ export function readHead(
   return checkHead(head, notes);
 }
 
-/** A report as it was sent, without what is not valid. */
+/** A report as sent, without invalid values. */
 export interface SentReport<T extends Type.TSchema> {
   readonly body: Static<T>;
   readonly notes: Set<ReportNote>;
 }
 
 /**
- * The body as what a schema describes, without the values that it refuses. Numbers that a double does not hold exactly become
- * strings, to read names and hashes from, but only after the check: the schema knows them as numbers.
+ * The body as its schema describes it, without the values that violate it. Numbers that a double cannot represent exactly
+ * become strings for names and hashes. That happens after the check, because the schema expects numbers.
  * @param checkSent refuses a body that lacks something else
- * @throws {ApiError} of status 400 when the body is not JSON, or lacks what a report must have
+ * @throws {ApiError} of status 400 if the body is not JSON, or lacks a required field
  */
 export function readReport<T extends Type.TObject>(
   schema: T,
@@ -123,16 +123,16 @@ export function readReport<T extends Type.TObject>(
   return { body: exact as Static<T>, notes };
 }
 
-/** @throws {ApiError} of status 400 when something is missing that no report can do without */
+/** @throws {ApiError} of status 400 if a required field is missing */
 function checkRequired(schema: Type.TObject, checker: Validator, body: unknown): void {
   const required = requiredPart(schema, body);
   if (!checker.Check(required)) throw shapeError(checker.Errors(required), { rows });
 }
 
-/** An object as it was sent. */
+/** An object as sent. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** Unix ms of a time as it was sent. One that is not valid is left out. @param notes gets what is noted of it */
+/** Unix ms of a time as sent. An invalid time is left out. @param notes receives the note on it */
 export function readTime(sent: string | null | undefined, notes: Set<ReportNote>): number | undefined {
   if (sent == null) return undefined;
   const time = parseSentTime(sent);

@@ -19,26 +19,25 @@ import type { DecodePool } from './decode-pool.ts';
 import { type FoundWhenAdded, LongReport } from './long-report.ts';
 import type { MetricsReport, MetricValue, Report, ReportHead, UsageReport } from './report.ts';
 
-/** What counting reports needs of the rest of the service. */
 export interface ReportDeps extends CountingDeps {
   readonly retention: Retention;
   readonly decoder: DecodePool;
 }
 
-/** Who sent a report: an application key, for one environment of its application. */
+/** The sender of a report: an application key, for one environment of its application. */
 export interface ReportSender {
   readonly holder: KeyHolder;
   readonly environment: Environment;
 }
 
-/** What taking in one kind of report takes, whatever brings it. */
+/** Intake of one kind of report, on every transport. */
 export interface ReportKind<R extends Report> {
   readonly route: 'usage' | 'metrics';
   /** Any type of key may report. @throws {ApiError} of status 404 */
   resolve(report: ReportHead): ReportSender;
   /**
-   * Counts a report, unless it was counted before. Resolves when it is on disk.
-   * @param key its `Idempotency-Key`; without one its content may tell it from all others
+   * Counts a report unless it was counted before. Resolves when it is on disk.
+   * @param key its `Idempotency-Key`; without one, its content may identify it
    */
   count(
     report: R | LongReport,
@@ -46,7 +45,7 @@ export interface ReportKind<R extends Report> {
     source: TransportSource,
     key: string | undefined,
   ): Promise<void>;
-  /** Does in steps what `count` would take long for. @param nextStep resolves when others have had their turn */
+  /** Prepares `count` in steps. @param nextStep resolves when others have had their turn */
   prepare(
     report: LongReport,
     sender: ReportSender,
@@ -55,20 +54,20 @@ export interface ReportKind<R extends Report> {
   ): Promise<void>;
 }
 
-/** What the ledger knows a sender by, and what the transport knows of the message. */
+/** The ledger's name of a sender, and the transport's data on the message. */
 export interface TransportSource extends Pick<LedgerSource, 'transport' | 'userAgent'> {
-  /** The sender says that it has sent the message before. */
+  /** Whether the sender marks the message as a retry. */
   readonly isRetry?: true;
 }
 
-/** Both kinds of report, and what their pipelines need. */
+/** Both kinds of report, and the dependencies of their pipelines. */
 export interface ReportKinds {
   readonly deps: PipelineDeps & Pick<ReportDeps, 'decoder'>;
   readonly usage: ReportKind<UsageReport>;
   readonly metrics: ReportKind<MetricsReport>;
 }
 
-/** The reports of every transport: what they are counted as. */
+/** The intake of each kind of report. */
 export function openReportKinds(deps: ReportDeps): ReportKinds {
   const { retention } = deps;
   return {
@@ -83,8 +82,8 @@ export function openReportKinds(deps: ReportDeps): ReportKinds {
 }
 
 /**
- * @param add adds all that the report says to a batch; `now` in Unix ms. It returns whether anything was counted at another
- *   time than the reported one
+ * @param add adds the whole report to a batch; `now` in Unix ms. It returns whether anything was counted at another time than
+ *   the reported one
  */
 function kindOf<R extends Report>(
   deps: ReportDeps,
@@ -146,7 +145,7 @@ function kindOf<R extends Report>(
   };
 }
 
-/** What the ledger notes of a report that was counted, each once. */
+/** The distinct notes of the ledger on a counted report. */
 function notesOf({ notes }: ReportHead, found: FoundWhenAdded): Iterable<LedgerNote> {
   const all = new Set<LedgerNote>(notes);
   for (const note of ['time_moved', 'series_folded', 'name_dropped'] as const) if (found[note]) all.add(note);

@@ -6,29 +6,29 @@ import type { Asker } from '../senders.ts';
 import { type CondensedReport, entryWidth, noName, userWidth } from './condensed-report.ts';
 import type { CountedAt } from './counted-at.ts';
 
-/** What one step does: about a millisecond of work. */
+/** Entries per step: about a millisecond of work. */
 const entriesPerStep = 1000;
 const usersPerStep = 2000;
 
-/** What counting in steps needs of the rest of the service. */
+/** Dependencies of counting in steps. */
 export interface Steps {
   readonly series: EnvironmentSeries;
-  /** The sender, which the batch or sink is told of when it is new. */
+  /** Registers a new sender in the batch or sink. */
   asker(sink: Sink): Asker;
   /** When something reported for a time is counted. */
   at(time: number): CountedAt;
   /** Resolves when others have had their turn. */
   nextStep(): Promise<void>;
-  /** Adds something that may be kept without the report: see `Lane.addBefore`. */
+  /** Adds data that may be stored without the report: see `Lane.addBefore`. */
   addBefore(fill: (batch: Batch) => void): Promise<void>;
 }
 
 type Sink = SeriesSink & { readonly senders: SenderSight[] };
 
-/** What is only known of a report once it was added to a batch. */
+/** Known only once the report was added to a batch. */
 export type FoundWhenAdded = Readonly<Record<'time_moved' | 'series_folded' | 'name_dropped', boolean>>;
 
-/** What steps say of names and senders. */
+/** Where steps register names and senders. */
 class Notes implements Sink {
   series: NewSeries[] = [];
   senders: SenderSight[] = [];
@@ -37,16 +37,16 @@ class Notes implements Sink {
 }
 
 /**
- * A report of hundreds of thousands of entries, which is counted in steps. First its names become numbers, entries of
- * the same series are added up, and most of its users are committed: they count once however often they come, so they
- * need not be in one commit with the rest. What is left for that commit is a row for each series.
+ * A report of hundreds of thousands of entries, counted in steps. First its names are resolved to numbers, and entries of the
+ * same series are added up. Then most of its users are committed. Users are unique, so they need not be in one commit with the
+ * rest. The final commit has one row per series.
  */
 export class LongReport {
   readonly report: CondensedReport;
-  /** Rows of five numbers: what `Batch` takes of each entry. */
+  /** Rows of five numbers: what `Batch` takes for each entry. */
   #rows = new Float64Array(0);
   #length = 0;
-  /** The place of the row of each series. */
+  /** The index of each series' row. */
   readonly #rowOf = new Map<number, number>();
   readonly #names: (string | undefined)[] = [];
   /** Users before this one are committed already. */
@@ -59,7 +59,7 @@ export class LongReport {
     this.report = report;
   }
 
-  /** Does all but the last step. @throws {ApiError} when the store takes nothing */
+  /** Runs all but the last step. @throws {ApiError} if the store is unavailable */
   async prepare(steps: Steps): Promise<void> {
     const { entries } = this.report;
     this.#rows = new Float64Array(entries.length);
@@ -102,7 +102,7 @@ export class LongReport {
     };
   }
 
-  /** What is new in the last step goes with the next batch, even if the report is refused. */
+  /** Data new in the last step goes with the next batch, even if the report is refused. */
   #addNotes({ addBefore }: Steps): void {
     const { series, senders } = this.#notes;
     if (series.length === 0 && senders.length === 0) return;
@@ -111,7 +111,7 @@ export class LongReport {
     addBefore((batch) => {
       batch.series.push(...series);
       batch.senders.push(...senders);
-    }).catch(() => {}); // A batch that is not kept leaves them to the next one.
+    }).catch(() => {}); // If the batch is rolled back, they go with the next one.
   }
 
   #resolveEntries(steps: Steps, from: number, to: number): void {
@@ -166,7 +166,7 @@ export class LongReport {
     for (let at = 0; at < 3; at += 1) this.#rows[row + 1 + at]! += counts[at]!;
   }
 
-  /** A metric has a smallest and a largest value, so each value has a row. */
+  /** Each value has a row, because a metric has a minimum and a maximum. */
   #addValue(ref: number | undefined, value: number, { bucket, at, moved }: CountedAt): void {
     if (ref !== undefined && moved) this.#moved = true;
     if (ref !== undefined) this.#addRow(ref, bucket, value, at);
@@ -180,7 +180,7 @@ export class LongReport {
     return row;
   }
 
-  /** Puts the series of the feature in place of its name; `noName` if there is none. */
+  /** Replaces the name of the feature by its series; `noName` if there is none. */
   #resolveUsers(steps: Steps, from: number, to: number): void {
     const { users } = this.report;
     const asker = steps.asker(this.#notes);

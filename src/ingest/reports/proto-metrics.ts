@@ -13,7 +13,7 @@ import type { MetricsReport, ReportNote } from './report.ts';
 
 /**
  * Decodes a `Metrics.MetricStat` (`proto/metrics.proto`).
- * @throws {ApiError} of status 400, saying what is wrong with it
+ * @throws {ApiError} of status 400 with the error
  */
 export function decodeMetricsReport(message: Uint8Array): MetricsReport {
   const head = newHead();
@@ -49,9 +49,9 @@ const noVariants: readonly VariantValue[] = [];
 
 /**
  * Adds a `Metrics.MetricStatMessage` or `Metrics.MetricCounterMessage`, which are summed, or a
- * `Metrics.MetricObservationMessage`, of which the last one stays: its time comes first, and the other fields are one
- * number further on. Protobuf does not send a value of zero. A sum loses nothing by that, so a counter without a value
- * has none; but an observation without one is an observation of zero.
+ * `Metrics.MetricObservationMessage`, of which the last is kept. An observation starts with its time, which shifts the numbers
+ * of the other fields by one. Protobuf does not send a value of zero. A counter without a value has none, which changes no sum.
+ * An observation without a value is zero.
  */
 function readEntry(reader: ProtoReader, merging: Merging, drafts: MetricDrafts): void {
   const outer = reader.enter();
@@ -61,7 +61,7 @@ function readEntry(reader: ProtoReader, merging: Merging, drafts: MetricDrafts):
   let time: number | undefined;
   while (reader.next()) {
     switch (reader.field - shift) {
-      case 0: // Of a counter there is no field 0, so this is an observation.
+      case 0: // A counter has no field 0, so this is an observation.
         time = readTimestamp(reader);
         if (time === undefined) drafts.notes.add('value_dropped');
         break;

@@ -5,7 +5,7 @@ import type { ReportNote, UsageReport } from './report.ts';
 
 /**
  * Decodes a `Usage.FeatureStat` (`proto/usage.proto`).
- * @throws {ApiError} of status 400, saying what is wrong with it
+ * @throws {ApiError} of status 400 with the error
  */
 export function decodeUsageReport(message: Uint8Array): UsageReport {
   const head = newHead();
@@ -95,7 +95,7 @@ function readStat(reader: ProtoReader, drafts: UsageDrafts): void {
 
 const noTexts: readonly string[] = [];
 
-/** The hashes as texts, each once. */
+/** The distinct hashes as texts. */
 function textsOf(hashes: readonly number[]): readonly string[] {
   if (hashes.length === 0) return noTexts;
   return Array.from(new Set(hashes), String);

@@ -5,12 +5,12 @@ import type { ClaimedSender } from '../pipeline.ts';
 import { checkHead, type SentHead } from './head.ts';
 import type { ReportNote } from './report.ts';
 
-/** What the protobuf messages of usage and of metrics reports have in common. */
+/** Shared by the protobuf messages of usage and metrics reports. */
 
-/** The fields of both kinds of report while they come in, in any order. */
+/** The fields of both kinds of report while they arrive, in any order. */
 export type HeadDraft = { -readonly [Field in keyof SentHead]: SentHead[Field] | undefined };
 
-/** The head of a message of which nothing has been read yet: an absent text is an empty one. */
+/** The head of a message before its first field: an absent text is empty. */
 export function newHead(): HeadDraft {
   return {
     appKey: '',
@@ -38,17 +38,17 @@ export function readHeadField(reader: ProtoReader, head: HeadDraft): void {
   }
 }
 
-/** The fields of a head, checked. @param notes gets what is noted of them @throws {ApiError} of status 400 */
+/** The checked fields of a head. @param notes receives the notes on them @throws {ApiError} of status 400 */
 export function finishHead(draft: HeadDraft, notes: Set<ReportNote>): SentHead {
   if (draft.time !== undefined) return checkHead(draft as SentHead, notes);
   throw new ApiError(
     'invalid_time',
-    'time must be there, in the years 1 to 9999 and with nanos from 0 to 999999999',
+    'time is required, with a year from 1 to 9999 and nanos from 0 to 999999999',
   );
 }
 
 /**
- * Reads the sender from the beginning of a message, as far as it can be read.
+ * Reads the sender from the beginning of a message, which may be truncated.
  * @param instanceField number of the field `instanceName`
  */
 export function peekMessage(beginning: Uint8Array, instanceField: number): ClaimedSender {
@@ -67,7 +67,7 @@ export function peekMessage(beginning: Uint8Array, instanceField: number): Claim
   return found;
 }
 
-/** The years 1 to 9999, in which a Timestamp lies (its own definition says so). */
+/** The years 1 to 9999, the range of a Timestamp by its definition. */
 const earliest = -62_135_596_800;
 const latest = 253_402_300_799;
 
@@ -93,8 +93,8 @@ interface VariantEntry {
 
 /**
  * Reads an entry of a map by variant.
- * @param entry has the values of absent fields, and is filled in and returned
- * @param readValue reads the entry's value, which may come in several parts
+ * @param entry holds the defaults of absent fields, and is filled in and returned
+ * @param readValue reads the entry's value, which may be split into several parts
  */
 export function readMapEntry<T extends VariantEntry>(
   reader: ProtoReader,
@@ -111,7 +111,7 @@ export function readMapEntry<T extends VariantEntry>(
   return entry;
 }
 
-/** Of entries of a map with the same variant the latest stays; the map's begin at `first`. */
+/** Keeps the last entry of each variant in a map, whose entries start at `first`. */
 export function keepLatest<T extends VariantEntry>(entries: T[], first: number): void {
   if (!hasTwins(entries, first)) return;
   const latest = latestOf(entries, first);
@@ -119,7 +119,7 @@ export function keepLatest<T extends VariantEntry>(entries: T[], first: number):
   for (const entry of latest.values()) entries.push(entry);
 }
 
-/** As long as there are few, comparing the variants is faster than hashing their names. */
+/** Up to this number, comparing the variants is faster than hashing their names. */
 const fewVariants = 16;
 
 function hasTwins(entries: readonly VariantEntry[], first: number): boolean {

@@ -1,11 +1,11 @@
 import type { LedgerNote } from '../../contract/notes.ts';
 
 /**
- * What a usage or a metrics report says, whatever it came in: JSON, gRPC or gRPC-Web. The decoders of the transports
- * make these; names and counts are checked, the key is not looked up yet.
+ * A usage or metrics report, whatever its transport: JSON, gRPC or gRPC-Web. The decoders of the transports create it with
+ * checked names and counts. The key is not resolved yet.
  */
 
-/** Fields that both kinds of report have. Times are Unix ms, with microseconds as a fraction. */
+/** Fields of both kinds of report. Times are Unix ms, with microseconds as a fraction. */
 export interface ReportHead {
   readonly appKey: string;
   readonly environment: string;
@@ -14,11 +14,11 @@ export interface ReportHead {
   readonly instanceName: string | undefined;
   /** Unix ms. */
   readonly processStartTime: number | undefined;
-  /** What the ledger notes when the report is accepted. */
+  /** The ledger notes of an accepted report. */
   readonly notes: readonly ReportNote[];
 }
 
-/** The notes that a report can have before it is counted. */
+/** Possible notes on a report before it is counted. */
 export type ReportNote = Extract<
   LedgerNote,
   'name_dropped' | 'value_missing' | 'value_dropped' | 'time_zone_missing'
@@ -34,8 +34,8 @@ export interface VariantUsage {
 }
 
 /**
- * Hashes that stand for users, made by the sender: integers of any size, so in decimal, canonical (`-12`, no leading
- * zeros). They belong to the feature, for a sender does not say which variant a user got.
+ * Hashes that the sender made of its users: canonical decimal integers of any size (`-12`, no leading zeros). They belong to
+ * the feature, because senders do not report which variant a user got.
  */
 export interface FeatureUsers {
   readonly feature: string;
@@ -43,9 +43,9 @@ export interface FeatureUsers {
 }
 
 export interface UsageReport extends ReportHead {
-  /** The version of the program that reports. */
+  /** Version of the reporting program. */
   readonly appVersion: string | undefined;
-  /** `stats` entries received, which is what the sender is answered. */
+  /** Number of `stats` entries received, which the answer contains. */
   readonly statCount: number;
   readonly variants: readonly VariantUsage[];
   readonly users: readonly FeatureUsers[];
@@ -53,18 +53,18 @@ export interface UsageReport extends ReportHead {
   readonly environmentHashes: readonly string[];
 }
 
-/** One value of a metric; with a feature it is a series of the feature's variant. */
+/** One value of a metric. With a feature, it belongs to a series of the feature's variant. */
 export interface MetricValue {
   readonly metric: string;
   readonly feature: string | undefined;
   readonly variant: string | undefined;
   readonly value: number;
-  /** Unix ms: an observation's own time, else the report's. */
+  /** Unix ms: the time of the observation, or else of the report. */
   readonly time: number;
 }
 
 export interface MetricsReport extends ReportHead {
-  /** `stats` entries received, which is what the sender is answered. */
+  /** Number of `stats` entries received, which the answer contains. */
   readonly statCount: number;
   readonly values: readonly MetricValue[];
 }

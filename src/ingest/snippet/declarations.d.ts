@@ -1,40 +1,39 @@
-/** What a page tells flagmeter about its visitor. Only `key` and `environment` are required. */
+/** Options of the sender. Only `key` and `environment` are required. */
 export interface Options {
-  /** The application's Frontend key, which is no secret. */
+  /** The application's Frontend key, which is not secret. */
   readonly key: string;
-  /** Name of the environment: `Production`. */
+  /** Name of the environment, for example `Production`. */
   readonly environment: string;
-  /** Address of the metrics host. The default is the host that this script was loaded from. */
+  /** URL of the metrics host (default: the host of this script). */
   readonly url?: string;
-  /** An instance id that your backend has minted for the visitor. */
+  /** Instance id that your backend has minted for the visitor. */
   readonly instanceId?: string;
   /**
-   * The visitor, by an identity of yours: for applications that accept client-generated identities. A number or boolean is read as
-   * its text, and `null` as none.
+   * Your identity for the visitor, for applications that accept client-generated identities. A number or boolean is converted
+   * to text; `null` means none.
    */
   readonly identity?: string | number | boolean | null;
-  /** Seconds between two packets; 10 without. */
+  /** Seconds between packets (default 10). */
   readonly seconds?: number;
 }
 
-/** Counts what happens on a page, and sends it now and then. None of these throws. */
+/** Counts events on a page and sends them at intervals. Its functions never throw. */
 export interface Sender {
-  /** The page asked which variant of a feature to show. */
+  /** Counts an evaluation: the page asked which variant of a feature to show. */
   checked(feature: string, variant: string): void;
-  /** The visitor used the feature. */
+  /** Counts a use of the feature by the visitor. */
   used(feature: string, variant: string): void;
-  /** The visitor saw the feature. */
+  /** Counts a view of the feature by the visitor. */
   viewed(feature: string, variant: string): void;
-  /** Adds to a metric that is declared as a counter. */
+  /** Adds to a counter metric. */
   add(metric: string, value?: number): void;
-  /** Sets a metric that is declared as a gauge. */
+  /** Sets a gauge metric. */
   set(metric: string, value: number): void;
   /**
-   * Sends what was counted so far. Resolves when all of it is answered, or when the server cannot take it now and it waits for
-   * the next attempt. It never rejects.
+   * Sends the counts so far. Resolves when the server has answered all of them, or when they wait for a retry. Never rejects.
    */
   flush(): Promise<void>;
 }
 
-/** Makes a sender. One a page is enough. */
+/** Creates a sender. One per page is enough. */
 export declare function flagmeter(options: Options): Sender;

@@ -1,51 +1,51 @@
 import type { flagmeter as Declared } from './declarations.d.ts';
 
 /*
- * The sender for pages, served as `snippet.js`: small, because every visitor loads it. Counts of the same variant add up, so what
- * waits is bounded by the number of names, however long the server cannot be reached.
+ * The sender for pages, served as `snippet.js`: small, because every visitor loads it. Counts of the same variant are added up.
+ * The number of names limits the pending entries, however long the server is unreachable.
  */
 
-/** What waits for one variant of a feature, or for a metric, which has no variant. */
+/** The pending counts of a feature's variant, or the value of a metric, which has no variant. */
 interface Entry {
   readonly name: string;
   readonly variant: string | undefined;
-  /** Checks, uses and views; of a metric its value. */
+  /** Checks, uses and views; for a metric its value. */
   values: readonly number[];
-  /** Whether later values are added to these; otherwise they replace them. */
+  /** Whether later values are added to these or replace them. */
   readonly isSum: boolean;
 }
 
 const maxEntries = 1000;
-/** Names have 256 bytes, and JSON escapes some. */
+/** Names have at most 256 bytes, and JSON escapes some. */
 const longestId = 1100;
-/** Identities have 256 characters, which may take two units each. */
+/** Identities have at most 256 characters of up to two UTF-16 code units. */
 const longestText = 512;
 const largestCount = 2147483647;
 
-/** Bytes of requests that may outlive a page: browsers refuse the rest (Fetch, section 4.6). */
+/** Limit of browsers for requests that outlive a page (Fetch, section 4.6). */
 const keptAliveBytes = 65_536;
 
-/** Bytes of a packet. Three of them may outlive a page. */
+/** Maximum packet size. Three packets may outlive a page. */
 const packetBytes = 21_500;
 
 const longestPauseSeconds = 300;
 
-/** `setTimeout` has no longer delays. */
+/** The maximum delay of `setTimeout`. */
 const longestDelayMs = 2147483647;
 
-/** How long an answer may take. */
+/** Request timeout. */
 const answerMs = 60_000;
 
-/** Makes a sender: see declarations.d.ts. */
+/** Creates a sender: see declarations.d.ts. */
 export const flagmeter: typeof Declared = (options) => {
   const { url, key, environment, instanceId, identity, seconds } = options ?? {};
   const from = { k: textOf(key), e: textOf(environment), i: textOf(instanceId), u: textOf(identity) };
   const everySeconds = Math.max(1, Number(textOf(seconds)) || 10);
   const waiting = new Map<string, Entry>();
-  /** Of `waiting`, about. */
+  /** Approximate size of `waiting`. */
   let bytes = 0;
   let largest = packetBytes;
-  /** Bytes that the browser keeps alive. */
+  /** Bytes of requests with `keepalive`. */
   let keptAlive = 0;
   let failures = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -75,7 +75,7 @@ export const flagmeter: typeof Declared = (options) => {
     timer ??= setTimeout(flush, Math.min(longestDelayMs, pause * 1000));
   };
 
-  /** Takes the oldest entries that a packet holds. */
+  /** Removes the oldest entries that fit into a packet. */
   const take = () => {
     const f = Object.create(null);
     const m = Object.create(null);
@@ -99,7 +99,7 @@ export const flagmeter: typeof Declared = (options) => {
     return { taken, body: JSON.stringify({ ...from, f, m }) };
   };
 
-  /** Sends a packet. Resolves with the number of entries that were answered; `undefined` when the server takes none now. */
+  /** Sends a packet. Resolves with the number of entries answered; `undefined` if the server is unavailable. */
   const send = async (isLast?: boolean) => {
     const before = failures;
     const { taken, body } = take();
@@ -115,21 +115,21 @@ export const flagmeter: typeof Declared = (options) => {
       for (const entry of [...taken, ...newer]) put(entry);
     } else if (status > 299 && !hasWarned) {
       hasWarned = true;
-      console.warn(`flagmeter: ${to()} answered ${status}, so counts are lost`);
+      console.warn(`flagmeter: ${to()} answered ${status}; counts are lost`);
     }
     return isLater ? undefined : isTooLarge ? 0 : taken.length;
   };
 
-  /** The address of this script tells that of the host. */
+  /** The host of this script by default. */
   const to = () => `${url ?? new URL('.', import.meta.url).href}`.replace(/\/*$/, '/api/frontend/telemetry');
 
-  /** Gives the status of the answer; 0 without one. Text needs no preflight. */
+  /** Resolves with the status of the answer; 0 without one. Text needs no preflight. */
   const post = async (body: string, isLast?: boolean): Promise<number> => {
     const size = bytesOf(body);
     const keepalive = !isLast && keptAlive + size <= keptAliveBytes;
     if (keepalive) keptAlive += size;
     try {
-      // Beacons over the browser's limit are refused. A request that is not kept alive often arrives all the same.
+      // Browsers refuse beacons over their limit. A request without `keepalive` often arrives anyway.
       if (isLast && navigator.sendBeacon?.(to(), body)) return 202;
       const signal = AbortSignal.timeout?.(answerMs);
       return (await fetch(to(), { method: 'POST', body, keepalive, credentials: 'omit', signal })).status;
@@ -140,7 +140,7 @@ export const flagmeter: typeof Declared = (options) => {
     }
   };
 
-  /** Resolves when all that waited at the start is answered, or the server takes none now. */
+  /** Resolves when all initial entries are answered, or the server is unavailable. */
   const sendAll = async () => {
     clearTimeout(timer);
     timer = undefined;
@@ -149,7 +149,7 @@ export const flagmeter: typeof Declared = (options) => {
 
   const flush = () => after(sending ? sending.then(sendAll) : sendAll());
 
-  /** What is counted meanwhile is sent after it. */
+  /** Sends later entries after the work. */
   const after = (work: Promise<unknown>) => {
     const all = Promise.all([sending, work]).then(() => {
       if (sending !== all) return;
@@ -160,7 +160,7 @@ export const flagmeter: typeof Declared = (options) => {
     return all;
   };
 
-  /** Sends everything at once, because the page may close after this. After failures it tries again only when the page is closed. */
+  /** Sends everything at once, because the page may close after this. After failures it retries only when the page closes. */
   const leave = safely(({ type }: Event) => {
     const isLast = type === 'pagehide';
     if (isLast || !failures)
@@ -178,7 +178,7 @@ export const flagmeter: typeof Declared = (options) => {
 
   safely(() => {
     addEventListener('pagehide', leave);
-    // It bubbles, so this comes after the page's own listeners of the document.
+    // The event bubbles, so this runs after the page's own listeners on the document.
     addEventListener('visibilitychange', (event) => document.hidden && leave(event));
   })();
 
@@ -192,14 +192,14 @@ export const flagmeter: typeof Declared = (options) => {
   };
 };
 
-/** The text of a value; `undefined` of what has none that the server takes. */
+/** The text of a value; `undefined` if the server would not accept one. */
 function textOf(value: unknown): string | undefined {
   const isNone = value == null || Number.isNaN(value) || /^(o|f|sy)/.test(typeof value);
   const text = isNone ? '' : `${value}`;
   return text.length > longestText ? undefined : text || undefined;
 }
 
-/** Bytes of an entry in a packet, at most. */
+/** Maximum bytes of an entry in a packet. */
 function sizeOf({ name, variant, values }: Entry): number {
   return bytesOf(JSON.stringify([name, variant, values])) + 2;
 }
@@ -208,14 +208,14 @@ function bytesOf(text: string): number {
   return new TextEncoder().encode(text).length;
 }
 
-/** A sum that the server takes. */
+/** A sum within the limits of the server. */
 function add(a: number, b: number, variant: string | undefined): number {
   const sum = a + b;
   if (variant !== undefined) return Math.min(sum, largestCount);
   return Number.isFinite(sum) ? sum : a;
 }
 
-/** A page must not fail because it is counted. */
+/** Errors in counting must not break the page. */
 function safely<Arguments extends unknown[]>(
   act: (...given: Arguments) => unknown,
 ): (...given: Arguments) => void {

@@ -6,10 +6,10 @@ import type { Asker } from '../senders.ts';
 import type { Packet } from './packet.ts';
 
 /**
- * Adds a checked packet to a batch, in the minute of `now` (Unix ms). Entries whose names are not valid are left out.
+ * Adds a checked packet to a batch, in the minute of `now` (Unix ms), without entries with an invalid name.
  * @param person the user that the packet is attributed to
  * @param asker the sender
- * @param unresolved gets what the packet says of the user, who may be known later: see `UnresolvedUse.rows`
+ * @param unresolved receives the rows of a user who may be known later: see `UnresolvedUse.rows`
  */
 export function addPacket(
   packet: Packet,

@@ -5,14 +5,14 @@ import type { Instances } from '../identities/instances.ts';
 import { isIdentity, type Person } from '../identities/person.ts';
 import type { Packet } from './packet.ts';
 
-/** The user that a packet is attributed to, and what became of its instance id. */
+/** The user that a packet is attributed to, and the outcome for its instance id. */
 export interface Attribution {
   readonly person: Person | undefined;
-  /** Set when the expiry of the instance id moves. */
+  /** Set if the expiry of the instance id is extended. */
   readonly use: InstanceUse | undefined;
-  /** Set when the instance id may be known later: the packet is attributed then. Its rows are still to be added. */
+  /** Set if the instance id may become known later. The packet is attributed then, with rows still to be added. */
   readonly unresolved: UnresolvedUse | undefined;
-  /** The packet had an instance id that was unknown, expired or another application's. */
+  /** Whether the instance id was unknown, expired or another application's. */
   readonly instanceDropped: boolean;
 }
 
@@ -24,8 +24,8 @@ const unattributed: Attribution = {
 };
 
 /**
- * Attributes a packet to the user of its instance id. Without a valid one, it is attributed to the identity that the client
- * asserts, if the application accepts such identities.
+ * Attributes a packet to the user of its instance id. Without a valid one, it is attributed to the identity asserted by the
+ * client, if the application accepts such identities.
  * @param environment its number
  * @param now Unix ms
  */

@@ -8,10 +8,10 @@ import { packetHandler, type TelemetryDeps } from './telemetry.ts';
 
 export const telemetryPath = '/api/frontend/telemetry';
 
-/** `/api/frontend/telemetry`, and its preflight. @param maxBody maximum length of a body in bytes, inflated */
+/** `/api/frontend/telemetry`, and its preflight. @param maxBody maximum length of a decompressed body in bytes */
 export const telemetry = (maxBody: number): Group<TelemetryDeps> => ({
   tag: 'Telemetry',
-  description: 'Packets of browsers and apps.',
+  description: 'Packets from browsers and apps.',
   endpoints: [
     {
       method: 'POST',
@@ -36,19 +36,19 @@ export const telemetry = (maxBody: number): Group<TelemetryDeps> => ({
   ],
 });
 
-const description = `Checked in this order: 503, 413, 400, 404, 403, 429. A refused packet has changed nothing.
+const description = `Checked in this order: 503, 413, 400, 404, 403, 429. A refused packet changes nothing.
 
-The key is in the body (\`k\`), never in \`Authorization\`, and must be a Frontend or a Mobile key. A Backend key is secret:
-one that is sent here is answered 404 and marked as leaked. A Frontend key needs an \`Origin\`. If the application has
+The key is in the body (\`k\`), never in \`Authorization\`, and must be a Frontend or a Mobile key. A Backend key is secret.
+If one is sent here, the answer is 404 and the key is marked as leaked. A Frontend key needs an \`Origin\`. If the application has
 \`allowedOrigins\`, it must be one of them.
 
 Pages of an allowed origin may read every answer but 403, without credentials. They cannot read \`Retry-After\`: wait, and
 back off exponentially. As \`text/plain\`, or without any \`Content-Type\`, a packet needs no preflight: \`navigator.sendBeacon\`
-sends a text or an untyped Blob so.
+sends a text or an untyped Blob this way.
 
-What cannot be counted does not affect the rest. An entry whose name or value is not valid is left out; so is a variant with a count
-that is negative, fractional or too large. Features, variants and metrics over the limits of the environment are counted as
-\`__other__\`. Counts after the third and unknown fields are ignored. The ledger notes all of these. \`null\` and \`[]\` mean nothing.`;
+An invalid entry does not affect the rest. An entry with an invalid name or value is left out, and so is a variant with a negative,
+fractional or too large count. Features, variants and metrics over the limits of the environment are counted as
+\`__other__\`. Counts after the third and unknown fields are ignored. The ledger notes all of these. \`null\` and \`[]\` count as absent.`;
 
 const Origin: Parameter = {
   name: 'Origin',
@@ -61,14 +61,14 @@ const Origin: Parameter = {
 const SecFetchSite: Parameter = {
   name: 'Sec-Fetch-Site',
   in: 'header',
-  description: 'Sent by browsers. It shows that a Mobile key without `Origin` comes from one.',
+  description: 'Sent by browsers. It reveals a browser that uses a Mobile key without `Origin`.',
   schema: { type: 'string' },
 };
 
 const cors: Headers = {
   'Access-Control-Allow-Origin': {
     component: 'AllowOrigin',
-    description: 'The `Origin` of the request, where it is allowed. Left out if the request had none.',
+    description: 'The `Origin` of the request, if it is allowed. Absent if the request had none.',
     schema: { type: 'string' },
   },
   Vary: {
@@ -80,7 +80,7 @@ const cors: Headers = {
 
 const packets = {
   counts: {
-    summary: 'A variant that was checked 3 times, used twice and viewed once, and one that was only checked',
+    summary: 'A variant checked 3 times, used twice and viewed once, and one only checked',
     value: {
       k: exampleKeys.Frontend,
       e: 'Production',
@@ -101,19 +101,19 @@ const packets = {
     },
   },
   mobile: {
-    summary: 'From an app, with an identity that the client asserts',
+    summary: 'From an app, with an identity asserted by the client',
     value: { k: exampleKeys.Mobile, e: 'Production', f: { checkout: { on: [1] } }, u: 'user-7' },
   },
 };
 
 const beacon = {
-  summary: 'The same JSON as plain text, as `navigator.sendBeacon` sends it',
+  summary: 'The same JSON as plain text, as sent by `navigator.sendBeacon`',
   value: JSON.stringify(packets.counts.value),
 };
 
 const sendTelemetry = (maxBody: number): Operation => ({
   operationId: 'sendTelemetry',
-  summary: 'Count what a browser or an app did with features',
+  summary: 'Report feature usage of a browser or an app',
   description,
   security: [],
   parameters: [Origin, SecFetchSite, ContentEncoding, IdempotencyKey],
@@ -143,7 +143,7 @@ const refuses = (maxBody: number): Refusals => ({
 
 const preflightTelemetry: Operation = {
   operationId: 'preflightTelemetry',
-  summary: 'Ask, as a browser does, whether a page may post a packet',
+  summary: 'Preflight of a browser for a packet',
   description: 'Any origin may ask, because only the packet names the application.',
   security: [],
   parameters: [Origin],

@@ -10,7 +10,7 @@ import { isPlainPacket, maxCount } from './plain-packet.ts';
 
 const Count = Type.Integer({ minimum: 0, maximum: maxCount });
 
-/** A map may be `[]`, as PHP writes an empty one, or `null`. */
+/** A map. PHP encodes an empty one as `[]`; `null` is accepted too. */
 const Mapped = <T extends Type.TSchema>(value: T, options: Type.TObjectOptions = {}) =>
   Type.Unsafe<Readonly<Record<string, Static<T>>> | null>({
     ...Named(value),
@@ -27,7 +27,7 @@ const nullable = <T>(type: string | readonly string[], options: object) =>
 
 /**
  * Compact telemetry: counts `[checks, used, viewed]` by feature and variant, trailing zeros left out, and metrics. Only the
- * size of the body limits how many; names that are not valid are left out later (see `EnvironmentSeries`).
+ * size of the body limits their number. Invalid names are left out later (see `EnvironmentSeries`).
  */
 export const PacketSchema = Type.Object(
   {
@@ -40,17 +40,16 @@ export const PacketSchema = Type.Object(
     ),
     m: Type.Optional(
       Mapped(Type.Number(), {
-        description: 'Values by metric. Counters are added up; of a gauge the last value counts.',
+        description: 'Values by metric. Counters are summed; of a gauge the last value counts.',
       }),
     ),
     i: nullable<string>('string', {
-      description:
-        'Minted instance id. An id that is unknown or expired is left out, and the packet is counted.',
+      description: 'Minted instance id. An unknown or expired id is ignored, and the packet is counted.',
     }),
     u: nullable<string | number | boolean>(['string', 'number', 'boolean'], {
       description:
-        'Identity that the client asserts; a number or a boolean is read as its text. It is used only if the application accepts such ' +
-        'identities and there is no `i`. One that is not 1 to 256 characters, none of them a control character, is left out, and the ' +
+        'Identity asserted by the client. A number or boolean is converted to text. It is used only if the application accepts such ' +
+        'identities and there is no `i`. It must have 1 to 256 characters and no control characters. An invalid one is ignored, and the ' +
         'packet is counted.',
     }),
   },
@@ -59,10 +58,10 @@ export const PacketSchema = Type.Object(
 
 type SentPacket = Static<typeof PacketSchema>;
 
-/** Marks a packet of which a value was left out. No sender can send a symbol. */
+/** Marks a packet from which a value was removed. No sender can send a symbol. */
 const lacksValue = Symbol('lacksValue');
 
-/** A packet as it is counted: what means nothing is not there. */
+/** A packet as it is counted, without empty fields. */
 export interface Packet extends Pick<SentPacket, 'k' | 'e'> {
   readonly f?: Readonly<Record<string, Readonly<Record<string, readonly number[]>>>>;
   readonly m?: Readonly<Record<string, number>>;
@@ -74,9 +73,9 @@ export interface Packet extends Pick<SentPacket, 'k' | 'e'> {
 const checker = compiled(PacketSchema);
 
 /**
- * Checks a parsed body. A value that is not valid is left out, so that it does not discard its neighbours.
- * @param json the body as it was sent, for an identity that is a number of many digits
- * @throws {ApiError} of status 400 when the body lacks its key or its environment
+ * Checks a parsed body. An invalid value is left out, so that it does not discard its neighbours.
+ * @param json the body as sent, for an identity that is a number of many digits
+ * @throws {ApiError} of status 400 if the body lacks its key or its environment
  */
 export function checkPacket(body: unknown, json?: string): Packet {
   const packet = isPlainPacket(body) ? (body as Packet) : repairPacket(body, json);
@@ -84,7 +83,7 @@ export function checkPacket(body: unknown, json?: string): Packet {
   return packet;
 }
 
-/** The packet of a body that is not as SDKs send it. @throws {ApiError} of status 400 */
+/** The packet of a body that SDKs would not send. @throws {ApiError} of status 400 */
 function repairPacket(body: unknown, json: string | undefined): Packet {
   const check = checker();
   const required = requiredPart(PacketSchema, body);
@@ -107,7 +106,7 @@ function textOf(u: number | boolean, json: string | undefined): string {
   return String((JSON.parse(quoteLargeNumbers(json)) as SentPacket).u);
 }
 
-/** Removes what means nothing, so that the fields of a packet are there or not, and its lists are lists. */
+/** Removes empty fields, so that a field is present or not, and its lists are lists. */
 function removeNothings(sent: Draft<SentPacket>): void {
   for (const field of ['f', 'm', 'i', 'u'] as const) if (sent[field] == null) delete sent[field];
   for (const variants of Object.values(sent.f ?? {})) {
@@ -118,14 +117,14 @@ function removeNothings(sent: Draft<SentPacket>): void {
   for (const metric of Object.keys(values)) if (Number.isNaN(values[metric])) delete values[metric];
 }
 
-/** Whether a packet had values that are not valid. */
+/** Whether a packet had invalid values. */
 export function isRepaired(packet: Packet): boolean {
   return packet[lacksValue] === true;
 }
 
 const fields: ReadonlySet<string> = new Set(Object.keys(PacketSchema.properties));
 
-/** Whether a packet has an unknown field. The ledger notes it, since a misspelt field would go unnoticed. */
+/** Whether a packet has an unknown field. The ledger notes it, because a misspelt field would go unnoticed. */
 export function hasUnknownField(packet: Packet): boolean {
   for (const field in packet) if (!fields.has(field)) return true;
   return false;

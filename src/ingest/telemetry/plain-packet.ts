@@ -1,11 +1,11 @@
-/** The largest count that a packet may have: what an int32 holds. */
+/** Maximum count in a packet: the maximum of an int32. */
 export const maxCount = 2_147_483_647;
 
 const maxText = 256;
 
 /**
- * Whether a parsed body is a packet as SDKs send it. Everything that passes here also passes `PacketSchema`, which checks the
- * rest and says what is wrong. This check exists because the schema's takes longer than parsing the packet.
+ * Whether a parsed body is a packet as sent by SDKs. Every packet that passes also passes `PacketSchema`, which checks the rest
+ * and describes errors. This check is faster: the schema's takes longer than parsing the packet.
  */
 export function isPlainPacket(body: unknown): boolean {
   if (!isObject(body)) return false;

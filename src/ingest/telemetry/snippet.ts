@@ -5,7 +5,7 @@ import { entityTag, isTagIn } from '../../http/entity-tag.ts';
 import { TaggedHeaders } from '../../http/openapi/headers.ts';
 import type { Handler, Reply } from '../../http/types.ts';
 
-/** The sender for pages (src/snippet), as it was built. */
+/** The built sender for pages (src/ingest/snippet). */
 export interface SnippetFiles {
   /** An ES module, minified. */
   readonly script: string;
@@ -13,13 +13,12 @@ export interface SnippetFiles {
   readonly declarations: string;
 }
 
-/** What serves them. */
 export interface SnippetDeps {
   readonly snippet: SnippetFiles;
 }
 
 const description = `An ES module for pages (\`script\` with \`type="module"\`). It counts, sends a packet every ten seconds and when the page is left, and backs off while the service
-has no room:
+is unavailable:
 
     import { flagmeter } from '{metrics_url}/snippet.js';
     const flags = flagmeter({ key: 'fm_fe_…', environment: 'Production' });
@@ -69,7 +68,7 @@ function withCharset(type: string): string {
   return `${type}; charset=utf-8`;
 }
 
-/** A new version has another tag. Browsers ask again after an hour, so that a page gets it soon without being changed. */
+/** The tag changes with the version. Browsers revalidate after an hour, so a page soon gets a new version without a change. */
 const caching = 'public, max-age=3600, stale-while-revalidate=86400';
 
 function sendText(text: string, type: string): Handler {
@@ -102,7 +101,7 @@ function reading(type: string, words: Words): Operation {
       {
         name: 'If-None-Match',
         in: 'header',
-        description: 'The `ETag` of the file that the caller has.',
+        description: 'The `ETag` of the cached file.',
         schema: { type: 'string' },
       },
     ],
@@ -112,7 +111,7 @@ function reading(type: string, words: Words): Operation {
         headers,
         content: { [withCharset(type)]: { schema: { type: 'string' } } },
       },
-      304: { description: 'The caller has it already.', headers },
+      304: { description: 'The cached file is current.', headers },
     },
   };
 }

@@ -18,21 +18,20 @@ import { attribute } from './attribute.ts';
 import { allowOrigin } from './cors.ts';
 import { checkPacket, hasUnknownField, isRepaired, type Packet } from './packet.ts';
 
-/** What telemetry needs of the rest of the service. */
 export interface TelemetryDeps extends CountingDeps {
   readonly instances: Instances;
-  /** Maximum length of a body in bytes, inflated. */
+  /** Maximum length of a decompressed body in bytes. */
   readonly maxBody: number;
 }
 
-/** The sender of a packet, as the ledger knows it, and the origin of its page. */
+/** The ledger's sender of a packet, and the origin of its page. */
 interface PacketSender extends AttributedSource {
   readonly holder: KeyHolder;
   readonly environment: Environment;
   readonly origin: string | undefined;
 }
 
-/** How packets are taken: the steps of `Pipeline`, in their order. */
+/** Handles packets, in the steps of `Pipeline`. */
 export function packetHandler(deps: TelemetryDeps): MessageHandler<Request, Packet, PacketSender, Reply> {
   const acceptances = new Acceptances();
   return {
@@ -66,7 +65,7 @@ export function packetHandler(deps: TelemetryDeps): MessageHandler<Request, Pack
   };
 }
 
-/** Plain text too, or nothing at all, so that `navigator.sendBeacon` of a text or an untyped Blob needs no preflight. */
+/** Text and no type at all are allowed too, so that `navigator.sendBeacon` of a text or an untyped Blob needs no preflight. */
 const checkContentType = contentTypeCheck('application/json', 'text/plain');
 
 const peek = peekerOf('k', 'e');
@@ -75,7 +74,7 @@ function originOf(request: Request): string | undefined {
   return request.header('origin') || undefined;
 }
 
-// Each is made once: making an error would be the largest cost of a refusal.
+// Created once: making an error would be the largest cost of a refusal.
 const unknownKey = new ApiError('unknown_key', 'k is not a Frontend or Mobile key of any application');
 const unknownEnvironment = new ApiError(
   'unknown_environment',
@@ -96,7 +95,7 @@ function resolveSender(keys: KeyFinder, { k, e }: Packet, request: Request): Pac
   return { route: 'telemetry', transport: 'http', holder, application, environment, origin, userAgent };
 }
 
-/** Only keys that browsers and apps may have. A Backend key that comes here is marked: it has leaked. */
+/** Accepts only the keys of browsers and apps. A Backend key sent here is marked as leaked. */
 function findHolder(keys: KeyFinder, key: string): KeyHolder {
   const holder = keys.findKey(key);
   if (holder !== undefined && holder.key.type !== 'Backend') return holder;
@@ -113,7 +112,7 @@ function checkOrigin(holder: KeyHolder, origin: string | undefined, request: Req
   if (browser) throw originMissing;
 }
 
-/** A packet that its sender has named by a `key` counts once, however often it comes. */
+/** A packet with a `key` counts once, however often it is sent. */
 function count(
   deps: TelemetryDeps,
   packet: Packet,
@@ -148,11 +147,11 @@ function addToBatch(
   if (hasUnknownField(packet)) ledger.noted(sender, 'field_unknown', batch);
 }
 
-/** Origins whose answer is kept, and the longest of them. Pages choose them. */
+/** Origins with a cached answer, and their maximum length. Pages choose them. */
 const maxOrigins = 1000;
 const maxOrigin = 300;
 
-/** The answers to packets that are counted, by the origin of the page. */
+/** The answers to counted packets, by the origin of the page. */
 class Acceptances {
   readonly #byOrigin = new Map<string | undefined, Reply>();
 
@@ -169,8 +168,8 @@ class Acceptances {
 }
 
 /**
- * Whether a page of this origin may read why its packet was refused. While the application is unknown, any page may. Once it
- * is known, only pages of its own origins may.
+ * Whether a page of this origin may read why its packet was refused. While the application is unknown, any page may. Then only
+ * pages of its own origins may.
  */
 function isReadable(
   { code, status }: ApiError,

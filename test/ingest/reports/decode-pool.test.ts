@@ -57,7 +57,7 @@ test('refuses a report in the middle of which the thread ends, logs it, and star
   const decode = (bytes: number) =>
     pool.decode(new SentBody(Buffer.from('{}'), [], bytes), 'usageJson', () => {});
   await expect(decode(0)).rejects.toMatchObject({ code: 'backpressure', retryAfter: 5 });
-  expect(lines.join('')).toContain('a large report could not be decoded');
+  expect(lines.join('')).toContain('decoding a large report failed');
   expect(await decode(7)).toMatchObject({ work: 7 });
 });
 

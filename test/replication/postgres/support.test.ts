@@ -51,7 +51,7 @@ it('leaves no process and no file behind when the process that started it is kil
     server.pause();
     console.log(JSON.stringify([server.folder, server.processes()]));
     setInterval(() => {}, 1000);`;
-  const bun = resolve(import.meta.dirname, '../../node_modules/.bin/bun');
+  const bun = resolve(import.meta.dirname, '../../../node_modules/.bin/bun');
   const child = spawn(bun, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
   const said = await new Promise<string>((hear) => child.stdout.once('data', (text) => hear(String(text))));
   const [folder, processes] = JSON.parse(said) as [string, number[]];

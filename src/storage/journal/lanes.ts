@@ -15,13 +15,16 @@ export function areJournalsEmpty(data: string): boolean {
   return journalLanes(data).every((lane) => isJournalEmpty(join(journalsOf(data), lane)));
 }
 
-/** Name of an empty file that exists while a journal has no segments. If both are missing, somebody removed the segments. */
+/** Name of a file that exists while a journal has no segments. If both are missing, somebody removed the segments. */
 const emptyName = 'empty';
+const emptyText = Buffer.from('This journal has no segments: the store has everything.\n');
 
 /** Records that a journal has no segments. Call it before the last one goes. */
 export function recordEmpty(files: JournalFiles): void {
   if (files.list().includes(emptyName)) return;
-  files.open(emptyName, 'create').close();
+  const file = files.open(emptyName, 'create');
+  file.write(emptyText, 0); // For people: the name is what counts.
+  file.close();
   files.syncDirectory();
 }
 

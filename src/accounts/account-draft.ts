@@ -1,3 +1,4 @@
+import type { AuditAction } from '../contract/audit.ts';
 import type { AccountRecords, TableName } from '../storage/lmdb/accounts.ts';
 import type {
   Actor,
@@ -99,10 +100,9 @@ export class AccountDraft implements Accounts, Draft {
 
   /**
    * Writes what the change does into the audit log.
-   * @param action such as `application.created`
    * @param teamId the team that may read it
    */
-  note(action: string, teamId: string | null, target: AuditEntry['target']): void {
+  note(action: AuditAction, teamId: string | null, target: AuditEntry['target']): void {
     const number = this.takeNumber('audit');
     const { at, actor } = this.#authorship;
     this.put('audit', auditKey(number), { number, at, actor, action, teamId, target });

@@ -1,3 +1,4 @@
+import type { WebhookEventData } from '../contract/events.ts';
 import type { Application, ApplicationKey, User } from '../storage/lmdb/records.ts';
 import type { Webhook } from '../storage/lmdb/webhook-records.ts';
 import type { Accounts } from './accounts.ts';
@@ -9,7 +10,7 @@ export type TeamEvent =
   | {
       readonly type: 'member.changed';
       readonly teamId: string;
-      readonly change: 'added' | 'removed' | 'created' | 'changed' | 'deleted';
+      readonly change: WebhookEventData['member.changed']['change'];
       /** As they are after the change; as they were, when they are gone. */
       readonly user: User;
     }

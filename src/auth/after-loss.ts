@@ -2,6 +2,7 @@ import { system } from '../accounts/actors.ts';
 import { auditKey } from '../accounts/audit-log.ts';
 import { newSigningKey } from '../accounts/new-signing-key.ts';
 import type { Draft, Plan } from '../accounts/store/engine.ts';
+import type { AuditAction } from '../contract/audit.ts';
 import { isOwn, repairMark } from '../replication/accounts/copy.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { TableName } from '../storage/lmdb/accounts.ts';
@@ -46,7 +47,7 @@ function note(draft: Draft, at: number): void {
     number,
     at,
     actor: system,
-    action: 'engine.changes-lost',
+    action: 'engine.changes-lost' satisfies AuditAction,
     teamId: null,
     target,
   });

@@ -6,6 +6,7 @@ import { nobodysPasswordHash } from '../accounts/passwords.ts';
 import type { RandomBytes } from '../accounts/secrets.ts';
 import type { Engine } from '../accounts/store/engine.ts';
 import { userOfEmail } from '../accounts/users.ts';
+import type { AuditAction } from '../contract/audit.ts';
 import type { Actor, OAuthClient, User } from '../storage/lmdb/records.ts';
 import { type Browser, renewBrowser } from './browser.ts';
 import { maySignIn } from './clients.ts';
@@ -93,7 +94,7 @@ function startFor(
 }
 
 /** An unknown account is noted too, which takes as long; what was typed is not: it may be a password. */
-function note(draft: AccountDraft, action: string, user: User | undefined): void {
+function note(draft: AccountDraft, action: AuditAction, user: User | undefined): void {
   const { id, email: name, teams } = user ?? { id: '', email: '', teams: [null] };
   for (const teamId of teams) draft.note(action, teamId, { type: 'user', id, name });
 }

@@ -1,9 +1,8 @@
+import { webhookEvents } from '../contract/events.ts';
 import { createdAt, name } from './common-columns.ts';
 import { flag } from './fields.ts';
 import { column, cut, right } from './print.ts';
 import type { Resource } from './resource.ts';
-
-const events = ['flag.first_seen', 'flag.stale', 'key.leaked', 'ingest.refusing', 'member.changed'];
 
 /** `--url` is the address of the server, as with every command. */
 const endpoint = flag('endpoint URL', 'Where deliveries are posted to: https, of a host on the internet', {
@@ -12,7 +11,7 @@ const endpoint = flag('endpoint URL', 'Where deliveries are posted to: https, of
 const event = flag('event EVENT', 'What it is told of; once for each', {
   many: true,
   field: 'events',
-  values: events,
+  values: Object.keys(webhookEvents),
 });
 
 export const webhooks: Resource = {

@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { auditEntries, showEntry } from '../accounts/audit-log.ts';
 import { isInstallationAdmin } from '../accounts/installation.ts';
+import { actorTypes } from '../contract/audit.ts';
 import { ok } from '../http/answer.ts';
 import type { Group } from '../http/endpoint.ts';
 import type { QueryOf } from '../http/query-reader.ts';
@@ -23,7 +24,7 @@ export const AuditEntry = shape(
     id: text('Its id.'),
     at: time('When it was done.'),
     actor: Type.Object({
-      type: oneOf(['user', 'api-key', 'system', 'anonymous'], 'Who did it.'),
+      type: oneOf(actorTypes, 'Who did it.'),
       id: text('Id of the user, or client id of the API key; otherwise empty.'),
       name: text('The e-mail address of the user or the name of the API key at the time.'),
       address: text('Where the request came from; empty if there was none.'),

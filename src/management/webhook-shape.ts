@@ -1,11 +1,7 @@
 import Type, { type Static } from 'typebox';
+import { type WebhookEventType, webhookEvents } from '../contract/events.ts';
 import { bodyShape, count, flag, listOf, name, oneOf, orNull, shape, text, time } from '../http/schema.ts';
-import {
-  type Webhook as StoredWebhook,
-  type WebhookDelivery,
-  type WebhookEventType,
-  webhookEvents,
-} from '../storage/lmdb/webhook-records.ts';
+import type { Webhook as StoredWebhook, WebhookDelivery } from '../storage/lmdb/webhook-records.ts';
 import { overlapMs } from '../webhooks/secrets.ts';
 import { eventTypes } from '../webhooks/webhooks.ts';
 import { exampleIds, exampleTime, timeText } from './answers.ts';
@@ -13,7 +9,7 @@ import { exampleIds, exampleTime, timeText } from './answers.ts';
 const settings = {
   name: name('To know it by.'),
   url: text('Where deliveries are posted to: `https:`, of a host on the internet.'),
-  events: Type.Array(Type.Enum([...webhookEvents]), {
+  events: Type.Array(Type.Enum(Object.keys(webhookEvents) as WebhookEventType[]), {
     description: 'What it is told of.',
     documented: { minItems: 1, uniqueItems: true },
   }),

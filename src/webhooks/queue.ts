@@ -1,23 +1,26 @@
 import { mustExist } from '../accounts/checks.ts';
 import { newId, type RandomBytes } from '../accounts/secrets.ts';
 import type { Draft, Reader } from '../accounts/store/engine.ts';
+import type { WebhookEventData, WebhookEventType } from '../contract/events.ts';
 import { currentSpan } from '../runtime/spans.ts';
 import type { AccountStore } from '../storage/lmdb/accounts.ts';
-import type { Webhook, WebhookDelivery, WebhookEventType } from '../storage/lmdb/webhook-records.ts';
+import type { Webhook, WebhookDelivery } from '../storage/lmdb/webhook-records.ts';
 
 /** The deliveries of a webhook that are kept, waiting or done. The next one removes the oldest. */
 export const maxDeliveries = 1000;
 
 /** Something that happened, for those who want to be told of it. */
-export interface Occurrence {
-  readonly type: WebhookEventType;
-  readonly teamId: string;
-  /** When, Unix ms. */
-  readonly at: number;
-  /** How exact that is, ms: it may have been so much later. */
-  readonly withinMs?: number;
-  readonly data: object;
-}
+export type Occurrence<Type extends WebhookEventType = WebhookEventType> = {
+  readonly [Each in Type]: {
+    readonly type: Each;
+    readonly teamId: string;
+    /** When, Unix ms. */
+    readonly at: number;
+    /** How exact that is, ms: it may have been so much later. */
+    readonly withinMs?: number;
+    readonly data: WebhookEventData[Each];
+  };
+}[Type];
 
 export interface QueueDeps {
   readonly now: number;

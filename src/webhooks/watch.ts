@@ -1,9 +1,10 @@
 import type { Directory } from '../accounts/directory.ts';
 import type { Draft, Engine } from '../accounts/store/engine.ts';
+import type { WebhookEventType } from '../contract/events.ts';
 import type { RefusalCode } from '../contract/refusals.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Application } from '../storage/lmdb/records.ts';
-import type { Webhook, WebhookEventType } from '../storage/lmdb/webhook-records.ts';
+import type { Webhook } from '../storage/lmdb/webhook-records.ts';
 import { type Step, stepOf } from './episodes.ts';
 import type { Find, Findings, WatchTask } from './findings.ts';
 import { markedAt, putMark, refusedMark, seenMark, service, staleMark } from './marks.ts';

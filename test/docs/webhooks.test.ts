@@ -1,17 +1,70 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, test } from 'vitest';
-import { webhookEvents } from '../../src/storage/lmdb/webhook-records.ts';
+import { type WebhookEventData, webhookEvents } from '../../src/contract/events.ts';
+import { refusals } from '../../src/contract/refusals.ts';
 import { delays } from '../../src/webhooks/schedule.ts';
 import { newWebhookSecret } from '../../src/webhooks/secrets.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
+import { withTable } from '../support/written-table.ts';
 
-const paper = readFileSync(new URL('../../docs/webhooks.md', import.meta.url), 'utf8');
+const path = fileURLToPath(new URL('../../docs/webhooks.md', import.meta.url));
+const paper = readFileSync(path, 'utf8');
 
-test('the paper has every event, and the schedule', () => {
-  const events = Array.from(paper.matchAll(/^\| `(\w+\.\w+)` \| [^`{]/gm), ([, event]) => event);
-  expect(events).toEqual(expect.arrayContaining([...webhookEvents, 'webhook.test']));
+const application = { id: 'app_…', name: 'Shop' };
+const at = '2026-01-31T12:00:00.000Z';
+
+const examples: WebhookEventData = {
+  'flag.first_seen': { application, environment: 'Production', feature: 'checkout', firstSeenAt: at },
+  'flag.stale': {
+    application,
+    feature: 'checkout',
+    lastSeenAt: '2026-01-01T12:00:00.000Z',
+    staleSince: at,
+  },
+  'key.leaked': {
+    application,
+    key: { id: 'key_…', name: 'Server', prefix: 'fm_be_012345' },
+    leakedAt: at,
+  },
+  'ingest.refusing': {
+    application,
+    environment: 'Production',
+    code: 'origin_not_allowed',
+    status: refusals.origin_not_allowed.status,
+    title: refusals.origin_not_allowed.title,
+    count: 120,
+    lastRefusedAt: at,
+  },
+  'member.changed': {
+    change: 'added',
+    user: { id: 'user_…', email: 'ada@example.com', name: 'Ada', role: 'User' },
+    by: { type: 'user', name: 'bob@example.com' },
+  },
+};
+
+test('docs/webhooks.md has the events of the contract', async () => {
+  const when = Object.entries(webhookEvents).map(([event, words]) => [`\`${event}\``, words]);
+  const data = Object.entries({
+    ...examples,
+    'webhook.test': { webhook: { id: 'webhook_…', name: 'Chat' } },
+  });
+  const rows = data.map(
+    ([event, { application: _, ...rest }]: [string, object & { application?: object | null }]) => [
+      ...[`\`${event}\``, `\`${JSON.stringify(rest)}\``],
+    ],
+  );
+  const withEvents = withTable(
+    paper,
+    ['Event', 'When'],
+    [...when, ['`webhook.test`', 'Someone requested a test']],
+  );
+  await expect(withTable(withEvents, ['Event', '`data`'], rows)).toMatchFileSnapshot(path);
+});
+
+test('docs/webhooks.md has the schedule of the attempts', () => {
   const row = delays.map((ms) =>
     ms < 60_000 ? `${ms / 1000} s` : ms < 3_600_000 ? `${ms / 60_000} min` : `${ms / 3_600_000} h`,
   );

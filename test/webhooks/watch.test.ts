@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { createKey } from '../../src/accounts/application-keys.ts';
 import { createApplication } from '../../src/accounts/applications.ts';
+import type { WebhookEventType } from '../../src/contract/events.ts';
 import type { RefusalCode } from '../../src/contract/refusals.ts';
 import type { Application } from '../../src/storage/lmdb/records.ts';
-import type { WebhookEventType } from '../../src/storage/lmdb/webhook-records.ts';
 import type { Findings, WatchTask } from '../../src/webhooks/findings.ts';
 import { Watch, type WatchDeps } from '../../src/webhooks/watch.ts';
 import { testLog } from '../accounts/store/postgres-fixture.ts';

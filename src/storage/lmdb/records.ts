@@ -1,3 +1,4 @@
+import type { ActorType } from '../../contract/audit.ts';
 /** The records of the domain, as they are stored and as the packet path reads them. Times are Unix milliseconds. */
 
 export type KeyType = 'Frontend' | 'Mobile' | 'Backend';
@@ -125,7 +126,7 @@ export interface Deletion {
 }
 
 export interface Actor {
-  readonly type: 'user' | 'api-key' | 'system' | 'anonymous';
+  readonly type: ActorType;
   /** A user's id or a client id; empty for other types. */
   readonly id: string;
   /** A user's e-mail address or an API key's name at that time. */
@@ -140,7 +141,7 @@ export interface AuditEntry {
   readonly number: number;
   readonly at: number;
   readonly actor: Actor;
-  /** For example `application.created`. */
+  /** An `AuditAction` of this version, or of another one. */
   readonly action: string;
   /** The team that may read the entry; `null` when it concerns the whole service. */
   readonly teamId: string | null;

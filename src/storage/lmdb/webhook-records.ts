@@ -1,15 +1,6 @@
+import type { WebhookEventType } from '../../contract/events.ts';
+
 /** What is kept of webhooks. Times are Unix milliseconds. */
-
-/** What a team can be told of. */
-export const webhookEvents = [
-  'flag.first_seen',
-  'flag.stale',
-  'key.leaked',
-  'ingest.refusing',
-  'member.changed',
-] as const;
-
-export type WebhookEventType = (typeof webhookEvents)[number];
 
 /** What deliveries are signed with. */
 export interface WebhookSecret {

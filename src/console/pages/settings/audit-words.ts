@@ -1,26 +1,3 @@
-/** Kinds of actions that the audit log can be filtered by: the beginning of their names, and what a reader sees. */
-export const auditKinds: readonly (readonly [action: string, words: string])[] = [
-  ['application', 'Applications'],
-  ['environment', 'Environments'],
-  ['key', 'Application keys'],
-  ['feature', 'Flags'],
-  ['metric', 'Metrics'],
-  ['identity', 'People who were forgotten'],
-  ['team', 'Teams'],
-  ['member', 'Members'],
-  ['user', 'Users'],
-  ['api-key', 'API keys'],
-  ['sign-in-client', 'Sign-in clients'],
-  ['webhook', 'Webhooks'],
-  ['sign-in', 'Sign-ins'],
-  ['session', 'Sessions that ended'],
-  ['token', 'Tokens that were invalidated'],
-  ['refresh-token', 'Refresh tokens that were used twice'],
-  ['authorization-code', 'Codes that were used twice'],
-  ['device', 'Devices that were allowed'],
-  ['signing-key', 'Signing keys'],
-];
-
 /** An action in words: `sign-in-client.created` is "sign-in client created". */
 export function actionText(action: string): string {
   const [thing = '', done = ''] = action.split('.');

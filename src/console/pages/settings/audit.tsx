@@ -1,12 +1,13 @@
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
+import { auditedThings } from '../../../contract/audit.ts';
 import { useQuery } from '../../address.ts';
 import { resource } from '../../api/client.ts';
 import { useList } from '../../api/list.ts';
 import { format } from '../../format.ts';
 import { ListTable } from '../../parts/list-table.tsx';
 import type { Column } from '../../parts/table.tsx';
-import { actionText, auditKinds, dayBounds } from './audit-words.ts';
+import { actionText, dayBounds } from './audit-words.ts';
 import { isAdmin } from './role.tsx';
 import type { AuditEntry, User } from './shapes.ts';
 
@@ -87,7 +88,7 @@ function Filters() {
     <search class="settings-filters">
       <Filter name="action" label="What">
         <option value="">Everything</option>
-        {auditKinds.map(([action, words]) => (
+        {Object.entries(auditedThings).map(([action, words]) => (
           <option key={action} value={action}>
             {words}
           </option>

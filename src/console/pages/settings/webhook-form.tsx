@@ -1,7 +1,7 @@
+import { type WebhookEventType, webhookEvents } from '../../../contract/events.ts';
 import { Field } from '../../parts/form.tsx';
 import type { Shown } from '../../parts/secret.tsx';
 import type { NewWebhook, Webhook } from './shapes.ts';
-import { eventWords } from './webhook-words.ts';
 
 /** The fields that refusals are about. */
 export const webhookCodes = { plan_limit: 'name', invalid_body: 'url' };
@@ -28,7 +28,7 @@ export function WebhookFields({ of: webhook }: { readonly of?: Webhook }) {
       />
       <fieldset class="settings-choice">
         <legend>Events</legend>
-        {eventWords.map(([event, words]) => (
+        {(Object.entries(webhookEvents) as [WebhookEventType, string][]).map(([event, words]) => (
           <label key={event}>
             <input
               type="checkbox"

@@ -1,0 +1,57 @@
+/** What the audit log has entries of, as lists name it. */
+export const auditedThings = {
+  application: 'Applications',
+  environment: 'Environments',
+  key: 'Application keys',
+  feature: 'Flags',
+  metric: 'Metrics',
+  identity: 'Forgotten people',
+  team: 'Teams',
+  member: 'Members',
+  user: 'Users',
+  'api-key': 'API keys',
+  'sign-in-client': 'Sign-in clients',
+  webhook: 'Webhooks',
+  'sign-in': 'Sign-ins',
+  session: 'Ended sessions',
+  token: 'Invalidated tokens',
+  'refresh-token': 'Reused refresh tokens',
+  'authorization-code': 'Reused codes',
+  device: 'Allowed devices',
+  'signing-key': 'Signing keys',
+  engine: 'Lost changes',
+} as const;
+
+/** What is done to each of them. */
+interface DoneTo extends Record<keyof typeof auditedThings, string> {
+  application: 'created' | 'changed' | 'deleted' | 'erased';
+  environment: 'created' | 'deleted' | 'erased';
+  key: 'created' | 'deleted' | 'leaked';
+  feature: 'declared' | 'changed' | 'deleted' | 'noted' | 'note-deleted';
+  metric: 'declared' | 'changed' | 'deleted';
+  identity: 'forgotten';
+  team: 'created' | 'changed' | 'deleted';
+  member: 'added' | 'removed';
+  user: 'created' | 'changed' | 'password-changed' | 'deleted';
+  'api-key': 'created' | 'deleted';
+  'sign-in-client': 'created' | 'deleted';
+  webhook: 'created' | 'changed' | 'deleted' | 'secret-rotated' | 'tested' | 'redelivered' | 'disabled';
+  'sign-in': 'succeeded' | 'failed' | 'refused';
+  session: 'ended';
+  token: 'invalidated';
+  'refresh-token': 'reused';
+  'authorization-code': 'reused';
+  device: 'allowed';
+  'signing-key': 'rotated';
+  engine: 'changes-lost';
+}
+
+/** An action of the audit log, such as `application.created`. */
+export type AuditAction = {
+  [Thing in keyof typeof auditedThings]: `${Thing}.${DoneTo[Thing]}`;
+}[keyof typeof auditedThings];
+
+/** Who can do something. */
+export const actorTypes = ['user', 'api-key', 'system', 'anonymous'] as const;
+
+export type ActorType = (typeof actorTypes)[number];

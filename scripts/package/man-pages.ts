@@ -48,10 +48,10 @@ flagmeter\\-serve \\- the settings of the flagmeter server
 ${verbatim(helpText('serve'))}.SH SIGNALS
 .TP
 .BR SIGTERM , " SIGINT"
-Takes nothing new, answers and commits what it has, and ends.
+Refuses new requests, answers and commits the pending ones, and exits.
 .TP
 .B SIGHUP
-Reads the files of the TLS certificate again.
+Rereads the configuration and the TLS files.
 ${files}.SH "SEE ALSO"
 .BR flagmeter (1)
 `;
@@ -60,7 +60,7 @@ ${files}.SH "SEE ALSO"
 const files = `.SH FILES
 .TP
 .I /etc/flagmeter/flagmeter.json
-The settings of the server that a package has installed.
+Settings of the packaged server.
 .TP
 .I /var/lib/flagmeter
 Its data directory.

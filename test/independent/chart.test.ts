@@ -251,7 +251,7 @@ describe('the Helm chart', () => {
     [
       'an ingress of another host',
       { admin, config: url, ingress: { enabled: true, host: 'other.example' } },
-      'ingress.host is other.example, which no public URL in config has: auth-url is https://flags.example.com',
+      'ingress.host other.example is not the host of a public URL in config: auth-url is https://flags.example.com',
     ],
     ['no administrator', { config: url }, 'admin.email: the e-mail address of the first administrator'],
     [

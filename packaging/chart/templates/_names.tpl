@@ -18,7 +18,7 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
 {{- end }}
 
-{{- /* The server refuses to listen on all addresses without it. The settings in `config` have the names of flags or of keys. */}}
+{{- /* The server refuses to listen on all addresses without it. `config` has flag names or configuration keys. */}}
 {{- define "flagmeter.auth-url" -}}
 {{- $url := coalesce (get .Values.config "auth-url") (get .Values.config "authUrl") }}
 {{- required "config.auth-url: the public URL that browsers use, such as https://flags.example.com" $url }}
@@ -33,7 +33,7 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- $set := dict "data" "/var/lib/flagmeter" "listen" "0.0.0.0:8080" "grpc-listen" "0.0.0.0:8081" }}
 {{- if .Values.engine.existingSecret }}
 {{- $set = merge $set (dict "engine-file" "/run/secrets/engine/url" "engine-key-file" "/run/secrets/engine/key") }}
-{{- /* Kubernetes goes on sending requests for a moment to a pod that it has told to stop. */}}
+{{- /* Kubernetes still sends requests to a stopping pod for a moment. */}}
 {{- if not (or (hasKey .Values.config "shutdown-delay") (hasKey .Values.config "shutdownDelay")) }}
 {{- $set = merge $set (dict "shutdown-delay" 5) }}
 {{- end }}
@@ -44,7 +44,7 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- toJson (merge $set .Values.config) }}
 {{- end }}
 
-{{- /* What a probe asks: without TLS where there is a port for it. */}}
+{{- /* The port of the probes: the ops port, without TLS, if there is one. */}}
 {{- define "flagmeter.probed" -}}
 {{- if int .Values.ops.port }}port: ops{{ else if or (hasKey .Values.config "tls-cert") (hasKey .Values.config "tlsCert") }}port: http, scheme: HTTPS{{ else }}port: http{{ end }}
 {{- end }}

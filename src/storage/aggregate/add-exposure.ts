@@ -3,10 +3,10 @@ import type { UsageStore } from '../lmdb/usage.ts';
 import { addCounts } from './merge.ts';
 
 /**
- * The exposures of a person, who is listed when they have none yet. Call it in a transaction.
+ * The exposures of a person. A person without exposures is listed first. Call it in a transaction.
  * @param seconds the time, Unix seconds
- * @param people most people of an environment
- * @returns `undefined` when the environment has no room for this person
+ * @param people maximum number of people per environment
+ * @returns `undefined` if the environment has no room for this person
  */
 export function openExposures(
   store: UsageStore,
@@ -17,7 +17,7 @@ export function openExposures(
   return readExposures(store, key) ?? listPerson(store, key, seconds, people);
 }
 
-/** Adds what a person was given of a series between two times (Unix seconds), unless the person has too many rows. */
+/** Adds a person's exposure to a series between two times (Unix seconds), unless the person has too many rows. */
 export function addExposure(
   { rows }: Exposures,
   ordinal: number,

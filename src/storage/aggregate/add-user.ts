@@ -13,7 +13,7 @@ export function addUser(
   countUser(hot, ref, minute, high, low);
 }
 
-/** The same, without the note of when the series was seen. */
+/** The same, without recording when the series was seen. */
 export function countUser(
   { sketches, counts }: Pick<HotTables, 'sketches' | 'counts'>,
   ref: number,

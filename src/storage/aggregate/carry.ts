@@ -16,15 +16,15 @@ import type { HotCounts } from './hot-counts.ts';
 
 const [hour, day] = [60, minutesPerDay];
 
-/** Blocks that are carried in the time that it takes to delete one: their sums are in memory. */
+/** Blocks that can be rolled up in the time it takes to delete one. Their sums are in memory. */
 const perRecord = 8;
 
 /**
- * Carries counts of an environment to the next width: minutes that are over to their hours, hours that are over to their days.
- * So a report over months reads days, and none of their minutes. Call it in a transaction.
- * @param before the minute (since the epoch) up to which time is over
+ * Rolls up counts of an environment to the next width: completed minutes to their hours, completed hours to their days. A report
+ * over months then reads days only. Call it in a transaction.
+ * @param before the minute (since the epoch) up to which buckets are complete
  * @param limit bounds how long a batch waits
- * @returns a part of the limit: less than it when nothing is left
+ * @returns the used part of the limit: less than the limit if nothing is left
  */
 export function carry(
   store: UsageStore,
@@ -35,13 +35,13 @@ export function carry(
 ): number {
   const room = limit * perRecord;
   const carriedMinutes = carryWidth(store, counts, environment, minutesToHours, before, room);
-  counts.put(); // The hours are read from the table.
+  counts.put(); // Hours are read from the table.
   const carriedHours = carryWidth(store, counts, environment, hoursToDays, before, room - carriedMinutes);
   counts.put();
   return Math.ceil((carriedMinutes + carriedHours) / perRecord);
 }
 
-/** From which width to which cells are carried. */
+/** The widths of the source and target cells. */
 interface Widths {
   readonly narrow: {
     readonly width: BucketWidth;
@@ -64,7 +64,7 @@ const hoursToDays: Widths = {
   wide: { minutes: day, add: (counts, ref, start, cell) => counts.addToDay(ref, start, cell) },
 };
 
-/** @returns blocks carried */
+/** @returns blocks rolled up */
 function carryWidth(
   store: UsageStore,
   counts: HotCounts,
@@ -85,9 +85,9 @@ function carryWidth(
 }
 
 /**
- * Deletes the oldest blocks of counts of an environment that are past their horizon, and carried. Call it in a transaction.
- * @param limit most blocks to delete
- * @returns blocks deleted: fewer than `limit` when none are left
+ * Deletes the oldest blocks of counts of an environment that are rolled up and past their horizon. Call it in a transaction.
+ * @param limit maximum number of blocks to delete
+ * @returns blocks deleted: fewer than `limit` if none are left
  */
 export function expire(
   store: UsageStore,
@@ -125,7 +125,7 @@ function blocksIn(
   return blocksAt(store.counts, countsCodec, environment, width, places, limit);
 }
 
-/** The place up to which blocks are carried. */
+/** The place up to which blocks are rolled up. */
 function reached(blocks: readonly StoredBlock<Counts>[], { to }: Places, limit: number): number {
   const last = blocks.at(-1)!;
   return blocks.length < limit ? to : placeOf(last.minute, blockOf(last.firstRef)) + 1;

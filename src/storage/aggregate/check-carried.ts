@@ -16,10 +16,10 @@ import type { Reading, Snapshot } from '../lmdb/snapshot.ts';
 import type { UsageStore } from '../lmdb/usage.ts';
 import { mergeCounts } from './merge.ts';
 
-/** What counts are checked in. */
+/** The units in which counts are checked. */
 type CountsStore = Pick<UsageStore, 'counts' | 'carried' | 'series'>;
 
-/** The cells of one width, which add up to those of the next. */
+/** The cells of one width. Their sums are the cells of the next. */
 interface Level {
   readonly environment: number;
   readonly narrow: BucketWidth;
@@ -28,15 +28,15 @@ interface Level {
   readonly length: number;
   /** The minute before which narrow cells may be missing. */
   readonly from: number;
-  /** The place up to which narrow cells are carried. */
+  /** The place up to which narrow cells are rolled up. */
   readonly carried: number;
   readonly words: string;
 }
 
 /**
- * Checks that the narrow cells that are kept add up to the wide ones, as far as they are carried (see store/carried.ts). It holds the cells
- * of one wide bucket of an environment, and pauses after each.
- * @returns the first fault; `undefined` when there is none
+ * Checks that the remaining narrow cells add up to the wide ones, as far as they are rolled up (see lmdb/carried.ts). Holds the
+ * cells of one wide bucket of an environment in memory, and pauses after each bucket.
+ * @returns the first fault; `undefined` if there is none
  */
 export function* checkCarried(store: CountsStore, at: Snapshot): Reading<string | undefined> {
   for (const environment of numbersOfEnvironments(store.counts)) {
@@ -109,7 +109,7 @@ function sumsOf(blocks: Iterable<RawBlock>): ReadonlyMap<number, Counts> {
   return sums;
 }
 
-/** The first series of which the two say different things. */
+/** The first series whose two sums differ. */
 function unequal(parts: ReadonlyMap<number, Counts>, whole: ReadonlyMap<number, Counts>): number | undefined {
   const nothing = countsCodec.empty();
   for (const ordinal of new Set([...parts.keys(), ...whole.keys()])) {
@@ -120,7 +120,7 @@ function unequal(parts: ReadonlyMap<number, Counts>, whole: ReadonlyMap<number, 
   return undefined;
 }
 
-/** Sums beyond 2⁵³ depend on the order in which they were added up. */
+/** Sums beyond 2⁵³ depend on the order of addition. */
 function near(a: number, b: number): boolean {
   return Math.abs(a - b) <= 1e-9 * Math.max(Math.abs(a), Math.abs(b));
 }

@@ -8,9 +8,9 @@ import type { UsageStore } from '../lmdb/usage.ts';
 export type Chore = (room: number) => number;
 
 /**
- * The chores that remove everything kept of a deleted application or environment. Nothing may write to it any more, because
- * a worker's memory is not searched for it. The ledger belongs to the application, so it stays when only an environment is
- * deleted. The messages of the last minutes hold no personal data and expire on their own.
+ * The chores that remove all data of a deleted application or environment. Nothing may write to it any more, because the memory
+ * of workers is not searched for it. The ledger belongs to the application, so deleting an environment keeps it. The messages
+ * of the last minutes contain no personal data and expire.
  */
 export function erasures(
   store: UsageStore,

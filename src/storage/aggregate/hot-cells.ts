@@ -2,11 +2,11 @@ import { type Block, BlockEncoder, blockKey, blockOf, cellsPerBlock, decodeBlock
 import type { CellCodec } from '../lmdb/cells.ts';
 import type { Table } from '../lmdb/lmdb.ts';
 
-/** Buckets of time that are kept in memory; more only while they have changes that are not put yet. */
+/** Maximum number of time buckets in memory, unless more have unwritten changes. */
 const maxBuckets = 8;
 
 interface HotBlock<T> {
-  /** Where it is in the table. */
+  /** Its key in the table. */
   readonly key: Buffer;
   readonly number: number;
   readonly bucket: number;
@@ -14,12 +14,12 @@ interface HotBlock<T> {
   touched: boolean;
 }
 
-/** Called when a series gets its cell in a bucket, which happens once. */
+/** Called once for each series and bucket, when its cell is created. */
 type OnFirst = (ref: number, bucket: number) => void;
 
 /**
- * The cells that are being written to, kept in memory so that a commit is puts only and no gets. What is in
- * here was read from the store or committed to it, except for what was touched since the last `put`.
+ * A write-back cache of the cells in use, so that a commit needs only puts. Its content was read from the store or committed to
+ * it, except for changes since the last `put`.
  */
 export class HotCells<T> {
   readonly #table: Table;
@@ -27,14 +27,14 @@ export class HotCells<T> {
   readonly #encoder: BlockEncoder<T>;
   readonly #limit: number;
   readonly #onFirst: OnFirst;
-  /** By bucket of time, the one that was opened last at the end. */
+  /** By time bucket, the newest one last. */
   readonly #buckets = new Map<number, Map<number, HotBlock<T>>>();
   #touched: HotBlock<T>[] = [];
-  /** The block that was touched last: records of one packet are mostly in one block. */
+  /** The block that was touched last. Most records of a packet are in one block. */
   #last: HotBlock<T> | undefined;
   #size = 0;
 
-  /** @param limit most blocks kept in memory between two commits */
+  /** @param limit maximum number of blocks in memory between two commits */
   constructor(table: Table, codec: CellCodec<T>, limit: number, onFirst: OnFirst) {
     this.#table = table;
     this.#codec = codec;
@@ -59,7 +59,7 @@ export class HotCells<T> {
     return empty;
   }
 
-  /** Puts every touched block; call it inside the transaction. */
+  /** Writes every changed block. Call it inside the transaction. */
   put(): void {
     for (const block of this.#touched) {
       this.#table.putSync(block.key, this.#encoder.encode(block.cells));
@@ -69,7 +69,7 @@ export class HotCells<T> {
     if (this.#size > this.#limit) this.forget();
   }
 
-  /** Drops everything, also what was not put: after a commit that failed, the store is the truth. */
+  /** Drops everything, including unwritten changes. After a failed commit, the store is the truth. */
   forget(): void {
     this.#buckets.clear();
     this.#touched = [];
@@ -99,7 +99,7 @@ export class HotCells<T> {
     return block;
   }
 
-  /** Time moves on, so the buckets that were opened earlier are hardly written to any more. */
+  /** Opens a bucket, and evicts the oldest ones without changes. Old buckets are rarely written to. */
   #open(bucket: number): Map<number, HotBlock<T>> {
     for (const [old, blocks] of this.#buckets) {
       if (this.#buckets.size < maxBuckets) break;

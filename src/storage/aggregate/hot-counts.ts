@@ -18,19 +18,19 @@ import { addCounts, mergeCounts } from './merge.ts';
 const [hour, day] = [60, minutesPerDay];
 
 /**
- * The counts that are being written to, with how far they are carried (see store/carried.ts). What is added to a cell that was
- * carried is added to the wider cells too, in the same transaction.
+ * A cache of the counts in use, and how far they are rolled up (see lmdb/carried.ts). An addition to a cell that is already
+ * rolled up also goes to the wider cells, in the same transaction.
  */
 export class HotCounts {
   readonly #store: Pick<UsageStore, 'carried'>;
   readonly #cells: HotCells<Counts>;
   readonly #carried = new Map<number, Carried>();
   readonly #marked = new Set<number>();
-  /** Environments that something late was added to since the last `put`. */
+  /** Environments with late additions since the last `put`. */
   readonly #late = new Set<number>();
-  /** Environments of which a day that is over got a user since the last `put`. */
+  /** Environments in which a past day got a user since the last `put`. */
   readonly #lateUsers = new Set<number>();
-  /** The environment that was added to last: records of one packet are of one environment. */
+  /** The environment of the last addition. All records of a packet belong to one environment. */
   #environment = -1;
   #ofEnvironment = notCarried;
 
@@ -39,18 +39,18 @@ export class HotCounts {
     this.#cells = cells;
   }
 
-  /** Adds what a series (see `seriesRef`) counted in a bucket (see `bucketOf`). */
+  /** Adds the counts of a series (see `seriesRef`) in a bucket (see `bucketOf`). */
   add(ref: number, bucket: number, checks: number, used: number, viewed: number): void {
     addCounts(this.#cells.touch(ref, bucket), checks, used, viewed);
     const environment = Math.floor(ref / seriesPerEnvironment);
     if (environment !== this.#environment) this.#turnTo(environment);
-    // Nearly always the minute is not over, so this is all.
+    // Nearly always the minute is not rolled up, so this is all.
     const isMinute = widthOf(bucket) === bucketWidth.minute;
     if (isMinute && placeOf(minuteOf(bucket), blockOf(ref)) >= this.#ofEnvironment.minutes) return;
     this.#addLate(ref, widthOf(bucket), minuteOf(bucket), { checks, used, viewed });
   }
 
-  /** Notes that a series got a user in a minute (since the epoch). */
+  /** Records that a series got a user in a minute (since the epoch). */
   noteUser(ref: number, minute: number): void {
     const environment = Math.floor(ref / seriesPerEnvironment);
     if (environment !== this.#environment) this.#turnTo(environment);
@@ -59,32 +59,32 @@ export class HotCounts {
     this.mark(environment, { lateUsers: this.#ofEnvironment.lateUsers + 1 });
   }
 
-  /** Adds what is carried to an hour, and to its day when that has the hour already. @param minute at which the hour starts */
+  /** Adds rolled-up counts to an hour, and to its day if the hour is rolled up. @param minute start of the hour */
   addToHour(ref: number, minute: number, counts: Counts): void {
     mergeCounts(this.#cells.touch(ref, bucketOf(bucketWidth.hour, minute)), counts);
     const { hours } = this.carriedOf(Math.floor(ref / seriesPerEnvironment));
     if (placeOf(minute, blockOf(ref)) < hours) this.addToDay(ref, floorTo(minute, day), counts);
   }
 
-  /** Adds what is carried to a day. @param minute at which the day starts */
+  /** Adds rolled-up counts to a day. @param minute start of the day */
   addToDay(ref: number, minute: number, counts: Counts): void {
     mergeCounts(this.#cells.touch(ref, bucketOf(bucketWidth.day, minute)), counts);
   }
 
-  /** How far an environment is carried. */
+  /** How far an environment is rolled up. */
   carriedOf(environment: number): Carried {
     if (environment !== this.#environment) this.#turnTo(environment);
     return this.#ofEnvironment;
   }
 
-  /** Moves the marks of an environment. They are put with the next `put`. */
+  /** Moves the marks of an environment. They are written with the next `put`. */
   mark(environment: number, moved: Partial<Carried>): void {
     this.#ofEnvironment = { ...this.carriedOf(environment), ...moved };
     this.#carried.set(environment, this.#ofEnvironment);
     this.#marked.add(environment);
   }
 
-  /** Puts everything that has changed; call it inside the transaction. */
+  /** Writes all changes. Call it inside the transaction. */
   put(): void {
     this.#cells.put();
     for (const environment of this.#marked) {
@@ -95,7 +95,7 @@ export class HotCounts {
     this.#lateUsers.clear();
   }
 
-  /** Drops everything, also what was not put: after a commit that failed, the store is the truth. */
+  /** Drops everything, including unwritten changes. After a failed commit, the store is the truth. */
   forget(): void {
     this.#cells.forget();
     this.#carried.clear();
@@ -105,7 +105,7 @@ export class HotCounts {
     this.#environment = -1;
   }
 
-  /** Forgets a bucket of which cells were deleted from the store. */
+  /** Forgets a bucket whose cells were deleted from the store. */
   drop(bucket: number): void {
     this.#cells.drop(bucket);
   }
@@ -122,7 +122,7 @@ export class HotCounts {
     this.#ofEnvironment = carried;
   }
 
-  /** Adds to the wider cells what came when its cell was carried. What comes for an hour or a day is in no narrower cell. */
+  /** Adds late counts to the wider cells if their cell is rolled up. Counts for an hour or a day are in no narrower cell. */
   #addLate(ref: number, width: BucketWidth, minute: number, counts: Counts): void {
     const { hours, minutesFrom, hoursFrom, late } = this.#ofEnvironment;
     if (!this.#late.has(this.#environment)) {

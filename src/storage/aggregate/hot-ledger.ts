@@ -10,7 +10,7 @@ import {
 import type { UsageStore } from '../lmdb/usage.ts';
 import { mergeTally } from './merge.ts';
 
-/** Rows kept in memory: about 10 MB. */
+/** Maximum number of rows in memory: about 10 MB. */
 const hotRowLimit = 10_000;
 
 interface HotRow {
@@ -20,8 +20,8 @@ interface HotRow {
 }
 
 /**
- * The rows of the ledger that are being written to, kept in memory, so that a row is put once however many lines it
- * gets. With every new row, some of the application's expired rows are deleted.
+ * A cache of the ledger rows in use, so that each row is written once however many lines it gets. Each new row also deletes some
+ * of the application's expired rows.
  */
 export class HotLedger {
   readonly #store: UsageStore;
@@ -42,14 +42,14 @@ export class HotLedger {
     }
   }
 
-  /** Puts every row that has changed; call it inside the transaction. */
+  /** Writes every changed row. Call it inside the transaction. */
   put(): void {
     for (const { key, subject, tally } of this.#touched) putLedgerRow(this.#store, key, subject, tally);
     this.#touched.clear();
     if (this.#rows.size > hotRowLimit) this.#rows.clear();
   }
 
-  /** Drops everything: after a commit that failed, the store is the truth. */
+  /** Drops everything. After a failed commit, the store is the truth. */
   forget(): void {
     this.#rows.clear();
     this.#touched.clear();

@@ -4,7 +4,7 @@ import { putSeen, readSeen, type SeenBlock, seenWidth } from '../lmdb/seen.ts';
 import { isNamed } from '../lmdb/series.ts';
 import type { UsageStore } from '../lmdb/usage.ts';
 
-/** Blocks kept in memory between two commits: about 4 MB. */
+/** Maximum number of blocks in memory between two commits: about 4 MB. */
 const hotBlockLimit = 10_000;
 
 interface HotBlock {
@@ -14,8 +14,8 @@ interface HotBlock {
 }
 
 /**
- * When the series that are being written to were seen. `mark` is called once for each series and bucket, and for each user;
- * only what has changed is put, which is a block a minute.
+ * First-seen and last-seen times of the series in use. `mark` is called once for each series and bucket, and for each user. Only
+ * changes are written: a block per minute.
  */
 export class HotSeen {
   readonly #store: UsageStore;
@@ -27,8 +27,8 @@ export class HotSeen {
   }
 
   /**
-   * A series was seen in a minute since the epoch. The first call decides when it was seen first: a late report, or a
-   * sender whose clock is wrong, does not move that back.
+   * Records that a series was seen in a minute since the epoch. The first call sets when it was first seen. Late reports and senders
+   * with wrong clocks do not move that time back.
    */
   mark(ref: number, minute: number): void {
     const number = blockOf(ref);
@@ -46,7 +46,7 @@ export class HotSeen {
     this.#touched.push(block);
   }
 
-  /** Puts every block that has changed; call it inside the transaction. */
+  /** Writes every changed block. Call it inside the transaction. */
   put(): void {
     for (const block of this.#touched) {
       putSeen(this.#store, block.number, block.minutes);
@@ -56,7 +56,7 @@ export class HotSeen {
     if (this.#blocks.size > hotBlockLimit) this.forget();
   }
 
-  /** Drops everything, also what was not put: after a commit that failed, the store is the truth. */
+  /** Drops everything. After a failed commit, the store is the truth. */
   forget(): void {
     this.#blocks.clear();
     this.#touched = [];

@@ -14,7 +14,7 @@ interface HotSketch {
   readonly ref: number;
   readonly day: number;
   readonly chunks: (HotChunk | undefined)[];
-  /** Its share of the bytes held. */
+  /** Its share of the bytes in memory. */
   bytes: number;
 }
 
@@ -22,7 +22,7 @@ interface HotChunk {
   readonly sketch: HotSketch;
   readonly index: number;
   readonly chunk: Chunk;
-  /** The users that are in the store, where that is not all who are known: see `HotSketches`. */
+  /** The users that are in the store, if these are not all known users: see `HotSketches`. */
   stored: Chunk | undefined;
   touched: boolean;
 }
@@ -30,17 +30,16 @@ interface HotChunk {
 /** Sketches by day and series ref. */
 type Generation = Map<number, Map<number, HotSketch>>;
 
-/** What a sketch and a chunk take beside their arrays, about. */
+/** Approximate overhead of a sketch and of a chunk besides their arrays, in bytes. */
 const sketchBytes = 600;
 const chunkBytes = 300;
 
 /**
- * The sketches that are being added to, kept in memory so that a user who was seen before costs the store nothing. Each
- * chunk is read from the store when it is first touched. What is in here was read from the store or committed to it,
- * except for what was touched since the last `put`.
+ * A cache of the sketches in use, so that adding a known user does not access the store. Each chunk is read from the store when it
+ * is first touched. The content was read from the store or committed to it, except for changes since the last `put`.
  *
- * Memory is bounded by two generations: a sketch that is touched is in the recent one, and when that has grown to half of
- * the limit it becomes the old one and the old one is dropped. So what goes is what was not touched for longest.
+ * Two generations bound the memory. A touched sketch moves to the recent one. When that reaches half of the limit, it becomes the
+ * old one, and the previous old one is dropped. This evicts the least recently used sketches.
  */
 export class HotSketches {
   readonly #table: Table;
@@ -55,8 +54,8 @@ export class HotSketches {
   readonly #taken: boolean;
 
   /**
-   * @param limit most bytes kept in memory, about
-   * @param taken whether chunks are taken out of the table (see `take`)
+   * @param limit approximate maximum bytes in memory
+   * @param taken whether chunks are removed from the table (see `take`)
    */
   constructor(table: Table, limit: number, taken = false) {
     this.#table = table;
@@ -64,14 +63,14 @@ export class HotSketches {
     this.#taken = taken;
   }
 
-  /** Bytes held in memory, about. */
+  /** Approximate bytes in memory. */
   get bytes(): number {
     return this.#recentBytes + this.#oldBytes;
   }
 
   /**
-   * Adds a user, by the two halves of the hash, to a series (see `seriesRef`) on a day (since the epoch, UTC). Call it
-   * inside the transaction: when there is no room, it puts what was touched so far.
+   * Adds a user, by the two halves of the hash, to a series (see `seriesRef`) on a day (since the epoch, UTC). Call it inside the
+   * transaction: if there is no room, it writes the pending changes.
    */
   add(ref: number, day: number, high: number, low: number): void {
     const coupon = couponOf(high, low);
@@ -97,7 +96,7 @@ export class HotSketches {
     this.#touched.push(hot);
   }
 
-  /** Puts every chunk that has changed, and gives their number; call it inside the transaction. */
+  /** Writes every changed chunk and returns their number. Call it inside the transaction. */
   put(): number {
     const puts = this.#touched.length;
     for (const hot of this.#touched) {
@@ -111,7 +110,7 @@ export class HotSketches {
   }
 
   /**
-   * A chunk was deleted from the table, because its users were handed on. Who of them is still in memory need not be put again.
+   * Records that a chunk was deleted from the table because its users were handed on. Those still in memory need not be written again.
    */
   take(ref: number, day: number, index: number): void {
     const sketch = this.#recent.get(day)?.get(ref) ?? this.#old.get(day)?.get(ref);
@@ -119,7 +118,7 @@ export class HotSketches {
     if (hot !== undefined) hot.stored = new Chunk();
   }
 
-  /** Drops everything, also what was not put: after a commit that failed, the store is the truth. */
+  /** Drops everything, including unwritten changes. After a failed commit, the store is the truth. */
   forget(): void {
     this.#recent = new Map();
     this.#old = new Map();
@@ -134,7 +133,7 @@ export class HotSketches {
     return sketch.chunks[index] ?? this.#load(sketch, index);
   }
 
-  /** Starts a new generation; nothing that was not put may be dropped with the old one. */
+  /** Starts a new generation. The old one must not contain unwritten changes. */
   #turn(): void {
     this.put();
     this.#old = this.#recent;
@@ -143,7 +142,7 @@ export class HotSketches {
     this.#recentBytes = 0;
   }
 
-  /** Brings a sketch into the recent generation, from the old one or with none of its chunks loaded. */
+  /** Moves a sketch into the recent generation, from the old one or without any chunks. */
   #open(ref: number, day: number): HotSketch {
     const known = this.#takeOld(ref, day);
     const sketch = known ?? { ref, day, chunks: new Array(chunksPerSketch), bytes: sketchBytes };

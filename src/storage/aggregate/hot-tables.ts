@@ -7,24 +7,24 @@ import { HotSeen } from './hot-seen.ts';
 import { HotSketches } from './hot-sketches.ts';
 import { SenderSweep } from './sender-sweep.ts';
 
-/** Blocks of one table that a worker keeps in memory: about 40 MB when all of their cells are in use. */
+/** Maximum number of a table's blocks in a worker's memory: about 40 MB if all their cells are in use. */
 const hotBlockLimit = 10_000;
-/** Bytes of sketches that a worker keeps in memory. */
+/** Maximum bytes of sketches in a worker's memory. */
 const hotSketchBytes = 64 * 1024 * 1024;
 
-/** The parts of the tables that are in memory because they are being written to, or visited. */
+/** The caches of the tables in use. */
 export interface HotTables {
   readonly counts: HotCounts;
   readonly measurements: HotCells<Measurement>;
   readonly sketches: HotSketches;
   readonly seen: HotSeen;
-  /** How far the visits of the senders are. */
+  /** The progress of the sender sweep. */
   readonly senders: SenderSweep;
 }
 
 /**
- * Nothing in memory yet.
- * @param taken whether the store is one that is emptied again and again: see `HotSketches`
+ * Creates empty caches.
+ * @param taken whether the store is one that is emptied repeatedly: see `HotSketches`
  */
 export function createHotTables(store: UsageStore, taken = false): HotTables {
   const seen = new HotSeen(store);

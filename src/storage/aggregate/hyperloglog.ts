@@ -3,11 +3,11 @@ import { type ChunkContent, chunksPerSketch, maxCoupons, registersPerChunk } fro
 /**
  * HyperLogLog of precision 15: 32 768 registers, standard error 0.575 %. A user's 64-bit hash has, from the top: 5 bits
  * that select a chunk, 10 bits that select a register in it, and 49 bits whose leading zeros, plus one, are the rank. A
- * register holds the greatest rank that it has seen.
+ * register holds the greatest rank of its users.
  *
  * A chunk with few users keeps their coupons instead (Heule, Nunkesser, Hall, "HyperLogLog in practice", 2013, section
  * 5.3): the first 26 bits of the hash, then 6 bits with the rank of the other 38. Registers can be computed from coupons,
- * so a chunk's content does not depend on when it changed its form.
+ * so a chunk's content does not depend on when its form changed.
  */
 const registers = chunksPerSketch * registersPerChunk;
 
@@ -34,7 +34,7 @@ export class Chunk {
   #coupons: Uint32Array;
   #registers: Uint8Array | undefined;
 
-  /** @param content initial content, which the chunk then owns; `undefined` for an empty chunk */
+  /** @param content initial content, owned by the chunk from then on; `undefined` for an empty chunk */
   constructor(content?: ChunkContent) {
     this.#registers = content?.registers;
     this.#coupons = content?.coupons ?? noCoupons;
@@ -46,18 +46,18 @@ export class Chunk {
     return this.#coupons.byteLength + (this.#registers?.byteLength ?? 0);
   }
 
-  /** The content, which is valid until something is added. */
+  /** The content, valid until the next addition. */
   get content(): ChunkContent {
     if (this.#registers !== undefined) return { registers: this.#registers };
     return { coupons: this.#coupons.subarray(0, this.#size) };
   }
 
-  /** Adds a user. @returns false when that changes nothing */
+  /** Adds a user. @returns false if that changes nothing */
   add(coupon: number): boolean {
     return this.#registers === undefined ? this.#insert(coupon) : raise(this.#registers, coupon);
   }
 
-  /** Adds all users of another chunk with the same number. @returns false when that changes nothing */
+  /** Adds all users of another chunk with the same number. @returns false if that changes nothing */
   merge(other: ChunkContent): boolean {
     let changed = false;
     if (other.registers === undefined) {
@@ -94,7 +94,7 @@ export class Chunk {
     return true;
   }
 
-  /** The index of the first coupon that is not below `prefix`. */
+  /** The index of the first coupon not below `prefix`. */
   #firstFrom(prefix: number): number {
     let low = 0;
     let high = this.#size;
@@ -123,7 +123,7 @@ export class Chunk {
 
 const noCoupons = new Uint32Array(0);
 
-/** Raises the register of a coupon to the coupon's rank. @returns false when it is that high already */
+/** Raises the register of a coupon to the coupon's rank. @returns false if it is already that high */
 function raise(into: Uint8Array, coupon: number): boolean {
   const index = (coupon >>> 17) & (registersPerChunk - 1);
   const middle = (coupon >>> 6) & 0x7ff; // The 11 bits of the coupon after the register's index.
@@ -144,7 +144,7 @@ function registersOf(content: ChunkContent): Uint8Array {
 export class HyperLogLog {
   readonly #chunks: (Chunk | undefined)[] = new Array(chunksPerSketch).fill(undefined);
 
-  /** Adds a user by the two halves of the hash. @returns false when that changes nothing */
+  /** Adds a user by the two halves of the hash. @returns false if that changes nothing */
   add(high: number, low: number): boolean {
     const coupon = couponOf(high, low);
     return this.#chunk(chunkOf(coupon)).add(coupon);
@@ -160,12 +160,12 @@ export class HyperLogLog {
     for (const [chunk, content] of other.contents()) this.mergeChunk(chunk, content);
   }
 
-  /** Bytes of the chunks; 0 when there are no users. */
+  /** Bytes of the chunks; 0 if there are no users. */
   get bytes(): number {
     return this.#chunks.reduce((sum, chunk) => sum + (chunk?.bytes ?? 0), 0);
   }
 
-  /** A sketch of the same users. */
+  /** A copy of the sketch. */
   copy(): HyperLogLog {
     const made = new HyperLogLog();
     for (const [index, { registers, coupons }] of this.contents()) {
@@ -214,7 +214,7 @@ export class HyperLogLog {
   }
 }
 
-/** Linear counting: the number of users that leaves this many different coupons. */
+/** Linear counting: the number of users that results in this many different coupons. */
 function estimateCoupons(coupons: number): number {
   const places = 2 ** couponBits;
   return -places * Math.log1p(-coupons / places);
@@ -233,7 +233,7 @@ function estimateRegisters(counts: Uint32Array): number {
   let z = registers * tau(1 - counts[greatestRank]! / registers);
   for (let rank = greatestRank - 1; rank >= 1; rank--) z = 0.5 * (z + counts[rank]!);
   z += registers * sigma(counts[0]! / registers);
-  return Math.min(2 ** 64, registers ** 2 / (2 * Math.LN2 * z)); // There are no more hashes than that.
+  return Math.min(2 ** 64, registers ** 2 / (2 * Math.LN2 * z)); // The number of hashes.
 }
 
 /** Ertl's σ: x + Σ x^(2^k) · 2^(k−1), which corrects for empty registers. */

@@ -1,5 +1,5 @@
 /*
- * src/storage/aggregate: what a commit worker does with the usage store beside the batches. Cells are merged (merge.ts) and cached
+ * src/storage/aggregate: the commit workers' operations on the usage store, besides batches. Cells are merged (merge.ts) and cached
  * (hot-tables.ts), unique users are counted (hyperloglog.ts, unique-users.ts), and upkeep rolls up and deletes (this file).
  */
 import { minutesPerDay } from '../lmdb/blocks.ts';
@@ -18,11 +18,11 @@ import { rollUp } from './roll-up.ts';
 export type Maintenance = RetentionStep | DeletionStep;
 
 interface Step {
-  /** Most records to touch. It bounds how long a batch waits for the step. */
+  /** Maximum number of records to touch. Bounds how long a batch waits for the step. */
   readonly limit: number;
 }
 
-/** Rolls up and deletes what has passed its retention in one environment, and people's records of all environments. */
+/** Rolls up and deletes expired data in one environment, and people's records of all environments. */
 export interface RetentionStep extends Step {
   readonly task: 'retention';
   readonly environment: number;
@@ -33,13 +33,13 @@ export interface RetentionStep extends Step {
   readonly exposureDays: number;
 }
 
-/** Removes what is kept of a deleted application or environment. */
+/** Removes the data of a deleted application or environment. */
 export interface DeletionStep extends Step {
   readonly task: 'deletion';
   readonly deletion: Deletion;
 }
 
-/** Does one step, inside a transaction. @returns records touched: 0 when nothing is left to do */
+/** Does one step, inside a transaction. @returns records touched: 0 if nothing is left to do */
 export function maintain(store: UsageStore, hot: HotTables, step: Maintenance): number {
   const chores = step.task === 'deletion' ? erasures(store, step.deletion) : retentions(store, hot, step);
   let touched = 0;

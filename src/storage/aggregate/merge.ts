@@ -13,7 +13,7 @@ export function mergeCounts(into: Counts, { checks, used, viewed }: Counts): voi
   addCounts(into, checks, used, viewed);
 }
 
-/** Adds one reported value. Of two values with the same time, the one that arrived later is the last. */
+/** Adds one reported value. Of two values with the same time, the later arrival is the last. */
 export function addValue(into: Measurement, value: number, at: number): void {
   into.sum = clamp(into.sum + value);
   into.count += 1;
@@ -37,7 +37,7 @@ export function mergeMeasurement(into: Measurement, from: Measurement): void {
   into.max = Math.max(into.max, from.max);
 }
 
-/** Adds another tally of the same ledger row. */
+/** Adds another count of the same ledger row. */
 export function mergeTally(into: LedgerTally, from: Readonly<LedgerTally>): void {
   into.count += from.count;
   if (from.lastAt < into.lastAt) {
@@ -48,7 +48,7 @@ export function mergeTally(into: LedgerTally, from: Readonly<LedgerTally>): void
   into.example = from.example ?? into.example;
 }
 
-/** Keeps a sum finite: it stays at the largest double instead of becoming Infinity, which JSON cannot express. */
+/** Keeps a sum finite: caps it at the largest double, because JSON has no Infinity. */
 function clamp(sum: number): number {
   return Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, sum));
 }

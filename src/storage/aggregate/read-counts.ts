@@ -16,23 +16,23 @@ import { type Carried, readCarried } from '../lmdb/carried.ts';
 import { type Reading, readAt, type Snapshot } from '../lmdb/snapshot.ts';
 import type { UsageStore } from '../lmdb/usage.ts';
 
-/** What to read of an environment's counts. */
+/** The range of an environment's counts to read. */
 export interface CountsWanted {
-  /** Minutes since the epoch, included. */
+  /** Minutes since the epoch, inclusive. */
   readonly from: number;
-  /** Not included. */
+  /** Exclusive. */
   readonly to: number;
-  /** Counts are given for buckets of this width at most, where such are still kept. */
+  /** Maximum bucket width of the results. Older counts may only exist in wider buckets. */
   readonly grain: 'minute' | 'hour' | 'day';
-  /** Ordinals of the only series that matter, when these are few: then no other is read, but in blocks that they share. */
+  /** Ordinals of the series to read, if these are few. Others are returned only if they share a block. */
   readonly only?: readonly number[];
 }
 
-/** What some neighbouring series counted in one bucket. It is reused: what matters has to be taken out at once. */
+/** Counts of neighbouring series in one bucket. The object is reused, so copy what you need at once. */
 export class CountsBlock {
-  /** At which the bucket starts. A bucket may come in several parts. */
+  /** Start of the bucket. A bucket may be returned in several parts. */
   minute = 0;
-  /** How many series there are. */
+  /** Number of series. */
   size = 0;
   readonly ordinals = new Uint32Array(cellsPerBlock);
   readonly checks = new Float64Array(cellsPerBlock);
@@ -61,7 +61,7 @@ export class CountsBlock {
 
 export type TakeCounts = (block: CountsBlock) => void;
 
-/** A part of the time, and the width of the cells that it is read from. */
+/** A part of the time range, and the width of the cells to read for it. */
 interface Segment {
   readonly width: BucketWidth;
   readonly from: number;
@@ -75,8 +75,8 @@ const widthOfGrain = { minute: bucketWidth.minute, hour: bucketWidth.hour, day: 
 const stride = 64;
 
 /**
- * Reads what an environment's series counted. Whole days are read from day cells and whole hours from hour cells, so it costs
- * as much as it gives, whatever the minutes hold; to these it adds what is not carried to them yet (see store/carried.ts).
+ * Reads the counts of an environment's series. Whole days are read from day cells and whole hours from hour cells, so the cost
+ * depends on the size of the result only. Counts that are not rolled up yet (see lmdb/carried.ts) are added.
  */
 export function* readCounts(
   store: UsageStore,
@@ -90,7 +90,7 @@ export function* readCounts(
   yield* readNewCounts(store, environment, wanted, carried, at, take);
 }
 
-/** Reads what is carried: it stays the same as long as `carried` does. */
+/** Reads rolled-up counts, which stay the same while `carried` does. */
 export function* readCarriedCounts(
   store: UsageStore,
   environment: number,
@@ -109,7 +109,7 @@ export function* readCarriedCounts(
   }
 }
 
-/** Reads what is not carried: the last minutes. */
+/** Reads counts that are not rolled up: the last minutes. */
 export function readNewCounts(
   store: UsageStore,
   environment: number,
@@ -136,8 +136,8 @@ type ReadPart = (
 ) => Reading<void>;
 
 /**
- * Which cells to read, in the order of time. A cell that is wider than the time it is read for counts where it starts. When
- * nothing from the end on is carried, as it is when the end is now, the last hour and the last day are read whole.
+ * Selects the cells to read, in order of time. A cell wider than its time range counts at its start. If nothing from the end on
+ * is rolled up, as when the end is now, the last hour and the last day are read whole.
  */
 export function planSegments(
   { from, to, grain }: CountsWanted,

@@ -3,7 +3,7 @@ import { fromSnapshot, type Reading } from '../lmdb/snapshot.ts';
 import type { UsageStore } from '../lmdb/usage.ts';
 import type { HyperLogLog } from './hyperloglog.ts';
 
-/** Days since the epoch (UTC): from `from` up to but without `to`. */
+/** Days since the epoch (UTC): `from` inclusive, `to` exclusive. */
 export interface Days {
   readonly from: number;
   readonly to: number;
@@ -36,10 +36,10 @@ export function* readSketches(
 /** Chunks between two pauses. */
 const stride = 64;
 
-/** The most ordinals that are passed over, instead of seeking the next one. */
+/** Maximum number of ordinals to skip by reading. For larger gaps, the cursor seeks. */
 const maxGap = 4;
 
-/** The ranges of ordinals that lie close together: `from` included, `to` not. */
+/** The ranges of ordinals that lie close together: `from` inclusive, `to` exclusive. */
 function runsOf(ordinals: readonly number[]): readonly { readonly from: number; readonly to: number }[] {
   const runs: { from: number; to: number }[] = [];
   for (const ordinal of ordinals.toSorted((a, b) => a - b)) {

@@ -7,9 +7,9 @@ import { mergeMeasurement } from './merge.ts';
 
 /**
  * Moves the oldest measurements of an environment that are past a horizon into buckets of the next width, and deletes those past
- * the last horizon. What they come to over a range of whole buckets stays the same, to the last bit. Call it in a transaction.
- * @param limit most blocks to move; it bounds how long a batch waits
- * @returns blocks moved: fewer than `limit` when none are left
+ * the last horizon. Sums over a range of whole buckets stay the same, to the last bit. Call it in a transaction.
+ * @param limit maximum number of blocks to move; bounds how long a batch waits
+ * @returns blocks moved: fewer than `limit` if none are left
  */
 export function rollUp(
   store: UsageStore,

@@ -1,7 +1,7 @@
 import { slotMs, sweepSenders } from '../lmdb/senders.ts';
 import type { UsageStore } from '../lmdb/usage.ts';
 
-/** How far the visit of an environment is: `from` is the next ordinal, `undefined` when the day's visit is over. */
+/** Progress of the sweep in an environment. `from` is the next ordinal, `undefined` once the day's sweep is complete. */
 interface Visit {
   readonly day: number;
   readonly from: number | undefined;
@@ -9,7 +9,7 @@ interface Visit {
 
 const dayMs = 86_400_000;
 
-/** Forgets senders that were not seen for long. It visits all senders of an environment once a day. */
+/** Forgets senders that were not seen for long. Sweeps all senders of an environment once a day. */
 export class SenderSweep {
   readonly #store: UsageStore;
   readonly #visits = new Map<number, Visit>();
@@ -18,7 +18,7 @@ export class SenderSweep {
     this.#store = store;
   }
 
-  /** Goes on with an environment; call it in a transaction. @param now Unix ms @returns records visited, 0 when none is left */
+  /** Continues in an environment; call it in a transaction. @param now Unix ms @returns records visited, 0 if none is left */
   step(environment: number, now: number, limit: number): number {
     const day = Math.floor(now / dayMs);
     const visit = this.#visits.get(environment);

@@ -6,24 +6,24 @@ import { HyperLogLog } from './hyperloglog.ts';
 import type { Days } from './read-sketches.ts';
 import { type UserUnions, unite } from './user-unions.ts';
 
-/** How many different users there were over all days. */
+/** Number of different users over all days. */
 export interface UniqueUsers {
   readonly environment: number;
-  /** By series ordinal; a series without users is missing. */
+  /** By series ordinal; series without users are omitted. */
   readonly series: Map<number, number>;
   /** One number for each group, in the order of the groups. */
   readonly groups: number[];
 }
 
-/** About how many sketches are in memory at a time, of at most 32 kB each, and as many for their groups. */
+/** Approximate number of sketches in memory, of at most 32 kB each; their groups have as many. */
 const seriesAtATime = 128;
 
 /**
  * Counts the unique users of an environment, of its series and of groups of series over some days. A feature is a group: its
  * variants, and the ordinal of the feature itself.
  *
- * Memory is bounded whatever the environment holds, because only some groups are counted at a time. Groups with adjacent
- * ordinals are read together, so a report takes about one pass over the days.
+ * Only some groups are counted at a time, which bounds the memory whatever the environment holds. Groups with adjacent ordinals
+ * are read together, so a report takes about one pass over the days.
  * @param groups the ordinals of each group; an ordinal may be in several groups
  */
 export function* countUniqueUsers(
@@ -52,7 +52,7 @@ export function* countUniqueUsers(
   return users;
 }
 
-/** The users of an environment: of each day, and of all of them. */
+/** The users of an environment: per day, and over all days. */
 export interface EnvironmentUsers {
   readonly byDay: readonly number[];
   readonly all: HyperLogLog;

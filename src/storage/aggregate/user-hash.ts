@@ -20,7 +20,7 @@ export function hashReported(decimal: string): UserHash {
 }
 
 const encoder = new TextEncoder();
-/** Large enough for the UTF-8 of nearly every user; longer texts get a buffer of their own. */
+/** Large enough for the UTF-8 of nearly every user. Longer texts get a separate buffer. */
 const scratch = new Uint8Array(2048);
 
 function hash(text: string): UserHash {

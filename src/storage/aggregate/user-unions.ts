@@ -4,19 +4,19 @@ import type { UsageStore } from '../lmdb/usage.ts';
 import { HyperLogLog } from './hyperloglog.ts';
 import { type Days, readSketches } from './read-sketches.ts';
 
-/** Bytes of unions that are kept, about: those of 500 series with many users each. */
+/** Approximate maximum bytes of unions in memory: those of 500 series with many users each. */
 const maxBytes = 16 * 2 ** 20;
 
-/** What a union takes beside its chunks, about. */
+/** Approximate overhead of a union besides its chunks, in bytes. */
 const unionBytes = 600;
 
 /**
- * Unites the sketches of series over days. The unions of days that are over are kept, as pages ask for the same ones again and again.
- * They stay right until a user is added to such a day, or the next day is over: both change their key.
+ * Computes unions of series' sketches over days. Unions of past days are cached, since pages request the same ones repeatedly.
+ * Adding a user to such a day, or the end of the next day, invalidates them by changing their key.
  */
 export class UserUnions {
   readonly #store: UsageStore;
-  /** The one last asked for at the end. */
+  /** The most recently used is last. */
   readonly #kept = new Map<string, HyperLogLog>();
   #bytes = 0;
 
@@ -24,14 +24,14 @@ export class UserUnions {
     this.#store = store;
   }
 
-  /** @returns by ordinal. A union may be kept: nothing may be added to it. */
+  /** @returns unions by ordinal. They may be cached: do not add to them. */
   *of(
     environment: number,
     days: Days,
     ordinals: readonly number[],
   ): Reading<ReadonlyMap<number, HyperLogLog>> {
     const store = this.#store;
-    store.lmdb.resetReadTxn(); // What is read next includes everything committed so far.
+    store.lmdb.resetReadTxn(); // The next read includes everything committed so far.
     const carried = readCarried(store.carried, environment);
     const end = Math.max(days.from, Math.min(days.to, daysOver(carried)));
     const key = `${environment} ${days.from} ${end} ${carried.lateUsers}`;
@@ -63,7 +63,7 @@ export class UserUnions {
   }
 
   #keep(key: string, union: HyperLogLog): void {
-    if (this.#kept.has(key)) return; // Another report has read it meanwhile.
+    if (this.#kept.has(key)) return; // Another report read it meanwhile.
     this.#kept.set(key, union);
     this.#bytes += unionBytes + union.bytes;
     for (const [oldest, { bytes }] of this.#kept) {
@@ -74,7 +74,7 @@ export class UserUnions {
   }
 }
 
-/** The users of any of the sketches, which stay as they are. It may be one of them. */
+/** The union of the sketches, which do not change. The result may be one of them. */
 export function unite(sketches: readonly HyperLogLog[]): HyperLogLog {
   const [first = new HyperLogLog(), ...others] = sketches.filter((sketch) => sketch.bytes > 0);
   if (others.length === 0) return first;

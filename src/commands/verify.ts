@@ -36,7 +36,7 @@ export async function verify(argv: readonly string[], terminal: Terminal): Promi
     isSound,
     operand === ''
       ? `Do not start a service on ${data}: ${remedy}.`
-      : `Do not restore ${operand}: take another backup.`,
+      : `Do not restore ${operand}: use another backup.`,
   );
   return isSound ? 0 : 1;
 }

@@ -155,7 +155,7 @@ test.runIf(canMount())('a disk without room keeps the backup before, and the ser
     "${binaryPath}" backup --data "${data}" --to "${disk}/backup"; echo code $?; ls "${disk}"; cat "${disk}/backup"`;
   const { stdout, stderr } = await runProgram('unshare', ['--mount', '--map-root-user', 'sh', '-c', script]);
   expect(stdout).toBe('code 1\nbackup\nbefore\n');
-  expect(stderr).toContain(`Cannot write ${disk}/backup: its disk has no room`);
+  expect(stderr).toContain(`Cannot write ${disk}/backup: no space left on device`);
   expect((await fetch(`http://${service.http}/readyz`)).status).toBe(200);
   await stop(service);
 });

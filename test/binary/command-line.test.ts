@@ -210,7 +210,9 @@ describe('serve', () => {
     truncateSync(file, statSync(file).size / 2);
     const refused = await runBinary(['serve', '--data', service.data]);
     expect(refused).toMatchObject({ code: 1, stdout: '' });
-    expect(refused.stderr).toMatch(new RegExp(`^Cannot open ${file}: it is cut off after .* from a backup`));
+    expect(refused.stderr).toMatch(
+      new RegExp(`^Cannot open ${file}: it is truncated after .* from a backup`),
+    );
   });
 
   test('runs as a normal user from a read-only directory, without node_modules', async () => {

@@ -85,7 +85,7 @@ test('a disk that is full in the middle leaves each file as it was', async () =>
   const { code, stderr } = await runProgram('sh', ['-c', script]);
   expect({ code, stderr }).toEqual({
     code: 1,
-    stderr: `Cannot compact ${join(data, 'usage/data.mdb')}: its copy cannot be written (File too large); it is as it was\n`,
+    stderr: `Cannot compact ${join(data, 'usage/data.mdb')}: cannot write its copy: File too large. The file is unchanged\n`,
   });
   expect(content()[1]!.equals(before[1]!)).toBe(true);
   expect(await isWhole(data)).toBe(true);
@@ -98,7 +98,7 @@ test('a backup on a disk that is full in the middle leaves the one before', asyn
   const { code, stderr } = await runProgram('sh', ['-c', script]);
   expect({ code, stderr }).toEqual({
     code: 1,
-    stderr: `Cannot write ${to}: its disk has no room; what was there before is as it was\n`,
+    stderr: `Cannot write ${to}: no space left on device. The previous file is unchanged\n`,
   });
   expect(readFileSync(to, 'utf8')).toBe('before\n');
   expect(readdirSync(join(to, '..'))).toEqual(['backup']);

@@ -152,7 +152,7 @@ test('a server that is told to stop ends the scheduled backup that it makes, and
   await appears(folder, /\.tmp$/);
   expect(await stop(service)).toEqual({ code: 0, signal: null });
   expect(readdirSync(folder)).toEqual([]);
-  expect(service.stderr()).not.toContain('a backup is made');
+  expect(service.stderr()).not.toContain('backup completed');
 });
 
 test('a restore ends on Ctrl-C, and leaves the directory empty', async () => {
@@ -179,7 +179,7 @@ test('a restore of something else ends at once, whatever still comes', async () 
   const restore = begin(['restore', '--from', '-', '--data', join(freshDirectory(), 'target')]);
   restore.stdin!.write(Buffer.alloc(5000, 'not a backup'));
   const [code] = await once(restore, 'close');
-  const words = 'Cannot use standard input: it is not a backup of flagmeter\n';
+  const words = 'Cannot use standard input: it is not a flagmeter backup\n';
   expect([code, restore.said.text]).toEqual([1, words]);
 });
 

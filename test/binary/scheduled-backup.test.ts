@@ -42,7 +42,7 @@ test('a server backs itself up, and shows it', async () => {
   });
   await stop(service);
   expect(await runBinary(['verify', join(folder, name!)])).toMatchObject({ code: 0 });
-  expect(service.stderr()).toContain('"msg":"a backup is made"');
+  expect(service.stderr()).toContain('"msg":"backup completed"');
 });
 
 test('a backup that fails is a warning, and the server serves', async () => {
@@ -52,7 +52,7 @@ test('a backup that fails is a warning, and the server serves', async () => {
   await expect.poll(() => metric('flagmeter_backups_total\\{result="failed"\\}')).toBe(1);
   expect(await metric('flagmeter_backup_failing')).toBe(1);
   expect(await metric('flagmeter_backup_last_success_timestamp_seconds')).toBe(0);
-  expect(service.stderr()).toMatch(/"level":"warn","msg":"a backup has failed","reason":"EEXIST/);
+  expect(service.stderr()).toMatch(/"level":"warn","msg":"backup failed","reason":"EEXIST/);
   expect((await status()).backup).toMatchObject({
     trouble: expect.stringContaining('EEXIST'),
     lastGoodAt: null,

@@ -261,7 +261,7 @@ function filesBelow(directory: string): readonly string[] {
 }
 
 test('and nothing that was written has one', async () => {
-  const isInLog = () => service.stderr().includes('a backup has failed');
+  const isInLog = () => service.stderr().includes('backup failed');
   await expect.poll(isInLog, { timeout: 60_000 }).toBe(true);
   const metrics = await (await fetch(`http://${ops}/metrics`)).text();
   const health = await (await fetch(`http://${ops}/readyz`)).text();

@@ -93,7 +93,7 @@ test.each([
     .keys('')
     .then(() => '', String);
   expect(refused).toBe(
-    'Error: The bucket answers 403 SignatureDoesNotMatch: the secret does not belong to the access key, or the region is another one',
+    'Error: The bucket responded with 403 SignatureDoesNotMatch: the secret does not match the access key, or the region is wrong',
   );
   expect(check.arrived.length).toBe(before + 1);
 });
@@ -165,15 +165,20 @@ const error = (status: number, code: string) => (response: ServerResponse) =>
   void response
     .writeHead(status, { location: 'http://elsewhere.example/' })
     .end(`<Error><Code>${code}</Code></Error>`);
-const elsewhere = ': it is in another region, or at another address';
+const elsewhere = ': it is in another region or at another address';
 
 test.each([
-  ['fails', error(500, 'InternalError'), 3, 'The bucket answers 500 InternalError'],
-  ['is too busy', error(503, 'SlowDown'), 3, 'The bucket answers 503 SlowDown'],
-  ['has another time', error(403, 'RequestTimeTooSkewed'), 1, '403 RequestTimeTooSkewed: set the clock'],
-  ['is elsewhere', error(307, 'TemporaryRedirect'), 1, `answers 307 TemporaryRedirect${elsewhere}`],
-  ['has moved', error(301, 'PermanentRedirect'), 1, `answers 301 PermanentRedirect${elsewhere}`],
-  ['is not there', error(404, 'NoSuchBucket'), 1, '404 NoSuchBucket: make it first, or correct --backup-to'],
+  ['fails', error(500, 'InternalError'), 3, 'The bucket responded with 500 InternalError'],
+  ['is too busy', error(503, 'SlowDown'), 3, 'The bucket responded with 503 SlowDown'],
+  ['has another time', error(403, 'RequestTimeTooSkewed'), 1, '403 RequestTimeTooSkewed: correct the clock'],
+  ['is elsewhere', error(307, 'TemporaryRedirect'), 1, `responded with 307 TemporaryRedirect${elsewhere}`],
+  ['has moved', error(301, 'PermanentRedirect'), 1, `responded with 301 PermanentRedirect${elsewhere}`],
+  [
+    'is not there',
+    error(404, 'NoSuchBucket'),
+    1,
+    '404 NoSuchBucket: create it first, or correct --backup-to',
+  ],
   [
     'cuts its answer off',
     (response: ServerResponse) => {
@@ -181,7 +186,7 @@ test.each([
       setImmediate(() => response.destroy());
     },
     3,
-    'The bucket cannot be reached',
+    'Cannot reach the bucket',
   ],
 ] as const)('a bucket that %s is told in words', async (_, answer, tries, words) => {
   const { http, calls } = await answering(answer);
@@ -228,7 +233,7 @@ test('a bucket that hangs is given up, and one that fails for a moment is not', 
   await new Promise((listening) => hanging.once('listening', listening));
   const address = `http://127.0.0.1:${(hanging.address() as AddressInfo).port}`;
   await expect(bucketAt(address, { timeoutMs: 50, retriesMs: [1] }).keys('')).rejects.toThrow(
-    'The bucket does not answer within 0.05 s',
+    'The bucket did not respond within 0.05 s',
   );
 
   const { http, calls } = await answering(
@@ -281,7 +286,7 @@ test('the executable backs itself up to a bucket', async () => {
   const restored = join(temporaryDirectory(), 'backup');
   writeFileSync(restored, await objectAt(key!));
   expect(await runBinary(['verify', restored])).toMatchObject({ code: 0 });
-  await expect.poll(() => service.stderr()).toContain('"msg":"a backup is made"');
+  await expect.poll(() => service.stderr()).toContain('"msg":"backup completed"');
   expect(readdirSync(service.data).sort()).toEqual(['accounts', 'journal', 'usage']);
   await stop(service);
 });

@@ -1,14 +1,14 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 
-/** A key file has at least this many bytes. */
+/** Minimum length of a key in bytes. */
 const leastBytes = 32;
 const mostBytes = 64 * 1024;
 
-/** What the bytes of a MAC are for: a key that also serves another purpose gives other bytes there. */
+/** Domain separation: a key used for another purpose as well yields different MACs there. */
 const purpose = 'flagmeter backup 1';
 
-/** The key that backups are authenticated with (HMAC-SHA-256). Whoever lacks it cannot alter a backup without notice. */
+/** The key that authenticates backups (HMAC-SHA-256). Without it, nobody can alter a backup undetected. */
 export class BackupKey {
   readonly #key: Buffer;
 
@@ -16,7 +16,7 @@ export class BackupKey {
     this.#key = key;
   }
 
-  /** @param covered what the MAC covers. @returns the MAC as hex */
+  /** @param covered the bytes that the MAC covers. @returns the MAC as hex */
   macOf(covered: readonly Buffer[]): string {
     const hmac = createHmac('sha256', this.#key).update(purpose);
     for (const part of covered) hmac.update(part);
@@ -31,8 +31,8 @@ export class BackupKey {
 }
 
 /**
- * Reads a key file. Every byte of it is the key, but for one newline at its end.
- * @throws {Error} when it cannot be used, with what to do
+ * Reads a key file. The key is every byte of it, without a final newline.
+ * @throws {Error} if the key is unusable, with the remedy
  */
 export function readBackupKey(file: string): BackupKey {
   const { content, mode } = read(file);
@@ -46,7 +46,7 @@ export function readBackupKey(file: string): BackupKey {
   return new BackupKey(key);
 }
 
-/** What was given may be the key itself, by mistake: an error does not show it. */
+/** The value may be the key itself, passed by mistake. Errors do not show it. */
 function read(file: string): { readonly content: Buffer; readonly mode: number } {
   let descriptor: number | undefined;
   try {

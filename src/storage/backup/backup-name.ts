@@ -5,7 +5,7 @@ export function backupName(at: number): string {
   return `flagmeter-${new Date(at).toISOString().slice(0, 19).replaceAll(':', '-')}Z.backup`;
 }
 
-/** When a backup was made by its name; `undefined` when it is not the name of one. */
+/** The time in the name of a backup; `undefined` if it is not the name of one. */
 export function timeOfBackup(name: string): number | undefined {
   const [, hour, minute, second] = pattern.exec(name) ?? [];
   if (hour === undefined) return undefined;

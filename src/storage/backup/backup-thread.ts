@@ -2,19 +2,19 @@ import { Worker } from 'node:worker_threads';
 import type { Keeping, Made, Task } from './task.ts';
 import type { WorkerAnswer } from './worker.ts';
 
-/** Does tasks of backups, each in a thread of its own, which ends with it. */
+/** Runs backup tasks, each in a separate thread that stops at its end. */
 export class BackupThread {
   readonly #workerFile: string;
   readonly #keeping: Keeping;
   #running: { readonly worker: Worker; readonly ended: Promise<unknown> } | undefined;
 
-  /** @param workerFile the compiled `backup/worker` */
+  /** @param workerFile path of the compiled `backup/worker` */
   constructor(workerFile: string, keeping: Keeping) {
     this.#workerFile = workerFile;
     this.#keeping = keeping;
   }
 
-  /** @throws {Error} that says what happened */
+  /** @throws {Error} whose message describes the failure */
   async run<Name extends keyof Made>(task: Task<Name>): Promise<Made[Name]> {
     const worker = new Worker(this.#workerFile, { workerData: { keeping: this.#keeping, task } });
     const ended = new Promise((resolve) => worker.once('exit', resolve));
@@ -22,16 +22,16 @@ export class BackupThread {
     const answer = await new Promise<WorkerAnswer>((resolve) => {
       worker.once('message', resolve);
       worker.once('error', ({ message }) => resolve({ ok: false, reason: message }));
-      worker.once('exit', () => resolve({ ok: false, reason: 'the thread has ended' }));
+      worker.once('exit', () => resolve({ ok: false, reason: 'the thread stopped unexpectedly' }));
     });
-    // Its store is closed by then.
+    // The thread has closed its store by then.
     await ended;
     this.#running = undefined;
     if (!answer.ok) throw new Error(answer.reason);
     return answer.made as Made[Name];
   }
 
-  /** Ends what is under way, and removes what it has begun. */
+  /** Stops the current tasks and removes their unfinished files. */
   async stop(): Promise<void> {
     this.#running?.worker.postMessage('stop');
     await this.#running?.ended;

@@ -1,6 +1,6 @@
 import { readTextFile } from '../../runtime/text-file.ts';
 
-/** What requests to a bucket are signed with. */
+/** The credentials that sign requests to a bucket. */
 export interface Credentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
@@ -14,9 +14,9 @@ const names = {
 } as const;
 
 /**
- * Reads credentials, from a file of lines `name = value` as AWS has it, or from the environment. They are read for each backup, so new
- * ones need no restart.
- * @throws {Error} when they are missing; it shows nothing of them
+ * Reads credentials, from a file of lines `name = value` as AWS uses it, or from the environment. They are read for each backup, so
+ * new ones need no restart.
+ * @throws {Error} if they are missing; the message does not contain them
  */
 export function readCredentials(
   file: string | undefined,

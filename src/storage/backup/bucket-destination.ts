@@ -7,16 +7,16 @@ import { removeGently } from './remove-gently.ts';
 import type { S3Settings } from './task.ts';
 import { writeFileWhole } from './write-file.ts';
 
-/** An upload has at most 10 000 parts of at least 5 MiB. */
+/** Size of a part of an upload. S3 allows at most 10 000 parts of at least 5 MiB. */
 const minPartBytes = 16 * 1024 * 1024;
 const maxParts = 9000;
 
-/** Where a backup waits in the data directory until the bucket has it. */
+/** Path of a backup in the data directory until its upload is complete. */
 const waiting = 'backup.upload';
 
 /**
- * Keeps backups in a bucket. A backup is written to the data directory first: stores are read at the speed of the disk, whatever
- * the network does.
+ * Keeps backups in a bucket. A backup is first written to the data directory, so that the store is read at the speed of the disk
+ * rather than the network.
  * @param to `s3://BUCKET/PREFIX`
  */
 export function bucketDestination(
@@ -47,7 +47,7 @@ export function bucketDestination(
   };
 }
 
-/** Puts a file into a bucket, in parts where it is large. */
+/** Uploads a file to a bucket, in parts if it is large. */
 export async function upload(
   bucket: Bucket,
   key: string,
@@ -83,7 +83,7 @@ async function uploadParts(
     }
     await bucket.complete(key, id, tags);
   } catch (error) {
-    // What failed may be the bucket itself: its own rule for unfinished uploads frees the parts then.
+    // If the bucket itself failed, its lifecycle rule for incomplete uploads frees the parts.
     await bucket.abort(key, id).catch(() => {});
     throw error;
   }
@@ -91,6 +91,6 @@ async function uploadParts(
 
 function readPart(descriptor: number, at: number, length: number): Buffer {
   const part = Buffer.allocUnsafe(length);
-  if (readSync(descriptor, part, 0, length, at) < length) throw new Error('The backup is cut off');
+  if (readSync(descriptor, part, 0, length, at) < length) throw new Error('The backup file is truncated');
   return part;
 }

@@ -4,15 +4,15 @@ import { AwsV4Signer } from 'aws4fetch';
 import type { Credentials } from './bucket-credentials.ts';
 import type { S3Settings } from './task.ts';
 
-/** A bucket of an S3-compatible service, as far as backups need it. */
+/** The part of an S3-compatible service's API that backups need. */
 export interface BucketDeps {
   /** The name of the bucket. */
   readonly name: string;
   readonly settings: Pick<S3Settings, 'endpoint' | 'region'>;
   readonly credentials: Credentials;
-  /** Ends what is under way. */
+  /** Cancels current requests. */
   readonly signal: AbortSignal;
-  /** How long a request may take, and what is waited before it is tried again, ms; a bucket that hangs is given up after all of them. */
+  /** Request timeout and retry delays, ms. After the last retry the request fails. */
   readonly timeoutMs?: number;
   readonly retriesMs?: readonly number[];
 }
@@ -31,10 +31,10 @@ interface Answer {
 
 const defaults = { timeoutMs: 60_000, retriesMs: [1000, 4000, 15_000, 30_000] };
 
-/** A request that may succeed when it is made again. */
+/** A request failed that may succeed when retried. */
 class Again extends Error {}
 
-/** Speaks to one bucket. Requests are signed with AWS Signature Version 4, their bodies as well. */
+/** A client for one bucket. Signs requests and their bodies with AWS Signature Version 4. */
 export class Bucket {
   readonly #deps: Required<BucketDeps>;
   readonly #origin: string;
@@ -45,7 +45,7 @@ export class Bucket {
     this.#origin = endpoint?.replace(/\/+$/, '') ?? `https://s3.${region}.amazonaws.com`;
   }
 
-  /** The keys that begin with a prefix. */
+  /** The keys with a prefix. */
   async keys(prefix: string): Promise<string[]> {
     const keys: string[] = [];
     for (let token = ''; ; ) {
@@ -65,15 +65,16 @@ export class Bucket {
     await this.#call({ method: 'DELETE', key });
   }
 
-  /** Begins an object of several parts. It exists when it is completed. @returns the id of the upload */
+  /** Starts a multipart upload. The object exists once it is completed. @returns the id of the upload */
   async begin(key: string): Promise<string> {
     const { text } = await this.#call({ method: 'POST', key, query: { uploads: '' } });
     const id = within(text, 'UploadId');
-    if (id === undefined) throw new Error('Cannot use the bucket: it does not speak the protocol of S3');
+    if (id === undefined)
+      throw new Error('Cannot use the bucket: its responses are not those of an S3 service');
     return id;
   }
 
-  /** @returns the part's tag */
+  /** @returns the part's ETag */
   async putPart(key: string, uploadId: string, part: number, body: Buffer): Promise<string> {
     const { etag } = await this.#call({
       method: 'PUT',
@@ -90,12 +91,12 @@ export class Bucket {
       .join('');
     const body = Buffer.from(`<CompleteMultipartUpload>${parts}</CompleteMultipartUpload>`);
     const { text } = await this.#call({ method: 'POST', key, query: { uploadId }, body });
-    // A service that has begun to answer 200 tells of a failure in the body.
+    // A service may report a failure in the body after status 200.
     if (/<Error>/.test(text))
-      throw new Error(`The bucket has refused the upload: ${within(text, 'Code') ?? 'no reason given'}`);
+      throw new Error(`The bucket rejected the upload: ${within(text, 'Code') ?? 'no reason given'}`);
   }
 
-  /** Frees the parts of an upload that will not be completed. */
+  /** Frees the parts of an upload that is given up. */
   async abort(key: string, uploadId: string): Promise<void> {
     await this.#call({ method: 'DELETE', key, query: { uploadId } });
   }
@@ -130,8 +131,8 @@ export class Bucket {
       response = await fetch(url, { ...options, ...(body && { body: body as Uint8Array<ArrayBuffer> }) });
       text = await response.text();
     } catch (error) {
-      if (deadline.aborted) throw new Again(`The bucket does not answer within ${timeoutMs / 1000} s`);
-      throw new Again(`The bucket cannot be reached (${reasonOf(error)})`);
+      if (deadline.aborted) throw new Again(`The bucket did not respond within ${timeoutMs / 1000} s`);
+      throw new Again(`Cannot reach the bucket (${reasonOf(error)})`);
     }
     const { status } = response;
     if (status >= 200 && status < 300) return { text, etag: response.headers.get('etag') ?? '' };
@@ -167,7 +168,7 @@ function within(xml: string, element: string): string | undefined {
 
 const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
 
-/** Text of XML as it is meant. */
+/** Decodes the text of XML. */
 function unescaped(text: string): string {
   return text.replace(/&(?:(\w+)|#(\d+)|#x([0-9a-f]+));/gi, (whole, name, decimal, hex) =>
     name === undefined
@@ -176,29 +177,29 @@ function unescaped(text: string): string {
   );
 }
 
-/** A part of a URL as signatures have it: everything is escaped that RFC 3986 lets be. */
+/** Encodes a part of a URL for signatures: escapes everything that RFC 3986 allows to be escaped. */
 function escaped(part: string): string {
   const hex = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
   return encodeURIComponent(part).replace(/[!'()*]/g, hex);
 }
 
-/** What people can do about a refusal, by its code. */
+/** The remedy for an error response, by its code. */
 const remedies: Readonly<Record<string, string>> = {
   AccessDenied: 'these credentials may not list, write and delete there',
-  ExpiredToken: 'the session token has expired',
-  InvalidAccessKeyId: 'it does not know this access key',
-  NoSuchBucket: 'make it first, or correct --backup-to',
-  RequestTimeTooSkewed: 'set the clock of this machine',
-  SignatureDoesNotMatch: 'the secret does not belong to the access key, or the region is another one',
+  ExpiredToken: 'the session token expired',
+  InvalidAccessKeyId: 'the access key is unknown',
+  NoSuchBucket: 'create it first, or correct --backup-to',
+  RequestTimeTooSkewed: 'correct the clock of this machine',
+  SignatureDoesNotMatch: 'the secret does not match the access key, or the region is wrong',
 };
 
 function refusal(status: number, code: string): string {
   const isElsewhere = status >= 300 && status < 400;
-  const remedy = isElsewhere ? 'it is in another region, or at another address' : remedies[code];
-  return `The bucket answers ${`${status} ${code}`.trim()}${remedy === undefined ? '' : `: ${remedy}`}`;
+  const remedy = isElsewhere ? 'it is in another region or at another address' : remedies[code];
+  return `The bucket responded with ${`${status} ${code}`.trim()}${remedy === undefined ? '' : `: ${remedy}`}`;
 }
 
-/** The code of the system's error, which the error of a fetch has as its cause. */
+/** The system's error code, which a fetch error has as its cause. */
 function reasonOf(error: unknown): string {
   const { code, cause } = error as { code?: unknown; cause?: { code?: unknown } };
   return String(cause?.code ?? code ?? 'no reason given');

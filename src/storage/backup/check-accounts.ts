@@ -10,7 +10,7 @@ interface Accounts {
   has(table: TableName, key: string): boolean;
 }
 
-/** The tables whose records are numbered, with the name of their sequence and the numbers of a record. */
+/** The tables with numbered records, with the name of their sequence and the numbers of a record. */
 const numbered = {
   teams: ['team', ({ number }) => [number]],
   users: ['user', ({ number }) => [number]],
@@ -24,14 +24,14 @@ const numbered = {
   [Name in TableName]?: readonly [string, (record: AccountRecords[Name]) => readonly number[]];
 };
 
-/** What must be true of each record: each rule gives its fault. */
+/** The rules for each record. A rule returns the fault. */
 const rules: {
   readonly [Name in TableName]?: (record: AccountRecords[Name], key: string, all: Accounts) => string | false;
 } = {
   teams: ({ id }, key) => id !== key && 'it is under another id',
   users: ({ id, teams, primaryTeam }, key, all) =>
     (id !== key && 'it is under another id') ||
-    (!teams.includes(primaryTeam) && 'its primary team is none of its teams') ||
+    (!teams.includes(primaryTeam) && 'its primary team is not among its teams') ||
     (!teams.every((team) => all.has('teams', team)) && 'one of its teams does not exist'),
   apiKeys: ({ clientId, teamId }, key, all) =>
     (clientId !== key && 'it is under another id') ||
@@ -49,7 +49,7 @@ const rules: {
   notes: (notes) => !Array.isArray(notes) && 'it is malformed',
   audit: ({ number }, key) => Number(key) !== number && 'it is under another number',
   sessions: ({ userId }, key, all) =>
-    !all.has('userSessions', `${userId}.${key}`) && 'it is not in the list of its user',
+    !all.has('userSessions', `${userId}.${key}`) && 'it is missing from the sessions of its user',
   signingKeys: ({ kid }, key) => kid !== key && 'it is under another id',
   webhooks: ({ id }, key) => id !== key && 'it is under another id',
   webhookDeliveries: ({ webhookId, number }, key) =>
@@ -63,8 +63,8 @@ function declaration(applicationId: string, name: string, key: string, all: Acco
 }
 
 /**
- * Reads every record of the accounts, and checks what each refers to. It pauses after each.
- * @returns the first fault; `undefined` when there is none
+ * Checks every record of the accounts and its references. Pauses after each.
+ * @returns the first fault; `undefined` if there is none
  */
 export function* checkAccounts(store: AccountStore): Reading<string | undefined> {
   const all: Accounts = {
@@ -91,7 +91,7 @@ export function* checkAccounts(store: AccountStore): Reading<string | undefined>
   return checkNumbers(all) ?? checkOnce(all);
 }
 
-/** No number is given twice, and the sequence is beyond all of them. */
+/** Checks that no number is used twice, and that the sequence is beyond all of them. */
 function checkNumbers(all: Accounts): string | undefined {
   const next = new Map(Array.from(all.rows('numbers'), ({ key, value }) => [key, value] as const));
   for (const [table, [sequence, numbersOf]] of Object.entries(numbered)) {
@@ -100,14 +100,14 @@ function checkNumbers(all: Accounts): string | undefined {
       for (const number of (numbersOf as (record: unknown) => readonly number[])(value)) {
         if (seen.has(number)) return `it is damaged: two ${table} have the number ${number}`;
         if (number >= (next.get(sequence) ?? 1))
-          return `it is damaged: the sequence of ${table} is behind ${number}`;
+          return `it is damaged: the sequence of ${table} is below ${number}`;
         seen.add(number);
       }
   }
   return undefined;
 }
 
-/** What may be there once. */
+/** Checks values that must be unique. */
 function checkOnce(all: Accounts): string | undefined {
   const emails = new Set<string>();
   for (const { value } of all.rows('users')) {
@@ -123,6 +123,6 @@ function checkOnce(all: Accounts): string | undefined {
     }
   const keys = [...all.rows('signingKeys')];
   if (!keys.some(({ value }) => 'privateJwk' in value))
-    return 'it is damaged: there is no key to sign tokens with';
+    return 'it is damaged: the key that signs tokens is missing';
   return undefined;
 }

@@ -15,10 +15,11 @@ import type { Finding } from './finding.ts';
 import type { Pace } from './pace.ts';
 
 /**
- * Checks everything in a data directory: each page of its files, each record of their tables, what records refer to, and
- * that counts add up, and each frame of its journals. Nothing else may use the directory. The tables of a store with another layout than this program's are not read.
- * @param found is told of each finding at once
- * @returns whether all is sound
+ * Checks everything in a data directory: the pages of its files, the records of their tables and their references, the sums of
+ * counts, and the frames of its journals. Nothing else may use the directory. Tables of a store with another layout than this
+ * program's are not read.
+ * @param found receives each finding at once
+ * @returns whether no fault was found
  */
 export async function checkDirectory(
   data: string,
@@ -33,7 +34,7 @@ export async function checkDirectory(
   const spool = join(data, 'spool/data.mdb');
   const files = isPresent(spool) ? [...dataFilesIn(data), spool] : dataFilesIn(data);
   for (const file of files) tell(await checkFile(file, pace));
-  // What is in a damaged file cannot be read.
+  // The contents of a damaged file cannot be read.
   if (isSound) await checkTables(data, pace, tell);
   return isSound;
 }
@@ -114,7 +115,7 @@ async function checkUsage(
   }
 }
 
-/** Of a spool, the pages and the journal are checked, not the records. */
+/** Checks the pages and the journal of a spool, but not its records. */
 async function checkSpool(data: string, pace: Pace, tell: (finding: Finding) => void): Promise<void> {
   const lmdb = isPresent(join(data, 'spool/data.mdb')) ? openIfCurrent(data, spoolLayout) : undefined;
   if (lmdb === undefined) return;

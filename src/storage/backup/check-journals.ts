@@ -18,7 +18,7 @@ import type { Finding } from './finding.ts';
 import type { Pace } from './pace.ts';
 
 /**
- * Reads every frame of the journals of a usage store or a spool that the store lacks, as the next start will.
+ * Reads every frame in the journals of a usage store or a spool that the store lacks, as the next start will.
  * @param lmdb the store
  */
 export async function checkJournals(

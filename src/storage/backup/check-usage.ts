@@ -11,10 +11,10 @@ import type { UsageStore } from '../lmdb/usage.ts';
 
 type TableName = Exclude<keyof UsageStore, 'lmdb'>;
 
-/** The series of the environments that exist: the first ordinal that none has. */
+/** The series of the existing environments: the first unused ordinal of each. */
 type Named = ReadonlyMap<number, number>;
 
-/** Gives the fault of a record. */
+/** Returns the fault of a record. */
 type Rule = (
   key: Buffer,
   value: Buffer,
@@ -45,7 +45,7 @@ const rules: Readonly<Record<TableName, Rule>> = {
   carried: (key, value) => (key.length !== 4 || ![40, 48].includes(value.length) ? 'it is malformed' : false),
   series(_, value) {
     const name: unknown = JSON.parse(value.toString());
-    return !(Array.isArray(name) && name.length > 0 && name.length < 4) && 'it is no name';
+    return !(Array.isArray(name) && name.length > 0 && name.length < 4) && 'it is not a name';
   },
   seen(key, value, { named }) {
     if (value.length !== cellsPerBlock * 8) return 'it is malformed';
@@ -80,7 +80,7 @@ const rules: Readonly<Record<TableName, Rule>> = {
   identityDays: (key) => key.length !== 24 && 'it is malformed',
   exposures(key, value, { store, at }) {
     if (key.length === 4)
-      return value.readUInt32LE(0) !== peopleIn(store, key, at) && 'its people are not as many as it says';
+      return value.readUInt32LE(0) !== peopleIn(store, key, at) && 'its number of people is wrong';
     if (key.length !== 20) return 'its key is malformed';
     decodeExposures(value);
     return (
@@ -94,13 +94,13 @@ const rules: Readonly<Record<TableName, Rule>> = {
   ledger: (key, value) => !ledgerKey(readLedgerLine(key, value)).equals(key) && 'it is under another key',
 };
 
-/** The tables that are checked. */
+/** The checked tables. */
 export const usageTables = Object.keys(rules) as readonly TableName[];
 
 /**
- * Reads every record of a table, checks it alone and with those that it refers to, and pauses after each.
- * @param environments the numbers of those that exist: what is left of others is being removed
- * @returns the first fault; `undefined` when there is none
+ * Checks every record of a table and its references. Pauses after each.
+ * @param environments the numbers of existing ones; data of others is about to be removed
+ * @returns the first fault; `undefined` if there is none
  */
 export function* checkUsageTable(
   store: UsageStore,
@@ -119,7 +119,7 @@ export function* checkUsageTable(
 
 function faultOf(table: TableName, key: Buffer, value: Buffer, all: Parameters<Rule>[2]): string | false {
   try {
-    // A lookup of the rule would overwrite what LMDB gave.
+    // A lookup in the rule would overwrite the buffer that LMDB returned.
     return rules[table](Buffer.from(key), Buffer.from(value), all);
   } catch (error) {
     return (error as Error).message;
@@ -154,7 +154,7 @@ function cells<T>(
   const block = decodeBlock(value, codec);
   const present = block.filter((cell) => cell !== undefined);
   if (value.length !== 4 + present.length * codec.bytes) return 'it is malformed';
-  if (!present.every(isSound)) return 'it has a count that cannot be';
+  if (!present.every(isSound)) return 'it has an impossible count';
   const last = key.readUInt32BE(9) * cellsPerBlock + block.findLastIndex((cell) => cell !== undefined);
   return !isNamed(named, key.readUInt32BE(0), last) && 'its series has no name';
 }
@@ -166,6 +166,6 @@ function isListed(days: UsageStore['identityDays'], day: number, key: Buffer, at
 function peopleIn(store: UsageStore, environment: Buffer, at: Snapshot): number {
   const end = Buffer.from(environment);
   end.writeUInt32BE(end.readUInt32BE(0) + 1, 0);
-  // The environment itself is the first key.
+  // The first key is that of the environment itself.
   return store.exposures.getKeysCount({ start: environment, end, ...readAt(at) }) - 1;
 }

@@ -8,7 +8,7 @@ import { syncPath } from '../lmdb/sync.ts';
 import type { Pace } from './pace.ts';
 import { checkRoom } from './write-file.ts';
 
-/** What was gained in one file. */
+/** The space gained in one file. */
 export interface Compacted {
   readonly file: string;
   readonly before: number;
@@ -19,9 +19,9 @@ const stores = ['accounts', 'usage', 'spool'];
 const lookEveryMs = 50;
 
 /**
- * Writes each store of a data directory anew without its free pages, and puts it in place of the one before when it is on disk and
- * was checked. Nothing else may use the directory.
- * @throws {Error} when there is no room, or a store was changed meanwhile; what was not done yet is as it was
+ * Copies each store of a data directory without its free pages, and replaces the original once the copy is on disk and checked.
+ * Nothing else may use the directory.
+ * @throws {Error} if there is no room, or a store was changed meanwhile; stores not yet compacted are unchanged
  */
 export async function compact(data: string, pace: Pace, done: (compacted: Compacted) => void): Promise<void> {
   for (const store of stores)
@@ -61,14 +61,14 @@ function stateOf(file: string): number | undefined {
   }
 }
 
-/** LMDB copies in a thread of its own, which nothing can end but the end of the process. */
+/** LMDB copies in a separate thread, which only the end of the process can stop. */
 async function copyWithoutFree(folder: string, aside: string, total: number, pace: Pace): Promise<void> {
   const lmdb = openLmdb(folder);
   let isDone = false;
   const copying = lmdb.backup(aside, true).finally(() => {
     isDone = true;
   });
-  copying.catch(() => {}); // It is awaited below.
+  copying.catch(() => {}); // Awaited below.
   while (!isDone) {
     const size = statSync(join(aside, 'data.mdb'), { throwIfNoEntry: false })?.size ?? 0;
     await pace.rest({ done: size, total });
@@ -77,7 +77,7 @@ async function copyWithoutFree(folder: string, aside: string, total: number, pac
   await lmdb.close();
   await copying.catch(({ message }: Error) => {
     const file = join(folder, 'data.mdb');
-    throw new Error(`Cannot compact ${file}: its copy cannot be written (${message}); it is as it was`);
+    throw new Error(`Cannot compact ${file}: cannot write its copy: ${message}. The file is unchanged`);
   });
 }
 

@@ -32,17 +32,17 @@ const endSchema = Type.Object({
 /** A store has two meta pages. */
 export const metaPageCount = 2;
 
-/** Pages that neither a tree nor the free list names, at most. A sound file has none; what a defect has lost is not held against it. */
+/** Maximum number of pages that neither a tree nor the free list refers to. A sound file has none; a defect may have leaked some. */
 const slackPages = 2 ** 14;
 
-/** The format, also a later one, and the program that wrote it; `undefined` for a block that is not a description. */
+/** The format, possibly a later one, and the program that wrote it; `undefined` if the block is not a description. */
 export function formatOf(content: Buffer): Pick<Description, 'format' | 'program'> | undefined {
   return checked(content, (value) => Value.Check(laterSchema, value) && value);
 }
 
 /**
- * The description of a backup; `undefined` when its numbers cannot be those of one.
- * @param size of the backup, where it is known
+ * The description of a backup; `undefined` if its numbers are impossible.
+ * @param size of the backup, if known
  */
 export function descriptionOf(content: Buffer, size: number | undefined): Description | undefined {
   return checked(content, (value) => {
@@ -54,14 +54,14 @@ export function descriptionOf(content: Buffer, size: number | undefined): Descri
   });
 }
 
-/** The end of a backup; `undefined` when it is not one. */
+/** The end of a backup; `undefined` if it is not one. */
 export function endOf(content: Buffer): End | undefined {
   return checked(content, (value) => Value.Check(endSchema, value) && (value as End));
 }
 
 /**
- * Whether a store can have these numbers. Each page that is not in the backup is on the free list, eight bytes each, and the free
- * list is in the backup. So a small backup is not of a large file.
+ * Whether a store can have these numbers. Each page missing from the backup takes eight bytes on the free list, which is in the
+ * backup. A small backup therefore cannot describe a large file.
  */
 function isPossible({ pageSize, lastPage, pages }: Omit<StoreDescription, 'store' | 'layout'>): boolean {
   if (!isPageSize(pageSize)) return false;

@@ -1,11 +1,11 @@
 import type { Pace } from './pace.ts';
 import type { Sink, Written } from './write-backup.ts';
 
-/** Where scheduled backups are kept. */
+/** A place for scheduled backups. */
 export interface Destination {
-  /** The names of what is there. */
+  /** The names of its files. */
   names(): Promise<readonly string[]>;
-  /** Keeps what `write` writes under a name, which it gets when it is whole. */
+  /** Stores the output of `write` under a name, which appears once the file is complete. */
   put(name: string, write: (sink: Sink) => Promise<Written>, pace: Pace): Promise<Written>;
   remove(name: string, pace: Pace): Promise<void>;
 }

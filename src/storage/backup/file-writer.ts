@@ -2,15 +2,15 @@ import { closeSync, constants, fdatasyncSync, fsyncSync, ftruncateSync, openSync
 
 const { O_WRONLY, O_CREAT, O_EXCL, O_DIRECT } = constants;
 
-/** How much goes to the disk at once. */
+/** Bytes per write. */
 const chunkBytes = 2 * 1024 * 1024;
 
-/** What is written to the disk directly is a multiple of this. */
+/** Direct writes are multiples of this. */
 const blockBytes = 4096;
 
 /**
- * Memory for direct writes, whose address has to be a multiple of the disk's block: that of WebAssembly begins at a page in either
- * runtime, and no other memory is sure to.
+ * Memory for direct writes, whose address must be a multiple of the disk's block size. Only WebAssembly memory is certain to start
+ * at a page in both runtimes.
  */
 function alignedMemory(): Buffer {
   const pageBytes = 64 * 1024;
@@ -18,9 +18,9 @@ function alignedMemory(): Buffer {
 }
 
 /**
- * Writes a new file from its beginning to its end, directly to the disk where the file system can do that. Beside a service that
- * leaves the memory to its store, and no sync has much to do: those of the service would wait for it. Where it cannot, each
- * chunk is synced.
+ * Writes a new file sequentially, with direct I/O if the file system supports it. Direct I/O keeps the page cache for the service's
+ * store and leaves little for a sync to do, which the service's own syncs would wait for. Without direct I/O, each chunk is
+ * synced.
  */
 export class FileWriter {
   readonly #path: string;
@@ -28,10 +28,10 @@ export class FileWriter {
   #descriptor: number;
   #isDirect = true;
   #filled = 0;
-  /** What is on the disk. */
+  /** Bytes on the disk. */
   #bytes = 0;
 
-  /** @throws {Error} when the file exists, or cannot be made */
+  /** @throws {Error} if the file exists or cannot be created */
   constructor(path: string, chunk = alignedMemory()) {
     this.#path = path;
     this.#chunk = chunk;
@@ -48,7 +48,7 @@ export class FileWriter {
       }
   }
 
-  /** Makes sure that all of it is on the disk. */
+  /** Waits until the whole file is on disk. */
   end(): void {
     const size = this.#bytes + this.#filled;
     const padded = Math.ceil(this.#filled / blockBytes) * blockBytes;
@@ -70,7 +70,7 @@ export class FileWriter {
     } catch (error) {
       if (!isRefused(error)) throw error;
       this.#isDirect = false;
-      // Some file systems make the file before they refuse.
+      // Some file systems create the file before they fail.
       return openSync(this.#path, O_WRONLY | O_CREAT, 0o600);
     }
   }
@@ -96,7 +96,7 @@ export class FileWriter {
   }
 }
 
-/** The file system, or its disk, cannot write like this. */
+/** Whether the error means that the file system or its disk does not support direct I/O. */
 function isRefused(error: unknown): boolean {
   return (error as NodeJS.ErrnoException).code === 'EINVAL';
 }

@@ -1,4 +1,4 @@
-/** What was found in a file or a journal of a data directory. */
+/** The result of checking a file or a journal of a data directory. */
 export interface Finding {
   readonly file: string;
   readonly isSound: boolean;

@@ -1,6 +1,6 @@
 /*
- * A backup copies the stores, but what a running server has accepted last is only in its journal. The backup puts an empty file
- * into the directory of the journals. The server folds, and then removes the file.
+ * A backup copies the stores, but the latest packets of a running server are only in its journal. To request a fold, the backup
+ * creates an empty file in the directory of the journals. The server folds, and then removes the file.
  */
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,14 +14,14 @@ import type { Pace } from './pace.ts';
 
 const name = /^fold\.\d+\.request$/;
 
-/** How long a server may take to fold, and the interval between two looks at it, ms. */
+/** Timeout for a fold, and the polling interval, ms. */
 const patienceMs = 60_000;
 const lookEveryMs = 50;
 
 /**
- * Resolves when the store of a data directory has everything that the server which uses it has accepted before.
- * @throws {Error} if no server uses it, or the server does not fold in time; it says what to do
- * @throws {Interrupted} when the work has to end before that
+ * Resolves when the store of a data directory has everything that its server accepted before the call.
+ * @throws {Error} if no server uses it, or the server does not fold in time; the message contains the remedy
+ * @throws {Interrupted} if the task is interrupted first
  */
 export async function requestFold(
   data: string,
@@ -39,11 +39,11 @@ export async function requestFold(
       if (hasEnded && areJournalsEmpty(data)) return;
       if (hasEnded)
         throw new Error(
-          `Cannot back up ${data}: its server has ended, and left packets in ${journalsOf(data)}; run flagmeter backup again`,
+          `Cannot back up ${data}: its server stopped and left packets in ${journalsOf(data)}; run flagmeter backup again`,
         );
       if (clock.monotonic() - began >= patienceMs)
         throw new Error(
-          `Cannot back up ${data}: its server has not folded its journal within ${patienceMs / 1000} s; see its log and GET /readyz, and try again, or stop it first`,
+          `Cannot back up ${data}: its server did not fold its journal within ${patienceMs / 1000} s; see its log and GET /readyz and try again, or stop it first`,
         );
       await pace.wait(pause(lookEveryMs));
     }
@@ -53,8 +53,8 @@ export async function requestFold(
 }
 
 /**
- * Answers the requests of the backups that wait now.
- * @param fold resolves when the store has everything that was accepted before the call
+ * Handles the fold requests of waiting backups.
+ * @param fold resolves when the store has everything accepted before the call
  */
 export async function answerFoldRequests(data: string, fold: () => Promise<unknown>): Promise<void> {
   const journals = journalsOf(data);

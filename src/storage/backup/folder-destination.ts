@@ -4,10 +4,10 @@ import type { Destination } from './destination.ts';
 import { removeGently } from './remove-gently.ts';
 import { writeFileWhole } from './write-file.ts';
 
-/** What a backup that was killed has left. */
+/** Names of files left by killed backups. */
 const leftOver = /^flagmeter-[\dTZ-]+\.backup\.\d+\.tmp$/;
 
-/** Keeps backups in a directory, which is made when it is missing. */
+/** Keeps backups in a directory, which is created if it is missing. */
 export function folderDestination(folder: string): Destination {
   return {
     async names() {

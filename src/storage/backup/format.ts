@@ -1,20 +1,20 @@
 /*
  * src/storage/backup: copies of a data directory. write-backup.ts copies both stores at one point while a service writes to them,
- * read-backup.ts checks a copy, restore.ts makes a data directory of one, and check-directory.ts checks everything in a directory.
+ * read-backup.ts checks a copy, restore.ts creates a data directory from one, and check-directory.ts checks a directory.
  */
 import { createHash } from 'node:crypto';
 
 /**
  * The format of a backup. It begins with `magic`; blocks follow. A block is its kind (u8), three zeros, the length of its content
- * (u32, little-endian), the content, and a SHA-256 of the digest of the block before (none for the first), the eight bytes and the
- * content: so no block can be changed, left out, repeated or moved.
+ * (u32, little-endian), the content, and a SHA-256. That covers the digest of the previous block (none for the first), the eight
+ * bytes and the content, so no block can be changed, left out, repeated or moved.
  *
  * The first block is a `Description` as JSON. Blocks of pages follow, each with the number of its store (u32, little-endian), the
  * number of its first page (f64, little-endian), and the pages, in ascending order. Each store begins with its two meta pages. The
  * last block is the `End` as JSON.
  *
- * A digest shows that a backup was damaged. Whoever alters one on purpose can write new digests, but no MAC: that needs the key of
- * `--backup-key-file`. It is an HMAC-SHA-256 of the digest before the last block and the JSON of that block without it.
+ * A digest detects damage. An attacker can compute new digests, but no MAC, which needs the key of `--backup-key-file`. The MAC is
+ * an HMAC-SHA-256 of the digest before the last block and the JSON of that block without the MAC.
  */
 export const magic = Buffer.from('flagmeter backup');
 export const formatNumber = 1;
@@ -23,11 +23,11 @@ export const headBytes = 8;
 export const digestBytes = 32;
 export const pagesHeadBytes = 12;
 
-/** The most that pages take in a block, and the most that a block may hold. */
+/** Maximum bytes of pages in a block, and of any block. */
 export const maxPagesBytes = 1024 * 1024;
 export const maxContentBytes = 2 * maxPagesBytes;
 
-/** What a backup says of itself. */
+/** The description of a backup. */
 export interface Description {
   readonly format: number;
   /** The version of the program that made it. */
@@ -41,24 +41,24 @@ export interface StoreDescription {
   readonly store: 'accounts' | 'usage';
   readonly layout: number;
   readonly pageSize: number;
-  /** One less than the pages that the file has. */
+  /** One less than the file's number of pages. */
   readonly lastPage: number;
-  /** How many of them are in the backup. */
+  /** Number of pages in the backup. */
   readonly pages: number;
 }
 
 export interface End {
   readonly pages: number;
-  /** As hex; missing in a backup that was made without a key. */
+  /** As hex; absent in a backup made without a key. */
   readonly mac?: string;
 }
 
-/** What the MAC of a backup covers. @param digest that of the block before the last one */
+/** The bytes that the MAC of a backup covers. @param digest that of the block before the last one */
 export function coveredBy({ pages }: End, digest: Buffer): readonly Buffer[] {
   return [digest, Buffer.from(JSON.stringify({ pages }))];
 }
 
-/** Digests blocks, one after another. */
+/** Computes the digests of consecutive blocks. */
 export class BlockChain {
   #before = Buffer.alloc(0);
 
@@ -67,7 +67,7 @@ export class BlockChain {
     return this.#before;
   }
 
-  /** @param parts of a block before its digest */
+  /** @param parts the block without its digest */
   digest(parts: readonly Buffer[]): Buffer {
     const hash = createHash('sha256').update(this.#before);
     for (const part of parts) hash.update(part);

@@ -5,15 +5,15 @@ import { Interrupted, type Pace } from './pace.ts';
 import type { Keeping, Made } from './task.ts';
 import { type Sink, writeBackup } from './write-backup.ts';
 
-/** When the latest backup at a destination was made, Unix ms. */
+/** Time of the latest backup at a destination, Unix ms. */
 export async function latestBackup(destination: Destination): Promise<Made['latest']> {
   const times = (await destination.names()).map(timeOfBackup).filter((time) => time !== undefined);
   return times.length === 0 ? undefined : Math.max(...times);
 }
 
 /**
- * Makes a backup, and then removes the oldest beyond those that are kept. Other files are left alone. The backup is a good one also
- * when an older one cannot be removed: made again and again, such backups would fill the destination.
+ * Makes a backup, and then removes the oldest ones beyond the number to keep. Other files are not touched. Failing to remove an
+ * old backup does not fail the new one: retries would fill the destination.
  */
 export async function makeScheduled(
   destination: Destination,

@@ -2,16 +2,16 @@ import { setPriority } from 'node:os';
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import type { Clock } from '../../runtime/clock.ts';
 
-/** How much of a long work is done. */
+/** Progress of a long task. */
 export interface Done {
   readonly done: number;
-  /** 0 when it is not known. */
+  /** 0 if unknown. */
   readonly total: number;
-  /** What is counted; bytes unless given. */
+  /** The unit; bytes by default. */
   readonly unit?: 'records' | 'pages';
 }
 
-/** What a long work is interrupted by. */
+/** The controls of a long task. */
 export class Interrupted extends Error {
   override readonly name = 'Interrupted';
 
@@ -22,23 +22,23 @@ export class Interrupted extends Error {
 
 export interface PaceDeps {
   readonly clock: Pick<Clock, 'monotonic'>;
-  /** Says that the work has to end. */
+  /** Aborted to interrupt the task. */
   readonly over: AbortSignal;
-  /** Is told how far the work is. */
+  /** Receives the progress. */
   tell?(done: Done): void;
-  /** Lets the service have the processor and the disk first, where it works beside one. */
+  /** Gives the service priority for the processor and the disk, if the task runs beside one. */
   readonly gentle?: true;
-  /** Waits; by a timer unless another way is given. */
+  /** Waits; uses a timer by default. */
   pause?(ms: number): Promise<unknown>;
 }
 
-/** Of the thread, where it works beside a service: it gets a tenth of what others want as well. */
+/** Nice value of the thread beside a service: it gets a tenth of the processor time under contention. */
 const lowPriority = 10;
 
-/** How long a work goes on before it looks whether it has to end, ms. Beside a service others wait for it no longer than that. */
+/** Time between checks for an interruption, ms. A service waits no longer than that for the task. */
 const turnMs = { alone: 10, gentle: 2 };
 
-/** The turns of a long work on a thread: between two of them signals and messages arrive. */
+/** Schedules a long task on a thread: signals and messages arrive between two of its steps. */
 export class Pace {
   readonly #deps: PaceDeps;
   readonly #turnMs: number;
@@ -52,12 +52,12 @@ export class Pace {
   }
 
   /**
-   * Lets others come first from now on. Call it when nothing is held that the service waits for.
-   * @param activity grows when the service writes: the work then rests for as long as it has worked
+   * Gives others priority from now on. Call it while holding nothing that the service waits for.
+   * @param activity increases when the service writes; the task then rests for as long as it has worked
    */
   giveWay(activity: () => number): void {
     if (!this.#deps.gentle) return;
-    // Of 0, Linux takes the thread that calls.
+    // On Linux, 0 means the calling thread.
     setPriority(0, lowPriority);
     this.#activity = activity;
     this.#lastActivity = activity();
@@ -72,14 +72,14 @@ export class Pace {
     return this.#deps.clock.monotonic() - this.#beganAt;
   }
 
-  /** Whether the service has written since this was asked last. */
+  /** Whether the service has written since the last call. */
   #isServiceBusy(): boolean {
     const before = this.#lastActivity;
     this.#lastActivity = this.#activity();
     return this.#lastActivity > before;
   }
 
-  /** @throws {Interrupted} when the work has to end */
+  /** @throws {Interrupted} if the task is interrupted */
   async rest(done?: Done): Promise<void> {
     if (done !== undefined) this.#deps.tell?.(done);
     if (!this.isDue()) return;
@@ -89,8 +89,8 @@ export class Pace {
   }
 
   /**
-   * Waits for something that may not come, such as the reader of a pipe.
-   * @throws {Interrupted} when the work has to end before that
+   * Waits for something that may never happen, such as a reader of a pipe.
+   * @throws {Interrupted} if the task is interrupted first
    */
   async wait<T>(coming: Promise<T>): Promise<T> {
     const { over } = this.#deps;

@@ -25,37 +25,37 @@ export interface Pages {
   readonly content: Buffer;
 }
 
-/** What is done with a backup while it is read. */
+/** Receives the contents of a backup while it is read. */
 export interface Reader {
   described?(description: Description): void;
-  /** The content is valid until it returns. */
+  /** The content is valid until this returns. */
   pages?(pages: Pages): void;
 }
 
 /** The name of standard input. */
 export const standardInput = '-';
 
-/** What the MAC of a backup is compared with. */
+/** How to verify the MAC of a backup. */
 export interface Authentication {
-  /** Without a key no MAC is checked. */
+  /** Without a key, no MAC is verified. */
   readonly key?: BackupKey | undefined;
-  /** Whether a MAC may stay unchecked for want of a key. */
+  /** Whether a MAC may be left unverified without a key. */
   readonly mayBeUnchecked: boolean;
 }
 
-/** A backup that has a MAC is refused. */
+/** Rejects a backup that has a MAC. */
 export const withoutKey: Authentication = { mayBeUnchecked: false };
 
-/** What a whole backup says of itself, and whether it is known who made it. */
+/** The description of a complete backup, and whether its MAC was verified. */
 export interface ReadBackup extends Description {
   readonly mac: 'none' | 'unchecked' | 'checked';
 }
 
 /**
- * Reads a backup and checks all of it. What the reader got is good when this resolves, and not before.
+ * Reads a backup and checks all of it. Data passed to the reader is trustworthy only once this resolves.
  * @returns its description
- * @throws {Error} that names the file, when it is not a backup, is cut off or altered, or a later version wrote it; and when its
- * MAC is missing, wrong, or not checked without leave
+ * @throws {Error} that names the file, if it is not a backup, is truncated or altered, or was written by a later version; or if its
+ * MAC is missing, wrong, or unverified without permission
  */
 export async function readBackup(
   file: string,
@@ -69,7 +69,7 @@ export async function readBackup(
       const rest = () => pace.rest({ done: input.at, total: 0 });
       return await new BackupReader(input, reader, authentication).read(rest);
     } finally {
-      // What still comes is not waited for.
+      // The rest of the input is not awaited.
       process.stdin.destroy();
     }
   }
@@ -88,14 +88,14 @@ export async function readBackup(
 function open(file: string): number {
   const found = presenceOf(file);
   if (found === undefined) throw new Error(`Cannot use ${file}: no such file`);
-  if (found.isDirectory()) throw new Error(`Cannot use ${file}: it is a directory; name a backup`);
+  if (found.isDirectory()) throw new Error(`Cannot use ${file}: it is a directory; specify a backup file`);
   return readable(file, () => openSync(file, 'r'));
 }
 
-/** Fills a part of a buffer. @returns how much; 0 at the end */
+/** Fills a part of a buffer. @returns the number of bytes; 0 at the end */
 type Source = (buffer: Buffer) => number | Promise<number>;
 
-/** What writes to a pipe may be silent for a while. */
+/** The writer of a pipe may pause. */
 function fromStandardInput(pace: Pace): Source {
   const chunks = process.stdin[Symbol.asyncIterator]();
   let chunk = Buffer.alloc(0);
@@ -111,11 +111,11 @@ function fromStandardInput(pace: Pace): Source {
   };
 }
 
-/** Gives what a source has, in order. */
+/** Reads a source sequentially. */
 class Input {
   at = 0;
   readonly file: string;
-  /** `undefined` for what is not a file. */
+  /** `undefined` if the source is not a file. */
   readonly size: number | undefined;
   readonly #source: Source;
 
@@ -125,15 +125,15 @@ class Input {
     this.size = size;
   }
 
-  /** @throws {Error} when fewer bytes are left */
+  /** @throws {Error} if fewer bytes are left */
   async take(length: number): Promise<Buffer> {
     const bytes = await this.rest(length);
     if (bytes.length < length)
-      throw new Error(`Cannot use ${this.file}: it is cut off after ${this.at} bytes; take another backup`);
+      throw new Error(`Cannot use ${this.file}: it is truncated after ${this.at} bytes; use another backup`);
     return bytes;
   }
 
-  /** At most `length` bytes. */
+  /** Reads at most `length` bytes. */
   async rest(length: number): Promise<Buffer> {
     const buffer = Buffer.allocUnsafe(length);
     let filled = 0;
@@ -153,7 +153,7 @@ class BackupReader {
   readonly #reader: Reader;
   readonly #authentication: Authentication;
   readonly #chain = new BlockChain();
-  /** How many pages of each store were read. */
+  /** Number of pages read of each store. */
   readonly #pages = [0, 0];
   #last = { store: 0, page: -1 };
 
@@ -165,7 +165,7 @@ class BackupReader {
 
   async read(rest: () => Promise<void>): Promise<ReadBackup> {
     if (!(await this.#input.rest(magic.length)).equals(magic))
-      throw this.#unusable('it is not a backup of flagmeter');
+      throw this.#unusable('it is not a flagmeter backup');
     const description = await this.#describe();
     this.#reader.described?.(description);
     for (;;) {
@@ -195,7 +195,7 @@ class BackupReader {
     if (kind !== blockKind.description || later === undefined) throw this.#impossible('description');
     if (later.format > formatNumber)
       throw this.#unusable(
-        `flagmeter ${later.program} wrote it in format ${later.format}, and this version knows formats up to ${formatNumber}; use a later version`,
+        `flagmeter ${later.program} wrote it in format ${later.format}, and this version supports formats up to ${formatNumber}; use a later version`,
       );
     const description = descriptionOf(content, this.#input.size);
     if (description === undefined) throw this.#impossible('description');
@@ -218,13 +218,13 @@ class BackupReader {
     this.#reader.pages?.({ store, first, content: pages });
   }
 
-  /** The last page that was read of a store, after which others may come. A store begins after all of the one before. */
+  /** The last page read of a store. Stores are in order, each complete before the next. */
   #lastOf(store: number): number {
     if (store === this.#last.store) return this.#last.page;
     return store > this.#last.store ? -1 : Number.POSITIVE_INFINITY;
   }
 
-  /** Whether these are the first two pages of a store, and say of it what the description says. */
+  /** Whether these are the first two pages of a store and match its description. */
   #areMetaPages(
     first: number,
     pages: Buffer,
@@ -241,7 +241,7 @@ class BackupReader {
     const total = stores.reduce((sum, { pages }) => sum + pages, 0);
     if (!areAllThere || end?.pages !== total) throw this.#impossible('end');
     if ((await this.#input.rest(1)).length > 0)
-      throw this.#unusable('something follows its end; take another backup');
+      throw this.#unusable('data follows its end; use another backup');
     return this.#authenticate(end.mac, coveredBy(end, before));
   }
 
@@ -256,25 +256,25 @@ class BackupReader {
     if (key === undefined) {
       if (mayBeUnchecked) return 'unchecked';
       throw this.#unusable(
-        'it has a MAC, and no key was given to check it; give --backup-key-file, or --skip-mac-check if you trust this file',
+        'it has a MAC, but no key was specified; use --backup-key-file, or --skip-mac-check if you trust this file',
       );
     }
     if (key.fits(mac, covered)) return 'checked';
     throw this.#unusable(
-      'its MAC is wrong: it was altered, or made with another key than that of --backup-key-file; take another backup, or give the right key',
+      'its MAC is wrong: it was altered, or made with another key than that of --backup-key-file; use another backup, or specify the right key',
     );
   }
 
   #altered(): Error {
     return this.#unusable(
-      `it is altered: the block that ends at byte ${this.#input.at} does not fit its checksum; take another backup`,
+      `it is altered: the block that ends at byte ${this.#input.at} does not match its checksum; use another backup`,
     );
   }
 
-  /** The checksum is right: a defect or a person has written this. */
+  /** The checksum is right, so a defect or a person wrote this. */
   #impossible(part: string): Error {
     return this.#unusable(
-      `it is altered: its ${part} that ends at byte ${this.#input.at} is not one that flagmeter writes; take another backup`,
+      `it is altered: its ${part} that ends at byte ${this.#input.at} is not one that flagmeter writes; use another backup`,
     );
   }
 

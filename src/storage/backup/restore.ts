@@ -19,14 +19,14 @@ import {
 } from './read-backup.ts';
 import { checkRoom } from './write-file.ts';
 
-/** Folders that a data directory may have. */
+/** Directories that a data directory may contain. */
 const folders = ['accounts', 'usage', 'spool', 'journal'];
 
 /**
- * Makes the data of a directory from a backup. A file is read twice: nothing is written before all of it was checked. Standard
- * input is checked while it is written under another name.
+ * Restores a data directory from a backup. A file is read twice: nothing is written before all of it is checked. Standard input is
+ * checked while it is written under another name.
  * @param data a directory that this process has locked
- * @throws {Error} as `readBackup` does, and when the directory has data already; it is as it was then
+ * @throws {Error} as `readBackup`, and if the directory already has data; it is then unchanged
  */
 export async function restore(
   file: string,
@@ -37,7 +37,7 @@ export async function restore(
   const found = folders.find((name) => isPresent(join(data, name)));
   if (found !== undefined)
     throw new Error(
-      `Cannot restore into ${data}: it has data (${join(data, found)}); name an empty directory with --data`,
+      `Cannot restore into ${data}: it has data (${join(data, found)}); specify an empty directory with --data`,
     );
   if (file !== standardInput) {
     await readBackup(file, {}, pace, authentication);
@@ -50,7 +50,7 @@ export async function restore(
   return restored!;
 }
 
-/** The file of a store while it is made. */
+/** The file of a store during the restore. */
 interface Unpacked {
   readonly described: StoreDescription;
   readonly descriptor: number;
@@ -58,8 +58,8 @@ interface Unpacked {
 }
 
 /**
- * Makes the stores of a backup in a directory, and checks their pages.
- * @throws {Error} as `readBackup` does
+ * Creates the stores of a backup in a directory, and checks their pages.
+ * @throws {Error} as `readBackup`
  */
 export async function unpack(
   file: string,
@@ -72,7 +72,7 @@ export async function unpack(
     const whole = await readBackup(file, unpackingTo(directory, unpacked), pace, authentication);
     for (const each of unpacked) {
       const { descriptor, described } = each;
-      // What is between the pages reads as zeros, and takes no room.
+      // Gaps between the pages read as zeros and take no space.
       ftruncateSync(descriptor, (described.lastPage + 1) * described.pageSize);
       fdatasyncSync(descriptor);
       await check(each, file, pace);
@@ -84,7 +84,7 @@ export async function unpack(
   }
 }
 
-/** The backup of a running server refers to the server's journal, and may lack the end of it. */
+/** The backup of a running server refers to the server's journal and may lack its latest frames. */
 async function beginJournals(directory: string): Promise<void> {
   const lmdb = isPresent(join(directory, 'usage')) ? openIfCurrent(directory, usageLayout) : undefined;
   if (lmdb !== undefined) forgetJournals(lmdb, usageLayout);
@@ -123,6 +123,6 @@ async function check({ described, descriptor, written }: Unpacked, file: string,
     if (pace.isDue()) await pace.rest({ done: inUse, total: written.size, unit: 'pages' });
   }
   if (fault === undefined && (!areWritten || inUse !== written.size))
-    fault = 'its pages are not those that are in use; take another backup';
+    fault = 'its pages are not those in use; use another backup';
   if (fault !== undefined) throw new Error(`Cannot use ${file}: of its ${described.store}, ${fault}`);
 }

@@ -2,15 +2,15 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Made, Task } from './task.ts';
 
-/** How backups do, as /metrics and the status show it. Times are Unix ms. */
+/** State of scheduled backups, for /metrics and the status. Times are Unix ms. */
 export interface BackupStatus {
   readonly everyMs: number;
-  /** When the last one that is whole was made; `undefined` when there is none. */
+  /** Time of the last complete backup; `undefined` if there is none. */
   readonly lastGoodAt: number | undefined;
-  /** Of the last one that this process has made. */
+  /** Size of the last backup of this process. */
   readonly lastBytes: number | undefined;
   readonly lastMs: number | undefined;
-  /** Why the last one failed, for people; empty when it did not. */
+  /** Why the last backup failed, for people; empty if it succeeded. */
   readonly trouble: string;
   readonly nextAt: number | undefined;
   readonly made: number;
@@ -22,7 +22,7 @@ export interface ScheduleDeps {
   readonly log: Pick<Log, 'info' | 'warn'>;
   readonly everyMs: number;
   readonly thread: {
-    /** @throws {Error} that says what happened, without anything secret */
+    /** @throws {Error} whose message describes the failure without secrets */
     run<Name extends keyof Made>(task: Task<Name>): Promise<Made[Name]>;
     stop(): Promise<void>;
   };
@@ -31,13 +31,13 @@ export interface ScheduleDeps {
 /** Resolves after `ms`; false when the service is stopping. */
 type Pause = (ms: number) => Promise<boolean>;
 
-/** After a failure it tries again so soon, ms: at first, and at most. */
+/** Initial and maximum delay before a retry, ms. */
 const retryMs = { first: 60_000, most: 3_600_000 };
 
-/** Longer waits are several: a timer has 31 bits, and a clock may be set. */
+/** Longer waits are split: a timer has 31 bits, and the clock may be changed. */
 const longestPauseMs = 60_000;
 
-/** Makes backups one after another for as long as the service runs. What fails is logged, and nothing waits for it. */
+/** Makes backups one after another while the service runs. Failures are logged, and nothing waits for a backup. */
 export class Schedule {
   readonly #deps: ScheduleDeps;
   #status: BackupStatus;
@@ -61,8 +61,8 @@ export class Schedule {
   }
 
   /**
-   * Goes on until the service stops. A restart does not begin the time anew: it counts from the latest backup at the destination.
-   * @param pause waits, and says whether the service goes on
+   * Runs until the service stops. The interval counts from the latest backup at the destination, even after a restart.
+   * @param pause waits, and returns whether the service is still running
    */
   async keep(pause: Pause): Promise<void> {
     let failures = 0;
@@ -81,7 +81,7 @@ export class Schedule {
     }
   }
 
-  /** Ends a backup that is being made; nothing of it stays. */
+  /** Cancels the current backup and removes its files. */
   stop(): Promise<void> {
     return this.#deps.thread.stop();
   }
@@ -115,14 +115,14 @@ export class Schedule {
       nextAt: at + everyMs,
       made,
     };
-    log.info('a backup is made', { name, bytes, ms: Math.round(lastMs), removed });
-    if (unremoved !== '') log.warn('an old backup could not be removed', { reason: unremoved });
+    log.info('backup completed', { name, bytes, ms: Math.round(lastMs), removed });
+    if (unremoved !== '') log.warn('cannot remove an old backup', { reason: unremoved });
   }
 
   #fail({ message }: Error, afterMs: number): void {
     const { clock, log } = this.#deps;
     const nextAt = clock.now() + Math.min(afterMs, this.#status.everyMs);
     this.#status = { ...this.#status, trouble: message, nextAt, failed: this.#status.failed + 1 };
-    log.warn('a backup has failed', { reason: message, nextAt: new Date(nextAt).toISOString() });
+    log.warn('backup failed', { reason: message, nextAt: new Date(nextAt).toISOString() });
   }
 }

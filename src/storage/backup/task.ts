@@ -1,8 +1,8 @@
-/** What the backup thread is started to do. */
+/** A task of the backup thread. */
 export interface Tasks {
-  /** Finds when the latest backup was made. */
+  /** Finds the time of the latest backup. */
   readonly latest: object;
-  /** Makes a backup, and removes the oldest beyond those that are kept. `at` is the time that it is named after, Unix ms. */
+  /** Makes a backup, and removes the oldest ones beyond the number to keep. `at` is the time in its name, Unix ms. */
   readonly backup: { readonly at: number };
 }
 
@@ -10,34 +10,34 @@ export type Task<Name extends keyof Tasks = keyof Tasks> = {
   [Each in Name]: { readonly name: Each } & Tasks[Each];
 }[Name];
 
-/** What comes of it. */
+/** The result. */
 export interface Made {
   /** Unix ms; `undefined` without backups. */
   readonly latest: number | undefined;
   readonly backup: {
     readonly name: string;
     readonly bytes: number;
-    /** How many older ones. */
+    /** Number of older backups that were removed. */
     readonly removed: number;
-    /** Why one of them could not be, for people; empty when none is left over. */
+    /** Why an older backup was not removed, for people; empty if all were. */
     readonly unremoved: string;
   };
 }
 
-/** Where backups are kept, and how many. */
+/** The destination and number of backups. */
 export interface Keeping {
   readonly data: string;
   /** A directory, or `s3://BUCKET/PREFIX`. */
   readonly to: string;
   readonly keep: number;
   readonly s3: S3Settings;
-  /** The path of the file with the key for MACs. It is read for each backup, so a new key needs no restart. */
+  /** Path of the key file for MACs. It is read for each backup, so a new key needs no restart. */
   readonly keyFile: string | undefined;
 }
 
 export interface S3Settings {
   readonly endpoint: string | undefined;
   readonly region: string;
-  /** The path of a file with the credentials; without it they are in the environment. */
+  /** Path of a credentials file. Without it, they come from the environment. */
   readonly credentials: string | undefined;
 }

@@ -7,7 +7,7 @@ import { latestBackup, makeScheduled } from './make-scheduled.ts';
 import { Pace } from './pace.ts';
 import type { Keeping, Task } from './task.ts';
 
-/** What the thread answers. Errors cross as their words. */
+/** The thread's response. Errors are sent as their messages. */
 export type WorkerAnswer =
   | { readonly ok: true; readonly made: unknown }
   | { readonly ok: false; readonly reason: string };

@@ -19,15 +19,15 @@ import {
 } from './format.ts';
 import type { Pace } from './pace.ts';
 
-/** Where a backup is written to. */
+/** The target of a backup. */
 export interface Sink {
-  /** Is told how long the backup will be, before anything is written. @throws {Error} when there is no room for it */
+  /** Receives the size of the backup before anything is written. @throws {Error} if there is no room for it */
   expect?(bytes: number): void;
-  /** The buffers must not be changed until it resolves. */
+  /** The buffers must not change until this resolves. */
   write(parts: readonly Buffer[]): Promise<void>;
 }
 
-/** What was written. */
+/** The result of writing. */
 export interface Written {
   readonly bytes: number;
   readonly at: string;
@@ -39,10 +39,10 @@ interface Source {
 }
 
 /**
- * Writes a backup of a data directory, also while a service uses it. It has everything that was accepted before it began. All pages are checked before any of them is written: a
- * damaged store has no backup that would take the place of a good one.
- * @param key what the backup gets a MAC with
- * @throws {Error} as `requestFold` does, and when the directory is not prepared, has other layouts than this program, or is damaged
+ * Writes a backup of a data directory, even while a service uses it. The backup has everything accepted before the call. All pages
+ * are checked before any is written, so that a damaged store never replaces a good backup.
+ * @param key authenticates the backup with a MAC
+ * @throws {Error} as `requestFold`, and if the directory is not prepared, is damaged, or has other layouts than this program's
  */
 export async function writeBackup(
   data: string,
@@ -63,12 +63,12 @@ export async function writeBackup(
   }
 }
 
-/** The number of the last commit to a store. */
+/** The number of the last commit of a store. */
 function transactionOf(descriptor: number): number {
   return newestMeta(descriptor)?.transaction ?? 0;
 }
 
-/** The pages that hold something: after deletions most of a file may be free. */
+/** The pages in use. After deletions most of a file may be free. */
 async function pagesOf({ file, descriptor, meta }: PointOfStore, pace: Pace): Promise<PageSet> {
   const pages = new PageSet(meta.lastPage + 1);
   const checking = checkPagesOf(descriptor, meta, (first, count) => pages.add(first, count));
@@ -135,7 +135,7 @@ function* contentOf({
   for (const { first, count } of pages.runs(Math.floor(maxPagesBytes / meta.pageSize))) {
     const content = memory.subarray(0, count * meta.pageSize);
     if (readSync(descriptor, content, 0, content.length, first * meta.pageSize) < content.length)
-      throw cannotOpen(file, `it is cut off at page ${first}`);
+      throw cannotOpen(file, `it is truncated at page ${first}`);
     yield { first, content };
   }
 }

@@ -8,13 +8,13 @@ import { syncPath } from '../lmdb/sync.ts';
 import { FileWriter } from './file-writer.ts';
 import type { Sink } from './write-backup.ts';
 
-/** What stays free on the disk: the service needs room for its commits. */
+/** Space to leave free on the disk for the service's commits. */
 const reserveBytes = 64 * 1024 * 1024;
 
 /**
- * Writes a file under another name, and gives it its own when all of it is on disk: what was there before stays until then.
+ * Writes a file under another name, and renames it once all of it is on disk. A previous file stays until then.
  * @param write writes to the sink
- * @throws {Error} when the disk is full, or has no room for what is expected; the file is as it was
+ * @throws {Error} if the disk is full, or has no room for the expected size; the previous file is unchanged
  */
 export async function writeFileWhole<T>(file: string, write: (sink: Sink) => Promise<T>): Promise<T> {
   const made = `${file}.${process.pid}.tmp`;
@@ -39,7 +39,7 @@ export async function writeFileWhole<T>(file: string, write: (sink: Sink) => Pro
   }
 }
 
-/** Removes what killed runs of this user have left beside a file. A run that goes on has locked its own. */
+/** Removes files that killed runs of this user left beside a file. A run in progress holds a lock on its own. */
 function removeLeftovers(file: string): void {
   const folder = dirname(file);
   if (!isPresent(folder)) return;
@@ -53,14 +53,14 @@ function removeLeftovers(file: string): void {
   }
 }
 
-/** Makes sure that a file of a size fits beside another. @throws {Error} when it does not */
+/** Checks that a file of a given size fits on the disk. @throws {Error} if it does not */
 export function checkRoom(file: string, bytes: number): void {
   if (diskSpace(dirname(file)).free < bytes + reserveBytes) throw noRoom(file, bytes);
 }
 
 function open(made: string, file: string): FileWriter {
   if (presenceOf(file)?.isDirectory())
-    throw new Error(`Cannot write ${file}: it is a directory; name a file in it`);
+    throw new Error(`Cannot write ${file}: it is a directory; specify a file in it`);
   try {
     return new FileWriter(made);
   } catch (error) {
@@ -82,8 +82,6 @@ function isFull(error: unknown): boolean {
 
 function noRoom(file: string, bytes?: number): Error {
   const needed =
-    bytes === undefined
-      ? ''
-      : ` for its ${Math.ceil(bytes / 2 ** 20)} MiB, with 64 MiB left over for the service`;
-  return new Error(`Cannot write ${file}: its disk has no room${needed}; what was there before is as it was`);
+    bytes === undefined ? '' : ` (it needs ${Math.ceil(bytes / 2 ** 20)} MiB, plus 64 MiB for the service)`;
+  return new Error(`Cannot write ${file}: no space left on device${needed}. The previous file is unchanged`);
 }

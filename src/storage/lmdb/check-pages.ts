@@ -40,7 +40,7 @@ export function* checkPagesOf(
   };
   const damaged = yield* findDamagedPage(pages, roots);
   if (damaged === undefined) return undefined;
-  return count > lastPage ? `it is damaged: page ${damaged}` : `it is cut off after ${size} bytes`;
+  return count > lastPage ? `it is damaged: page ${damaged}` : `it is truncated after ${size} bytes`;
 }
 
 /** Whether a file has fewer pages than it has page numbers. */

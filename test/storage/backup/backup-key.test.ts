@@ -50,7 +50,7 @@ test('a backup with a MAC is restored with its key', async () => {
 });
 
 test.each([
-  ['with a MAC and no key', key, undefined, 'it has a MAC, and no key was given to check it'],
+  ['with a MAC and no key', key, undefined, 'it has a MAC, but no key was specified'],
   ['with the MAC of another key', key, otherKey, 'its MAC is wrong'],
   ['without a MAC where a key is given', undefined, key, 'it has no MAC'],
 ])('a backup %s is refused, and says what to do', async (_, made, given, why) => {

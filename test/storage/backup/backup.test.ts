@@ -105,7 +105,7 @@ test('a backup of a later format is refused with both numbers', async () => {
   const head = headOf(1, content.length);
   writeFileSync(file, Buffer.concat([magic, head, content, new BlockChain().digest([head, content])]));
   await expect(readBackup(file, {}, steady)).rejects.toThrow(
-    'flagmeter 9.0.0 wrote it in format 2, and this version knows formats up to 1; use a later version',
+    'flagmeter 9.0.0 wrote it in format 2, and this version supports formats up to 1; use a later version',
   );
 });
 
@@ -126,7 +126,7 @@ test('a restore that fails or is interrupted leaves the directory empty', async 
   await expect(restore(file, target, interruptedAt(25))).rejects.toThrow(Interrupted);
   expect(readdirSync(target)).toEqual([]);
   writeFileSync(file, readFileSync(file).subarray(0, -1));
-  await expect(restore(file, target, steady)).rejects.toThrow(`Cannot use ${file}: it is cut off after`);
+  await expect(restore(file, target, steady)).rejects.toThrow(`Cannot use ${file}: it is truncated after`);
   expect(readdirSync(target)).toEqual([]);
 });
 
@@ -138,9 +138,9 @@ test('a backup that fails or is interrupted leaves the one before', async () => 
     await sink.write([Buffer.alloc(10)]);
     throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
   });
-  await expect(full).rejects.toThrow(`Cannot write ${file}: its disk has no room`);
+  await expect(full).rejects.toThrow(`Cannot write ${file}: no space left on device`);
   const tooLarge = writeFileWhole(file, async (sink) => sink.expect?.(2 ** 60));
-  await expect(tooLarge).rejects.toThrow(`Cannot write ${file}: its disk has no room for its`);
+  await expect(tooLarge).rejects.toThrow(`Cannot write ${file}: no space left on device (it needs`);
   expect(readFileSync(file).equals(before)).toBe(true);
   expect(readdirSync(dirname(file)).sort()).toEqual(['backup', 'data']);
 });

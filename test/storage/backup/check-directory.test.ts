@@ -105,7 +105,11 @@ const ofAccounts: readonly (readonly [TableName, (accounts: AccountStore) => unk
     'it is under another hash',
   ],
   ['audit', ({ audit }) => audit.put('7', audit.get(first(audit))!), 'audit 7: it is under another number'],
-  ['sessions', ({ userSessions }) => userSessions.clearAsync(), 'it is not in the list of its user'],
+  [
+    'sessions',
+    ({ userSessions }) => userSessions.clearAsync(),
+    'it is missing from the sessions of its user',
+  ],
   ['notes', ({ notes }) => notes.put('x', { at: 1 } as never), 'notes x: it is malformed'],
   [
     'webhooks',
@@ -120,8 +124,8 @@ const ofAccounts: readonly (readonly [TableName, (accounts: AccountStore) => unk
     ({ webhookDeliveries }) => webhookDeliveries.put('a.07', { webhookId: 'a', number: 8 } as never),
     'webhookDeliveries a.07: it is under another number',
   ],
-  ['signingKeys', ({ signingKeys }) => signingKeys.clearAsync(), 'there is no key to sign tokens with'],
-  ['numbers', ({ numbers }) => numbers.put('application', 1), 'the sequence of applications is behind'],
+  ['signingKeys', ({ signingKeys }) => signingKeys.clearAsync(), 'the key that signs tokens is missing'],
+  ['numbers', ({ numbers }) => numbers.put('application', 1), 'the sequence of applications is below'],
 ];
 
 test.each(accountTables)(

@@ -62,7 +62,7 @@ test('backups are made one a day, and the oldest are removed', async () => {
   expect(names).toEqual(days);
   for (const name of names) await readBackup(join(folder, name), {}, steady);
   expect(status).toMatchObject({ made: 6, failed: 0, trouble: '', lastGoodAt: begin + 5 * 24 * hour });
-  expect(log.at(-1)).toMatch(/^a backup is made .*"removed":1/);
+  expect(log.at(-1)).toMatch(/^backup completed .*"removed":1/);
 });
 
 test('a restart counts from the latest backup', async () => {
@@ -85,7 +85,7 @@ test('a backup is good although an older one cannot be removed: the next one is 
   const { names, status, log } = await keepFor(24 * 2 + 1, { keep: 1, remove });
   expect(names).toHaveLength(3);
   expect(status).toMatchObject({ made: 3, failed: 0, trouble: '', lastGoodAt: begin + 2 * 24 * hour });
-  expect(log.at(-1)).toBe('an old backup could not be removed {"reason":"Access Denied"}');
+  expect(log.at(-1)).toBe('cannot remove an old backup {"reason":"Access Denied"}');
 });
 
 test('a directory with the name of a backup is left alone', async () => {
@@ -125,7 +125,7 @@ test('what fails is retried within the hour, and the trouble is shown until a ba
   });
   expect(attempts.slice(0, 7)).toEqual([0, 1, 3, 7, 15, 31, 63]);
   expect(warnings[0]).toEqual([
-    'a backup has failed',
+    'backup failed',
     { reason: 'no such bucket', nextAt: '2026-01-02T03:05:05.000Z' },
   ]);
   expect(states).toContain('no such bucket');

@@ -55,11 +55,11 @@ test.each([
   ['is empty', (file: string) => truncateSync(file), 'it is empty'],
   ['has less than a page', (file: string) => truncateSync(file, 100), 'it is damaged'],
   ['has one page', (file: string) => truncateSync(file, pageSize), 'it is damaged'],
-  ['has two pages', (file: string) => truncateSync(file, 2 * pageSize), 'it is cut off after 8192 bytes'],
+  ['has two pages', (file: string) => truncateSync(file, 2 * pageSize), 'it is truncated after 8192 bytes'],
   [
     'ends within a page',
     (file: string) => truncateSync(file, 2 * pageSize + 10),
-    'it is cut off after 8202 bytes',
+    'it is truncated after 8202 bytes',
   ],
   [
     'is another file',

@@ -48,7 +48,7 @@ function copyOf(data: string): string {
 
 async function verifyData(data: string, terminal: Terminal, report: Report): Promise<boolean> {
   if (dataFilesIn(data).length === 0)
-    throw new Error(`Cannot verify ${data}: it is not a prepared data directory; name one with --data`);
+    throw new Error(`Cannot verify ${data}: it is not a prepared data directory; specify one with --data`);
   const lock = lockDataDirectory(data, `stop it first, or check a copy: ${copyOf(data)}`);
   try {
     checkPresence(data);

@@ -96,7 +96,7 @@ describe('accounts that are damaged on whole pages', () => {
     const { data, file } = damaged(from, to);
     const started = await serve(data);
     expect(started).toMatchObject({ code: 1, signal: null });
-    expect(started.stderr).toContain(`Cannot open ${file}: what is in it cannot be read (`);
+    expect(started.stderr).toContain(`Cannot open ${file}: its contents cannot be read (`);
     expect(started.stderr).toContain('restore the data directory from a backup');
   });
 

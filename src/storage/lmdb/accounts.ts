@@ -29,7 +29,7 @@ import type {
 } from './records.ts';
 import type { Webhook, WebhookDelivery, WebhookMark, WebhookTurn } from './webhook-records.ts';
 
-/** What each table of the accounts holds, and what its keys are. */
+/** The records of each table of the accounts, and their keys. */
 export interface AccountRecords {
   /** By `id`. */
   readonly teams: Team;
@@ -49,13 +49,13 @@ export interface AccountRecords {
   readonly notes: readonly FeatureNote[];
   /** By `declarationKey`. */
   readonly metrics: MetricDeclaration;
-  /** By the numbers of application and environments: each is requested once. */
+  /** By the numbers of application and environments: each deletion is requested once. */
   readonly deletions: Deletion;
-  /** By `auditKey`. Entries are only added, and removed when they are too old. */
+  /** By `auditKey`. Entries are only added, and removed once they expire. */
   readonly audit: AuditEntry;
   /** By the SHA-256 (hex) of the session's id, which its refresh tokens carry. */
   readonly sessions: Session;
-  /** The sessions of a user: `userId`, a dot, the session's key. The value says nothing. */
+  /** The sessions of a user: `userId`, a dot, the session's key. The value has no meaning. */
   readonly userSessions: true;
   /** By the SHA-256 (hex) of the code. */
   readonly codes: AuthorizationCode;
@@ -63,9 +63,9 @@ export interface AccountRecords {
   readonly deviceCodes: DeviceCode;
   /** By the SHA-256 (hex) of the cookie. */
   readonly signIns: SignIn;
-  /** By what is throttled: see `auth/login-throttle.ts`. */
+  /** By the throttled subject: see `auth/login-throttle.ts`. */
   readonly loginThrottles: LoginFailures;
-  /** The invalidation list of access tokens, by `invalidationKey`. The value says nothing. */
+  /** The invalidation list of access tokens, by `invalidationKey`. The value has no meaning. */
   readonly invalidated: true;
   /** By `kid`. */
   readonly signingKeys: SigningKey | RetiredKey;
@@ -73,9 +73,9 @@ export interface AccountRecords {
   readonly webhooks: Webhook;
   /** By `deliveryKey`. */
   readonly webhookDeliveries: WebhookDelivery;
-  /** The deliveries that wait, by `deliveryKey`. */
+  /** The pending deliveries, by `deliveryKey`. */
   readonly webhookTurns: WebhookTurn;
-  /** By what was told: see `webhooks/marks.ts`. */
+  /** By the reported subject: see `webhooks/marks.ts`. */
   readonly webhookMarks: WebhookMark;
   /** Named numbers: the next of each sequence (`application`, `key`, `audit`, …) and the version of the `layout`. */
   readonly numbers: number;
@@ -83,7 +83,7 @@ export interface AccountRecords {
 
 export type TableName = keyof AccountRecords;
 
-/** The tables by the names that the file has for them. */
+/** The tables by their names in the file. */
 const namesInFile: Readonly<Record<TableName, string>> = {
   teams: 'teams',
   users: 'users',
@@ -118,16 +118,16 @@ export type AccountTable<Name extends TableName> = Database<AccountRecords[Name]
 
 type Tables = { readonly [Name in TableName]: AccountTable<Name> };
 
-/** The accounts of a data directory. `engine/` writes them; reading shows what is on disk. */
+/** The accounts of a data directory. Reads return what is on disk. */
 export interface AccountStore extends Tables {
-  /** Whether all data files were checked for damage before they were opened: there may have been no time. */
+  /** Whether all data files were checked for damage before they were opened, or time ran out. */
   readonly fullyChecked: boolean;
   readonly lmdb: LmdbEnvironment;
 }
 
 /**
- * Opens the accounts environment of a data directory, before anything else of it is opened.
- * @throws {Error} as `checkDataFiles` and `openLaidOut` do
+ * Opens the accounts environment of a data directory. Call it before opening any other store of the directory.
+ * @throws {Error} as `checkDataFiles` and `openLaidOut`
  */
 export function openAccountStore(data: string, clock: Pick<Clock, 'monotonic'> = systemClock): AccountStore {
   const fullyChecked = checkDataFiles(data, clock);
@@ -135,17 +135,17 @@ export function openAccountStore(data: string, clock: Pick<Clock, 'monotonic'> =
 }
 
 /**
- * Opens the accounts environment beside a service that may be running on it: its files change meanwhile, and cannot be
- * checked. Only what the service does not keep in memory may be written.
- * @throws {Error} when there is none, or it has another layout
+ * Opens the accounts environment beside a service that may be using it. Its files change meanwhile, so they cannot be checked.
+ * Write only data that the service does not cache in memory.
+ * @throws {Error} if there is none, or it has another layout
  */
 export function attachAccountStore(data: string): AccountStore {
   if (!isPresent(join(data, 'accounts/data.mdb')))
-    throw new Error(`Cannot use ${data}: it is not a prepared data directory; name one with --data`);
+    throw new Error(`Cannot use ${data}: it is not a prepared data directory; specify one with --data`);
   return openAccountTables(attachLaidOut(data, accountsLayout));
 }
 
-/** Opens the tables of accounts in an LMDB environment, and makes those that are missing. */
+/** Opens the tables of accounts in an LMDB environment, and creates missing ones. */
 export function openAccountTables(lmdb: LmdbEnvironment, fullyChecked = false): AccountStore {
   const tables = Object.entries(namesInFile).map(([table, name]) => [table, openRecords(lmdb, name)]);
   return { fullyChecked, lmdb, ...(Object.fromEntries(tables) as Tables) };

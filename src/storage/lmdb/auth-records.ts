@@ -1,17 +1,17 @@
-/** What the auth host keeps. Times are Unix milliseconds unless they say seconds; secrets are kept as SHA-256, hex. */
+/** The records of the auth host. Times are Unix milliseconds unless noted as seconds; secrets are kept as SHA-256, hex. */
 
-/** What one sign-in gave to one client: a chain of refresh tokens, of which the last is valid, and the last access token. */
+/** A client's session from one sign-in: a chain of refresh tokens, of which the last is valid, and the last access token. */
 export interface Session {
   readonly userId: string;
   readonly clientId: string;
-  /** The key of the browser's sign-in that it came from; that may have ended. */
+  /** The key of the browser's sign-in that created it, which may have ended. */
   readonly signIn: string;
   readonly scope: string;
   /** When the user signed in, seconds. */
   readonly authTime: number;
   /** The lifetime of the session counts from here. */
   readonly createdAt: number;
-  /** Of the valid refresh token; any other of the session was used before. */
+  /** Hash of the valid refresh token. All others of the session were used before. */
   readonly refreshHash: string;
   readonly refreshedAt: number;
   /** The last access token, which the next one replaces; `exp` in seconds. */
@@ -32,11 +32,11 @@ export interface AuthorizationCode {
   /** Seconds. */
   readonly authTime: number;
   readonly expiresAt: number;
-  /** The key of the session that it was exchanged for; `null` before. */
+  /** The key of the session that it was exchanged for; `null` before the exchange. */
   readonly session: string | null;
 }
 
-/** What a user allowed a device: to act for them, within a scope. */
+/** A user's grant to a device: to act for them, within a scope. */
 export interface Allowance {
   readonly userId: string;
   /** The key of the sign-in. */
@@ -50,11 +50,11 @@ export interface Allowance {
 export interface DeviceCode {
   readonly clientId: string;
   readonly scope: string;
-  /** Of the device, or of a program on it. */
+  /** The name of the device, or of a program on it. */
   readonly address: string;
-  /** What `address` belongs to. */
+  /** The owner of `address`. */
   readonly network: string;
-  /** Of what the device polls with. */
+  /** Hash of the code that the device polls with. */
   readonly codeHash: string;
   readonly expiresAt: number;
   /** `null` until the user has decided. */
@@ -78,19 +78,19 @@ export interface LoginFailures {
   readonly lastAt: number;
 }
 
-/** What tokens may be signed with (RFC 7518 §3.1, RFC 8037 §3.1). */
+/** The algorithms for signing tokens (RFC 7518 §3.1, RFC 8037 §3.1). */
 export type SigningAlgorithm = 'ES256' | 'RS256' | 'EdDSA';
 
 /** A key pair as JWK (RFC 7517). */
 export type Jwk = Readonly<Record<string, unknown>>;
 
-/** What is kept of a signing key in either state. */
+/** The part of a signing key that is kept in either state. */
 interface KeyRecord {
   /** Thumbprint of the public key (RFC 7638). */
   readonly kid: string;
   readonly alg: SigningAlgorithm;
   readonly createdAt: number;
-  /** The audit log has yet to say that it replaced another: only the service itself writes the log. */
+  /** Whether its rotation is not in the audit log yet: only the service writes the log. */
   readonly unaudited?: true;
 }
 
@@ -98,7 +98,7 @@ export interface SigningKey extends KeyRecord {
   readonly privateJwk: Jwk;
 }
 
-/** A key that was replaced: its private part is gone, the public one stays while its tokens may be valid. */
+/** A replaced key. Its private part is deleted; the public part stays while its tokens may be valid. */
 export interface RetiredKey extends KeyRecord {
   readonly publicJwk: Jwk;
   readonly retiredAt: number;

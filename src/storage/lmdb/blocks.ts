@@ -4,8 +4,8 @@ import type { Table } from './lmdb.ts';
 import { readAt, type Snapshot } from './snapshot.ts';
 
 /**
- * How cells are stored. The cells of neighbouring series in one bucket of time form a block, which is one value: they are
- * written together, and one put is cheaper than thirty.
+ * The storage format of cells. Cells of neighbouring series in one time bucket form a block, which is one value. They are written
+ * together, since one put is cheaper than thirty.
  *
  * Key, big-endian so that LMDB sorts it numerically: environment (u32), bucket width (u8), bucket start (u32, minutes
  * since the epoch), block (u32, a series' ordinal divided by the cells of a block). The blocks of an environment's bucket
@@ -36,10 +36,10 @@ export function widthOf(bucket: number): BucketWidth {
   return (bucket % bucketWidths) as BucketWidth;
 }
 
-/** An environment's series have ordinals below this, so that one double names both environment and series. */
+/** Exclusive maximum of an environment's series ordinals, so that one double identifies both environment and series. */
 export const seriesPerEnvironment = 2 ** 20;
 
-/** One number that names a series of an environment. Batches carry it across threads instead of names. */
+/** One number that identifies a series of an environment. Batches send it across threads instead of names. */
 export function seriesRef(environment: number, ordinal: number): number {
   return environment * seriesPerEnvironment + ordinal;
 }
@@ -61,12 +61,12 @@ export function blockKey(block: number, bucket: number): Buffer {
 
 export const blocksPerEnvironment = seriesPerEnvironment / cellsPerBlock;
 
-/** The place of a block among those of its environment and width: by the minute at which its bucket starts, then by block. */
+/** The position of a block among those of its environment and width: by start of its bucket, then by block. */
 export function placeOf(minute: number, block = 0): number {
   return minute * blocksPerEnvironment + (block % blocksPerEnvironment);
 }
 
-/** A part of the blocks of an environment and a width: `from` included, `to` not. */
+/** A range of blocks of an environment and a width: `from` inclusive, `to` exclusive. */
 export interface Places {
   readonly from: number;
   readonly to: number;
@@ -80,7 +80,7 @@ export interface StoredBlock<T> {
   readonly cells: Block<T>;
 }
 
-/** At most `limit` blocks of an environment, in the order of their places. */
+/** At most `limit` blocks of an environment, in order. */
 export function blocksAt<T>(
   table: Table,
   codec: CellCodec<T>,
@@ -98,11 +98,11 @@ export function blocksAt<T>(
   }));
 }
 
-/** Encodes the blocks of one table, each into the same memory: LMDB copies a value that is put inside a transaction. */
+/** Encodes the blocks of one table into reused memory: LMDB copies a value that is put inside a transaction. */
 export class BlockEncoder<T> {
   readonly #codec: CellCodec<T>;
   readonly #memory: Buffer;
-  /** The beginnings of the memory, by the cells that they hold. */
+  /** Views of the memory, by number of cells. */
   readonly #values: readonly Buffer[];
 
   constructor(codec: CellCodec<T>) {
@@ -113,7 +113,7 @@ export class BlockEncoder<T> {
     );
   }
 
-  /** A block's value, which stays as it is until the next one is encoded. */
+  /** A block's value, valid until the next one is encoded. */
   encode(block: Block<T>): Buffer {
     const memory = this.#memory;
     const codec = this.#codec;
@@ -181,11 +181,11 @@ export interface RawBlock {
   readonly minute: number;
   /** The ordinal of its first series. */
   readonly first: number;
-  /** To be read before the next block is taken. */
+  /** Valid until the next block is taken. */
   readonly value: Buffer;
 }
 
-/** The blocks of an environment, in the order of their places, without decoding them. */
+/** The blocks of an environment in order, not decoded. */
 export function* rawBlocks(
   table: Table,
   environment: number,
@@ -198,7 +198,7 @@ export function* rawBlocks(
   }
 }
 
-/** The numbers of the environments in a table whose keys begin with them, ascending. */
+/** The numbers of the environments whose keys are in a table, ascending. */
 export function* numbersOfEnvironments(table: Table): Generator<number> {
   for (let number = 0; number < 2 ** 32; number += 1) {
     const [key] = table.getKeys({ start: prefixKey(number), limit: 1 });
@@ -208,7 +208,7 @@ export function* numbersOfEnvironments(table: Table): Generator<number> {
   }
 }
 
-/** The minute at which the last bucket of a width starts, if an environment has any. */
+/** The minute at which the last bucket of a width starts; undefined if an environment has none. */
 export function lastBucket(table: Table, environment: number, width: BucketWidth): number | undefined {
   const [start, end] = [writeKey(environment, width, 2 ** 32 - 1, 0), writeKey(environment, width, 0, 0)];
   const [key] = table.getKeys({ start, end, reverse: true, limit: 1 });

@@ -4,9 +4,9 @@ import type { Table } from './lmdb.ts';
 import { readAt, type Snapshot } from './snapshot.ts';
 
 /**
- * How far the counts of an environment are carried. What a minute counts is carried to its hour once the minute is over, and
- * what an hour counts is carried to its day: so an hour's cell has everything but what its minutes have from `minutes` on, and a
- * day's cell has everything but what its hours have from `hours` on. The narrower cells stay until their retention ends.
+ * How far the counts of an environment are rolled up. A minute's counts are rolled up to its hour once the minute is over, and an
+ * hour's counts to its day. An hour's cell lacks only its minutes from `minutes` on, and a day's cell only its hours from `hours`
+ * on. The narrower cells stay until their retention ends.
  *
  * Key: environment (u32, big-endian). Value: the numbers, as little-endian doubles. `lateUsers` may be missing.
  */
@@ -15,17 +15,17 @@ export interface Carried {
   readonly minutes: number;
   /** The first place whose hour cells are not in their day's cell. */
   readonly hours: number;
-  /** The minute (since the epoch) before which minute cells were deleted, or were never there. */
+  /** The minute (since the epoch) before which minute cells were deleted or never existed. */
   readonly minutesFrom: number;
-  /** The minute before which hour cells were deleted, or were never there. */
+  /** The minute before which hour cells were deleted or never existed. */
   readonly hoursFrom: number;
-  /** How many commits have added to a cell that was carried. While all of these stay, so does what was carried. */
+  /** Number of commits that added to a rolled-up cell. While all of these fields stay, so do the rolled-up counts. */
   readonly late: number;
-  /** How many commits have added a user to a day that was over (see `daysOver`). While all of these stay, so do its users. */
+  /** Number of commits that added a user to a past day (see `daysOver`). While all of these fields stay, so do its users. */
   readonly lateUsers: number;
 }
 
-/** Nothing is carried, and nothing was deleted. */
+/** Nothing is rolled up, and nothing was deleted. */
 export const notCarried: Carried = {
   minutes: 0,
   hours: 0,
@@ -37,12 +37,12 @@ export const notCarried: Carried = {
 
 const valueBytes = 6 * 8;
 
-/** The first day (since the epoch, UTC) that has minutes whose counts are not carried: the days before it are over. */
+/** The first day (since the epoch, UTC) with minutes that are not rolled up. Earlier days are over. */
 export function daysOver({ minutes }: Carried): number {
   return Math.floor(minutes / blocksPerEnvironment / minutesPerDay);
 }
 
-/** How far an environment's counts are carried. */
+/** How far an environment's counts are rolled up. */
 export function readCarried(table: Table, environment: number, at?: Snapshot): Carried {
   const value = table.get(prefixKey(environment), readAt(at));
   if (value === undefined) return notCarried;
@@ -56,7 +56,7 @@ export function readCarried(table: Table, environment: number, at?: Snapshot): C
   };
 }
 
-/** Puts the marks. Call it in the transaction of what they tell. */
+/** Writes the marks. Call it in the transaction that changes the counts. */
 export function putCarried(table: Table, environment: number, carried: Carried): void {
   const value = Buffer.allocUnsafe(valueBytes);
   value.writeDoubleLE(carried.minutes, 0);

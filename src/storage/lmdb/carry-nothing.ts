@@ -3,9 +3,9 @@ import { notCarried, putCarried } from './carried.ts';
 import { type LmdbEnvironment, openTable } from './lmdb.ts';
 
 /**
- * From layout 1 to 2. In layout 1 each count is in one cell: that of its minute, or once that was rolled up, of its hour, and then
- * of its day. So nothing is carried yet, and what has cells of an hour or a day lacks narrower ones. Upkeep carries the
- * rest in the background; until it has, reports read the narrower cells.
+ * Migrates layout 1 to 2. In layout 1 each count is in one cell only: first its minute's, later its hour's, and then its day's.
+ * Nothing is rolled up at first, and hours and days with cells lack narrower ones. Upkeep rolls up the rest in the background;
+ * until then, reports read the narrower cells.
  */
 export function carryNothing(lmdb: LmdbEnvironment): void {
   const counts = openTable(lmdb, 'counts');

@@ -17,7 +17,7 @@ export interface Measurement {
   max: number;
 }
 
-/** How one kind of cell is made and stored. A cell is what one series did in one bucket of time. */
+/** The operations of one kind of cell. A cell holds the data of one series in one time bucket. */
 export interface CellCodec<T> {
   /** Length of a stored cell. */
   readonly bytes: number;

@@ -3,12 +3,12 @@ import { findDamagedPage, type Pages } from './find-damaged-page.ts';
 import { type Meta, metaBytes, readMeta } from './lmdb-page.ts';
 import type { Reading } from './snapshot.ts';
 
-/** A sound file may end before its last page number, by at most this many pages. */
+/** Maximum number of pages by which a sound file may end before its last page number. */
 const maxMissing = 2 ** 20;
 
 /**
- * Checks all pages of a data file and pauses after each. The file must not be written to meanwhile.
- * @returns the fault; `undefined` when the file is sound
+ * Checks all pages of a data file and pauses after each. The file must not change meanwhile.
+ * @returns the fault; `undefined` if the file is sound
  */
 export function* checkPages(descriptor: number): Reading<string | undefined> {
   if (fstatSync(descriptor).size === 0) return 'it is empty';
@@ -20,8 +20,8 @@ export function* checkPages(descriptor: number): Reading<string | undefined> {
 
 /**
  * Checks all pages of one state of a data file and pauses after each. A reader of that state must keep them from being reused.
- * @param used is told of consecutive pages that hold something
- * @returns the fault; `undefined` when they are sound
+ * @param used receives consecutive pages in use
+ * @returns the fault; `undefined` if they are sound
  */
 export function* checkPagesOf(
   descriptor: number,
@@ -43,7 +43,7 @@ export function* checkPagesOf(
   return count > lastPage ? `it is damaged: page ${damaged}` : `it is truncated after ${size} bytes`;
 }
 
-/** Whether a file has fewer pages than it has page numbers. */
+/** Whether a file is shorter than its last page number requires. */
 export function endsEarly(descriptor: number): boolean {
   const meta = newestMeta(descriptor);
   return meta !== undefined && Math.floor(fstatSync(descriptor).size / meta.pageSize) <= meta.lastPage;
@@ -54,7 +54,7 @@ export function newestMeta(descriptor: number): Meta | undefined {
   return newestOf((at) => read(descriptor, at, Buffer.alloc(metaBytes)));
 }
 
-/** As `newestMeta`, of the first two pages of a file. */
+/** As `newestMeta`, from the first two pages of a file. */
 export function newestMetaIn(metaPages: Buffer): Meta | undefined {
   return newestOf((at) => metaPages.subarray(at, at + metaBytes));
 }
@@ -66,7 +66,7 @@ function newestOf(bytesAt: (position: number) => Buffer): Meta | undefined {
   return second.transaction > first.transaction ? second : first;
 }
 
-/** What fits into `buffer`, from `position`: less at the end of the file. */
+/** Reads from `position` into `buffer`; less at the end of the file. */
 function read(descriptor: number, position: number, buffer: Buffer): Buffer {
   const bytes = readSync(descriptor, buffer, 0, buffer.length, position);
   return bytes === buffer.length ? buffer : buffer.subarray(0, bytes);

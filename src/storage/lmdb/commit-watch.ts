@@ -1,14 +1,14 @@
 import { Histogram } from '../../runtime/histogram.ts';
 import type { Log } from '../../runtime/log.ts';
 
-/** From when on a commit is slow, and where that is logged. */
+/** The threshold for slow commits, and the log for them. */
 export interface SlowCommits {
-  /** Milliseconds; 0: none is slow. */
+  /** Milliseconds; 0 disables the warning. */
   readonly fromMs: number;
   readonly log: Pick<Log, 'warn'>;
 }
 
-/** Counts what the commits of one store take, and warns of slow ones. */
+/** Measures the commits of one store, and warns of slow ones. */
 export class CommitWatch {
   /** Seconds. */
   readonly times = new Histogram();
@@ -21,7 +21,7 @@ export class CommitWatch {
     this.#slow = slow?.fromMs === 0 ? undefined : slow;
   }
 
-  /** Takes a commit. @param size what it held, for the log */
+  /** Records a commit. @param size its contents, for the log */
   took(ms: number, size: Readonly<Record<string, number>>): void {
     this.times.observe(ms / 1000);
     if (this.#slow === undefined || ms < this.#slow.fromMs) return;

@@ -3,14 +3,14 @@ import { dirname, join } from 'node:path';
 import { isPresent } from '../../runtime/presence.ts';
 import { syncPath } from './sync.ts';
 
-/** Holds the directories while they are being made. The next run removes what a power cut has left in it. */
+/** Holds directories during their creation. The next run removes the remains of a power loss. */
 const stagingName = 'prepare.tmp';
 
-/** The staging directory once all of it is on disk. The next run moves what is left in it: see `finishCreation`. */
+/** The staging directory once all of it is on disk. The next run moves its remaining contents: see `finishCreation`. */
 const completeName = 'prepared.tmp';
 
 /**
- * Makes directories in a data directory: all of them, or none.
+ * Creates directories in a data directory: all of them, or none.
  * @param make fills a staging directory in place of the data directory, and closes what it opened
  */
 export async function createAtomically(
@@ -34,7 +34,7 @@ export async function createAtomically(
   finishCreation(data);
 }
 
-/** Moves directories to their places that an earlier run has made, but was ended before it could move all of them. */
+/** Completes an interrupted creation: moves the remaining directories to their places. */
 export function finishCreation(data: string): void {
   const complete = join(data, completeName);
   if (!existsSync(complete)) return;
@@ -43,7 +43,7 @@ export function finishCreation(data: string): void {
   syncPath(data);
 }
 
-/** Whether a data directory has a file, or will have it as soon as `finishCreation` is called. */
+/** Whether a data directory has a file, or will have it after `finishCreation`. */
 export function willHave(data: string, path: string): boolean {
   return [data, join(data, completeName)].some((directory) => isPresent(join(directory, path)));
 }

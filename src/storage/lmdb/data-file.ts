@@ -5,10 +5,10 @@ import { type Clock, systemClock } from '../../runtime/clock.ts';
 import { isPresent, readable } from '../../runtime/presence.ts';
 import { checkPages, endsEarly } from './check-pages.ts';
 
-/** How long the files are checked before they are opened, ms. The rest is checked later. */
+/** Time for checking the files before they are opened, ms. The rest is checked later. */
 const budgetMs = 1000;
 
-/** The data files that exist in a data directory. @throws {Error} when this user may not see whether they do */
+/** The data files that exist in a data directory. @throws {Error} if this user may not see whether they do */
 export function dataFilesIn(data: string): readonly string[] {
   return ['accounts', 'usage'].map((name) => join(data, name, 'data.mdb')).filter(isPresent);
 }
@@ -27,7 +27,7 @@ export function checkDataFiles(data: string, clock: Pick<Clock, 'monotonic'> = s
     .every(Boolean);
 }
 
-/** @throws {Error} when there are data files but not that of the accounts, to which the others refer */
+/** @throws {Error} if there are data files but not that of the accounts, to which the others refer */
 export function checkPresence(data: string): void {
   const accounts = join(data, 'accounts/data.mdb');
   // Usage of lost applications must not be attributed to new ones that get the same numbers.
@@ -37,7 +37,7 @@ export function checkPresence(data: string): void {
 function check(file: string, hasTime: () => boolean): boolean {
   const descriptor = readable(file, () => openSync(file, 'r+')); // LMDB's own error for a read-only file does not name it.
   try {
-    // A file that ends early is checked completely, however long that takes: a missing page would kill the process.
+    // A truncated file is checked completely, however long that takes: a missing page would kill the process.
     const mayContinue = endsEarly(descriptor) ? () => true : hasTime;
     const checking = checkPages(descriptor);
     for (let step = checking.next(); ; step = checking.next()) {
@@ -49,7 +49,7 @@ function check(file: string, hasTime: () => boolean): boolean {
   }
 }
 
-/** What to do about a damaged file. */
+/** The remedy for a damaged file. */
 export const remedy = 'restore the data directory from a backup, or move it away to start without its data';
 
 /** The error for a file that cannot be opened. */
@@ -58,7 +58,7 @@ export function cannotOpen(file: string, fault: string): Error {
 }
 
 /**
- * Reads a store while it is being opened, and explains a failure: records can be damaged on well-formed pages.
+ * Reads a store while it is being opened, and explains a failure: well-formed pages may contain damaged records.
  * @throws {Error} that names the file, the fault and the remedy
  */
 export async function explainDamage<T>(
@@ -70,11 +70,11 @@ export async function explainDamage<T>(
     return await read();
   } catch (error) {
     if (!isDamage(error)) throw error;
-    throw cannotOpen(join(data, store, 'data.mdb'), `what is in it cannot be read (${error.message})`);
+    throw cannotOpen(join(data, store, 'data.mdb'), `its contents cannot be read (${error.message})`);
   }
 }
 
-/** LMDB's own error codes are negative; the system errors that it passes on are positive. */
+/** LMDB's own error codes are negative; system errors are positive. */
 function isDamage(error: unknown): error is Error {
   if (error instanceof SyntaxError || error instanceof TypeError || error instanceof RangeError) return true;
   return isStoreFailure(error) && (error as Error & { code: number }).code < 0;

@@ -10,7 +10,7 @@ import type { UsageStore } from './usage.ts';
  * is listed under (u32), then rows of series ordinal (u32), first and last time (u32 each, Unix seconds), checks, used and
  * viewed (f64 each). The environment alone is the key of its number of people (u32).
  *
- * `exposureDays` tells the sweep when to look at a person. Key: a day (u32, big-endian, days since the epoch) that is no
+ * `exposureDays` schedules the sweep's visits. Key: a day (u32, big-endian, days since the epoch) that is no
  * later than the oldest `lastSeen` of the person's rows, then the person's key. A packet does not move the entry; the
  * sweep does when it gets there.
  */
@@ -26,7 +26,7 @@ export interface Exposures {
   readonly rows: Map<number, Exposure>;
 }
 
-/** The most rows of a person in an environment. Further exposures are dropped until others have expired. */
+/** Maximum number of rows of a person in an environment. Further exposures are dropped until others have expired. */
 export const rowsPerPerson = 512;
 
 const headBytes = 4;
@@ -38,7 +38,7 @@ export function exposuresKey(environment: number, digest: Uint8Array): Buffer {
   return prefixedKey(environment, digest);
 }
 
-/** A person's exposures; `undefined` when they have none. */
+/** A person's exposures; `undefined` if there are none. */
 export function readExposures(store: UsageStore, key: Buffer): Exposures | undefined {
   const value = store.exposures.get(key);
   return value === undefined ? undefined : { day: value.readUInt32LE(0), rows: decodeExposures(value) };
@@ -55,7 +55,7 @@ export function decodeExposures(value: Buffer): Map<number, Exposure> {
   return rows;
 }
 
-/** Replaces the exposures of a person who is listed already (see `listPerson`). Call it in a transaction. */
+/** Replaces the exposures of a listed person (see `listPerson`). Call it in a transaction. */
 export function putExposures(store: UsageStore, key: Buffer, { day, rows }: Exposures): void {
   const value = Buffer.allocUnsafe(headBytes + rows.size * rowBytes);
   value.writeUInt32LE(day, 0);
@@ -71,10 +71,10 @@ export function putExposures(store: UsageStore, key: Buffer, { day, rows }: Expo
 }
 
 /**
- * Lists a person who has no exposures yet. Call it in a transaction.
+ * Lists a person without exposures. Call it in a transaction.
  * @param seconds the time, Unix seconds
- * @param limit most people of an environment
- * @returns empty exposures, or `undefined` when the environment is full
+ * @param limit maximum number of people per environment
+ * @returns empty exposures, or `undefined` if the environment is full
  */
 export function listPerson(
   store: UsageStore,
@@ -113,8 +113,8 @@ export function removeAllExposures(store: UsageStore, environment: number, limit
 /**
  * Removes exposures that were last seen more than `keptDays` ago. Call it in a transaction.
  * @param now Unix ms
- * @param limit most people to visit
- * @returns people visited: 0 when none is due any more
+ * @param limit maximum number of people to visit
+ * @returns people visited: 0 if none is due
  */
 export function sweepExposures(store: UsageStore, now: number, limit: number, keptDays = 30): number {
   const oldest = oldestKept(now, keptDays);
@@ -124,7 +124,7 @@ export function sweepExposures(store: UsageStore, now: number, limit: number, ke
   return due.length;
 }
 
-/** Exposures last seen before this Unix second are not kept. */
+/** Exposures last seen before this Unix second are deleted. */
 export function oldestKept(now: number, keptDays: number): number {
   return Math.floor(now / 1000) - keptDays * daySeconds;
 }

@@ -1,10 +1,10 @@
 import { readlinkSync, statSync } from 'node:fs';
 import { constants } from 'node:os';
 
-/** An open file is no longer at its path: what is written to it is lost when it is closed. */
+/** The path of an open file no longer refers to it. Writes to it are lost when it is closed. */
 class FileGone extends Error {
   override readonly name = 'FileGone';
-  /** A number, as system errors have it. */
+  /** The code, a number as in system errors. */
   readonly code = constants.errno.ENOENT;
 
   constructor(file: string) {
@@ -12,11 +12,11 @@ class FileGone extends Error {
   }
 }
 
-/** Tells whether an open file is still the one at its path. */
+/** Checks whether an open file is still at its path. */
 export interface FileIdentity {
-  /** @throws {FileGone} when it is not */
+  /** @throws {FileGone} if it is not */
   check(): void;
-  /** The size of what is at its path. */
+  /** The size of the file at its path. */
   bytes(): number;
 }
 
@@ -34,10 +34,10 @@ export function identifyFile(file: string): FileIdentity {
 }
 
 /**
- * Checks whether a file that was just opened is still at its path, as often as it is written. Where the kernel reports the path of a
- * descriptor, no inode is read: once its times were read, Linux 6.13 and later change them with the next write, rather than every few
- * milliseconds, and a flush may then write the inode, too.
- * @returns throws `FileGone` when it is not
+ * Checks before each write whether a file that was just opened is still at its path. If the kernel reports the path of a
+ * descriptor, the inode is not read. Since Linux 6.13, reading an inode's times makes the next write change them, rather than one
+ * every few milliseconds. A flush may then have to write the inode, too.
+ * @returns a function that throws `FileGone` if it is not
  */
 export function checkOpenFile(file: string, descriptor: number): () => void {
   const link = `/proc/self/fd/${descriptor}`;
@@ -48,7 +48,7 @@ export function checkOpenFile(file: string, descriptor: number): () => void {
   };
 }
 
-/** Where a symbolic link points; `undefined` if it is missing. */
+/** The target of a symbolic link; `undefined` if it is missing. */
 function linkTarget(link: string): string | undefined {
   try {
     return readlinkSync(link);

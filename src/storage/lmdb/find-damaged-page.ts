@@ -21,21 +21,21 @@ import type { Reading } from './snapshot.ts';
 export interface Pages {
   readonly pageSize: number;
   readonly count: number;
-  /** How many page numbers are in use. A sound file may end before the last of them, when those pages hold nothing. */
+  /** Number of page numbers in use. A sound file may end before the last of them if those pages are unused. */
   readonly end: number;
-  /** Reads consecutive pages into a buffer. @returns what the file has of them */
+  /** Reads consecutive pages into a buffer. @returns the bytes that the file has of them */
   read(first: number, into: Buffer): Buffer;
-  /** Is told of consecutive pages that hold something: those of the trees, and of long values. */
+  /** Receives consecutive pages in use: those of the trees and of long values. */
   used(first: number, count: number): void;
 }
 
-/** How much is read at once. */
+/** Bytes per read. */
 const runBytes = 2 ** 20;
 
 /**
- * Walks the trees of a file. Every page that they refer to must be in the file, be well-formed, and have one use only. It
- * pauses at each page.
- * @returns the number of a damaged page; `undefined` when all pages are sound
+ * Walks the trees of a file. Every referenced page must be in the file, be well-formed, and have one use only. Pauses at each
+ * page.
+ * @returns the number of a damaged page; `undefined` if all pages are sound
  */
 export function* findDamagedPage(pages: Pages, roots: Roots): Reading<number | undefined> {
   const taken = new PageSet(pages.end);
@@ -43,15 +43,15 @@ export function* findDamagedPage(pages: Pages, roots: Roots): Reading<number | u
   return ofFreeList ?? (yield* new TreeWalk(pages, taken, false).walk(roots.main));
 }
 
-/** Walks one tree, and the trees that its records are, level by level: so the pages of a level are read in the order of the file. */
+/** Walks one tree and its subtrees, level by level, so that the pages of a level are read in file order. */
 class TreeWalk {
   readonly #pages: Pages;
   readonly #taken: PageSet;
   readonly #ofFreeList: boolean;
-  /** What the pages of this level refer to. */
+  /** The references of this level's pages. */
   #next: PageSet;
 
-  /** @param taken the pages that have a use already */
+  /** @param taken the pages that already have a use */
   constructor(pages: Pages, taken: PageSet, ofFreeList: boolean) {
     this.#pages = pages;
     this.#taken = taken;
@@ -96,7 +96,7 @@ class TreeWalk {
     return isSound ? undefined : page;
   }
 
-  /** @returns whether what it refers to may be there */
+  /** @returns whether the references may be valid */
   #follow({ page, bytes }: Reference): boolean {
     if (page === noPage) return true;
     if (page >= this.#pages.count) return false;
@@ -116,7 +116,7 @@ class TreeWalk {
     return !this.#ofFreeList || this.#takeLongList(page, bytes);
   }
 
-  /** A list has a page once at most, so its length is bounded before memory is taken for it. */
+  /** A list contains each page at most once, which bounds its length before memory is allocated. */
   #takeLongList(page: number, bytes: number): boolean {
     const { pageSize, end, read } = this.#pages;
     if (bytes > 8 * (end + 1)) return false;

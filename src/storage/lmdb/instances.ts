@@ -11,7 +11,7 @@ import type { UsageStore } from './usage.ts';
  * each as SHA-256 (32) and expiry (f64, Unix ms; 0 for no id), the user's hash (two u32), the day the person is listed
  * under (u32), then the person's profile as JSON. The key `secret` holds the HMAC key of the digests.
  *
- * `identityDays` tells the sweep when to look at a person. Key: the day (u32, big-endian, days since the epoch) on which
+ * `identityDays` schedules the sweep's visits. Key: the day (u32, big-endian, days since the epoch) on which
  * their ids may have expired, then the person's key. Using or minting an id does not move the entry; the sweep does when
  * it gets there.
  */
@@ -26,13 +26,13 @@ export interface Identity {
   readonly profile: Buffer;
 }
 
-/** Where people are. */
+/** The tables of people. */
 export interface IdentityTables {
   readonly identities: Records;
   readonly identityDays: Records;
 }
 
-/** What one record is read and written by. */
+/** The accessors of one record. */
 type Records = Pick<Table, 'resetReadTxn'> & {
   get(key: Buffer): Buffer | undefined;
   putSync(key: Buffer, value: Buffer): unknown;
@@ -50,7 +50,7 @@ export interface Instance {
   readonly low: number;
   /** Unix ms. */
   readonly expiresAt: number;
-  /** A newer id was minted: using this one does not extend its life. */
+  /** Whether a newer id was minted. Using this one then no longer extends its life. */
   readonly replaced: boolean;
 }
 
@@ -73,7 +73,7 @@ export interface InstanceUse {
   readonly expiresAt: number;
 }
 
-/** An id, without what could be used as one. */
+/** An id as its hash, which cannot be used as an id. */
 export interface HashedId {
   readonly application: number;
   /** The person: see `digestIdentity`. */
@@ -82,7 +82,7 @@ export interface HashedId {
   readonly hash: Uint8Array;
 }
 
-/** A mint and a use, of an id that only its hash tells of. */
+/** A mint and a use, with the hash in place of the id. */
 export type HashedMint = HashedId & Omit<Mint, 'instanceId'>;
 export type HashedUse = HashedId & Omit<InstanceUse, 'instanceId'>;
 
@@ -95,7 +95,7 @@ const dayMs = 86_400_000;
 
 type RandomBytes = (length: number) => Uint8Array;
 
-/** The HMAC key of the digests, made at first use. It never changes. */
+/** The HMAC key of the digests, created at first use. It never changes. */
 export function openDigestSecret(store: UsageStore, randomBytes: RandomBytes): Buffer {
   const key = Buffer.from('secret');
   const known = store.identities.get(key);
@@ -106,8 +106,8 @@ export function openDigestSecret(store: UsageStore, randomBytes: RandomBytes): B
 }
 
 /**
- * The key to a person's records. It is part of every id and therefore keyed with a secret: the holder of an id cannot find
- * its person by trying identities.
+ * The key of a person's records. It is part of every id and therefore keyed with a secret: the holder of an id cannot find its
+ * person by trying identities.
  */
 export function digestIdentity(secret: Buffer, application: number, identity: string): Buffer {
   return createHmac('sha256', secret).update(`${application}/${identity}`).digest().subarray(0, digestBytes);
@@ -120,12 +120,12 @@ export function newInstanceId(digest: Buffer, randomBytes: RandomBytes): string 
 
 const pattern = /^fm_in_[0-9a-f]{72}$/;
 
-/** The digest in an id; `undefined` when the text is not an id. */
+/** The digest in an id; `undefined` if the text is not an id. */
 export function digestOfInstance(instanceId: string): Buffer | undefined {
   return pattern.test(instanceId) ? Buffer.from(instanceId.slice(6, 38), 'hex') : undefined;
 }
 
-/** An application's id as last committed; `undefined` when it was never minted, or is expired and swept. */
+/** An application's id as last committed; `undefined` if it was never minted, or expired and was swept. */
 export function findInstance(
   store: IdentityTables,
   application: number,
@@ -145,7 +145,7 @@ export function findInstance(
   return { high, low, expiresAt: before.expiresAt, replaced: true };
 }
 
-/** Whose id this is, if it was valid at a time (Unix ms): the halves of the user's hash. Call it in a transaction. */
+/** The owner of an id that was valid at a time (Unix ms): the halves of the user's hash. Call it in a transaction. */
 export function resolveInstance(
   store: UsageStore,
   { application, digest, hash }: HashedId,
@@ -164,9 +164,8 @@ export function findProfile(store: UsageStore, application: number, digest: Buff
 }
 
 /**
- * Stores a new id. The previous one stays valid for the grace period, and the one before that ends. Call it in a
- * transaction: the second of two mints for one person must find what the first has stored. The id is new, unless it is one of the
- * person's two: then nothing changes.
+ * Stores a new id. The previous one stays valid for the grace period; the one before that becomes invalid. If the id is one of the
+ * person's two, nothing changes. Call it in a transaction: the second of two mints for a person must find the first.
  */
 export function putHashedMint(store: IdentityTables, mint: HashedMint): void {
   const { application, digest, hash, high, low, expiresAt, graceUntil } = mint;
@@ -183,7 +182,7 @@ export function putHashedMint(store: IdentityTables, mint: HashedMint): void {
   putIdentity(store, key, { current, before, high, low, day, profile: Buffer.from(mint.profile) });
 }
 
-/** Extends the life of an id, unless it was replaced or removed. Call it in a transaction. */
+/** Extends the life of an id unless it was replaced or removed. Call it in a transaction. */
 export function putHashedUse(
   store: IdentityTables,
   { application, digest, hash, expiresAt }: HashedUse,
@@ -216,10 +215,10 @@ export function removeAllIdentities(store: UsageStore, application: number, limi
 }
 
 /**
- * Removes people whose ids have expired before today. Call it in a transaction.
+ * Removes people whose ids expired before today. Call it in a transaction.
  * @param now Unix ms
- * @param limit most people to visit
- * @returns people visited: 0 when none is due any more
+ * @param limit maximum number of people to visit
+ * @returns people visited: 0 if none is due
  */
 export function sweepInstances(store: UsageStore, now: number, limit: number): number {
   const due = [...store.identityDays.getKeys({ end: prefixedKey(dayOf(now), nothing), limit })];
@@ -272,7 +271,7 @@ function putIdentity(store: IdentityTables, key: Buffer, identity: Identity): vo
   store.identities.putSync(key, value);
 }
 
-/** What is stored of an id. */
+/** The stored part of an id. */
 export function hashOf(instanceId: string): Buffer {
   return createHash('sha256').update(instanceId).digest();
 }
@@ -282,7 +281,7 @@ function keyOfInstance(application: number, instanceId: string): Buffer | undefi
   return digest === undefined ? undefined : prefixedKey(application, digest);
 }
 
-/** The same with the id's hash in place of the id. @param named has an id that `digestOfInstance` can read */
+/** Replaces the id by its hash. @param named has an id that `digestOfInstance` can read */
 export function hashedId<T extends { readonly instanceId: string }>({
   instanceId,
   ...rest

@@ -6,21 +6,21 @@ import { type LmdbEnvironment, openRecords } from './lmdb.ts';
 import { transact } from './transact.ts';
 
 /*
- * What a store keeps of its journals, which hold what was accepted and is not in the store yet: a random id, by which segments
- * of another store are refused, and for each journal the last frame that the store has. While the store is in use, its layout is
- * the one that demands a journal, so that an earlier version does not open it without one.
+ * A store's records about its journals, which hold accepted data that is not in the store yet. They are a random id, by which
+ * segments of another store are rejected, and for each journal the last frame in the store. While the store is in use, its
+ * layout number is one that requires a journal, so that an earlier version does not open it without.
  */
 
 const journalId = 'journal';
 const foldedKey = (lane: string) => `folded/${lane}`;
 
-/** The id of a store's journals; `undefined` if it has none yet. */
+/** The id of a store's journals; `undefined` if there is none yet. */
 export function readJournalId(lmdb: LmdbEnvironment): Buffer | undefined {
   const known = openRecords<string>(lmdb, 'numbers').get(journalId);
   return known === undefined ? undefined : Buffer.from(known, 'hex');
 }
 
-/** The id of a store's journals, made at first use. */
+/** The id of a store's journals, created at first use. */
 export function openJournalId(lmdb: LmdbEnvironment, randomBytes: (length: number) => Uint8Array): Buffer {
   const known = readJournalId(lmdb);
   if (known !== undefined) return known;
@@ -29,7 +29,7 @@ export function openJournalId(lmdb: LmdbEnvironment, randomBytes: (length: numbe
   return id;
 }
 
-/** Where the journals of a data directory are, each under the number of its lane. */
+/** The directory with a data directory's journals, each named by the number of its lane. */
 export function journalsOf(data: string): string {
   return join(data, 'journal');
 }
@@ -48,7 +48,7 @@ export function journalLanes(data: string): string[] {
 /** The name of the journal of a spool, in place of the number of a lane. */
 export const spoolLane = 'spool';
 
-/** The same for the spool of a data directory: one lane, if it is there. */
+/** The same for the spool of a data directory: one lane, if it exists. */
 export function spoolLanes(data: string): string[] {
   return isPresent(join(journalsOf(data), spoolLane)) ? [spoolLane] : [];
 }
@@ -58,7 +58,7 @@ export function readFolded(lmdb: LmdbEnvironment, lane: string): number {
   return openRecords<number>(lmdb, 'numbers').get(foldedKey(lane)) ?? 0;
 }
 
-/** Notes that the store holds a frame and all before it. Call it in the transaction that puts what they hold. */
+/** Records that the store holds a frame and all before it. Call it in the transaction that puts their contents. */
 export function putFolded(lmdb: LmdbEnvironment, lane: string, sequence: number): void {
   openRecords<number>(lmdb, 'numbers').putSync(foldedKey(lane), sequence);
 }
@@ -68,13 +68,13 @@ export function isJournalled(lmdb: LmdbEnvironment, layout: Layout): boolean {
   return readLayout(lmdb) === layout.journalled;
 }
 
-/** Begins or ends the use of journals. At the end all of them must be folded. */
+/** Starts or stops the use of journals. All of them must be folded before the stop. */
 export function markJournal(lmdb: LmdbEnvironment, layout: Layout, isUsed: boolean): void {
   const number = isUsed ? layout.journalled : currentLayout(layout);
   transact(lmdb, () => void openRecords<number>(lmdb, 'numbers').putSync('layout', number!));
 }
 
-/** Makes a copy of a store independent of the journals of the original: it begins journals of its own, with another id. */
+/** Separates a copy of a store from the original's journals: it gets journals with another id. */
 export function forgetJournals(lmdb: LmdbEnvironment, layout: Layout): void {
   if (readJournalId(lmdb) === undefined) return;
   const numbers = openRecords<number>(lmdb, 'numbers');

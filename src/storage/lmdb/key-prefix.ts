@@ -1,6 +1,6 @@
 import type { Table } from './lmdb.ts';
 
-/** A number as a key prefix (u32, big-endian). Keys with the prefix sort from it up to the prefix of the next number. */
+/** A number as a key prefix (u32, big-endian). Keys with it sort from the prefix up to that of the next number. */
 export function prefixKey(number: number): Buffer {
   const key = Buffer.allocUnsafe(4);
   key.writeUInt32BE(number, 0);

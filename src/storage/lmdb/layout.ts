@@ -8,15 +8,15 @@ import { syncPath } from './sync.ts';
 import { transact } from './transact.ts';
 
 /**
- * The layout of a store: its tables, and the format of their keys and values. The store keeps the number of its layout. A
- * change that an earlier version cannot read needs a migration step, which leads to the next number.
+ * The layout of a store: its tables, and the format of their keys and values. The store records the number of its layout. A
+ * change that an earlier version cannot read needs a migration step, which increments the number.
  */
 export interface Layout {
-  /** The folder in the data directory. */
+  /** The directory in the data directory. */
   readonly store: 'accounts' | 'usage' | 'spool';
-  /** The first leads from layout 1 to 2, and so on. The last leads to the layout of this program. */
+  /** The first migrates layout 1 to 2, and so on. The last results in the layout of this program. */
   readonly steps: readonly Step[];
-  /** The number while a journal holds what the store lacks; else the number is that of the steps. See journal-mark.ts. */
+  /** The number while a journal may hold data that the store lacks. Otherwise the number follows from the steps. See journal-mark.ts. */
   readonly journalled?: number;
 }
 
@@ -35,8 +35,8 @@ export function currentLayout({ steps }: Layout): number {
 
 /**
  * Opens a store and migrates it to the layout of this program. Before the first step the file is copied to `layout-N.mdb`
- * beside it, where it stays. A store without a number is new, or comes from version 0.1.0: layout 1.
- * @throws {Error} when a later version wrote the store, which is then unchanged
+ * beside it, which is kept. A store without a number is new or from version 0.1.0, and has layout 1.
+ * @throws {Error} if a later version wrote the store, which is then unchanged
  */
 export function openLaidOut(data: string, layout: Layout): LmdbEnvironment {
   const folder = join(data, layout.store);
@@ -55,7 +55,7 @@ export function openLaidOut(data: string, layout: Layout): LmdbEnvironment {
 
 /**
  * Opens a store that a running service may be using, without migrating it.
- * @throws {Error} when it has another layout than this program
+ * @throws {Error} if it has another layout than this program
  */
 export function attachLaidOut(data: string, layout: Layout): LmdbEnvironment {
   const lmdb = openLmdb(join(data, layout.store));
@@ -70,8 +70,8 @@ export function attachLaidOut(data: string, layout: Layout): LmdbEnvironment {
 }
 
 /**
- * Makes sure that no later version wrote a store. It is opened only where its lock file is there already, so nothing is made.
- * @throws {Error} when one did
+ * Checks that no later version wrote a store. Opens it only if its lock file exists, so that nothing is created.
+ * @throws {Error} if one did
  */
 export async function checkNotNewer(data: string, layout: Layout): Promise<void> {
   const folder = join(data, layout.store);
@@ -82,7 +82,7 @@ export async function checkNotNewer(data: string, layout: Layout): Promise<void>
   if (found !== undefined && found > currentLayout(layout)) throw tooNew(data, layout, found);
 }
 
-/** Opens a store that nothing else uses, without migrating it; `undefined` when it has another layout than this program. */
+/** Opens a store that nothing else uses, without migrating it; `undefined` if it has another layout than this program. */
 export function openIfCurrent(data: string, layout: Layout): LmdbEnvironment | undefined {
   const lmdb = openLmdb(join(data, layout.store));
   if (plainLayout(lmdb, layout) === currentLayout(layout)) return lmdb;
@@ -134,9 +134,9 @@ function keepCopy(folder: string, number: number): void {
 }
 
 function tooNew(data: string, layout: Layout, found: number): Error {
-  const must = 'start a version that knows it, or restore the data directory from an earlier backup';
+  const must = 'start a version that supports it, or restore the data directory from an earlier backup';
   return new Error(
-    `Cannot use ${data}: a later version of flagmeter wrote its ${layout.store}, in layout ${found}, and this version knows layouts up to ${currentLayout(layout)}; ${must}`,
+    `Cannot use ${data}: a later version of flagmeter wrote its ${layout.store}, in layout ${found}, and this version supports layouts up to ${currentLayout(layout)}; ${must}`,
   );
 }
 

@@ -14,12 +14,12 @@ import type { UsageStore } from './usage.ts';
 
 export type Transport = 'http' | 'grpc' | 'grpc-web';
 export type LedgerRoute = 'telemetry' | 'usage' | 'metrics' | 'identities';
-/** `noted`: it was accepted, but not everything in it was counted as sent. */
+/** `noted`: accepted, but not everything in it was counted as sent. */
 export type LedgerOutcome = 'accepted' | 'refused' | 'noted';
 
-/** What is counted together. */
+/** The key fields that are counted together. */
 export interface LedgerSubject {
-  /** The environment's number; `null` when the application has no such environment, or none was named. */
+  /** The environment's number; `null` if none was named, or the application has no such environment. */
   readonly environment: number | null;
   readonly transport: Transport;
   readonly route: LedgerRoute;
@@ -46,7 +46,7 @@ export interface LedgerTally {
   count: number;
   /** Unix ms. */
   lastAt: number;
-  /** Of the last one. */
+  /** Time of the last one. */
   example: LedgerExample | null;
 }
 
@@ -55,7 +55,7 @@ export interface LedgerLine extends Readonly<LedgerTally> {
   readonly application: number;
   /** Hours since the epoch. */
   readonly hour: number;
-  /** As `subjectText` writes it. */
+  /** As written by `subjectText`. */
   readonly subject: string;
 }
 
@@ -84,14 +84,14 @@ export function ledgerKey({ application, hour, subject }: Omit<LedgerLine, keyof
   return Buffer.concat([pairKey(application, hour), digest.subarray(0, digestBytes)]);
 }
 
-/** Puts a row. Call it in the transaction of what it counts. */
+/** Puts a row. Call it in the transaction that counts. */
 export function putLedgerRow(store: UsageStore, key: Buffer, subject: string, tally: LedgerTally): void {
   const { count, lastAt, example } = tally;
   const value = `[${subject},${count},${lastAt},${JSON.stringify(example)}]`;
   store.ledger.putSync(key, Buffer.from(value));
 }
 
-/** The tally of a stored row. */
+/** The count of a stored row. */
 export function getLedgerTally(store: UsageStore, key: Buffer): LedgerTally | undefined {
   const value = store.ledger.get(key);
   if (value === undefined) return undefined;
@@ -99,7 +99,7 @@ export function getLedgerTally(store: UsageStore, key: Buffer): LedgerTally | un
   return { count, lastAt, example };
 }
 
-/** A stored row as an addition to one. */
+/** A stored row as a ledger line. */
 export function readLedgerLine(key: Buffer, value: Buffer): LedgerLine {
   const [subject, count, lastAt, example] = JSON.parse(value.toString()) as StoredRow;
   const [application, hour] = [key.readUInt32BE(0), key.readUInt32BE(4)];

@@ -11,7 +11,7 @@ const tree = { bytes: 48, root: 40 };
 /** The keys of the free list are transaction numbers. */
 const listKeyBytes = 8;
 
-/** The pages before this one are meta pages and belong to no tree. */
+/** Pages before this one are meta pages and belong to no tree. */
 export const firstPage = 2;
 
 /** The root of an empty tree. */
@@ -38,7 +38,7 @@ export const metaBytes = 152;
 const magic = 0xbeefc0de;
 const dataVersion = 1;
 
-/** Whether pages of a store can have a size: LMDB takes that of the system's pages. */
+/** Whether pages of a store can have a size: LMDB uses the system's page size. */
 export function isPageSize(bytes: number): boolean {
   return bytes >= 512 && bytes <= 65_536 && Number.isInteger(Math.log2(bytes));
 }
@@ -57,7 +57,7 @@ export interface Meta {
   readonly roots: Roots;
 }
 
-/** Reads the first `metaBytes` of a meta page; `undefined` when they are not those of one. */
+/** Reads the first `metaBytes` of a meta page; `undefined` if they are not valid. */
 export function readMeta(page: Buffer): Meta | undefined {
   if (page.length < metaBytes || page.readUInt32LE(metaPage.magic) !== magic) return undefined;
   const pageSize = page.readUInt32LE(metaPage.pageSize);
@@ -72,7 +72,7 @@ export function readMeta(page: Buffer): Meta | undefined {
   };
 }
 
-/** The references of a tree page; `undefined` when the page is damaged. */
+/** The references of a tree page; `undefined` if the page is damaged. */
 export function referencesOf(page: Buffer, number: number): readonly Reference[] | undefined {
   const references: Reference[] = [];
   const nodes = nodesOf(page, number);
@@ -91,7 +91,7 @@ export function referencesOf(page: Buffer, number: number): readonly Reference[]
   return nodes && references;
 }
 
-/** The free list's records on a sound page of its tree; `undefined` when they are damaged. */
+/** The free list's records on a sound page of its tree; `undefined` if they are damaged. */
 export function listsOf(page: Buffer, number: number): readonly Buffer[] | undefined {
   const lists: Buffer[] = [];
   if (isBranch(page)) return lists;
@@ -104,7 +104,7 @@ export function listsOf(page: Buffer, number: number): readonly Buffer[] | undef
   return lists;
 }
 
-/** The pages in a record of the free list, which must be in descending order; `undefined` when it is damaged. */
+/** The pages in a record of the free list, which must be in descending order; `undefined` if it is damaged. */
 export function pagesOfList(list: Buffer, pages: number): readonly number[] | undefined {
   if (list.length < 8) return undefined;
   const count = readNumber(list, 0);
@@ -116,7 +116,7 @@ export function pagesOfList(list: Buffer, pages: number): readonly number[] | un
   return inOrder ? numbers : undefined;
 }
 
-/** How many pages a long value has, according to its first page; 0 when that page does not fit a value of this length. */
+/** The number of pages of a long value, according to its first page; 0 if that page does not match a value of this length. */
 export function pagesOfValue(page: Buffer, number: number, bytes: number): number {
   if (page.length < header.bytes || readNumber(page, header.number) !== number) return 0;
   const count = page.readUInt32LE(header.count);
@@ -129,7 +129,7 @@ export function contentOf(pages: Buffer, bytes: number): Buffer {
   return pages.subarray(header.bytes, header.bytes + bytes);
 }
 
-/** The offsets of the nodes of a tree page; `undefined` when the page is damaged. */
+/** The offsets of the nodes of a tree page; `undefined` if the page is damaged. */
 function nodesOf(page: Buffer, number: number): readonly number[] | undefined {
   if (page.length < header.bytes || readNumber(page, header.number) !== number) return undefined;
   const kind = page.readUInt16LE(header.kind);
@@ -147,7 +147,7 @@ function isBranch(page: Buffer): boolean {
   return page.readUInt16LE(header.kind) === pageKind.branch;
 }
 
-/** A 64-bit number, which is exact for the size of any real file. */
+/** A 64-bit number, exact for the size of any real file. */
 function readNumber(page: Buffer, at: number): number {
   return Number(page.readBigUInt64LE(at));
 }

@@ -1,7 +1,7 @@
 /*
- * src/storage/lmdb: what is kept on disk. A data directory has two LMDB stores: `accounts` (records, see accounts.ts) and `usage`
- * (cells, sketches, ledger, see usage.ts). Each table has a file with the format of its keys and values; layout.ts migrates
- * between versions, lock.ts admits one process, and data-file.ts finds damage. Only this folder imports lmdb.
+ * src/storage/lmdb: the LMDB stores. A data directory has two: `accounts` (records, see accounts.ts) and `usage` (cells, sketches,
+ * ledger, see usage.ts). Each table has a file with the format of its keys and values; layout.ts migrates between versions,
+ * lock.ts admits one process, and data-file.ts finds damage. Only this folder imports lmdb.
  */
 import { chmodSync, existsSync, linkSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,20 +13,19 @@ import { type FileIdentity, identifyFile } from './file-identity.ts';
 export type LmdbEnvironment = RootDatabase<Buffer, Buffer> & { readonly fileIdentity: FileIdentity };
 
 /**
- * The most that a store can hold. It is address space, which costs nothing until it is used; three stores have to fit into the
- * least that a 64-bit system gives a process: 512 GiB. Without it lmdb takes 1 GiB for a LMDB of this version, and a commit
- * beyond that fails.
+ * Maximum size of a store. It is address space, which is free until used; three stores have to fit into the minimum that a 64-bit
+ * system gives a process: 512 GiB. The default of lmdb for this version of LMDB is 1 GiB, beyond which commits fail.
  */
 export const maxStoreBytes = 128 * 2 ** 30;
 
 /**
- * Opens one LMDB environment in `path`, which is made when missing, readable by its owner only.
+ * Opens one LMDB environment in `path`, which is created if it is missing, readable by its owner only.
  *
- * `overlappingSync: false` makes a commit return only after fdatasync: nothing may be answered as accepted before that.
- * noSync, noMetaSync and useWritemap stay off for the same reason.
+ * `overlappingSync: false` makes a commit return only after fdatasync: nothing may be acknowledged before that. noSync, noMetaSync
+ * and useWritemap stay off for the same reason.
  *
- * `eventTurnBatching: false` leaves the batches of writes to us. With it, the library makes one more promise for each turn of
- * the event loop, which no caller gets: when a commit fails, that is an unhandled rejection.
+ * `eventTurnBatching: false` leaves the batching of writes to us. Otherwise the library creates a promise per turn of the event
+ * loop that no caller receives. A failed commit would reject it, unhandled.
  */
 export function openLmdb(path: string): LmdbEnvironment {
   mkdirSync(path, { recursive: true, mode: 0o700 });
@@ -42,7 +41,7 @@ export function openLmdb(path: string): LmdbEnvironment {
     permissionsMode: 0o600,
   } as Parameters<typeof open<Buffer, Buffer>>[0]);
   chmodSync(path, 0o700);
-  // Restoring a backup may have changed their modes.
+  // Restoring a backup may have changed the modes of the files.
   for (const name of ['data.mdb', 'lock.mdb']) chmodSync(join(path, name), 0o600);
   return Object.assign(lmdb, { fileIdentity: identifyFile(join(path, 'data.mdb')) });
 }
@@ -51,10 +50,9 @@ export function openLmdb(path: string): LmdbEnvironment {
 const lockFileBytes = 8192;
 
 /**
- * Makes the lock file with all of its blocks allocated. LMDB makes a sparse file and maps it into memory, so that on a
- * full disk the first write to it kills the process (SIGBUS). It is linked into place complete, because other threads may
- * open it at the same time.
- * @throws {Error} when the disk is full
+ * Creates the lock file with all of its blocks allocated. LMDB would map a sparse file into memory; on a full disk the first write
+ * to it kills the process (SIGBUS). The file is linked into place complete, because other threads may open it at the same time.
+ * @throws {Error} if the disk is full
  */
 function reserveLockFile(file: string): void {
   if (existsSync(file)) return;
@@ -68,7 +66,7 @@ function reserveLockFile(file: string): void {
   try {
     linkSync(made, file);
   } catch {
-    // Another thread was faster, or the file system has no hard links; then LMDB makes the file.
+    // Another thread was faster, or the file system has no hard links; then LMDB creates the file.
   } finally {
     rmSync(made, { force: true });
   }
@@ -77,7 +75,7 @@ function reserveLockFile(file: string): void {
 /** A table of binary keys and binary values. */
 export type Table = Database<Buffer, Buffer>;
 
-/** Opens a table, and makes it when it is missing. */
+/** Opens a table, and creates it if it is missing. */
 export function openTable(lmdb: RootDatabase<Buffer, Buffer>, name: string): Table {
   return lmdb.openDB<Buffer, Buffer>({ name, encoding: 'binary', keyEncoding: 'binary' });
 }

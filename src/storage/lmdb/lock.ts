@@ -15,31 +15,31 @@ import { dataFilesIn } from './data-file.ts';
 
 /** The right to be the one process that uses a data directory. */
 export interface DataLock {
-  /** Locks also the data files that were made since. */
+  /** Locks data files that were created since, too. */
   coverFiles(): void;
-  /** Unlocks everything, so that another process can use the directory. */
+  /** Releases all locks, so that another process can use the directory. */
   release(): void;
 }
 
 /**
- * Locks a data directory for this process, and makes the directory when it is missing. The lock is on the directory
- * itself, not on a file in it that could be removed, and the system releases it however the process ends. The data files
- * are locked as well, because links to them may exist in another directory.
- * @param remedy what people can do when another process uses it
- * @throws {Error} that names the directory and the process that holds the lock, or says why it cannot be locked
+ * Locks a data directory for this process, and creates the directory if it is missing. The lock is on the directory itself, not on
+ * a file in it that could be removed. The system releases it however the process ends. The data files are locked as well, because
+ * links to them may exist in another directory.
+ * @param remedy what people can do if another process uses it
+ * @throws {Error} that names the directory and the process that holds the lock, or the reason why it cannot be locked
  */
 export function lockDataDirectory(directory: string, remedy = ''): DataLock {
   const files = () => {
-    finishCreation(directory); // The lock on the directory is held by now.
+    finishCreation(directory); // The directory is locked by now.
     return dataFilesIn(directory);
   };
   return lockAll({ directory, shown: `the data directory ${directory}`, flag: '--data', remedy, files });
 }
 
 /**
- * Locks another directory that only one process may write to, and makes it when it is missing.
- * @param flag what it was given with
- * @throws {Error} as `lockDataDirectory` does
+ * Locks another directory that only one process may write to, and creates it if it is missing.
+ * @param flag the flag that specifies it
+ * @throws {Error} as `lockDataDirectory`
  */
 export function lockDirectory(directory: string, flag: string): Pick<DataLock, 'release'> {
   return lockAll({ directory, shown: `${flag} ${directory}`, flag, remedy: '', files: () => [] });
@@ -47,11 +47,11 @@ export function lockDirectory(directory: string, flag: string): Pick<DataLock, '
 
 interface Locked {
   readonly directory: string;
-  /** What an error calls it. */
+  /** Its name in errors. */
   readonly shown: string;
   readonly flag: string;
   readonly remedy: string;
-  /** What is locked with it. */
+  /** Files to lock with it. */
   files(): readonly string[];
 }
 
@@ -88,7 +88,7 @@ function lockPath(path: string, remedy: string): number {
 }
 
 /**
- * Locks a file that this process writes, unless its file system cannot.
+ * Locks a file that this process writes, unless its file system does not support locks.
  * @returns the descriptor that holds the lock
  */
 export function lockWritten(path: string): number {
@@ -97,7 +97,7 @@ export function lockWritten(path: string): number {
   return descriptor;
 }
 
-/** Whether a process, maybe this one, has locked it. */
+/** Whether any process, including this one, has locked it. */
 export function isLocked(path: string): boolean {
   const descriptor = readable(path, () => openSync(path, 'r'));
   const error = tryLock(descriptor);
@@ -105,7 +105,7 @@ export function isLocked(path: string): boolean {
   return error !== 0;
 }
 
-/** The process that uses a data directory, for people; `undefined` when it is free. */
+/** The process that uses a data directory, for people; `undefined` if it is not in use. */
 export function userOf(directory: string): string | undefined {
   return isLocked(directory) ? holderOf(directory) : undefined;
 }
@@ -118,7 +118,7 @@ function tryLock(descriptor: number): number {
   return nativeAddon.tryLock(descriptor);
 }
 
-/** @param flag what the directory was given with */
+/** @param flag the flag that specified the directory */
 function reasonOf(error: unknown, directory: string, flag: string): string {
   const { code, message } = error as NodeJS.ErrnoException;
   switch (code) {
@@ -142,7 +142,7 @@ function holderOf(path: string): string {
   return pid === undefined ? 'another process' : `process ${pid}`;
 }
 
-/** Linux shows its locks page by page. One that is held may be missing from a reading while others are released. */
+/** Linux shows its locks page by page. A held lock may be missing from a reading while others are released. */
 const readings = 5;
 
 /** The number of the process that holds the lock; `undefined` if Linux does not show it, because it is in another container. */
@@ -155,7 +155,7 @@ export function lockHolder(path: string): string | undefined {
 }
 
 /**
- * The processes of this container that have locked a file or a directory, as Linux shows them.
+ * The processes of this container that have locked a file or a directory, according to Linux.
  * @param kind of the lock
  */
 export function locksOf(path: string, kind: RegExp): string[] {

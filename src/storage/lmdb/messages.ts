@@ -2,8 +2,8 @@ import { keysIn } from './key-prefix.ts';
 import type { UsageStore } from './usage.ts';
 
 /**
- * A message that was counted, so that a repetition is not counted again. Key: time (u48, Unix ms, big-endian), identity
- * (16 bytes). The value is empty. The expired messages are the first, because keys sort by time.
+ * A counted message, so that a repetition is not counted again. Key: time (u48, Unix ms, big-endian), identity (16 bytes). The
+ * value is empty. Keys sort by time, so expired messages come first.
  */
 export interface Message {
   readonly identity: Uint8Array;
@@ -16,16 +16,16 @@ export interface MessageChange extends Message {
   readonly forgotten?: true;
 }
 
-/** How long a repetition is recognised. */
+/** Period in which a repetition is recognised. */
 export const messageLifeMs = 10 * 60_000;
 
 const timeBytes = 6;
 const identityBytes = 16;
 
 /**
- * Puts messages, deletes the forgotten ones, and deletes some that have expired by the time of the latest: more than were
- * put, so that the table stays small, but a bounded number, because the commit waits. Call it in the transaction of what
- * the messages count.
+ * Puts messages, deletes the forgotten ones, and deletes some that have expired by the time of the latest. More are deleted than
+ * put, so that the table stays small, but a bounded number, because the commit waits. Call it in the transaction that counts
+ * the messages.
  */
 export function putMessages(store: UsageStore, messages: readonly MessageChange[]): void {
   if (messages.length === 0) return;

@@ -9,7 +9,7 @@ export interface OldestReader {
 
 /** The oldest reader of an environment in any thread or process; `undefined` without readers. */
 export function oldestReader(lmdb: RootDatabase<Buffer, Buffer>): OldestReader | undefined {
-  // One line per reader: process, thread, and the transaction that it reads, or a dash.
+  // One line per reader: process, thread, and the transaction it reads, or a dash.
   const reading = [...lmdb.readerList().matchAll(/^ *\d+ +[0-9a-f]+ +(\d+)$/gm)];
   if (reading.length === 0) return undefined;
   const transaction = Math.min(...reading.map(([, number]) => Number(number)));

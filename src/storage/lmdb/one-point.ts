@@ -8,12 +8,12 @@ import type { LmdbEnvironment } from './lmdb.ts';
 import type { Meta } from './lmdb-page.ts';
 import type { Snapshot } from './snapshot.ts';
 
-/** One state of a store's file: what its meta pages refer to stays in the file as it is. */
+/** One state of a store's file. The pages that its meta pages refer to stay in the file unchanged. */
 export interface PointOfStore {
   readonly store: 'accounts' | 'usage';
   readonly layout: number;
   readonly file: string;
-  /** Of the file, to read. */
+  /** Descriptor of the file, for reading. */
   readonly descriptor: number;
   readonly meta: Meta;
   /** The first two pages, as they were at that point. */
@@ -29,10 +29,9 @@ export interface Point {
 const layouts = [accountsLayout, usageLayout] as const;
 
 /**
- * Holds the state of both stores at one point, also while a service writes to them. At that point no transaction is under way in
- * either: it takes both write locks, for as long as it takes to begin two readers. So everything that was answered before is in it,
- * and nothing that was begun later.
- * @throws {Error} when the directory is not prepared, or has other layouts than this program
+ * Holds the state of both stores at one point, even while a service writes to them. It holds both write locks while it begins two
+ * readers, so that no transaction is in progress in either. The state has everything acknowledged before, and nothing begun later.
+ * @throws {Error} if the directory is not prepared, or has other layouts than this program's
  */
 export async function holdPoint(data: string): Promise<Point> {
   const opened: LmdbEnvironment[] = [];
@@ -47,7 +46,7 @@ export async function holdPoint(data: string): Promise<Point> {
   try {
     for (const layout of layouts) {
       if (!isPresent(join(data, layout.store, 'data.mdb')))
-        throw new Error(`Cannot use ${data}: it is not a prepared data directory; name one with --data`);
+        throw new Error(`Cannot use ${data}: it is not a prepared data directory; specify one with --data`);
       opened.push(attachLaidOut(data, layout));
     }
     whileNothingIsWritten(opened, () => {
@@ -64,7 +63,7 @@ interface Holding extends PointOfStore {
   readonly snapshot: Snapshot;
 }
 
-/** Writers of a process wait for those of all others. The service never waits for one store while it writes the other. */
+/** Writers wait for those of other processes. The service never waits for one store while it writes to the other. */
 function whileNothingIsWritten([first, ...others]: readonly LmdbEnvironment[], action: () => void): void {
   if (first === undefined) {
     action();

@@ -8,7 +8,7 @@ export class PageSet {
     this.#bits = new Uint8Array(Math.ceil(end / 8));
   }
 
-  /** The numbers must not be in the set yet. */
+  /** Adds numbers that are not in the set yet. */
   add(first: number, count: number): void {
     for (let page = first; page < first + count; page += 1) this.#bits[page >>> 3]! |= 1 << (page % 8);
     this.size += count;
@@ -18,7 +18,7 @@ export class PageSet {
     return ((this.#bits[page >>> 3] ?? 0) & (1 << (page % 8))) !== 0;
   }
 
-  /** Consecutive numbers, in ascending order: at most `limit` at once. */
+  /** Ranges of consecutive numbers, ascending: at most `limit` numbers each. */
   *runs(limit: number): Generator<{ readonly first: number; readonly count: number }> {
     const end = this.#bits.length * 8;
     for (let first = 0; first < end; ) {

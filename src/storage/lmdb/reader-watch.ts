@@ -7,11 +7,11 @@ import { type OldestReader, oldestReader } from './oldest-reader.ts';
 export interface ReaderAge {
   /** Seconds since it was first seen. */
   readonly seconds: number;
-  /** Commits since the state that it reads. */
+  /** Commits since the state it reads. */
   readonly commits: number;
 }
 
-/** The log warns of a reader of this age, ms. No report takes that long over one day of data. */
+/** Age of a reader at which the log warns, ms. No report takes that long over one day of data. */
 const oldMs = 60_000;
 
 const none: ReaderAge = { seconds: 0, commits: 0 };
@@ -22,7 +22,7 @@ export class ReaderWatch {
   readonly #lmdb: RootDatabase<Buffer, Buffer>;
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #log: Pick<Log, 'warn'>;
-  /** The oldest reader at the last look, when it was first seen, and whether the log has warned of it. */
+  /** The oldest reader at the last check, when it was first seen, and whether the log has warned of it. */
   #seen: { readonly oldest: OldestReader; readonly since: number; warned: boolean } | undefined;
 
   /** @param name of the store, for the log */
@@ -38,12 +38,12 @@ export class ReaderWatch {
     this.#log = log;
   }
 
-  /** Looks at the readers again. Call it every few seconds. */
+  /** Checks the readers again. Call it every few seconds. */
   look(): ReaderAge {
-    // A process that was killed while it read, such as a backup, has left its reader behind.
+    // A process killed while reading, such as a backup, has left its reader behind.
     this.#lmdb.readerCheck();
     const oldest = oldestReader(this.#lmdb);
-    // A reader of the latest state holds no page back. Without this rule, short-lived readers would look like one old one.
+    // A reader of the latest state holds back no pages. Without this rule, short-lived readers would look like one old one.
     if (oldest === undefined || oldest.lag === 0) {
       this.#seen = undefined;
       return none;

@@ -1,10 +1,10 @@
 import type { ActorType } from '../../contract/audit.ts';
-/** The records of the domain, as they are stored and as the packet path reads them. Times are Unix milliseconds. */
+/** The stored records of the domain, as the packet path reads them. Times are Unix milliseconds. */
 
 export type KeyType = 'Frontend' | 'Mobile' | 'Backend';
 export type Role = 'Admin' | 'User';
 
-/** Decides the limits of a team: see `accounts/plans.ts`. */
+/** Determines the limits of a team: see `accounts/plans.ts`. */
 export type Plan = 'free' | 'team' | 'enterprise';
 
 export interface Team {
@@ -15,7 +15,7 @@ export interface Team {
   readonly plan: Plan;
   /**
    * The team whose limit this team counts against: that of the Admin or API key that created it, or that team's own origin.
-   * None of a team that an administrator of the installation created, and of one that an earlier release did.
+   * Absent if an administrator of the installation or an earlier release created the team.
    */
   readonly origin?: string;
   readonly createdAt: number;
@@ -25,7 +25,7 @@ export interface Team {
 export interface User {
   readonly id: string;
   readonly number: number;
-  /** As given. It is unique without regard to case. */
+  /** As entered. Unique without regard to case. */
   readonly email: string;
   readonly name: string;
   readonly role: Role;
@@ -33,7 +33,7 @@ export interface User {
   readonly primaryTeam: string;
   /** Encoded argon2id hash (PHC string). */
   readonly passwordHash: string;
-  /** SHA-256 of the `passwordHash` that the user has to replace at the next sign-in, hex. It means nothing for another one. */
+  /** SHA-256 (hex) of the `passwordHash` that the user must replace at the next sign-in. Ignored if it differs from the current one. */
   readonly temporaryPasswordId?: string;
   readonly createdAt: number;
   readonly updatedAt: number;
@@ -65,20 +65,20 @@ export interface OAuthClient {
   readonly createdAt: number;
 }
 
-/** A team's declaration of a feature. A feature that was only seen in packets has none. */
+/** A team's declaration of a feature. A feature only seen in packets has none. */
 export interface FeatureDeclaration {
   readonly applicationId: string;
   readonly name: string;
   readonly number: number;
   readonly description: string | null;
   readonly archived: boolean;
-  /** `null` when it is not archived, or when that was before this was kept. */
+  /** `null` if it is not archived, or was archived before this was recorded. */
   readonly archivedAt: number | null;
-  /** Whether it is meant to stay. */
+  /** Whether it is meant to be permanent. */
   readonly permanent: boolean;
-  /** Until when its verdict is put off. */
+  /** Time until which its verdict is deferred. */
   readonly snoozedUntil: number | null;
-  /** How users are meant to be split: variants with their weights. */
+  /** The intended split of users: variants with their weights. */
   readonly split: readonly Weight[] | null;
   readonly createdAt: number;
   readonly updatedAt: number;
@@ -86,12 +86,12 @@ export interface FeatureDeclaration {
 
 export type Weight = readonly [variant: string, weight: number];
 
-/** What a team has written down about a feature. */
+/** A team's note on a feature. */
 export interface FeatureNote {
   readonly id: string;
-  /** The time that it is about. */
+  /** The time that it refers to. */
   readonly at: number;
-  /** Name of the environment that it is about; `null` for all of them. */
+  /** Name of the environment that it refers to; `null` for all of them. */
   readonly environment: string | null;
   readonly text: string;
   /** The e-mail address of the user, or the name of the API key, that wrote it. */
@@ -111,15 +111,15 @@ export interface MetricDeclaration {
   readonly updatedAt: number;
 }
 
-/** The usage of a deleted application or environment that is still to be removed from disk. */
+/** A request to remove the usage of a deleted application or environment from disk. */
 export interface Deletion {
-  /** The application's number, which decides the worker that removes it. */
+  /** The application's number, which determines the worker that removes it. */
   readonly application: number;
   /** Numbers of the environments whose data is removed. */
   readonly environments: readonly number[];
-  /** Whether the whole application was deleted, so that its identities and its ledger are removed too. */
+  /** Whether the whole application was deleted, including its identities and its ledger. */
   readonly whole: boolean;
-  /** What was deleted, as the audit log names it. */
+  /** The deleted object, as the audit log names it. */
   readonly target: AuditEntry['target'] & { readonly type: 'application' | 'environment' };
   readonly teamId: string;
   readonly requestedAt: number;
@@ -143,9 +143,9 @@ export interface AuditEntry {
   readonly actor: Actor;
   /** An `AuditAction` of this version, or of another one. */
   readonly action: string;
-  /** The team that may read the entry; `null` when it concerns the whole service. */
+  /** The team that may read the entry; `null` if it concerns the whole service. */
   readonly teamId: string | null;
-  /** The thing that was changed. */
+  /** The object that was changed. */
   readonly target: { readonly type: string; readonly id: string; readonly name: string };
 }
 
@@ -158,14 +158,14 @@ export interface Environment {
 
 export interface Application {
   readonly id: string;
-  /** Never reused. It decides which worker commits the application's usage. */
+  /** Never reused. It determines which worker commits the application's usage. */
   readonly number: number;
   readonly teamId: string;
   readonly name: string;
-  /** As given. Empty means that every origin is allowed. */
+  /** As entered. Empty allows every origin. */
   readonly allowedOrigins: readonly string[];
   readonly acceptClientIdentities: boolean;
-  /** Packets a second and packets at once. `null` means the server's default, and a rate of 0 no limit. */
+  /** Packets per second, and burst size. `null` means the server's default, and a rate of 0 no limit. */
   readonly rate: number | null;
   readonly burst: number | null;
   readonly environments: readonly Environment[];
@@ -173,7 +173,7 @@ export interface Application {
   readonly updatedAt: number;
 }
 
-/** A key that packets and reports carry. It is looked up by SHA-256; only a browser-safe key's text is stored. */
+/** A key in packets and reports, looked up by SHA-256. Only a browser-safe key's text is stored. */
 export interface ApplicationKey {
   readonly id: string;
   /** Ascending in order of creation; lists are sorted by it. */
@@ -187,7 +187,7 @@ export interface ApplicationKey {
   readonly prefix: string;
   /** The text of a Frontend or Mobile key, which is public; `null` for a Backend key. */
   readonly text: string | null;
-  /** When a Backend key was first seen in a packet, which means that it has leaked; else `null`. */
+  /** When a Backend key was first seen in a packet, which means that it leaked; else `null`. */
   readonly leakedAt: number | null;
   readonly lastUsedAt: number | null;
   readonly createdAt: number;

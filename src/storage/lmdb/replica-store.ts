@@ -2,23 +2,23 @@ import { openTable, type Table } from './lmdb.ts';
 import { openUsageStore, type UsageStore } from './usage.ts';
 
 /**
- * The usage store of a node that applies a log which several machines share: see cluster/replica.ts. Beside the tables of
- * usage it has these.
+ * The usage store of a node that applies a log shared by several machines: see replication/replica.ts. It has these tables besides
+ * those of usage.
  */
 export interface ReplicaStore extends UsageStore {
-  /** What the replica knows of itself, as JSON under names: see cluster/replica-state.ts. */
+  /** The replica's own state, as JSON by name: see replication/replica-state.ts. */
   readonly replica: Table;
-  /** The series of streams: see cluster/stream-series.ts. */
+  /** The series of streams: see replication/stream-series.ts. */
   readonly streamSeries: Table;
-  /** The times of messages by identity: see cluster/counted-messages.ts. */
+  /** The times of messages by identity: see replication/counted-messages.ts. */
   readonly messageTimes: Table;
-  /** People who were forgotten: see cluster/forgotten.ts. */
+  /** Forgotten people: see replication/forgotten.ts. */
   readonly forgotten: Table;
-  /** What was deleted: see cluster/erased.ts. */
+  /** Deleted objects: see replication/erased.ts. */
   readonly erased: Table;
 }
 
-/** Opens the usage store of a data directory with the tables of a replica. @throws {Error} as `openLaidOut` does */
+/** Opens the usage store of a data directory with the tables of a replica. @throws {Error} as `openLaidOut` */
 export function openReplicaStore(data: string): ReplicaStore {
   const usage = openUsageStore(data);
   const { lmdb } = usage;

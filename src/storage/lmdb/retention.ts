@@ -27,7 +27,7 @@ export function horizonsAt(now: number, { minutesMs, hoursMs, daysMs }: Retentio
   return { minutes: floor(minutesMs, hour), hours: floor(hoursMs, day), days: floor(daysMs, day) };
 }
 
-/** The minute (since the epoch) at which the oldest day begins that is kept for at least 24 hours from `now` (Unix ms) on. */
+/** The minute (since the epoch) at which the oldest day begins that is kept for at least another 24 hours from `now` (Unix ms). */
 export function oldestWholeDay(now: number, { daysMs }: Retention): number {
   return Math.max(0, Math.ceil((now - daysMs) / 60_000 / day) * day);
 }

@@ -16,7 +16,7 @@ export interface ScanTask {
 const stepLimit = 500;
 
 /**
- * Reads some records of a table to check their pages: LMDB checks each page that it takes from the file.
+ * Reads some records of a table to check their pages: LMDB checks each page when reading it from the file.
  * @returns the last key that was read; `undefined` at the end of the table
  */
 export function scan(store: UsageStore, { table, after }: ScanTask): Reading<Uint8Array | undefined> {
@@ -32,7 +32,7 @@ export function scan(store: UsageStore, { table, after }: ScanTask): Reading<Uin
   });
 }
 
-/** The store of a node of several machines has more tables than reports read: see replica-store.ts. */
+/** On several machines, the store of a node has more tables than reports read: see replica-store.ts. */
 function tableOf(store: UsageStore, name: UsageTable): Table {
   const tables: Partial<Record<UsageTable, Table>> = store;
   tables[name] ??= openTable(store.lmdb, name);

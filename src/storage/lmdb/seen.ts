@@ -4,7 +4,7 @@ import { readAt, type Snapshot } from './snapshot.ts';
 import type { UsageStore } from './usage.ts';
 
 /**
- * When each series was first and last seen. The cells cannot tell, because they are rolled up and finally deleted.
+ * When each series was first and last seen. Cells do not show this, because they are rolled up and finally deleted.
  *
  * Key, big-endian: environment (u32), block (u32, a series' ordinal divided by the cells of a block). Value,
  * little-endian: for each series of the block its first and last minute (u32 each, since the epoch), 0 for never.
@@ -19,14 +19,14 @@ export function readSeen(store: UsageStore, block: number): SeenBlock {
   return value === undefined ? new Uint32Array(cellsPerBlock * seenWidth) : decodeSeen(value);
 }
 
-/** Puts a block. Call it in the transaction of its cells. */
+/** Puts a block. Call it in the transaction that puts its cells. */
 export function putSeen(store: UsageStore, block: number, minutes: SeenBlock): void {
   const value = Buffer.allocUnsafe(minutes.length * 4);
   for (const [at, minute] of minutes.entries()) value.writeUInt32LE(minute, at * 4);
   store.seen.putSync(seenKey(block), value);
 }
 
-/** When a series was seen, in minutes since the epoch. */
+/** When a series was first and last seen, in minutes since the epoch. */
 export interface SeenSeries {
   readonly ordinal: number;
   readonly first: number;

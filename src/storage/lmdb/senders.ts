@@ -5,7 +5,7 @@ import { readAt, type Snapshot } from './snapshot.ts';
 import type { UsageStore } from './usage.ts';
 
 /**
- * Who asks for features: the senders of each environment, and of each feature in it.
+ * The senders in each environment, and those that ask for each feature in it.
  *
  * Key, big-endian: environment (u32), then the ordinal (u32) of the first series that names the feature, or
  * `environmentOrdinal` for the environment as a whole. Value: a JSON array of senders, each
@@ -13,7 +13,7 @@ import type { UsageStore } from './usage.ts';
  */
 export interface Sender {
   readonly name: string;
-  /** `null` when it does not say. */
+  /** `null` if it is not reported. */
   readonly version: string | null;
   readonly transport: Transport;
   readonly route: SenderRoute;
@@ -27,10 +27,10 @@ export interface SeenSender extends Sender {
   readonly last: number;
 }
 
-/** A sender was seen in a slot: it asked for a feature, or it sent anything at all. */
+/** A sender seen in a slot: it asked for a feature, or sent anything at all. */
 export interface SenderSight {
   readonly environment: number;
-  /** Of the feature's first series, or `environmentOrdinal`. */
+  /** The ordinal of the feature's first series, or `environmentOrdinal`. */
   readonly ordinal: number;
   readonly slot: number;
   readonly sender: Sender;
@@ -44,18 +44,18 @@ export interface SenderSpan extends Omit<SenderSight, 'slot'> {
 
 export const slotMs = 600_000;
 
-/** Senders that were not seen for so many slots are forgotten: 90 days. */
+/** Number of slots after which a sender that was not seen is forgotten: 90 days. */
 export const senderLife = 90 * 144;
 
-/** The most senders of a feature and of an environment. Packets take half of the places at most, and reports the other half. */
+/** Maximum number of senders per feature and per environment. Packets and reports take up at most half each. */
 const most = { feature: 50, environment: 200 };
 
-/** What the senders of one kind that are beyond the limit are counted as. */
+/** The sender that stands for those of one kind beyond the limit. */
 export function otherSender({ transport, route }: Sender): Sender {
   return { name: otherSenders, version: null, transport, route };
 }
 
-/** Adds what was seen of senders. Call it in a transaction. */
+/** Adds the senders of a batch. Call it in a transaction. */
 export function putSights(store: UsageStore, sights: readonly SenderSight[]): void {
   putSpans(
     store,
@@ -63,7 +63,7 @@ export function putSights(store: UsageStore, sights: readonly SenderSight[]): vo
   );
 }
 
-/** Adds what was seen of senders over some slots. Call it in a transaction. */
+/** Adds senders seen over some slots. Call it in a transaction. */
 export function putSpans(store: UsageStore, spans: readonly SenderSpan[]): void {
   const records = new Map<
     string,
@@ -85,7 +85,7 @@ export function putSpans(store: UsageStore, spans: readonly SenderSpan[]): void 
   for (const { key, senders, changed } of records.values()) if (changed) putSenders(store, key, senders);
 }
 
-/** Who asked for a feature, or sent anything in an environment. */
+/** The senders that asked for a feature, or sent anything in an environment. */
 export function readSenders(
   store: UsageStore,
   environment: number,
@@ -99,8 +99,8 @@ export function readSenders(
 /**
  * Removes senders that were not seen for long. Call it in a transaction.
  * @param from the first ordinal to visit
- * @param limit most records to visit
- * @returns the next ordinal to visit; `undefined` when the end is reached
+ * @param limit maximum number of records to visit
+ * @returns the next ordinal to visit; `undefined` at the end
  */
 export function sweepSenders(
   store: UsageStore,

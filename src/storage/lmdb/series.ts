@@ -14,7 +14,7 @@ export type SeriesName =
   | readonly [metric: string]
   | FeatureMetricName;
 
-/** The name that counts everything over a limit: of features, variants or metrics. */
+/** The name that counts all features, variants or metrics over a limit. */
 export const surplusName = '__other__';
 
 /** Stands for the feature itself in place of a variant. No variant can have this name. */
@@ -23,7 +23,7 @@ export const featureItself = '';
 /** The name of a metric's series for one variant of a feature. */
 export type FeatureMetricName = readonly [metric: string, feature: string, variant: string];
 
-/** The feature that a series is of; a metric may be of none. */
+/** The feature of a series; `undefined` for a metric without one. */
 export function featureOf(name: SeriesName): string | undefined {
   return name.length === 3 ? name[1] : name.length === 2 ? name[0] : undefined;
 }
@@ -63,7 +63,7 @@ export function* allSeries(store: Pick<UsageStore, 'series'>): Generator<NewSeri
   }
 }
 
-/** The name of a series; `undefined` when it does not exist. */
+/** The name of a series; `undefined` if it does not exist. */
 export function seriesName(
   store: Pick<UsageStore, 'series'>,
   environment: number,

@@ -4,15 +4,15 @@ import { type Clock, systemClock } from '../../runtime/clock.ts';
 import { dataFilesIn } from './data-file.ts';
 import { isLocked, lockHolder, locksOf } from './lock.ts';
 
-/** How long a server may take to open its stores, and the interval between two looks at it, ms. */
+/** Timeout for a server to open its stores, and the polling interval, ms. */
 const patienceMs = 10_000;
 const lookEveryMs = 50;
 
 /**
- * Waits until this process can open the stores of a data directory beside a server that may be using it. LMDB knows other processes
- * by their locks on its lock file. A server that is starting or stopping has locked the directory, but not these files, and would
- * not notice this process.
- * @throws {Error} if the server is in another container, or does not open its stores in time; it says what to do
+ * Waits until this process can open the stores of a data directory beside a server that may be using it. LMDB detects other
+ * processes by their locks on its lock file. A server that is starting or stopping has locked the directory, but not these files.
+ * It would not detect this process.
+ * @throws {Error} if the server is in another container, or does not open its stores in time; the message contains the remedy
  */
 export async function waitUntilSharable(
   data: string,

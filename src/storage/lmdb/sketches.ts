@@ -4,8 +4,8 @@ import { readAt, type Snapshot } from './snapshot.ts';
 import type { UsageStore } from './usage.ts';
 
 /**
- * How a sketch is stored. A sketch counts the unique users of one series on one day (UTC): a HyperLogLog of 32 768
- * registers (see aggregate/hyperloglog.ts), in 32 chunks of 1 024 registers. Chunks are stored one by one, so that a raised
+ * The storage format of sketches. A sketch counts the unique users of one series on one day (UTC): a HyperLogLog of 32 768
+ * registers (see aggregate/hyperloglog.ts), in 32 chunks of 1 024 registers. Each chunk is stored separately, so that a raised
  * register rewrites one chunk. A missing chunk is empty.
  *
  * Key, big-endian: environment (u32), day (u32, days since the epoch), series ordinal (u32), chunk (u8). The chunks of an
@@ -23,7 +23,7 @@ export const registersPerChunk = 1024;
 /** Bytes of the longest value: 1 024 registers. */
 export const chunkValueBytes = 1 + (registersPerChunk / 4) * 3;
 
-/** A chunk holds coupons as long as they take no more room than registers would. */
+/** A chunk holds coupons while they take no more space than registers would. */
 export const maxCoupons = (chunkValueBytes - 1) / 4;
 
 /** The ordinal of the sketch of all users of an environment. No series has it. */
@@ -107,7 +107,7 @@ export interface StoredChunk {
   readonly content: ChunkContent;
 }
 
-/** The chunks of an environment's day with `from ≤ ordinal < to`. The chunks of a sketch follow each other. */
+/** The chunks of an environment's day with `from ≤ ordinal < to`. The chunks of a sketch are adjacent. */
 export function* sketchChunks(
   store: UsageStore,
   environment: number,

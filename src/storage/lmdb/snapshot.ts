@@ -3,18 +3,18 @@ import type { RootDatabase, Transaction } from 'lmdb';
 /** A consistent view of a store. While it is open, its pages are not reused, so commits make the file grow. */
 export type Snapshot = Transaction;
 
-/** A long read that pauses (`yield`) wherever other work may run. */
+/** A long read that pauses (`yield`) at points where other work may run. */
 export type Reading<T> = Generator<undefined, T, undefined>;
 
 /** Opens a snapshot of everything committed so far. Close it with `done()`. */
 export function openSnapshot(lmdb: RootDatabase<Buffer, Buffer>): Snapshot {
   lmdb.resetReadTxn(); // The snapshot includes everything committed so far.
   const snapshot = lmdb.useReadTransaction();
-  lmdb.resetReadTxn(); // The next read takes another transaction; this one ends when it is closed.
+  lmdb.resetReadTxn(); // The next read starts another transaction; this one ends when it is closed.
   return snapshot;
 }
 
-/** Reads from one snapshot of what is on disk now, and closes the snapshot at the end. */
+/** Reads from one snapshot of the current state on disk, and closes the snapshot at the end. */
 export function* fromSnapshot<T>(
   lmdb: RootDatabase<Buffer, Buffer>,
   read: (at: Snapshot) => Reading<T>,
@@ -27,7 +27,7 @@ export function* fromSnapshot<T>(
   }
 }
 
-/** The option that reads a range from a snapshot; without a snapshot it is read from what is on disk now. */
+/** The option for reading a range from a snapshot, or from the current state on disk without one. */
 export function readAt(snapshot: Snapshot | undefined): { readonly transaction?: Snapshot } {
   return snapshot === undefined ? {} : { transaction: snapshot };
 }

@@ -4,8 +4,8 @@ import { openRecords, openTable, type Table } from './lmdb.ts';
 import { openUsageTables, type UsageStore } from './usage.ts';
 
 /**
- * The tables of the spool. Those of usage hold the open delta: what was counted and is in no delta yet. Only the names of
- * series and the messages of the last minutes stay there when it is sealed.
+ * The tables of the spool. Those of usage hold the open delta: counts that are in no delta yet. Sealing keeps only the names of
+ * series and the messages of the last minutes in them.
  */
 export interface SpoolStore extends UsageStore {
   /**
@@ -14,47 +14,47 @@ export interface SpoolStore extends UsageStore {
    */
   readonly deltas: Table;
   /**
-   * What messages with an identity bring to the open delta. Key: the time (u48, Unix ms, big-endian) and the identity (16), as in
-   * `messages`. Value: see `encodeMessage`.
+   * Changes that messages with an identity make to the open delta. Key: the time (u48, Unix ms, big-endian) and the identity (16),
+   * as in `messages`. Value: see `encodeMessage`.
    */
   readonly apart: Table;
   /**
-   * Instance ids that were used since the delta before. Key: application (u32, big-endian), digest (16) and hash (32). Value: the
-   * expiry (f64, little-endian, Unix ms).
+   * Instance ids used since the last delta. Key: application (u32, big-endian), digest (16) and hash (32). Value: the expiry (f64,
+   * little-endian, Unix ms).
    */
   readonly used: Table;
-  /** What came with unknown instance ids. Key: a number (u48, big-endian), in their order. Value: see `encodeUnresolved`. */
+  /** Uses of unknown instance ids. Key: a number (u48, big-endian), ascending. Value: see `encodeUnresolved`. */
   readonly unresolved: Table;
   /** The streams of this directory, each under its id. */
   readonly streams: Database<StreamRecord, string>;
   /**
-   * `directory`: the random id of this directory. `engine`: the id of the engine that it belongs to. `secret`: the HMAC key of
-   * digests, which is the engine's, as base64.
+   * `directory`: the random id of this directory. `engine`: the id of the PostgreSQL database that it belongs to. `secret`: that
+   * database's HMAC key of digests, as base64.
    */
   readonly meta: Database<string, string>;
 }
 
-/** How far a stream of this directory is. A directory has had as many as its process was started. */
+/** State of a stream of this directory. Each start of the process creates a stream. */
 export interface StreamRecord {
-  /** Ascending in the order in which they began. It is in the keys of the deltas. */
+  /** Ascending in order of creation. It is part of the keys of the deltas. */
   readonly number: number;
   readonly stream: string;
-  /** The last delta that was sealed, and the last one that the engine has; 0 for none. */
+  /** The last sealed delta, and the last one in PostgreSQL; 0 for none. */
   readonly sealed: number;
   readonly acknowledged: number;
   /** When deltas were acknowledged: `[seq, Unix ms]`, ascending, the last of each minute. */
   readonly acknowledgements: readonly (readonly [seq: number, at: number])[];
-  /** The first delta that is kept. */
+  /** The first delta still kept. */
   readonly first: number;
-  /** What is in none of its deltas was counted by packets that were admitted after this. */
+  /** Counts that are in none of its deltas are of packets admitted after this time. */
   readonly mark: Mark;
-  /** The closed stream whose rest this one ships; nothing is counted in it. */
+  /** The closed stream whose remaining data this one ships. It receives no counts. */
   readonly restOf?: string;
-  /** `done`: the engine has all of it, and knows that no more will come. `aside`, of earlier versions: kept, never shipped. */
+  /** `done`: PostgreSQL has all of it and expects no more. `aside`, of earlier versions: kept, never shipped. */
   readonly state: 'open' | 'aside' | 'done';
 }
 
-/** A moment, and what the node knew then. */
+/** A time, and the node's state then. */
 export interface Mark {
   /** Unix ms. */
   readonly at: number;
@@ -65,8 +65,8 @@ export interface Mark {
 }
 
 /**
- * Opens the spool of a data directory. Each thread opens it for itself, the main thread first.
- * @throws {Error} as `openLaidOut` does
+ * Opens the spool of a data directory. Each thread opens it separately, the main thread first.
+ * @throws {Error} as `openLaidOut`
  */
 export function openSpoolStore(data: string): SpoolStore {
   const lmdb = openLaidOut(data, spoolLayout);

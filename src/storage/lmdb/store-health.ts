@@ -7,16 +7,16 @@ export interface StoreHealthDeps {
   readonly log: Log;
   readonly data: string;
   readonly clock: Pick<TimerClock, 'after'>;
-  /** The store cannot be trusted any more, so the process must end. */
+  /** Called when the store can no longer be trusted, so the process must end. */
   fatal(reason: string): void;
 }
 
 const retryMs = 1000;
 
 /**
- * Whether the store can be written. The service recovers from a full disk once there is space again, because the failed
- * commit changed nothing. Any other failure is final: after a failed fdatasync, a later successful one proves nothing, so
- * the process must end and restart from what the disk really holds.
+ * Whether the store can be written. The service recovers from a full disk once there is space again, because the failed commit
+ * changed nothing. Any other failure is final. After a failed fdatasync, a later success proves nothing, so the process must end
+ * and restart from the data on disk.
  */
 export class StoreHealth {
   #state: DiskState = 'writable';

@@ -1,10 +1,10 @@
 import type { LmdbEnvironment } from './lmdb.ts';
 
 /**
- * Runs `action` as one transaction, which is on disk when this returns. LMDB's own asynchronous transactions are not
- * used: one that fails raises an unhandled rejection too.
- * @param undo called when it failed: nothing of it was kept
- * @throws {FileGone} when it went to a file that was removed or replaced
+ * Runs `action` as one transaction, which is on disk when this returns. LMDB's asynchronous transactions are not used: a failed one
+ * also raises an unhandled rejection.
+ * @param undo called after a failure: nothing of it was kept
+ * @throws {FileGone} if the file was removed or replaced
  * @throws whatever the action throws, and LMDB's errors, with their number as `code`
  */
 export function transact<T>(lmdb: LmdbEnvironment, action: () => T, undo: () => void = () => {}): T {

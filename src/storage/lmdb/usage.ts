@@ -6,13 +6,13 @@ export interface UsageStore {
   readonly lmdb: LmdbEnvironment;
   /** Cells of variants: see blocks.ts. */
   readonly counts: Table;
-  /** How far the cells of variants are carried to wider ones: see carried.ts. */
+  /** How far the cells of variants are rolled up: see carried.ts. */
   readonly carried: Table;
   /** Cells of metrics: see blocks.ts. */
   readonly measurements: Table;
   /** The series dictionary: see series.ts. */
   readonly series: Table;
-  /** When each series was seen: see seen.ts. */
+  /** When each series was first and last seen: see seen.ts. */
   readonly seen: Table;
   /** Sketches of unique users: see sketches.ts. */
   readonly sketches: Table;
@@ -24,21 +24,21 @@ export interface UsageStore {
   /** The variants that people were given, and the days on which the sweep visits them: see exposures.ts. */
   readonly exposures: Table;
   readonly exposureDays: Table;
-  /** Who asks for features: see senders.ts. */
+  /** Senders that ask for features: see senders.ts. */
   readonly senders: Table;
-  /** What happened to packets and reports: see ledger.ts. */
+  /** Outcomes of packets and reports: see ledger.ts. */
   readonly ledger: Table;
 }
 
 /**
- * Opens the usage store of a data directory. Each thread opens it for itself, the main thread first.
- * @throws {Error} as `openLaidOut` does
+ * Opens the usage store of a data directory. Each thread opens it separately, the main thread first.
+ * @throws {Error} as `openLaidOut`
  */
 export function openUsageStore(data: string): UsageStore {
   return openUsageTables(openLaidOut(data, usageLayout));
 }
 
-/** Opens the tables of usage in an LMDB environment, and makes those that are missing. */
+/** Opens the tables of usage in an LMDB environment, and creates missing ones. */
 export function openUsageTables(lmdb: LmdbEnvironment): UsageStore {
   return {
     lmdb,

@@ -1,43 +1,43 @@
 import type { WebhookEventType } from '../../contract/events.ts';
 
-/** What is kept of webhooks. Times are Unix milliseconds. */
+/** The records of webhooks. Times are Unix milliseconds. */
 
-/** What deliveries are signed with. */
+/** A secret that signs deliveries. */
 export interface WebhookSecret {
-  /** `whsec_` and base64. It signs, so it is kept as it is. */
+  /** `whsec_` and base64. Stored in plain text, because it signs. */
   readonly text: string;
-  /** Until when deliveries are signed with it as well, since there is a newer one; `null` for the newest. */
+  /** Time until which deliveries are signed with it in addition to a newer one; `null` for the newest. */
   readonly until: number | null;
 }
 
-/** An address of a team that is told of events. */
+/** A team's subscription of an address to events. */
 export interface Webhook {
   readonly id: string;
   readonly number: number;
   readonly teamId: string;
   readonly name: string;
   readonly url: string;
-  /** The events that it is told of, each with the time from which on. */
+  /** The subscribed events, each with its start time. */
   readonly events: Readonly<Partial<Record<WebhookEventType, number>>>;
-  /** The newest first, two at the most. */
+  /** The newest first; at most two. */
   readonly secrets: readonly WebhookSecret[];
   readonly enabled: boolean;
-  /** Why the service disabled it: it failed for days, or it has answered 410. */
+  /** Why the service disabled it: it failed for days, or responded with 410. */
   readonly disabledFor: 'failing' | 'gone' | null;
-  /** Since when no delivery has succeeded; `null` while the last one has. */
+  /** Time since which no delivery has succeeded; `null` if the last one did. */
   readonly failingSince: number | null;
   readonly createdAt: number;
   readonly updatedAt: number;
 }
 
-/** One try to deliver. */
+/** An attempt to deliver. */
 export interface WebhookAttempt {
   readonly at: number;
-  /** How long it took. */
+  /** Its duration. */
   readonly ms: number;
-  /** The status of the answer; `null` when there was none. */
+  /** The status of the response; `null` without a response. */
   readonly status: number | null;
-  /** Why it failed, for people; `null` when it did not. */
+  /** Why it failed, for people; `null` if it succeeded. */
   readonly error: string | null;
 }
 
@@ -49,31 +49,31 @@ export interface WebhookDelivery {
   readonly number: number;
   readonly webhookId: string;
   readonly type: WebhookEventType | 'webhook.test';
-  /** What is sent, to the byte: it is signed. */
+  /** The exact bytes to send, which are signed. */
   readonly body: string;
-  /** The `traceparent` of the request that has caused it, when that was traced. */
+  /** The `traceparent` of the request that caused it, if that was traced. */
   readonly cause?: string;
   readonly state: 'waiting' | 'delivered' | 'failed';
-  /** All attempts that were made. */
+  /** Number of attempts. */
   readonly attempts: number;
-  /** The last of them, the latest last. */
+  /** The last attempts, the latest last. */
   readonly latest: readonly WebhookAttempt[];
   readonly createdAt: number;
-  /** When it was delivered or given up; `null` while it waits. */
+  /** When it was delivered or given up; `null` while it is pending. */
   readonly endedAt: number | null;
 }
 
-/** The turn of a delivery that waits. */
+/** A pending delivery in the queue. */
 export interface WebhookTurn {
-  /** When it is to be tried next. */
+  /** When to try it next. */
   readonly due: number;
-  /** The attempts that failed since it was queued, or queued again. */
+  /** Number of failed attempts since it was last queued. */
   readonly failed: number;
-  /** The node that is delivering it, and until when no other does: then the node has died. */
+  /** The node that delivers it, and the time at which that node is considered dead and others may deliver it. */
   readonly lease: { readonly node: string; readonly until: number } | null;
 }
 
-/** What was told of something that lasts, so that it is told once: see `webhooks/watch.ts`. */
+/** The last notification about a lasting condition, which is sent once: see `webhooks/watch.ts`. */
 export interface WebhookMark {
   readonly at: number;
 }

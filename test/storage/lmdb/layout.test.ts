@@ -171,7 +171,7 @@ describe.each([accountsLayout, usageLayout])('a later layout of $store', (layout
     const before = readFileSync(`${data}/${layout.store}/data.mdb`);
     for (const open of [openLaidOut, attachLaidOut]) {
       expect(() => open(data, layout)).toThrow(
-        `Cannot use ${data}: a later version of flagmeter wrote its ${layout.store}, in layout 7, and this version knows layouts up to ${currentLayout(layout)}; start a version that knows it`,
+        `Cannot use ${data}: a later version of flagmeter wrote its ${layout.store}, in layout 7, and this version supports layouts up to ${currentLayout(layout)}; start a version that supports it`,
       );
     }
     expect(readFileSync(`${data}/${layout.store}/data.mdb`).equals(before)).toBe(true);

@@ -84,7 +84,7 @@ const damages: readonly [
     'a truncated segment',
     ({ first }) => alter(first, (bytes) => bytes.subarray(0, 100_000)),
     ({ first }) => first,
-    /at offset 100000: it has 100000 bytes in place of 1048576/,
+    /at offset 100000: it has 100000 bytes instead of 1048576/,
   ],
   [
     'a flipped bit in a frame',

@@ -38,12 +38,12 @@ export interface JournalFile {
   write(bytes: Uint8Array, offset: number): number;
   /** Waits until what was written is on disk (fdatasync). */
   sync(): void;
-  /** @throws {Error} if its path names another file by now, or none: writes to this one would be lost */
+  /** @throws {Error} if its path no longer names this file: writes would be lost */
   checkPlace(): void;
   close(): void;
 }
 
-/** Overwrites a part of a file, and waits until it is on disk. */
+/** Overwrites a part of a file and waits until it is on disk. */
 export function writeAndSync(files: JournalFiles, name: string, bytes: Uint8Array, offset: number): void {
   const file = files.open(name, 'write');
   try {

@@ -34,7 +34,7 @@ export function recordBegun(files: JournalFiles): void {
 }
 
 /**
- * Checks the directory of a journal that may hold what its store lacks.
+ * Checks the directory of a journal that may hold data missing from its store.
  * @throws {JournalDamaged} if its segments were removed
  */
 export function checkSegments(directory: string): void {

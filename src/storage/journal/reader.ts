@@ -51,7 +51,7 @@ export class JournalReader {
     this.#begin();
   }
 
-  /** The place after the last frame that was read; `undefined` for a journal without segments. */
+  /** The position after the last frame that was read; `undefined` for a journal without segments. */
   get position(): JournalPosition | undefined {
     if (this.#reading === undefined) return undefined;
     const { segment, offset } = this.#reading;
@@ -81,7 +81,7 @@ export class JournalReader {
     this.#reading = undefined;
   }
 
-  /** Opens the segment in which the first frame to return is, or will be. */
+  /** Opens the segment that contains, or will contain, the first frame to return. */
   #begin(): void {
     const segments = readSegments(this.#journal);
     const index = segments.findLastIndex(({ first }) => first <= this.#after + 1);
@@ -115,7 +115,7 @@ export class JournalReader {
     const frame = this.#frameAt(this.#reading.offset);
     if (frame === undefined) return undefined;
     if (frame.sequence !== this.#sequence + 1)
-      throw this.#damage(`frame ${frame.sequence} is in the place of frame ${this.#sequence + 1}`);
+      throw this.#damage(`expected frame ${this.#sequence + 1}, found frame ${frame.sequence}`);
     this.#reading.offset += frameSize(frame.body.length);
     this.#sequence++;
     return frame;
@@ -130,7 +130,7 @@ export class JournalReader {
     return decodeFrame(window.read(offset, frameHeader + length), checksumStart(segment, offset));
   }
 
-  /** Goes on to the next segment. Returns false at the end of the journal. */
+  /** Continues with the next segment. Returns false at the end of the journal. */
   #advance(upTo: number): boolean {
     if (this.#reading === undefined) {
       this.#begin();
@@ -153,7 +153,7 @@ export class JournalReader {
     return false;
   }
 
-  /** The sequence number of a valid frame beyond the end of the journal that the store lacks; `undefined` without one. */
+  /** The sequence number of a valid frame after the end of the journal that the store lacks; `undefined` without one. */
   #laterFrame(after: number): number | undefined {
     const { segment, window } = this.#reading!;
     const lowest = Math.max(this.#sequence, this.#after) + 1;

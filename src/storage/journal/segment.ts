@@ -23,13 +23,13 @@ export interface Segment {
   readonly generation: number;
   /** The sequence number of its first frame. */
   readonly first: number;
-  /** Bytes of the file, which never change. */
+  /** Size of the file in bytes, which never changes. */
   readonly size: number;
   /** Part of the seed of the checksums of its frames. */
   readonly seed: number;
 }
 
-/** A place between two frames. */
+/** A position between two frames. */
 export interface JournalPosition {
   readonly generation: number;
   readonly offset: number;
@@ -45,7 +45,7 @@ const magic = Buffer.from('flagmtrJ');
 const fields = { layout: 8, id: 16, generation: 32, size: 40, first: 48, checksum: 56 };
 const headerSize = 60;
 
-/** File names. That of a spare has the generation of the frames that are still in it; 0 for none. */
+/** File names. The name of a spare contains the generation of its old frames; 0 for none. */
 const pad = (generation: number) => String(generation).padStart(10, '0');
 export const segmentName = (generation: number) => `${pad(generation)}.segment`;
 export const spareName = (generation: number) => `spare-${pad(generation)}`;
@@ -72,7 +72,7 @@ export function refusedFrames(names: readonly string[]): ReadonlyMap<number, num
   return new Map(numbers.filter((pair) => pair !== undefined) as [number, number][]);
 }
 
-/** A generation that no frame in these files has. */
+/** A generation that no frame in these files uses. */
 export function nextGeneration(names: readonly string[]): number {
   const used = [...segmentNames(names), ...spareNames(names)].map((name) => Number(name.replace(/\D/g, '')));
   return 1 + Math.max(0, ...used, ...refusedFrames(names).keys());
@@ -122,7 +122,7 @@ function readHeader(journal: Journal, name: string): Segment {
     throw damage(journal, name, 0, `it is a copy of ${segmentName(generation)}`);
   const size = number(fields.size);
   const found = journal.files.size(name) ?? 0;
-  if (found !== size) throw damage(journal, name, found, `it has ${found} bytes in place of ${size}`);
+  if (found !== size) throw damage(journal, name, found, `it has ${found} bytes instead of ${size}`);
   return describeSegment(journal.id, generation, number(fields.first), size);
 }
 
@@ -165,7 +165,7 @@ function foreign({ files }: Journal, name: string): JournalDamaged {
 }
 
 function later({ files }: Journal, name: string, version: number): JournalDamaged {
-  const reason = `it has layout ${version}, and this version of flagmeter reads layout ${layout}`;
+  const reason = `it has layout ${version}, but this version of flagmeter reads layout ${layout}`;
   return new JournalDamaged(placeIn(files, name), reason, 'Start the version that wrote it');
 }
 

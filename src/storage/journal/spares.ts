@@ -4,14 +4,14 @@ import { type Journal, readSegments, refusalName, refusedFrames, spareName, spar
 
 const step = 1 << 20;
 
-/** Spares that are kept: what a slow reader sets free at once, and one that was ready. Making one writes all of it. */
+/** Maximum number of spares: those that a slow reader frees at once, and one that was ready. Creating one writes all of it. */
 const maxSpares = 3;
 
 /**
  * Prepares a spare segment unless one is ready: fills it with zeros, one MiB at a time, and yields in between. Two threads may do so at
  * once, with different files.
- * @param unfinished temporary name; the next call removes such a file, which a crash has left
- * @throws {Error} of the file system, such as ENOSPC. Nothing is left behind, and the next call starts over
+ * @param unfinished temporary name; the next call removes such a file left by a crash
+ * @throws {Error} of the file system, such as ENOSPC. The unfinished file is removed, and the next call starts over
  */
 export function* prepareSpare(
   { files, segmentSize }: Journal,
@@ -21,7 +21,7 @@ export function* prepareSpare(
   if (names.includes(unfinished)) files.remove(unfinished);
   const spares = spareNames(names);
   if (spares.some((name) => files.size(name) === segmentSize)) return;
-  for (const name of spares) files.remove(name); // They have another size, from before the setting changed.
+  for (const name of spares) files.remove(name); // Their size is from before the setting changed.
   yield* fillWithZeros(files, unfinished, segmentSize);
   files.rename(unfinished, spareName(0));
 }
@@ -48,8 +48,8 @@ export function* fillWithZeros(files: JournalFiles, name: string, size: number):
 
 /**
  * Turns one folded segment into a spare, and removes the others. Runs on the thread of the reader. The newest segment stays, because the
- * writer may be appending to it. The new names need not be on disk until the writer begins a segment: what a power loss brings back
- * is in the store.
+ * writer may be appending to it. The new names need not be on disk until the writer begins a segment: after a power loss, the store has
+ * the data of any restored segment.
  * @param upTo the last frame that the store holds durably
  * @param last the last frame of all, once the writer is closed: then the newest segment is recycled as well
  */

@@ -28,7 +28,7 @@ export class Window {
     return this.#bytes.subarray(from, from + length);
   }
 
-  /** Drops what was read, because the file may have changed. */
+  /** Drops read data, because the file may have changed. */
   forget(): void {
     this.#bytes = this.#bytes.subarray(0, 0);
     this.#ahead = firstChunk;

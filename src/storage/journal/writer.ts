@@ -21,7 +21,7 @@ const page = 4096;
 const unfinished = 'first.tmp';
 const taken = 'next.tmp';
 
-/** Appends frames. Every call is synchronous: run it on a thread of its own. */
+/** Appends frames. Every call is synchronous: run it on a separate thread. */
 export class JournalWriter {
   readonly #journal: Journal;
   #segment: Segment;
@@ -51,7 +51,7 @@ export class JournalWriter {
     return { generation: this.#segment.generation, offset: this.#offset, sequence: this.#sequence };
   }
 
-  /** How much of the segment is used, from 0 to 1. */
+  /** The used fraction of the segment, from 0 to 1. */
   get used(): number {
     return this.#offset / this.#segment.size;
   }
@@ -101,7 +101,7 @@ export class JournalWriter {
       this.#file.checkPlace();
     } catch (error) {
       const isInvalid = this.#invalidate();
-      // A file system that copies on write may be full. No flush has failed, so the next frame may take the place.
+      // A copy-on-write file system may be full. No flush has failed, so the next frame may overwrite this one.
       if (written === undefined && isInvalid && isOutOfSpace(error)) throw error;
       throw this.#fail(isInvalid || this.#recordRefusal() ? 'refused' : 'unknown', error);
     }

@@ -70,7 +70,7 @@ describe('a replay of six frames in three segments', () => {
     [
       'a segment that has grown',
       (disk) => disk.alter(second, (bytes) => Buffer.concat([bytes, bytes])),
-      `${second} at offset 24576: it has 24576 bytes in place of 12288`,
+      `${second} at offset 24576: it has 24576 bytes instead of 12288`,
     ],
     [
       'another segment under its name',
@@ -121,7 +121,7 @@ describe('a replay of six frames in three segments', () => {
     const { disk, journal } = writeFrames(6);
     disk.alter(third, setHeader(8, 2));
     expect(() => replay(journal)).toThrow(
-      `/journal/${third} at offset 0: it has layout 2, and this version of flagmeter reads layout 1. Start the version that wrote it`,
+      `/journal/${third} at offset 0: it has layout 2, but this version of flagmeter reads layout 1. Start the version that wrote it`,
     );
   });
 
@@ -155,7 +155,7 @@ describe('a replay of six frames in three segments', () => {
       bytes.set(frame, 7_120);
       return bytes;
     });
-    expect(() => replay(journal)).toThrow(`${third} at offset 7120: frame 9 is in the place of frame 6`);
+    expect(() => replay(journal)).toThrow(`${third} at offset 7120: expected frame 6, found frame 9`);
   });
 
   it('ends at a frame of another journal, although it is in its place', () => {

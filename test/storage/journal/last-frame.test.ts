@@ -68,7 +68,7 @@ describe.each<[string, () => FramesOnDisk]>([
   it('is damage when the file ends at any of its bytes', () => {
     for (const at of offsets)
       expect(() => replayAltered((bytes) => bytes.slice(0, at))).toThrow(
-        `Cannot read journal segment /journal/${name} at offset ${at}: it has ${at} bytes in place of`,
+        `Cannot read journal segment /journal/${name} at offset ${at}: it has ${at} bytes instead of`,
       );
   });
 

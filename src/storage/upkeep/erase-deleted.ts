@@ -1,28 +1,28 @@
 import type { Deletion } from '../lmdb/records.ts';
 import { repeatUntilDone, type StepDeps } from './repeat-until-done.ts';
 
-/** What erasing needs of the rest of the service. */
+/** Dependencies on the rest of the service. */
 export interface EraseDeps extends StepDeps {
   readonly deletions: ReadonlyMap<string, Deletion>;
-  /** Resolves when everything that an application has sent before is written or refused: see `Intake`. */
+  /** Resolves when all earlier packets of an application are written or refused: see `Intake`. */
   settled(applicationNumber: number): Promise<void>;
-  /** Drops what is in memory. */
+  /** Drops cached data. */
   forget(deletion: Deletion): void;
-  /** Nothing is left on disk. */
+  /** Called when nothing is left on disk. */
   finished(deletion: Deletion): Promise<void>;
 }
 
-/** Most records of a step. They are adjacent, so they are on few pages, and a step takes no longer than one of the roll-up. */
+/** Maximum number of records per step. They are adjacent, so they are on few pages, and a step takes no longer than a roll-up step. */
 const stepLimit = 64;
 
 /**
- * Removes what is kept of deleted applications and environments. A deletion is requested by the change that makes its
- * application or environment unknown, so no packet joins a batch for it any more. Packets that joined one earlier are
- * written or refused before the first step, so nothing comes back after the last one: not from this machine, and the deletion is
- * over when nothing can come from another one. After a crash the next process continues with what is left.
- * @returns false when the service is stopping
+ * Removes the data of deleted applications and environments. The change that requests a deletion also makes the application or
+ * environment unknown, so no packet joins a batch for it any more. Earlier packets are written or refused before the first step,
+ * so nothing on this machine comes back after the last one. The deletion ends when no other machine can send more. After a crash
+ * the next process continues.
+ * @returns false if the service is stopping
  * @throws {ApiError} `store_unavailable`
- * @throws {CommitFailed} when the store did not take a step
+ * @throws {CommitFailed} if the store rejected a step
  */
 export async function eraseDeleted(deps: EraseDeps): Promise<boolean> {
   for (const deletion of [...deps.deletions.values()]) {

@@ -1,10 +1,10 @@
 import type { Maintenance } from '../aggregate/maintain.ts';
 import type { UsageEngine } from '../commit/usage-engine.ts';
 
-/** What upkeep runs its steps with. */
+/** Dependencies of upkeep steps. */
 export interface StepDeps {
   readonly usageEngine: Pick<UsageEngine, 'maintain' | 'passed'>;
-  /** Resolves after `ms`: false when the service is stopping. */
+  /** Resolves after `ms`: false if the service is stopping. */
   pause(ms: number): Promise<boolean>;
 }
 
@@ -12,9 +12,9 @@ export interface StepDeps {
 const betweenStepsMs = 2;
 
 /**
- * Repeats a step until it touches nothing any more.
- * @returns false when the service is stopping
- * @throws {CommitFailed} when the store did not take a step
+ * Repeats a step until it touches nothing.
+ * @returns false if the service is stopping
+ * @throws {CommitFailed} if the store rejected a step
  */
 export async function repeatUntilDone(
   { usageEngine, pause }: StepDeps,

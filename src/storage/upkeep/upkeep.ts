@@ -1,5 +1,5 @@
 /*
- * src/storage/upkeep: background work on the usage store. It decides what is due and paces it; the steps themselves run on the commit
+ * src/storage/upkeep: background work on the usage store. It decides which steps are due and paces them. The steps run on the commit
  * workers (see aggregate/maintain.ts), between batches.
  */
 
@@ -10,24 +10,24 @@ import { horizonsAt, type Retention } from '../lmdb/retention.ts';
 import { type EraseDeps, eraseDeleted } from './erase-deleted.ts';
 import { repeatUntilDone } from './repeat-until-done.ts';
 
-/** What upkeep needs of the rest of the service. */
+/** Dependencies on the rest of the service. */
 export interface UpkeepDeps extends EraseDeps {
   readonly clock: Clock;
   readonly retention: Retention;
-  /** Days that exposures are kept. */
+  /** Retention of exposures, in days. */
   readonly exposureDays: number;
   readonly applications: ReadonlyMap<string, Application>;
   /** A step failed. Upkeep continues with the next round. */
   failed(error: unknown): void;
 }
 
-/** Most records of a step: a step takes a few milliseconds, which is how long batches wait for it. */
+/** Maximum number of records per step. A step takes a few milliseconds, during which batches wait. */
 const stepLimit = 8;
 const betweenRoundsMs = 60_000;
 
 /**
- * Works in the background for as long as the service runs: removes the data of deleted applications and environments, rolls
- * old buckets up into wider ones, and deletes what has passed its retention. It works in rounds of small transactions.
+ * Runs in the background while the service runs. It removes the data of deleted applications and environments, rolls old buckets
+ * up into wider ones, and deletes expired data. It works in rounds of small transactions.
  */
 export async function runUpkeep(deps: UpkeepDeps): Promise<void> {
   do {
@@ -35,12 +35,12 @@ export async function runUpkeep(deps: UpkeepDeps): Promise<void> {
   } while (await deps.pause(betweenRoundsMs));
 }
 
-/** One round over every deletion and every environment; ends early when the service is stopping. */
+/** One round over all deletions and environments. Ends early if the service is stopping. */
 export async function runRound(deps: UpkeepDeps): Promise<void> {
   try {
     if (await eraseDeleted(deps)) await retire(deps);
   } catch (error) {
-    // A refusal means that the store takes no writes, which is logged elsewhere. The next round tries again.
+    // A refusal means that the store accepts no writes, which is logged elsewhere. The next round retries.
     if (!(error instanceof ApiError)) deps.failed(error);
   }
 }

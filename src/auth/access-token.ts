@@ -5,15 +5,15 @@ import { compiled } from '../runtime/compiled.ts';
 import { readUnverified, signJwt, verifyJwt } from './jwt.ts';
 import type { SigningKeys } from './signing-keys.ts';
 
-/** How long an access token lasts, seconds. */
+/** Lifetime of an access token, seconds. */
 export const accessTokenLifetime = 3600;
 
-/** What a longer token is refused for, unread. */
+/** Maximum token length. A longer token is rejected unread. */
 const longestToken = 8192;
 
 /**
- * The claims of our access tokens (RFC 9068 §2.2, and the subject's role and teams). Times are Unix seconds. There is no
- * other: one whose meaning is not known here, such as `nbf`, might forbid what the token is used for.
+ * The claims of our access tokens: RFC 9068 §2.2, plus the subject's role and teams. Times are Unix seconds. Tokens with other
+ * claims are rejected: an unknown claim, such as `nbf`, might restrict the token's use.
  */
 const claims = Type.Object(
   {
@@ -39,7 +39,7 @@ const claimsChecker = compiled(claims);
 
 export type AccessClaims = Static<typeof claims>;
 
-/** What a grant decides of a token's claims; the rest is the same for all tokens. */
+/** The claims that a grant determines. The others are the same for all tokens. */
 export type Subject = Omit<AccessClaims, 'iss' | 'aud' | 'exp' | 'iat' | 'jti'>;
 
 export interface TokenSettings {
@@ -53,8 +53,9 @@ export interface TokenSettings {
 }
 
 /**
- * A token that this service did not issue, or that is no longer valid. It does not say why, because that could help an attacker. The exception
- * is a key that this store does not have, which the published keys show anyway: it happens when a data directory was replaced.
+ * A token that this service did not issue, or that is no longer valid. The error omits the reason, which could help an
+ * attacker. The exception is a signing key that this store does not have, because the JWKS shows that anyway. It happens when a
+ * data directory was replaced.
  */
 export class InvalidToken extends Error {
   override readonly name = 'InvalidToken';
@@ -67,12 +68,12 @@ export class InvalidToken extends Error {
 }
 
 const ofAnotherStore =
-  'The token was signed with a key that this server does not have: it is from another server or data directory; get a new token';
+  'The token was signed with a key that this server does not have: it comes from another server or data directory. Get a new token';
 
-/** What tells a token from all others: its id, and its times in Unix seconds. */
+/** Identifies a token: its id, and its times in Unix seconds. */
 export type TokenIdentity = Pick<AccessClaims, 'jti' | 'iat' | 'exp'>;
 
-/** The identity of a token that is issued now and valid for `accessTokenLifetime`. */
+/** The identity of a token issued now and valid for `accessTokenLifetime`. */
 export function newTokenIdentity({
   clock,
   randomBytes,
@@ -82,7 +83,7 @@ export function newTokenIdentity({
   return { jti, iat, exp: iat + accessTokenLifetime };
 }
 
-/** Signs an access token for a subject: a JWT by RFC 9068, valid for `accessTokenLifetime`. */
+/** Signs an access token for a subject: a JWT as in RFC 9068, valid for `accessTokenLifetime`. */
 export function issueAccessToken(
   settings: TokenSettings,
   subject: Subject,
@@ -93,7 +94,7 @@ export function issueAccessToken(
 }
 
 /**
- * Verifies an access token: length, header and signature by one of our keys, then claims, issuer, audience and expiry.
+ * Verifies an access token: length, header, signature by one of our keys, claims, issuer, audience and expiry.
  * @throws {InvalidToken}
  */
 export async function verifyAccessToken(settings: TokenSettings, token: string): Promise<AccessClaims> {
@@ -110,7 +111,7 @@ export async function verifyAccessToken(settings: TokenSettings, token: string):
   throw new InvalidToken(isOfAnotherStore(settings, token) ? 'unknown_key' : 'invalid');
 }
 
-/** Whether a token is as one of ours would be, with a key that we do not have. Its signature is not known to be good. */
+/** Whether a token has the form of ours but is signed with a key that we do not have. Its signature is not verified. */
 function isOfAnotherStore({ keys, issuer, audience, clock }: TokenSettings, token: string): boolean {
   const { header, claims } = readUnverified(token) ?? {};
   return (

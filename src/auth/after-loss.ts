@@ -8,10 +8,10 @@ import type { Clock } from '../runtime/clock.ts';
 import type { TableName } from '../storage/lmdb/accounts.ts';
 import type { SigningAlgorithm } from '../storage/lmdb/auth-records.ts';
 
-/** So many numbers are passed over: what was lost may have given them away. */
+/** How many numbers to skip, because the lost changes may have used them. */
 const numbersAhead = 10_000;
 
-/** What a lost change may have ended, so that nothing of it may be valid again. */
+/** Tables whose records a lost change may have removed. All their records are removed. */
 const ended = [
   'sessions',
   'userSessions',
@@ -22,8 +22,8 @@ const ended = [
 ] as const satisfies readonly TableName[];
 
 /**
- * Makes the plan that follows when the engine has lost changes that were answered: invalidations, and changes of passwords and
- * rights may be among them. All sessions, codes and access tokens end, and no number is given twice.
+ * Makes the plan that follows when PostgreSQL has lost acknowledged changes. These may include invalidations and changes of
+ * passwords and rights. The plan ends all sessions, codes and access tokens, and never reuses a number.
  */
 export async function planAfterLoss(clock: Pick<Clock, 'now'>, alg: SigningAlgorithm): Promise<Plan<void>> {
   const signingKey = await newSigningKey(clock.now(), alg);

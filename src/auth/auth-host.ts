@@ -13,22 +13,22 @@ import { revocationEndpoint } from './revocation.ts';
 import { tokenEndpoint } from './token-endpoint.ts';
 import { userinfoEndpoints } from './userinfo.ts';
 
-/** What clients do with tokens from the pages of a public client, too. */
+/** Endpoints that pages of a public client may call, too. */
 export const pageTokens = {
   tag: 'Tokens',
-  description: 'Tokens for API keys and for users, and how clients give them back.',
+  description: 'Tokens for API keys and for users, and their revocation.',
   endpoints: [tokenEndpoint, revocationEndpoint],
 };
 
 const clientTokens = {
   tag: 'Servers and devices',
-  description: 'What servers and devices ask for.',
+  description: 'Introspection, and the sign-in of devices.',
   endpoints: [introspectionEndpoint, deviceAuthorizationEndpoint],
 };
 
 const signIn = {
   tag: 'Signing in',
-  description: 'Pages where users sign in and out, and who they are.',
+  description: 'Pages where users sign in and out, and the claims of users.',
   endpoints: [...authorizeEndpoints, ...devicePageEndpoints, ...endSessionEndpoints, ...userinfoEndpoints],
 };
 
@@ -36,22 +36,22 @@ const pagePaths: ReadonlySet<string> = new Set(
   [...authorizeEndpoints, ...devicePageEndpoints, ...endSessionEndpoints].map(({ path }) => path),
 );
 
-/** The answer to a request that depends on accounts, when these cannot be known: a page for people, JSON for clients. */
+/** The answer to a request that needs accounts while they are unavailable: a page for people, JSON for clients. */
 export function cannotAnswer(refusal: ApiError, { path }: Pick<Route, 'path'>): Reply {
   if (pagePaths.has(path)) return refusalPage(refusal);
   const { message, status, retryAfter } = refusal;
   return oauthErrorReply(new OAuthError('temporarily_unavailable', message, { status, retryAfter }));
 }
 
-/** What clients configure themselves by: it does not depend on accounts. */
+/** The metadata that clients configure themselves from. It does not depend on accounts. */
 export const metadata = {
   tag: 'Metadata',
-  description: 'What clients configure themselves by.',
+  description: 'The metadata that clients configure themselves from.',
   endpoints: [...discoveryEndpoints, jwksEndpoint],
 };
 
-/** Signing in, and what servers and devices ask for. */
+/** Sign-in, and the endpoints for servers and devices. */
 export const accountEndpoints = [signIn, clientTokens];
 
-/** The endpoints of the auth host that pages of other origins may not call, unless their own answers say so. */
+/** The endpoints that pages of other origins may not call, unless an answer allows it. */
 export const authHost = [...accountEndpoints, metadata];

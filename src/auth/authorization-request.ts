@@ -5,43 +5,43 @@ import type { OAuthClient } from '../storage/lmdb/records.ts';
 import { findClient, matchesRedirect } from './clients.ts';
 import { type Form, parseParameters, repeatedParameter } from './form.ts';
 
-/** What requests are checked against. */
+/** The settings and clients that requests are checked against. */
 export interface RequestChecks {
   readonly directory: Pick<Directory, 'clients'>;
-  /** The base URL, which the console is below. */
+  /** The base URL, under which the console lives. */
   readonly audience: string;
   readonly serviceScope: string;
 }
 
-/** Where an answer may go. */
+/** Where the answer is sent. */
 export interface ReturnAddress {
   readonly redirectUri: string;
-  /** Returned as it came; `null` without one. */
+  /** Returned unchanged; `null` if absent. */
   readonly state: string | null;
-  /** Whether the client asked for an answer without a page: `prompt=none` (OpenID Connect Core §3.1.2.1). */
+  /** Whether the client requested an answer without a page: `prompt=none` (OpenID Connect Core §3.1.2.1). */
   readonly silent: boolean;
 }
 
-/** The values of `prompt` (OpenID Connect Core §3.1.2.1). Users are not asked for consent: they give it by signing in. */
+/** The values of `prompt` (OpenID Connect Core §3.1.2.1). Users are not asked for consent: signing in implies it. */
 const prompts = ['none', 'login', 'consent', 'select_account'] as const;
 export type Prompt = (typeof prompts)[number];
 
 /** A request that a code may be issued for (RFC 6749 §4.1.1, RFC 7636 §4.3, OpenID Connect Core §3.1.2.1). */
 export interface AuthorizationRequest extends ReturnAddress {
   readonly client: OAuthClient;
-  /** What is granted: the requested scopes that exist. */
+  /** The granted scopes: those requested that exist. */
   readonly scope: string;
   readonly challenge: string;
   readonly nonce: string | null;
   readonly prompt: ReadonlySet<Prompt>;
-  /** Seconds that the user may have been signed in for; `null`: any time. */
+  /** Maximum time since the user signed in, seconds; `null` for no limit. */
   readonly maxAge: number | null;
   readonly loginHint: string | null;
   /** Not verified. */
   readonly idTokenHint: string | null;
 }
 
-/** A request whose client or redirect URI is not known, so that it cannot be redirected. Shown to the user. */
+/** A request with an unknown client or redirect URI, which cannot be redirected. Shown to the user. */
 export class UnknownReturnAddress extends Error {
   override readonly name = 'UnknownReturnAddress';
 }
@@ -59,7 +59,7 @@ export type AuthorizationErrorCode =
   | 'request_uri_not_supported'
   | 'registration_not_supported';
 
-/** A refusal that the client is told by a redirect. */
+/** A refusal that is redirected to the client. */
 export class AuthorizationError extends Error {
   override readonly name = 'AuthorizationError';
   readonly code: AuthorizationErrorCode;
@@ -72,33 +72,33 @@ export class AuthorizationError extends Error {
   }
 }
 
-/** Longest values, in characters. A longer one is refused, not cut. */
+/** Maximum lengths, in characters. A longer value is rejected, not truncated. */
 const longest = { state: 2048, nonce: 512, login_hint: 256, id_token_hint: 8192 };
 
-/** Of S256: 256 bits in base64url (RFC 7636 §4.2). */
+/** The form of an S256 challenge: 256 bits in base64url (RFC 7636 §4.2). */
 const challengeForm = /^[\w-]{43}$/;
 
 const limited = (name: keyof typeof longest, description: string) =>
   Type.Optional(Type.String({ maxLength: longest[name], description }));
 
-/** The parameters of an authorization request; any other is ignored. */
+/** The parameters of an authorization request. Others are ignored. */
 export const authorizationParameters = Type.Object({
   client_id: text('The sign-in client.'),
-  redirect_uri: text('One that the client has registered.'),
+  redirect_uri: text('A redirect URI that the client has registered.'),
   response_type: Type.Literal('code'),
   response_mode: Type.Optional(Type.Literal('query')),
   scope: text('Separated by spaces; `openid` is required.'),
   code_challenge: Type.String({
     pattern: challengeForm.source,
-    description: 'Of PKCE, which is required (RFC 7636).',
+    description: 'The PKCE challenge, which is required (RFC 7636).',
   }),
   code_challenge_method: Type.Literal('S256'),
-  state: limited('state', 'Returned as it is.'),
+  state: limited('state', 'Returned unchanged.'),
   nonce: limited('nonce', 'Returned in the ID token.'),
-  prompt: Type.Optional(text(`Of ${prompts.join(', ')}; separated by spaces.`)),
-  max_age: Type.Optional(text('Seconds since the user signed in, at most.')),
-  login_hint: limited('login_hint', 'The e-mail address to be filled in.'),
-  id_token_hint: limited('id_token_hint', 'An ID token of the user who is expected.'),
+  prompt: Type.Optional(text(`Any of ${prompts.join(', ')}; separated by spaces.`)),
+  max_age: Type.Optional(text('Maximum time since the user signed in, seconds.')),
+  login_hint: limited('login_hint', 'The e-mail address that the sign-in page shows.'),
+  id_token_hint: limited('id_token_hint', 'An ID token of the expected user.'),
 });
 
 /**
@@ -144,10 +144,10 @@ function readClient({ directory }: RequestChecks, form: Form, repeated: Readonly
   const id = form.get('client_id');
   const client = id === undefined || repeated.has('client_id') ? undefined : findClient(directory, id);
   if (client !== undefined) return client;
-  throw new UnknownReturnAddress('client_id is missing, or is not registered here');
+  throw new UnknownReturnAddress('client_id is missing or not registered');
 }
 
-/** It is required even when the client has registered only one. */
+/** Required even if the client has registered only one. */
 function readRedirectUri(
   { audience }: RequestChecks,
   client: OAuthClient,
@@ -157,7 +157,7 @@ function readRedirectUri(
   const uri = form.get('redirect_uri');
   if (uri !== undefined && !repeated.has('redirect_uri') && matchesRedirect(client, uri, audience))
     return uri;
-  throw new UnknownReturnAddress(`redirect_uri is missing, or is not registered for ${client.name}`);
+  throw new UnknownReturnAddress(`redirect_uri is missing or not registered for ${client.name}`);
 }
 
 function checkKind(form: Form, refuse: Refuse): void {
@@ -173,13 +173,13 @@ function checkKind(form: Form, refuse: Refuse): void {
 function readScope(form: Form, serviceScope: string, refuse: Refuse): string {
   const granted = grantedScope(form.get('scope'), serviceScope);
   if (granted === undefined)
-    refuse('invalid_scope', `scope must hold openid; ${serviceScope} is for the API`);
+    refuse('invalid_scope', `scope must include openid; ${serviceScope} is for the API`);
   return granted ?? '';
 }
 
 /**
  * The requested scopes that are granted; `undefined` without `openid`. Unknown scopes are ignored, as OpenID Connect Core
- * §3.1.2.1 asks; the client is told what it got.
+ * §3.1.2.1 requires. The answer lists the granted scopes.
  */
 export function grantedScope(text: string | undefined, serviceScope: string): string | undefined {
   const asked = (text ?? '').split(' ');
@@ -187,7 +187,7 @@ export function grantedScope(text: string | undefined, serviceScope: string): st
   return ['openid', 'email', serviceScope].filter((scope) => asked.includes(scope)).join(' ');
 }
 
-/** Every client must use PKCE with S256 (RFC 9700 §2.1.1): without a method it would be `plain`. */
+/** Every client must use PKCE with S256 (RFC 9700 §2.1.1). Without a method it would be `plain`. */
 function readChallenge(form: Form, refuse: Refuse): string {
   const challenge = form.get('code_challenge') ?? '';
   if (form.get('code_challenge_method') !== 'S256' || !challengeForm.test(challenge))
@@ -198,8 +198,9 @@ function readChallenge(form: Form, refuse: Refuse): string {
 function readPrompt(form: Form, refuse: Refuse): ReadonlySet<Prompt> {
   const asked = new Set(wordsOf(form.get('prompt')));
   const known = prompts.filter((prompt) => asked.has(prompt));
-  if (known.length < asked.size) refuse('invalid_request', `prompt must be of ${prompts.join(', ')}`);
-  if (asked.has('none') && asked.size > 1) refuse('invalid_request', 'prompt is none and something else');
+  if (known.length < asked.size) refuse('invalid_request', `prompt may only contain ${prompts.join(', ')}`);
+  if (asked.has('none') && asked.size > 1)
+    refuse('invalid_request', 'prompt combines none with another value');
   return new Set(known);
 }
 
@@ -210,12 +211,12 @@ function readMaxAge(form: Form, refuse: Refuse): number | null {
   return Number(text);
 }
 
-/** The words of a parameter that separates them by spaces. */
+/** The values of a space-separated parameter. */
 function wordsOf(text = ''): string[] {
   return text.split(' ').filter((word) => word !== '');
 }
 
-/** A parameter that is not too long; `null` without one. */
+/** A parameter within its maximum length; `null` if absent or too long. */
 function short(form: Form, name: keyof typeof longest): string | null {
   const value = form.get(name);
   return value === undefined || value.length > longest[name] ? null : value;

@@ -8,9 +8,9 @@ import { formPage, type PostedForm, readPostedForm, signInByForm } from './sign-
 import { currentSignIn } from './sign-ins.ts';
 
 /**
- * Answers the form of a page, which is posted to the address of the request that the page is for.
+ * Answers the form of a page. It is posted to the address of the authorization request.
  * @throws {AuthorizationError}
- * @throws {OAuthError} `invalid_request` when the form cannot be read
+ * @throws {OAuthError} `invalid_request` if the form cannot be read
  */
 export async function answerForm(
   settings: AuthorizeSettings,
@@ -21,7 +21,7 @@ export async function answerForm(
   if ('reply' in posted) return posted.reply;
   switch (posted.form.get('action')) {
     case 'cancel':
-      throw new AuthorizationError('access_denied', 'The user does not want to sign in', asked);
+      throw new AuthorizationError('access_denied', 'The user cancelled the sign-in', asked);
     case 'switch':
       return loginPage(formPage(settings, request, asked), '');
     case 'continue':
@@ -31,7 +31,7 @@ export async function answerForm(
   }
 }
 
-/** The sign-in may have ended meanwhile. */
+/** The sign-in may have ended since the page was shown. */
 async function answerContinue(
   settings: AuthorizeSettings,
   { request, browser }: PostedForm,
@@ -52,12 +52,12 @@ async function answerSignIn(
   const result = await signInByForm(settings, posted);
   if ('reply' in result) return result.reply;
   const meant = await meantUser(settings, asked);
-  // The client asked for the user of its id_token_hint, and accepts no other (OpenID Connect Core §3.1.2.1).
+  // The client requested the user of its id_token_hint, and accepts no other (OpenID Connect Core §3.1.2.1).
   const reply =
     meant === undefined || meant === result.signIn.user.id
       ? await answerWithCode(settings, asked, result.signIn)
       : errorReply(
-          new AuthorizationError('login_required', 'Another user than the one of id_token_hint', asked),
+          new AuthorizationError('login_required', 'The user is not the one in id_token_hint', asked),
           settings.issuer,
         );
   return { ...reply, headers: { ...reply.headers, 'set-cookie': result.cookie } };

@@ -15,13 +15,13 @@ import { pageEndpoints } from './page-endpoints.ts';
 import { failurePage, refusalPage } from './pages/failure-page.ts';
 import { currentSignIn } from './sign-ins.ts';
 
-/** A request that was posted is sent on as an address, which has to fit into the head of a request. */
+/** A posted request is redirected to a `GET`, whose URL must fit into a request head. */
 const longestQuery = 8192;
 
-const access = { credential: 'None; the cookie of the sign-in page', who: 'Everybody with a browser' };
+const access = { credential: 'None; the cookie of the sign-in page', who: 'Anyone with a browser' };
 
 const answers = {
-  200: 'The sign-in page, or a question.',
+  200: 'The sign-in page, or a page that asks for confirmation.',
   303: 'To the redirect URI of the client, with a code or an error (RFC 6749 §4.1.2).',
   400: 'A page: the client or its redirect URI is unknown, or the request is invalid and the browser is not signed in.',
 };
@@ -30,20 +30,20 @@ const answers = {
 export const authorizeEndpoints = pageEndpoints<AuthorizeSettings>('/connect/authorize', access, {
   GET: {
     operationId: 'authorize',
-    summary: 'Sign a user in to a client',
+    summary: 'Sign in a user to a client',
     query: authorizationParameters,
     answers,
     bind: (settings) => (request) => answerPage(settings, request, answerRequest),
   },
   POST: {
     operationId: 'postAuthorization',
-    summary: 'Sign a user in to a client: the request as a form',
-    description: 'With a query, it is the form of the sign-in page.',
+    summary: 'Sign in a user to a client, with the request as a form',
+    description: 'With a query, the body is the form of the sign-in page.',
     form: authorizationParameters,
     answers: {
       ...answers,
       303: 'To the same request as a `GET`, or to the redirect URI of the client.',
-      403: 'The page again: the form is not right.',
+      403: 'The page again: the form is not valid.',
       429: 'The page again: too many attempts have failed.',
       503: 'The page again: the service is busy.',
     },
@@ -68,8 +68,8 @@ async function answerPage(
 }
 
 /**
- * Reads the request. Its errors are redirected only from a browser that is signed in, and from silent requests. Anyone who
- * registers a client could otherwise use an address of this service as a link to their own (RFC 9700 §4.11.2).
+ * Reads the request. Errors are redirected only from a signed-in browser, or for `prompt=none`. Otherwise anyone who registers
+ * a client could use a URL of this service as an open redirector (RFC 9700 §4.11.2).
  * @throws {AuthorizationError} an error to redirect
  * @throws {UnknownReturnAddress}
  */
@@ -88,7 +88,7 @@ async function readRequest(
 }
 
 /**
- * A client may post its request (OpenID Connect Core §3.1.2.1), but coming from another site a browser sends its cookie only
+ * A client may post its request (OpenID Connect Core §3.1.2.1). A browser that comes from another site sends its cookie only
  * with a `GET`.
  */
 async function sendOn(request: Request): Promise<Reply> {

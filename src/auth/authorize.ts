@@ -27,8 +27,8 @@ export interface AuthorizeSettings extends SignInSettings, TokenSettings, Reques
 }
 
 /**
- * Answers an authorization request (OpenID Connect Core §3.1.2): with a code when the browser is signed in as it has to
- * be, else with the page that is missing, unless the client wants none.
+ * Answers an authorization request (OpenID Connect Core §3.1.2): with a code if the browser is suitably signed in, else with
+ * the next page. For `prompt=none` it throws instead.
  * @throws {AuthorizationError}
  */
 export async function answerRequest(
@@ -55,12 +55,12 @@ export async function answerRequest(
   }
 }
 
-/** What a browser's sign-in leads to: a code, perhaps after a question; or what has to be done first. */
+/** What a browser's sign-in leads to: a code, perhaps after a confirmation, or a step that comes first. */
 export type Standing =
   | { readonly next: 'code' | 'confirm' | 'new-password'; readonly signIn: CurrentSignIn }
   | { readonly next: 'sign-in' | 'other-account' };
 
-/** Decides what comes next for a browser with this sign-in. */
+/** Decides the next step for a browser with this sign-in. */
 export async function standingOf(
   settings: AuthorizeSettings,
   asked: AuthorizationRequest,
@@ -75,7 +75,7 @@ export async function standingOf(
   if (hasTemporaryPassword(signIn.user)) return { next: 'new-password', signIn };
   const isKnown = isOfKnownReceiver(redirectUri) || redirectUri.startsWith(`${settings.audience}/`);
   const isQuestion = prompt.has('consent') || prompt.has('select_account');
-  // Another program may listen there: it must not get a code without the user's confirmation (RFC 8252 §8.6).
+  // Another program may listen there. It must not get a code without the user's confirmation (RFC 8252 §8.6).
   return { next: isKnown && !isQuestion ? 'code' : 'confirm', signIn };
 }
 
@@ -92,11 +92,11 @@ function answerSilently(
     case 'code':
       return answerWithCode(settings, asked, standing.signIn);
     case 'confirm':
-      return refuse('interaction_required', 'The user has to agree to a redirect URI that is not https');
+      return refuse('interaction_required', 'The user must confirm a redirect URI that is not https');
     case 'new-password':
-      return refuse('interaction_required', 'The user has to choose a new password');
+      return refuse('interaction_required', 'The user must choose a new password');
     default:
-      return refuse('login_required', 'The user has to sign in');
+      return refuse('login_required', 'The user must sign in');
   }
 }
 
@@ -121,11 +121,7 @@ export async function answerWithCode(
     return codeReply(asked, await issueCode(settings, granted), settings.issuer);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    throw new AuthorizationError(
-      'temporarily_unavailable',
-      'The service cannot keep the code right now',
-      asked,
-    );
+    throw new AuthorizationError('temporarily_unavailable', 'The service cannot store the code now', asked);
   }
 }
 
@@ -137,7 +133,7 @@ function isTooOld(
   return maxAge !== null && (maxAge === 0 || clock.now() / 1000 - authTime > maxAge);
 }
 
-/** The id of the user in a client's `id_token_hint`; `undefined` without a readable hint. */
+/** The id of the user in a client's `id_token_hint`; `undefined` without a valid hint. */
 export async function meantUser(
   settings: AuthorizeSettings,
   { idTokenHint }: AuthorizationRequest,

@@ -8,8 +8,8 @@ export interface BearerSettings extends ValidationDeps {
 }
 
 /**
- * Reads the claims of a request's access token: at once when the token was verified before, else as a promise, which rejects
- * with `Unauthorized`.
+ * Reads the claims of a request's access token: at once if the token was verified before, else as a promise, which rejects with
+ * `Unauthorized`.
  */
 export type Authenticate = (request: Request) => AccessClaims | Promise<AccessClaims>;
 
@@ -19,7 +19,7 @@ const notSent = 'Send Authorization: Bearer <access token>';
 
 /** A request without a valid access token. */
 export class Unauthorized extends ApiError {
-  /** The value of `WWW-Authenticate`. It names an error only when the request had a token (RFC 6750 §3). */
+  /** The value of `WWW-Authenticate`. It names an error only if the request had a token (RFC 6750 §3). */
   readonly challenge: string;
 
   constructor(presented: boolean, detail = presented ? notValid : notSent, description = '') {
@@ -33,9 +33,9 @@ function describedChallenge(description: string): string {
 }
 
 /**
- * Makes the check of `Authorization: Bearer` (RFC 6750 §2.1): a valid access token with the service's scope, of a
- * client or user that still exists.
- * @param withoutToken authenticates a request that brings no token
+ * Makes the check of `Authorization: Bearer` (RFC 6750 §2.1). It requires a valid access token with the service's scope, of an
+ * existing client or user.
+ * @param withoutToken authenticates a request without a token
  */
 export function createBearer(
   settings: BearerSettings,
@@ -64,7 +64,7 @@ export function createBearer(
   };
 }
 
-/** The token of a request's `Authorization: Bearer` header; `undefined` when it has none, or no whole one. */
+/** The token in a request's `Authorization: Bearer` header; `undefined` if missing or malformed. */
 export function bearerToken(request: Request): string | undefined {
   return /^bearer +([^ ]+) *$/i.exec(request.header('authorization') ?? '')?.[1];
 }

@@ -3,21 +3,21 @@ import { cookiesOf } from '../http/cookies.ts';
 import type { Request } from '../http/types.ts';
 
 /**
- * A browser as its cookie identifies it. `id` names a sign-in, and each sign-in has a new one; `mark` stays, and shows that
- * someone has signed in with the browser before. Both are 256 random bits.
+ * A browser, identified by its cookie. `id` names a sign-in, and each sign-in has a new one. `mark` is permanent, and shows
+ * that someone has signed in with the browser before. Both are 256 random bits.
  */
 export interface Browser {
   readonly id: string;
   readonly mark: string;
 }
 
-/** How long a browser is known after its last sign-in; the sign-in itself ends much sooner. */
+/** Lifetime of a browser's mark after its last sign-in. The sign-in itself ends much sooner. */
 const lifetimeSeconds = 90 * 24 * 3600;
 
 const part = '[\\w-]{43}';
 const valueForm = new RegExp(`^(${part})\\.(${part})$`);
 
-/** The cookie of a browser that the auth host knows. Over HTTPS no other host and no plain connection can set it. */
+/** The cookie of a browser known to the auth host. Over HTTPS no other host and no plain connection can set it. */
 export class BrowserCookie {
   readonly #name: string;
   readonly #attributes: string;
@@ -25,13 +25,13 @@ export class BrowserCookie {
   /** @param issuer the public URL of the auth host */
   constructor(issuer: string) {
     const secure = issuer.startsWith('https:');
-    // Safari keeps no `Secure` cookie of plain HTTP, not even of the user's own machine.
+    // Safari drops a `Secure` cookie over plain HTTP, even from localhost.
     this.#name = secure ? '__Host-flagmeter' : 'flagmeter';
     const always = `Path=/; HttpOnly; SameSite=Lax; Max-Age=${lifetimeSeconds}`;
     this.#attributes = secure ? `${always}; Secure` : always;
   }
 
-  /** The browser that sent a request; `undefined` without a cookie of ours. */
+  /** The browser that sent a request; `undefined` without our cookie. */
   read(request: Pick<Request, 'header'>): Browser | undefined {
     for (const [name, value] of cookiesOf(request)) {
       if (name !== this.#name) continue;
@@ -47,7 +47,7 @@ export class BrowserCookie {
   }
 }
 
-/** A browser with a new id; an unknown one gets a new mark, too. */
+/** A browser with a new id. An unknown browser gets a new mark, too. */
 export function renewBrowser(known: Browser | undefined, randomBytes: RandomBytes): Browser {
   return { id: newPart(randomBytes), mark: known?.mark ?? newPart(randomBytes) };
 }
@@ -56,19 +56,19 @@ function newPart(randomBytes: RandomBytes): string {
   return Buffer.from(randomBytes(32)).toString('base64url');
 }
 
-/** The token of a form that was made for this browser: no other site can know it, or set the cookie that it belongs to. */
+/** The CSRF token of forms for this browser. No other site can know it, or set the cookie that it belongs to. */
 export function formToken({ id }: Browser): string {
   return hashSecret(`form.${id}`);
 }
 
-/** Whether a form was made for this browser; the comparison takes constant time. */
+/** Whether a form was made for this browser, compared in constant time. */
 export function isFormToken({ id }: Browser, token: string): boolean {
   return matchesHash(`form.${id}`, token);
 }
 
 /**
- * Whether a browser says that another site made it send this form. `Origin` is `null` where the page sends no
- * `Referer`, which ours asks for: that says nothing, nor do browsers that send neither header.
+ * Whether the browser reports that another site sent this form. `Origin` is `null` if the page sends no `Referer`, as ours do.
+ * That proves nothing, nor does a request without both headers.
  * @param issuer the public URL of the auth host
  */
 export function isFromElsewhere(request: Pick<Request, 'header'>, issuer: string): boolean {

@@ -21,14 +21,14 @@ export interface ClientEndpointDeps {
   readonly clock: Clock;
 }
 
-/** One request of a client that has proved who it is. */
+/** One request of an authenticated client. */
 export interface ClientCall<Client, Fields> {
   readonly client: Client;
   readonly fields: Fields;
   readonly request: Request;
 }
 
-/** One form that clients may post to an endpoint, and how it is answered. */
+/** A form that clients may post to an endpoint, and its handler. */
 export interface ClientForm<Body, in Deps> {
   readonly schema: TObject;
   /** @throws {OAuthError} */
@@ -37,7 +37,7 @@ export interface ClientForm<Body, in Deps> {
 
 /**
  * Declares a form. The kind of client is checked before the fields.
- * @param by the client as `handle` takes it; throws an `OAuthError` for another kind of client
+ * @param by narrows the client for `handle`; throws an `OAuthError` for another kind of client
  */
 export function clientForm<Client, const Fields extends TProperties, Body, Deps>({
   by,
@@ -60,7 +60,7 @@ export function clientForm<Client, const Fields extends TProperties, Body, Deps>
   };
 }
 
-/** An endpoint that clients post a form to, with their credentials in it or in the `Authorization` header. */
+/** An endpoint to which clients post a form, with credentials in the form or in the `Authorization` header. */
 export interface ClientDeclaration<Body, Deps> {
   readonly operationId: string;
   readonly summary: string;
@@ -69,17 +69,20 @@ export interface ClientDeclaration<Body, Deps> {
   readonly credential?: string;
   readonly who: string;
   readonly forms: readonly ClientForm<Shown<NoInfer<Body>>, Deps>[];
-  /** Picks one of several forms. @throws {OAuthError} */
+  /**
+   * Selects one of several forms.
+   * @throws {OAuthError}
+   */
   readonly choose?: (form: Form) => ClientForm<Shown<NoInfer<Body>>, Deps>;
-  /** The answer of 200, JSON or nothing: what the forms have to answer with. */
+  /** The answer with status 200: JSON or an empty body. */
   readonly answer: DeclaredAnswer<Body>;
-  /** What it refuses with 400, beside a malformed form. */
+  /** The refusals with status 400, besides a malformed form. */
   readonly refuses: OAuthRefusals;
 }
 
 /**
- * Makes an endpoint for clients. Its refusals are those of RFC 6749 §5.2. The requests of each client are limited, and so are
- * the failures of each address.
+ * Makes an endpoint for clients. Its refusals follow RFC 6749 §5.2. It limits the requests of each client and the failures of
+ * each address.
  */
 export function clientEndpoint<Body extends object | undefined, Deps>(
   path: string,
@@ -111,14 +114,14 @@ export function clientEndpoint<Body extends object | undefined, Deps>(
   };
 }
 
-const secretOrPublic = 'Client id and secret; a public client its id alone';
+const secretOrPublic = 'Client id and secret; a public client sends only its id';
 
 function reply(body: object | undefined): Reply {
   if (body === undefined) return { status: 200, headers: { 'cache-control': uncached['cache-control'] } };
   return { status: 200, headers: uncached, body: JSON.stringify(body) };
 }
 
-/** Whether a client may be guessing. */
+/** Whether a failure may be a guess. */
 function isFailure(error: unknown): boolean {
   return error instanceof OAuthError && (error.code === 'invalid_client' || error.code === 'invalid_grant');
 }
@@ -130,16 +133,18 @@ function refuse(error: unknown): Reply {
   return oauthErrorReply(new OAuthError('temporarily_unavailable', message, { status, retryAfter }));
 }
 
-/** The fields of every form: a client without an `Authorization` header names itself here (RFC 6749 §2.3.1). */
+/** The fields of every form: a client without an `Authorization` header identifies itself here (RFC 6749 §2.3.1). */
 const credentials = {
-  client_id: Type.Optional(text('Of a client that sends no `Authorization: Basic`.')),
-  client_secret: Type.Optional(Type.String({ format: 'password', description: 'A public client has none.' })),
+  client_id: Type.Optional(text('Client id, unless sent as `Authorization: Basic`.')),
+  client_secret: Type.Optional(
+    Type.String({ format: 'password', description: 'Client secret. Public clients have none.' }),
+  ),
 };
 
 const BasicChallenge: Headers = {
   'WWW-Authenticate': {
     component: 'BasicChallenge',
-    description: 'Only when the request had an `Authorization` header (RFC 6749 §5.2).',
+    description: 'Only if the request had an `Authorization` header (RFC 6749 §5.2).',
     schema: { type: 'string' },
   },
 };
@@ -165,10 +170,10 @@ function describe<Body, Deps>(declaration: ClientDeclaration<Body, Deps>): Opera
       }),
       401: oauthRefusal(`${unknownClient}.`, { invalid_client: unknownClient }, BasicChallenge),
       413: oauthRefusal('The form is too long.', {
-        invalid_request: `A body may have ${longestForm} bytes at most`,
+        invalid_request: `The maximum size of a body is ${longestForm} bytes`,
       }),
       429: oauthRefusal(
-        'The client asks too often, or too many requests have failed.',
+        'The client sends too many requests, or too many have failed.',
         {
           slow_down: tooOften,
           temporarily_unavailable: tooManyFailures,
@@ -176,7 +181,7 @@ function describe<Body, Deps>(declaration: ClientDeclaration<Body, Deps>): Opera
         wait,
       ),
       503: oauthRefusal(
-        'The service cannot take the request now.',
+        'The service is temporarily unavailable.',
         { temporarily_unavailable: storeUnavailable.changeNotKept },
         wait,
       ),

@@ -2,25 +2,25 @@ import { KeyedLimits } from '../ingest/admission/keyed-limits.ts';
 import { networkOf } from '../runtime/network.ts';
 import { OAuthError } from './oauth-error.ts';
 
-/** Failures of one client from one address: as many at once as in a minute. */
+/** Limit of failures of one client from one address, per minute and at once. */
 const ofClient = { rate: 1, burst: 60 };
-/** Failures from one address, for any client id. */
+/** Limit of failures from one address, for all client ids. */
 const ofAddress = { rate: 10, burst: 600 };
 
-/** Client ids are cut to this length: a stranger chooses them. */
+/** Client ids are truncated to this length: unauthenticated senders choose them. */
 const longestId = 64;
 
-export const tooManyFailures = 'Too many requests have failed; wait, then try again';
+export const tooManyFailures = 'Too many requests have failed; wait, then retry';
 
-/** Slows down clients that fail to authenticate, or send invalid codes and refresh tokens. A success costs nothing. */
+/** Slows down clients that fail to authenticate, or send invalid codes and refresh tokens. A success is free. */
 export class ClientFailures {
   readonly #clients = new KeyedLimits(ofClient.rate, ofClient.burst);
   readonly #addresses = new KeyedLimits(ofAddress.rate, ofAddress.burst);
 
   /**
-   * Counts a failure. Successes are not limited: a stranger's wrong guesses never lock out a client that knows the secret.
+   * Counts a failure. Successes are not limited: wrong guesses never lock out a client that knows the secret.
    * @param now monotonic ms
-   * @throws {OAuthError} `temporarily_unavailable`, with status 429, when there were too many
+   * @throws {OAuthError} `temporarily_unavailable`, with status 429, after too many
    */
   note(clientId: string, address: string, now: number): void {
     const wait = Math.max(

@@ -2,13 +2,13 @@ import type { Directory } from '../accounts/directory.ts';
 import { originMatcher } from '../accounts/origins.ts';
 import type { OAuthClient } from '../storage/lmdb/records.ts';
 
-/** The origins of each client, once computed: a record never changes. */
+/** The origins of each client, cached by record: a record never changes. */
 const matchers = new WeakMap<OAuthClient, (origin: string) => boolean>();
 
 /**
- * Tells whether pages of an origin may use the token endpoints and the management API: those of the console, and of the
+ * Reports whether pages of an origin may use the token endpoints and the management API: those of the console, and of the
  * redirect URIs of public clients.
- * @param baseUrl the public URL of the management API, which the console is below
+ * @param baseUrl the public URL of the management API, under which the console lives
  */
 export function clientOrigins(
   { clients }: Pick<Directory, 'clients'>,
@@ -32,7 +32,7 @@ function matcherOf(client: OAuthClient): (origin: string) => boolean {
   return matcher;
 }
 
-/** The origin that a redirect URI has; of a loopback address with any port (RFC 8252 §7.3), and none of an app's own scheme. */
+/** The origin of a redirect URI; for a loopback address, with any port (RFC 8252 §7.3). An app's own scheme has none. */
 function originsOf(uri: string): readonly string[] {
   const { protocol, hostname, origin } = new URL(uri);
   if (protocol === 'http:' && hostname !== 'localhost') return [`http://${hostname}:*`];

@@ -4,23 +4,26 @@ import type { AccessClaims } from './access-token.ts';
 import type { AuthenticatedClient } from './clients.ts';
 import { OAuthError } from './oauth-error.ts';
 
-export const tooOften = 'This client asks too often; wait, then try again';
+export const tooOften = 'This client sends too many requests; wait, then retry';
 
-/** Limits how often a client may get, revoke or introspect tokens: each costs a signature or a commit. */
+/** Limits the rate at which a client may get, revoke or introspect tokens. Each request costs a signature or a commit. */
 export class ClientRates {
   readonly #limits: KeyedLimits;
 
-  /** @param rate requests a second, and twice as many at once; 0 is no limit */
+  /** @param rate requests per second, with bursts of twice as many; 0 means no limit */
   constructor(rate: number) {
     this.#limits = new KeyedLimits(rate, 2 * rate);
   }
 
-  /** @param rate as at the start */
+  /** @param rate as in the constructor */
   set(rate: number): void {
     this.#limits.set(rate, 2 * rate);
   }
 
-  /** @param now monotonic ms @throws {OAuthError} `slow_down`, with status 429, when there were too many */
+  /**
+   * @param now monotonic ms
+   * @throws {OAuthError} `slow_down`, with status 429, after too many
+   */
   take(key: string, now: number): void {
     const wait = this.#limits.take(key, now);
     if (wait === 0) return;
@@ -31,13 +34,13 @@ export class ClientRates {
   }
 }
 
-/** The key that a client is limited by. Anyone who knows the id can act as a public client, so that is limited by network. */
+/** The rate limit key of a client. Anyone who knows the id can act as a public client, so these are limited by network. */
 export function rateKeyOf(client: AuthenticatedClient, address: string): string {
   const isPublic = client.kind === 'sign-in' && client.client.secretHash === null;
   return isPublic ? `${client.id} ${networkOf(address)}` : client.id;
 }
 
-/** The key that all tokens of one holder share: of an API key, or of a user of a client. */
+/** The rate limit key that all tokens of one holder share: an API key, or a user of a client. */
 export function holderKeyOf({ sub, client_id: clientId }: Pick<AccessClaims, 'sub' | 'client_id'>): string {
   return sub === clientId ? clientId : `${clientId} ${sub}`;
 }

@@ -7,15 +7,15 @@ import { invalidClient, readClient } from './client-credentials.ts';
 import type { Form } from './form.ts';
 import { OAuthError } from './oauth-error.ts';
 
-/** Who calls an endpoint for clients, proved: a team's API key, or an application that people sign in to. */
+/** The authenticated caller of an endpoint for clients: a team's API key, or an application that people sign in to. */
 export type AuthenticatedClient =
   | { readonly kind: 'api-key'; readonly id: string; readonly apiKey: ApiKey }
   | { readonly kind: 'sign-in'; readonly id: string; readonly client: OAuthClient };
 
-/** The console: the service itself exchanges its codes, for sessions that a cookie stands for. */
+/** The console. The service itself exchanges its codes, for sessions with a cookie. */
 export const consoleClientId = 'flagmeter-console';
 
-/** The clients that are part of the service. A redirect URI that begins with a slash is below the base URL. */
+/** The built-in clients. A redirect URI that begins with a slash is relative to the base URL. */
 const builtIn = new Map<string, OAuthClient>(
   [
     publicClient('flagmeter-cli', 'flagmeter command line', [
@@ -26,7 +26,7 @@ const builtIn = new Map<string, OAuthClient>(
   ].map((client) => [client.clientId, client]),
 );
 
-/** A sign-in client by its id: one of the service, or one that a team registered. */
+/** A sign-in client by its id: built in, or registered by a team. */
 export function findClient(
   { clients }: Pick<Accounts, 'clients'>,
   clientId: string,
@@ -34,14 +34,14 @@ export function findClient(
   return builtIn.get(clientId) ?? clients.get(clientId);
 }
 
-/** Whether a user may sign in to a client: those of a team are for its members. */
+/** Whether a user may sign in to a client. A team's client is only for its members. */
 export function maySignIn({ teams }: Pick<User, 'teams'>, { teamId }: OAuthClient): boolean {
   return teamId === null || teams.includes(teamId);
 }
 
 /**
- * The user's teams that a client acts in for them: of a team's client that team alone. The operator of the client must not
- * gain what its users may do elsewhere, nor when the client is deleted meanwhile.
+ * The user's teams that a client may act in. A team's client may act in that team only, so that its operator gains no access to
+ * the users' other teams. That also holds if the client is deleted meanwhile.
  */
 export function teamsThrough(
   { teams, primaryTeam }: Pick<User, 'teams' | 'primaryTeam'>,
@@ -65,9 +65,9 @@ export function matchesRedirect(
 }
 
 /**
- * Proves who a client is: by its secret, in the form or the header, or as a public client by its id alone
- * (RFC 6749 §2.3.1, §3.2.1).
- * @throws {OAuthError} `invalid_client`, alike for an unknown client and a wrong secret; `invalid_request`
+ * Authenticates a client: by its secret, in the form or the header, or as a public client by its id alone (RFC 6749 §2.3.1,
+ * §3.2.1).
+ * @throws {OAuthError} `invalid_client`, the same for an unknown client and a wrong secret; `invalid_request`
  */
 export function authenticateClient(
   directory: Pick<Accounts, 'apiKeys' | 'clients'>,
@@ -89,9 +89,9 @@ export function authenticateClient(
   return { kind: 'api-key', id: claimed.id, apiKey };
 }
 
-export const apiKeyRefused = 'An API key can only use the grant client_credentials';
+export const apiKeyRefused = 'An API key can only use the client_credentials grant';
 
-/** @throws {OAuthError} `unauthorized_client` when it is an API key, or the console, which has no tokens */
+/** @throws {OAuthError} `unauthorized_client` for an API key, and for the console, which has no tokens */
 export function signInClientOf(client: AuthenticatedClient): OAuthClient {
   if (client.kind !== 'sign-in') throw new OAuthError('unauthorized_client', apiKeyRefused);
   if (client.id === consoleClientId)

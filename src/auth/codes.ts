@@ -10,9 +10,9 @@ import { noteReuse } from './session-notes.ts';
 import { endSession, type SessionDeps, signedInUser, type Turn } from './sessions.ts';
 import { isOf } from './sign-ins.ts';
 
-/** How long a code can be exchanged (RFC 6749 §4.1.2 recommends no more than ten minutes). */
+/** Lifetime of a code (RFC 6749 §4.1.2 recommends at most ten minutes). */
 const codeLifetimeMs = 60_000;
-/** How long a code that was exchanged is remembered, so that a replay ends what it gave. */
+/** How long an exchanged code is remembered, so that a replay ends its session. */
 const usedCodeLifetimeMs = 3_600_000;
 
 export interface CodeDeps {
@@ -22,8 +22,8 @@ export interface CodeDeps {
 }
 
 /**
- * Makes an authorization code: 256 random bits, to be exchanged once within a minute. Resolves when it is on disk.
- * @param granted what was asked for and who signed in; `redirectUri` exactly as it was sent
+ * Makes an authorization code: 256 random bits, valid once, for a minute. Resolves when it is on disk.
+ * @param granted the request and its user; `redirectUri` exactly as sent
  * @throws {ApiError} `store_unavailable`
  */
 export async function issueCode(
@@ -41,7 +41,7 @@ export async function issueCode(
   return code;
 }
 
-/** A code as a client brings it (RFC 6749 §4.1.3, RFC 7636 §4.5). */
+/** A code as a client sends it (RFC 6749 §4.1.3, RFC 7636 §4.5). */
 export interface PresentedCode {
   readonly code: string;
   readonly clientId: string;
@@ -49,7 +49,7 @@ export interface PresentedCode {
   readonly verifier: string;
 }
 
-/** What became of a code: a replayed one has ended the session that it was exchanged for. */
+/** The outcome of an exchange. A replayed code has ended the session that it was exchanged for. */
 export type Redemption<Begun = Turn> =
   | {
       readonly outcome: 'exchanged';
@@ -61,13 +61,13 @@ export type Redemption<Begun = Turn> =
 
 const refused = { outcome: 'refused' } as const;
 
-/** Drafts the session that a code is exchanged for. */
+/** Drafts the session for a code. */
 type Begin<Begun> = (deps: SessionDeps, draft: AccountDraft, code: AuthorizationCode) => Begun;
 
 /**
- * Exchanges a code for a session; resolves when that is on disk. Of two requests with the same code one gets the session.
- * @param address where the request came from
- * @param begin `startSession`, or what begins the session of another kind
+ * Exchanges a code for a session; resolves when the session is on disk. Of two requests with the same code, one succeeds.
+ * @param address the address of the peer
+ * @param begin `startSession`, or the function that starts another kind of session
  * @throws {ApiError} `store_unavailable`
  */
 export function redeemCode<Begun extends Pick<Turn, 'key'>>(
@@ -96,7 +96,7 @@ function redeem<Begun extends Pick<Turn, 'key'>>(
   }
   const user = signedInUser(draft, code);
   const signIn = draft.get('signIns', code.signIn);
-  // A user who has signed out since, or has another password, gets no session any more.
+  // A user who has signed out or changed the password since gets no session.
   if (user === undefined || signIn === undefined || !isOf(signIn, user)) return refused;
   if (!isBoundTo(code, presented)) return refused;
   const turn = begin(deps, draft, code);
@@ -104,12 +104,12 @@ function redeem<Begun extends Pick<Turn, 'key'>>(
   return { outcome: 'exchanged', turn, user, nonce: code.nonce };
 }
 
-/** A code is for one client, one redirect URI, and the holder of the verifier of its challenge. */
+/** A code is for one client, one redirect URI, and the holder of the PKCE verifier. */
 function isBoundTo(code: AuthorizationCode, { clientId, redirectUri, verifier }: PresentedCode): boolean {
   return code.clientId === clientId && code.redirectUri === redirectUri && answers(verifier, code.challenge);
 }
 
-/** RFC 7636 §4.6, method S256; in a time that does not depend on where they differ. */
+/** RFC 7636 §4.6, method S256; compared in constant time. */
 function answers(verifier: string, challenge: string): boolean {
   const found = createHash('sha256').update(verifier).digest();
   const wanted = Buffer.from(challenge, 'base64url');

@@ -18,12 +18,12 @@ export interface DeviceAuthorizationDeps extends ClientEndpointDeps {
 const DeviceAuthorization = shape(
   'DeviceAuthorization',
   {
-    device_code: text('What the device polls the token endpoint with.'),
-    user_code: text('What the user enters.'),
-    verification_uri: text('Where the user enters it.'),
+    device_code: text('The code with which the device polls the token endpoint.'),
+    user_code: text('The code that the user enters.'),
+    verification_uri: text('The page where the user enters it.'),
     verification_uri_complete: text('The same page, with the code.'),
-    expires_in: count('Lifetime of both codes, seconds.'),
-    interval: count('Seconds to wait between two polls.'),
+    expires_in: count('Lifetime of both codes, in seconds.'),
+    interval: count('Minimum interval between two polls, in seconds.'),
   },
   {
     device_code: 'GmRh…',
@@ -37,12 +37,12 @@ const DeviceAuthorization = shape(
 
 const form = clientForm({
   by: signInClientOf,
-  fields: { scope: Type.Optional(text('Has to hold `openid`.')) },
+  fields: { scope: Type.Optional(text('Must include `openid`.')) },
   async handle({ client: { clientId }, fields, request }, deps: DeviceAuthorizationDeps) {
     const { issuer, serviceScope, devices } = deps;
     const scope = grantedScope(fields.scope, serviceScope);
     if (scope === undefined)
-      throw new OAuthError('invalid_scope', `scope must hold openid; ${serviceScope} is for the API`);
+      throw new OAuthError('invalid_scope', `scope must include openid; ${serviceScope} is for the API`);
     const { deviceCode, userCode } = await devices.begin({ clientId, scope, address: request.remoteAddress });
     const page = `${issuer}/connect/device`;
     return {
@@ -56,18 +56,18 @@ const form = clientForm({
   },
 });
 
-/** `POST /connect/deviceauthorization` (RFC 8628 §3.1): gives the codes of a device that has no browser. */
+/** `POST /connect/deviceauthorization` (RFC 8628 §3.1): issues the codes of a device without a browser. */
 export const deviceAuthorizationEndpoint: Endpoint<DeviceAuthorizationDeps> = clientEndpoint(
   '/connect/deviceauthorization',
   {
     operationId: 'authorizeDevice',
-    summary: 'Begin the sign-in of a device without a browser',
+    summary: 'Start the sign-in of a device without a browser',
     who: 'Sign-in clients',
     forms: [form],
     answer: jsonAnswer(DeviceAuthorization, 'The codes.'),
     refuses: {
       unauthorized_client: apiKeyRefused,
-      invalid_scope: 'scope must hold openid; flagmeter is for the API',
+      invalid_scope: 'scope must include openid; flagmeter is for the API',
     },
   },
 );

@@ -5,45 +5,45 @@ import { networkOf } from '../runtime/network.ts';
 import type { Allowance, DeviceCode } from '../storage/lmdb/auth-records.ts';
 import { makeRoom } from './device-room.ts';
 
-/** How long the codes of a device are good (RFC 8628 §3.2), seconds. */
+/** Lifetime of a device's codes (RFC 8628 §3.2), seconds. */
 export const deviceCodeLifetime = 600;
-/** How long a device waits between two polls, seconds; one that comes sooner waits this much longer from then on (§3.5). */
+/** Minimum interval between two polls of a device, seconds. Each early poll makes it this much longer (§3.5). */
 export const pollInterval = 5;
 
-/** How long an expired code is told from one that never existed, ms. */
+/** How long an expired code is distinguished from an unknown one, ms. */
 const rememberMs = 300_000;
-/** Most devices that are held at once, because anyone can ask for codes. */
+/** Maximum number of pending devices. It is limited because anyone can request codes. */
 const defaultMaxDevices = 10_000;
 
-/** No vowels, so that no word comes up, and no letters that are taken for each other (RFC 8628 §6.1): four bits each. */
+/** No vowels, so that codes form no words, and no letters that look alike (RFC 8628 §6.1). Four bits each. */
 const alphabet = 'BCDFGHJKMPQRTVWX';
 const userCodeLength = 8;
 
-/** Begins with the letters of the user code, by which the device is found. */
+/** Starts with the letters of the user code, by which the device is found. */
 const codeForm = new RegExp(`^fm_device_([${alphabet}]{${userCodeLength}})_[\\w-]{43}$`);
 
 export interface DeviceRequest {
   readonly clientId: string;
   readonly scope: string;
-  /** Of the device, or of a program on it. */
+  /** The address of the device, or of a program on it. */
   readonly address: string;
 }
 
-/** A device whose user code was not entered yet. */
+/** A device whose user code has not been entered yet. */
 export interface WaitingDevice extends DeviceRequest {
-  /** As it is shown: `BCDF-GHJK`. */
+  /** As shown: `BCDF-GHJK`. */
   readonly userCode: string;
 }
 
-/** The answer to a device's poll. `allowed` is repeated until `take` is in a plan that was kept. */
+/** The answer to a device's poll. `allowed` is repeated until a plan with `take` is committed. */
 export type Poll =
   | { readonly outcome: 'pending' | 'too-soon' | 'denied' | 'expired' | 'unknown' }
   | { readonly outcome: 'allowed' };
 
-/** How often a device polls. */
+/** The polling rate of a device. */
 interface Pace {
   readonly intervalMs: number;
-  /** Before this a poll comes too soon. */
+  /** An earlier poll comes too soon. */
   readonly pollFrom: number;
 }
 
@@ -56,12 +56,12 @@ interface DeviceCodeDeps {
 }
 
 /**
- * The devices that wait for their user (RFC 8628). A device may begin at one node, be allowed at another and poll a third. How
- * often it polls is known to each node by itself.
+ * The devices that wait for their user (RFC 8628). A device may start at one node, be allowed at another and poll a third. Each
+ * node tracks the polling rate on its own.
  */
 export class DeviceCodes {
   readonly #deps: DeviceCodeDeps;
-  /** By the letters of the user code, the oldest first. */
+  /** By the letters of the user code, oldest first. */
   readonly #paces = new Map<string, Pace>();
 
   constructor(deps: DeviceCodeDeps) {
@@ -77,7 +77,7 @@ export class DeviceCodes {
   }
 
   /**
-   * Makes the codes of a device. Of too many the oldest of the network that has the most make room.
+   * Makes the codes of a device. At the limit, the oldest devices of the network with the most are removed.
    * @throws {ApiError} `store_unavailable`, `engine_unavailable`
    */
   async begin(request: DeviceRequest): Promise<{ readonly deviceCode: string; readonly userCode: string }> {
@@ -105,7 +105,7 @@ export class DeviceCodes {
     return { deviceCode: deviceCodeOf(letters, secret), userCode: shown(letters) };
   }
 
-  /** The device that waits with this user code, in whatever way it was typed (RFC 8628 §6.1). */
+  /** The waiting device with this user code, however it was typed (RFC 8628 §6.1). */
   find(typed: string): WaitingDevice | undefined {
     const letters = lettersOf(typed);
     const device = this.#deps.engine.records('deviceCodes').get(letters);
@@ -114,7 +114,7 @@ export class DeviceCodes {
       : undefined;
   }
 
-  /** Drafts that a device may act for a user, or not; `false` when it does not wait any more. */
+  /** Drafts the user's decision on a device; `false` if the device no longer waits. */
   decide(draft: Draft, { userCode }: WaitingDevice, decision: Allowance | 'denied'): boolean {
     const letters = lettersOf(userCode);
     const device = draft.get('deviceCodes', letters);
@@ -123,7 +123,7 @@ export class DeviceCodes {
     return true;
   }
 
-  /** Answers a device that asks whether its user has decided (RFC 8628 §3.4, §3.5). */
+  /** Answers a device that polls for its user's decision (RFC 8628 §3.4, §3.5). */
   poll(deviceCode: string, clientId: string): Poll {
     const letters = codeForm.exec(deviceCode)?.[1] ?? '';
     const device = this.#deps.engine.records('deviceCodes').get(letters);
@@ -134,7 +134,10 @@ export class DeviceCodes {
     return { outcome: device.decision === 'denied' ? 'denied' : 'allowed' };
   }
 
-  /** Drafts that a device gets what its user has allowed: once. @returns `undefined` when there is nothing to get */
+  /**
+   * Drafts that a device takes what its user has allowed, once.
+   * @returns `undefined` if there is nothing to take
+   */
   take(draft: Draft, deviceCode: string, clientId: string): Allowance | undefined {
     const letters = codeForm.exec(deviceCode)?.[1] ?? '';
     const device = draft.get('deviceCodes', letters);
@@ -171,7 +174,7 @@ export class DeviceCodes {
   }
 }
 
-/** Whether a device need not be remembered any more. */
+/** Whether a device can be forgotten. */
 export function isDeviceOver({ expiresAt }: DeviceCode, now: number): boolean {
   return now >= expiresAt + rememberMs;
 }

@@ -26,12 +26,12 @@ export interface DevicePageDeps extends FormSettings {
   readonly guesses: KeyedLimits;
 }
 
-/** Limits the wrong user codes of a network: one in 5 s, and 20 at once. */
+/** Limits wrong user codes of a network: one per 5 s, with bursts of 20. */
 export function limitGuesses(): KeyedLimits {
   return new KeyedLimits(1 / 5, 20);
 }
 
-/** The device whose user code stands in the page's address, and the client that it belongs to. */
+/** The device whose user code is in the page's address, and its client. */
 interface Found {
   readonly device: WaitingDevice;
   readonly client: OAuthClient;
@@ -39,15 +39,18 @@ interface Found {
 }
 
 const answers = {
-  200: 'The page for the code, the sign-in page, a question, or the result.',
+  200: 'The page for the code, the sign-in page, a page that asks for confirmation, or the result.',
   404: 'The page again: the code is wrong or has expired.',
-  429: 'A page: too many codes were wrong.',
+  429: 'A page: too many wrong codes.',
 };
 
-const access = { credential: 'None; the cookie of the sign-in page', who: 'Everybody with a browser' };
+const access = { credential: 'None; the cookie of the sign-in page', who: 'Anyone with a browser' };
 const query = Type.Object({ user_code: Type.Optional(text('The code that the device shows.')) });
 
-/** `GET` and `POST /connect/device`: where a user enters the code that a device shows, and decides (RFC 8628 §3.3). */
+/**
+ * `GET` and `POST /connect/device`: where a user enters the code that a device shows, and allows or denies access (RFC 8628
+ * §3.3).
+ */
 export const devicePageEndpoints = pageEndpoints<DevicePageDeps>('/connect/device', access, {
   GET: {
     operationId: 'showDevicePage',
@@ -59,11 +62,11 @@ export const devicePageEndpoints = pageEndpoints<DevicePageDeps>('/connect/devic
   POST: {
     operationId: 'postDevicePage',
     summary: 'Decide whether a device may act for the user',
-    description: 'The form of the page.',
+    description: 'The body is the form of the page.',
     query,
     answers: {
       ...answers,
-      403: 'The page again: the form is not right.',
+      403: 'The page again: the form is not valid.',
       503: 'The page again: the service is busy.',
     },
     bind: (deps) => pageHandler(deps, decide),
@@ -86,7 +89,10 @@ function pageHandler(
   };
 }
 
-/** After too many wrong codes a right one has to wait, too (RFC 8628 §5.1). @throws {ApiError} `rate_limited` */
+/**
+ * After too many wrong codes, a correct one must wait, too (RFC 8628 §5.1).
+ * @throws {ApiError} `rate_limited`
+ */
 function find(
   { devices, directory, guesses }: DevicePageDeps,
   request: Request,
@@ -95,7 +101,7 @@ function find(
   const network = networkOf(request.remoteAddress);
   const now = directory.clock.monotonic();
   const wait = guesses.wait(network, now);
-  if (wait > 0) throw new ApiError('rate_limited', 'Too many codes were wrong; wait, then try again', wait);
+  if (wait > 0) throw new ApiError('rate_limited', 'Too many wrong codes; wait, then retry', wait);
   const device = devices.find(typed);
   const client = device && findClient(directory, device.clientId);
   if (device !== undefined && client !== undefined) return { device, client, redirectUri: null };
@@ -103,7 +109,7 @@ function find(
   return undefined;
 }
 
-/** The page that is next: signing in, or the question. */
+/** The next page: the sign-in page, or the confirmation. */
 async function show(deps: DevicePageDeps, request: Request, found: Found): Promise<Reply> {
   const page = formPage(deps, request, found);
   const signIn = await currentSignIn(deps, new BrowserCookie(deps.issuer).read(request));
@@ -132,7 +138,7 @@ async function decide(deps: DevicePageDeps, request: Request, found: Found): Pro
     default: {
       const result = await signInByForm(deps, posted);
       if ('reply' in result) return result.reply;
-      // Signing in is not consent: someone else may have sent the user this address (RFC 8628 §5.4).
+      // Signing in does not imply consent: someone else may have sent the user this address (RFC 8628 §5.4).
       const page = { ...formPage(deps, request, found), browser: result.browser, cookie: result.cookie };
       return devicePage(page, found.device, result.signIn.user.email);
     }

@@ -1,13 +1,14 @@
 import type { Draft } from '../accounts/store/engine.ts';
 import type { DeviceCode } from '../storage/lmdb/auth-records.ts';
 
-/** So many go at once, so that looking for them is rare. */
+/** How many devices to remove at once, which makes scans rare. */
 const atOnce = 100;
 
 type Entry = readonly [key: string, device: DeviceCode];
 
 /**
- * Drafts that devices make room: those that expired before a time; without such, the oldest of the network that has the most.
+ * Drafts the removal of devices to make room: those that expired before a time. If there are none, it removes the oldest of the
+ * network with the most.
  */
 export function makeRoom(draft: Draft, expiredBefore: number): void {
   const all = [...draft.records('deviceCodes')];

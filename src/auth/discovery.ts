@@ -58,15 +58,15 @@ const publicHeaders = {
 const oauthPath = '/.well-known/oauth-authorization-server';
 
 /**
- * What clients configure themselves by: one document, as OpenID Connect Discovery (§4) and RFC 8414 (§3) ask for it. Pages of
- * any origin may read it.
+ * The metadata that clients configure themselves from: one document for OpenID Connect Discovery (§4) and RFC 8414 (§3). Pages
+ * of any origin may read it.
  */
 export const discoveryEndpoints: readonly Endpoint<DiscoverySettings>[] = [
   discovery('/.well-known/openid-configuration', 'getOpenidConfiguration'),
   discovery(oauthPath, 'getAuthorizationServerMetadata'),
 ];
 
-/** An issuer with a path has the document of RFC 8414 in front of that path too (§3.1). */
+/** For an issuer with a path, RFC 8414 puts its well-known path in front of the issuer's (§3.1). */
 export function discoveryOfPath(settings: DiscoverySettings): readonly Route[] {
   const path = new URL(settings.issuer).pathname.replace(/\/$/, '');
   if (path === '') return [];
@@ -80,7 +80,7 @@ function discovery(path: string, operationId: string): Endpoint<DiscoverySetting
     access: { credential: 'None', who: 'Everybody' },
     operation: {
       operationId,
-      summary: 'Read what the auth host supports, and where',
+      summary: 'Read the endpoints and features of the auth host',
       security: [],
       answers: { 200: jsonAnswer(Metadata, 'The metadata.', PublicHeaders) },
     },
@@ -92,7 +92,7 @@ function show(settings: DiscoverySettings): Handler {
   return () => ({ status: 200, headers: publicHeaders, body: JSON.stringify(metadata(settings)) });
 }
 
-/** What this service can do, and no more. */
+/** The features of this service, and no others. */
 function metadata({ issuer, serviceScope, keys }: DiscoverySettings): Metadata {
   const secrets = ['client_secret_basic', 'client_secret_post'];
   const clients = [...secrets, 'none'];

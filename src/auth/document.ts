@@ -4,7 +4,7 @@ import { documentEndpoint } from '../http/openapi/document-endpoint.ts';
 import type { Json } from '../http/openapi/json-schema.ts';
 import { authHost, pageTokens } from './auth-host.ts';
 
-/** What the document says of this one deployment. */
+/** The settings of this deployment. */
 export interface AuthDocumentSettings {
   /** Public URL of the auth host. */
   readonly issuer: string;
@@ -20,7 +20,7 @@ export const authDescription: Group<AuthDocumentSettings> = {
 export function describeAuthHost({ issuer }: AuthDocumentSettings): Json {
   const host = {
     title: 'flagmeter: auth host',
-    summary: 'Signs users in, and issues and takes back tokens',
+    summary: 'Signs users in, and issues and revokes tokens',
     description: introduction,
     server: issuer,
     security: [{ client: [] }, {}],

@@ -6,16 +6,16 @@ import { type IdTokenHint, readIdTokenHint } from './id-token.ts';
 import { OAuthError } from './oauth-error.ts';
 import type { SessionDeps } from './sessions.ts';
 
-/** What a client asks for when it sends its user to sign out (OpenID Connect RP-Initiated Logout §2). */
+/** A client's request to sign its user out (OpenID Connect RP-Initiated Logout §2). */
 export interface EndSessionRequest {
-  /** Who was signed in to the client, and in which session; `undefined` when the client does not say. */
+  /** The user, and the session of the client; `undefined` if the request has no hint. */
   readonly hint: IdTokenHint | undefined;
-  /** Where the user goes afterwards; `undefined` unless it is a registered address of the client. */
+  /** Where the user goes afterwards; `undefined` unless registered for the client. */
   readonly returnTo: { readonly uri: string; readonly state: string | null } | undefined;
 }
 
 /**
- * Reads the parameters from the query and, of a `POST`, from the form.
+ * Reads the parameters from the query and, for a `POST`, from the form.
  * @throws {OAuthError} `invalid_request`
  */
 export async function readEndSessionRequest(
@@ -33,14 +33,14 @@ async function readHint(settings: TokenSettings, parameters: Form): Promise<IdTo
   if (text === undefined) return undefined;
   const hint = await readIdTokenHint(settings, text);
   if (hint === undefined)
-    throw new OAuthError('invalid_request', 'id_token_hint is no ID token that this service has issued');
+    throw new OAuthError('invalid_request', 'id_token_hint is not an ID token issued by this service');
   const clientId = parameters.get('client_id');
   if (clientId !== undefined && clientId !== hint.aud)
-    throw new OAuthError('invalid_request', 'client_id is not the client that id_token_hint was issued to');
+    throw new OAuthError('invalid_request', 'client_id differs from the client of id_token_hint');
   return hint;
 }
 
-/** An address that is not registered is ignored: the user is signed out, but not sent there. */
+/** An unregistered address is ignored: the user is signed out, but not sent there. */
 function readReturn(
   { directory, audience }: SessionDeps & TokenSettings,
   parameters: Form,

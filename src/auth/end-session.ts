@@ -22,10 +22,10 @@ export interface EndSessionDeps extends SessionDeps, TokenSettings {
 }
 
 const parameters = Type.Object({
-  id_token_hint: Type.Optional(text('An ID token that the client has.')),
-  client_id: Type.Optional(text('The client; that of the ID token when there is one.')),
+  id_token_hint: Type.Optional(text('An ID token issued to the client.')),
+  client_id: Type.Optional(text('The client. With an ID token, the client it was issued to.')),
   post_logout_redirect_uri: Type.Optional(text('A redirect URI of the client; any other is ignored.')),
-  state: Type.Optional(text('Returned as it is.')),
+  state: Type.Optional(text('Returned unchanged.')),
 });
 
 const answers = {
@@ -33,31 +33,31 @@ const answers = {
   204: 'The user of the access token is signed out.',
   303: 'To `post_logout_redirect_uri`.',
   400: 'A page: the request is malformed.',
-  401: 'The access token is not valid; without a body.',
-  503: 'A page: the store cannot take the change.',
+  401: 'The access token is not valid. The answer has no body.',
+  503: 'A page: the store cannot commit the change.',
 };
 
 const access = {
   credential: 'ID token, access token, or the cookie of the sign-in page',
-  who: 'The user who is signed in',
+  who: 'The signed-in user',
 };
 const bind = (deps: EndSessionDeps) => (request: Request) => answer(deps, request).catch(refuse);
 
 /**
- * `GET` and `POST /connect/endsession`: signs a user out (OpenID Connect RP-Initiated Logout). The ID or access token that the
- * client sends tells which user, or the cookie of the browser. All tokens of that sign-in become invalid.
+ * `GET` and `POST /connect/endsession`: signs a user out (OpenID Connect RP-Initiated Logout). The user is identified by the
+ * client's ID or access token, or by the browser's cookie. All tokens of that sign-in become invalid.
  */
 export const endSessionEndpoints = pageEndpoints('/connect/endsession', access, {
   GET: {
     operationId: 'endSession',
-    summary: 'Sign a user out',
+    summary: 'Sign out a user',
     query: parameters,
     answers,
     bind,
   },
   POST: {
     operationId: 'postEndSession',
-    summary: 'Sign a user out: the parameters in a form',
+    summary: 'Sign out a user, with the parameters in a form',
     query: parameters,
     answers: { ...answers, 413: 'A page: the form is too long.' },
     bind,
@@ -77,17 +77,17 @@ async function answer(deps: EndSessionDeps, request: Request): Promise<Reply> {
       ...(signIn?.user.id === hint.sub ? { signIn } : {}),
     });
   } else if (signIn !== undefined) {
-    // Any page can send a browser here, so that alone must not sign the user out.
+    // Any page can send a browser here. That alone must not sign the user out.
     if (request.method === 'GET' || isFromElsewhere(request, deps.issuer))
       return signOutPage(signIn.user.email, asked.returnTo?.uri);
     await end(deps, request, { userId: signIn.user.id, signIn });
   }
-  // Redirecting needs proof that the user was signed in: this must not be an open redirector.
+  // A redirect requires proof that the user was signed in. Otherwise this would be an open redirector.
   if (asked.returnTo === undefined || (hint ?? signIn) === undefined) return signedOutPage();
   return goBack(asked.returnTo);
 }
 
-/** A client that sends an access token is not a browser: it gets a status, unless it asks for a redirect. */
+/** A client that sends an access token is not a browser. It gets a status code, unless it requests a redirect. */
 async function answerClient(
   deps: EndSessionDeps,
   request: Request,
@@ -103,17 +103,17 @@ async function answerClient(
     : goBack(returnTo);
 }
 
-/** What to end, as far as the request shows it. */
+/** The sign-in or session to end, as far as the request identifies it. */
 interface Ending {
   readonly userId: string;
-  /** The key of a session: its sign-in ends with it. */
+  /** The key of a session. Its sign-in ends with it. */
   readonly session?: string;
   readonly signIn?: CurrentSignIn;
   readonly access?: AccessClaims;
 }
 
 /**
- * Ends it; resolves when that is on disk. `false` when the access token is not valid any more, which then ends nothing.
+ * Ends the sign-in; resolves when that is on disk. Returns `false`, and ends nothing, if the access token is no longer valid.
  * @throws {ApiError} `store_unavailable`
  */
 function end(deps: EndSessionDeps, { remoteAddress }: Request, ending: Ending): Promise<boolean> {

@@ -5,18 +5,18 @@ import { parsePairs } from '../http/form-text.ts';
 import type { Request } from '../http/types.ts';
 import { OAuthError } from './oauth-error.ts';
 
-/** Maximum length, bytes: more than the longest code, verifier, token and redirect URI together. */
+/** Maximum length, bytes. It exceeds the longest code, verifier, token and redirect URI together. */
 export const longestForm = 16_384;
 
-/** Why a form with a parameter twice is refused (RFC 6749 §3.2). */
-export const repeatedParameter = 'A parameter is there more than once';
+/** The refusal of a form with a repeated parameter (RFC 6749 §3.2). */
+export const repeatedParameter = 'A parameter is repeated';
 
 /** The parameters of a form by name. A parameter without a value counts as omitted (RFC 6749 §3.2). */
 export type Form = ReadonlyMap<string, string>;
 
 /**
- * Reads the form that a token request is (RFC 6749 §3.2).
- * @throws {OAuthError} `invalid_request`: another content type, broken encoding, a parameter twice, too long
+ * Reads the form of a token request (RFC 6749 §3.2).
+ * @throws {OAuthError} `invalid_request`: wrong content type, broken encoding, repeated parameter, or too long
  */
 export async function readForm(request: Request): Promise<Form> {
   if (!isForm(request)) {
@@ -44,7 +44,7 @@ export function parseForm(text: string): Form {
 }
 
 /**
- * The parameters, and the names that are repeated; `form` has the first value of those.
+ * The parameters, and the repeated names. For those, `form` has the first value.
  * @throws {OAuthError} `invalid_request`: broken encoding
  */
 export function parseParameters(text: string): { form: Form; repeated: ReadonlySet<string> } {
@@ -62,9 +62,9 @@ export function parseParameters(text: string): { form: Form; repeated: ReadonlyS
 }
 
 /**
- * Makes the reader of a form's fields. Fields that the schema does not have are ignored (RFC 6749 §3.2).
- * @param schema whose strings may have a `pattern`, with its meaning as `description`
- * @returns throws an `OAuthError` with `invalid_request` for a field that is missing or malformed
+ * Makes the reader of a form's fields. Fields that are not in the schema are ignored (RFC 6749 §3.2).
+ * @param schema whose strings may have a `pattern`, explained by their `description`
+ * @returns a function that throws an `OAuthError` with `invalid_request` for a missing or malformed field
  */
 export function fieldReader<Schema extends TObject>({
   properties,

@@ -16,8 +16,8 @@ export const authorizationCodeGrant: ClientForm<TokenAnswer, SessionDeps & Token
   by: signInClientOf,
   fields: {
     grant_type: Type.Literal('authorization_code'),
-    code: text('The code that the user brought back.'),
-    redirect_uri: text('The same as in the authorization request.'),
+    code: text('The code from the redirect.'),
+    redirect_uri: text('The redirect URI of the authorization request.'),
     code_verifier: Type.String({
       pattern: '^[\\w.~-]{43,128}$',
       description: '43 to 128 letters, digits or -._~',

@@ -8,7 +8,7 @@ import { OAuthError } from './oauth-error.ts';
 import { type TokenAnswer, tokenAnswer } from './token-answer.ts';
 
 export interface ClientCredentialsDeps extends TokenSettings {
-  /** The scope that stands for this service, asked for beside `openid`. */
+  /** The scope of this service, required in addition to `openid`. */
   readonly serviceScope: string;
 }
 
@@ -17,8 +17,8 @@ export const clientCredentialsGrant: ClientForm<TokenAnswer, ClientCredentialsDe
   by: apiKeyOf,
   fields: {
     grant_type: Type.Literal('client_credentials'),
-    // Without it the refusal is `invalid_scope`.
-    scope: Type.Optional(text('`openid` and the scope of this service, both.')),
+    // Optional here, so that a missing scope yields `invalid_scope`.
+    scope: Type.Optional(text('`openid` and the scope of this service. Both are required.')),
   },
   async handle({ client: { clientId, role, teamId }, fields }, deps) {
     const scope = checkScope(fields.scope, deps.serviceScope);
@@ -40,7 +40,10 @@ function apiKeyOf(client: AuthenticatedClient): ApiKey {
   throw new OAuthError('unauthorized_client', 'A client that people sign in to cannot act for itself');
 }
 
-/** Both scopes are required and there is no other. @throws {OAuthError} `invalid_scope` */
+/**
+ * Both scopes are required. There are no others.
+ * @throws {OAuthError} `invalid_scope`
+ */
 function checkScope(asked: string | undefined, serviceScope: string): string {
   const scopes = new Set((asked ?? '').split(' ').filter((scope) => scope !== ''));
   if (scopes.size === 2 && scopes.has('openid') && scopes.has(serviceScope)) return `openid ${serviceScope}`;

@@ -13,19 +13,19 @@ import { signUserTokens } from './user-tokens.ts';
 
 export const deviceCodeGrantType = 'urn:ietf:params:oauth:grant-type:device_code';
 
-/** RFC 8628 §3.4: a device polls until its user has decided, and then gets a session, once. */
+/** RFC 8628 §3.4: a device polls until its user has decided, and then gets a session once. */
 export const deviceCodeGrant: ClientForm<TokenAnswer, DeviceGrantDeps> = clientForm({
   by: signInClientOf,
-  fields: { grant_type: Type.Literal(deviceCodeGrantType), device_code: text('What the device polls with.') },
+  fields: { grant_type: Type.Literal(deviceCodeGrantType), device_code: text('The device code.') },
   handle: ({ client, fields }, deps) => poll(deps, client.clientId, fields.device_code),
 });
 
-/** What a poll is refused with (RFC 8628 §3.5). */
+/** The refusals of a poll (RFC 8628 §3.5). */
 export const pollRefusals = {
   authorization_pending: 'The user has not decided yet',
-  slow_down: 'Wait five seconds longer between two requests from now on',
+  slow_down: 'Wait five seconds longer between polls from now on',
   access_denied: 'The user refused',
-  expired_token: 'The device code has expired; begin again',
+  expired_token: 'The device code has expired; start again',
 } as const;
 
 function refusal(code: keyof typeof pollRefusals): OAuthError {
@@ -53,8 +53,8 @@ async function poll(deps: DeviceGrantDeps, clientId: string, deviceCode: string)
 }
 
 /**
- * Starts the session. Of two polls at once one gets it.
- * @throws {OAuthError} `access_denied` when the user has signed out since, or may not do it any more
+ * Starts the session. Of two concurrent polls, one gets it.
+ * @throws {OAuthError} `access_denied` if the user has signed out since, or is no longer allowed
  */
 function start(
   deps: DeviceGrantDeps,
@@ -67,7 +67,7 @@ function start(
     const user = signedInUser(draft, { userId: allowance.userId, clientId });
     const signIn = draft.get('signIns', allowance.signIn);
     if (user === undefined || signIn === undefined || !isOf(signIn, user))
-      throw new OAuthError('access_denied', 'The user has signed out again');
+      throw new OAuthError('access_denied', 'The user has signed out');
     return { turn: startSession(deps, draft, { ...allowance, clientId }), user };
   });
 }

@@ -13,13 +13,13 @@ import { continueSession, endSession, type SessionDeps, type Turn, userOf } from
 import type { TokenAnswer } from './token-answer.ts';
 import { signUserTokens } from './user-tokens.ts';
 
-/** RFC 6749 §6: a session goes on with new tokens, which replace the old ones. */
+/** RFC 6749 §6: a session continues with new tokens, which replace the old ones. */
 export const refreshTokenGrant: ClientForm<TokenAnswer, SessionDeps & TokenSettings> = clientForm({
   by: signInClientOf,
   fields: {
     grant_type: Type.Literal('refresh_token'),
-    refresh_token: text('The latest one of the session.'),
-    scope: Type.Optional(text('A part of what was granted.')),
+    refresh_token: text('The latest refresh token of the session.'),
+    scope: Type.Optional(text('A subset of the granted scopes.')),
   },
   async handle({ client: { clientId }, fields, request }, deps) {
     const token = readRefreshToken(fields.refresh_token);
@@ -32,7 +32,7 @@ export const refreshTokenGrant: ClientForm<TokenAnswer, SessionDeps & TokenSetti
   },
 });
 
-/** A refresh token as a client brings it, and the scope that it wants, if it says. */
+/** A refresh token as a client sends it, and the requested scope, if any. */
 interface PresentedToken {
   readonly token: NonNullable<ReturnType<typeof readRefreshToken>>;
   readonly clientId: string;
@@ -40,8 +40,8 @@ interface PresentedToken {
 }
 
 /**
- * Exchanges a refresh token for the next one; `undefined` when it is not valid. Of two requests with the same token one
- * gets the next. Reusing a refresh token revokes the whole session: it means that the token has leaked (RFC 9700 §4.14).
+ * Exchanges a refresh token for the next one; `undefined` if it is not valid. Of two requests with the same token, one
+ * succeeds. Reuse of a refresh token means that it has leaked, and revokes the whole session (RFC 9700 §4.14).
  */
 function redeemRefreshToken(
   deps: SessionDeps,
@@ -61,12 +61,15 @@ function redeemRefreshToken(
   return { turn: continueSession(deps, draft, token.sessionId, session), user, scope: narrowed };
 }
 
-/** What was granted, or the part of it that is asked for. @throws {OAuthError} `invalid_scope` when it is no part of it */
+/**
+ * The granted scope, or the requested subset.
+ * @throws {OAuthError} `invalid_scope` if it is not a subset
+ */
 function narrow(granted: string, wanted: string | undefined): string {
   if (wanted === undefined) return granted;
   const asked = wanted.split(' ').filter((scope) => scope !== '');
   const scopes = granted.split(' ');
   if (asked.length > 0 && asked.every((scope) => scopes.includes(scope)))
     return scopes.filter((scope) => asked.includes(scope)).join(' ');
-  throw new OAuthError('invalid_scope', `scope must be a part of: ${granted}`);
+  throw new OAuthError('invalid_scope', `scope must be a subset of: ${granted}`);
 }

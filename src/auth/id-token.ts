@@ -4,7 +4,7 @@ import type { User } from '../storage/lmdb/records.ts';
 import { accessTokenLifetime, type TokenSettings } from './access-token.ts';
 import { signJwt, verifyJwt } from './jwt.ts';
 
-/** The claims that are read from an ID token that comes back as a hint. */
+/** The claims read from an ID token that is used as a hint. */
 const hint = Type.Object({
   iss: Type.String(),
   sub: Type.String(),
@@ -13,10 +13,10 @@ const hint = Type.Object({
 });
 const hintChecker = compiled(hint);
 
-/** Who was signed in to which client (`aud`), and in which session (`sid`). */
+/** The user, the client (`aud`) and the session (`sid`). */
 export type IdTokenHint = Static<typeof hint>;
 
-/** What an ID token says of a sign-in. */
+/** The content of an ID token. */
 export interface SignedIn {
   readonly user: User;
   readonly clientId: string;
@@ -25,11 +25,11 @@ export interface SignedIn {
   readonly scopes: readonly string[];
   /** Seconds. */
   readonly authTime: number;
-  /** As the client sent it with its authorization request, if it did; `null` at a refresh. */
+  /** As in the client's authorization request; `null` if absent, and at a refresh. */
   readonly nonce: string | null;
 }
 
-/** Signs an ID token (OpenID Connect Core §2), which is valid for as long as the access token beside it. */
+/** Signs an ID token (OpenID Connect Core §2). It has the lifetime of the access token. */
 export function issueIdToken(settings: TokenSettings, signedIn: SignedIn): Promise<string> {
   const { user, clientId, session, scopes, authTime, nonce } = signedIn;
   const iat = Math.floor(settings.clock.now() / 1000);
@@ -51,7 +51,9 @@ export function emailClaims({ email }: User): { readonly email: string; readonly
   return { email, email_verified: false };
 }
 
-/** Reads an ID token that we issued, also when it has expired (OpenID Connect RP-Initiated Logout §2); else `undefined`. */
+/**
+ * Reads an ID token that we issued, even if it has expired (OpenID Connect RP-Initiated Logout §2); else returns `undefined`.
+ */
 export async function readIdTokenHint(
   { keys, issuer }: TokenSettings,
   token: string,

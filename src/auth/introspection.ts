@@ -13,10 +13,10 @@ import { validOrNot } from './validate-token.ts';
 
 const Active = Type.Object({
   active: Type.Literal(true),
-  token_type: Type.Optional(Type.Literal('Bearer', { description: 'Of an access token.' })),
+  token_type: Type.Optional(Type.Literal('Bearer', { description: 'Access tokens only.' })),
   client_id: text('The client that the token was issued to.'),
   scope: text('The scopes, separated by spaces.'),
-  sub: text('Id of the user; of a token of an API key, its client id.'),
+  sub: text('Id of the user. For a token of an API key, the client id.'),
   iat: number('When it was issued, seconds since 1970.'),
   exp: number('When it expires, seconds since 1970.'),
   iss: Type.Optional(text('The issuer.')),
@@ -36,21 +36,21 @@ const Introspection = Type.Union([Active, Inactive], {
 });
 type Introspection = Shown<Static<typeof Introspection>>;
 
-/** The answer for a token that is not valid, or that the client may not know of (RFC 7662 §2.2). */
+/** The answer for a token that is not valid, or that the client may not see (RFC 7662 §2.2). */
 const inactive: Introspection = { active: false };
 
 const form = clientForm({ by: confidentialClientOf, fields: tokenFields, handle: introspect });
 
-/** `POST /connect/introspect` (RFC 7662): whether a token is valid now, and what it says. */
+/** `POST /connect/introspect` (RFC 7662): whether a token is valid now, and its claims. */
 export const introspectionEndpoint: Endpoint<TokenDeps> = clientEndpoint('/connect/introspect', {
   operationId: 'introspectToken',
-  summary: 'Ask about a token',
+  summary: 'Introspect a token',
   description:
-    'A client sees its own tokens, and the access tokens of the members of its team. Any other token is shown as not active.',
+    'A client sees its own tokens, and the access tokens of the members of its team. Any other token is reported as inactive.',
   credential: 'Client id and secret',
-  who: 'Any client: about its own tokens, and the access tokens of members of its team',
+  who: 'Any client, for its own tokens and the access tokens of members of its team',
   forms: [form],
-  answer: jsonAnswer(Introspection, 'Whether the token is valid, and what it says.'),
+  answer: jsonAnswer(Introspection, 'Whether the token is valid, and its claims.'),
   refuses: {},
 });
 

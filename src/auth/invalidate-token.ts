@@ -21,7 +21,7 @@ export interface InvalidateTokenDeps extends SessionDeps {
 }
 
 const Invalidated = Type.Object(
-  { message: text('That it is done, for people.') },
+  { message: text('A confirmation for people.') },
   { example: { message: 'The token is no longer valid' } },
 );
 
@@ -36,15 +36,15 @@ const invalidateToken: Endpoint<InvalidateTokenDeps> = {
     operationId: 'invalidateToken',
     summary: 'Sign out: invalidate an access token',
     description:
-      'The token is the whole request, and may have any scope. It is refused from the next request on, and its session ends with its refresh token.',
+      'The request is the token itself, which may have any scope. It is rejected from the next request on. Its session ends, and with it the refresh token.',
     security: [{ oauth2: [] }],
     answers: {
-      200: jsonAnswer(Invalidated, 'The token is invalidated, and that is on disk.', {
+      200: jsonAnswer(Invalidated, 'The token is invalidated, durably.', {
         'Cache-Control': NotCached,
       }),
       400: oauthRefusal('The token is not a well-formed JWT.', { invalid_token: notJwt }),
       401: oauthRefusal(
-        'There is no token, or it is not valid.',
+        'The token is missing or not valid.',
         { invalid_token: noToken },
         { 'WWW-Authenticate': Challenge },
       ),
@@ -54,10 +54,10 @@ const invalidateToken: Endpoint<InvalidateTokenDeps> = {
   bind: (deps) => (request) => answer(deps, request),
 };
 
-/** `/api/account/invalidate-token`: signs the holder of an access token out. */
+/** `/api/account/invalidate-token`: signs out the holder of an access token. */
 export const tokenInvalidation: Group<InvalidateTokenDeps> = {
   tag: 'Tokens',
-  description: 'Access tokens; the auth host issues them.',
+  description: 'Access tokens, which the auth host issues.',
   endpoints: [invalidateToken],
 };
 
@@ -82,8 +82,8 @@ async function answer(deps: InvalidateTokenDeps, request: Request): Promise<Repl
 }
 
 /**
- * Puts a token on the invalidation list and ends its session; resolves when that is on disk. `false` when the token is not
- * valid any more: of many requests at once, one invalidates it.
+ * Adds a token to the invalidation list and ends its session; resolves when that is on disk. Returns `false` if the token is no
+ * longer valid. Of concurrent requests, one invalidates it.
  * @throws {ApiError} `store_unavailable`
  */
 export function invalidate(

@@ -6,7 +6,7 @@ import { listOf } from '../http/schema.ts';
 import type { Handler } from '../http/types.ts';
 import { type PublicJwk, publishedAheadSeconds, type SigningKeys } from './signing-keys.ts';
 
-/** A new key is published for this long before it signs, so that copies in caches have it by then. */
+/** How long a new key is published before it signs, so that caches have it by then. */
 const caching = { contentType: 'application/jwk-set+json', maxAgeSeconds: publishedAheadSeconds };
 
 const Key = Type.Unsafe<PublicJwk>({
@@ -37,7 +37,7 @@ export const jwksEndpoint: Endpoint<{ readonly keys: SigningKeys }> = {
         headers: TaggedHeaders,
         content: { [caching.contentType]: { schema: KeySet } },
       },
-      304: { description: 'The caller has them already.', headers: TaggedHeaders },
+      304: { description: 'The cached copy is current.', headers: TaggedHeaders },
     },
   },
   bind: ({ keys }) => showKeys(keys),

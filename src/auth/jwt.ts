@@ -16,14 +16,14 @@ export function signJwt({ current }: SigningKeys, typ: TokenType, claims: JWTPay
   return new SignJWT(claims).setProtectedHeader({ alg, typ, kid }).sign(privateKey);
 }
 
-/** What the claims of a token must be; jose checks none of it by default. */
+/** The required claims. jose checks none of them by default. */
 export type ExpectedClaims = Pick<JWTVerifyOptions, 'audience'> &
   Required<Pick<JWTVerifyOptions, 'issuer' | 'requiredClaims' | 'currentDate'>>;
 
 /**
  * The claims of a token that one of our keys signed, or `undefined`. A token must be exactly what `signJwt` writes. The whole
- * header is compared before any cryptography, so a token cannot choose another algorithm or type, bring a key, or ask for
- * anything. A token with a claim twice, or whose claims or signature are encoded in another way, is refused.
+ * header is compared before any cryptography: a token cannot select another algorithm or type, or include a key. Repeated
+ * claims, and other encodings of claims or signature, are rejected.
  */
 export async function verifyJwt(
   keys: SigningKeys,
@@ -49,7 +49,7 @@ function base64url(bytes: Buffer): string {
   return bytes.toString('base64url');
 }
 
-/** The header and claims of a token, which may be forged; `undefined` unless the token is a well-formed, signed JWT. */
+/** The unverified header and claims of a token; `undefined` unless it is a well-formed, signed JWT. */
 export function readUnverified(
   token: string,
 ): { readonly header: ProtectedHeaderParameters; readonly claims: JWTPayload } | undefined {
@@ -62,5 +62,5 @@ export function readUnverified(
   }
 }
 
-/** Three parts in base64url without padding (RFC 7515 §7.1), which jose reads more leniently. */
+/** Three parts in base64url without padding (RFC 7515 §7.1). jose is more lenient. */
 const compactForm = /^[\w-]+\.[\w-]+\.[\w-]*$/;

@@ -35,24 +35,26 @@ export interface KeyRingDeps {
 
 const aheadMs = publishedAheadSeconds * 1000;
 
-/** How long the old key keeps signing: until a rotation in another process is noticed, and caches have the new key. */
+/** How long the old key keeps signing: until other processes notice a rotation, and caches have the new key. */
 const leewayMs = 60_000 + aheadMs;
 
-/** How long a retired key verifies: its last token has expired then. */
+/** How long a retired key verifies. Its last token has expired by then. */
 const retiredLifeMs = accessTokenLifetime * 1000 + leewayMs;
 
 /**
- * Opens the signing keys of a store; when the current one is for another algorithm than `alg`, a new one takes its place.
- * @throws {Error} when the store has no signing key, or does not take the change
+ * Opens the signing keys of a store. If the current key is not for `alg`, a new one replaces it.
+ * @throws {Error} if the store has no signing key, or rejects the change
  */
 export async function openKeyRing(deps: KeyRingDeps, alg: SigningAlgorithm): Promise<KeyRing> {
   if (signingKeyOf(storedKeys(deps.accounts)).alg !== alg) await changeAlgorithm(deps, alg);
   const ring = new KeyRing(deps);
-  await whileAway(ring.refresh(), () => deps.log.warn('retired signing keys could not be removed: later'));
+  await whileAway(ring.refresh(), () =>
+    deps.log.warn('cannot remove retired signing keys yet; retrying later'),
+  );
   return ring;
 }
 
-/** A node without its engine begins with the keys that it has. */
+/** A node without PostgreSQL starts with the keys that it has. */
 async function whileAway(change: Promise<void>, without: () => void): Promise<void> {
   try {
     await change;
@@ -62,7 +64,7 @@ async function whileAway(change: Promise<void>, without: () => void): Promise<vo
   }
 }
 
-/** Of several nodes that begin at once with another algorithm, one makes the key. */
+/** If several nodes start at once with another algorithm, one makes the key. */
 async function changeAlgorithm({ clock, directory, log }: KeyRingDeps, alg: SigningAlgorithm): Promise<void> {
   const made = await newSigningKey(clock.now(), alg);
   const change = directory.change((draft) => {
@@ -74,9 +76,9 @@ async function changeAlgorithm({ clock, directory, log }: KeyRingDeps, alg: Sign
   });
   const told = change.then((before) => {
     if (before !== undefined)
-      log.info('a signing key was made for --signing-alg', { keyId: made.kid, alg, before });
+      log.info('created a signing key for --signing-alg', { keyId: made.kid, alg, before });
   });
-  const later = 'no signing key could be made for --signing-alg: the next start tries again';
+  const later = 'cannot create a signing key for --signing-alg; retrying at the next start';
   await whileAway(told, () => log.warn(later, { alg }));
 }
 
@@ -84,15 +86,15 @@ function targetOf({ kid, alg }: StoredKey) {
   return { type: 'signing-key', id: kid, name: alg };
 }
 
-/** The signing keys as they are now: `flagmeter keys rotate` changes them while the service runs. */
+/** The current signing keys. `flagmeter keys rotate` changes them while the service runs. */
 export class KeyRing implements SigningKeys {
   readonly #deps: KeyRingDeps;
   #keys: SigningKeys;
-  /** The previous key keeps signing for a while, from memory: on disk its private part is gone. */
+  /** The previous key keeps signing for a while from memory. On disk, its private part is gone. */
   #signer: Signer;
-  /** When the current key of the store begins to sign. */
+  /** When the current key of the store starts to sign. */
   #signsFrom = 0;
-  /** One at a time, however slow the disk is: two would write the same entry into the audit log. */
+  /** One refresh at a time, however slow the disk: two would write the same audit log entry. */
   #refreshing: Promise<void> | undefined;
 
   constructor(deps: KeyRingDeps) {
@@ -115,8 +117,8 @@ export class KeyRing implements SigningKeys {
   }
 
   /**
-   * Reads what has changed in the store, signs with a new key once caches have it, and removes keys whose last token has
-   * expired. Call it every few seconds.
+   * Reads changes from the store, signs with a new key once caches have it, and removes keys whose last token has expired. Call
+   * it every few seconds.
    * @throws {ApiError} `store_unavailable`
    */
   refresh(): Promise<void> {
@@ -126,7 +128,7 @@ export class KeyRing implements SigningKeys {
     return this.#refreshing;
   }
 
-  /** A key of another node is known before anything is answered by it. */
+  /** A key of another node is loaded before this node answers with it. */
   #hear(writes: readonly Write[]): void {
     if (writes.some(({ table }) => table === 'signingKeys')) this.#follow(storedKeys(this.#deps.accounts));
   }
@@ -145,7 +147,7 @@ export class KeyRing implements SigningKeys {
     const newest = this.#keys.current.kid;
     this.#keys = openSigningKeys(stored);
     if (this.#keys.current.kid !== newest) this.#signsFrom = clock.now() + aheadMs;
-    // Nothing verifies what it signs any more.
+    // The store no longer has the signer's key: nothing would verify its signatures.
     if (stored.every(({ kid }) => kid !== this.#signer.kid)) this.#signWithNewest();
   }
 
@@ -153,7 +155,7 @@ export class KeyRing implements SigningKeys {
     const before = this.#signer.kid;
     this.#signer = this.#keys.current;
     const { kid, alg } = this.#signer;
-    if (kid !== before) this.#deps.log.info('another signing key signs now', { keyId: kid, alg, before });
+    if (kid !== before) this.#deps.log.info('switched to another signing key', { keyId: kid, alg, before });
   }
 
   async #removeExpired(stored: readonly StoredKey[]): Promise<void> {
@@ -164,10 +166,10 @@ export class KeyRing implements SigningKeys {
     await engine.change((draft) => {
       for (const { kid } of expired) draft.remove('signingKeys', kid);
     });
-    for (const { kid } of expired) log.info('a retired signing key was removed', { keyId: kid });
+    for (const { kid } of expired) log.info('removed a retired signing key', { keyId: kid });
   }
 
-  /** Another process may have created the key, but this one numbers the entries of the audit log. */
+  /** Another process may have created the key, but only this one numbers audit log entries. */
   async #audit(key: StoredKey): Promise<void> {
     const { accounts, directory } = this.#deps;
     await directory.change((draft) => draft.note('signing-key.rotated', null, targetOf(key)));

@@ -6,9 +6,9 @@ import { networkOf } from '../runtime/network.ts';
 import type { LoginFailures } from '../storage/lmdb/auth-records.ts';
 import type { Browser } from './browser.ts';
 
-/** What one kind of throttle lets through. */
+/** The limits of one kind of throttle. */
 interface Rule {
-  /** Failures without a wait. The next one has to wait `shortest`, and each one after that twice as long. */
+  /** Failures without a wait. The next attempt waits `shortestMs`, and each later one twice as long. */
   readonly free: number;
   readonly shortestMs: number;
   readonly longestMs: number;
@@ -18,9 +18,9 @@ const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
 
 /**
- * The throttles of an attempt. An attacker is stopped at one account from one address first, then at an address with any
- * account, and with very many addresses at an account. The longest wait is a quarter of an hour, and a browser that has
- * signed in to the account before has a throttle of its own: an attacker cannot lock the account's user out.
+ * The throttles of an attempt. An attacker is stopped first at one account from one address, then at an address with any
+ * account. An account is throttled only after failures from very many addresses. The longest wait is a quarter of an hour. A
+ * browser that has signed in to the account before has a throttle of its own, so an attacker cannot lock the user out.
  */
 const rules = {
   pair: { free: 5, shortestMs: 5_000, longestMs: 15 * minuteMs },
@@ -32,10 +32,10 @@ const rules = {
 type Kind = keyof typeof rules;
 const kinds = Object.keys(rules) as Kind[];
 
-/** How long failures are remembered after the last one: a few of them less long. */
+/** How long failures are remembered after the last one. Few failures are forgotten sooner. */
 const forgetFewMs = 60 * minuteMs;
 const forgetManyMs = dayMs;
-/** How long a browser is known after its last sign-in. */
+/** How long a browser is remembered after its last sign-in. */
 const forgetBrowserMs = 90 * dayMs;
 
 export interface ThrottleDeps {
@@ -44,22 +44,22 @@ export interface ThrottleDeps {
 }
 
 export interface Attempt {
-  /** As it was typed. */
+  /** As typed. */
   readonly email: string;
-  /** Of the peer. */
+  /** The address of the peer. */
   readonly address: string;
   readonly browser: Browser;
 }
 
-/** An attempt that was counted: seconds to wait, or 0 and the keys of what counts it as failed. */
+/** A counted attempt: seconds to wait, or 0 and the keys of the throttles that count it. */
 export interface Counted {
   readonly wait: number;
   readonly keys: readonly string[];
 }
 
 /**
- * Counts an attempt as failed before it is made, so that of many at once none is overlooked; resolves when that is on disk.
- * `forgiveAttempt` takes the count back after a success. An attempt that has to wait is not counted.
+ * Counts an attempt as failed before it is made, so that concurrent attempts all count; resolves when that is on disk.
+ * `forgiveAttempt` removes the count after a success. An attempt that must wait is not counted.
  * @throws {ApiError} `store_unavailable`, `engine_unavailable`
  */
 export function countAttempt({ engine, clock }: ThrottleDeps, attempt: Attempt): Promise<Counted> {
@@ -77,12 +77,12 @@ export function countAttempt({ engine, clock }: ThrottleDeps, attempt: Attempt):
   });
 }
 
-/** Makes it as if an attempt had never been made: neither failed nor successful. */
+/** Undoes an attempt, as neither failed nor successful. */
 export function uncountAttempt({ engine }: ThrottleDeps, { keys }: Counted): Promise<void> {
   return engine.throttles.change(keys, (draft) => uncount(draft, keys));
 }
 
-/** Notes that an attempt succeeded: takes its count back, and knows its browser from now on. */
+/** Records that an attempt succeeded: undoes its count, and remembers its browser. */
 export function forgiveAttempt(
   { engine, clock }: ThrottleDeps,
   attempt: Attempt,
@@ -91,7 +91,7 @@ export function forgiveAttempt(
   const own = keyOf('browser', attempt);
   return engine.throttles.change([...new Set([...keys, own])], (draft) => {
     uncount(draft, keys);
-    // Elsewhere earlier failures stay: otherwise the owner of one account could guess at others without end.
+    // Failures at other throttles remain. Otherwise the owner of one account could guess at others without end.
     for (const key of keys) if (kindOf(key) === 'pair') draft.remove(key);
     draft.put(own, { failures: 0, lastAt: clock.now() });
   });
@@ -106,8 +106,8 @@ function uncount(draft: ThrottleDraft, keys: readonly string[]): void {
 }
 
 /**
- * Forgets all failures, for an operator with access to the data directory. The throttles of one account cannot be told from
- * the others: their keys are hashes. Browsers that have signed in stay known.
+ * Forgets all failures, for an operator with access to the data directory. Throttles cannot be selected by account, because
+ * their keys are hashes. Browsers that have signed in are still remembered.
  */
 export async function forgetFailures(throttles: Throttles): Promise<void> {
   for (let after: string | undefined = ''; after !== undefined; )
@@ -118,7 +118,10 @@ export async function forgetFailures(throttles: Throttles): Promise<void> {
     });
 }
 
-/** Removes some throttles that have no effect any more. @returns the key to go on after; `undefined` at the end */
+/**
+ * Removes some expired throttles.
+ * @returns the key to continue after; `undefined` at the end
+ */
 export function sweepThrottles(
   throttles: Throttles,
   after: string,
@@ -128,7 +131,7 @@ export function sweepThrottles(
     throttles,
     after,
     (draft, key) => {
-      const found = draft.get(key); // It may have changed since.
+      const found = draft.get(key); // The throttle may have changed since.
       if (found !== undefined && isThrottleOver(key, found, now)) draft.remove(key);
     },
     ({ key, failures }) => isThrottleOver(key, failures, now),
@@ -152,14 +155,14 @@ async function throttleStep(
   return found.length < stepLimit ? undefined : found.at(-1)?.key;
 }
 
-/** Whether a throttle has no effect any more at `now` (Unix ms), so that it need not be kept. */
+/** Whether a throttle has expired at `now` (Unix ms) and can be removed. */
 export function isThrottleOver(key: string, { failures, lastAt }: LoginFailures, now: number): boolean {
   const kind = kindOf(key);
   if (kind === 'browser') return now >= lastAt + forgetBrowserMs;
   return now >= lastAt + (failures < rules[kind].free ? forgetFewMs : forgetManyMs);
 }
 
-/** A known browser is throttled by itself alone. */
+/** A known browser has only its own throttle. */
 function keysOf(reader: ThrottleDraft, attempt: Attempt, now: number): string[] {
   const own = keyOf('browser', attempt);
   if (failuresAt(reader, own, now) !== undefined) return [own];
@@ -171,7 +174,7 @@ function failuresAt(reader: ThrottleDraft, key: string, now: number): LoginFailu
   return found === undefined || isThrottleOver(key, found, now) ? undefined : found;
 }
 
-/** How much longer an attempt has to wait, ms; never longer than the rule says, whatever the clock does. */
+/** Remaining wait of an attempt, ms. It never exceeds the rule's, whatever the clock does. */
 function waitMs(key: string, found: LoginFailures | undefined, now: number): number {
   const { free, shortestMs, longestMs } = rules[kindOf(key)];
   if (found === undefined || found.failures < free) return 0;
@@ -179,7 +182,7 @@ function waitMs(key: string, found: LoginFailures | undefined, now: number): num
   return Math.min(whole, found.lastAt + whole - now);
 }
 
-/** Keys hold no address and no e-mail address that could be read. */
+/** Keys are hashed: they reveal no IP address and no e-mail address. */
 function keyOf(kind: Kind, { email, address, browser }: Attempt): string {
   const account = email.toLowerCase();
   const network = networkOf(address);

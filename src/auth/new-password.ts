@@ -10,11 +10,11 @@ import { endSessionsOf } from './sessions.ts';
 import type { SignInSettings } from './sign-in.ts';
 import { type CurrentSignIn, currentSignIn, startSignIn } from './sign-ins.ts';
 
-/** A form in which a user who is signed in with a temporary password has typed their own. */
+/** The form in which a user with a temporary password chooses a new one. */
 export interface TypedPassword {
   readonly password: string;
   readonly again: string;
-  /** Of the peer. */
+  /** The address of the peer. */
   readonly address: string;
   readonly browser: Browser;
 }
@@ -25,11 +25,11 @@ export type NewPasswordResult =
   | { readonly outcome: 'refused'; readonly user: User; readonly fault: string }
   /** The user may not use this client. */
   | { readonly outcome: 'not-a-member'; readonly user: User }
-  /** The browser is not signed in, or the password is not temporary any more. */
+  /** The browser is not signed in, or the password is no longer temporary. */
   | { readonly outcome: 'over' };
 
 /**
- * Replaces the temporary password of the user of a browser, which is signed in with the new one.
+ * Replaces the temporary password of a browser's user, and signs the browser in with the new one.
  * @throws {ApiError} `invalid_body` for a common password, `rate_limited`, `backpressure`, `store_unavailable`
  */
 export async function replacePassword(
@@ -48,14 +48,14 @@ export async function replacePassword(
   const fault = passwordFault(password, user.email);
   if (fault !== undefined) return refused(`The password ${fault}.`);
   if (await passwords.verify(password, user.passwordHash, user.id))
-    return refused('Choose another password than the one that you have signed in with.');
+    return refused('Choose a password other than the one you signed in with.');
   const passwordHash = await passwords.hash(password, randomBytes, user.id);
   return directory
     .by(actorOf(directory, user.id, address))
     .change((draft) => exchange(settings, draft, { user, passwordHash, browser }));
 }
 
-/** Drafts the change, unless the password was changed meanwhile. */
+/** Drafts the change, unless the password has changed in the meantime. */
 function exchange(
   { clock, randomBytes }: Pick<SignInSettings, 'clock' | 'randomBytes'>,
   draft: AccountDraft,

@@ -5,8 +5,8 @@ import { oneOf, text } from '../http/schema.ts';
 import type { Reply } from '../http/types.ts';
 
 /**
- * The error codes of RFC 6749 §5.2, those of RFC 8628 §3.5 for a device that polls, those of RFC 6750 §3.1 for a client
- * that shows a token, and the one of a service that cannot answer now (RFC 6749 §4.1.2.1).
+ * The error codes of RFC 6749 §5.2, of RFC 8628 §3.5 for polling devices, of RFC 6750 §3.1 for bearer tokens, and that of an
+ * unavailable service (RFC 6749 §4.1.2.1).
  */
 export type OAuthErrorCode =
   | 'invalid_request'
@@ -23,22 +23,22 @@ export type OAuthErrorCode =
   | 'insufficient_scope'
   | 'temporarily_unavailable';
 
-/** The codes of refusals with one status, each with an example of its description. */
+/** The codes with one status, each with a sample description. */
 export type OAuthRefusals = Readonly<Partial<Record<OAuthErrorCode, string>>>;
 
-/** No answer of the token endpoint may be kept by a cache (RFC 6749 §5.1). */
+/** Answers of the token endpoint must not be cached (RFC 6749 §5.1). */
 export const uncached = {
   'content-type': 'application/json',
   'cache-control': 'no-store',
   pragma: 'no-cache',
 } as const;
 
-/** A token request that is refused. The description is shown to the client and holds nothing secret. */
+/** A refused token request. The description is shown to the client and contains no secrets. */
 export class OAuthError extends Error {
   override readonly name = 'OAuthError';
   readonly code: OAuthErrorCode;
   readonly status: number;
-  /** The value of `WWW-Authenticate`, where one belongs. */
+  /** The value of `WWW-Authenticate`, if required. */
   readonly challenge: string | undefined;
   /** Seconds for `Retry-After`. */
   readonly retryAfter: number | undefined;
@@ -73,7 +73,7 @@ export function oauthErrorReply({ code, message, status, challenge, retryAfter }
   };
 }
 
-/** Declares the refusals of an endpoint that have one status, in the form of RFC 6749 §5.2. */
+/** Declares an endpoint's refusals with one status, in the form of RFC 6749 §5.2. */
 export function oauthRefusal(
   description: string,
   refusals: OAuthRefusals,
@@ -82,7 +82,7 @@ export function oauthRefusal(
   const codes = Object.keys(refusals) as OAuthErrorCode[];
   const schema = Type.Object({
     error: oneOf(codes, 'What is wrong.'),
-    error_description: text('What is wrong with this one request, for people.'),
+    error_description: text('What is wrong with this request, for people.'),
   });
   const examples = Object.entries(refusals).map(([error, error_description]) => [
     error,

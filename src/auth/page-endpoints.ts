@@ -9,14 +9,14 @@ interface Page<Deps> {
   readonly summary: string;
   readonly description?: string;
   readonly query?: TObject;
-  /** The form that a page of ours posts, or a client. */
+  /** The form that our page, or a client, posts. */
   readonly form?: TObject;
-  /** What the answers with these statuses are; a redirect has a `Location`, any other answer is a page. */
+  /** Describes the answers by status. A redirect has a `Location`; any other answer is a page. */
   readonly answers: Readonly<Record<number, string>>;
   readonly bind: Endpoint<Deps>['bind'];
 }
 
-/** Declares the endpoints of a page: one that shows it, and one that its form is posted to. */
+/** Declares the endpoints of a page: one shows it, and one receives its form. */
 export function pageEndpoints<Deps>(
   path: string,
   access: Access,

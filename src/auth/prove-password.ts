@@ -4,13 +4,13 @@ import type { User } from '../storage/lmdb/records.ts';
 import { countAttempt, forgiveAttempt, type ThrottleDeps } from './login-throttle.ts';
 import { verifyCounted } from './verify-counted.ts';
 
-/** Stands for the browser of a token's holder: no cookie can hold such a mark. */
+/** Takes the place of a browser's mark for the holder of a token. No cookie can contain such a mark. */
 const tokenHolder = { id: '', mark: 'token' };
 
 /**
- * Whether the holder of a user's token knows the user's password, too. Guesses are throttled as at the sign-in page, where
- * they keep no known browser out.
- * @param address where the request came from
+ * Whether the holder of a user's token also knows the user's password. Guesses are throttled as at the sign-in page, where they
+ * lock out no known browser.
+ * @param address the address of the peer
  * @throws {ApiError} `rate_limited`, `backpressure`, `store_unavailable`
  */
 export async function provePassword(
@@ -20,11 +20,11 @@ export async function provePassword(
   address: string,
 ): Promise<boolean> {
   const { passwords } = settings;
-  passwords.checkRoom(id); // First: what is not going to be checked must not count.
+  passwords.checkRoom(id); // First: an attempt that will not be checked must not count.
   const attempt = { email, address, browser: tokenHolder };
   const counted = await countAttempt(settings, attempt);
   if (counted.wait > 0)
-    throw new ApiError('rate_limited', 'Too many wrong passwords were sent for this user', counted.wait);
+    throw new ApiError('rate_limited', 'Too many wrong passwords for this user', counted.wait);
   const isRight = await verifyCounted(settings, counted, () => passwords.verify(password, passwordHash, id));
   if (isRight) await forgiveAttempt(settings, attempt, counted);
   return isRight;

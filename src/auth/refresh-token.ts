@@ -1,7 +1,7 @@
 import { hashSecret, matchesHash, type RandomBytes } from '../accounts/secrets.ts';
 import type { Session } from '../storage/lmdb/auth-records.ts';
 
-/** The content of a refresh token: its session, and the secret of the session's turn. */
+/** The content of a refresh token: its session, and a secret that changes with each refresh. */
 export interface RefreshToken {
   /** The session's key in the store. */
   readonly session: string;
@@ -11,7 +11,7 @@ export interface RefreshToken {
 /** Session id and secret: 128 and 256 random bits. */
 const form = /^fm_refresh_([\w-]{22})\.([\w-]{43})$/;
 
-/** A session's id. Only its refresh tokens contain it; the store has its hash. */
+/** A session's id. Only its refresh tokens contain it; the store has only its hash. */
 export function newSessionId(randomBytes: RandomBytes): string {
   return Buffer.from(randomBytes(16)).toString('base64url');
 }
@@ -30,14 +30,14 @@ export function newRefreshToken(
   return { text: `fm_refresh_${sessionId}.${secret}`, hash: hashSecret(secret) };
 }
 
-/** Parses a refresh token; `undefined` for any other text. */
+/** Parses a refresh token; `undefined` if malformed. */
 export function readRefreshToken(text: string): (RefreshToken & { readonly sessionId: string }) | undefined {
   const [, sessionId, secret] = form.exec(text) ?? [];
   if (sessionId === undefined || secret === undefined) return undefined;
   return { sessionId, session: sessionKey(sessionId), secret };
 }
 
-/** Whether a token is the current one of its session. Any other was used before, or is forged. */
+/** Whether a token is the current one of its session. Any other is spent or forged. */
 export function isCurrent({ secret }: RefreshToken, { refreshHash }: Session): boolean {
   return matchesHash(secret, refreshHash);
 }

@@ -15,18 +15,15 @@ const ofOther = 'The token was issued to another client';
 
 const form = clientForm({ by: (client) => client, fields: tokenFields, handle: revoke });
 
-/**
- * `POST /connect/revocation` (RFC 7009): a client gives back a token of its own, and with it the session that the token
- * belongs to.
- */
+/** `POST /connect/revocation` (RFC 7009): a client revokes one of its tokens, and the token's session. */
 export const revocationEndpoint: Endpoint<TokenDeps> = clientEndpoint('/connect/revocation', {
   operationId: 'revokeToken',
   summary: 'Revoke a token',
   description:
-    'Ends the session that the token belongs to. A token that is not valid, or no longer, is answered with 200, too (RFC 7009 §2.2).',
+    'Ends the session that the token belongs to. The answer is also 200 for a token that is not valid (RFC 7009 §2.2).',
   who: 'The client that the token was issued to',
   forms: [form],
-  answer: { description: 'The token is not valid any more, and that is on disk.', headers: {} },
+  answer: { description: 'The token is revoked, durably.', headers: {} },
   refuses: { invalid_grant: ofOther },
 });
 
@@ -46,7 +43,7 @@ async function revoke(
   return undefined;
 }
 
-/** Ends a session, by any of its refresh tokens: one that was used before is no reason to keep it. */
+/** Ends a session by any of its refresh tokens, even a spent one. */
 async function revokeSession(
   deps: SessionDeps,
   key: string,
@@ -62,7 +59,7 @@ async function revokeSession(
   });
 }
 
-/** @throws {OAuthError} `invalid_grant` for what was issued to another client (RFC 7009 §2.1, RFC 6749 §5.2) */
+/** @throws {OAuthError} `invalid_grant` for a token of another client (RFC 7009 §2.1, RFC 6749 §5.2) */
 function checkOwner(owner: string, clientId: string): void {
   if (owner !== clientId) throw new OAuthError('invalid_grant', ofOther);
 }

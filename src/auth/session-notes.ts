@@ -1,7 +1,7 @@
 import type { AccountDraft } from '../accounts/account-draft.ts';
 import { actorOf } from '../accounts/actors.ts';
 
-/** Writes into the audit log that a code or refresh token was used again, which has ended its session. */
+/** Records in the audit log that the reuse of a code or refresh token has ended its session. */
 export function noteReuse(
   draft: AccountDraft,
   action: 'authorization-code.reused' | 'refresh-token.reused',
@@ -11,7 +11,7 @@ export function noteReuse(
   for (const teamId of teams) draft.note(action, teamId, { type: 'user', id: userId, name });
 }
 
-/** Writes into the audit log that a user, or an API key, made tokens of their own invalid. */
+/** Records in the audit log that a user or an API key invalidated their own tokens. */
 export function noteEnd(
   draft: AccountDraft,
   action: 'token.invalidated' | 'session.ended',

@@ -13,12 +13,12 @@ import { signInEndsAt } from './sign-ins.ts';
 
 const dayMs = 24 * 3_600_000;
 
-/** A session ends when its refresh token is not used for this long, */
+/** Idle lifetime of a session: how long its refresh token may be unused. */
 const idleMs = 30 * dayMs;
-/** and in any case this long after it began. */
+/** Absolute lifetime of a session. */
 const lifetimeMs = 90 * dayMs;
 
-/** What sessions are made with. The functions below that take a draft are for plans. */
+/** The dependencies of sessions. The functions below that take a draft are for plans. */
 export interface SessionDeps {
   readonly engine: Engine;
   readonly directory: Directory;
@@ -28,18 +28,18 @@ export interface SessionDeps {
 
 type Sources = Pick<SessionDeps, 'clock' | 'randomBytes'>;
 
-/** What a session's client gets next: the tokens are made of it once it is on disk. */
+/** The next state of a session, from which its tokens are made once it is on disk. */
 export interface Turn {
   /** The session's key. */
   readonly key: string;
   readonly session: Session;
-  /** The text of the refresh token that is valid from now on. */
+  /** The refresh token that is valid from now on. */
   readonly refreshToken: string;
-  /** What the access token is to be. */
+  /** The identity of the next access token. */
   readonly access: TokenIdentity;
 }
 
-/** Begins a session. */
+/** Starts a session. */
 export function startSession(
   sources: Sources,
   draft: Draft,
@@ -52,12 +52,12 @@ export function startSession(
   return takeTurn(sources, draft, sessionId, begun);
 }
 
-/** Makes a new session one of its user's. */
+/** Adds a new session to those of its user. */
 export function indexSession(draft: Draft, userId: string, key: string): void {
   draft.put('userSessions', userSessionKey(userId, key), true);
 }
 
-/** Gives a session its next refresh token; the access token before is invalid from now on. */
+/** Gives a session its next refresh token. The previous access token becomes invalid. */
 export function continueSession(sources: Sources, draft: Draft, sessionId: string, session: Session): Turn {
   invalidateAccess(sources, draft, session);
   return takeTurn(sources, draft, sessionId, session);
@@ -82,7 +82,10 @@ function takeTurn(
   return { key, session, refreshToken: refresh.text, access };
 }
 
-/** Ends a session with all its tokens. @returns the session as it was; `undefined` when it does not exist */
+/**
+ * Ends a session with all its tokens.
+ * @returns the session before; `undefined` if it does not exist
+ */
 export function endSession(sources: Pick<Sources, 'clock'>, draft: Draft, key: string): Session | undefined {
   const session = draft.get('sessions', key);
   if (session === undefined) return undefined;
@@ -91,13 +94,13 @@ export function endSession(sources: Pick<Sources, 'clock'>, draft: Draft, key: s
   return session;
 }
 
-/** Takes a session out of the store, and nothing else. */
+/** Removes only the session's records from the store. */
 export function removeSession(draft: Draft, key: string, { userId }: Session): void {
   draft.remove('sessions', key);
   draft.remove('userSessions', userSessionKey(userId, key));
 }
 
-/** Ends a browser's sign-in, and the sessions that came from it. */
+/** Ends a browser's sign-in and the sessions that came from it. */
 export function endSignIn(
   sources: Pick<Sources, 'clock'>,
   draft: Draft,
@@ -108,7 +111,7 @@ export function endSignIn(
   endSessionsOf(sources, draft, userId, signIn);
 }
 
-/** Ends the sessions of a user: all of them, or those that came from one sign-in. */
+/** Ends a user's sessions: all, or those from one sign-in. */
 export function endSessionsOf(
   sources: Pick<Sources, 'clock'>,
   draft: Draft,
@@ -123,12 +126,12 @@ export function endSessionsOf(
 /** The keys of a user's sessions. */
 export function sessionKeysOf(reader: Pick<Reader, 'keys'>, userId: string): readonly string[] {
   const start = userSessionKey(userId, '');
-  // `~` comes after every digit of a key.
+  // `~` sorts after every digit of a key.
   const entries = reader.keys('userSessions', { start, end: `${start}~` });
   return Array.from(entries, (entry) => entry.slice(start.length));
 }
 
-/** The user of a session, while it may go on; `undefined` when its time is over, or the user may not have it any more. */
+/** The user of a valid session; `undefined` if it has expired, or the user may no longer use the client. */
 export function userOf(
   { clock }: Pick<Sources, 'clock'>,
   accounts: Pick<Accounts, 'users' | 'clients'>,
@@ -137,7 +140,7 @@ export function userOf(
   return clock.now() < endsAt(session) ? signedInUser(accounts, session) : undefined;
 }
 
-/** The user, while they exist and may sign in to the client. */
+/** The user, if they exist and may sign in to the client. */
 export function signedInUser(
   accounts: Pick<Accounts, 'users' | 'clients'>,
   { userId, clientId }: Pick<Session, 'userId' | 'clientId'>,
@@ -148,8 +151,8 @@ export function signedInUser(
 }
 
 /**
- * When a session's time is over, Unix ms, unless it is refreshed before. One of the console ends when the sign-in of its
- * browser would: the cookie lies in that browser, too.
+ * When a session expires unless refreshed, Unix ms. A console session expires as the browser's sign-in would, because that
+ * browser holds the cookie.
  */
 export function endsAt({
   clientId,

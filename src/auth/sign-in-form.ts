@@ -20,11 +20,11 @@ export interface FormSettings extends SignInSettings {
 
 export interface FormPurpose {
   readonly client: OAuthClient;
-  /** Where the answer is sent; `null` when it stays here. */
+  /** Where the answer is sent; `null` if it stays here. */
   readonly redirectUri: string | null;
 }
 
-/** A form that came from a page of ours, made for the browser that sent it. */
+/** A form from one of our pages, made for the browser that sent it. */
 export interface PostedForm {
   readonly request: Request;
   readonly purpose: FormPurpose;
@@ -34,7 +34,7 @@ export interface PostedForm {
 
 const staleForm: LoginError = {
   status: 403,
-  text: 'This page is out of date, or the browser keeps no cookies. Please sign in again.',
+  text: 'This page is out of date, or the browser rejects cookies. Please sign in again.',
 };
 
 const unfinished: LoginError = {
@@ -43,7 +43,7 @@ const unfinished: LoginError = {
   typed: true,
 };
 
-/** What a page with a form shows; a browser without a cookie gets one. */
+/** The content of a page with a form. A browser without a cookie gets one. */
 export function formPage(
   { issuer, randomBytes }: FormSettings,
   request: Request,
@@ -61,8 +61,8 @@ export function formPage(
 }
 
 /**
- * Reads a form that was posted to a page; gives the answer instead when it was not made for the browser that sends it.
- * @throws {OAuthError} `invalid_request` when it cannot be read
+ * Reads a form posted to a page. Returns an error page instead if the form was not made for the browser that sent it.
+ * @throws {OAuthError} `invalid_request` if it cannot be read
  */
 export async function readPostedForm(
   settings: FormSettings,
@@ -71,7 +71,7 @@ export async function readPostedForm(
 ): Promise<PostedForm | { readonly reply: Reply }> {
   const form = await readForm(request);
   if (isFromElsewhere(request, settings.issuer))
-    return { reply: failurePage(403, 'The form was sent from the page of another site') };
+    return { reply: failurePage(403, 'The form was sent by another site') };
   const browser = new BrowserCookie(settings.issuer).read(request);
   if (browser === undefined || !isFormToken(browser, form.get('form') ?? ''))
     return {
@@ -80,14 +80,14 @@ export async function readPostedForm(
   return { request, purpose, form, browser };
 }
 
-/** A user who may continue, or the page that comes first. `cookie` is to be set with the answer. */
+/** A user who may continue, or the page that comes first. `cookie` is set with the answer. */
 export type FormResult =
   | { readonly signIn: CurrentSignIn; readonly browser: Browser; readonly cookie: string }
   | { readonly reply: Reply };
 
 /**
- * Signs a user in with what they typed, or gives the page again with the error. Whoever signs in with a temporary password
- * gets the page for a new one, whose form comes here, too.
+ * Signs a user in with the typed credentials, or shows the page again with an error. A user with a temporary password gets the
+ * page for a new one. That page posts its form here, too.
  */
 export function signInByForm(settings: FormSettings, posted: PostedForm): Promise<FormResult> {
   const isNewPassword = posted.form.get('action') === 'new-password';
@@ -113,7 +113,7 @@ async function enterByForm(
     if (!hasTemporaryPassword(user)) return entered;
     return { reply: newPasswordPage({ ...formPage(settings, request, purpose), ...entered }, user.email) };
   } catch (error) {
-    return again(busy(error)); // What was typed is still there for the next try.
+    return again(busy(error)); // The typed values are kept for the next attempt.
   }
 }
 
@@ -156,7 +156,7 @@ function enteredAs(
   return { signIn, browser, cookie: new BrowserCookie(issuer).write(browser) };
 }
 
-/** @throws what is not a refusal */
+/** @throws any error that is not a refusal */
 function busy(error: unknown): LoginError {
   if (!(error instanceof ApiError)) throw error;
   const { status, retryAfter = 1 } = error;
@@ -176,7 +176,7 @@ function explain(
 ): LoginError {
   switch (result.outcome) {
     case 'wrong':
-      return { status: 403, text: 'The e-mail address or the password is not right.', typed: true };
+      return { status: 403, text: 'The e-mail address or the password is wrong.', typed: true };
     case 'not-a-member':
       return notAMember(email, purpose);
     case 'throttled': {
@@ -186,7 +186,7 @@ function explain(
   }
 }
 
-/** A span of time for a person, rounded up. */
+/** A duration for people, rounded up. */
 function spanOf(seconds: number): string {
   const [count, unit] = seconds < 90 ? [seconds, 'second'] : [Math.ceil(seconds / 60), 'minute'];
   return `${count} ${unit}${count === 1 ? '' : 's'}`;

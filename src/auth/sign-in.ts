@@ -24,22 +24,22 @@ export interface SignInSettings extends ThrottleDeps, SignInDeps {
 export interface Credentials {
   readonly email: string;
   readonly password: string;
-  /** Of the peer. */
+  /** The address of the peer. */
   readonly address: string;
   readonly browser: Browser;
 }
 
-/** What came of it. An unknown account and a wrong password are the same. */
+/** The outcome. An unknown account and a wrong password are indistinguishable. */
 export type SignInResult =
   | { readonly outcome: 'signed-in'; readonly browser: Browser; readonly signIn: CurrentSignIn }
   | { readonly outcome: 'wrong' }
   /** The user may not use this client. */
   | { readonly outcome: 'not-a-member' }
-  /** Too many have failed; `wait` in seconds. */
+  /** Too many attempts have failed; `wait` in seconds. */
   | { readonly outcome: 'throttled'; readonly wait: number };
 
 /**
- * Signs a user in; resolves when all of it is on disk: the count of failures, the sign-in, and the entry in the audit log.
+ * Signs a user in; resolves when all of it is on disk: the failure count, the sign-in and the audit log entry.
  * @throws {ApiError} `backpressure`, `store_unavailable`
  */
 export async function signIn(
@@ -50,7 +50,7 @@ export async function signIn(
   const { directory, passwords } = settings;
   const { email, password, address, browser } = credentials;
   const attempt = { email, address, browser };
-  passwords.checkRoom(); // First: what is not going to be checked must neither count nor fill the disk.
+  passwords.checkRoom(); // First: an attempt that will not be checked must not count or use disk space.
   const counted = await countAttempt(settings, attempt);
   if (counted.wait > 0) return { outcome: 'throttled', wait: counted.wait };
   const known = userOfEmail(directory, email);
@@ -68,9 +68,7 @@ export async function signIn(
   return { outcome: 'wrong' };
 }
 
-/**
- * Signs in a user whose password was right; `undefined` when the user or the password is gone since it was checked.
- */
+/** Signs in a user whose password was correct; `undefined` if the user or the password has changed since the check. */
 function startFor(
   { directory, clock, randomBytes }: SignInSettings,
   known: User,
@@ -93,7 +91,9 @@ function startFor(
   });
 }
 
-/** An unknown account is noted too, which takes as long; what was typed is not: it may be a password. */
+/**
+ * An attempt at an unknown account is recorded, too, which takes equally long. The typed address is not: it may be a password.
+ */
 function note(draft: AccountDraft, action: AuditAction, user: User | undefined): void {
   const { id, email: name, teams } = user ?? { id: '', email: '', teams: [null] };
   for (const teamId of teams) draft.note(action, teamId, { type: 'user', id, name });

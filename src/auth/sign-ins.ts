@@ -7,11 +7,11 @@ import type { SignIn } from '../storage/lmdb/auth-records.ts';
 import type { User } from '../storage/lmdb/records.ts';
 import type { Browser } from './browser.ts';
 
-/** A sign-in ends when it was not used for this long, */
+/** Idle lifetime of a sign-in. */
 const idleMs = 12 * 3_600_000;
-/** and always this long after it began. */
+/** Absolute lifetime of a sign-in. */
 export const lifetimeSeconds = 7 * 24 * 3600;
-/** The precision of its last use: a commit for every use would cost too much. */
+/** The precision of the last use. A commit per use would cost too much. */
 const useMs = 60_000;
 
 export interface SignInDeps {
@@ -20,9 +20,9 @@ export interface SignInDeps {
   readonly clock: Clock;
 }
 
-/** A sign-in that is valid now. */
+/** A valid sign-in. */
 export interface CurrentSignIn {
-  /** Its key in the store, which is no secret. */
+  /** Its key in the store, which is not secret. */
   readonly key: string;
   readonly user: User;
   /** When the user signed in, seconds. */
@@ -30,7 +30,7 @@ export interface CurrentSignIn {
 }
 
 /**
- * The valid sign-in of a browser, which counts as used now; `undefined` without one.
+ * The valid sign-in of a browser, marked as used now; `undefined` if there is none.
  * @throws {ApiError} `store_unavailable`
  */
 export async function currentSignIn(
@@ -47,13 +47,13 @@ export async function currentSignIn(
   if (user === undefined || !isOf(signIn, user)) return undefined;
   if (now - signIn.lastSeenAt >= useMs)
     await engine.change((draft) => {
-      const last = draft.get('signIns', key); // It may have ended since.
+      const last = draft.get('signIns', key); // The sign-in may have ended since.
       if (last !== undefined) draft.put('signIns', key, { ...last, ...signInOf(user, authTime, now) });
     });
   return { key, user, authTime };
 }
 
-/** Drafts the sign-in of a user with a browser, which has a new id for it; the sign-in before ends. */
+/** Drafts the sign-in of a user in a browser, which gets a new id. The previous sign-in ends. */
 export function startSignIn(
   draft: Draft,
   user: User,
@@ -66,22 +66,25 @@ export function startSignIn(
   return { key, user, authTime };
 }
 
-/** Whether a sign-in is still valid for its user: a new password ends it. */
+/** Whether a sign-in is still valid for its user. A new password ends it. */
 export function isOf({ passwordId: signedInWith }: SignIn, { passwordHash }: User): boolean {
   return signedInWith === passwordId(passwordHash);
 }
 
-/** The key of a browser's sign-in, which need not exist. */
+/** The key of a browser's sign-in, which may not exist. */
 function signInKey({ id }: Browser): string {
   return hashSecret(id);
 }
 
-/** When a sign-in ends that was last used at a time, Unix ms. @param authTime when the user signed in, seconds */
+/**
+ * When a sign-in last used at a given time ends, Unix ms.
+ * @param authTime when the user signed in, seconds
+ */
 export function signInEndsAt(lastUsedAt: number, authTime: number): number {
   return Math.min(lastUsedAt + idleMs, (authTime + lifetimeSeconds) * 1000);
 }
 
-/** A sign-in as it is after a use at `now`. */
+/** A sign-in after a use at `now`. */
 function signInOf({ id: userId, passwordHash }: User, authTime: number, now: number): SignIn {
   const expiresAt = signInEndsAt(now, authTime);
   return { userId, passwordId: passwordId(passwordHash), authTime, lastSeenAt: now, expiresAt };

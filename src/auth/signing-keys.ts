@@ -3,10 +3,10 @@ import { publicMembers } from '../accounts/new-signing-key.ts';
 import { type StoredKey, signingKeyOf, signs } from '../accounts/stored-signing-keys.ts';
 import type { Jwk, SigningAlgorithm } from '../storage/lmdb/auth-records.ts';
 
-/** How long a new key is published before it signs while the service runs, which is how long caches keep the JWKS. */
+/** How long a new key is published before it signs. This is also how long caches keep the JWKS. */
 export const publishedAheadSeconds = 60;
 
-/** What a token is: an access token (RFC 9068 §2.1) or an ID token. One is never taken for the other. */
+/** The type of a token: an access token (RFC 9068 §2.1) or an ID token. One never passes for the other. */
 export type TokenType = 'at+jwt' | 'JWT';
 
 export interface Signer {
@@ -15,13 +15,13 @@ export interface Signer {
   readonly privateKey: KeyObject;
 }
 
-/** A key that verifies tokens, with its own algorithm only. */
+/** A key that verifies tokens, only with its own algorithm. */
 export interface Verifier {
   readonly alg: SigningAlgorithm;
   readonly publicKey: KeyObject;
 }
 
-/** The public part of a signing key, as the JWKS shows it (RFC 7517 §4). */
+/** The public part of a signing key, as in the JWKS (RFC 7517 §4). */
 export interface PublicJwk extends Jwk {
   readonly kid: string;
   readonly alg: SigningAlgorithm;
@@ -30,16 +30,16 @@ export interface PublicJwk extends Jwk {
 
 export interface SigningKeys {
   readonly current: Signer;
-  /** The key whose tokens of this type begin with this header: a token selects one of our keys, and never brings its own. */
+  /** The key whose tokens of this type start with this header. A token selects one of our keys, and never includes its own. */
   find(typ: TokenType, header: string): Verifier | undefined;
-  /** The newest first; it may not sign yet. Each change makes a new array. */
+  /** Newest first. The newest may not sign yet. Each change makes a new array. */
   readonly published: readonly PublicJwk[];
 }
 
 /**
- * Imports signing keys, once for all signatures.
- * @param stored as `storedKeys` gives them
- * @throws {Error} when none of them signs
+ * Imports signing keys once, for all signatures.
+ * @param stored as from `storedKeys`
+ * @throws {Error} if none of them signs
  */
 export function openSigningKeys(stored: readonly StoredKey[]): SigningKeys {
   const { kid, alg, privateJwk } = signingKeyOf(stored);

@@ -18,26 +18,26 @@ export interface SweepDeps extends SweepTurns {
   readonly accounts: AccountStore;
   readonly engine: Engine;
   readonly clock: Clock;
-  /** How long the audit log is kept, ms. */
+  /** Retention of the audit log, ms. */
   readonly auditMs: number;
-  /** Copies the audit log elsewhere; gives the number of the last entry that may go. Without it there is no copy. */
+  /** Copies the audit log elsewhere, and returns the number of the last entry that may be removed. Optional. */
   readonly exportAudit?: (() => Promise<number>) | undefined;
 }
 
 const betweenRoundsMs = 60_000;
-/** A token stays on the list for a little longer than it could be valid: the clock may be set back. */
+/** A token stays on the list a little longer than it could be valid, in case the clock is set back. */
 const leewayMs = 60_000;
 
 /**
- * Removes what has expired of what the auth host keeps, and of the audit log, in the background, for as long as the service
- * runs: round after round, in small steps.
+ * Removes expired records of the auth host and the audit log, in the background, while the service runs. Each round takes small
+ * steps.
  */
 export function sweepExpired(deps: SweepDeps): Promise<void> {
   return sweepInRounds(deps, betweenRoundsMs, () => sweepRound(deps));
 }
 
 /**
- * One round over everything; ends early when the service is stopping.
+ * One round over all tables. It ends early if the service is stopping.
  * @throws {ApiError} `store_unavailable`
  */
 export async function sweepRound(deps: SweepDeps): Promise<void> {
@@ -45,7 +45,7 @@ export async function sweepRound(deps: SweepDeps): Promise<void> {
   await runSweepSteps(deps, stepsAt(deps, deps.clock.now(), exported));
 }
 
-/** @param exported the number of the last entry of the audit log that may go */
+/** @param exported the number of the last audit log entry that may be removed */
 function stepsAt(
   { accounts, engine, auditMs }: SweepDeps,
   now: number,
@@ -60,7 +60,8 @@ function stepsAt(
     }),
     steps({
       table: 'sessions',
-      // It stays while its user may not use the client: they may be let back in, and a new password must end it then, too.
+      // The sign-in remains while its user may not use the client: they may be let back in, and a new password must still end
+      // it.
       isOver: (_, session, reader) => now >= endsAt(session) || !reader.has('users', session.userId),
       remove: removeSession,
     }),

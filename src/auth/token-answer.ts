@@ -7,18 +7,18 @@ import { accessTokenLifetime } from './access-token.ts';
 export const TokenAnswer = shape(
   'Tokens',
   {
-    access_token: text('A JWT, to be sent as `Authorization: Bearer`.'),
-    expires_in: count('Lifetime of the access token, seconds.'),
+    access_token: text('A JWT, for `Authorization: Bearer`.'),
+    expires_in: count('Lifetime of the access token, in seconds.'),
     token_type: Type.Literal('Bearer'),
-    scope: text('The scopes that were granted, separated by spaces.'),
-    refresh_token: Type.Optional(text('For the next tokens; it can be used once. Only with a user.')),
-    id_token: Type.Optional(text('Who has signed in (OpenID Connect Core §2). Only with a user.')),
+    scope: text('The granted scopes, separated by spaces.'),
+    refresh_token: Type.Optional(text('The token for the next refresh, valid once. Only for users.')),
+    id_token: Type.Optional(text('Identifies the user (OpenID Connect Core §2). Only for users.')),
   },
   { access_token: 'eyJ…', expires_in: accessTokenLifetime, token_type: 'Bearer', scope: 'openid flagmeter' },
 );
 export type TokenAnswer = Shown<Static<typeof TokenAnswer>>;
 
-/** The answer for an access token just issued, and what comes beside it. */
+/** The answer with a new access token and the tokens that accompany it. */
 export function tokenAnswer(
   accessToken: string,
   scope: string,

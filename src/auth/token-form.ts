@@ -4,11 +4,11 @@ import type { ClientEndpointDeps } from './client-endpoint.ts';
 import type { SessionDeps } from './sessions.ts';
 import type { ValidateToken } from './validate-token.ts';
 
-/** What the endpoints work on that take a token of a client. */
+/** The dependencies of the endpoints to which clients send a token. */
 export type TokenDeps = ClientEndpointDeps & SessionDeps & { readonly validate: ValidateToken };
 
-/** The fields of a form that is about a token (RFC 7009 §2.1, RFC 7662 §2.1). */
+/** The fields of a form with a token (RFC 7009 §2.1, RFC 7662 §2.1). */
 export const tokenFields = {
   token: text('An access token or a refresh token.'),
-  token_type_hint: Type.Optional(text('Ignored: the token shows its type.')),
+  token_type_hint: Type.Optional(text('Ignored: the type is recognised from the token.')),
 };

@@ -25,7 +25,7 @@ export class TokenRejections {
     const now = this.#clock.monotonic();
     if (reason !== 'unknown_key' || now - this.#warnedAt < repeatMs) return;
     this.#warnedAt = now;
-    const hint = 'if the data directory was replaced or restored, clients must get new tokens: sign in again';
-    this.#log.warn('an access token of another store was refused', { hint });
+    const hint = 'if the data directory was replaced or restored, clients must sign in again for new tokens';
+    this.#log.warn('rejected an access token of another store', { hint });
   }
 }

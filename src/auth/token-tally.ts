@@ -1,12 +1,12 @@
 import type { Engine } from '../accounts/store/engine.ts';
 import { TokenRejections } from './token-rejections.ts';
 
-/** Counts the tokens that were issued, invalidated and refused since the start. */
+/** Counts the tokens issued, invalidated and rejected since the start. */
 export class TokenTally {
   readonly rejections: TokenRejections;
-  /** Access tokens, by the grant that they were issued for. */
+  /** Access tokens, by grant. */
   readonly issued = new Map<string, number>();
-  /** Access tokens that got on the invalidation list; with an engine, on any node. */
+  /** Access tokens added to the invalidation list; with PostgreSQL, on any node. */
   invalidated = 0;
 
   constructor(parts: ConstructorParameters<typeof TokenRejections>[0]) {
@@ -17,7 +17,7 @@ export class TokenTally {
     this.issued.set(grant, (this.issued.get(grant) ?? 0) + 1);
   }
 
-  /** Counts from now on what gets on the invalidation list. */
+  /** Starts counting additions to the invalidation list. */
   watch(engine: Pick<Engine, 'onCommit'>): void {
     engine.onCommit((writes) => {
       for (const { table, value } of writes)

@@ -6,9 +6,9 @@ import type { SessionDeps, Turn } from './sessions.ts';
 import { type TokenAnswer, tokenAnswer } from './token-answer.ts';
 
 /**
- * Signs the tokens of a client for a turn of its session, which is on disk by now.
- * @param scope of the access token: that of the session, or a part of it
- * @param nonce of the ID token, which is issued when the scope has `openid`
+ * Signs a client's tokens for its session, which must be on disk.
+ * @param scope of the access token: that of the session, or a subset
+ * @param nonce of the ID token, which is issued if the scope includes `openid`
  */
 export async function signUserTokens(
   settings: TokenSettings & Pick<SessionDeps, 'directory'>,

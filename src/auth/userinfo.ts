@@ -19,7 +19,7 @@ export interface UserinfoDeps {
   readonly serviceScope: string;
 }
 
-/** Pages of any origin may ask: it takes a token, which no browser sends by itself. */
+/** Pages of any origin may call this: it requires a token, which no browser sends by itself. */
 const readableByPages = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers': 'www-authenticate',
@@ -35,21 +35,21 @@ const preflight: Reply = {
   },
 };
 
-/** Who shows no token is told nothing but how to show one (RFC 6750 §3.1). */
+/** A caller without a token learns only how to send one (RFC 6750 §3.1). */
 const unasked: Reply = {
   status: 401,
   headers: { 'cache-control': 'no-store', 'www-authenticate': 'Bearer' },
 };
 
-/** What an access token's scopes tell of its user (OpenID Connect Core §5.3.2). */
+/** The claims of a user, by the scopes of the access token (OpenID Connect Core §5.3.2). */
 const UserClaims = Type.Object(
   {
     sub: text('Id of the user.'),
-    email: Type.Optional(text('With the scope `email`.')),
+    email: Type.Optional(text('Only with the scope `email`.')),
     email_verified: Type.Optional(flag('Always false: addresses are not verified.')),
-    name: Type.Optional(text('Full name; this and the following with the scope of this service.')),
+    name: Type.Optional(text('Full name. This and the following claims require the scope of this service.')),
     role: Type.Optional(text('Role of the user.')),
-    team: Type.Optional(listOf(Type.String(), 'Ids of the teams that the token is for.')),
+    team: Type.Optional(listOf(Type.String(), 'Ids of the teams of the token.')),
     primaryTeam: Type.Optional(Type.String()),
   },
   { component: 'UserClaims', example: { sub: 'user_1', email: 'ada@example.com', email_verified: false } },
@@ -59,14 +59,14 @@ type UserClaims = Shown<Static<typeof UserClaims>>;
 const BearerChallenge = {
   'WWW-Authenticate': {
     component: 'BearerChallenge',
-    description: 'Names an error only when the request had a token (RFC 6750 §3).',
+    description: 'Names an error only if the request had a token (RFC 6750 §3).',
     required: true,
     schema: { type: 'string' },
   },
 };
 const notValid = 'The access token is not valid';
-const twoTokens = 'Send the token in the header or in the form, not in both';
-const noUser = 'The token is that of a client: no user has signed in';
+const twoTokens = 'Send the token in the header or the form, not both';
+const noUser = 'The token belongs to a client, not to a user';
 
 /** See `readableByPages`. */
 const Readable: Headers = {
@@ -84,8 +84,8 @@ const answers: Operation['answers'] = {
   },
   403: oauthRefusal('The token lacks a scope or a user.', { insufficient_scope: noUser }, Refused),
 };
-const summary = 'Ask who the user of an access token is';
-const description = 'Pages of any origin may ask.';
+const summary = 'Read the claims of the user of an access token';
+const description = 'Pages of any origin may call this.';
 const security = [{ bearer: [] }];
 const endpoint = {
   path: '/connect/userinfo',
@@ -96,7 +96,7 @@ const endpoint = {
   },
 } as const;
 
-/** `GET` and `POST /connect/userinfo`: who the user of an access token is (OpenID Connect Core §5.3). */
+/** `GET` and `POST /connect/userinfo`: the claims of an access token's user (OpenID Connect Core §5.3). */
 export const userinfoEndpoints: readonly Endpoint<UserinfoDeps>[] = [
   {
     ...endpoint,
@@ -152,16 +152,19 @@ async function validate(deps: UserinfoDeps, token: string): Promise<AccessClaims
   throw refusal('invalid_token', 401, notValid);
 }
 
-/** What the token's scopes tell of its user. @throws {OAuthError} `insufficient_scope` */
+/**
+ * The user's claims, by the token's scopes.
+ * @throws {OAuthError} `insufficient_scope`
+ */
 function userClaims(
   { directory, serviceScope }: UserinfoDeps,
   { sub, scope, client_id: clientId }: AccessClaims,
 ): UserClaims {
   const scopes = scope.split(' ');
   if (!scopes.includes('openid'))
-    throw refusal('insufficient_scope', 403, 'The token needs the scope openid');
+    throw refusal('insufficient_scope', 403, 'The token lacks the scope openid');
   const user = directory.users.get(sub);
-  // A client that acts for itself must never be taken for a user (RFC 9700 §4.15).
+  // A token of a client that acts for itself must never pass for a user's (RFC 9700 §4.15).
   if (user === undefined) throw refusal('insufficient_scope', 403, noUser);
   return {
     sub,
@@ -170,13 +173,13 @@ function userClaims(
   };
 }
 
-/** The claims of the service's scope: the same as in the tokens of this client. */
+/** The claims of the service's scope, the same as in this client's tokens. */
 function memberClaims(user: User, client: OAuthClient | undefined): Omit<UserClaims, 'sub'> {
   const { teams, primaryTeam } = teamsThrough(user, client);
   return { name: user.name, role: user.role, team: teams, primaryTeam };
 }
 
-/** A refusal with its challenge (RFC 6750 §3). The description holds no quotes. */
+/** A refusal with its challenge (RFC 6750 §3). The description contains no quotes. */
 function refusal(code: OAuthErrorCode, status: number, description: string): OAuthError {
   const challenge = `Bearer error="${code}", error_description="${description}"`;
   return new OAuthError(code, description, { status, challenge });

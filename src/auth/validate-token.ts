@@ -15,18 +15,21 @@ export interface ValidationDeps extends TokenSettings {
 }
 
 /**
- * Reads the claims of a valid access token: at once when the token was verified before, else as a promise, which rejects with
+ * Reads the claims of a valid access token: at once if the token was verified before, else as a promise, which rejects with
  * `InvalidToken`.
  */
 export type ValidateToken = (token: string) => AccessClaims | Promise<AccessClaims>;
 
-/** Makes the validation of access tokens: signature and times, then the invalidation list, then whether its holder exists. */
+/**
+ * Makes the validation of access tokens. It checks the signature and times, then the invalidation list, then that the holder
+ * exists.
+ */
 export function createValidation(deps: ValidationDeps): ValidateToken {
   const { keys, clock, engine, directory, verified } = deps;
 
   async function validate(token: string): Promise<AccessClaims> {
     const claims = await verifyAccessToken(deps, token);
-    // Nothing runs between this check of the list and adding the token, so no cached token is on the list.
+    // No other code runs between this check and adding the token, so no cached token is on the list.
     if (isOnList(engine, claims) || !holderExists(directory, claims)) throw new InvalidToken();
     verified.keep(token, claims);
     return claims;
@@ -44,7 +47,7 @@ export function createValidation(deps: ValidationDeps): ValidateToken {
   };
 }
 
-/** Whether a token that was validated before is still valid for the change that is drafted. */
+/** Whether a previously validated token is still valid for the drafted change. */
 export function isStillValid(
   { clock }: Pick<ValidationDeps, 'clock'>,
   claims: AccessClaims,
@@ -53,7 +56,7 @@ export function isStillValid(
   return clock.now() < claims.exp * 1000 && !isOnList(draft, claims) && holderExists(draft, claims);
 }
 
-/** The claims of an access token; `undefined` for any other text, and for a token that is not valid now. */
+/** The claims of an access token; `undefined` if it is not valid now. */
 export async function validOrNot(validate: ValidateToken, token: string): Promise<AccessClaims | undefined> {
   try {
     return await validate(token);
@@ -63,7 +66,7 @@ export async function validOrNot(validate: ValidateToken, token: string): Promis
   }
 }
 
-/** A client that acts for itself is its own subject; any other token is for a user who may use the client. */
+/** A client that acts for itself is its own subject. Any other token is for a user who may use the client. */
 function holderExists(accounts: ValidationDeps['directory'], { sub, client_id }: AccessClaims): boolean {
   if (sub === client_id) return accounts.apiKeys.has(sub);
   return signedInUser(accounts, { userId: sub, clientId: client_id }) !== undefined;

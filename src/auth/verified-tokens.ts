@@ -2,23 +2,23 @@ import type { AccessClaims } from './access-token.ts';
 
 interface Verified {
   readonly claims: AccessClaims;
-  /** Whether it was used since it was added, or since it was last spared. */
+  /** Whether it was used since it was added or last spared. */
   used: boolean;
 }
 
-/** Maximum number of tokens, of a few kilobytes each. */
+/** Maximum number of tokens, a few kilobytes each. */
 const maxTokens = 10_000;
 
 /**
- * Access tokens whose signatures were verified, by their text. Tokens that are not used again make room for new ones. Forged
- * tokens never get in.
+ * Access tokens with verified signatures, by their text. Tokens that are not reused make room for new ones. Forged tokens never
+ * enter.
  */
 export class VerifiedTokens {
   readonly #tokens = new Map<string, Verified>();
-  /** An ECDSA signature can be written in two ways, so a token may have two texts: the last one is kept. */
+  /** Texts by token. An ECDSA signature has two encodings, so a token may have two texts. The last one is kept. */
   readonly #textOf = new Map<string, string>();
   readonly #most: number;
-  /** Identifies the keys that the signatures were verified with. */
+  /** Identifies the keys that verified the signatures. */
   #keys: unknown;
 
   constructor(most = maxTokens) {
@@ -29,7 +29,7 @@ export class VerifiedTokens {
     return this.#tokens.size;
   }
 
-  /** Forgets all tokens when the keys have changed: some may be signed with a key that is gone. */
+  /** Forgets all tokens if the keys have changed, because the key of some may be gone. */
   useKeys(keys: unknown): void {
     if (keys === this.#keys) return;
     this.#keys = keys;
@@ -37,7 +37,7 @@ export class VerifiedTokens {
     this.#textOf.clear();
   }
 
-  /** The claims of a token that has not expired at `now` (Unix ms); `undefined` when it has to be verified. */
+  /** The claims of a token that has not expired at `now` (Unix ms); `undefined` if it must be verified. */
   find(text: string, now: number): AccessClaims | undefined {
     const found = this.#tokens.get(text);
     if (found === undefined || now >= found.claims.exp * 1000) return undefined;
@@ -60,7 +60,7 @@ export class VerifiedTokens {
     this.#tokens.delete(text);
   }
 
-  /** Removes the oldest token that was not used; a used one is spared once. */
+  /** Removes the oldest unused token. A used one is spared once. */
   #makeRoom(): void {
     for (const [text, token] of this.#tokens) {
       if (!token.used) {

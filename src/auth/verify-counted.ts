@@ -1,6 +1,6 @@
 import { type Counted, type ThrottleDeps, uncountAttempt } from './login-throttle.ts';
 
-/** Checks the password of an attempt that was counted. One that is not checked after all does not count. */
+/** Checks the password of a counted attempt. An attempt that cannot be checked does not count. */
 export async function verifyCounted(
   deps: ThrottleDeps,
   counted: Counted,

@@ -40,7 +40,7 @@ describe('a request with an unknown client or redirect URI is answered by a page
     const page = await fixture.newBrowser().open(fixture.target(parameters));
     expect(page).toMatchObject({ status: 400, location: undefined });
     expect(page.headers['content-type']).toBe('text/html; charset=utf-8');
-    expect(page.error).toMatch(/^(client_id|redirect_uri) is missing, or is not registered/);
+    expect(page.error).toMatch(/^(client_id|redirect_uri) is missing or not registered/);
   });
 
   test.each(['client_id', 'redirect_uri'])('%s twice', async (name) => {

@@ -64,7 +64,7 @@ describe('a token of another store', () => {
     const request = requestOf('/', { headers: { authorization: `Bearer ${token}` } });
     for (let times = 0; times < 3; times += 1) await expect(authenticate(request)).rejects.toThrow(reason);
     expect(Object.fromEntries(rejections.counts)).toEqual({ invalid: 0, unknown_key: 3 });
-    expect(lines).toEqual(['an access token of another store was refused']);
+    expect(lines).toEqual(['rejected an access token of another store']);
     await expect(check(`Bearer ${token}`)).rejects.toMatchObject({
       challenge: expect.stringMatching(
         /^Bearer error="invalid_token", error_description="The token was signed [^"]*"$/,

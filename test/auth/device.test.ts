@@ -128,7 +128,7 @@ describe('a device learns why it gets no tokens', () => {
     fixture.clock.advance(600_000);
     expect(await poll(codes.device_code)).toMatchObject({ status: 400, json: { error: 'expired_token' } });
     const page = await newBrowser().open(pathOf(codes));
-    expect(page).toMatchObject({ status: 404, error: 'This code is not right, or its time is over.' });
+    expect(page).toMatchObject({ status: 404, error: 'This code is wrong or has expired.' });
   });
 
   test('it polls too often, and has to wait longer each time', async () => {

@@ -88,7 +88,7 @@ describe('a key that is rotated while the service runs', () => {
     clock.advance(1);
     await keys.refresh();
     expect(keys.current.kid).toBe(kid);
-    expect(logged).toEqual([`another signing key signs now ${kid}`]);
+    expect(logged).toEqual([`switched to another signing key ${kid}`]);
     for (const token of [before, between, await issue(keys)]) expect(await isGood(keys, token)).toBe(true);
   });
 
@@ -142,7 +142,7 @@ describe('a retired key', () => {
     await keys.refresh();
     expect(kidsOf(keys)).toEqual([kid]);
     expect(storedKeys(store).map((key) => key.kid)).toEqual([kid]);
-    expect(logged.at(-1)).toBe(`a retired signing key was removed ${signingKey.kid}`);
+    expect(logged.at(-1)).toBe(`removed a retired signing key ${signingKey.kid}`);
     expect(await isGood(keys, last)).toBe(false);
   });
 
@@ -177,7 +177,7 @@ describe('another --signing-alg', () => {
       expect(keys.current.alg).toBe(to);
       expect(keys.current.kid === before.current.kid).toBe(from === to);
       expect(logged).toEqual(
-        from === to ? [] : [`a signing key was made for --signing-alg ${keys.current.kid}`],
+        from === to ? [] : [`created a signing key for --signing-alg ${keys.current.kid}`],
       );
       expect(await isGood(keys, token)).toBe(true);
       expect(await isGood(keys, await issueAccessToken({ ...settings, keys }, subject))).toBe(true);

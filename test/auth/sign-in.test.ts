@@ -99,11 +99,11 @@ describe('a user who does not know it', () => {
   test('is not told whether the account exists', async () => {
     const pages = [];
     for (const email of [fixture.admin.email, 'nobody@example.com']) {
-      const page = await fixture.signIn(fixture.newBrowser(), {}, { email, password: 'wrong' });
+      const page = await fixture.signIn(fixture.newBrowser(), {}, { email, password: 'guessed' });
       pages.push(page.html.replaceAll(email, '').replace(/name="form" value="\w+"/, ''));
-      expect(page).toMatchObject({ status: 403, error: 'The e-mail address or the password is not right.' });
+      expect(page).toMatchObject({ status: 403, error: 'The e-mail address or the password is wrong.' });
       expect(page.html).toContain(`value="${email}"`);
-      expect(page.html).not.toContain('wrong');
+      expect(page.html).not.toContain('guessed');
     }
     expect(pages[0]).toBe(pages[1]);
   });

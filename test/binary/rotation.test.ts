@@ -87,7 +87,7 @@ it.each(['RS256', 'EdDSA'])(
     await stop(service);
     const urls = ['--auth-url', `http://${http}`, '--base-url', `http://${http}`];
     service = await startBinary({ data, args: [...urls, '--signing-alg', alg] });
-    expect(service.stderr()).toContain('a signing key was made for --signing-alg');
+    expect(service.stderr()).toContain('created a signing key for --signing-alg');
     const after = await token(service.http, credentials);
     expect(decodeProtectedHeader(after)).toMatchObject({ alg, typ: 'at+jwt' });
     for (const one of [before, after]) expect(await isGood(service, one)).toBe(true);

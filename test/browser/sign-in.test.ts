@@ -123,7 +123,7 @@ describe('on a phone without JavaScript', () => {
     await send(page, 'wrong');
     const alert = page.getByRole('alert');
     await alert.waitFor();
-    expect(await alert.textContent()).toBe('The e-mail address or the password is not right.');
+    expect(await alert.textContent()).toBe('The e-mail address or the password is wrong.');
     expect(await page.title()).toMatch(/^Error: /);
     expect(await page.getByLabel('E-mail address').inputValue()).toBe(credentials.adminEmail);
     const password = page.getByLabel('Password');
@@ -225,7 +225,7 @@ describe('another site', () => {
     // Not the same site: another host for the browser.
     await page.goto(callback.redirectUri.replace('127.0.0.1', 'localhost').replace('/callback', '/prize'));
     await page.getByRole('button').click();
-    await page.getByText('The form was sent from the page of another site').waitFor();
+    await page.getByText('The form was sent by another site').waitFor();
     await page.goto(addressOf('http://127.0.0.1:9/callback'));
     expect(await page.getByLabel('Password').count()).toBe(1);
   });

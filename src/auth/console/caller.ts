@@ -9,17 +9,20 @@ import { type ConsoleSession, findConsoleSession, SessionUses } from './session.
 export type ConsoleCallerDeps = SessionDeps &
   Pick<TokenSettings, 'issuer' | 'audience'> & { readonly serviceScope: string };
 
-const sessionOver = 'The session is over: sign in again';
+const sessionOver = 'The session has ended: sign in again';
 
-/** Who calls from the console. Its cookie counts only in requests that its own pages send, and that carry no token. */
+/** Authenticates callers from the console. Its cookie counts only in requests that its own pages send without a token. */
 export interface ConsoleCallers {
   readonly cookie: ConsoleCookie;
   /**
-   * The session of a request's cookie, which counts as used now; `undefined` without one that goes on.
-   * @throws {Unauthorized} when the request is not one of the console's own
+   * The session of a request's cookie, marked as used now; `undefined` without a valid session.
+   * @throws {Unauthorized} if the request does not come from the console
    */
   find(request: Request): ConsoleSession | undefined;
-  /** What a token of the session would claim. @throws {Unauthorized} */
+  /**
+   * The claims that a token of the session would have.
+   * @throws {Unauthorized}
+   */
   claimsOf(request: Request): Promise<AccessClaims>;
 }
 

@@ -5,7 +5,7 @@ import { hostCookie } from './host-cookie.ts';
 
 /** The cookie of the console's session. */
 export interface ConsoleCookie {
-  /** The value in a request; `undefined` without one, and when there are two: one of them was planted. */
+  /** The value in a request; `undefined` if missing, or if there are two, because one of them was planted. */
   read(request: Pick<Request, 'header'>): string | undefined;
   /** The value of `Set-Cookie`. */
   write(value: string): string;

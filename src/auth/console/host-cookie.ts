@@ -1,4 +1,4 @@
-/** A cookie that only the host gets that has set it: its name, and what `Set-Cookie` says of it. */
+/** The name and the attributes of a cookie that is sent only to the host that set it. */
 export interface HostCookie {
   readonly name: string;
   /** The value of `Set-Cookie`. @param maxAge seconds */
@@ -11,9 +11,9 @@ export type SameSite = 'Strict' | 'Lax';
 
 /**
  * A cookie of the base host. Over HTTPS no other host and no plain connection can set it. Over plain HTTP a browser sends a
- * cookie to every port of a host, so that the port is part of the name: two services on one machine do not share it.
+ * cookie to every port of a host. The name therefore includes the port, and two services on one machine do not share it.
  * @param baseUrl the public URL of the base host
- * @param id of one of many cookies that are alike, which stands at the end of its name
+ * @param id suffix of the name, which distinguishes cookies of the same kind
  */
 export function hostCookie(baseUrl: string, kind: string, sameSite: SameSite, id = ''): HostCookie {
   const { protocol, port } = new URL(baseUrl);

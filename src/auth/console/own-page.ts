@@ -1,12 +1,12 @@
 import type { Request } from '../../http/types.ts';
 
-/** The header with which the console sends its requests. No form can send it, and no preflight ever allows it. */
+/** The header that marks requests of the console. No form can send it, and no preflight ever allows it. */
 const consoleHeader = 'flagmeter-console';
 
 /**
- * Makes the check that a page of the console itself has sent a request: only then its cookie counts (RFC 10017 §6.1.3.3).
- * The browser says so in `Sec-Fetch-Site`, which no page can write. It does not send that header over plain HTTP, unless to
- * the loopback: there the console's own header has to do, and `Origin` where there is one.
+ * Makes the check that a request comes from a page of the console. Only then does its cookie count (RFC 10017 §6.1.3.3).
+ * Browsers report this in `Sec-Fetch-Site`, which no page can set. Over plain HTTP they omit it, except to loopback. There, the
+ * check relies on the console's own header, and on `Origin` if present.
  * @param baseUrl the public URL of the base host
  */
 export function ownPageCheck(baseUrl: string): (request: Pick<Request, 'header'>) => boolean {

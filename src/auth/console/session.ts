@@ -9,31 +9,31 @@ import { indexSession, type SessionDeps, userOf } from '../sessions.ts';
 import { signInEndsAt } from '../sign-ins.ts';
 
 /*
- * A session of the console is a session without tokens: its cookie has the part of the refresh token, but it stays the same
- * as long as the session goes on. So whatever ends a user's sessions ends this one, too.
+ * A console session has no tokens. Its cookie takes the place of the refresh token, but is constant for the life of the
+ * session. Whatever ends a user's sessions ends console sessions, too.
  */
 
-/** The precision of the last use: a commit for every request would cost too much. */
+/** The precision of the last use. A commit per request would cost too much. */
 const useMs = 5 * 60_000;
 
 /** Session id and secret: 128 and 256 random bits. */
 const form = /^([\w-]{22})\.([\w-]{43})$/;
 
-/** A session just begun, and the value of its cookie. */
+/** A new session, and the value of its cookie. */
 export interface BegunSession {
   readonly key: string;
   readonly session: Session;
   readonly cookie: string;
 }
 
-/** A session that goes on, and its user. */
+/** A valid session, and its user. */
 export interface ConsoleSession {
   readonly key: string;
   readonly session: Session;
   readonly user: User;
 }
 
-/** Begins a session of the console. */
+/** Starts a console session. */
 export function beginConsoleSession(
   sources: Pick<SessionDeps, 'clock' | 'randomBytes'>,
   draft: Draft,
@@ -49,7 +49,7 @@ export function beginConsoleSession(
     createdAt: now,
     refreshHash: hashSecret(secretOf(secret)),
     refreshedAt: now,
-    // Stands for the session on the list of what is refused.
+    // Identifies the session in the invalidation list.
     access: { jti: newTokenIdentity(sources).jti, exp: Math.ceil(signInEndsAt(Infinity, authTime) / 1000) },
   };
   draft.put('sessions', key, session);
@@ -57,7 +57,7 @@ export function beginConsoleSession(
   return { key, session, cookie: `${id}.${secret}` };
 }
 
-/** The session that a cookie stands for; `undefined` when there is none, or it is over. */
+/** The session of a cookie; `undefined` if there is none, or it has ended. */
 export function findConsoleSession(
   { engine, directory, clock }: Pick<SessionDeps, 'engine' | 'directory' | 'clock'>,
   cookie: string,
@@ -72,31 +72,31 @@ export function findConsoleSession(
   return user && { key, session, user };
 }
 
-/** Notes that a session is in use, once in a while: it ends when it is not used for long. */
+/** Records occasionally that a session is in use. An unused session expires. */
 export class SessionUses {
   readonly #deps: Pick<SessionDeps, 'engine' | 'clock'>;
-  /** Those that are being written. */
+  /** The sessions whose use is being written. */
   readonly #pending = new Set<string>();
 
   constructor(deps: Pick<SessionDeps, 'engine' | 'clock'>) {
     this.#deps = deps;
   }
 
-  /** Writes it in the background. When that fails, a later use is written instead. */
+  /** Writes the use in the background. If that fails, a later use is written instead. */
   note({ key, session }: ConsoleSession): void {
     const { engine, clock } = this.#deps;
     const now = clock.now();
     if (now - session.refreshedAt < useMs || this.#pending.has(key)) return;
     this.#pending.add(key);
     const written = engine.change((draft) => {
-      const current = draft.get('sessions', key); // It may have ended since.
+      const current = draft.get('sessions', key); // The session may have ended since.
       if (current !== undefined) draft.put('sessions', key, { ...current, refreshedAt: now });
     });
     void written.catch(() => {}).finally(() => this.#pending.delete(key));
   }
 }
 
-/** What is hashed. A refresh token is hashed as it is, so that neither is ever taken for the other. */
+/** The hashed text. A refresh token is hashed without the prefix, so neither can pass for the other. */
 function secretOf(secret: string): string {
   return `console.${secret}`;
 }

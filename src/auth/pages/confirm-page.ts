@@ -3,7 +3,7 @@ import { type FormPage, formField, formParts, receiverNote } from './form-page.t
 import { html } from './html.ts';
 import { pageReply } from './page.ts';
 
-/** The page on which users who are signed in confirm that they want to continue, and with which account. */
+/** The page on which signed-in users confirm that they want to continue with their account. */
 export function confirmPage(page: FormPage, email: string): Reply {
   return pageReply({
     status: 200,

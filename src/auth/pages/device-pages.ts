@@ -4,12 +4,12 @@ import { type FormPage, formField, formParts } from './form-page.ts';
 import { html } from './html.ts';
 import { pageReply } from './page.ts';
 
-/** The longest code that is looked at, with what people type in between. */
+/** The longest input that is parsed, including separators that people type. */
 const longestCode = 32;
 
 /**
  * The page on which a user enters the code that a device shows (RFC 8628 §3.3).
- * @param wrong what was entered before, and is no code
+ * @param wrong the previous input, which was not a valid code
  */
 export function codePage(wrong?: string): Reply {
   const error = wrong !== undefined;
@@ -20,7 +20,7 @@ export function codePage(wrong?: string): Reply {
     formTargets: [],
     content: html`<h1>Connect a device</h1>
 <p>Enter the code that the device or the command line shows.</p>
-${error ? html`<p class="error" id="error" role="alert">This code is not right, or its time is over.</p>` : undefined}
+${error ? html`<p class="error" id="error" role="alert">This code is wrong or has expired.</p>` : undefined}
 <form method="get">
 <label for="user_code">Code</label>
 <input id="user_code" name="user_code" type="text" autocomplete="off" autocapitalize="characters"
@@ -31,7 +31,7 @@ ${error ? html`<p class="error" id="error" role="alert">This code is not right, 
   });
 }
 
-/** The page on which a user says whether a device may act for them. Someone else may have sent them its address (RFC 8628 §5.4). */
+/** The page on which a user allows or denies a device access. Someone else may have sent them its address (RFC 8628 §5.4). */
 export function devicePage(page: FormPage, { userCode, address }: WaitingDevice, email: string): Reply {
   return pageReply({
     status: 200,
@@ -53,7 +53,7 @@ ${formField(page)}
 /** The page after the decision. */
 export function deviceDonePage(clientName: string, allowed: boolean): Reply {
   const [title, text] = allowed
-    ? ['Device connected', html`${clientName} goes on by itself. You can close this page.`]
+    ? ['Device connected', html`${clientName} continues by itself. You can close this page.`]
     : ['Device not connected', html`${clientName} gets no access. You can close this page.`];
   return pageReply({ status: 200, title, content: html`<h1>${title}</h1>\n<p>${text}</p>` });
 }

@@ -4,7 +4,10 @@ import { OAuthError } from '../oauth-error.ts';
 import { html } from './html.ts';
 import { pageReply } from './page.ts';
 
-/** The page for what cannot be answered to the client. @param reason for who runs the client */
+/**
+ * The page for an error that cannot be returned to the client.
+ * @param reason for the operator of the client
+ */
 export function failurePage(status: number, reason: string, retryAfter?: number): Reply {
   return pageReply({
     status,
@@ -16,7 +19,7 @@ export function failurePage(status: number, reason: string, retryAfter?: number)
   });
 }
 
-/** The page while accounts cannot be looked up, by no fault of the client. */
+/** The page while accounts are unavailable, through no fault of the client. */
 export function laterPage({ status, message, retryAfter = 1 }: ApiError): Reply {
   return pageReply({
     status,

@@ -2,18 +2,18 @@ import { type Browser, formToken } from '../browser.ts';
 import { type Html, html } from './html.ts';
 import type { Page } from './page.ts';
 
-/** What every page with a form shows and carries. Its form is posted to the page's own address, which holds the request. */
+/** The common parts of pages with a form. The form is posted to the page's own address, which contains the request. */
 export interface FormPage {
-  /** Of the client. */
+  /** The name of the client. */
   readonly clientName: string;
-  /** `null`: the answer is a page of ours. */
+  /** `null` if the answer is a page of ours. */
   readonly redirectUri: string | null;
   readonly browser: Browser;
   /** `Set-Cookie`, unless the browser has its cookie. */
   readonly cookie: string | undefined;
 }
 
-/** What the reply of a page with a form needs of it. */
+/** The parts of a page's reply that depend on its form. */
 export function formParts({ redirectUri, cookie }: FormPage): Pick<Page, 'formTargets' | 'cookie'> {
   return {
     formTargets: redirectUri === null ? [] : formTargets(redirectUri),
@@ -21,25 +21,25 @@ export function formParts({ redirectUri, cookie }: FormPage): Pick<Page, 'formTa
   };
 }
 
-/** What shows that the form was made for this browser. */
+/** The field with the CSRF token of this browser. */
 export function formField({ browser }: FormPage): Html {
   return html`<input type="hidden" name="form" value="${formToken(browser)}">`;
 }
 
-/** Shows where the answer goes: any client can have any name, but not any address. */
+/** Shows where the answer goes. A client can choose any name, but not any address. */
 export function receiverNote({ redirectUri }: FormPage): Html | undefined {
   if (redirectUri === null) return undefined;
   return html`<p class="note">You will be sent to <strong>${receiverOf(redirectUri)}</strong>.</p>`;
 }
 
 /**
- * Where a form may lead to when its answer redirects to this URI, as CSP's `form-action` writes it. Chromium holds every
- * hop to it that follows, and a client may send its user on from its redirect URI: so any `https:` is allowed.
+ * The targets that a form may reach when its answer redirects to this URI, as a CSP `form-action` source. Chromium applies it
+ * to every later hop, too, and a client may redirect further. Any `https:` is therefore allowed.
  */
 export function formTargets(redirectUri: string): readonly string[] {
   const { protocol, hostname, origin } = new URL(redirectUri);
   if (protocol === 'https:') return [protocol];
-  // CSP has no way to write an IPv6 address.
+  // CSP cannot express an IPv6 address.
   const isWritable = protocol === 'http:' && !hostname.startsWith('[');
   return [isWritable ? origin : protocol, 'https:'];
 }

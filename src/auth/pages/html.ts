@@ -1,19 +1,19 @@
 import { replaceActive } from '../../contract/active-characters.ts';
 
-/** Text that is HTML. Only `html` makes it, so nothing gets into a page unescaped. */
+/** Text that is HTML. Only `html` makes it, so all text in a page is escaped. */
 export class Html {
   readonly text: string;
 
-  /** @param text of which every part is escaped or our own */
+  /** @param text every part of which is escaped or our own */
   constructor(text: string) {
     this.text = text;
   }
 }
 
-/** What can stand in a template: a list is joined, and nothing is nothing. */
+/** The values that a template accepts. A list is joined; `undefined` is empty. */
 type Part = string | number | Html | readonly Html[] | undefined;
 
-/** A template of HTML, in which every text is escaped, also within quoted attributes. Active characters are replaced. */
+/** An HTML template that escapes every text, also within quoted attributes. */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
   const texts = strings.map((string, at) => string + textOf(parts[at]));
   return new Html(texts.join(''));

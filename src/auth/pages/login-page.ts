@@ -3,22 +3,22 @@ import { type FormPage, formField, formParts, receiverNote } from './form-page.t
 import { html } from './html.ts';
 import { pageReply } from './page.ts';
 
-/** What is wrong with the attempt before. */
+/** The error of the previous attempt. */
 export interface LoginError {
   readonly status: number;
   readonly text: string;
-  /** Whether it is about what was typed. */
+  /** Whether the error is about the typed credentials. */
   readonly typed?: boolean;
   /** Seconds. */
   readonly retryAfter?: number;
 }
 
-/** The longest e-mail address that is looked at. */
+/** The longest e-mail address accepted. */
 export const longestEmail = 320;
 
 /**
  * The page on which a user signs in.
- * @param email what stands in the field already
+ * @param email the initial content of the field
  */
 export function loginPage(page: FormPage, email: string, error?: LoginError): Reply {
   const described = error && html` aria-describedby="error"`;

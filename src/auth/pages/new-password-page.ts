@@ -4,7 +4,7 @@ import { html } from './html.ts';
 import type { LoginError } from './login-page.ts';
 import { pageReply } from './page.ts';
 
-/** The page on which a user who has signed in with a temporary password chooses their own. */
+/** The page on which a user with a temporary password chooses a new one. */
 export function newPasswordPage(page: FormPage, email: string, error?: LoginError): Reply {
   const described = error && html` aria-describedby="error"`;
   const invalid = error?.typed ? html` aria-invalid="true"` : undefined;

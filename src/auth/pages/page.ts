@@ -6,9 +6,9 @@ import { style } from './style.ts';
 export interface Page {
   readonly status: number;
   readonly title: string;
-  /** Its first element is the heading. */
+  /** The first element is the heading. */
   readonly content: Html;
-  /** Where its form may lead to beside this host, as CSP writes it; nothing: the page has no form. */
+  /** Where the form may lead besides this host, as CSP sources; absent if the page has no form. */
   readonly formTargets?: readonly string[];
   /** `Set-Cookie`. */
   readonly cookie?: string;
@@ -27,7 +27,7 @@ const icon =
   'stroke=%22%235b6ee6%22 stroke-width=%223%22 stroke-linecap=%22round%22%3E' +
   '%3Cpath d=%22M4 3v18M9 5h11M9 10h7M9 15h3%22/%3E%3C/svg%3E';
 
-/** A whole page: no script, nothing loaded, in no frame, in no cache. */
+/** A complete page: no scripts, no external resources, not framed, not cached. */
 export function pageReply({ status, title, content, formTargets, cookie, retryAfter }: Page): Reply {
   const document = html`<!doctype html>
 <html lang="en">
@@ -63,7 +63,7 @@ ${content}
   };
 }
 
-/** `Content-Security-Policy`. Of the icon some browsers ask leave as of an image. */
+/** `Content-Security-Policy`. Some browsers treat the icon as an image. */
 function policy(formTargets: readonly string[] | undefined): string {
   const forms = formTargets === undefined ? "'none'" : ["'self'", ...formTargets].join(' ');
   return (

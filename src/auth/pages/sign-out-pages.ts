@@ -4,8 +4,8 @@ import { html } from './html.ts';
 import { pageReply } from './page.ts';
 
 /**
- * The page on which users confirm that they want to sign out. Its form is posted to the page's own address.
- * @param returnTo where they are sent then
+ * The page on which users confirm that they want to sign out. The form is posted to the page's own address.
+ * @param returnTo where they are sent afterwards
  */
 export function signOutPage(email: string, returnTo: string | undefined): Reply {
   return pageReply({
@@ -20,7 +20,7 @@ export function signOutPage(email: string, returnTo: string | undefined): Reply 
   });
 }
 
-/** The page after a sign-out that leads back to no client. */
+/** The page after a sign-out that returns to no client. */
 export function signedOutPage(): Reply {
   return pageReply({
     status: 200,

@@ -1,4 +1,4 @@
-/** The style of all pages of the auth host: one column, light or dark as the user likes it, no font to load. */
+/** The style of all pages of the auth host: one column, light or dark by user preference, system fonts. */
 export const style = `
 :root {
   color-scheme: light dark;

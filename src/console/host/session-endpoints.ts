@@ -21,7 +21,7 @@ export type SignedInUser = Pick<User, 'id' | 'email' | 'name' | 'role' | 'teams'
 export const sessionPath = '/console/session';
 
 const notCached = { 'cache-control': 'no-store' };
-const access = { credential: 'Console cookie', who: 'The user who is signed in, from a page of the console' };
+const access = { credential: 'Console cookie', who: 'The signed-in user, from a page of the console' };
 
 /** `GET /console/session` says who is signed in, `DELETE` signs them out. */
 export const sessionEndpoints: readonly Endpoint<CallbackDeps>[] = [

@@ -14,7 +14,7 @@ const notHere = 'The address to return to is not one of this console';
 export const signInEndpoint: Endpoint<ConsoleCallerDeps> = {
   method: 'GET',
   path: '/console/sign-in',
-  access: { credential: 'None', who: 'Everybody with a browser' },
+  access: { credential: 'None', who: 'Anyone with a browser' },
   bind: (deps) => (request) => {
     try {
       return answer(deps, request);

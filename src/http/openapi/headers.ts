@@ -38,7 +38,7 @@ export const Location = {
 /** The challenge of a 401 to a request that takes an access token. */
 export const Challenge = {
   component: 'Challenge',
-  description: 'Names an error only when the request had a token (RFC 6750 §3).',
+  description: 'Names an error only if the request had a token (RFC 6750 §3).',
   required: true,
   schema: {
     type: 'string',

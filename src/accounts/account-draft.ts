@@ -15,7 +15,7 @@ import { byAge } from './key-index.ts';
 import type { Draft, KeyRange, MemoryTable } from './store/engine.ts';
 import type { Announce, TeamEvent } from './team-events.ts';
 
-/** Each of these is numbered in a sequence of its own. */
+/** The kinds of things that are numbered, each in its own sequence. */
 export type Sequence =
   | 'application'
   | 'environment'
@@ -30,10 +30,10 @@ export type Sequence =
   | 'webhook'
   | 'audit';
 
-/** What is found by application, as it is on disk. */
+/** Records by application, as on disk. */
 export type ByApplication = Pick<Accounts, 'featuresOf' | 'metricsOf' | 'keysOf'>;
 
-/** What a change of the accounts works on: the accounts as it finds them, its writes, and its entries in the audit log. */
+/** The draft of a change of accounts: the accounts as it reads them, its writes, and its audit log entries. */
 export class AccountDraft implements Accounts, Draft {
   readonly #draft: Draft;
   readonly #onDisk: ByApplication;
@@ -48,7 +48,7 @@ export class AccountDraft implements Accounts, Draft {
     this.#announce = announce;
   }
 
-  /** Who makes the change. */
+  /** The actor of the change. */
   get actor(): Actor {
     return this.#authorship.actor;
   }
@@ -99,7 +99,7 @@ export class AccountDraft implements Accounts, Draft {
   }
 
   /**
-   * Writes what the change does into the audit log.
+   * Writes an entry about the change into the audit log.
    * @param teamId the team that may read it
    */
   note(action: AuditAction, teamId: string | null, target: AuditEntry['target']): void {
@@ -108,12 +108,12 @@ export class AccountDraft implements Accounts, Draft {
     this.put('audit', auditKey(number), { number, at, actor, action, teamId, target });
   }
 
-  /** Tells of something that teams may want to be told of. It is queued if the change is made, in the same commit. */
+  /** Announces an event that teams may subscribe to. It is queued in the commit of the change. */
   announce(event: TeamEvent): void {
     this.#announce(this, event, this.#authorship);
   }
 
-  /** The next number of a sequence, from 1 on. None is ever given twice. */
+  /** The next number of a sequence, starting at 1. Numbers are never reused. */
   takeNumber(sequence: Sequence): number {
     const number = this.get('numbers', sequence) ?? 1;
     this.put('numbers', sequence, number + 1);

@@ -1,21 +1,21 @@
 import type { Actor } from '../storage/lmdb/records.ts';
 import type { Accounts } from './accounts.ts';
 
-/** Who makes a change, and when, for the audit log; `at` in Unix ms. */
+/** Who makes a change and when (Unix ms), for the audit log. */
 export interface Authorship {
   readonly actor: Actor;
   readonly at: number;
 }
 
-/** What the service does by itself. */
+/** The service itself. */
 export const system: Actor = { type: 'system', id: '', name: '', address: '' };
 
-/** Someone who has not shown who they are, such as after a failed sign-in; `address` is where the request came from. */
+/** An unauthenticated caller, such as after a failed sign-in; `address` is that of the peer. */
 export function anonymous(address: string): Actor {
   return { type: 'anonymous', id: '', name: '', address };
 }
 
-/** The user or API key with this id, as it is called now. */
+/** The user or API key with this id, under its current name. */
 export function actorOf(
   { users, apiKeys }: Pick<Accounts, 'users' | 'apiKeys'>,
   id: string,

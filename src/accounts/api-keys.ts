@@ -5,13 +5,13 @@ import type { Directory } from './directory.ts';
 import { checkPlan } from './plans.ts';
 import { hashSecret, matchesHash, newClientSecret, newId, type RandomBytes } from './secrets.ts';
 
-/** An API key just made, with its secret, which exists nowhere else. */
+/** A new API key with its secret, which is not stored. */
 export interface NewApiKey {
   readonly apiKey: ApiKey;
   readonly clientSecret: string;
 }
 
-/** What to compare with when there is no such client, so that it takes the same time. */
+/** Compared for an unknown client, so that it takes equally long. */
 const nobodysHash = '0'.repeat(64);
 
 /**
@@ -34,7 +34,10 @@ export function createApiKey(
   });
 }
 
-/** Deletes an API key of a team; its tokens are refused from now on. @throws {ApiError} `not_found` */
+/**
+ * Deletes an API key of a team. Its tokens are rejected from now on.
+ * @throws {ApiError} `not_found`
+ */
 export function deleteApiKey(directory: Directory, teamId: string, clientId: string): Promise<void> {
   return directory.change((draft) => {
     const found = draft.apiKeys.get(clientId);
@@ -49,7 +52,7 @@ export function apiKeysOf(accounts: Accounts, teamId: string): ApiKey[] {
   return [...accounts.apiKeys.values()].filter((apiKey) => apiKey.teamId === teamId);
 }
 
-/** The API key of these credentials, or `undefined`: an unknown client takes as long as a wrong secret. */
+/** The API key with these credentials, or `undefined`. An unknown client takes as long as a wrong secret. */
 export function verifyClient(
   accounts: Pick<Accounts, 'apiKeys'>,
   clientId: string,

@@ -4,14 +4,14 @@ import type { Directory } from './directory.ts';
 import { checkPlan, planOf } from './plans.ts';
 import { hashSecret, keyPrefix, newId, newKeyText } from './secrets.ts';
 
-/** A key just made, with its text: a Backend key's text exists nowhere else. */
+/** A new key with its text. The text of a Backend key is not stored. */
 export interface NewKey {
   readonly key: ApplicationKey;
   readonly text: string;
 }
 
 /**
- * Makes a key; without a name it is named after its type.
+ * Makes a key. Its name defaults to its type.
  * @throws {ApiError} `not_found` (application), `invalid_name`, `plan_limit`
  */
 export function createKey(
@@ -43,7 +43,10 @@ export function createKey(
   });
 }
 
-/** Revokes a key: the next packet that carries it is refused. @throws {ApiError} `not_found` */
+/**
+ * Revokes a key. The next packet with it is rejected.
+ * @throws {ApiError} `not_found`
+ */
 export function deleteKey(directory: Directory, applicationId: string, keyId: string): Promise<void> {
   return directory.change((draft) => {
     const application = mustExist('application', draft.applications.get(applicationId));

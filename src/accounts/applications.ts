@@ -16,15 +16,15 @@ export type ApplicationSettings = Pick<
   'name' | 'allowedOrigins' | 'acceptClientIdentities' | 'rate' | 'burst'
 >;
 
-/** A new application: settings that are left out are at their defaults. */
+/** A new application. Omitted settings have their defaults. */
 export interface NewApplication extends Partial<Omit<ApplicationSettings, 'name'>> {
   readonly name: string;
   readonly teamId: string;
-  /** Names, in the order to show them. */
+  /** Names, in display order. */
   readonly environments?: readonly string[];
 }
 
-/** Each packet's origin is compared with all of them. */
+/** Limits the number of patterns, because each packet's origin is compared with all of them. */
 export const maxOrigins = 100;
 
 const defaultEnvironments = ['Production', 'Staging', 'Development'];
@@ -59,7 +59,7 @@ export function createApplication(directory: Directory, wanted: NewApplication):
 }
 
 /**
- * Changes the settings that are given.
+ * Changes the given settings.
  * @throws {ApiError} `not_found`, `invalid_name`, `invalid_body`
  */
 export function patchApplication(
@@ -79,7 +79,7 @@ export function patchApplication(
 }
 
 /**
- * Deletes an application with its environments, its keys and what is declared of it. What was counted goes in the background.
+ * Deletes an application with its environments, keys and declarations. Its usage is removed in the background.
  * @throws {ApiError} `not_found`
  */
 export function deleteApplication(directory: Directory, id: string): Promise<void> {
@@ -104,7 +104,7 @@ export function deleteApplication(directory: Directory, id: string): Promise<voi
   });
 }
 
-/** An application as the audit log names it. */
+/** An application, as named in the audit log. */
 export function targetOf({ id, name }: Application): Deletion['target'] {
   return { type: 'application', id, name };
 }
@@ -114,7 +114,7 @@ export function applicationsOf(accounts: Accounts, teamId: string): Application[
   return [...accounts.applications.values()].filter((application) => application.teamId === teamId);
 }
 
-/** Settings as they are kept of those that were entered. */
+/** The stored form of the entered settings. */
 function entered<T extends Pick<ApplicationSettings, 'allowedOrigins'>>(settings: T): T {
   return { ...settings, allowedOrigins: settings.allowedOrigins.map(withoutSlash) };
 }
@@ -129,15 +129,12 @@ function checkSettings({ name, allowedOrigins, rate, burst }: ApplicationSetting
     throw new ApiError('invalid_body', `Cannot take allowedOrigins[${wrong}]: ${must}`);
   }
   if (rate !== null && !(rate >= 0 && rate < Infinity)) {
-    throw new ApiError('invalid_body', 'Cannot take rate: must be null or a number from 0');
+    throw new ApiError('invalid_body', 'Cannot take rate: must be null or a number of at least 0');
   }
   if (burst !== null && !(Number.isSafeInteger(burst) && burst >= 0)) {
-    throw new ApiError('invalid_body', 'Cannot take burst: must be null or an integer from 0');
+    throw new ApiError('invalid_body', 'Cannot take burst: must be null or an integer of at least 0');
   }
   if (burst === 0 && rate !== 0) {
-    throw new ApiError(
-      'invalid_body',
-      'Cannot take burst: must be at least 1, unless rate is 0, which is no limit',
-    );
+    throw new ApiError('invalid_body', 'Cannot take burst: must be at least 1, unless rate is 0 (no limit)');
   }
 }

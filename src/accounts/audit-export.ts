@@ -13,21 +13,21 @@ export interface ExportCounts {
   failed: number;
 }
 
-/** Entries that are read before other requests have a turn. */
+/** How many entries to read before other requests have a turn. */
 const stride = 200;
 
 /**
- * Copies the audit log to a directory: a file a day (UTC), a line of JSON an entry, as the API shows it. The files themselves say how far
- * it has come, so neither a crash nor a restored backup makes it leave an entry out.
+ * Copies the audit log to a directory: one file per day (UTC), one line of JSON per entry, as in the API. The files themselves
+ * record the progress, so neither a crash nor a restored backup skips an entry.
  */
 export class AuditExport {
   readonly counts: ExportCounts = { made: 0, failed: 0 };
   readonly #directory: string;
   readonly #log: Log;
   readonly #lock: Pick<DataLock, 'release'>;
-  /** The last entry that is in its file; `undefined` while the files have to tell. */
+  /** The last entry in a file; `undefined` until it is read from the files. */
   #last: AuditEntry | 'none' | undefined;
-  /** Whether the log has said that it fails. */
+  /** Whether the last round failed, which has been logged. */
   #isFailing = false;
 
   private constructor(directory: string, lock: Pick<DataLock, 'release'>, log: Log) {
@@ -37,26 +37,26 @@ export class AuditExport {
   }
 
   /**
-   * Makes the directory when it is missing, and locks it: two services that write to the same files would break them.
-   * @throws {Error} that names the directory and says why it cannot be used
+   * Creates the directory if missing, and locks it: two services must not write to the same files.
+   * @throws {Error} that names the directory and the reason why it cannot be used
    */
   static open(directory: string, log: Log): AuditExport {
     return new AuditExport(directory, lockDirectory(directory, '--audit-export'), log);
   }
 
   /**
-   * Copies what is new. A failure is logged when it begins, and when it ends.
-   * @returns the number of the last entry that may be removed; -1 when the files cannot be written
+   * Copies new entries. Logs when failures start and when they end.
+   * @returns the number of the last entry that may be removed; -1 if the files cannot be written
    */
   async run(source: Source): Promise<number> {
     try {
       await this.#copyAll(source);
-      if (this.#isFailing) this.#log.info('the audit log can be exported again');
+      if (this.#isFailing) this.#log.info('exporting the audit log succeeds again');
       this.#isFailing = false;
       this.counts.made += 1;
       return this.#number;
     } catch (error) {
-      this.#last = undefined; // Some of the lines may be in their files.
+      this.#last = undefined; // Some of the lines may have been written.
       this.#tellFailure(error as Error);
       return -1;
     }
@@ -70,8 +70,8 @@ export class AuditExport {
     this.counts.failed += 1;
     if (this.#isFailing) return;
     this.#isFailing = true;
-    const next = 'nothing of it is removed; it is tried again each minute';
-    this.#log.warn('the audit log cannot be exported', { directory: this.#directory, reason: message, next });
+    const next = 'no entries are removed; retrying every minute';
+    this.#log.warn('exporting the audit log failed', { directory: this.#directory, reason: message, next });
   }
 
   async #copyAll(source: Source): Promise<void> {
@@ -83,7 +83,7 @@ export class AuditExport {
     return this.#last === undefined || this.#last === 'none' ? -1 : this.#last.number;
   }
 
-  /** Whether the log goes on from the last entry: it does not when an older state of the store was put back. */
+  /** Whether the log continues from the last entry. It does not if an older state of the store was restored. */
   #isStill({ audit }: Source): boolean {
     if (this.#last === undefined) return false;
     if (this.#last === 'none') return true;
@@ -94,7 +94,7 @@ export class AuditExport {
     return newest === undefined || newest.value.number > number; // Retention has removed it.
   }
 
-  /** The latest entry of the log that is in its file. */
+  /** The latest entry of the log that is in a file. */
   async #find({ audit }: Source): Promise<AuditEntry | 'none'> {
     const files = new Map<string, ReadonlySet<string>>();
     for (let end: string | undefined; ; ) {
@@ -111,7 +111,10 @@ export class AuditExport {
     }
   }
 
-  /** Copies some entries. @returns whether there may be more */
+  /**
+   * Copies some entries.
+   * @returns whether there may be more
+   */
   async #copy({ audit }: Source): Promise<boolean> {
     const range = { start: auditKey(this.#number + 1), limit: stride };
     const entries = Array.from(audit.getRange(range), ({ value }) => value);
@@ -124,7 +127,7 @@ export class AuditExport {
     return entries.length === stride;
   }
 
-  /** Files are written in the order of the entries, so that after a crash none before the last one in a file is missing. */
+  /** Files are written in the order of the entries. After a crash, no entry before the last one in a file is missing. */
   #runsOf(entries: readonly AuditEntry[]): readonly Run[] {
     const runs: Run[] = [];
     for (const entry of entries) {
@@ -137,7 +140,7 @@ export class AuditExport {
   }
 }
 
-/** Lines for one file that follow one another. */
+/** Consecutive lines for one file. */
 interface Run {
   readonly path: string;
   readonly lines: string[];

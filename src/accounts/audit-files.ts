@@ -6,7 +6,7 @@ export function auditFile(directory: string, at: number): string {
   return join(directory, `audit-${new Date(at).toISOString().slice(0, 10)}.ndjson`);
 }
 
-/** The whole lines of a file; none of one that there is not. */
+/** The complete lines of a file; none if it does not exist. */
 export async function linesOf(path: string): Promise<ReadonlySet<string>> {
   try {
     const text = await readFile(path, 'utf8');
@@ -18,8 +18,8 @@ export async function linesOf(path: string): Promise<ReadonlySet<string>> {
 }
 
 /**
- * Appends lines to a file, which is made when it is missing; resolves when they are on disk.
- * What a crash or a full disk has left of a line before is cut off.
+ * Appends lines to a file, which is created if missing; resolves when they are on disk. An incomplete last line, left by a
+ * crash or a full disk, is truncated.
  */
 export async function appendLines(path: string, lines: readonly string[]): Promise<void> {
   const file = await open(path, 'a+', 0o600);
@@ -45,7 +45,7 @@ export async function syncDirectory(directory: string): Promise<void> {
 const blockBytes = 4096;
 const lineFeed = 0x0a;
 
-/** The length up to the end of the last whole line. */
+/** The length up to the end of the last complete line. */
 async function wholeLength(file: FileHandle): Promise<number> {
   const block = Buffer.alloc(blockBytes);
   for (let end = (await file.stat()).size; end > 0; ) {

@@ -2,14 +2,14 @@ import { changesDirection } from '../contract/active-characters.ts';
 import { ApiError } from '../contract/errors.ts';
 import { isName } from '../contract/names.ts';
 
-/** @throws {ApiError} `invalid_name` when a text cannot be the name of `what`. */
+/** @throws {ApiError} `invalid_name` if a text cannot be the name of `what` */
 export function checkName(what: string, name: string): void {
   if (isName(name) && !changesDirection(name)) return;
   throw new ApiError('invalid_name', nameRule(what));
 }
 
 /**
- * Of a name that packets carry, too: whatever they may name can be declared.
+ * Checks a name that packets use, too: any name valid in a packet can be declared.
  * @throws {ApiError} `invalid_name`
  */
 export function checkSentName(what: string, name: string): void {
@@ -23,8 +23,7 @@ export const sentNameRule = (what: string) =>
   `Cannot take the name of ${what}: must be 1–256 UTF-8 bytes without control characters`;
 
 /**
- * Of a name that is a segment of a path too: what a URL takes for a step through its path (RFC 3986 §5.2.4), however it
- * is encoded, could never be deleted.
+ * Checks a name that is also a path segment. A dot segment (RFC 3986 §5.2.4), however it is encoded, could never be deleted.
  * @throws {ApiError} `invalid_name`
  */
 export function checkPathName(what: string, name: string): void {
@@ -34,14 +33,17 @@ export function checkPathName(what: string, name: string): void {
   }
 }
 
-/** @throws {ApiError} `plan_limit` when there would be more than `limit` of `what`. */
+/** @throws {ApiError} `plan_limit` if there would be more than `limit` of `what` */
 export function checkLimit(what: string, count: number, limit: number): void {
   if (count > limit) throw new ApiError('plan_limit', tooMany(what, limit));
 }
 
 export const tooMany = (what: string, limit: number) => `Cannot have more than ${limit} ${what}`;
 
-/** Gives the thing when it is there. @throws {ApiError} `not_found` when not. */
+/**
+ * Returns the thing if it exists.
+ * @throws {ApiError} `not_found`
+ */
 export function mustExist<T>(what: string, thing: T | undefined): T {
   if (thing === undefined) throw new ApiError('not_found', missing(what));
   return thing;

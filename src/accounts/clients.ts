@@ -14,18 +14,18 @@ export interface WantedClient {
   readonly teamId: string;
   readonly name: string;
   readonly redirectUris: readonly string[];
-  /** Whether it can keep a secret: a server can, an app and a browser extension cannot (RFC 6749 §2.1). */
+  /** Whether it can keep a secret. A server can; an app or a browser extension cannot (RFC 6749 §2.1). */
   readonly confidential: boolean;
 }
 
-/** A client just registered, with its secret, which exists nowhere else; `null` for a public client. */
+/** A new client with its secret, which is not stored; `null` for a public client. */
 export interface NewClient {
   readonly client: OAuthClient;
   readonly clientSecret: string | null;
 }
 
 /**
- * Registers an application that the members of a team may sign in to.
+ * Registers an application that members of a team may sign in to.
  * @throws {ApiError} `not_found` (team), `invalid_name`, `invalid_body` (redirect URIs), `plan_limit`
  */
 export function createClient(directory: Directory, wanted: WantedClient): Promise<NewClient> {
@@ -52,7 +52,10 @@ export function createClient(directory: Directory, wanted: WantedClient): Promis
   });
 }
 
-/** Deletes a client of a team; no one can sign in to it any more. @throws {ApiError} `not_found` */
+/**
+ * Deletes a client of a team. No one can sign in to it any more.
+ * @throws {ApiError} `not_found`
+ */
 export function deleteClient(directory: Directory, teamId: string, clientId: string): Promise<void> {
   return directory.change((draft) => {
     const found = draft.clients.get(clientId);
@@ -69,7 +72,7 @@ export function clientsOf(accounts: Pick<Accounts, 'clients'>, teamId: string): 
 
 function checkRedirectUris(uris: readonly string[]): void {
   if (uris.length === 0 || uris.length > maxRedirectUris)
-    throw new ApiError('invalid_body', `Cannot take redirectUris: must be 1 to ${maxRedirectUris}`);
+    throw new ApiError('invalid_body', `Cannot take redirectUris: must have 1 to ${maxRedirectUris} entries`);
   const wrong = uris.findIndex((uri) => !isRedirectUri(uri));
   if (wrong < 0) return;
   const must =

@@ -1,6 +1,6 @@
 /**
- * Whether a password is one of the most common ones, in any case. Attackers try these first (NIST SP 800-63B §3.1.1.2).
- * Loading the list takes tens of milliseconds, so a service asks in the threads that hash.
+ * Whether a password is one of the most common ones, ignoring case. Attackers try these first (NIST SP 800-63B §3.1.1.2).
+ * Loading the list takes tens of milliseconds, so a service calls this in its hashing threads.
  */
 export async function isCommonPassword(password: string): Promise<boolean> {
   list ??= load();

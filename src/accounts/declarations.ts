@@ -6,15 +6,15 @@ import { checkPathName } from './checks.ts';
 import type { Write } from './store/engine.ts';
 import { LayeredRecords } from './store/layer.ts';
 
-/** The tables of what teams say of the names in packets. */
+/** The tables of declarations: what teams record about names in packets. */
 type DeclarationTable = 'features' | 'metrics';
 
-/** The key of what a team says of a feature or metric of an application. */
+/** The key of a team's declaration of a feature or metric. */
 export function declarationKey(applicationId: string, name: string): string {
   return `${applicationId} ${name}`;
 }
 
-/** A feature or metric as the audit log names it. */
+/** A feature or metric, as named in the audit log. */
 export function declarationTarget(
   type: 'feature' | 'metric',
   { id }: Application,
@@ -23,7 +23,7 @@ export function declarationTarget(
   return { type, id, name };
 }
 
-/** @throws {ApiError} `invalid_name` when nothing of a packet can have the name, or no URL */
+/** @throws {ApiError} `invalid_name` if the name is not valid in packets and URLs */
 export function checkDeclaredName(what: string, name: string): void {
   checkPathName(what, name);
   if (name !== surplusName) return;
@@ -31,9 +31,9 @@ export function checkDeclaredName(what: string, name: string): void {
 }
 
 export const reservedName = (what: string) =>
-  `Cannot take the name of ${what}: ${surplusName} stands for all that is over a limit`;
+  `Cannot take the name of ${what}: ${surplusName} is reserved for items over a limit`;
 
-/** What is declared of an application, by name, with what is on its way to the disk. */
+/** An application's declarations by name, including pending writes. */
 export function declarationsWith<T>(
   onDisk: ReadonlyMap<string, T>,
   applicationId: string,
@@ -48,13 +48,13 @@ export function declarationsWith<T>(
   return new LayeredRecords(onDisk, { get, pending: () => own });
 }
 
-/** What teams have declared, by application and name. */
+/** All declarations, by application and name. */
 export class Declarations<Table extends DeclarationTable> {
   readonly #table: Table;
   readonly #complete: (stored: AccountRecords[Table]) => AccountRecords[Table];
   readonly #applications = new Map<string, Map<string, AccountRecords[Table]>>();
 
-  /** @param complete adds what records of earlier versions lack */
+  /** @param complete adds fields that records of earlier versions lack */
   constructor(
     table: Table,
     complete: (stored: AccountRecords[Table]) => AccountRecords[Table] = (stored) => stored,
@@ -63,12 +63,12 @@ export class Declarations<Table extends DeclarationTable> {
     this.#complete = complete;
   }
 
-  /** What is declared of an application, by name. */
+  /** The declarations of an application, by name. */
   of(applicationId: string): ReadonlyMap<string, AccountRecords[Table]> {
     return this.#applications.get(applicationId) ?? new Map();
   }
 
-  /** Takes over what was written to the tables. */
+  /** Applies what was written to the tables. */
   update(writes: readonly Write[]): void {
     for (const { table, key, value } of writes) {
       if (table !== this.#table) continue;

@@ -12,39 +12,39 @@ import type { RandomBytes } from './secrets.ts';
 import { type Engine, type MemoryTable, memoryTables, type Write } from './store/engine.ts';
 import type { Announce } from './team-events.ts';
 
-/** Where the directory gets time and chance from. */
+/** The directory's sources of time and randomness. */
 export interface DirectorySources {
   readonly clock: Clock;
   readonly randomBytes: RandomBytes;
 }
 
 /**
- * Teams, users, applications and keys as they are on disk, and the way to change them. The files beside this one hold
- * the changes that can be made (`createApplication`, `deleteKey`, …).
+ * Teams, users, applications and keys on disk, and their changes. The files beside this one define the changes
+ * (`createApplication`, `deleteKey`, …).
  */
 export interface Directory extends DirectorySources, Accounts {
-  /** When a key was last used, including uses that are not on disk yet. Unix milliseconds. */
+  /** When a key was last used, including uses not on disk yet. Unix milliseconds. */
   lastUsedAt(key: ApplicationKey): number | null;
 
-  /** When a Backend key was first seen in a packet, including what is not on disk yet. Unix milliseconds. */
+  /** When a Backend key was first seen in a packet, including leaks not on disk yet. Unix milliseconds. */
   leakedAt(key: ApplicationKey): number | null;
 
-  /** The holder of an application key, by the key's text. On the packet path; any text may be asked for. */
+  /** The holder of an application key, by the key's text. Called for each packet, with any text. */
   findKey(text: string): KeyHolder | undefined;
-  /** Notes a use of a key, in memory until the next `flush`. */
+  /** Records a use of a key, in memory until the next `flush`. */
   markUsed(holder: KeyHolder): void;
-  /** Notes once that a Backend key came in a packet: it has leaked. That is on its way to the disk when this returns. */
+  /** Records once that a packet contained a Backend key: it has leaked. The write to disk has started when this returns. */
   markLeaked(holder: KeyHolder): void;
-  /** Writes what was marked to disk; to be called now and then, and before the engine is closed. Rejects as `change` does. */
+  /** Writes the recorded uses to disk. Call it periodically, and before closing the store. Rejects as `change` does. */
   flush(): Promise<void>;
 
   /** Makes a change, which reads the accounts from its draft: see `Engine.change`. */
   change<T>(plan: (draft: AccountDraft) => T): Promise<T>;
-  /** The same directory, whose changes are this actor's in the audit log; without it they are the system's. */
+  /** The same directory, with this actor in the audit log. The default actor is the system. */
   by(actor: Actor): Directory;
 }
 
-/** Opens the accounts that an engine keeps. There must be one directory at most for each engine. */
+/** Opens the accounts of an engine. Each engine must have at most one directory. */
 export function openDirectory(
   engine: Engine,
   { clock, randomBytes, announce }: DirectorySources & { readonly announce?: Announce },

@@ -6,11 +6,11 @@ import { requestDeletion } from './deletions.ts';
 import type { Directory } from './directory.ts';
 import { checkPlan, planOf } from './plans.ts';
 
-export const environmentExists = 'The application has an environment of this name already';
+export const environmentExists = 'The application already has an environment of this name';
 
 /**
  * Adds an environment to an application.
- * @throws {ApiError} `not_found`, `invalid_name`, `conflict` when the name is taken, `plan_limit`
+ * @throws {ApiError} `not_found`, `invalid_name`, `conflict` if the name is taken, `plan_limit`
  */
 export function createEnvironment(
   directory: Directory,
@@ -34,7 +34,7 @@ export function createEnvironment(
 }
 
 /**
- * Deletes an environment; one made later under the same name is a new one. What was counted in it goes in the background.
+ * Deletes an environment. A later one of the same name is a new environment. Its usage is removed in the background.
  * @throws {ApiError} `not_found`
  */
 export function deleteEnvironment(directory: Directory, applicationId: string, name: string): Promise<void> {
@@ -61,7 +61,7 @@ export function deleteEnvironment(directory: Directory, applicationId: string, n
   });
 }
 
-/** An environment under a number of its own, to be put into an application in the same draft. */
+/** An environment with a number of its own, to be added to an application in the same draft. */
 export function newEnvironment(draft: AccountDraft, name: string, now: number): Environment {
   return { name, number: draft.takeNumber('environment'), createdAt: now };
 }
@@ -70,11 +70,11 @@ function targetOf({ id }: Application, name: string): Deletion['target'] {
   return { type: 'environment', id, name };
 }
 
-/** @throws {ApiError} `invalid_name`, `invalid_body` (the same name twice), `plan_limit` */
+/** @throws {ApiError} `invalid_name`, `invalid_body` (repeated name), `plan_limit` */
 export function checkEnvironmentNames(plan: Plan, names: readonly string[]): void {
   checkPlan(plan, 'environments', names.length);
   for (const name of names) checkPathName('an environment', name);
   if (new Set(names).size < names.length) {
-    throw new ApiError('invalid_body', 'Cannot take environments: each name must be there only once');
+    throw new ApiError('invalid_body', 'Cannot take environments: names must be unique');
   }
 }

@@ -6,14 +6,14 @@ import { mustExist, tooMany } from './checks.ts';
 import { declarationKey, declarationTarget } from './declarations.ts';
 import type { Directory } from './directory.ts';
 
-/** The most notes of a feature. */
+/** Maximum number of notes per feature. */
 const maxNotes = 100;
 
 export const tooManyNotes = `${tooMany('notes of a feature', maxNotes)}: delete one that is no longer needed`;
 
 export interface NewNote {
   readonly at: number;
-  /** Name of an environment of the application; `null` for all of them. */
+  /** Name of an environment of the application; `null` for all environments. */
   readonly environment: string | null;
   readonly text: string;
 }
@@ -24,11 +24,14 @@ export function notesOf(
   applicationId: string,
   feature: string,
 ): readonly FeatureNote[] {
-  notes.resetReadTxn(); // What was answered before this request is there.
+  notes.resetReadTxn(); // Include everything acknowledged before this request.
   return notes.get(declarationKey(applicationId, feature)) ?? [];
 }
 
-/** Adds a note to a feature. @throws {ApiError} `not_found` (application), `conflict` when there are too many */
+/**
+ * Adds a note to a feature.
+ * @throws {ApiError} `not_found` (application), `conflict` if there are too many
+ */
 export function addNote(
   directory: Directory,
   applicationId: string,

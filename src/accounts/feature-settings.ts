@@ -1,16 +1,16 @@
 import type { FeatureDeclaration } from '../storage/lmdb/records.ts';
 import { checkSentName } from './checks.ts';
 
-/** What a team decides of a feature. */
+/** A team's settings of a feature. */
 export type FeatureSettings = Pick<
   FeatureDeclaration,
   'description' | 'archived' | 'archivedAt' | 'permanent' | 'snoozedUntil' | 'split'
 >;
 
-/** What can be changed; when a feature was archived follows from that. */
+/** The settings that can be changed. The time of archiving follows from them. */
 export type FeaturePatch = Partial<Omit<FeatureSettings, 'archivedAt'>>;
 
-/** What is said of a feature of which the team has said nothing. */
+/** The settings of an undeclared feature. */
 export const defaultSettings: FeatureSettings = {
   description: null,
   archived: false,
@@ -20,7 +20,7 @@ export const defaultSettings: FeatureSettings = {
   split: null,
 };
 
-/** A stored declaration with the settings that it lacks because an earlier version wrote it. */
+/** A stored declaration, completed with settings that earlier versions did not write. */
 export function completeFeature(stored: FeatureDeclaration): FeatureDeclaration {
   return { ...defaultSettings, ...stored };
 }

@@ -12,11 +12,11 @@ import {
 } from './feature-settings.ts';
 import { checkPlan, planOf } from './plans.ts';
 
-export const featureExists = 'The application has a declared feature of this name already';
+export const featureExists = 'The application already has a declared feature of this name';
 
 /**
  * Declares a feature.
- * @throws {ApiError} `not_found` (application), `invalid_name`, `conflict` when it is declared, `plan_limit`
+ * @throws {ApiError} `not_found` (application), `invalid_name`, `conflict` if already declared, `plan_limit`
  */
 export function declareFeature(
   directory: Directory,
@@ -33,7 +33,7 @@ export function declareFeature(
 }
 
 /**
- * Changes what is given, and declares the feature when it is not.
+ * Changes the given settings, and declares the feature if necessary.
  * @throws {ApiError} `not_found` (application), `invalid_name`, `plan_limit`
  */
 export function patchFeature(
@@ -57,7 +57,10 @@ export function patchFeature(
   });
 }
 
-/** Removes what was declared of a feature, and its notes; what was seen of it stays. @throws {ApiError} `not_found` */
+/**
+ * Removes a feature's declaration and notes. Its usage remains.
+ * @throws {ApiError} `not_found`
+ */
 export function deleteFeature(directory: Directory, applicationId: string, name: string): Promise<void> {
   return directory.change((draft) => {
     const application = mustExist('application', draft.applications.get(applicationId));

@@ -1,14 +1,14 @@
 import type { Role, Team } from '../storage/lmdb/records.ts';
 import type { Accounts } from './accounts.ts';
 
-/** Those who run the installation are the Admins of its first team: the oldest that has not been deleted. */
+/** The installation is administered by the Admins of its first team: the oldest that has not been deleted. */
 export function firstTeam({ teams }: Pick<Accounts, 'teams'>): Team | undefined {
   let first: Team | undefined;
   for (const team of teams.values()) if (first === undefined || team.number < first.number) first = team;
   return first;
 }
 
-/** Whether a user or API key is an administrator of the installation, who may see what belongs to no team. */
+/** Whether a user or API key administers the installation, and may see data that belongs to no team. */
 export function isInstallationAdmin(
   accounts: Pick<Accounts, 'teams'>,
   { role, teams }: { readonly role: Role; readonly teams: readonly string[] },

@@ -4,12 +4,12 @@ import { originMatcher } from './origins.ts';
 import { hashSecret } from './secrets.ts';
 import type { Write } from './store/engine.ts';
 
-/** No key is longer. The bound keeps a caller from choosing how much is hashed. */
+/** Maximum length of a key. The limit bounds the work of hashing. */
 const longestText = 128;
 
 /**
- * Finds the holder of a key's text. Browser-safe keys are found by the text itself, without hashing, since all
- * of them are known; everything else is looked for by its hash. A look-up never makes the index grow.
+ * Finds the holder of a key's text. Browser-safe keys are found by the text itself, without hashing, because they are stored
+ * unhashed. Other keys are found by their hash. A look-up never grows the index.
  */
 export class KeyIndex {
   readonly #byText = new Map<string, KeyHolder>();
@@ -24,14 +24,14 @@ export class KeyIndex {
     return this.#byHash.get(hashSecret(text));
   }
 
-  /** The keys of an application, the oldest first. */
+  /** The keys of an application, oldest first. */
   keysOf(applicationId: string): readonly ApplicationKey[] {
     return byAge(this.#keys.get(applicationId)?.values() ?? []);
   }
 
   /**
-   * Takes over what was written to the tables; all of an application's holders change in one go. The last write to a record
-   * counts: a key may have been made and revoked on another machine since the last update.
+   * Applies what was written to the tables. All holders of an application change at once. The last write to a record counts: a
+   * key may have been made and revoked on another node since the last update.
    */
   update(writes: readonly Write[]): void {
     const touched = new Set<string>();
@@ -85,7 +85,7 @@ export class KeyIndex {
   }
 }
 
-/** The oldest key first. */
+/** Oldest key first. */
 export function byAge(keys: Iterable<ApplicationKey>): ApplicationKey[] {
   return [...keys].sort((a, b) => a.number - b.number);
 }

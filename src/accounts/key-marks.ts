@@ -4,15 +4,15 @@ import type { AccountDraft } from './account-draft.ts';
 
 export interface KeyMarksDeps {
   readonly now: () => number;
-  /** The key of a hash, as it is on disk. */
+  /** The key with a hash, as on disk. */
   readonly keyOf: (hash: string) => ApplicationKey | undefined;
   readonly change: (plan: (draft: AccountDraft) => void) => Promise<void>;
 }
 
-/** When keys were used, and which Backend keys were seen where they must not be. In memory until flushed. */
+/** When keys were used, and which Backend keys have leaked. In memory until flushed. */
 export class KeyMarks {
   readonly #deps: KeyMarksDeps;
-  /** By hash, as the leaks are. There are no more entries than keys: only known keys are marked. */
+  /** By hash, as are the leaks. There are no more entries than keys: only known keys are recorded. */
   readonly #uses = new Map<string, number>();
   readonly #leaks = new Map<string, number>();
 
@@ -32,7 +32,7 @@ export class KeyMarks {
     return key.leakedAt ?? this.#leaks.get(key.hash) ?? null;
   }
 
-  /** Records a leak; resolves when it is on disk. When the store refuses, the leak stays marked for the next flush. */
+  /** Records a leak; resolves when it is on disk. If the store rejects it, the next flush writes it. */
   async leaked(hash: string): Promise<void> {
     const key = this.#deps.keyOf(hash);
     if (!key || key.leakedAt !== null || this.#leaks.has(hash)) return;
@@ -44,7 +44,10 @@ export class KeyMarks {
     }
   }
 
-  /** Writes all marks to disk. @throws {ApiError} `store_unavailable`; the marks are kept for the next time then */
+  /**
+   * Writes all marks to disk.
+   * @throws {ApiError} `store_unavailable`; the marks are then kept for the next flush
+   */
   async flush(): Promise<void> {
     const uses = new Map(this.#uses);
     const leaks = new Map(this.#leaks);
@@ -52,7 +55,7 @@ export class KeyMarks {
       for (const hash of new Set([...uses.keys(), ...leaks.keys()])) {
         const key = draft.get('applicationKeys', hash);
         if (!key) continue;
-        const lastUsedAt = later(key.lastUsedAt, uses.get(hash)); // Another node may have noted a later use.
+        const lastUsedAt = later(key.lastUsedAt, uses.get(hash)); // Another node may have recorded a later use.
         const leakedAt = key.leakedAt ?? leaks.get(hash) ?? null;
         draft.put('applicationKeys', hash, { ...key, lastUsedAt, leakedAt });
         if (leakedAt !== null && key.leakedAt === null) tellOfLeak(draft, key, leakedAt);
@@ -63,7 +66,7 @@ export class KeyMarks {
   }
 }
 
-/** Once for each key: another node that has seen the leak later finds it noted. */
+/** Once per key: another node that sees the leak later finds it recorded. */
 function tellOfLeak(draft: AccountDraft, key: ApplicationKey, at: number): void {
   const application = draft.applications.get(key.applicationId);
   if (application === undefined) return;
@@ -76,7 +79,7 @@ function later(known: number | null, marked: number | undefined): number | null 
   return marked === undefined ? known : Math.max(known ?? 0, marked);
 }
 
-/** Removes the marks that were written, unless there is a newer one. */
+/** Removes marks that were written, unless there is a newer one. */
 function forget(marks: Map<string, number>, written: ReadonlyMap<string, number>): void {
   for (const [hash, at] of written) if (marks.get(hash) === at) marks.delete(hash);
 }

@@ -6,12 +6,12 @@ import { checkLimit, mustExist } from './checks.ts';
 import type { Directory } from './directory.ts';
 import { checkPlan } from './plans.ts';
 
-/** An access token names all of them, and is refused unread when it is too long. */
+/** Maximum number of a user's teams. An access token lists all of them, and is rejected if it is too long. */
 export const maxTeams = 100;
 
 /**
- * Adds a user to a team; nothing changes for a user who is in it already.
- * @returns the user, and whether they were not in it before
+ * Adds a user to a team. Does nothing if the user is already a member.
+ * @returns the user, and whether they were added
  * @throws {ApiError} `not_found` (team, user), `plan_limit`
  */
 export function addMember(
@@ -33,8 +33,8 @@ export function addMember(
 }
 
 /**
- * Removes a user from a team. A user who is in no other team is deleted: no one could see them, or delete them later.
- * @throws {ApiError} `not_found`, `conflict` when they are the last Admin of the team
+ * Removes a user from a team. A user without another team is deleted, because no one could see or delete them later.
+ * @throws {ApiError} `not_found`, `conflict` if they are the last Admin of the team
  */
 export function removeMember(directory: Directory, teamId: string, userId: string): Promise<void> {
   return directory.change((draft) => {
@@ -47,7 +47,10 @@ export function removeMember(directory: Directory, teamId: string, userId: strin
   });
 }
 
-/** A member of a team. @throws {ApiError} `not_found`: the same for an unknown user and for one who is only in other teams */
+/**
+ * A member of a team.
+ * @throws {ApiError} `not_found`: the same for an unknown user and for a member of other teams only
+ */
 export function findMember(accounts: Accounts, teamId: string, userId: string): User {
   const user = accounts.users.get(userId);
   return mustExist('member', user?.teams.includes(teamId) ? user : undefined);
@@ -59,7 +62,7 @@ export function membersOf(accounts: Accounts, teamId: string): User[] {
 }
 
 /**
- * An Admin may leave only teams that have another Admin: otherwise no one could manage them any more.
+ * An Admin may leave only teams with another Admin. Otherwise no one could manage them.
  * @throws {ApiError} `conflict`
  */
 export function checkOtherAdmins(accounts: Accounts, user: User, teams: readonly string[]): void {
@@ -75,20 +78,23 @@ export function checkOtherAdmins(accounts: Accounts, user: User, teams: readonly
   );
 }
 
-/** A user as a member of one more team. @throws {ApiError} `plan_limit` */
+/**
+ * A user with one more team.
+ * @throws {ApiError} `plan_limit`
+ */
 export function join(user: User, teamId: string, now: number): User {
-  checkLimit('teams of one user', user.teams.length + 1, maxTeams);
+  checkLimit('teams per user', user.teams.length + 1, maxTeams);
   return { ...user, teams: [...user.teams, teamId], updatedAt: now };
 }
 
-/** A user without one of their teams; they must be in another. */
+/** A user without one of their teams. They must have another. */
 export function leave(user: User, teamId: string, now: number): User {
   const teams = user.teams.filter((id) => id !== teamId);
   const primaryTeam = user.primaryTeam === teamId ? teams[0]! : user.primaryTeam;
   return { ...user, teams, primaryTeam, updatedAt: now };
 }
 
-/** Drafts the end of a user. */
+/** Drafts the deletion of a user. */
 export function drop(draft: AccountDraft, user: User): void {
   draft.remove('users', user.id);
   for (const teamId of user.teams) {
@@ -97,7 +103,7 @@ export function drop(draft: AccountDraft, user: User): void {
   }
 }
 
-/** A user as the audit log names them. */
+/** A user, as named in the audit log. */
 export function targetOf({ id, email }: User): AuditEntry['target'] {
   return { type: 'user', id, name: email };
 }

@@ -7,7 +7,7 @@ import { checkPlan, planOf } from './plans.ts';
 export type MetricSettings = Pick<MetricDeclaration, 'kind' | 'unit'>;
 
 /**
- * Declares a metric, or declares it anew; what is the same already changes nothing.
+ * Declares a metric or changes its declaration. Does nothing if it is unchanged.
  * @throws {ApiError} `not_found` (application), `invalid_name`, `plan_limit`
  */
 export function declareMetric(
@@ -35,7 +35,10 @@ export function declareMetric(
   });
 }
 
-/** Removes what was declared of a metric, which is then a counter again. @throws {ApiError} `not_found` */
+/**
+ * Removes a metric's declaration. It is then a counter again.
+ * @throws {ApiError} `not_found`
+ */
 export function deleteMetric(directory: Directory, applicationId: string, name: string): Promise<void> {
   return directory.change((draft) => {
     const application = mustExist('application', draft.applications.get(applicationId));

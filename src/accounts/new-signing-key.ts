@@ -12,7 +12,7 @@ const generators = {
 } as const satisfies Record<SigningAlgorithm, unknown>;
 
 /**
- * Makes a key pair that is not stored yet; its `kid` is the thumbprint of the public key (RFC 7638).
+ * Makes a key pair that is not stored yet. Its `kid` is the thumbprint of the public key (RFC 7638).
  * @param now Unix milliseconds
  */
 export async function newSigningKey(now: number, alg: SigningAlgorithm = 'ES256'): Promise<SigningKey> {
@@ -26,7 +26,10 @@ export async function newSigningKey(now: number, alg: SigningAlgorithm = 'ES256'
   };
 }
 
-/** The members of a public key of any type (RFC 7518 §6.2.1, §6.3.1, RFC 8037 §2): picked, rather than the secret ones left out. */
+/**
+ * The members of a public key of any type (RFC 7518 §6.2.1, §6.3.1, RFC 8037 §2). An allowlist, so that secret members never
+ * get in.
+ */
 export function publicMembers(jwk: Jwk): Jwk {
   return Object.fromEntries(
     ['kty', 'crv', 'x', 'y', 'n', 'e'].flatMap((name) => (name in jwk ? [[name, jwk[name]]] : [])),

@@ -1,4 +1,4 @@
-/** Longest origin that is looked at: a DNS name has 253 characters. */
+/** Longest origin accepted: a DNS name has at most 253 characters. */
 const longest = 300;
 
 /** scheme "://" host [":" port], and nothing after it (RFC 6454 §6.2). */
@@ -7,26 +7,25 @@ const shape = /^([a-z][a-z0-9+.-]*):\/\/(\[[0-9a-f:.]+\]|[^\s/?#@:\\[\]%*]+)(?::
 /** The origin of sandboxed pages and of files (HTML, section 7.1.1, opaque origins). */
 const opaque = 'null';
 
-/** One's own machine, where a developer's page may have any port: ends with `:*`. */
+/** The local machine, where a developer's page may have any port: ends with `:*`. */
 const anyPort = /^(https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\])):\*$/i;
 
-/** An origin pattern as it was entered, without the slash that an address bar shows after it. */
+/** An entered origin pattern, without the trailing slash that an address bar shows. */
 export function withoutSlash(pattern: string): string {
   return pattern.endsWith('/') ? pattern.slice(0, -1) : pattern;
 }
 
 /**
- * Whether a text can stand in `allowedOrigins`: an origin such as `https://example.com:8443`, one with `*.` before its
- * host for any subdomain, `http://localhost:*` for any port, or `null`. No path.
+ * Whether a text is valid in `allowedOrigins`: an origin such as `https://example.com:8443`, one with `*.` before its host for
+ * any subdomain, `http://localhost:*` for any port, or `null`. No path.
  */
 export function isOriginPattern(pattern: string): boolean {
   return parsePattern(pattern) !== undefined;
 }
 
 /**
- * A function that tells whether an `Origin` header is let through by these patterns. No pattern at all lets
- * everything through that is one origin, or `null`. Compares scheme, host and port; a default port is the same as none; a pattern that is
- * not valid matches nothing.
+ * Makes a function that reports whether these patterns allow an `Origin` header. An empty list allows any single origin, and
+ * `null`. Scheme, host and port are compared; a default port equals none. An invalid pattern matches nothing.
  */
 export function originMatcher(patterns: readonly string[]): (origin: string) => boolean {
   if (patterns.length === 0) return isOneOrigin;
@@ -47,18 +46,18 @@ export function originMatcher(patterns: readonly string[]): (origin: string) => 
   };
 }
 
-/** The first of some patterns that lets an origin through, by the matching of `originMatcher`. */
+/** The first pattern that allows an origin, matched as in `originMatcher`. */
 export function patternThatAllows(patterns: readonly string[], origin: string): string | undefined {
   return patterns.find((pattern) => originMatcher([pattern])(origin));
 }
 
-/** Whether it is not several origins: repeated headers are joined with commas, which no origin holds. */
+/** Whether it is a single origin. Repeated headers are joined with commas, which no origin contains. */
 export function isOneOrigin(header: string): boolean {
   return !header.includes(',');
 }
 
 type Wildcard =
-  /** `https://`, and `.example.com`, with `:port` when it is not the default. */
+  /** `https://`, and `.example.com`, with `:port` unless it is the default. */
   | { readonly start: string; readonly end: string }
   /** `http://localhost`, with any port or none. */
   | { readonly host: string };
@@ -82,7 +81,7 @@ function parseOrigin(pattern: string): string | Wildcard | undefined {
   if (apex === undefined) return undefined;
   const hostAt = apex.indexOf('://') + '://'.length;
   const host = apex.slice(hostAt);
-  // An address has no subdomains, and a name with an empty first label is none.
+  // An IP address has no subdomains, and a name with an empty first label is not valid.
   if (/^(\.|\[|[\d.]+(:|$))/.test(host)) return undefined;
   return { start: apex.slice(0, hostAt), end: `.${host}` };
 }

@@ -8,39 +8,39 @@ import { refusedPassword } from './refused-password.ts';
 import type { RandomBytes } from './secrets.ts';
 
 /**
- * Hashes passwords in threads of their own: one hash takes tens of milliseconds, in which nothing else would be answered.
- * The callers of the management API share one of the threads, so that people can sign in however many passwords are set.
+ * Hashes passwords in worker threads. A hash takes tens of milliseconds, which would block all other requests. The callers of
+ * the management API share one of the threads, so that users can always sign in.
  */
 export interface PasswordPool {
   /**
-   * @param caller an id of a caller of the management API; without it, it is a sign-in
-   * @throws {ApiError} `backpressure` when too many passwords wait already, `rate_limited` when too many of this caller do
+   * @param caller the id of a caller of the management API; absent for a sign-in
+   * @throws {ApiError} `backpressure` if too many passwords are waiting, `rate_limited` if too many of this caller are
    */
   checkRoom(caller?: string): void;
   /** Hashes a new password as `hashPassword` does. Throws as `checkRoom`, and `invalid_body` for a common password. */
   hash(password: string, randomBytes: RandomBytes, caller: string): Promise<string>;
-  /** As `verifyPassword`. Throws as `checkRoom` too. */
+  /** As `verifyPassword`. Throws as `checkRoom`, too. */
   verify(password: string, hash: string, caller?: string): Promise<boolean>;
   close(): Promise<void>;
 }
 
-/** Passwords that wait for one thread: two seconds' worth on a slow machine. */
+/** Maximum number of passwords waiting per thread: two seconds of work on a slow machine. */
 const maxWaiting = 32;
 
-/** Each thread takes 19 MiB while it hashes, and leaves a core to those who only want a packet counted. */
+/** Each thread needs 19 MiB while hashing. One core remains for counting packets. */
 const threads = Math.max(1, Math.min(4, availableParallelism() - 1));
 
 export const tooManyPasswords = 'Too many passwords are waiting';
 
-/** Bounds for callers of the management API: one thread for all, and about a second of work waiting for each. */
+/** Limits for callers of the management API: one shared thread, and about a second of waiting work for each caller. */
 const ofCallers = {
   atOnce: 1,
   waitingEach: 16,
   waitingAll: 64,
-  refusals: { each: 'Too many passwords of yours are waiting', all: tooManyPasswords },
+  refusals: { each: 'Too many of your passwords are waiting', all: tooManyPasswords },
 };
 
-/** The threads are started when they are needed, and end when no one has signed in for so long. */
+/** Threads start on demand, and stop when idle for this long. */
 const idleTimeout = 600_000;
 
 /** @param workerFile the compiled `accounts/password-worker` */

@@ -1,13 +1,13 @@
 import { resemblesOurs } from './reserved-names.ts';
 
-/** Characters and bytes that a new password may have (NIST SP 800-63B §3.1.1.2). */
+/** Minimum characters and maximum bytes of a new password (NIST SP 800-63B §3.1.1.2). */
 const fewestCharacters = 8;
 const mostBytes = 1024;
 
-/** A part of an e-mail address that is shorter, such as `ada`, is found in many a good password. */
+/** Shorter parts of an e-mail address, such as `ada`, occur in many good passwords. */
 const fewestOfAddress = 4;
 
-/** What a new password must be, for a refusal; `undefined` if it can be a user's. Does not look at common passwords. */
+/** The rule that a new password breaks, for a refusal; `undefined` if it breaks none. Does not check for common passwords. */
 export function passwordFault(password: string, email: string): string | undefined {
   if ([...password].length < fewestCharacters) return `must have at least ${fewestCharacters} characters`;
   if (Buffer.byteLength(password) > mostBytes) return `must have at most ${mostBytes} bytes`;

@@ -9,10 +9,13 @@ import { excess, type PlanLimit } from './plans.ts';
 import { webhooksOf } from './team-events.ts';
 import { teamsFrom } from './team-origins.ts';
 
-/** So many of the things that are too many are named. */
+/** Maximum number of exceeded limits that the error lists. */
 const maxNamed = 10;
 
-/** Lets a team have a plan only when what is there fits into it. @throws {ApiError} `conflict`, which names what is too many */
+/**
+ * Checks that what a team has is within the limits of a plan.
+ * @throws {ApiError} `conflict`, which lists the exceeded limits
+ */
 export function checkFits(accounts: Accounts, teamId: string, plan: Plan): void {
   const tooMany: string[] = [];
   for (const { what, count, of } of countsOf(accounts, teamId)) {
@@ -22,13 +25,13 @@ export function checkFits(accounts: Accounts, teamId: string, plan: Plan): void 
   if (tooMany.length === 0) return;
   const rest = tooMany.length > maxNamed ? ['and more'] : [];
   const list = [...tooMany.slice(0, maxNamed), ...rest].join('; ');
-  throw new ApiError('conflict', `The plan ${plan} is too small for what is there: ${list}`);
+  throw new ApiError('conflict', `The team exceeds the limits of the plan ${plan}: ${list}`);
 }
 
 export interface Count {
   readonly what: PlanLimit;
   readonly count: number;
-  /** Name of the application that they are of. */
+  /** Name of the application that they belong to. */
   readonly of?: string;
 }
 

@@ -2,10 +2,7 @@ import { ApiError } from '../contract/errors.ts';
 import type { Application, Plan } from '../storage/lmdb/records.ts';
 import type { Accounts } from './accounts.ts';
 
-/**
- * How much a team may have of each kind, in the words of a refusal. The greatest numbers also keep any caller from filling
- * the memory.
- */
+/** The limits of each plan, and their names in refusals. The highest limits also bound memory use. */
 export const limits = {
   applications: { words: 'applications in a team', free: 3, team: 50, enterprise: 1000 },
   environments: { words: 'environments in an application', free: 5, team: 20, enterprise: 50 },
@@ -21,7 +18,7 @@ export const limits = {
 
 export type PlanLimit = keyof typeof limits;
 
-/** The plan of a new team: whoever runs the service themself meets no limit unasked. */
+/** The plan of a new team. It does not limit those who run their own service. */
 export const usualPlan: Plan = 'enterprise';
 
 /** Whether a plan allows more than another. */
@@ -29,14 +26,14 @@ export function isMore(plan: Plan, than: Plan): boolean {
   return limits.members[plan] > limits.members[than];
 }
 
-/** The plan that an application comes under. */
+/** The plan that applies to an application. */
 export function planOf({ teams }: Pick<Accounts, 'teams'>, { teamId }: Application): Plan {
   return teams.get(teamId)?.plan ?? usualPlan;
 }
 
 /**
  * @param count how many there would be
- * @throws {ApiError} `plan_limit` when that is more than the plan allows
+ * @throws {ApiError} `plan_limit` if that exceeds the limit
  */
 export function checkPlan(plan: Plan, what: PlanLimit, count: number): void {
   if (count > limits[what][plan]) throw new ApiError('plan_limit', overPlan(plan, what));
@@ -45,8 +42,8 @@ export function checkPlan(plan: Plan, what: PlanLimit, count: number): void {
 export const overPlan = (plan: Plan, what: PlanLimit) =>
   `The plan ${plan} allows no more than ${limits[what][plan]} ${limits[what].words}`;
 
-/** Says what is too many for a plan, or `undefined` when it is not. */
+/** The exceeded limit, for people; `undefined` if it is not exceeded. */
 export function excess(plan: Plan, what: PlanLimit, count: number): string | undefined {
   const limit = limits[what][plan];
-  return count > limit ? `${count} ${limits[what].words}, where it allows ${limit}` : undefined;
+  return count > limit ? `${count} ${limits[what].words}, where the plan allows ${limit}` : undefined;
 }

@@ -1,24 +1,24 @@
-/** Longest redirect URI that is looked at. */
+/** Longest redirect URI accepted. */
 const longest = 1024;
 
-/** What a URI is made of (RFC 3986 §2), without `#`: a redirect URI has no fragment (RFC 6749 §3.1.2). */
+/** The characters of a URI (RFC 3986 §2), without `#`: a redirect URI has no fragment (RFC 6749 §3.1.2). */
 const characters = /^[\w.~:/?[\]@!$&'()*+,;=%-]+$/;
 
 /** A web address whose host is a name or an IPv4 address; no user, no wildcard. */
 const web = /^https:\/\/[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::\d{1,5})?(?:[/?]|$)/i;
 
-/** An address of the user's own machine (RFC 8252 §7.3): before the port, the port, and the rest. */
+/** A loopback address (RFC 8252 §7.3): before the port, the port, and the rest. */
 const loopback = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]))(?::(\d{1,5}))?((?:[/?].*)?)$/;
 
-/** What developers call their own machine. Names may be resolved elsewhere, so its port is not free (RFC 8252 §8.3). */
+/** Names of the local machine. They may resolve to another host, so the port is not arbitrary (RFC 8252 §8.3). */
 const localhost = /^http:\/\/localhost(?::\d{1,5})?(?:[/?]|$)/;
 
-/** A scheme that an app owns, after a domain name of its maker (RFC 8252 §7.1). */
+/** A private-use scheme, named after a domain of the app's maker (RFC 8252 §7.1). */
 const privateUse = /^[a-z][a-z0-9+-]*(?:\.[a-z0-9+-]+)+:\/?\/?[^/]/;
 
 /**
- * Whether a text can be registered as a redirect URI: `https:`, `http:` of the user's own machine, or a scheme with a
- * dot that an app owns.
+ * Whether a text can be registered as a redirect URI: `https:`, `http:` to the local machine, or a private-use scheme with a
+ * dot.
  */
 export function isRedirectUri(uri: string): boolean {
   if (uri.length > longest || !characters.test(uri) || !URL.canParse(uri)) return false;
@@ -26,8 +26,8 @@ export function isRedirectUri(uri: string): boolean {
 }
 
 /**
- * Whether the redirect URI of a request is this registered one: the same text, but for the port of a loopback address,
- * which an app takes as it is free (RFC 8252 §7.3).
+ * Whether a request's redirect URI matches this registered one. They must be equal, except for the port of a loopback address,
+ * which an app chooses at run time (RFC 8252 §7.3).
  */
 export function isSameRedirect(registered: string, uri: string): boolean {
   if (registered === uri) return true;
@@ -45,8 +45,8 @@ function isWellEscaped(uri: string): boolean {
 }
 
 /**
- * Whether only one site can receive what is sent there. Any program can listen on a loopback port, and any app claim a
- * scheme (RFC 8252 §8.6).
+ * Whether only one site can receive the redirect. Any program can listen on a loopback port, and any app can claim a scheme
+ * (RFC 8252 §8.6).
  */
 export function isOfKnownReceiver(uri: string): boolean {
   return web.test(uri);

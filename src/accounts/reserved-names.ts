@@ -1,8 +1,8 @@
 import { ApiError } from '../contract/errors.ts';
 
-/** The service's own name, which its pages, its console and its command line show. */
+/** The service's own name, shown by its pages, console and command line. */
 const ours = 'flagmeter';
-/** In most fonts, an r and an n beside it look like an m. */
+/** In most fonts, "rn" looks like "m". */
 const likeOurs = /flag(?:m|rn)eter/;
 
 /** Letters that look like one of ours, besides those that Unicode normalises to it. */
@@ -22,8 +22,8 @@ const folded = new Map(
 );
 
 /**
- * A name as it looks: without case, accents, spaces, punctuation and characters that are not visible, and with look-alikes
- * replaced. Only the letters of our own name are replaced; this is not the skeleton of Unicode's UTS #39.
+ * A name by its appearance: without case, accents, spaces, punctuation and invisible characters, and with look-alikes replaced.
+ * Only look-alikes of our own name are replaced; this is not the skeleton of Unicode's UTS #39.
  */
 function lookOf(name: string): string {
   const plain = name.normalize('NFKD').toLowerCase();
@@ -31,7 +31,7 @@ function lookOf(name: string): string {
   return letters.replace(/[^\p{L}\p{N}]/gu, '');
 }
 
-/** Whether a name could be taken for one of the service's own. */
+/** Whether a name could pass for one of the service's own. */
 export function resemblesOurs(name: string): boolean {
   return likeOurs.test(lookOf(name));
 }
@@ -39,7 +39,7 @@ export function resemblesOurs(name: string): boolean {
 export const reservedName = `Cannot take the name of a sign-in client: it resembles ${ours}, the name of this service`;
 
 /**
- * Of a client, whose name the sign-in page shows: it must not pose as the console.
+ * Checks the name of a client, which the sign-in page shows: it must not pose as the console.
  * @throws {ApiError} `invalid_name`
  */
 export function checkNotOurs(name: string): void {

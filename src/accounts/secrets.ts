@@ -1,7 +1,7 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { KeyType } from '../storage/lmdb/records.ts';
 
-/** Gives that many random bytes, from a cryptographic source outside of tests. */
+/** Returns that many random bytes, from a cryptographic source outside of tests. */
 export type RandomBytes = (size: number) => Uint8Array;
 
 const keyMarks: Readonly<Record<KeyType, string>> = {
@@ -10,20 +10,20 @@ const keyMarks: Readonly<Record<KeyType, string>> = {
   Backend: 'fm_be_',
 };
 
-/** How much of a key's text is shown to recognise it by: the mark and six digits. */
+/** Length of the prefix that identifies a key: its type and six digits. */
 const shownLength = 12;
 
-/** An opaque id such as `app_1f…`: 96 random bits after a mark that tells a reader what it names. */
+/** An opaque id such as `app_1f…`: a prefix that names its type, and 96 random bits. */
 export function newId(mark: string, randomBytes: RandomBytes): string {
   return `${mark}_${hex(randomBytes(12))}`;
 }
 
-/** The text of an application key: a mark for its type and 160 random bits. */
+/** The text of an application key: a prefix for its type, and 160 random bits. */
 export function newKeyText(type: KeyType, randomBytes: RandomBytes): string {
   return keyMarks[type] + hex(randomBytes(20));
 }
 
-/** The first characters of a key's text. What stays unknown of a Backend key is 136 bits. */
+/** The first characters of a key's text. Of a Backend key, 136 bits remain unknown. */
 export function keyPrefix(text: string): string {
   return text.slice(0, shownLength);
 }
@@ -33,12 +33,12 @@ export function newClientSecret(randomBytes: RandomBytes): string {
   return `fm_secret_${hex(randomBytes(32))}`;
 }
 
-/** SHA-256 of a secret's UTF-8 text, hex. Enough for what has 128 random bits or more; not for passwords. */
+/** SHA-256 of a secret's UTF-8 text, hex. Sufficient for secrets of at least 128 random bits; not for passwords. */
 export function hashSecret(text: string): string {
   return hash('sha256', text);
 }
 
-/** Whether a secret has this SHA-256 (hex), in a time that does not depend on where they differ. */
+/** Whether a secret has this SHA-256 (hex), compared in constant time. */
 export function matchesHash(secret: string, wantedHash: string): boolean {
   const found = hash('sha256', secret, 'buffer');
   const wanted = Buffer.from(wantedHash, 'hex');

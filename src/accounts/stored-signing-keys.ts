@@ -8,19 +8,19 @@ type KeyStore = Pick<AccountStore, 'lmdb' | 'signingKeys'>;
 
 export type StoredKey = SigningKey | RetiredKey;
 
-/** The key that signs now, and those that it replaced. */
+/** The current signing key, and those that it replaced. */
 export interface Rotation {
   readonly current: SigningKey;
   readonly retired: readonly RetiredKey[];
 }
 
-/** Every key that is kept, as it is on disk now, whichever process wrote it: the one that signs, then the newest. */
+/** All stored keys, whichever process wrote them: the current one, then newest first. */
 export function storedKeys({ signingKeys }: Pick<AccountStore, 'signingKeys'>): StoredKey[] {
   signingKeys.resetReadTxn();
   return inOrder(Array.from(signingKeys.getRange(), ({ value }) => value));
 }
 
-/** Every key that a plan finds, in the same order. */
+/** All keys that a plan reads, in the same order. */
 export function draftedKeys(draft: Pick<Draft, 'keys' | 'get'>): StoredKey[] {
   const kids = [...draft.keys('signingKeys', { start: '', end: '~' })];
   return inOrder(kids.map((kid) => draft.get('signingKeys', kid)!));
@@ -30,12 +30,15 @@ function inOrder(keys: StoredKey[]): StoredKey[] {
   return keys.sort((a, b) => Number(signs(b)) - Number(signs(a)) || b.createdAt - a.createdAt);
 }
 
-/** Whether a key signs still: a retired one has no private part. */
+/** Whether a key still signs. A retired key has no private part. */
 export function signs(key: StoredKey): key is SigningKey {
   return 'privateJwk' in key;
 }
 
-/** The one of these that signs. @throws {Error} when none does */
+/**
+ * The key that signs.
+ * @throws {Error} if none does
+ */
 export function signingKeyOf(stored: readonly StoredKey[]): SigningKey {
   const key = stored.find(signs);
   if (key !== undefined) return key;
@@ -43,11 +46,11 @@ export function signingKeyOf(stored: readonly StoredKey[]): SigningKey {
 }
 
 /**
- * Makes a new signing key, and takes the private part of the one before it away: in one durable transaction, also beside a
- * running service.
+ * Makes a new signing key and removes the private part of the previous one, in one durable transaction. This also works beside
+ * a running service.
  * @param now Unix milliseconds
- * @param alg that of the key before unless given
- * @throws {Error} when the store has no signing key, or does not take the change
+ * @param alg defaults to that of the previous key
+ * @throws {Error} if the store has no signing key, or rejects the change
  */
 export async function rotateSigningKey(
   store: KeyStore,
@@ -65,7 +68,7 @@ export async function rotateSigningKey(
 }
 
 /**
- * Drafts that a key signs from now on, in place of the one before it, whose private part goes.
+ * Drafts that a key signs from now on. The previous key loses its private part.
  * @param made not stored yet
  */
 export function draftRotation(draft: Draft, made: SigningKey, now: number): Rotation {
@@ -77,8 +80,8 @@ export function draftRotation(draft: Draft, made: SigningKey, now: number): Rota
 }
 
 /**
- * Writes down that the audit log tells of a key. As a rotation it is a transaction of its own and no plan, since another
- * process may be rotating the same key. Once a rotation the caller may wait for the disk.
+ * Records that the audit log mentions a key. Like a rotation, it is a transaction of its own rather than a plan, because
+ * another process may be rotating the same key. It happens once per rotation, so the caller may wait for the disk.
  */
 export function markAudited(store: KeyStore, kid: string): void {
   transact(store.lmdb, () => {

@@ -5,13 +5,13 @@ import type { Accounts } from './accounts.ts';
 import type { Authorship } from './actors.ts';
 import type { Draft } from './store/engine.ts';
 
-/** What a change of accounts means for a team, beside its entry in the audit log. */
+/** An event that a change of accounts causes, for webhooks. */
 export type TeamEvent =
   | {
       readonly type: 'member.changed';
       readonly teamId: string;
       readonly change: WebhookEventData['member.changed']['change'];
-      /** As they are after the change; as they were, when they are gone. */
+      /** As they are after the change; as before, if deleted. */
       readonly user: User;
     }
   | {
@@ -22,7 +22,7 @@ export type TeamEvent =
       readonly at: number;
     };
 
-/** Drafts what makes an event known: it is on disk with the change that it tells of, or neither is. */
+/** Drafts the announcement of an event, in the commit of its change. */
 export type Announce = (draft: Draft, event: TeamEvent, by: Authorship) => void;
 
 /** The webhooks of a team, in no particular order. */

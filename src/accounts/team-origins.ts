@@ -2,7 +2,7 @@ import type { Plan, Team } from '../storage/lmdb/records.ts';
 import type { Accounts } from './accounts.ts';
 import { checkPlan } from './plans.ts';
 
-/** The team that a new team counts against when someone of `teamId` creates it. */
+/** The team that a new team counts against if a member of `teamId` creates it. */
 export function originOf({ teams }: Pick<Accounts, 'teams'>, teamId: string): string {
   return teams.get(teamId)?.origin ?? teamId;
 }
@@ -13,8 +13,8 @@ export function teamsFrom({ teams }: Pick<Accounts, 'teams'>, origin: string): T
 }
 
 /**
- * @param plan of the team that creates, in case the origin has been deleted
- * @throws {ApiError} `plan_limit` when one more team would be too many
+ * @param plan of the creating team, in case the origin has been deleted
+ * @throws {ApiError} `plan_limit` if one more team would be too many
  */
 export function checkOrigin(accounts: Pick<Accounts, 'teams'>, origin: string, plan: Plan): void {
   checkPlan(accounts.teams.get(origin)?.plan ?? plan, 'teams', teamsFrom(accounts, origin).length + 1);

@@ -15,9 +15,9 @@ import { checkOrigin } from './team-origins.ts';
 
 export interface NewTeam {
   readonly plan?: Plan;
-  /** Gives the ids of the users who are in it from the start. */
+  /** Returns the ids of the initial members. */
   readonly foundersOf?: (accounts: Accounts) => readonly string[];
-  /** Gives the team that it counts against; without one it counts against none. */
+  /** Returns the team that it counts against, if any. */
   readonly originOf?: (accounts: Accounts) => string | undefined;
 }
 
@@ -50,8 +50,8 @@ export function createTeam(
 }
 
 /**
- * Changes what is given.
- * @throws {ApiError} `not_found`, `invalid_name`, `conflict` when there is more than the plan allows
+ * Changes the given settings.
+ * @throws {ApiError} `not_found`, `invalid_name`, `conflict` if the team exceeds the limits of the new plan
  */
 export function patchTeam(
   directory: Directory,
@@ -71,8 +71,8 @@ export function patchTeam(
 }
 
 /**
- * Deletes a team with its API keys, sign-in clients and webhooks; its members leave it.
- * @throws {ApiError} `not_found`, `conflict` while it has applications, or members who are in no other team
+ * Deletes a team with its API keys, sign-in clients and webhooks, and removes its members.
+ * @throws {ApiError} `not_found`, `conflict` while it has applications, or members without another team
  */
 export function deleteTeam(directory: Directory, id: string): Promise<void> {
   return directory.change((draft) => {
@@ -95,7 +95,7 @@ export function deleteTeam(directory: Directory, id: string): Promise<void> {
     for (const webhook of webhooksOf(draft, id)) draft.remove('webhooks', webhook.id);
     const left = members.map((user) => leave(user, id, directory.clock.now()));
     for (const user of left) draft.put('users', user.id, user);
-    // No one can read the log of a deleted team: the entry goes to the teams that its Admins are in now.
+    // No one can read the log of a deleted team. The entry goes to the current teams of its Admins.
     const readers = new Set(
       left.filter(({ role }) => role === 'Admin').map(({ primaryTeam }) => primaryTeam),
     );

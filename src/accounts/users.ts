@@ -17,7 +17,7 @@ export type NewUser = Pick<
   'email' | 'name' | 'role' | 'teams' | 'passwordHash' | 'temporaryPasswordId'
 >;
 
-/** What can be changed of a user; their teams have changes of their own. */
+/** The fields of a user that can be changed. Teams have changes of their own. */
 export type UserPatch = Partial<
   Pick<User, 'email' | 'name' | 'role' | 'primaryTeam' | 'passwordHash' | 'temporaryPasswordId'>
 >;
@@ -47,16 +47,16 @@ export function createUser(directory: Directory, wanted: NewUser): Promise<User>
   });
 }
 
-/** Whether a user could be made now: throws as `createUser`. */
+/** Checks that a user could be made now; throws as `createUser`. */
 export function checkNewUser(accounts: Accounts, wanted: Omit<NewUser, 'passwordHash'>): void {
   checkTeams(accounts, wanted.teams);
   checkUser(accounts, { ...wanted, id: undefined, primaryTeam: wanted.teams[0]! });
 }
 
 /**
- * Drafts a change of what is given.
- * @throws {ApiError} `invalid_name`, `invalid_body`, `conflict` when the e-mail address is taken, or they are the last Admin
- *   of a team and would be none
+ * Drafts a change of the given fields.
+ * @throws {ApiError} `invalid_name`, `invalid_body`, `conflict` if the e-mail address is taken, or a team would lose its last
+ * Admin
  */
 export function draftUserPatch(draft: AccountDraft, user: User, patch: UserPatch, now: number): User {
   if (Object.keys(patch).length === 0) return user;
@@ -74,14 +74,17 @@ export function draftUserPatch(draft: AccountDraft, user: User, patch: UserPatch
   return patched;
 }
 
-/** Whether a user could be changed so now: throws as `draftUserPatch`. */
+/** Checks that a user could be changed now; throws as `draftUserPatch`. */
 export function checkUserPatch(accounts: Accounts, user: User, patch: UserPatch): void {
   const patched = { ...user, ...patch };
   checkUser(accounts, patched);
   if (patched.role !== user.role) checkOtherAdmins(accounts, user, user.teams);
 }
 
-/** Deletes a user. @throws {ApiError} `not_found`, `conflict` when they are the last Admin of a team */
+/**
+ * Deletes a user.
+ * @throws {ApiError} `not_found`, `conflict` if they are the last Admin of a team
+ */
 export function deleteUser(directory: Directory, id: string): Promise<void> {
   return directory.change((draft) => {
     const user = mustExist('user', draft.users.get(id));
@@ -90,7 +93,7 @@ export function deleteUser(directory: Directory, id: string): Promise<void> {
   });
 }
 
-/** The user of an e-mail address, in any case. All users are compared, so the time does not tell who has an account. */
+/** The user with an e-mail address, ignoring case. All users are compared, so timing does not reveal who has an account. */
 export function userOfEmail({ users }: Pick<Accounts, 'users'>, email: string): User | undefined {
   const wanted = email.toLowerCase();
   let found: User | undefined;
@@ -99,9 +102,9 @@ export function userOfEmail({ users }: Pick<Accounts, 'users'>, email: string): 
 }
 
 export const primaryTeamNotOwn = 'Cannot take primaryTeam: must be one of the teams of the user';
-export const emailTaken = 'Another user has this e-mail address already';
+export const emailTaken = 'Another user already has this e-mail address';
 
-/** @throws {ApiError} `invalid_body` when a text cannot be the new password of the user with an e-mail address */
+/** @throws {ApiError} `invalid_body` if a text is not valid as the new password of the user with this e-mail address */
 export function checkPassword(password: string, email: string): void {
   const fault = passwordFault(password, email);
   if (fault !== undefined) throw refusedPassword(fault);
@@ -109,24 +112,24 @@ export function checkPassword(password: string, email: string): void {
 
 function checkTeams(accounts: Accounts, teams: readonly string[]): void {
   if (teams.length === 0 || new Set(teams).size < teams.length) {
-    throw new ApiError('invalid_body', 'Cannot take teams: must be one team at least, and each only once');
+    throw new ApiError('invalid_body', 'Cannot take teams: must have at least one team, without duplicates');
   }
-  checkLimit('teams of one user', teams.length, maxTeams);
+  checkLimit('teams per user', teams.length, maxTeams);
   for (const id of teams) {
     const { plan } = mustExist('team', accounts.teams.get(id));
     checkPlan(plan, 'members', membersOf(accounts, id).length + 1);
   }
 }
 
-/** @param user whose `id` is `undefined` while there is none */
+/** @param user whose `id` is `undefined` for a new user */
 function checkUser(
   accounts: Accounts,
   user: Pick<User, 'email' | 'name' | 'teams' | 'primaryTeam'> & { readonly id: string | undefined },
 ): void {
   const { id, email, name, teams, primaryTeam } = user;
-  // A name that is there already may be from before a rule.
+  // An existing name may predate a rule.
   if (accounts.users.get(id ?? '')?.name !== name) checkName('a user', name);
-  // More is for the mail server to say: RFC 5321 §4.1.2 lets a local part be nearly anything.
+  // The mail server decides the rest: RFC 5321 §4.1.2 allows nearly any local part.
   if (!isName(email) || !/^[^\s@]+@[^\s@]+$/.test(email)) {
     throw new ApiError(
       'invalid_body',

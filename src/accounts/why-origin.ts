@@ -1,6 +1,6 @@
 import { isOneOrigin, originMatcher, patternThatAllows } from './origins.ts';
 
-/** Whether an application takes packets of an origin, and why. */
+/** Whether an application accepts packets from an origin, and why. */
 export interface OriginVerdict {
   readonly allowed: boolean;
   /** The pattern that allows it. */
@@ -9,7 +9,7 @@ export interface OriginVerdict {
   readonly why: string;
 }
 
-/** Decides as the pipeline does, and says why. */
+/** Decides as the pipeline does, and explains the decision. */
 export function judgeOrigin(patterns: readonly string[], origin: string): OriginVerdict {
   const allowed = originMatcher(patterns)(origin);
   const by = patternThatAllows(patterns, origin) ?? null;
@@ -19,11 +19,11 @@ export function judgeOrigin(patterns: readonly string[], origin: string): Origin
 }
 
 function whyNot(patterns: readonly string[], origin: string): string {
-  if (!isOneOrigin(origin)) return 'These are several origins. A browser sends one.';
+  if (!isOneOrigin(origin)) return 'The value contains several origins. A browser sends one.';
   if (origin === 'null') return 'Sandboxed pages and files send null. If they may send packets, add null.';
   const asSent = originIn(origin);
   if (asSent === undefined)
-    return 'This is no origin. An origin is a scheme and a host, with a port if need be: https://shop.example or http://localhost:3000.';
+    return 'This is not an origin. An origin is a scheme, a host and an optional port: https://shop.example or http://localhost:3000.';
   if (asSent !== origin.toLowerCase()) return `A browser sends it in another form: ${asSent}. Check that.`;
   for (const pattern of patterns) {
     const difference = differenceBetween(pattern, asSent);
@@ -32,14 +32,14 @@ function whyNot(patterns: readonly string[], origin: string): string {
   return `None of the ${patterns.length} allowed origins is ${asSent}. If its pages are yours, add it.`;
 }
 
-/** What a browser sends for the page at an address. */
+/** The origin that a browser sends for a page. */
 function originIn(text: string): string | undefined {
   const { origin = 'null', protocol = '', host = '' } = parseUrl(text) ?? {};
   if (origin !== 'null') return origin;
   return host === '' ? undefined : `${protocol}//${host}`;
 }
 
-/** How an origin differs from a pattern that it nearly matches. */
+/** How an origin differs from a pattern that nearly matches. */
 function differenceBetween(pattern: string, origin: string): string | undefined {
   const { protocol, hostname, port } = new URL(origin);
   const [, scheme, subdomains, host, allowedPort = ''] = parts.exec(pattern.toLowerCase()) ?? [];

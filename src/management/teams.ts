@@ -103,7 +103,8 @@ export const teams: Group<LimitDeps> = {
       answers: { 200: oneTagged(Team, 'The team after the change.') },
       refuses: {
         invalid_name: nameRule('a team'),
-        conflict: 'The plan free is too small for what is there: 4 applications in a team, where it allows 3',
+        conflict:
+          'The team exceeds the limits of the plan free: 4 applications in a team, where the plan allows 3',
       },
       async handle({ directory, team: { id }, request, body }, { plans }: LimitDeps) {
         const matched = checked(directory, (draft) => {

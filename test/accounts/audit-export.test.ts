@@ -243,8 +243,8 @@ describe('retention', () => {
     audit.close();
     expect(audit.counts).toEqual({ made: 1, failed: 2 });
     expect(fixture.said).toMatchObject([
-      { level: 'warn', msg: 'the audit log cannot be exported', reason: expect.stringMatching(/EISDIR/) },
-      { level: 'info', msg: 'the audit log can be exported again' },
+      { level: 'warn', msg: 'exporting the audit log failed', reason: expect.stringMatching(/EISDIR/) },
+      { level: 'info', msg: 'exporting the audit log succeeds again' },
     ]);
   });
 

@@ -25,7 +25,7 @@ describe('an origin that is not allowed: it is said why', () => {
     [shop, 'http://shop.example', /with https:\/\/ and not with http:\/\//],
     [shop, 'https://shop.example:8443', /the port differs/],
     [shop, 'https://shop.example/basket', /another form: https:\/\/shop\.example\./],
-    [shop, 'shop.example', /no origin/],
+    [shop, 'shop.example', /not an origin/],
     [shop, 'https://shop.example, https://other.example', /several origins/],
     [shop, 'null', /send null/],
     [[], 'https://a.example, https://b.example', /several origins/],

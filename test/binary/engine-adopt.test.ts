@@ -104,7 +104,7 @@ needing('postgresql').describe('a single machine becomes a node', { timeout: 120
   test('then the directory does not serve by itself any more', async () => {
     const { code, stderr } = await runBinary(['serve', '--data', data]);
     expect(code).toBe(1);
-    expect(stderr).toContain('its accounts are a copy of those of an engine');
+    expect(stderr).toContain('its accounts are a copy of those in a database');
   });
 
   test('what is restored from a backup of before does not join, so nothing counts twice', async () => {

@@ -37,7 +37,7 @@ test('a member is created with a password that is shown once, gets a role, and i
   await dialog.getByLabel('Name', { exact: true }).fill('Grace');
   await dialog.getByLabel('E-mail address').fill(console.credentials.adminEmail);
   await dialog.getByRole('button', { name: 'Create', exact: true }).click();
-  await dialog.getByText('Another user has this e-mail address already').waitFor();
+  await dialog.getByText('Another user already has this e-mail address').waitFor();
   expect(await dialog.getByLabel('E-mail address').getAttribute('aria-invalid')).toBe('true');
   expect(await dialog.getByLabel('Name', { exact: true }).inputValue()).toBe('Grace');
   await dialog.getByLabel('E-mail address').fill('grace@example.com');

@@ -162,7 +162,7 @@ test('a name that is taken is refused beside its field; an environment is delete
   const field = page.getByLabel('New environment');
   await field.fill('Staging');
   await field.press('Enter');
-  await page.getByRole('alert').getByText('has an environment of this name already').waitFor();
+  await page.getByRole('alert').getByText('already has an environment of this name').waitFor();
   expect(await field.getAttribute('aria-invalid')).toBe('true');
   expect(await page.locator(':focus').inputValue()).toBe('Staging');
   await page.getByRole('button', { name: 'Delete the environment Staging' }).click();

@@ -58,7 +58,7 @@ describe('making a team', () => {
     for (let made = 1; made < 100; made += 1) await as(ada, 'POST', '/teams', { name: `team ${made}` });
     const refused = await as(ada, 'POST', '/teams', { name: 'one more' });
     expect(refused).toMatchObject({ status: 403, json: { code: 'plan_limit' } });
-    expect(refused.json.detail).toBe('Cannot have more than 100 teams of one user');
+    expect(refused.json.detail).toBe('Cannot have more than 100 teams per user');
   });
 
   test('is limited for an API key and the teams that come of it, whoever is asked to create them', async () => {
@@ -150,8 +150,8 @@ describe('changing a team', () => {
     const refused = await as(ada, 'PATCH', path, { plan: 'free', name: 'Renamed' });
     expect(refused).toMatchObject({ status: 409, json: { code: 'conflict' } });
     expect(refused.json.detail).toBe(
-      'The plan free is too small for what is there: 6 members in a team, where it allows 5; ' +
-        '11 keys of an application, where it allows 10 ("Shop")',
+      'The team exceeds the limits of the plan free: 6 members in a team, where the plan allows 5; ' +
+        '11 keys of an application, where the plan allows 10 ("Shop")',
     );
     expect((await as(ada, 'GET', path)).json).toMatchObject({ name: 'Team', plan: 'enterprise' });
     expect(await as(ada, 'PATCH', path, { plan: 'team' })).toMatchObject({ status: 200 });

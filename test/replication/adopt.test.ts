@@ -148,7 +148,7 @@ async function expectMoved(before: { accounts: Rows; usage: Rows }, { engine }: 
   expect(readSecret(secret, key)).toEqual(openDigestSecret(usage, randomBytes));
   expect(new Replica(usage, systemClock.monotonic).applied).toMatchObject({ position: 1 });
   await usage.lmdb.close();
-  await expect(openPrepared(data)).rejects.toThrow('its accounts are a copy of those of an engine');
+  await expect(openPrepared(data)).rejects.toThrow('its accounts are a copy of those in a database');
 }
 
 const everything = async () => ({ accounts: await accountsIn(data), usage: await usageIn(data) });

@@ -5,21 +5,21 @@ import { type KeyRange, type MemoryTable, memoryTables, type Reader, type Write 
 
 type Records = { readonly [Name in MemoryTable]: Map<string, AccountRecords[Name]> };
 
-/** What is on disk: some tables are read from memory, the others from the store. */
+/** The committed records. Some tables are read from memory, the others from the store. */
 export class Committed implements Reader {
   protected readonly store: AccountStore;
   readonly #health: Pick<StoreHealth, 'ready' | 'failed'>;
   readonly #records: Records;
   readonly #listeners: ((writes: readonly Write[]) => void)[] = [];
 
-  /** @param health is told of commits that fail; while it is not ready, nothing is written */
+  /** @param health records failed commits; while it is not ready, nothing is written */
   constructor(store: AccountStore, health: Pick<StoreHealth, 'ready' | 'failed'>) {
     this.store = store;
     this.#health = health;
     this.#records = Object.fromEntries(memoryTables.map((table) => [table, load(store, table)])) as Records;
   }
 
-  /** Whether the disk takes changes. */
+  /** Whether the disk accepts changes. */
   get canKeep(): boolean {
     return this.#health.ready;
   }
@@ -48,7 +48,7 @@ export class Committed implements Reader {
   }
 
   /**
-   * Puts writes on disk in one transaction, and shows them to readers and listeners. When it rejects, none was kept.
+   * Commits writes in one transaction, and shows them to readers and listeners. If it rejects, nothing was written.
    * @param also called within the transaction
    * @param shown called when readers see the writes, before the listeners
    * @throws {ApiError} `store_unavailable`
@@ -72,7 +72,7 @@ export class Committed implements Reader {
     for (const listener of this.#listeners) listener(writes);
   }
 
-  /** Shows what another thread or process has put into the store: reading goes on with what is there now. */
+  /** Shows what another thread or process has written to the store. */
   protected refresh(): void {
     this.store.lmdb.resetReadTxn();
   }
@@ -89,7 +89,7 @@ function load<Name extends MemoryTable>(store: AccountStore, table: Name): Map<s
   return new Map(entries);
 }
 
-/** Puts writes into the store, within a transaction. */
+/** Writes records to the store, within a transaction. */
 export function applyWrites(store: AccountStore, writes: readonly Write[]): void {
   for (const { table, key, value } of writes) {
     if (value === undefined) void store[table].remove(key);
@@ -98,21 +98,21 @@ export function applyWrites(store: AccountStore, writes: readonly Write[]): void
 }
 
 /**
- * A thread of ours would be as fast as LMDB's, but it would open the store a second time: the lock file with it, and closing
- * that again gives up the locks of the whole process (POSIX has it so). `flagmeter keys rotate` would then find the store
- * unused, and set its locks up anew beneath the running service.
- * @throws {FileGone} when it went to a file that was removed or replaced
+ * Writes through LMDB's own thread. Another of ours would be as fast, but would open the store and its lock file again. Closing
+ * that releases all locks of the process (POSIX). `flagmeter keys rotate` would then find the store unused, and reset its locks
+ * under the running service.
+ * @throws {FileGone} if it wrote to a file that was removed or replaced
  * @throws {Error} LMDB's, with its number as `code`
  */
 async function write(store: AccountStore, writes: readonly Write[], also: () => void): Promise<void> {
   try {
-    // Only the promise of the whole batch means that it is on disk.
+    // Only the promise of the whole batch resolves when it is on disk.
     await store.lmdb.batch(() => {
       applyWrites(store, writes);
       also();
     });
   } catch (error) {
-    // LMDB rejects with an error that has the real one as a promise, which must not stay without a handler.
+    // LMDB's error holds the real one as a promise, which must not be left without a handler.
     const { commitError } = error as { commitError?: Promise<never> };
     await commitError;
     throw error;
@@ -120,7 +120,7 @@ async function write(store: AccountStore, writes: readonly Write[], also: () => 
   store.lmdb.fileIdentity.check();
 }
 
-/** The refusal of what the disk of this node does not take. */
+/** The refusal of a change that this node's disk rejects. */
 export function storeAway(): ApiError {
   return new ApiError('store_unavailable', storeUnavailable.changeNotKept, 5);
 }

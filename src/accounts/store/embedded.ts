@@ -10,32 +10,32 @@ import type { Engine, EngineStatus, Plan, Reader } from './engine.ts';
 import { Layer } from './layer.ts';
 import type { ListedThrottle, Throttles } from './throttles.ts';
 
-/** Changes that wait for one commit. Each holds a request, so they are bounded like those. */
+/** Maximum number of changes waiting for a commit. Each holds a request, so they are bounded like requests. */
 const maxWaiting = 10_000;
 
-/** Changes that share a commit. */
+/** Maximum number of changes in one commit. */
 class Group {
   readonly layer: Layer;
   waiting = 0;
-  /** Resolves when all of it is on disk; rejects as it was refused. */
+  /** Resolves when all of it is on disk; rejects with the reason of the failure. */
   readonly settled: Promise<void>;
   keep: () => void = () => {};
   refuse: (error: Error) => void = () => {};
 
-  /** @param below what the first of them is made to */
+  /** @param below what its first plan reads */
   constructor(below: Reader) {
     this.layer = new Layer(below);
     this.settled = new Promise((resolve, reject) => {
       this.keep = resolve;
       this.refuse = reject;
     });
-    this.settled.catch(() => {}); // It may have no one who waits.
+    this.settled.catch(() => {}); // The rejection may have no listener.
   }
 }
 
 /**
- * Keeps the accounts in the LMDB of the data directory. While one commit is on its way the next group of changes gathers
- * (group commit): the disk sets the size of the groups, no timer does.
+ * Keeps the accounts in the data directory's LMDB. While one commit is in progress, the next group of changes collects (group
+ * commit). Group size follows disk latency, without a timer.
  */
 export class EmbeddedEngine extends Committed implements Engine {
   readonly version = 0;
@@ -47,7 +47,7 @@ export class EmbeddedEngine extends Committed implements Engine {
   #draining: Promise<void> | undefined;
   #isClosed = false;
 
-  /** Reads what is kept in memory. No other engine may write to the store meanwhile. */
+  /** Loads the tables held in memory. No other engine may write to the store meanwhile. */
   constructor(
     store: AccountStore,
     health: Pick<StoreHealth, 'ready' | 'failed'>,
@@ -60,7 +60,7 @@ export class EmbeddedEngine extends Committed implements Engine {
     this.#gathering = new Group(this);
   }
 
-  /** This process is the only one that writes. */
+  /** This process is the only writer. */
   current(): undefined {
     return undefined;
   }
@@ -76,7 +76,7 @@ export class EmbeddedEngine extends Committed implements Engine {
   async change<T>(plan: Plan<T>): Promise<T> {
     const group = this.#gathering;
     if (group.waiting >= maxWaiting)
-      throw new ApiError('backpressure', 'Too many changes wait for the disk; try again', 1);
+      throw new ApiError('backpressure', 'Too many changes are waiting for the disk; retry', 1);
     const draft = new Layer(group.layer);
     let outcome: () => T;
     try {
@@ -106,7 +106,7 @@ export class EmbeddedEngine extends Committed implements Engine {
     this.#draining ??= this.#drain();
   }
 
-  /** Resolves when everything that plans have drafted until now is on disk. */
+  /** Resolves when everything drafted so far is on disk. */
   #settled(): Promise<void> | undefined {
     const group = this.#gathering.layer.isEmpty ? this.#onItsWay : this.#gathering;
     if (group !== undefined) group.waiting += 1;
@@ -122,7 +122,7 @@ export class EmbeddedEngine extends Committed implements Engine {
         await this.#commitGroup(group);
         group.keep();
       } catch (error) {
-        // What has gathered since was built on what failed.
+        // Later plans were built on the failed writes.
         for (const each of [group, this.#gathering]) each.refuse(error as Error);
         this.#onItsWay = undefined;
         this.#gathering = new Group(this);

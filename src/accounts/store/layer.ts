@@ -1,12 +1,12 @@
 import type { AccountRecords, TableName } from '../../storage/lmdb/accounts.ts';
 import type { Draft, KeyRange, MemoryTable, Reader, Write } from './engine.ts';
 
-/** LMDB takes no longer keys. One is refused where it is drafted: it would fail the plans that share its commit. */
+/** LMDB's limit. A longer key is rejected when drafted: it would fail all plans that share its commit. */
 const maxKeyBytes = 1978;
 
 type Written = Map<string, unknown>;
 
-/** Writes that lie over what is below them: reading finds the latest value. Below is the disk, or another layer. */
+/** Writes on top of a lower layer or the disk. Reading finds the latest value. */
 export class Layer implements Draft {
   readonly #written = new Map<TableName, Written>();
   #below: Reader | Layer;
@@ -15,24 +15,24 @@ export class Layer implements Draft {
     this.#below = below;
   }
 
-  /** Whether nothing is written in this layer itself. */
+  /** Whether this layer has no writes of its own. */
   get isEmpty(): boolean {
     return this.#written.size === 0;
   }
 
-  /** What is written in this layer itself, each key once. */
+  /** The writes of this layer itself, each key once. */
   get writes(): Write[] {
     return Array.from(this.#written, ([table, written]) =>
       Array.from(written, ([key, value]) => ({ table, key, value }) as Write),
     ).flat();
   }
 
-  /** Replaces what is below, when that has changed place and not content. */
+  /** Replaces the layer below with one of equal content. */
   putOn(below: Reader): void {
     this.#below = below;
   }
 
-  /** Takes over writes that were checked where they were drafted. */
+  /** Adds writes that were checked when drafted. */
   write(writes: readonly Write[]): void {
     for (const { table, key, value } of writes) this.#writtenOf(table).set(key, value);
   }
@@ -97,13 +97,13 @@ export class Layer implements Draft {
   }
 }
 
-/** What lies over the records of a table. */
+/** The writes on top of a table's records. */
 interface Above<T> {
   get(key: string): T | undefined;
   pending(): ReadonlyMap<string, T | undefined>;
 }
 
-/** The records of a table with what is on its way to the disk. */
+/** The records of a table, including pending writes. */
 export class LayeredRecords<T> implements ReadonlyMap<string, T> {
   readonly #onDisk: ReadonlyMap<string, T>;
   readonly #above: Above<T>;

@@ -1,33 +1,36 @@
 import type { AccountRecords, AccountStore, AccountTable, TableName } from '../../storage/lmdb/accounts.ts';
 import type { Draft, Engine, Reader } from './engine.ts';
 
-/** A table, and which of its records are to go. */
+/** A table, and which of its records to remove. */
 export interface Sweep<Name extends TableName> {
   readonly table: Name;
-  /** Only keys before this one are read; without it all are. */
+  /** Reads only keys before this one; by default all. */
   readonly end?: string;
-  /** The records are in the order in which they expire: the sweep ends at the first that has not. */
+  /** The records are in order of expiry: the sweep stops at the first that has not expired. */
   readonly inOrder?: true;
   isOver(key: string, record: AccountRecords[Name], reader: Reader): boolean;
-  /** Removes what belongs to a record with it; without this, the record alone is removed. */
+  /** Also removes what belongs to a record; by default, only the record is removed. */
   remove?(draft: Draft, key: string, record: AccountRecords[Name]): void;
 }
 
-/** Reads some records that come after a key, removes what is over, and gives the key to go on after; `undefined` at the end. */
+/**
+ * Reads some records after a key and removes those that have expired. Returns the key to continue after; `undefined` at the
+ * end.
+ */
 export type SweepStep = (after: string | undefined) => Promise<string | undefined>;
 
-/** What a sweep needs of the service that it runs in. */
+/** What a sweep needs from its service. */
 export interface SweepTurns {
-  /** Resolves after `ms`; false when the service is stopping, and the sweep with it. */
+  /** Resolves after `ms`; false if the service is stopping, which also stops the sweep. */
   pause(ms: number): Promise<boolean>;
-  /** A round failed; the sweep goes on with the next one. */
+  /** Reports a failed round. The sweep continues with the next one. */
   failed(error: unknown): void;
 }
 
-/** Between two steps, so that requests wait for no more than one. */
+/** The pause between two steps, so that requests wait for at most one. */
 const betweenStepsMs = 5;
 
-/** Does one round after another, for as long as the service runs. */
+/** Runs rounds while the service runs. */
 export async function sweepInRounds(
   { pause, failed }: SweepTurns,
   betweenRoundsMs: number,
@@ -42,7 +45,7 @@ export async function sweepInRounds(
   } while (await pause(betweenRoundsMs));
 }
 
-/** Takes all steps over their tables; ends early when the service is stopping. It throws as `Engine.change` does. */
+/** Runs all steps over their tables; ends early if the service is stopping. It throws as `Engine.change` does. */
 export async function runSweepSteps(
   { pause }: Pick<SweepTurns, 'pause'>,
   steps: readonly SweepStep[],
@@ -53,10 +56,10 @@ export async function runSweepSteps(
   }
 }
 
-/** Records that one step reads: that takes about a millisecond of the event loop, and no plan waits longer. */
+/** Records per step. A step takes about a millisecond of the event loop, and no plan waits longer. */
 const stepLimit = 256;
 
-/** Makes the steps that remove what is over, each as a change of its own. A step throws as `Engine.change` does. */
+/** Makes the steps that remove expired records, each as its own change. A step throws as `Engine.change` does. */
 export function sweepSteps<Name extends TableName>(
   store: AccountStore,
   engine: Engine,
@@ -75,7 +78,7 @@ export function sweepSteps<Name extends TableName>(
   };
 }
 
-/** Since it was read a record may have changed: then it stays. */
+/** A record that has changed since it was read may remain. */
 function remove<Name extends TableName>(draft: Draft, keys: readonly string[], sweep: Sweep<Name>): void {
   for (const key of keys) {
     const record = draft.get(sweep.table, key);

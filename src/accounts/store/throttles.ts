@@ -1,6 +1,6 @@
 import type { LoginFailures } from '../../storage/lmdb/auth-records.ts';
 
-/** Counts of failures, while they are changed. */
+/** The draft of changes to failure counts. */
 export interface ThrottleDraft {
   get(key: string): LoginFailures | undefined;
   put(key: string, failures: LoginFailures): void;
@@ -8,17 +8,17 @@ export interface ThrottleDraft {
 }
 
 /**
- * Where failed sign-ins are counted. It is apart from the plans of the accounts: whoever guesses passwords must not hold up
- * those that end sessions.
+ * Counts failed sign-ins, separately from the plans of the accounts. An attacker who guesses passwords must not delay plans
+ * that end sessions.
  */
 export interface Throttles {
   /**
-   * Resolves with what `decide` returns, when what it wrote is on disk. Nothing comes between what it reads and writes.
-   * @param keys all that it reads or writes, each once
+   * Resolves with the result of `decide` when its writes are on disk. Nothing comes between its reads and writes.
+   * @param keys all keys that it reads or writes, without duplicates
    * @throws {ApiError} as `Engine.change` does
    */
   change<T>(keys: readonly string[], decide: (draft: ThrottleDraft) => T): Promise<T>;
-  /** Some counts in the order of their keys, from after a key on. */
+  /** Some counts in key order, after a key. */
   list(after: string, limit: number): Promise<readonly ListedThrottle[]>;
 }
 

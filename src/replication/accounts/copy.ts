@@ -9,8 +9,8 @@ import type { LogPosition } from '../postgres/log-position.ts';
 import type { AccountChange } from './record-codec.ts';
 
 /**
- * The node's own copy of the accounts of an engine, in LMDB and in memory. Where it stands in the history of the engine is on
- * disk together with the records. Changes are applied one after another.
+ * The node's replica of the accounts in PostgreSQL, in LMDB and in memory. Its position in PostgreSQL's history of changes is
+ * stored with the records. Changes are applied one after another.
  */
 export class Copy extends Committed implements LogContent {
   readonly #writeState: (state: CopyState) => void;
@@ -18,11 +18,11 @@ export class Copy extends Committed implements LogContent {
   #era = 0;
   #applying: Promise<unknown> = Promise.resolve();
 
-  /** @param store has the state of a copy */
+  /** @param store has the state of a replica */
   constructor(store: AccountStore, health: Pick<StoreHealth, 'ready' | 'failed'>) {
     super(store, health);
     const state = readCopyState(store.lmdb);
-    if (state === undefined) throw new Error('Cannot open a copy of an engine: these accounts are none');
+    if (state === undefined) throw new Error('Cannot open the accounts as a replica: no replica state found');
     this.#writeState = copyStateWriter(store.lmdb);
     this.#state = state;
   }
@@ -31,7 +31,7 @@ export class Copy extends Committed implements LogContent {
     return { position: this.#state.version, id: this.#state.change };
   }
 
-  /** Counts how often it was replaced: what was read for an earlier era does not fit any more. */
+  /** Counts replacements. What was read in an earlier era no longer fits. */
   get era(): number {
     return this.#era;
   }
@@ -45,9 +45,9 @@ export class Copy extends Committed implements LogContent {
   }
 
   /**
-   * Applies changes that follow each other, as far as they are not here yet; resolves when they can be read.
+   * Applies consecutive changes, skipping those already applied; resolves when they can be read.
    * @param era when they were read
-   * @param settled what was open after a loss is done by these changes
+   * @param settled whether these changes include the repair after a loss
    * @throws {ApiError} `store_unavailable`, `engine_unavailable`
    */
   advance(changes: readonly AccountChange[], era: number, settled = false): Promise<void> {
@@ -64,7 +64,7 @@ export class Copy extends Committed implements LogContent {
 
   /**
    * Replaces all records.
-   * @param isLoss changes were here that the engine has lost
+   * @param isLoss whether PostgreSQL has lost changes that were applied here
    * @throws {ApiError} `store_unavailable`
    */
   replace(records: readonly Write[], head: LogPosition, isLoss: boolean): Promise<void> {
@@ -83,8 +83,8 @@ export class Copy extends Committed implements LogContent {
   }
 
   /**
-   * What is to be done after a replacement. Marks of repairs grow: one that is above all that this copy has seen was made after what it
-   * has lost, by another node.
+   * The repair that remains to be done after a replacement. Each repair raises a mark. If the mark exceeds the highest one
+   * applied here, another node has already made the repair.
    */
   #lossAfter(records: readonly Write[], isLoss: boolean): Pick<CopyState, 'lossOpen' | 'lossMark'> {
     if (!isLoss) return { lossOpen: this.#state.lossOpen };
@@ -106,7 +106,7 @@ export class Copy extends Committed implements LogContent {
     return this.commit(writes, () => this.#writeState(state), shown);
   }
 
-  /** The writes that lead from what is here to `records`. */
+  /** The writes that turn the current records into `records`. */
   #difference(records: readonly Write[]): Write[] {
     const wanted = new Set(records.map(placeOf));
     this.refresh();
@@ -126,7 +126,7 @@ const placeOf = ({ table, key }: Pick<Write, 'table' | 'key'>): string => `${tab
 /** The number that each repair after a loss raises. */
 export const repairMark = 'lossRepair';
 
-/** The last write of each record: listeners hear of each once, as when it is changed here. */
+/** The last write of each record. Listeners receive one write per record, as for a local change. */
 function lastOfEach(changes: readonly AccountChange[]): readonly Write[] {
   const [only, ...more] = changes;
   if (only !== undefined && more.length === 0) return only.writes;
@@ -134,10 +134,10 @@ function lastOfEach(changes: readonly AccountChange[]): readonly Write[] {
   return [...last.values()];
 }
 
-/** Whether a record belongs to the file, and not to the accounts. */
+/** Whether a record belongs to the file rather than the accounts. */
 export function isOwn(table: TableName, key: string): boolean {
   return table === 'numbers' && key === 'layout';
 }
 
-/** The tables that this program copies. */
+/** The tables that this program replicates. */
 export const allTables = accountTables.join(' ');

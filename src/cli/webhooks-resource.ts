@@ -5,7 +5,7 @@ import { column, cut, right } from './print.ts';
 import type { Resource } from './resource.ts';
 
 /** `--url` is the address of the server, as with every command. */
-const endpoint = flag('endpoint URL', 'Where deliveries are posted to: https, of a host on the internet', {
+const endpoint = flag('endpoint URL', 'Where deliveries are posted to: https, with a public host', {
   field: 'url',
 });
 const event = flag('event EVENT', 'What it is told of; once for each', {

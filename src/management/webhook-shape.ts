@@ -8,7 +8,7 @@ import { exampleIds, exampleTime, timeText } from './answers.ts';
 
 const settings = {
   name: name('To know it by.'),
-  url: text('Where deliveries are posted to: `https:`, of a host on the internet.'),
+  url: text('Where deliveries are posted to: `https:`, with a public host.'),
   events: Type.Array(Type.Enum(Object.keys(webhookEvents) as WebhookEventType[]), {
     description: 'What it is told of.',
     documented: { minItems: 1, uniqueItems: true },

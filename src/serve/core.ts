@@ -36,7 +36,7 @@ import type { Retention } from '../storage/lmdb/retention.ts';
 import { StoreHealth } from '../storage/lmdb/store-health.ts';
 import type { UsageStore } from '../storage/lmdb/usage.ts';
 import type { Deliverer } from '../webhooks/deliverer.ts';
-import { announcer } from '../webhooks/occurrences.ts';
+import { announcer } from '../webhooks/event-payloads.ts';
 import { DiskWatch } from './disk-watch.ts';
 import { embeddedStorage } from './embedded-storage.ts';
 import { limitsOf, retentionOf } from './limits.ts';

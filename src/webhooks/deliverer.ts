@@ -6,13 +6,13 @@ import type { Log } from '../runtime/log.ts';
 import type { Span } from '../runtime/spans.ts';
 import type { Webhook, WebhookDelivery, WebhookTurn } from '../storage/lmdb/webhook-records.ts';
 import { webhookIn } from './queue.ts';
-import { mostOfOne, Rooms } from './rooms.ts';
 import type { Outcome } from './send.ts';
+import { mostPerWebhook, Slots } from './slots.ts';
 import { type Claimed, claim, isFree, release, settle, type Turn } from './turns.ts';
 
 export interface DelivererDeps {
   readonly engine: Engine;
-  /** Its changes are the service's own. */
+  /** The directory, with the service as actor. */
   readonly directory: Directory;
   readonly log: Log;
   /** Makes one attempt. */
@@ -28,49 +28,52 @@ export type Send = (
   traceparent: string | undefined,
 ) => Promise<Outcome>;
 
-/** Begins the span of an attempt, if that is traced. */
+/** Starts the span of an attempt, if it is traced. */
 export type TraceDelivery = (
   delivery: Pick<WebhookDelivery, 'id' | 'webhookId' | 'cause'>,
 ) => Span | undefined;
 
-/** Resolves after `ms`; false when the service is stopping. */
+/** Resolves after `ms`; false if the service is stopping. */
 type Pause = (ms: number) => Promise<boolean>;
 
-/** How often it is looked for deliveries whose time has come, ms. New ones are looked for at once. */
-const lookEveryMs = 1000;
-/** What comes within so many ms is claimed together. */
+/** Poll interval for due deliveries, ms. New ones are found at once. */
+const pollMs = 1000;
+/** Deliveries due within this time are claimed together, ms. */
 const gatherMs = 20;
-/** Looking takes the longer the more waits: of so many parts of the time it may take one. */
-const lookShare = 10;
-/** How long what has failed keeps its room, ms: a receiver that fails at once, with much that waits, is not called without a pause. */
+/** Scans take longer with a longer queue. They may take up to one part in this many of the time. */
+const scanShare = 10;
+/**
+ * How long a failed attempt keeps its concurrency slot, ms. This paces calls to a receiver that fails at once with a long
+ * queue.
+ */
 const restMs = 1000;
-/** After a change was refused, ms. */
-const tryAgainMs = 1000;
+/** Pause after a rejected change, ms. */
+const retryMs = 1000;
 
 /** Counts since the start of the process. */
 export interface DeliveryCounts {
   delivered: number;
-  /** Attempts that failed. */
+  /** Failed attempts. */
   failed: number;
 }
 
 /**
- * Delivers what is queued, for as long as the service runs. Who has claimed a delivery makes one attempt; a claim is a change of
- * the accounts, so of several nodes one has it.
+ * Delivers queued events while the service runs. The claimant of a delivery makes one attempt. A claim is a change of the
+ * accounts, so only one of several nodes gets it.
  */
 export class Deliverer {
   readonly counts: DeliveryCounts = { delivered: 0, failed: 0 };
   readonly #deps: DelivererDeps;
-  /** Of this process: one that was killed and started again is another. */
+  /** Identifies this process. A restarted process has another id. */
   readonly #node: string;
-  readonly #rooms = new Rooms();
+  readonly #slots = new Slots();
   readonly #stop = new AbortController();
-  readonly #onTheirWay = new Map<string, Promise<void>>();
+  readonly #inProgress = new Map<string, Promise<void>>();
   #turns = 0;
-  /** The last turn of each webhook for which something waits. */
+  /** The time of the last attempt of each webhook with pending deliveries. */
   #lastTurns: Map<string, number> = new Map();
-  /** What the last look took. */
-  #lookedMs = 0;
+  /** Duration of the last scan. */
+  #scanMs = 0;
   #trace: TraceDelivery = () => undefined;
   #isWoken = false;
   #goOn = () => {};
@@ -84,17 +87,17 @@ export class Deliverer {
     });
   }
 
-  /** Has attempts traced from now on. */
+  /** Enables tracing of attempts. */
   traceBy(trace: TraceDelivery): void {
     this.#trace = trace;
   }
 
-  /** Deliveries that wait, on whatever node they were queued. */
+  /** Number of pending deliveries, from all nodes. */
   get waiting(): number {
     return this.#deps.engine.records('webhookTurns').size;
   }
 
-  /** Resolves when the service is stopping and all that is on its way has ended. */
+  /** Resolves when the service is stopping and all attempts have ended. */
   async run(pause: Pause): Promise<void> {
     this.#pause = pause;
     do await this.look();
@@ -103,24 +106,24 @@ export class Deliverer {
     await this.settled();
   }
 
-  /** Begins what can be begun now. */
+  /** Starts all attempts that can start now. */
   async look(): Promise<void> {
     const { clock } = this.#deps.directory;
     const since = clock.monotonic();
     const keys = this.#choose();
-    this.#lookedMs = clock.monotonic() - since;
+    this.#scanMs = clock.monotonic() - since;
     if (keys.size === 0) return;
     const claimed = await this.#claim(keys);
-    for (const [key, giveBack] of keys) {
+    for (const [key, free] of keys) {
       const one = claimed.find((each) => each.key === key);
-      if (one === undefined) giveBack();
-      else this.#begin(one, giveBack);
+      if (one === undefined) free();
+      else this.#begin(one, free);
     }
   }
 
-  /** Resolves when nothing is on its way. */
+  /** Resolves when no attempt is in progress. */
   async settled(): Promise<void> {
-    await Promise.all(this.#onTheirWay.values());
+    await Promise.all(this.#inProgress.values());
   }
 
   #turn(): Turn {
@@ -130,8 +133,8 @@ export class Deliverer {
   }
 
   /**
-   * The deliveries whose time has come and for which there is room: the longest waiting of each webhook, then the next of each. The
-   * webhook whose turn is the longest ago comes first, so that none waits for ever while there is room for some only.
+   * The due deliveries that fit into the free concurrency slots: the oldest of each webhook, then the next of each. Webhooks
+   * take turns, least recently served first, so that none starves.
    */
   #choose(): Map<string, () => void> {
     const { directory } = this.#deps;
@@ -140,25 +143,28 @@ export class Deliverer {
     const turn = (id: string) => this.#lastTurns.get(id) ?? 0;
     const ids = [...firsts.keys()].sort((a, b) => turn(a) - turn(b));
     this.#lastTurns = new Map(ids.map((id) => [id, turn(id)]));
-    for (let rank = 0; rank < mostOfOne; rank += 1)
+    for (let rank = 0; rank < mostPerWebhook; rank += 1)
       for (const id of ids) {
         const next = firsts.get(id)?.[rank];
         const webhook = directory.webhooks.get(id) ?? { id, teamId: '', failingSince: null };
-        const giveBack = next && this.#rooms.take(webhook);
-        if (giveBack === undefined) continue;
-        chosen.set(next!.key, giveBack);
+        const free = next && this.#slots.take(webhook);
+        if (free === undefined) continue;
+        chosen.set(next!.key, free);
         this.#turns += 1;
         this.#lastTurns.set(id, this.#turns);
       }
     return chosen;
   }
 
-  /** Of each webhook as many as there can be room for. Everything that waits is looked at, so nothing is made for it here. */
+  /**
+   * For each webhook, as many due deliveries as there may be slots. This scans the whole queue, so it allocates nothing per
+   * delivery.
+   */
   #firstsOfEach(): Map<string, Due[]> {
     const by = this.#turn();
     const firsts = new Map<string, Due[]>();
     for (const [key, turn] of this.#deps.engine.records('webhookTurns')) {
-      if (!isFree(turn, by) || this.#onTheirWay.has(key)) continue;
+      if (!isFree(turn, by) || this.#inProgress.has(key)) continue;
       const id = webhookIn(key);
       const own = firsts.get(id);
       if (own === undefined) firsts.set(id, [{ key, due: turn.due }]);
@@ -171,22 +177,22 @@ export class Deliverer {
     try {
       return await this.#deps.directory.change((draft) => claim(draft, [...keys.keys()], this.#turn()));
     } catch (error) {
-      this.#deps.log.debug('deliveries of webhooks could not be claimed', { error });
+      this.#deps.log.debug('claiming webhook deliveries failed', { error });
       return [];
     }
   }
 
-  #begin(claimed: Claimed, giveBack: () => void): void {
+  #begin(claimed: Claimed, free: () => void): void {
     const done = this.#deliver(claimed).then(({ error }) => {
-      this.#onTheirWay.delete(claimed.key);
-      if (error === null) this.#makeRoom(giveBack);
-      else void this.#pause(restMs).then(() => this.#makeRoom(giveBack));
+      this.#inProgress.delete(claimed.key);
+      if (error === null) this.#freeSlot(free);
+      else void this.#pause(restMs).then(() => this.#freeSlot(free));
     });
-    this.#onTheirWay.set(claimed.key, done);
+    this.#inProgress.set(claimed.key, done);
   }
 
-  #makeRoom(giveBack: () => void): void {
-    giveBack();
+  #freeSlot(free: () => void): void {
+    free();
     this.#wake();
   }
 
@@ -207,15 +213,18 @@ export class Deliverer {
     return outcome;
   }
 
-  /** While the accounts cannot be changed it is tried again, until another may deliver it: then it comes twice, and never not at all. */
+  /**
+   * Retries while the accounts cannot be changed, until another process may deliver. The delivery may then arrive twice, but is
+   * never lost.
+   */
   async #keep(plan: Parameters<Directory['change']>[0]): Promise<void> {
     for (let tries = 0; tries < 30; tries += 1) {
       try {
         await this.#deps.directory.change(plan);
         return;
       } catch (error) {
-        tellFailure(this.#deps.log, 'what came of a delivery of a webhook could not be kept', error);
-        if (!(await this.#pause(tryAgainMs))) return;
+        tellFailure(this.#deps.log, 'recording the outcome of a webhook delivery failed', error);
+        if (!(await this.#pause(retryMs))) return;
       }
     }
   }
@@ -223,7 +232,7 @@ export class Deliverer {
   #count(webhookId: string, delivery: string, { status, error }: Outcome): void {
     if (error === null) this.counts.delivered += 1;
     else this.counts.failed += 1;
-    this.#deps.log.debug('a webhook was called', { webhookId, delivery, status, error });
+    this.#deps.log.debug('called a webhook', { webhookId, delivery, status, error });
   }
 
   #wake(): void {
@@ -231,20 +240,20 @@ export class Deliverer {
     this.#goOn();
   }
 
-  /** Until something is to be done; false when the service is stopping. */
+  /** Waits until there is something to do; false if the service is stopping. */
   async #rest(): Promise<boolean> {
     if (!this.#isWoken) {
       const woken = new Promise<boolean>((resolve) => {
         this.#goOn = () => resolve(true);
       });
-      if (!(await Promise.race([woken, this.#pause(lookEveryMs)]))) return false;
+      if (!(await Promise.race([woken, this.#pause(pollMs)]))) return false;
     }
     this.#isWoken = false;
-    return this.#pause(Math.max(gatherMs, this.#lookedMs * lookShare));
+    return this.#pause(Math.max(gatherMs, this.#scanMs * scanShare));
   }
 }
 
-/** Whether a write may have brought something to do: a claim has not. */
+/** Whether a write may cause a delivery. A claim does not. */
 function isForUs({ table, value }: Write): boolean {
   return table === 'webhookTurns' && (value as WebhookTurn | undefined)?.lease == null;
 }
@@ -254,10 +263,13 @@ interface Due {
   readonly due: number;
 }
 
-/** Adds to the first of a webhook's deliveries, in their order, unless it comes after all of them: there is room for no more at once. */
+/**
+ * Inserts into a webhook's earliest deliveries, in order, unless it comes after all of them. The list is as long as the free
+ * slots.
+ */
 function keepFirst(firsts: Due[], key: string, due: number): void {
-  if (firsts.length === mostOfOne && due >= firsts[mostOfOne - 1]!.due) return;
+  if (firsts.length === mostPerWebhook && due >= firsts[mostPerWebhook - 1]!.due) return;
   const after = firsts.findIndex((one) => due < one.due);
   firsts.splice(after < 0 ? firsts.length : after, 0, { key, due });
-  firsts.length = Math.min(firsts.length, mostOfOne);
+  firsts.length = Math.min(firsts.length, mostPerWebhook);
 }

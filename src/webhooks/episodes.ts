@@ -1,20 +1,20 @@
 /*
- * Refusals come by the thousand, and are told of once for each time that they begin. They have begun anew when none came for an
- * hour; to know that, the mark is moved on while they go on.
+ * Refusals come by the thousand, but each episode sends only one notification. An episode ends after an hour without refusals.
+ * To detect that, the mark is updated while the episode lasts.
  */
 
-/** So few are not worth a word: someone has mistyped a key. */
+/** Below this, no notification is sent: someone has mistyped a key. */
 const fewest = 10;
 
 const quietMs = 60 * 60_000;
 const moveOnMs = 15 * 60_000;
 
-/** `move on`: tell nothing, and mark it. */
+/** `move on`: send nothing, but update the mark. */
 export type Step = 'tell' | 'move on' | undefined;
 
 /**
  * What to do about refusals, the last of them at `lastAt`.
- * @param marked when they were last told of, or seen to go on
+ * @param marked when the episode was last announced or updated
  */
 export function stepOf(
   marked: number | undefined,

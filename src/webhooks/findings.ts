@@ -1,21 +1,21 @@
 import type { Environment, FeatureDeclaration } from '../storage/lmdb/records.ts';
 
-/** What is asked of the usage of an application. Times are Unix ms. */
+/** A query on the usage of an application. Times are Unix ms. */
 export interface WatchTask {
-  /** Its number, as the ledger has it. */
+  /** The application's number in the ledger. */
   readonly application: number;
   readonly environments: readonly Pick<Environment, 'name' | 'number'>[];
-  /** Features that were first seen in an environment from then on are wanted; `null`: none. */
+  /** Find features first seen in an environment since then; `null`: none. */
   readonly firstSeenFrom: number | null;
-  /** Features that have become stale from then on are wanted. */
+  /** Find features that became stale since then. */
   readonly stale: StaleTask | null;
-  /** Refusals after then are wanted. */
+  /** Find refusals after this time. */
   readonly refusedFrom: number | null;
 }
 
 export interface StaleTask {
   readonly from: number;
-  /** What came later may not be here yet. */
+  /** Later data may be incomplete. */
   readonly now: number;
   readonly staleAfterMs: number;
   readonly declared: readonly FeatureDeclaration[];
@@ -39,13 +39,13 @@ export interface StaleFeature {
   readonly feature: string;
   /** Since when. */
   readonly since: number;
-  /** `null` when it was only declared. */
+  /** `null` if it was only declared. */
   readonly lastSeenAt: number | null;
 }
 
-/** Messages of the last two hours that were refused for one reason in one environment. */
+/** Messages of the last two hours, refused for one reason in one environment. */
 export interface RefusedMessages {
-  /** `null` when the application has no such environment, or none was named. */
+  /** `null` if the application has no such environment, or none was named. */
   readonly environment: Pick<Environment, 'name' | 'number'> | null;
   readonly code: string;
   readonly status: number;
@@ -53,5 +53,5 @@ export interface RefusedMessages {
   readonly lastAt: number;
 }
 
-/** Answers what is asked. */
+/** Runs the query. */
 export type Find = (task: WatchTask) => Promise<Findings>;

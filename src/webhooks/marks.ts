@@ -1,10 +1,9 @@
 import type { Draft, Reader } from '../accounts/store/engine.ts';
 
 /*
- * What was told of something that lasts: that a flag was seen, is stale, or that messages are refused. A mark is written with the
- * deliveries that it stands for, so whoever looks again, on whatever node, tells nothing twice.
- *
- * Keys begin with the id of the application, and a space; `service ` for what concerns the service.
+ * Marks of events that were announced although their cause lasts: a flag was seen, is stale, or messages are refused. A mark is
+ * committed with its deliveries, so no node announces an event twice. Keys start with the id of the application and a space;
+ * `service ` is for the service.
  */
 
 /** A flag was seen in an environment. */
@@ -22,20 +21,20 @@ export function refusedMark(applicationId: string, environment: number | null, c
   return `${applicationId} refused ${environment ?? ''} ${code}`;
 }
 
-/** The application that a mark is of. */
+/** The application of a mark. */
 export function applicationIn(mark: string): string {
   return mark.slice(0, mark.indexOf(' '));
 }
 
-/** In place of an application: the service. */
+/** Takes the place of an application id, for the service. */
 export const service = 'service';
 
-/** When a mark was made; `undefined` without one. */
+/** When a mark was made; `undefined` if there is none. */
 export function markedAt(reader: Pick<Reader, 'get'>, mark: string): number | undefined {
   return reader.get('webhookMarks', mark)?.at;
 }
 
-/** Marks what is told. */
+/** Marks what was announced. */
 export function putMark(draft: Draft, mark: string, at: number): void {
   draft.put('webhookMarks', mark, { at });
 }

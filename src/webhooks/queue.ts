@@ -6,17 +6,17 @@ import { currentSpan } from '../runtime/spans.ts';
 import type { AccountStore } from '../storage/lmdb/accounts.ts';
 import type { Webhook, WebhookDelivery } from '../storage/lmdb/webhook-records.ts';
 
-/** The deliveries of a webhook that are kept, waiting or done. The next one removes the oldest. */
+/** Maximum number of stored deliveries per webhook, pending or done. The next one removes the oldest. */
 export const maxDeliveries = 1000;
 
-/** Something that happened, for those who want to be told of it. */
-export type Occurrence<Type extends WebhookEventType = WebhookEventType> = {
+/** An event for subscribed webhooks. */
+export type WebhookEvent<Type extends WebhookEventType = WebhookEventType> = {
   readonly [Each in Type]: {
     readonly type: Each;
     readonly teamId: string;
-    /** When, Unix ms. */
+    /** Time of the event, Unix ms. */
     readonly at: number;
-    /** How exact that is, ms: it may have been so much later. */
+    /** Uncertainty of the time, ms: the event may have occurred this much later. */
     readonly withinMs?: number;
     readonly data: WebhookEventData[Each];
   };
@@ -27,9 +27,12 @@ export interface QueueDeps {
   readonly randomBytes: RandomBytes;
 }
 
-/** Queues an event for every webhook of the team that wants it and did so when it happened. @returns for how many */
-export function enqueue(draft: Draft, occurrence: Occurrence, deps: QueueDeps): number {
-  const { type, teamId, at, withinMs = 0, data } = occurrence;
+/**
+ * Queues an event for each webhook of the team that was subscribed when it happened.
+ * @returns the number of webhooks
+ */
+export function enqueue(draft: Draft, event: WebhookEvent, deps: QueueDeps): number {
+  const { type, teamId, at, withinMs = 0, data } = event;
   const wanting = [...draft.records('webhooks').values()].filter(
     (webhook) =>
       webhook.teamId === teamId && webhook.enabled && (webhook.events[type] ?? Infinity) <= at + withinMs,
@@ -69,14 +72,17 @@ export function add(
   return delivery;
 }
 
-/** Has a delivery made once more, whatever became of it. @throws {ApiError} `not_found` */
+/**
+ * Repeats a delivery, whatever its outcome.
+ * @throws {ApiError} `not_found`
+ */
 export function queueAgain(draft: Draft, webhookId: string, id: string, now: number): WebhookDelivery {
   const delivery = mustExist('delivery', findDelivery(draft, webhookId, id));
   const key = deliveryKey(webhookId, delivery.number);
   const again = { ...delivery, state: 'waiting', endedAt: null } as const;
   draft.put('webhookDeliveries', key, again);
   const turn = draft.get('webhookTurns', key);
-  const lease = turn?.lease ?? null; // It may be on its way just now.
+  const lease = turn?.lease ?? null; // An attempt may be in progress.
   draft.put('webhookTurns', key, { ...turn, due: now, failed: 0, lease });
   return again;
 }
@@ -90,17 +96,17 @@ function forget(draft: Draft, key: string): void {
 
 const digits = 12;
 
-/** The key of a delivery: those of a webhook are in the order of their numbers. */
+/** The key of a delivery. Those of a webhook sort by number. */
 export function deliveryKey(webhookId: string, number: number): string {
   return `${webhookId}.${String(Math.max(0, number)).padStart(digits, '0')}`;
 }
 
-/** The webhook that a key of a delivery names. */
+/** The webhook in the key of a delivery. */
 export function webhookIn(key: string): string {
   return key.slice(0, -digits - 1);
 }
 
-/** A delivery of a webhook; its id has its number. */
+/** A delivery of a webhook. Its id contains its number. */
 export function findDelivery(
   reader: Pick<Reader, 'get'>,
   webhookId: string,
@@ -112,20 +118,23 @@ export function findDelivery(
   return found?.id === id ? found : undefined;
 }
 
-/** Some deliveries of a webhook, the latest first. @param before the number of the one that comes just after the first of them */
+/**
+ * Some deliveries of a webhook, latest first.
+ * @param before the number after that of the first delivery
+ */
 export function deliveriesOf(
   { webhookDeliveries: kept }: Pick<AccountStore, 'webhookDeliveries'>,
   webhookId: string,
   before: number | undefined,
   limit: number,
 ): WebhookDelivery[] {
-  kept.resetReadTxn(); // What was answered before this request is there.
+  kept.resetReadTxn(); // Include everything acknowledged before this request.
   const start = before === undefined ? `${webhookId}/` : deliveryKey(webhookId, before - 1);
   const range = { start, end: `${webhookId}.`, reverse: true, limit };
   return Array.from(kept.getRange(range), ({ value }) => value);
 }
 
-/** The deliveries of a webhook that wait. */
+/** The pending deliveries of a webhook. */
 export function waitingOf(reader: Pick<Reader, 'records'>, webhookId: string): readonly string[] {
   const waiting: string[] = [];
   for (const key of reader.records('webhookTurns').keys())
@@ -133,7 +142,7 @@ export function waitingOf(reader: Pick<Reader, 'records'>, webhookId: string): r
   return waiting;
 }
 
-/** How many deliveries of each webhook wait. */
+/** The number of pending deliveries of each webhook. */
 export function waitingCounts(reader: Pick<Reader, 'records'>): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const key of reader.records('webhookTurns').keys()) {
@@ -143,7 +152,7 @@ export function waitingCounts(reader: Pick<Reader, 'records'>): ReadonlyMap<stri
   return counts;
 }
 
-/** Gives up what waits for a webhook. What is on its way just now may still be delivered. */
+/** Cancels a webhook's pending deliveries. Attempts in progress may still succeed. */
 export function giveUp(draft: Draft, webhookId: string, now: number): void {
   for (const key of waitingOf(draft, webhookId)) {
     const delivery = draft.get('webhookDeliveries', key);
@@ -151,7 +160,7 @@ export function giveUp(draft: Draft, webhookId: string, now: number): void {
   }
 }
 
-/** Takes a delivery from the queue. */
+/** Removes a delivery from the queue. */
 export function end(
   draft: Draft,
   key: string,

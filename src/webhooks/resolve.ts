@@ -1,16 +1,19 @@
 import { lookup, Resolver } from 'node:dns/promises';
 import { type Address, addressIn, isPublic } from './addresses.ts';
 
-/** Finds the addresses of a name. @throws {Error} when there is none, or no answer in time */
+/**
+ * Resolves a name to addresses.
+ * @throws {Error} if there are none, or no answer in time
+ */
 export type Resolve = (name: string) => Promise<readonly Address[]>;
 
-/** A try takes this long, and there are two. */
+/** Timeout of a query, which is tried twice. */
 const tryMs = 2000;
 
 /**
- * Asks the name servers of the machine. A thread that asks for the system's own way (`getaddrinfo`) could be held by a name
- * server that does not answer, and with it the commits, which use the same threads.
- * @param orSystem names that no name server knows may stand in the hosts file
+ * Queries the machine's name servers. `getaddrinfo` would occupy a thread while a name server does not answer, and delay
+ * commits, which use the same threads.
+ * @param orSystem whether names unknown to the name servers are looked up in the hosts file
  */
 export function resolver(orSystem: boolean): Resolve {
   return async (name) => {
@@ -33,8 +36,8 @@ function whyNot(result: PromiseSettledResult<unknown>): string {
 }
 
 /**
- * The addresses that a URL may be reached at. Connect to these and to no other: when asked again, the name may lead elsewhere.
- * @throws {Error} with words for people, when one of them is not public
+ * The addresses at which a URL may be reached. Connect only to these: a second look-up may return others.
+ * @throws {Error} with a message for people, if one of them is not public
  */
 export async function addressesFor(
   url: URL,
@@ -46,6 +49,6 @@ export async function addressesFor(
   if (refused === undefined && found.length > 0) return found;
   if (refused === undefined) throw new Error('the name has no address');
   throw new Error(
-    'the address is not one of the internet; the operator of the service can allow it with --webhook-allow-private',
+    'the address is not public; the operator of the service can allow it with --webhook-allow-private',
   );
 }

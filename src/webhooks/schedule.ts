@@ -4,7 +4,7 @@ const second = 1000;
 const minute = 60 * second;
 const hour = 60 * minute;
 
-/** How long to wait after each failed attempt. After the last one the delivery is given up, about a day after the first. */
+/** The delays after each failed attempt. After the last one, about a day after the first, the delivery is given up. */
 export const delays: readonly number[] = [
   5 * second,
   30 * second,
@@ -18,16 +18,16 @@ export const delays: readonly number[] = [
   8 * hour,
 ];
 
-/** No answer makes us wait longer. */
+/** Maximum delay that a receiver can request. */
 const longestMs = 8 * hour;
 
-/** A fifth more or less, so that what has failed together does not come back together. */
+/** Up to a fifth more or less, so that deliveries that failed together do not all retry together. */
 const jitter = 0.2;
 
 /**
- * How long to wait after a failed attempt, ms; `undefined` when the delivery is to be given up.
- * @param failed how many attempts have failed
- * @param asked how long the receiver asks to be left alone, ms
+ * The delay after a failed attempt, ms; `undefined` if the delivery is given up.
+ * @param failed number of failed attempts
+ * @param asked the delay that the receiver requests, ms
  */
 export function delayAfter(failed: number, asked: number, randomBytes: RandomBytes): number | undefined {
   const delay = delays[failed - 1];

@@ -5,15 +5,15 @@ import type { WebhookSecret } from '../storage/lmdb/webhook-records.ts';
 const mark = 'whsec_';
 const secretBytes = 32;
 
-/** How long deliveries are signed with the secret before, too: receivers need time to take the new one. */
+/** How long deliveries are also signed with the previous secret, while receivers switch to the new one. */
 export const overlapMs = 24 * 3_600_000;
 
-/** A secret as Standard Webhooks has them: 256 random bits in base64. */
+/** A secret in the format of Standard Webhooks: 256 random bits in base64. */
 export function newWebhookSecret(randomBytes: RandomBytes): WebhookSecret {
   return { text: mark + Buffer.from(randomBytes(secretBytes)).toString('base64'), until: null };
 }
 
-/** The secrets after a new one was added: the one before stays for a while, and older ones go. */
+/** The secrets after adding one. The previous one remains valid for a while; older ones are removed. */
 export function rotated(
   secrets: readonly WebhookSecret[],
   added: WebhookSecret,
@@ -23,9 +23,8 @@ export function rotated(
 }
 
 /**
- * The header `webhook-signature`: one signature for each secret that is valid, so that a receiver that knows either of them
- * accepts the delivery.
- * @param timestamp the header `webhook-timestamp`, Unix seconds
+ * The `webhook-signature` header: one signature per valid secret, so that receivers with either secret accept the delivery.
+ * @param timestamp the `webhook-timestamp` header, Unix seconds
  */
 export function signatures(
   secrets: readonly WebhookSecret[],

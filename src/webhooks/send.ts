@@ -8,28 +8,28 @@ import { signatures } from './secrets.ts';
 export interface SendDeps {
   readonly resolve: Resolve;
   readonly allowPrivate: boolean;
-  /** Of the program. */
+  /** The version of the program. */
   readonly version: string;
-  /** For the whole exchange, ms. */
+  /** Timeout of the whole exchange, ms. */
   readonly deadlineMs: number;
-  /** Certificates that are trusted instead of those of the system. */
+  /** Certificates that are trusted instead of the system's. */
   readonly ca?: string | undefined;
 }
 
-/** What came of an attempt. */
+/** The outcome of an attempt. */
 export interface Outcome {
-  /** `null` when there was no answer. */
+  /** `null` if there was no answer. */
   readonly status: number | null;
-  /** For people; `null` when it was delivered. */
+  /** For people; `null` if it was delivered. */
   readonly error: string | null;
-  /** How long the receiver asks to be left alone, ms. */
+  /** The delay that the receiver requests, ms. */
   readonly retryAfterMs: number;
 }
 
-/** So much of an answer is read, and thrown away: some receivers stop their work when the connection ends early. */
+/** How many bytes of an answer are read and discarded: some receivers stop work when the connection closes early. */
 const maxAnswerBytes = 65_536;
 
-/** Makes one attempt. It ends in time, whatever the receiver does, and never throws. */
+/** Makes one attempt. It is bounded in time whatever the receiver does, and never throws. */
 export async function send(
   deps: SendDeps,
   webhook: Pick<Webhook, 'url' | 'secrets'>,
@@ -80,7 +80,7 @@ function signed(
   return { body: bytes, headers };
 }
 
-/** Connects to an address that was checked, and follows no redirect. Resolves when the answer is read, or enough of it. */
+/** Connects to a checked address, without following redirects. Resolves once the answer, or enough of it, has been read. */
 async function post(
   { ca }: SendDeps,
   url: URL,
@@ -90,13 +90,13 @@ async function post(
 ): Promise<IncomingMessage> {
   const lookup = pinned(addresses);
   const options = { method: 'POST', headers, lookup, signal, agent: false, ca };
-  // Loaded when there is something to send: most services start without.
+  // Loaded on first use: most services start without it.
   const { request: begin } = await (url.protocol === 'https:' ? import('node:https') : import('node:http'));
   return new Promise((resolve, reject) => {
     const request = begin(url, options);
     request.on('error', reject);
     request.on('upgrade', (answer, socket) => {
-      socket.destroy(); // It speaks another protocol from here on. Without this no event would tell of it.
+      socket.destroy(); // The protocol was upgraded. Without this, no event would follow.
       resolve(answer);
     });
     request.on('response', (answer) => {
@@ -105,14 +105,14 @@ async function post(
         left -= chunk.length;
         if (left < 0) request.destroy();
       });
-      // The status is known: whatever goes wrong from here on changes nothing.
+      // The status is known, so later failures are ignored.
       for (const event of ['end', 'error', 'close']) answer.on(event, () => resolve(answer));
     });
     request.end(body);
   });
 }
 
-/** Answers a look-up with the addresses that were checked. */
+/** Answers a look-up with the checked addresses. */
 function pinned(addresses: readonly Address[]): LookupFunction {
   const [first] = addresses;
   return (_name, { all }, answer) =>
@@ -135,7 +135,7 @@ function whyFailed(status: number): string | null {
   return `answered ${status}`;
 }
 
-/** Rejects as soon as the signal says so. */
+/** Rejects as soon as the signal aborts. */
 function unless<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = () => reject(new Error('stopped'));

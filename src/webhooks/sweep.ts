@@ -19,18 +19,21 @@ export interface SweepDeps extends SweepTurns {
 
 const betweenRoundsMs = 10 * 60_000;
 
-/** How long deliveries are kept after their end, unless there are too many. */
+/** How long finished deliveries are kept, unless there are too many. */
 export const keptDays = 30;
 const keptMs = keptDays * 86_400_000;
-/** No refusal goes on for so long without being seen to. */
+/** How long marks of refusals are kept. */
 const refusedMarkMs = 2 * 86_400_000;
 
-/** Removes what is too old, and what is left of webhooks and applications that are gone, for as long as the service runs. */
+/** Removes old deliveries and marks, and the remains of deleted webhooks and applications, while the service runs. */
 export function sweepWebhooks(deps: SweepDeps): Promise<void> {
   return sweepInRounds(deps, betweenRoundsMs, () => sweepRound(deps));
 }
 
-/** One round over everything; ends early when the service is stopping. @throws {ApiError} as `Engine.change` does */
+/**
+ * One round over all tables; ends early if the service is stopping.
+ * @throws {ApiError} as `Engine.change` does
+ */
 export function sweepRound(deps: SweepDeps): Promise<void> {
   return runSweepSteps(deps, stepsAt(deps, deps.clock.now()));
 }
@@ -38,7 +41,7 @@ export function sweepRound(deps: SweepDeps): Promise<void> {
 function stepsAt({ accounts, engine }: SweepDeps, now: number): readonly SweepStep[] {
   const steps = <Name extends TableName>(sweep: Sweep<Name>) => sweepSteps(accounts, engine, sweep);
   return [
-    // A version that knows no webhooks removes a team without them.
+    // A version without webhooks deletes a team but not its webhooks.
     steps({ table: 'webhooks', isOver: (_, { teamId }, reader) => !reader.has('teams', teamId) }),
     steps({
       table: 'webhookDeliveries',

@@ -6,32 +6,32 @@ import { delayAfter } from './schedule.ts';
 import type { Outcome } from './send.ts';
 import { targetOf } from './webhooks.ts';
 
-/** A node that has not settled a delivery after so long is taken for dead. */
+/** Lease of a delivery. A node that has not settled it by then is presumed dead. */
 export const leaseMs = 60_000;
 
-/** A webhook is disabled when a delivery is given up and none has succeeded for so long. */
+/** A webhook is disabled when a delivery is given up and none has succeeded for this long. */
 const disableAfterMs = 5 * 86_400_000;
 
-/** The attempts of a delivery that are kept. */
+/** Maximum number of recorded attempts per delivery. */
 const keptAttempts = 12;
 
-/** Who delivers, and when. */
+/** The claimant of deliveries. */
 export interface Turn {
-  /** The process. */
+  /** The id of the process. */
   readonly node: string;
-  /** No other process can be delivering: a lease of another is of one that has ended. */
+  /** Whether this is the only process that delivers. Leases of others are then from processes that have ended. */
   readonly alone: boolean;
   readonly now: number;
 }
 
-/** What a process has taken on. */
+/** A claimed delivery. */
 export interface Claimed {
   readonly key: string;
   readonly webhook: Webhook;
   readonly delivery: WebhookDelivery;
 }
 
-/** Whether a delivery may be taken on now. */
+/** Whether a delivery can be claimed now. */
 export function isFree(
   turn: { due: number; lease: { node: string; until: number } | null },
   by: Turn,
@@ -41,7 +41,7 @@ export function isFree(
   return lease === null || lease.until <= by.now || (by.alone && lease.node !== by.node);
 }
 
-/** Takes deliveries on, as far as they are still free. What is left of webhooks that are gone or disabled is given up. */
+/** Claims deliveries that are still free. Those of deleted or disabled webhooks are given up. */
 export function claim(draft: AccountDraft, keys: readonly string[], by: Turn): Claimed[] {
   return keys.flatMap((key) => {
     const turn = draft.get('webhookTurns', key);
@@ -58,20 +58,20 @@ export function claim(draft: AccountDraft, keys: readonly string[], by: Turn): C
   });
 }
 
-/** Gives back what was taken on and not tried. */
+/** Releases claims without an attempt. */
 export function release(draft: AccountDraft, key: string, { node }: Turn): void {
   const turn = draft.get('webhookTurns', key);
   if (turn?.lease?.node === node) draft.put('webhookTurns', key, { ...turn, lease: null });
 }
 
-/** How long an attempt took, and when it began. */
+/** The duration and start of an attempt. */
 export interface Tried {
   readonly outcome: Outcome;
   readonly at: number;
   readonly ms: number;
 }
 
-/** Writes what came of an attempt, and what follows from it. */
+/** Records the outcome of an attempt and its consequences. */
 export function settle(
   draft: AccountDraft,
   key: string,

@@ -6,46 +6,51 @@ import type { Log } from '../runtime/log.ts';
 import type { Application } from '../storage/lmdb/records.ts';
 import type { Webhook } from '../storage/lmdb/webhook-records.ts';
 import { type Step, stepOf } from './episodes.ts';
+import { firstSeen, type Refusing, refusing, stale } from './event-payloads.ts';
 import type { Find, Findings, WatchTask } from './findings.ts';
 import { markedAt, putMark, refusedMark, seenMark, service, staleMark } from './marks.ts';
-import { firstSeen, type Refusing, refusing, stale } from './occurrences.ts';
-import { enqueue, type Occurrence } from './queue.ts';
+import { enqueue, type WebhookEvent } from './queue.ts';
 
 export interface WatchDeps {
   readonly engine: Engine;
-  /** Its changes are the service's own. */
+  /** The directory, with the service as actor. */
   readonly directory: Directory;
   readonly log: Log;
   readonly staleAfterMs: number;
   readonly find: Find;
-  /** Until when all that was counted is here, Unix ms; `undefined` when that is now. */
+  /** Until when all usage has arrived here, Unix ms; `undefined` if up to now. */
   completeThrough(): Promise<number | undefined>;
-  /** How often this process has refused whatever came, by the reason, since its start. */
+  /** How often this process has refused all messages since its start, by reason. */
   refusals(): ReadonlyMap<RefusalCode, number>;
-  /** Resolves after `ms`; false when the service is stopping. */
+  /** Resolves after `ms`; false if the service is stopping. */
   pause(ms: number): Promise<boolean>;
 }
 
 const betweenRoundsMs = 20_000;
 const betweenApplicationsMs = 10;
 
-/** Events that one round queues for one application; a later round goes on. Receivers are not flooded, and queues not overrun. */
+/**
+ * Maximum number of events that one round queues per application; a later round continues. This protects receivers and queues
+ * from floods.
+ */
 const mostAtOnce = 100;
 
-/** Marks that are read without a pause. */
+/** Maximum number of marks read without a pause. */
 const marksAtOnce = 100;
 
-/** Most rounds look at the last hour only; each of these looks at all that counts: what comes from other nodes may be old. */
+/**
+ * Most rounds scan only the last hour. Every so many rounds, one scans everything, because data from other nodes may be old.
+ */
 const wholeEvery = 30;
 const lastMs = 3_600_000;
 
 const refusedForMs = 2 * 3_600_000;
 
-/** Finds the events that no change of accounts tells of, in what was counted and refused. What is on disk is found after a crash, too. */
+/** Finds events that no change of accounts causes, in usage and refusals. It works from disk, so a crash loses no event. */
 export class Watch {
   readonly #deps: WatchDeps;
   #round = 0;
-  /** What was told of the refusals of this process. */
+  /** The refusals of this process that were announced. */
   #told = new Map<RefusalCode, number>();
 
   constructor(deps: WatchDeps) {
@@ -58,7 +63,7 @@ export class Watch {
       try {
         await this.round();
       } catch (error) {
-        this.#deps.log.debug('it could not be looked for events of webhooks', { error });
+        this.#deps.log.debug('scanning for webhook events failed', { error });
       }
     }
   }
@@ -105,13 +110,13 @@ export class Watch {
     };
   }
 
-  /** What cannot be read of one application holds up none of the others. */
+  /** A read failure of one application does not affect the others. */
   async #tryLookAt(application: Application, task: WatchTask): Promise<void> {
     try {
       await this.#lookAt(application, task);
     } catch (error) {
       const fields = { application: application.id, error };
-      this.#deps.log.debug('it could not be looked for events of an application', fields);
+      this.#deps.log.debug('scanning for events of an application failed', fields);
     }
   }
 
@@ -124,17 +129,20 @@ export class Watch {
     const news = await this.#newsIn(candidatesOf(application, found, now));
     if (news.length === 0) return;
     await directory.change((draft) => {
-      // Another node may have been first, and the application may be gone.
+      // Another node may have announced them, or the application may have been deleted.
       if (!draft.applications.has(application.id)) return;
-      for (const { mark, at, stepFrom, occurrence } of news) {
+      for (const { mark, at, stepFrom, event } of news) {
         const step = stepFrom(markedAt(draft, mark));
         if (step !== undefined) putMark(draft, mark, at);
-        if (step === 'tell') enqueue(draft, occurrence(), { now, randomBytes });
+        if (step === 'tell') enqueue(draft, event(), { now, randomBytes });
       }
     });
   }
 
-  /** What was not told yet, `mostAtOnce` at the most. Of a flood most was told, and the marks are on disk: packets come in between. */
+  /**
+   * The events not announced yet, at most `mostAtOnce`. In a flood, most were announced already and have marks on disk. Packets
+   * are handled in between.
+   */
   async #newsIn(candidates: Iterable<Candidate>): Promise<readonly Candidate[]> {
     const { engine, pause } = this.#deps;
     const news: Candidate[] = [];
@@ -148,7 +156,7 @@ export class Watch {
     return news;
   }
 
-  /** The service as a whole: what refuses whatever comes is no application's own. */
+  /** The service as a whole. Refusals of all messages belong to no application. */
   async #lookAtService(): Promise<void> {
     const { directory, refusals } = this.#deps;
     const counts = new Map(refusals());
@@ -158,11 +166,11 @@ export class Watch {
       return count === 0 ? [] : [{ code, status, count, lastAt }];
     });
     if (begun.length > 0) await directory.change((draft) => tellAll(draft, begun, directory));
-    this.#told = counts; // Only now: what could not be written is told when it can be.
+    this.#told = counts; // Only now: events that could not be written are announced later.
   }
 }
 
-/** What refuses messages whoever sends them. */
+/** The reasons for refusing messages from every sender. */
 const always = [
   { code: 'backpressure', status: 503 },
   { code: 'store_unavailable', status: 503 },
@@ -174,7 +182,7 @@ interface Extent {
   readonly completeThrough: number | undefined;
 }
 
-/** From when on a team wants each event. */
+/** Since when a team has subscribed to each event. */
 type Since = ReadonlyMap<WebhookEventType, number>;
 
 function sinceByTeam(webhooks: Iterable<Webhook>): Map<string, Since> {
@@ -189,40 +197,40 @@ function sinceByTeam(webhooks: Iterable<Webhook>): Map<string, Since> {
   return teams;
 }
 
-/** Something that may be told. */
+/** An event that may be announced. */
 interface Candidate {
   readonly mark: string;
-  /** What the mark holds then. */
+  /** The content of its mark. */
   readonly at: number;
-  /** What to do, by what the mark holds now. */
+  /** What to do, given the current mark. */
   stepFrom(marked: number | undefined): Step;
-  occurrence(): Occurrence;
+  event(): WebhookEvent;
 }
 
 function* candidatesOf(application: Application, found: Findings, now: number): Generator<Candidate> {
   const { id, teamId } = application;
-  // Refusals are few and first: they come with a flood of flags that were never seen before.
+  // Refusals are few, and come first: they accompany a flood of flags never seen before.
   for (const { environment, ...one } of found.refused)
     yield {
       mark: refusedMark(id, environment?.number ?? null, one.code),
       at: one.lastAt,
       stepFrom: (marked) => stepOf(marked, one),
-      occurrence: () => refusing(teamId, application, environment, one),
+      event: () => refusing(teamId, application, environment, one),
     };
   for (const one of found.firstSeen)
     yield {
       mark: seenMark(id, one.environment.number, one.feature),
       at: now,
       stepFrom: (marked) => (marked === undefined ? 'tell' : undefined),
-      occurrence: () => firstSeen(application, one),
+      event: () => firstSeen(application, one),
     };
   for (const one of found.stale)
     yield {
       mark: staleMark(id, one.feature),
       at: now,
-      // What has become stale after it was told was in use in between.
+      // A flag that became stale after it was announced was in use in between.
       stepFrom: (marked) => (one.since > (marked ?? 0) ? 'tell' : undefined),
-      occurrence: () => stale(application, one),
+      event: () => stale(application, one),
     };
 }
 

@@ -1,7 +1,7 @@
 /*
- * src/webhooks: teams are told of events at addresses that they name. webhooks.ts has the changes that a team makes, queue.ts
- * writes events down with the change that they tell of, watch.ts finds those that no change tells of, deliverer.ts and turns.ts
- * deliver what is written down, send.ts makes one attempt, addresses.ts and resolve.ts keep it out of networks of one's own.
+ * src/webhooks notifies teams of events at URLs of their choice. webhooks.ts has the changes that a team makes. queue.ts queues
+ * events in the commit of their change; watch.ts finds the other events. deliverer.ts and turns.ts deliver queued events, and
+ * send.ts makes one attempt. addresses.ts and resolve.ts keep deliveries out of private networks.
  */
 import type { AccountDraft } from '../accounts/account-draft.ts';
 import { checkName, mustExist } from '../accounts/checks.ts';
@@ -17,7 +17,7 @@ import { checkUrl } from './addresses.ts';
 import { add, giveUp, queueAgain, waitingOf } from './queue.ts';
 import { newWebhookSecret, rotated } from './secrets.ts';
 
-/** What a team decides of a webhook. */
+/** A team's settings of a webhook. */
 export interface WebhookSettings {
   readonly name: string;
   readonly url: string;
@@ -25,9 +25,9 @@ export interface WebhookSettings {
   readonly enabled: boolean;
 }
 
-/** What the operator of the service decides. */
+/** The operator's settings. */
 export interface WebhookRules {
-  /** Whether networks of one's own may be reached. */
+  /** Whether private networks may be reached. */
   readonly allowPrivate: boolean;
 }
 
@@ -38,7 +38,7 @@ export interface NewSecret {
 }
 
 /**
- * Makes a webhook; without `enabled` it is.
+ * Makes a webhook, enabled by default.
  * @throws {ApiError} `not_found` (team), `invalid_name`, `invalid_body` (URL, events), `plan_limit`
  */
 export function createWebhook(
@@ -74,7 +74,8 @@ export function createWebhook(
 }
 
 /**
- * Changes what is given. Disabling it gives up what waits, and what happens while it is disabled is not delivered later.
+ * Changes the given settings. Disabling cancels pending deliveries. Events that occur while it is disabled are not delivered
+ * later.
  * @throws {ApiError} `not_found`, `invalid_name`, `invalid_body`
  */
 export function patchWebhook(
@@ -112,7 +113,10 @@ export interface WebhookPath {
   readonly id: string;
 }
 
-/** Deletes a webhook. What was queued for it is not delivered. @throws {ApiError} `not_found` */
+/**
+ * Deletes a webhook. Its queued events are not delivered.
+ * @throws {ApiError} `not_found`
+ */
 export function deleteWebhook(directory: Directory, { teamId, id }: WebhookPath): Promise<void> {
   return directory.change((draft) => {
     const webhook = findWebhook(draft, teamId, id);
@@ -122,7 +126,10 @@ export function deleteWebhook(directory: Directory, { teamId, id }: WebhookPath)
   });
 }
 
-/** Gives a webhook another secret. The one before signs too, for a day. @throws {ApiError} `not_found` */
+/**
+ * Replaces a webhook's secret. The previous one also signs for a day.
+ * @throws {ApiError} `not_found`
+ */
 export function rotateWebhookSecret(directory: Directory, { teamId, id }: WebhookPath): Promise<NewSecret> {
   return directory.change((draft) => {
     const webhook = findWebhook(draft, teamId, id);
@@ -135,7 +142,10 @@ export function rotateWebhookSecret(directory: Directory, { teamId, id }: Webhoo
   });
 }
 
-/** Queues an event that says nothing. @throws {ApiError} `not_found`, `conflict` when it is disabled */
+/**
+ * Queues a test event.
+ * @throws {ApiError} `not_found`, `conflict` if the webhook is disabled
+ */
 export function testWebhook(directory: Directory, { teamId, id }: WebhookPath): Promise<WebhookDelivery> {
   return directory.change((draft) => {
     const webhook = enabledWebhook(draft, teamId, id);
@@ -147,7 +157,10 @@ export function testWebhook(directory: Directory, { teamId, id }: WebhookPath): 
   });
 }
 
-/** Queues a delivery once more. @throws {ApiError} `not_found`, `conflict` when the webhook is disabled */
+/**
+ * Queues a delivery again.
+ * @throws {ApiError} `not_found`, `conflict` if the webhook is disabled
+ */
 export function redeliver(
   directory: Directory,
   { teamId, id }: WebhookPath,
@@ -161,7 +174,10 @@ export function redeliver(
   });
 }
 
-/** A webhook of a team. @throws {ApiError} `not_found`: the same for what is of another team */
+/**
+ * A webhook of a team.
+ * @throws {ApiError} `not_found`, also for a webhook of another team
+ */
 export function findWebhook(
   { webhooks }: Pick<AccountDraft, 'webhooks'> | Pick<Directory, 'webhooks'>,
   teamId: string,
@@ -179,17 +195,17 @@ function enabledWebhook(draft: AccountDraft, teamId: string, id: string): Webhoo
   return webhook;
 }
 
-/** What a webhook is told of. */
+/** The subscriptions of a webhook. */
 export function eventTypes({ events }: Pick<Webhook, 'events'>): readonly WebhookEventType[] {
   return Object.keys(events) as WebhookEventType[];
 }
 
-/** A webhook as the audit log names it. */
+/** A webhook, as named in the audit log. */
 export function targetOf({ id, name }: Pick<Webhook, 'id' | 'name'>): AuditEntry['target'] {
   return { type: 'webhook', id, name };
 }
 
-/** What it is told of, from now on where that is new. */
+/** The subscriptions after a change. New ones start now. */
 function eventsFrom(
   types: readonly WebhookEventType[],
   known: Webhook['events'],
@@ -206,5 +222,8 @@ function check(
   checkName('a webhook', name);
   checkUrl(url, allowPrivate);
   if (events.length === 0 || new Set(events).size < events.length)
-    throw new ApiError('invalid_body', 'Cannot take events: must be one event at least, and each only once');
+    throw new ApiError(
+      'invalid_body',
+      'Cannot take events: must have at least one event, without duplicates',
+    );
 }

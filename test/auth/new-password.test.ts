@@ -105,7 +105,7 @@ describe('a new password', () => {
       'The password must not',
     ],
     ['different the second time', () => [own, `${own}!`], 'The two passwords differ.'],
-    ['the old one', ({ password }) => [password], 'Choose another password than the one'],
+    ['the old one', ({ password }) => [password], 'Choose a password other than the one'],
   ])('is refused, and asked for again: %s', async (_, typed, error) => {
     const refused = await submitNew(browser, ...typed(person));
     expect(refused).toMatchObject({ status: 400, location: undefined });

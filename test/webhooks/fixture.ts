@@ -9,7 +9,7 @@ import type { AccountStore } from '../../src/storage/lmdb/accounts.ts';
 import type { Team } from '../../src/storage/lmdb/records.ts';
 import type { WebhookDelivery } from '../../src/storage/lmdb/webhook-records.ts';
 import { Deliverer } from '../../src/webhooks/deliverer.ts';
-import { announcer } from '../../src/webhooks/occurrences.ts';
+import { announcer } from '../../src/webhooks/event-payloads.ts';
 import { deliveriesOf } from '../../src/webhooks/queue.ts';
 import { resolver } from '../../src/webhooks/resolve.ts';
 import { type SendDeps, send } from '../../src/webhooks/send.ts';

@@ -4,7 +4,7 @@ import { openDirectory } from '../../src/accounts/directory.ts';
 import { createTeam } from '../../src/accounts/teams.ts';
 import { createUser } from '../../src/accounts/users.ts';
 import { Deliverer, type Send } from '../../src/webhooks/deliverer.ts';
-import { announcer } from '../../src/webhooks/occurrences.ts';
+import { announcer } from '../../src/webhooks/event-payloads.ts';
 import { leaseMs } from '../../src/webhooks/turns.ts';
 import { createWebhook } from '../../src/webhooks/webhooks.ts';
 import { testClock } from '../accounts/fixture.ts';

@@ -1,20 +1,23 @@
 import type { Webhook } from '../storage/lmdb/webhook-records.ts';
 
-/** How many attempts may be on their way at once, so that targets that hang hold nothing up but themselves. */
+/** Maximum number of concurrent attempts, so that hanging targets delay only themselves. */
 const most = { all: 64, failing: 24, team: 8, failingOfTeam: 4, webhook: 4, failingWebhook: 1 };
 
-/** The attempts for one webhook. */
-export const mostOfOne = most.webhook;
+/** Maximum number of concurrent attempts per webhook. */
+export const mostPerWebhook = most.webhook;
 
-/** The attempts that are on their way, counted by who they are for. */
-export class Rooms {
+/** The concurrency slots in use, counted by target. */
+export class Slots {
   #all = 0;
   #failing = 0;
   readonly #teams = new Map<string, number>();
   readonly #failingOfTeams = new Map<string, number>();
   readonly #webhooks = new Map<string, number>();
 
-  /** Takes room for one attempt. @returns gives it back; `undefined` when there is none */
+  /**
+   * Takes a slot for one attempt.
+   * @returns a function that frees it; `undefined` if no slot is free
+   */
   take({
     id,
     teamId,

@@ -4,21 +4,21 @@ import type { Announce, TeamEvent } from '../accounts/team-events.ts';
 import { type RefusalCode, refusals } from '../contract/refusals.ts';
 import type { Application, Environment } from '../storage/lmdb/records.ts';
 import type { FirstSeen, StaleFeature } from './findings.ts';
-import { enqueue, type Occurrence } from './queue.ts';
+import { enqueue, type WebhookEvent } from './queue.ts';
 
-/** Events as receivers see them; docs/webhooks.md shows each. */
+/** Event payloads as receivers see them; docs/webhooks.md shows each. */
 
-/** Queues the events that changes of accounts tell of. */
+/** Queues the events that changes of accounts cause. */
 export function announcer(randomBytes: RandomBytes): Announce {
-  return (draft, event, by) => void enqueue(draft, occurrenceOf(event, by), { now: by.at, randomBytes });
+  return (draft, event, by) => void enqueue(draft, webhookEventOf(event, by), { now: by.at, randomBytes });
 }
 
-function occurrenceOf(event: TeamEvent, by: Authorship): Occurrence {
+function webhookEventOf(event: TeamEvent, by: Authorship): WebhookEvent {
   if (event.type === 'key.leaked') {
     const { application, key, at } = event;
     const { id, name, prefix } = key;
     const data = { application: shown(application), key: { id, name, prefix }, leakedAt: timeText(at) };
-    // The leak may be written down later than it was seen: whoever wants to know by then is told.
+    // The leak may be recorded later than it was seen. Webhooks that subscribed in between are notified.
     return { type: 'key.leaked', teamId: application.teamId, at: by.at, data };
   }
   const { teamId, change, user } = event;
@@ -30,8 +30,8 @@ function occurrenceOf(event: TeamEvent, by: Authorship): Occurrence {
 
 const minuteMs = 60_000;
 
-/** First sights are known to the minute. */
-export function firstSeen(application: Application, { environment, feature, at }: FirstSeen): Occurrence {
+/** First seen times are known to the minute. */
+export function firstSeen(application: Application, { environment, feature, at }: FirstSeen): WebhookEvent {
   const data = {
     application: shown(application),
     environment: environment.name,
@@ -41,8 +41,8 @@ export function firstSeen(application: Application, { environment, feature, at }
   return { type: 'flag.first_seen', teamId: application.teamId, at, withinMs: minuteMs, data };
 }
 
-/** Nothing has named a flag for long. */
-export function stale(application: Application, { feature, since, lastSeenAt }: StaleFeature): Occurrence {
+/** No packet has named a flag for a long time. */
+export function stale(application: Application, { feature, since, lastSeenAt }: StaleFeature): WebhookEvent {
   const data = {
     application: shown(application),
     feature,
@@ -52,7 +52,7 @@ export function stale(application: Application, { feature, since, lastSeenAt }: 
   return { type: 'flag.stale', teamId: application.teamId, at: since, data };
 }
 
-/** Messages that are refused for one reason. */
+/** Messages refused for one reason. */
 export interface Refusing {
   readonly code: string;
   readonly status: number;
@@ -60,13 +60,13 @@ export interface Refusing {
   readonly lastAt: number;
 }
 
-/** @param application `null` when the service refuses whatever comes */
+/** @param application `null` if the service refuses all messages */
 export function refusing(
   teamId: string,
   application: Application | null,
   environment: Pick<Environment, 'name'> | null,
   { code, status, count, lastAt }: Refusing,
-): Occurrence {
+): WebhookEvent {
   const data = {
     application: application && shown(application),
     environment: environment?.name ?? null,

@@ -1,6 +1,6 @@
 import type { Pieces, Reply } from './types.ts';
 
-/** What a typed handler gives: the status, the value to be written as JSON, and the headers that its declaration names. */
+/** The answer of a typed handler: status, JSON value, and declared headers. */
 export interface Answer<Status extends number = number, Body = unknown, Header extends string = never> {
   readonly status: Status;
   /** `undefined` for an empty body. */
@@ -8,7 +8,7 @@ export interface Answer<Status extends number = number, Body = unknown, Header e
   readonly headers: Readonly<Record<Header, string>>;
 }
 
-/** A body in another format than JSON, whole or in pieces. */
+/** A body in a format other than JSON, whole or in chunks. */
 export class Written {
   readonly type: string;
   readonly content: string | Uint8Array | Pieces;
@@ -22,10 +22,10 @@ export class Written {
 
 declare const encodes: unique symbol;
 
-/** A value that is JSON in UTF-8 already, for instance because another thread wrote it. */
+/** A value that is already UTF-8 JSON, for example because another thread encoded it. */
 export type JsonBytes<Value> = Uint8Array<ArrayBuffer> & { readonly [encodes]: Value };
 
-/** Writes a value as JSON. */
+/** Encodes a value as JSON. */
 export function jsonBytes<Value>(value: Value): JsonBytes<Value> {
   return new TextEncoder().encode(JSON.stringify(value)) as JsonBytes<Value>;
 }
@@ -35,14 +35,14 @@ export function ok<Body>(body: Body | JsonBytes<Body>): Answer<200, Body> {
   return { status: 200, body, headers: {} };
 }
 
-/** 201 with what was created, and where it is. */
+/** 201 with the created object and its location. */
 export function created<Body>(location: string, body: Body): Answer<201, Body, 'location'> {
   return { status: 201, body, headers: { location } };
 }
 
 export const noContent: Answer<204, undefined> = { status: 204, body: undefined, headers: {} };
 
-/** The reply for an answer. @param more headers that every answer of the host has */
+/** The reply for an answer. @param more headers of every answer of the host */
 export function replyWith(
   { status, body, headers }: Answer,
   more: Readonly<Record<string, string>> = {},

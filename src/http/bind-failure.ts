@@ -5,26 +5,26 @@ import { plainAddress } from '../runtime/ip-address.ts';
 import { portHolder } from './port-holder.ts';
 
 const reasons: Record<string, string> = {
-  EACCES: 'binding it needs more permission',
-  EPERM: 'binding it needs more permission',
-  EADDRNOTAVAIL: 'no interface of this machine has the host',
+  EACCES: 'not permitted to bind this port',
+  EPERM: 'not permitted to bind this port',
+  EADDRNOTAVAIL: 'not an address of this machine',
   ENOTFOUND: 'the host name cannot be resolved',
   EAI_AGAIN: 'the host name cannot be resolved',
 };
 
 /**
- * The error of a listener that could not be opened: it names the address and says why. The engines do not report the reason
+ * The error of a listener that could not be opened, with the address and the reason. The engines do not report the reason
  * reliably, so this asks the system.
- * @param cause what the engine reported; used when the system can open the address
+ * @param cause reported by the engine; used if the system can open the address
  */
 export async function bindFailure(host: string, port: number, cause: NodeJS.ErrnoException): Promise<Error> {
   return failure(host, port, (await whyNot(host, port)) ?? cause);
 }
 
 /**
- * Checks that nothing else listens on an address that the engine will open as shared.
- * @returns the port; when it is 0, one that is free
- * @throws {Error} as `bindFailure` makes it, when the address is in use
+ * Checks that an address which the engine will open as shared is not in use.
+ * @returns the port; if it is 0, a free one
+ * @throws {Error} as `bindFailure` creates it, if the address is in use
  */
 export async function freePort(host: string, port: number): Promise<number> {
   try {
@@ -43,8 +43,9 @@ async function failure(host: string, port: number, cause: NodeJS.ErrnoException)
 async function inUse(host: string, port: number): Promise<string> {
   const address = plainAddress((await lookup(host)).address);
   const holder = address === undefined ? undefined : portHolder(address, port);
-  if (holder === undefined) return 'the address is in use; stop what listens there, or take another one';
-  return `the address is in use by ${holder.name} (pid ${holder.pid}); stop it, or take another one`;
+  if (holder === undefined)
+    return 'the address is in use; stop the process that uses it, or choose another address';
+  return `the address is in use by ${holder.name} (pid ${holder.pid}); stop it, or choose another address`;
 }
 
 async function whyNot(host: string, port: number): Promise<NodeJS.ErrnoException | undefined> {
@@ -56,9 +57,9 @@ async function whyNot(host: string, port: number): Promise<NodeJS.ErrnoException
   }
 }
 
-/** Listens for a moment. @returns the port */
+/** Listens briefly. @returns the port */
 async function tryOut(host: string, port: number): Promise<number> {
-  // Resolved before binding, because Bun's `listen` does not say that a name is unknown.
+  // Resolved before binding, because Bun's `listen` does not report an unknown name.
   const { address } = await lookup(host);
   return new Promise((resolve, reject) => {
     const probe = createServer().on('error', reject);

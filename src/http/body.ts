@@ -2,19 +2,19 @@ import { gunzipSync, inflateSync, type ZlibOptions } from 'node:zlib';
 import { ApiError } from '../contract/errors.ts';
 import type { ByteBudget, Request } from './types.ts';
 
-/** What every body is refused for, in the words of the answers. */
+/** Details of the refusals common to all bodies. */
 export const bodyRefusals = {
-  invalid_content_encoding: 'Send the body as it is, or as gzip',
+  invalid_content_encoding: 'Send the body uncompressed or as gzip',
   invalid_encoding: 'Send UTF-8',
   invalid_json: 'Send one JSON value',
 } as const;
 
 /**
- * Reads a body and undoes its `Content-Encoding`.
- * @param limit maximum length in bytes, inflated
+ * Reads a body and decompresses it.
+ * @param limit maximum decompressed length in bytes
  * @param budget is charged for its memory: see `Request.body`
- * @throws {ApiError} `body_too_large`; `invalid_content_encoding` when the encoding is unknown or the data is not in it
- * @throws {ClientGone} when the client went away in mid-body
+ * @throws {ApiError} `body_too_large`; `invalid_content_encoding` if the encoding is unknown or the data is malformed
+ * @throws {ClientGone} if the client disconnected in mid-body
  */
 export function readBody(request: Request, limit: number, budget?: ByteBudget): Promise<Uint8Array> {
   if (request.header('content-encoding') === undefined) return request.body(limit, budget);
@@ -30,7 +30,7 @@ async function readCoded(request: Request, limit: number, budget?: ByteBudget): 
   return body;
 }
 
-/** How a body is compressed. @throws {ApiError} `invalid_content_encoding` when that is unknown */
+/** The compression of a body. @throws {ApiError} `invalid_content_encoding` if it is unknown */
 export function contentCoding(request: Pick<Request, 'header'>): 'gzip' | undefined {
   switch (request.header('content-encoding')?.toLowerCase()) {
     case undefined:
@@ -45,12 +45,13 @@ export function contentCoding(request: Pick<Request, 'header'>): 'gzip' | undefi
   }
 }
 
-/** What compression may add to bytes that do not compress: a header, and a little for each block. */
+/** Overhead of compression for incompressible bytes: a header, and a little for each block. */
 export const overhead = (limit: number) => 256 + Math.ceil(limit / 256);
 
 /**
- * Undoes gzip or deflate. On the main thread, only with a limit that inflates faster than another thread could be asked to.
- * @param limit maximum length in bytes, inflated
+ * Decompresses gzip or deflate. Use it on the main thread only with a limit small enough that another thread would not be
+ * faster.
+ * @param limit maximum decompressed length in bytes
  * @throws {ApiError} `body_too_large`, `invalid_content_encoding`
  */
 export function inflate(packed: Uint8Array, limit: number, format: 'gzip' | 'deflate' = 'gzip'): Uint8Array {
@@ -59,13 +60,13 @@ export function inflate(packed: Uint8Array, limit: number, format: 'gzip' | 'def
     if (engine.bytesWritten === packed.length) return buffer;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') {
-      throw new ApiError('body_too_large', `A body may have ${limit} bytes at most, inflated`);
+      throw new ApiError('body_too_large', `A body may have at most ${limit} bytes after decompression`);
     }
   }
-  throw new ApiError('invalid_content_encoding', `The body is not whole and valid ${format}`);
+  throw new ApiError('invalid_content_encoding', `The body is truncated or not valid ${format}`);
 }
 
-/** With `info` zlib also gives the number of bytes that it read, which shows whether anything follows; its types lack that. */
+/** With `info` zlib also returns the number of bytes read, which reveals trailing data. Its types lack that option. */
 type Unpack = (
   packed: Uint8Array,
   options: ZlibOptions,
@@ -75,12 +76,12 @@ const unpack = { gzip: gunzipSync, deflate: inflateSync } as unknown as Readonly
   Record<'gzip' | 'deflate', Unpack>
 >;
 
-/** A leading byte order mark is dropped, as RFC 8259 §8.1 allows. */
+/** Drops a leading byte order mark, as RFC 8259 §8.1 allows. */
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 /**
  * The text of a body.
- * @throws {ApiError} `invalid_encoding` when it is not UTF-8
+ * @throws {ApiError} `invalid_encoding` if it is not UTF-8
  */
 export function decodeText(bytes: Uint8Array): string {
   try {
@@ -91,8 +92,8 @@ export function decodeText(bytes: Uint8Array): string {
 }
 
 /**
- * The value of a JSON text. How deep it is and what numbers it holds is for the caller to check.
- * @throws {ApiError} `invalid_json`; the detail repeats nothing of the text, which may hold a secret
+ * Parses a JSON text. The caller must check its depth and the size of its numbers.
+ * @throws {ApiError} `invalid_json`; the detail quotes nothing of the text, which may contain a secret
  */
 export function parseJson(text: string): unknown {
   try {

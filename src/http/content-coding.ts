@@ -1,8 +1,8 @@
 /**
- * The coding that a client likes best of those in which there is a body; `undefined` for the body as it is (RFC 9110
- * §12.5.3). A client that does not say what it takes gets the body as it is: many of them cannot decode another.
+ * The content coding that a client prefers among those available; `undefined` for the identity coding (RFC 9110 §12.5.3). A
+ * client without the header gets the identity coding, because many cannot decode another.
  * @param header `Accept-Encoding`
- * @param offered in lower case. Of two that the client likes alike, the first is taken
+ * @param offered in lower case; the first wins a tie
  */
 export function codingFor<Coding extends string>(
   header: string | undefined,
@@ -28,7 +28,7 @@ function weightsIn(header: string): Map<string, number> {
   return weights;
 }
 
-/** A weight that cannot be read counts as 0: the body as it is can be read by everyone. */
+/** An unreadable weight counts as 0, because every client can read the identity coding. */
 export function weightIn(parameters: readonly string[]): number {
   const given = parameters.find((each) => each.startsWith('q='))?.slice('q='.length);
   if (given === undefined) return 1;

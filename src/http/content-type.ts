@@ -3,14 +3,14 @@ import { ApiError } from '../contract/errors.ts';
 const token = "[!#$%&'*+.^_`|~\\w-]+";
 const quoted = '"(?:[^"\\\\]|\\\\.)*"';
 const gap = '[ \\t]*';
-/** Any parameter is accepted, but a charset must be UTF-8. There may be nothing between two semicolons. */
+/** Any parameter is accepted, but a charset must be UTF-8. Nothing is allowed between two semicolons. */
 const parameter = `charset${gap}=${gap}(?:utf-8|"utf-8")|(?!charset${gap}=)${token}${gap}=${gap}(?:${token}|${quoted})`;
 
 /** Checks a `Content-Type` header. @throws {ApiError} `invalid_content_type` */
 export type ContentTypeCheck = (value: string | undefined) => void;
 
 /**
- * Makes the check that a body has one of some media types, in UTF-8 (RFC 9110 §8.3).
+ * Creates a check that a body has one of some media types, in UTF-8 (RFC 9110 §8.3).
  * @param types in lower case
  */
 export function contentTypeCheck(...types: readonly string[]): ContentTypeCheck {

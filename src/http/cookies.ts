@@ -1,6 +1,6 @@
 import type { Request } from './types.ts';
 
-/** The cookies of a request (RFC 6265 §4.2), in the order in which they came. A name may come more than once. */
+/** The cookies of a request (RFC 6265 §4.2), in their order. A name may repeat. */
 export function* cookiesOf(
   request: Pick<Request, 'header'>,
 ): Generator<readonly [name: string, value: string]> {

@@ -6,7 +6,7 @@ const requestHeaders = 'authorization, content-type, if-match';
 const exposed = 'etag, location, retry-after, www-authenticate';
 
 /**
- * Lets pages of other origins call these routes and read the replies, also refusals, but never with cookies.
+ * Allows pages of other origins to call these routes without cookies, and to read the replies, including refusals.
  * @param allows whether pages of an origin may call them
  */
 export function crossOrigin(routes: readonly Route[], allows: (origin: string) => boolean): readonly Route[] {
@@ -60,7 +60,7 @@ async function answerTo(origin: string, handle: () => Reply | Promise<Reply>): P
   return { ...reply, headers: { ...reply.headers, ...headers } };
 }
 
-/** Makes a refusal its reply here, so that pages can read it, too. */
+/** Turns a refusal into a reply here, so that pages can read it. */
 async function settle(handle: () => Reply | Promise<Reply>): Promise<Reply> {
   try {
     return await handle();

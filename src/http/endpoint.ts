@@ -4,17 +4,17 @@ import type { Json } from './openapi/json-schema.ts';
 import type { Handler, Route } from './types.ts';
 
 /**
- * An endpoint, declared once beside its handler: its route, its operation in the OpenAPI document and its row in
- * docs/access.md are made from this. The declaration costs a request nothing: `bind` gives the handler that the router calls.
+ * An endpoint, declared once beside its handler. Its route, its operation in the OpenAPI document and its row in docs/access.md
+ * are generated from this. The declaration adds no cost per request: `bind` creates the handler that the router calls.
  */
 export interface Endpoint<in Deps = never> {
   readonly method: Route['method'];
   /** `/fixed/:parameter`. */
   readonly path: string;
   readonly access: Access;
-  /** What the OpenAPI document says; without it the endpoint is not in the document. */
+  /** Its operation in the OpenAPI document; without it, the endpoint is not in the document. */
   readonly operation?: Operation;
-  /** Makes the handler. @param deps what it works on */
+  /** Creates the handler. @param deps of the handler */
   readonly bind: (deps: Deps) => Handler;
   /** See `Route`. */
   readonly noOptions?: true;
@@ -22,38 +22,38 @@ export interface Endpoint<in Deps = never> {
 
 /** Who may call an endpoint. */
 export interface Access {
-  /** What the request has to carry. */
+  /** The credential that the request needs. */
   readonly credential: string;
-  /** Whose credential it has to be, and what else has to hold. */
+  /** Who must own the credential, and further conditions. */
   readonly who: string;
 }
 
-/** Endpoints that belong together: a tag of the OpenAPI document. */
+/** Related endpoints: a tag of the OpenAPI document. */
 export interface Group<in Deps = never> {
   readonly tag: string;
   readonly description: string;
   readonly endpoints: readonly Endpoint<Deps>[];
 }
 
-/** What the OpenAPI document says of an endpoint. */
+/** An endpoint's operation in the OpenAPI document. */
 export interface Operation {
   readonly operationId: string;
   readonly summary: string;
   readonly description?: string;
-  /** Where it differs from that of the document. */
+  /** If it differs from that of the document. */
   readonly security?: readonly Json[];
   readonly parameters?: readonly Parameter[];
   readonly body?: Content;
   readonly answers: DeclaredAnswers;
   readonly refuses?: Refusals;
-  /** Headers of the refusals with a status. */
+  /** Headers of refusals, by status. */
   readonly refusalHeaders?: (status: number) => Headers;
 }
 
-/** The codes that an operation refuses with, each with an example of the detail. */
+/** The codes of an operation's refusals, each with an example of the detail. */
 export type Refusals = Readonly<Partial<Record<RefusalCode, string>>>;
 
-/** A header. With a name in `component` the document describes it once, and refers to it elsewhere. */
+/** A header. With a `component` name the document describes it once and refers to it elsewhere. */
 export interface Header {
   readonly component?: string;
   readonly description?: string;
@@ -69,7 +69,7 @@ export interface Parameter extends Header {
   readonly in: 'path' | 'query' | 'header';
 }
 
-/** A body, by its media types. */
+/** A body, by media type. */
 export type Content = Readonly<Record<string, Media>>;
 
 export interface Media {
@@ -80,18 +80,18 @@ export interface Media {
 
 declare const typed: unique symbol;
 
-/** An answer that is no refusal. The handler has to give a body of this type, and the headers that are required. */
+/** A successful answer. The handler must return a body of this type and the required headers. */
 export interface DeclaredAnswer<Body = unknown, Required extends Headers = Headers> {
   readonly description: string;
   readonly content?: Content;
   readonly headers: Required;
-  /** For the type checker alone. */
+  /** For the type checker only. */
   readonly [typed]?: Body;
 }
 
 export type DeclaredAnswers = Readonly<Record<number, DeclaredAnswer>>;
 
-/** What a handler may give, by the answers that are declared. */
+/** The possible results of a handler, by the declared answers. */
 export type AnswerOf<Answers extends DeclaredAnswers> = {
   readonly [Status in keyof Answers & number]: Answers[Status] extends DeclaredAnswer<
     infer Body,
@@ -105,7 +105,7 @@ type RequiredName<Of extends Headers> = {
   [Name in keyof Of & string]: Of[Name] extends { readonly required: true } ? Name : never;
 }[keyof Of & string];
 
-/** A value that is only read. */
+/** A read-only value. */
 export type Shown<T> = { readonly [Key in keyof T]: Shown<T[Key]> };
 
 export type ParameterIn<Path extends string> = Path extends `${string}/:${infer Name}/${infer Rest}`
@@ -114,7 +114,7 @@ export type ParameterIn<Path extends string> = Path extends `${string}/:${infer 
     ? Name
     : never;
 
-/** The routes of endpoints. @param deps what all of their handlers work on */
+/** The routes of endpoints. @param deps of all their handlers */
 export function routesFrom<Deps>(groups: readonly Group<Deps>[], deps: Deps): readonly Route[] {
   return groups.flatMap(({ endpoints }) =>
     endpoints.map(({ method, path, bind, noOptions }) => ({

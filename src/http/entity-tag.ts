@@ -5,7 +5,7 @@ export function entityTag(text: string): string {
   return `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`;
 }
 
-/** Whether `If-None-Match` lists a tag. The comparison is weak (RFC 9110 §13.1.2): a proxy that compresses makes the tag weak. */
+/** Whether `If-None-Match` lists a tag. Compared weakly (RFC 9110 §13.1.2), because a compressing proxy weakens the tag. */
 export function isTagIn(etag: string, header: string | undefined): boolean {
   const tags = header?.split(',').map((tag) => tag.trim().replace(/^W\//, '')) ?? [];
   return tags.includes(etag) || tags.includes('*');

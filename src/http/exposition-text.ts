@@ -1,7 +1,7 @@
 import type { Metric } from 'prom-client';
 import type { Histogram } from '../runtime/histogram.ts';
 
-/** The labels of a value. A label never holds what a stranger sent. */
+/** The labels of a value. Never contains text of an unauthenticated sender. */
 export type Labels = Readonly<Record<string, string>>;
 
 /** One value, or a value for each set of labels. */
@@ -13,16 +13,16 @@ interface Described {
   readonly labels?: readonly string[];
 }
 
-/** A metric of the service itself. It is read when it is scraped and costs nothing otherwise. */
+/** A metric of the service itself. It is read on scrape and costs nothing otherwise. */
 export type ServiceMetric =
-  /** A counter only grows, and its name ends in `_total`. */
+  /** A counter only increases, and its name ends in `_total`. */
   | (Described & { readonly type: 'counter' | 'gauge'; read(): Readings<number> })
   | (Described & { readonly type: 'histogram'; read(): Readings<Histogram> });
 
 /** The content type of the text. */
 export const expositionType = 'text/plain; version=0.0.4; charset=utf-8';
 
-/** A value as prom-client writes it. */
+/** A value in prom-client's format. */
 interface Sample {
   readonly metricName: string;
   readonly labels: Readonly<Record<string, string | number>>;
@@ -30,11 +30,11 @@ interface Sample {
 }
 
 /**
- * Metrics in Prometheus' text format, version 0.0.4. prom-client writes it; its own counters and histograms are not used, since what is
- * shown was counted elsewhere, on the hot path in arrays of integers. A registry asks a metric only for its name and its values.
+ * Metrics in Prometheus' text format, version 0.0.4, written by prom-client. Its own counters and histograms are not used: the
+ * hot path counts in arrays of integers. A registry asks a metric only for its name and values.
  */
 export async function expositionText(metrics: readonly ServiceMetric[]): Promise<string> {
-  // Loaded with the first scrape, so that it does not delay the start.
+  // Loaded on the first scrape, so that it does not delay startup.
   const { Registry } = await import('prom-client');
   const registry = new Registry();
   for (const metric of metrics) {
@@ -59,7 +59,7 @@ function each<Value extends number | Histogram>(
   return isMany ? Array.from(readings) : [[{}, readings as Value]];
 }
 
-/** A bucket counts also what is in the buckets below it. */
+/** Buckets are cumulative. */
 function samplesOfHistogram(name: string, labels: Labels, histogram: Histogram): readonly Sample[] {
   const { counts, count, sum } = histogram.read();
   let below = 0;

@@ -21,7 +21,7 @@ const elsewhere = problem(
   ),
 );
 
-/** How long a text is given to everyone who asks, ms. */
+/** Lifetime of a cached text, ms. */
 const freshMs = 1_000;
 
 /** `GET /metrics`: the service's own metrics in Prometheus' text format. */
@@ -45,7 +45,7 @@ export const exposition: Group<ExpositionDeps> = {
   ],
 };
 
-/** Makes a text at most once a second, and never twice at a time. A failure is not kept. */
+/** Builds a text at most once a second, and never twice at once. A failure is not cached. */
 function shared(make: () => Promise<string>, clock: Pick<Clock, 'monotonic'>): () => Promise<string> {
   let text: Promise<string> | undefined;
   let madeAt = 0;

@@ -1,10 +1,10 @@
 import { percentDecode } from './percent.ts';
 
 /**
- * The parameters of a query or a form, in their order, as `application/x-www-form-urlencoded`: `+` is a space, and a name
+ * The parameters of a query or form in `application/x-www-form-urlencoded`, in their order. A `+` is a space, and a name
  * without `=` has an empty value.
  * @param text without the leading `?`
- * @returns `undefined` when an escape is malformed or not UTF-8
+ * @returns `undefined` if an escape is malformed or not UTF-8
  */
 export function parsePairs(text: string): readonly (readonly [name: string, value: string])[] | undefined {
   const pairs: [string, string][] = [];
@@ -19,7 +19,7 @@ export function parsePairs(text: string): readonly (readonly [name: string, valu
   return pairs;
 }
 
-/** Undoes the encoding of `application/x-www-form-urlencoded`; `undefined` when it is malformed. */
+/** Decodes `application/x-www-form-urlencoded`; `undefined` if it is malformed. */
 export function decodeFormText(encoded: string): string | undefined {
   return percentDecode(encoded.includes('+') ? encoded.replaceAll('+', ' ') : encoded);
 }

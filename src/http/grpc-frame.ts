@@ -1,7 +1,7 @@
 import { ApiError } from '../contract/errors.ts';
 
 /**
- * How gRPC frames a message: a flag byte, the length as four bytes, the content. gRPC-Web frames trailers in the same way.
+ * The frame of a gRPC message: a flag byte, the length in four bytes, the content. gRPC-Web frames trailers in the same way.
  * @see https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md
  * @see https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-WEB.md
  */
@@ -9,7 +9,7 @@ export const headerBytes = 5;
 
 const compressed = 0x01;
 
-/** Bytes of the frame that begins here. @param beginning at least its header */
+/** Length of the frame that starts here. @param beginning at least its header */
 export function frameBytes(beginning: Uint8Array): number {
   const length = (beginning[1]! << 24) | (beginning[2]! << 16) | (beginning[3]! << 8) | beginning[4]!;
   return headerBytes + (length >>> 0);
@@ -29,18 +29,18 @@ export function checkFrame(body: Uint8Array): void {
   );
 }
 
-/** @throws {ApiError} `message_compressed` when a message cannot be inflated. @param encoding its `grpc-encoding` */
+/** @throws {ApiError} `message_compressed` if a message cannot be decompressed. @param encoding its `grpc-encoding` */
 export function inflaterOf(encoding: string | undefined): 'gzip' | 'deflate' {
   if (encoding === undefined || encoding === 'gzip') return 'gzip';
   if (encoding === 'deflate') return encoding;
-  throw new ApiError('message_compressed', 'Send the message as it is, or as gzip');
+  throw new ApiError('message_compressed', 'Send the message uncompressed or as gzip');
 }
 
 const piece = /^[A-Za-z0-9+/]*={0,2}$/;
 
 /**
- * The bytes of a `-text` body of gRPC-Web: base64, in one or several padded pieces, one after the other.
- * @throws {ApiError} `invalid_protobuf` when it is not base64
+ * Decodes a `-text` body of gRPC-Web: base64, in one or several padded pieces.
+ * @throws {ApiError} `invalid_protobuf` if it is not base64
  */
 export function decodeBase64(body: Uint8Array): Uint8Array {
   const pieces = Buffer.from(body)

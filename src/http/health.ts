@@ -3,22 +3,22 @@ import type { Endpoint, Group } from './endpoint.ts';
 import { RetryAfter } from './openapi/headers.ts';
 import { count, flag, jsonAnswer, listOf, text } from './schema.ts';
 
-/** One thing that the service does, and whether it can do it now. */
+/** A capability of the service, and whether it is available now. */
 export interface Ability {
   readonly ready: boolean;
-  /** Why not, for people; empty when ready. */
+  /** The reason if not, for people; empty if ready. */
   readonly reason: string;
 }
 
-/** The answer of `/readyz`. Counting decides its status, unless the request asks for managing. */
+/** The answer of `/readyz`. Counting determines its status, unless the request asks for managing. */
 export interface Readiness {
   /** Takes packets, reports and requests for instance ids. */
   readonly counting: Ability;
-  /** Signs in, manages accounts and makes reports. */
+  /** Signs in, manages accounts and creates reports. */
   readonly managing: Ability;
-  /** Commits since the start. */
+  /** Commits since startup. */
   readonly commits: number;
-  /** What will stop the service unless someone acts, such as a disk that is almost full; for people. */
+  /** Problems that will stop the service unless someone acts, such as an almost full disk; for people. */
   readonly warnings: readonly string[];
 }
 
@@ -44,8 +44,8 @@ const alive: Endpoint<unknown> = {
 };
 
 const Able = Type.Object({
-  ready: flag('Whether it can.'),
-  reason: text('Why not, for people; empty when it can.'),
+  ready: flag('Whether it is available.'),
+  reason: text('The reason if not, for people; empty if available.'),
 });
 
 /** The schema of an answer of `/readyz`. @param reason of the example */
@@ -54,15 +54,15 @@ function readinessShape(status: 'ready' | 'unavailable', reason: string) {
   return Type.Object(
     {
       status: Type.Literal(status),
-      reason: text('Why not, for people; empty when ready.'),
-      commits: count('Commits since the start.'),
+      reason: text('The reason if not, for people; empty if ready.'),
+      commits: count('Commits since startup.'),
       warnings: listOf(
         Type.String(),
-        'What needs attention, such as a disk with less than 10 % or 1 GiB left. It does not change the status.',
+        'Warnings, such as a disk with less than 10 % or 1 GiB left. They do not change the status.',
       ),
-      counting: Type.Object(Able.properties, { description: 'Taking packets and reports.' }),
+      counting: Type.Object(Able.properties, { description: 'Accepting packets and reports.' }),
       managing: Type.Object(Able.properties, {
-        description: 'Signing in, managing accounts, and making reports.',
+        description: 'Signing in, managing accounts, and creating reports.',
       }),
     },
     { example: { status, reason, commits: 0, warnings: [], counting: able, managing: able } },
@@ -72,7 +72,8 @@ function readinessShape(status: 'ready' | 'unavailable', reason: string) {
 const what = {
   name: 'for',
   in: 'query',
-  description: 'What the caller needs: with `managing` the status is 503 also while the service only counts.',
+  description:
+    'The capability to check. With `managing` the status is 503 even while the service still counts.',
   schema: { enum: ['counting', 'managing'], default: 'counting' },
 } as const;
 
@@ -84,14 +85,14 @@ const ready: Endpoint<() => Readiness> = {
     operationId: 'isReady',
     summary: 'Whether the service accepts data',
     description:
-      'On several machines, a node that cannot reach the engine goes on counting and cannot manage: the body tells these apart.',
+      'In a cluster, a node that cannot reach PostgreSQL continues counting but cannot manage. The body reports both.',
     security: [],
     parameters: [what],
     answers: {
       200: jsonAnswer(readinessShape('ready', ''), 'It does.'),
       503: jsonAnswer(
-        readinessShape('unavailable', 'too much is waiting for the disk'),
-        'Not now: the store cannot take data, or too much is waiting for the disk.',
+        readinessShape('unavailable', 'too many messages are waiting for the disk'),
+        'Not ready: the store is unavailable, or too many messages are waiting for the disk.',
         { 'Retry-After': RetryAfter },
       ),
     },
@@ -108,9 +109,9 @@ const ready: Endpoint<() => Readiness> = {
   },
 };
 
-/** `/healthz` and `/readyz`, which every listener has. */
+/** `/healthz` and `/readyz`, served by every listener. */
 export const health: Group<() => Readiness> = {
   tag: 'Operations',
-  description: 'The service itself.',
+  description: 'Health of the service.',
   endpoints: [alive, ready],
 };

@@ -4,12 +4,13 @@ import { decodeText, parseJson, readBody } from './body.ts';
 import { shapeError } from './shape-error.ts';
 import type { Request } from './types.ts';
 
-/** Maximum length of a JSON body in bytes, inflated. */
+/** Maximum decompressed length of a JSON body in bytes. */
 export const maxJsonBody = 65_536;
 
 /**
- * Makes the reader of bodies of one shape.
- * @returns throws `invalid_body`, with a detail that names the field, and what `readBody`, `decodeText` and `parseJson` throw
+ * Creates the reader of bodies of one shape.
+ * @returns throws `invalid_body`, with a detail that names the field, and the errors of `readBody`, `decodeText` and
+ *   `parseJson`
  */
 export function jsonBody<Schema extends TSchema>(
   schema: Schema,

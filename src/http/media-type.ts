@@ -1,10 +1,9 @@
 import { weightIn } from './content-coding.ts';
 
 /**
- * The media type that a client likes best of those that are offered (RFC 9110 §12.5.1). One that takes none of them gets the
- * first.
+ * The offered media type that a client prefers (RFC 9110 §12.5.1). If it accepts none of them, the first.
  * @param header `Accept`
- * @param offered in lower case. Of two that the client likes alike, the first is taken
+ * @param offered in lower case; the first wins a tie
  */
 export function typeFor<Type extends string>(
   header: string | undefined,
@@ -19,7 +18,7 @@ export function typeFor<Type extends string>(
   return chosen;
 }
 
-/** The most specific range that has a type decides. */
+/** The most specific range that includes a type decides. */
 function weightOf(type: string, ranges: ReadonlyMap<string, number>): number {
   const [kind] = type.split('/');
   return ranges.get(type) ?? ranges.get(`${kind}/*`) ?? ranges.get('*/*') ?? 0;

@@ -7,7 +7,7 @@ export interface PortHolder {
   readonly name: string;
 }
 
-/** A TCP socket that listens, as `/proc/net/tcp` and `tcp6` list it. */
+/** A listening TCP socket in `/proc/net/tcp` or `tcp6`. */
 export interface Listening {
   readonly address: string;
   readonly port: number;
@@ -15,9 +15,9 @@ export interface Listening {
 }
 
 /**
- * The process whose socket keeps an address from being bound. The system shows the sockets of other users to root only.
+ * The process whose socket prevents binding an address. The system shows the sockets of other users only to root.
  * @param address of IPv4 or IPv6, in the form of `plainAddress`
- * @returns `undefined` when no process can be found
+ * @returns `undefined` if no process is found
  */
 export function portHolder(address: string, port: number): PortHolder | undefined {
   const sockets = ['/proc/net/tcp', '/proc/net/tcp6'].flatMap((path) => listeningIn(textOf(path)));
@@ -33,7 +33,7 @@ export function portHolder(address: string, port: number): PortHolder | undefine
   return pid === undefined ? undefined : { pid, name: nameOf(pid) };
 }
 
-/** Reads the lines of `/proc/net/tcp` in state 0A, which is LISTEN. */
+/** Parses the lines of `/proc/net/tcp` in state 0A, which is LISTEN. */
 export function listeningIn(text: string): Listening[] {
   const line = /^\s*\d+: ([\dA-F]+):([\dA-F]{4}) [\dA-F]+:[\dA-F]{4} 0A(?: +\S+){5} +(\d+)/gm;
   return Array.from(text.matchAll(line), ([, address = '', port = '', inode = '']) => ({
@@ -43,7 +43,7 @@ export function listeningIn(text: string): Listening[] {
   }));
 }
 
-/** The kernel writes each group of four bytes as a number of the machine, which is little-endian. */
+/** The kernel writes each group of four bytes as an integer in machine byte order, which is little-endian. */
 function addressOf(hex: string): string {
   const bytes = Buffer.from(hex, 'hex').swap32();
   if (bytes.length === 4) return bytes.join('.');
@@ -55,14 +55,14 @@ function holds(pid: number, links: ReadonlySet<string>): boolean {
   return entriesOf(`/proc/${pid}/fd`).some((fd) => links.has(linkOf(`/proc/${pid}/fd/${fd}`)));
 }
 
-/** The name of a process, which it may choose itself. */
+/** The name of a process, which the process itself may choose. */
 function nameOf(pid: number): string {
   return textOf(`/proc/${pid}/comm`)
     .trimEnd()
     .replaceAll(/[^\x20-\x7e]/g, '?');
 }
 
-// A process may end during the search, and those of other users are not readable.
+// A process may exit during the search, and those of other users are not readable.
 
 function entriesOf(folder: string): string[] {
   try {

@@ -3,8 +3,8 @@ import { refusals } from '../contract/refusals.ts';
 import type { Reply } from './types.ts';
 
 /**
- * The reply for a refusal: `application/problem+json` (RFC 9457) with a stable `code`. The reply of a refusal that is used
- * many times is made once.
+ * The reply for a refusal: `application/problem+json` (RFC 9457) with a stable `code`. The reply of a shared refusal is created
+ * once.
  */
 export function problem(refusal: ApiError, headers: Readonly<Record<string, string>> = {}): Reply {
   const reply = written.get(refusal) ?? write(refusal);

@@ -7,8 +7,8 @@ export interface PublicJsonOptions {
 }
 
 /**
- * A JSON document that pages of any origin may read, and that caches keep.
- * @returns the handler: it answers 304 when `If-None-Match` lists the document's tag (RFC 9110 §15.4.5)
+ * A cacheable JSON document that pages of any origin may read.
+ * @returns the handler, which answers 304 if `If-None-Match` lists the document's tag (RFC 9110 §15.4.5)
  */
 export function publicJson(
   document: unknown,

@@ -18,17 +18,17 @@ interface ParameterSchema extends Documented {
   readonly default?: unknown;
 }
 
-/** The values of a query's parameters, as their schemas say. */
+/** The values of a query's parameters, typed by their schemas. */
 export type QueryOf<Properties extends TProperties> = Static<Type.TObject<Properties>>;
 
-/** The schema of a parameter that is a time; its value is in Unix ms. */
+/** The schema of a time parameter; its value is in Unix ms. */
 export function timeParameter(options: Documented & { readonly description: string }) {
   return Type.Unsafe<number>({ type: 'string', format: 'date-time', ...options });
 }
 
 /**
- * Makes the reader of a query. Parameters that are not in `properties` are passed over.
- * @returns throws `invalid_query`, naming the first parameter that is missing or not valid
+ * Creates the reader of a query. Parameters missing in `properties` are ignored.
+ * @returns throws `invalid_query`, naming the first missing or invalid parameter
  */
 export function queryReader<Properties extends TProperties>(
   properties: Properties,
@@ -53,7 +53,7 @@ export function queryReader<Properties extends TProperties>(
   };
 }
 
-/** The values of a parameter that is repeated, in their order. */
+/** The values of a repeated parameter, in their order. */
 function valuesOf(
   name: string,
   pairs: readonly (readonly [name: string, value: string])[],
@@ -61,10 +61,10 @@ function valuesOf(
 ): readonly string[] {
   const values = pairs.filter(([each]) => each === name).map(([, value]) => value);
   if (values.length <= maxItems) return values;
-  throw new ApiError('invalid_query', `${name} may be given ${maxItems} times at most`);
+  throw new ApiError('invalid_query', `${name} may be given at most ${maxItems} times`);
 }
 
-/** The parameters of a query as the document shows them. */
+/** The parameters of a query as shown in the document. */
 export function queryParameters(properties: TProperties): readonly Parameter[] {
   return Object.entries(properties).map(([name, schema]) => {
     const { component, description, ...rest } = schema as ParameterSchema & Json;

@@ -2,18 +2,18 @@ import { ApiError } from '../contract/errors.ts';
 import { parsePairs } from './form-text.ts';
 
 /**
- * Reads a query; of a name that comes twice the last value counts.
+ * Parses a query; the last value of a repeated name wins.
  * @param text without the leading `?`
- * @throws {ApiError} `invalid_query` when an escape is malformed or not UTF-8
+ * @throws {ApiError} `invalid_query` if an escape is malformed or not UTF-8
  */
 export function parseQuery(text: string): Map<string, string> {
   return new Map(queryPairs(text));
 }
 
 /**
- * Reads a query whose parameters may be repeated.
+ * Parses a query whose parameters may repeat.
  * @param text without the leading `?`
- * @throws {ApiError} `invalid_query` when an escape is malformed or not UTF-8
+ * @throws {ApiError} `invalid_query` if an escape is malformed or not UTF-8
  */
 export function queryPairs(text: string): readonly (readonly [name: string, value: string])[] {
   const pairs = parsePairs(text);

@@ -1,16 +1,16 @@
 import type { Engine, Listener, ListenOptions } from './types.ts';
 
-/** A listener that can read its TLS files again while it listens. */
+/** A listener that can reload its TLS files while it listens. */
 export interface RenewableListener extends Listener {
   /**
-   * Opens another listener on the same address with the files as they are now, then closes the one before: it closes idle
-   * connections, answers requests in flight, and cuts those that are left after `graceMs`.
-   * @throws {Error} when the files cannot be used; then nothing changes
+   * Opens another listener on the same address with the current files, then closes the previous one. It closes idle
+   * connections, answers requests in flight, and cuts the rest after `graceMs`.
+   * @throws {Error} if the files are not usable; nothing changes then
    */
   renew(graceMs: number): Promise<void>;
 }
 
-/** Opens a listener. Throws what `Engine.listen` throws. */
+/** Opens a listener. Throws the errors of `Engine.listen`. */
 export async function listenRenewably(engine: Engine, options: ListenOptions): Promise<RenewableListener> {
   let current = await engine.listen(options);
   const { host, port } = current;

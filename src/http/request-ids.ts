@@ -1,22 +1,22 @@
 import type { Request } from './types.ts';
 
-/** The header with a request's id, of requests and replies. */
+/** The header with the id of a request, in requests and replies. */
 export const requestIdHeader = 'x-request-id';
 
-/** The form of an id that a proxy or client may give: it is logged. */
+/** The allowed form of an id from a proxy or client: it is logged. */
 const sane = /^[\w.:+/=@-]{1,128}$/;
 
-/** The id that a request brings, when it may be logged. */
+/** The id of a request, if it is safe to log. */
 export function givenRequestId(given: string | undefined): string | undefined {
   return given !== undefined && sane.test(given) ? given : undefined;
 }
 
-/** Gives requests ids, by which a reply is found in the log: their own one, else a new one. */
+/** Assigns request ids, which link a reply to the log: the id sent, or else a new one. */
 export class RequestIds {
   readonly #prefix: string;
   #count = 0;
 
-  /** @param randomBytes keeps the ids of two processes apart */
+  /** @param randomBytes distinguishes the ids of two processes */
   constructor(randomBytes: (length: number) => Buffer) {
     this.#prefix = `${randomBytes(6).toString('hex')}-`;
   }

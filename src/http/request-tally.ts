@@ -8,11 +8,11 @@ export interface RouteTally {
   /** The route's pattern. A path may name a person. */
   readonly route: string;
   readonly statuses: Map<number, number>;
-  /** From a request's head until its answer, seconds. */
+  /** Time from a request's head to its answer, seconds. */
   readonly durations: Histogram;
 }
 
-/** Counts requests by route and status, and refusals by code. Nothing that a stranger sends adds a row. */
+/** Counts requests by route and status, and refusals by code. Unauthenticated senders cannot add rows. */
 export class RequestTally {
   readonly codes = new Map<RefusalCode, number>();
   readonly #rows = new Map<string, RouteTally>();
@@ -34,7 +34,7 @@ export class RequestTally {
     return row;
   }
 
-  /** @param ms that the answer took */
+  /** @param ms duration until the answer */
   count({ statuses, durations }: RouteTally, { status, code }: Reply, ms: number): void {
     durations.observe(ms / 1000);
     statuses.set(status, (statuses.get(status) ?? 0) + 1);

@@ -18,12 +18,12 @@ import {
   type Route,
 } from './types.ts';
 
-/** The endpoints of one path, whatever its parameters are called. */
+/** The endpoints of one path pattern, regardless of parameter names. */
 interface Resource {
   /** The pattern's segments; `undefined` for a parameter. */
   readonly segments: readonly (string | undefined)[];
   readonly methods: ReadonlyMap<string, Endpoint>;
-  /** For every other method. */
+  /** Handles every other method. */
   readonly otherwise: Endpoint;
 }
 
@@ -33,17 +33,17 @@ interface Endpoint {
   readonly tally: RouteTally;
 }
 
-/** Observes the answering of requests. None of these may throw. */
+/** Observers of requests. They must not throw. */
 export interface RouterHooks {
   /** Called for every failure that is not a refusal. */
   failed?(error: unknown, about: { readonly requestId: string; readonly route: string }): void;
   /** Counts every answer. */
   readonly tally?: RequestTally;
-  /** Gives every reply with a body an id. */
+  /** Adds an id to every reply with a body. */
   readonly ids?: RequestIds;
-  /** Warns of those that took long. */
+  /** Logs slow requests. */
   readonly slow?: SlowRequests;
-  /** Called for every reply. It costs time, so it is for debugging. */
+  /** Called for every reply. For debugging, because it costs time. */
   readonly accessLog?: { answered(answered: Answered): void };
   readonly clock?: Pick<Clock, 'monotonic'>;
   /** Traces some of the requests. */
@@ -53,10 +53,10 @@ export interface RouterHooks {
 const noParams: Params = Object.freeze(Object.create(null));
 
 /**
- * Makes one `Dispatch` of many routes. When two patterns match a path, the one whose first differing segment is fixed wins.
- * `HEAD` goes to `GET`; `OPTIONS` without a route of its own is answered 204 with `Allow`. A refusal is answered with its
- * problem document; any other failure is passed to `failed`, and answered 503 when it is the store's, else 500.
- * @throws {Error} when two routes have the same method and path
+ * Combines many routes into one `Dispatch`. If two patterns match a path, the one whose first differing segment is fixed wins.
+ * `HEAD` goes to `GET`; `OPTIONS` without its own route is answered 204 with `Allow`. A refusal is answered with its problem
+ * document. Any other failure is passed to `failed`, and answered 503 if the store failed, else 500.
+ * @throws {Error} if two routes have the same method and path
  */
 export function createRouter(routes: readonly Route[], hooks: RouterHooks = {}): Dispatch {
   const { tally = new RequestTally(), ids, slow, accessLog, clock = systemClock } = hooks;
@@ -117,7 +117,7 @@ export function createRouter(routes: readonly Route[], hooks: RouterHooks = {}):
   });
 }
 
-/** Tells of a body that fails while it is sent: nothing else can. */
+/** Reports a body that fails while it is sent, which nothing else can. */
 function watched(reply: Reply, pieces: Pieces, failed: (error: unknown) => void): Reply {
   const told = (error: unknown): never => {
     if (!(error instanceof ApiError)) failed(error);
@@ -142,12 +142,12 @@ function answeredWith(
 }
 
 const notFound = problem(new ApiError('not_found', 'No route has this path'));
-/** The client has gone: this reply is counted, but not sent. */
+/** The client has disconnected: this reply is counted, but not sent. */
 const unread: Reply = { status: 400 };
 
 function methodNotAllowed(allow: string, method: string): Reply {
   if (method === 'OPTIONS' && allow.includes('OPTIONS')) return { status: 204, headers: { allow } };
-  return problem(new ApiError('method_not_allowed', `This path takes ${allow}`), { allow });
+  return problem(new ApiError('method_not_allowed', `This path accepts ${allow}`), { allow });
 }
 
 function collect(
@@ -182,7 +182,7 @@ function createResource(group: readonly Route[], tally: RequestTally): Resource 
   const segments = shapeOf(group[0]!.path).map((segment) => (segment === ':' ? undefined : segment));
   const methods = new Map<string, Endpoint>();
   for (const { method, path, handle } of group) {
-    if (methods.has(method)) throw new Error(`Cannot route ${method} ${path}: another route has it already`);
+    if (methods.has(method)) throw new Error(`Cannot route ${method} ${path}: already routed`);
     const names = path.split('/').filter((segment) => segment.startsWith(':'));
     methods.set(method, {
       handle,

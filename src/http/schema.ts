@@ -2,42 +2,42 @@ import Type, { type Static, type TProperties, type TSchema } from 'typebox';
 import type { Content, DeclaredAnswer, Header, Headers } from './endpoint.ts';
 import type { Documented } from './openapi/json-schema.ts';
 
-/** Short names for the schemas of fields, and for those that the OpenAPI document names. */
+/** Short names for schemas of fields, and for those that the OpenAPI document names. */
 
 export const text = (description: string) => Type.String({ description });
 export const flag = (description: string) => Type.Boolean({ description });
 export const number = (description: string) => Type.Number({ description });
 /** An integer from 0. */
 export const count = (description: string) => Type.Integer({ minimum: 0, description });
-/** A time in UTC, as the service writes it. */
+/** A time in UTC, as formatted by the service. */
 export const time = (description: string) => Type.String({ format: 'date-time', description });
 export const listOf = <Item extends TSchema>(items: Item, description?: string) =>
   Type.Array(items, description === undefined ? {} : { description });
 
-/** One of some texts, in an answer. */
+/** One of several texts, in an answer. */
 export function oneOf<const Texts extends readonly string[]>(texts: Texts, description: string) {
   return Type.Unsafe<Texts[number]>({ type: 'string', enum: texts, description });
 }
 
-/** The same field, which may be `null`. */
+/** The same field, or `null`. */
 export function orNull<Schema extends TSchema>(schema: Schema) {
   const { type } = schema as { type?: string };
   return Type.Unsafe<Static<Schema> | null>({ ...schema, type: [type, 'null'] });
 }
 
-/** A name that the service takes; what it may be is checked by `isName`. */
+/** A name that `isName` accepts. */
 export function name(description?: string) {
   return Type.String({ ...(description !== undefined && { description }), ...Name });
 }
 
-/** A character class of anything but control characters. */
+/** A character class that excludes control characters. */
 export const printable = '[^\\u0000-\\u001f\\u007f-\\u009f]';
 
 /** Options of a schema whose values are names. */
 export const Name = {
   documented: {
     component: 'Name',
-    description: 'A name: 1 to 256 bytes of UTF-8, well-formed and without control characters.',
+    description: 'A name: 1 to 256 bytes of well-formed UTF-8 without control characters.',
     type: 'string',
     minLength: 1,
     maxLength: 256,
@@ -50,14 +50,14 @@ export const Name = {
 export const Time = {
   documented: {
     component: 'Time',
-    description: 'A time in the form of RFC 3339, with any offset from UTC.',
+    description: 'An RFC 3339 time with any offset from UTC.',
     type: 'string',
     format: 'date-time',
     examples: ['2026-01-31T12:00:00Z', '2026-01-31T13:00:00.5+01:00'],
   },
 } satisfies Documented;
 
-/** An object of an answer, under the name and with the example that the document shows. */
+/** An object of an answer, with its name and example for the document. */
 export function shape<Properties extends TProperties>(
   component: string,
   properties: Properties,
@@ -66,7 +66,7 @@ export function shape<Properties extends TProperties>(
   return Type.Object(properties, { component, example });
 }
 
-/** The object of a body. A field that is not known is refused: it may be a misspelt one. */
+/** The object of a body. An unknown field is refused, because it may be a misspelling. */
 export function bodyShape<Properties extends TProperties>(
   component: string,
   properties: Properties,
@@ -81,7 +81,7 @@ export function jsonContent(schema: TSchema): Content {
   return { 'application/json': { schema, ...(example !== undefined && { example }) } };
 }
 
-/** Declares an answer that is JSON. */
+/** Declares a JSON answer. */
 export function jsonAnswer<Schema extends TSchema, Required extends Headers = Record<never, Header>>(
   schema: Schema,
   description: string,

@@ -3,22 +3,22 @@ import { ApiError } from '../contract/errors.ts';
 import { inflate, overhead } from './body.ts';
 import { checkFrame, decodeBase64, headerBytes, inflaterOf, isCompressed } from './grpc-frame.ts';
 
-/** Something to undo before a body can be decoded. */
+/** A layer to remove before a body can be decoded. */
 export type Layer =
   | { readonly kind: 'gzip' | 'deflate' | 'base64' }
-  /** A frame of gRPC. @see inflaterOf */
+  /** A gRPC frame. @see inflaterOf */
   | { readonly kind: 'frame'; readonly encoding: string | undefined };
 
-/** Bytes of a compressed body that are inflated to find its sender. Keys come first, so these hold it. */
+/** Bytes of a compressed body that are decompressed to find its sender. Keys come first, so these suffice. */
 const peekBytes = 512;
 
-/** Bytes that so little of an honest body inflates to, at most. */
+/** Maximum decompressed length of that prefix in an honest body. */
 const maxPeeked = 64 * 1024;
 
-/** A body as it was sent: compressed, as base64, or in a frame whose message is compressed. */
+/** A body as sent: compressed, in base64, or in a frame whose message is compressed. */
 export class SentBody {
   readonly bytes: Uint8Array;
-  /** From the outside in. */
+  /** Outermost first. */
   readonly layers: readonly Layer[];
   /** Maximum length of the content. */
   readonly limit: number;
@@ -30,7 +30,7 @@ export class SentBody {
   }
 
   /**
-   * Undoes all layers.
+   * Removes all layers.
    * @throws {ApiError} `body_too_large`, `invalid_content_encoding`, `invalid_protobuf`, `message_compressed`
    */
   unpack(limit = this.limit): Uint8Array {
@@ -39,13 +39,13 @@ export class SentBody {
       bytes = undo(layer, bytes, roomFor(this.layers.slice(at + 1), limit));
     });
     if (bytes.length > limit)
-      throw new ApiError('body_too_large', `A body may have ${limit} bytes at most, inflated`);
+      throw new ApiError('body_too_large', `A body may have at most ${limit} bytes after decompression`);
     return bytes;
   }
 
   /**
-   * Undoes all layers of a short body. This takes no longer than inflating `length` bytes.
-   * @returns `undefined` when the content is longer than `length`, but may be within its limit
+   * Removes all layers of a short body. Takes no longer than decompressing `length` bytes.
+   * @returns `undefined` if the content exceeds `length`, but may be within its limit
    * @throws {ApiError} as `unpack`
    */
   unpackWithin(length: number): Uint8Array | undefined {
@@ -63,7 +63,7 @@ export class SentBody {
     }
   }
 
-  /** The beginning of the content, as far as finding its sender takes; nothing when it cannot be unpacked. */
+  /** The beginning of the content, enough to find its sender; empty if it cannot be decompressed. */
   beginning(): Uint8Array | undefined {
     try {
       return this.layers.reduce(peekInto, this.bytes);
@@ -72,7 +72,7 @@ export class SentBody {
     }
   }
 
-  /** The length that gzip says it inflates to (RFC 1952 §2.3.1), which may be wrong. */
+  /** The decompressed length in the gzip trailer (RFC 1952 §2.3.1), which may be wrong. */
   get #declared(): number {
     const { bytes, layers } = this;
     if (layers[0]?.kind !== 'gzip' || bytes.length < 4) return 0;
@@ -94,7 +94,7 @@ function undo(layer: Layer, bytes: Uint8Array, limit: number): Uint8Array {
   }
 }
 
-/** Bytes that a body takes while these layers are on it. */
+/** Length of a body with these layers. */
 function roomFor(layers: readonly Layer[], limit: number): number {
   let room = limit;
   for (const { kind } of layers.toReversed()) {

@@ -2,22 +2,22 @@ import type { Validator } from 'typebox/compile';
 import { ApiError } from '../contract/errors.ts';
 import type { RefusalCode } from '../contract/refusals.ts';
 
-/** What a schema has against a value. */
+/** A violation of a schema. */
 type Fault = ReturnType<Validator['Errors']>[number];
 
-/** The code, and the detail, for faults at a path of the schema. The first row that fits counts. */
+/** The code and detail for violations at a path of the schema. The first matching row applies. */
 export type FaultRows = readonly (readonly [schemaPath: RegExp, code: RefusalCode, detail?: string])[];
 
 interface Options {
-  /** Where no row fits, the code is `invalid_body`. */
+  /** If no row matches, the code is `invalid_body`. */
   readonly rows?: FaultRows;
-  /** Names the place of a fault by its JSON pointer. */
+  /** Names the position of a violation by its JSON pointer. */
   readonly placeOf?: (pointer: string) => string;
 }
 
 /**
- * The error for a value that a schema does not take: it names the place of the first fault, but not the value there. An
- * unknown field comes first, because it may be a misspelt one that is missing.
+ * The error for a value that violates a schema. It names the position of the first violation, but not the value there. An
+ * unknown field comes first, because it may be the misspelling of a missing one.
  */
 export function shapeError(faults: readonly Fault[], options: Options = {}): ApiError {
   const { rows = [], placeOf = (pointer) => `The value at ${pointer.slice(0, 300)}` } = options;
@@ -34,7 +34,9 @@ function pathOf({ schemaPath, keyword }: Fault): string {
   return keyword === 'required' ? `${schemaPath}/required` : schemaPath;
 }
 
-/** The first fault inside a value that may be of several kinds: it is of one of them, but not whole. Otherwise the fault itself. */
+/**
+ * The first violation inside a union: the value has the kind of one member, but is incomplete. Otherwise the violation itself.
+ */
 function insideChoice(first: Fault, faults: readonly Fault[]): Fault {
   const { instancePath } = first;
   const isAny = faults.some((fault) => fault.instancePath === instancePath && isChoice(fault));
@@ -42,7 +44,7 @@ function insideChoice(first: Fault, faults: readonly Fault[]): Fault {
   return isAny ? (inside ?? first) : first;
 }
 
-/** What the value must be; where it is one of a choice, each of them. */
+/** The requirement on the value; for a choice, each of them. */
 function mustsOf(first: Fault, faults: readonly Fault[]): readonly string[] {
   const here = faults.filter(({ instancePath }) => instancePath === first.instancePath);
   if (!here.some(isChoice)) return [must(first)];
@@ -53,13 +55,13 @@ function isChoice({ keyword }: Fault): boolean {
   return keyword === 'anyOf';
 }
 
-/** An unknown field has a schema of its own that takes nothing: `false`. */
+/** An unknown field has the schema `false`, which accepts nothing. */
 function isUnknown({ keyword }: Fault): boolean {
   return keyword === 'boolean';
 }
 
 function must(fault: Fault): string {
-  if (isUnknown(fault)) return 'is not known here';
+  if (isUnknown(fault)) return 'is unknown';
   if (fault.keyword === 'const') return `must be ${JSON.stringify(fault.params.allowedValue)}`;
   return fault.message;
 }

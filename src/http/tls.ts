@@ -10,8 +10,8 @@ export interface TlsFiles {
 }
 
 /**
- * The cipher suites of every TLS listener: authenticated encryption with forward secrecy. Those of TLS 1.3 are named too,
- * because Node would otherwise turn TLS 1.3 off.
+ * The cipher suites of every TLS listener: authenticated encryption with forward secrecy. The list includes those of TLS 1.3,
+ * because Node would otherwise disable TLS 1.3.
  */
 export const cipherSuites = [
   'TLS_AES_128_GCM_SHA256',
@@ -33,8 +33,8 @@ export interface TlsPair {
 
 /**
  * Reads a certificate and its key.
- * @throws {Error} when a file cannot be read or used, or the two do not belong together. It names the file and says what to
- *   do, and quotes neither.
+ * @throws {Error} if a file is not readable or usable, or the two do not match. The message names the file and the remedy, and
+ *   quotes neither file.
  */
 export function readTls({ certFile, keyFile }: TlsFiles): TlsPair {
   const cert = readPem('certificate', certFile);
@@ -42,8 +42,8 @@ export function readTls({ certFile, keyFile }: TlsFiles): TlsPair {
   const certificate = parse(certFile, 'certificate', () => new X509Certificate(cert));
   const privateKey: KeyObject = parse(keyFile, 'key', () => createPrivateKey(key));
   if (!certificate.checkPrivateKey(privateKey)) {
-    const must = 'give --tls-cert and --tls-key that were made for each other';
-    throw new Error(`Cannot use the key ${keyFile}: it is not that of the certificate ${certFile}; ${must}`);
+    const must = 'set --tls-cert and --tls-key to a matching pair';
+    throw new Error(`Cannot use the key ${keyFile}: it does not match the certificate ${certFile}; ${must}`);
   }
   try {
     createSecureContext({ cert, key });
@@ -54,7 +54,7 @@ export function readTls({ certFile, keyFile }: TlsFiles): TlsPair {
   return { cert, key };
 }
 
-/** @throws {Error} when a certificate has expired or is not valid yet; it names the file and says what to do */
+/** @throws {Error} if a certificate has expired or is not valid yet; the message names the file and the remedy */
 export function checkTlsTime({ cert }: TlsPair, { certFile }: TlsFiles, now: number): void {
   const { validFrom, validTo } = new X509Certificate(cert);
   const [from, to] = [Date.parse(validFrom), Date.parse(validTo)];
@@ -62,7 +62,7 @@ export function checkTlsTime({ cert }: TlsPair, { certFile }: TlsFiles, now: num
   if (now > to)
     throw new Error(`Cannot use the certificate ${certFile}: it expired at ${shown(to)}; renew it`);
   if (now < from) {
-    const must = "give one that is valid now, or set the machine's clock";
+    const must = "use one that is valid now, or correct the machine's clock";
     throw new Error(`Cannot use the certificate ${certFile}: it is not valid before ${shown(from)}; ${must}`);
   }
 }
@@ -72,7 +72,7 @@ export function expiryOf({ cert }: TlsPair): number {
   return Date.parse(new X509Certificate(cert).validTo);
 }
 
-/** The hosts that a certificate is not valid for: clients would refuse it there. */
+/** The hosts for which a certificate is not valid. Clients would refuse it there. */
 export function hostsWithout({ cert }: TlsPair, hosts: readonly string[]): string[] {
   const certificate = new X509Certificate(cert);
   const has = (host: string) => (isIP(host) ? certificate.checkIP(host) : certificate.checkHost(host));
@@ -91,13 +91,13 @@ function readPem(what: What, file: string): string {
   try {
     return readTextFile(file);
   } catch (error) {
-    const must = `${flags[what]} must name a file that this user may read`;
+    const must = `${flags[what]} must name a file that this user can read`;
     const shown = mayBeTheSecret(what, file, error) ? '' : ` ${file}`;
     throw new Error(`Cannot read the ${what}${shown}: ${reasonOf(error, file)}; ${must}`);
   }
 }
 
-/** Leaves out the parser's own message, which could quote the file. */
+/** Omits the parser's own message, which could quote the file. */
 function parse<T>(file: string, what: What, read: () => T): T {
   try {
     return read();
@@ -106,16 +106,16 @@ function parse<T>(file: string, what: What, read: () => T): T {
   }
 }
 
-/** What names no file may be the key itself, given in place of the file's name. */
+/** The name of a missing file may be the key itself, given by mistake. */
 function mayBeTheSecret(what: What, file: string, error: unknown): boolean {
   const { code = '' } = error as NodeJS.ErrnoException;
   return !['EACCES', 'EISDIR'].includes(code) && (what === 'key' || file.includes('\n'));
 }
 
-/** Leaves out the system's own message, which quotes the path. */
+/** Omits the system's own message, which quotes the path. */
 function reasonOf(error: unknown, file: string): string {
   const { code } = error as NodeJS.ErrnoException;
-  if (code === 'ENOENT') return 'there is no such file (ENOENT)';
+  if (code === 'ENOENT') return 'file not found (ENOENT)';
   if (code === 'EACCES') return permissionDenied(file);
-  return code === undefined ? 'it cannot be read' : `it cannot be read (${code})`;
+  return code === undefined ? 'not readable' : `not readable (${code})`;
 }

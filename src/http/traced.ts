@@ -1,20 +1,20 @@
 import { inSpan, type Span } from '../runtime/spans.ts';
 import type { Dispatch, Reply, Request } from './types.ts';
 
-/** Traces some requests. None of this may throw. */
+/** Traces sampled requests. Its methods must not throw. */
 export interface RequestTraces {
-  /** @returns `undefined` for a request that is not traced */
+  /** @returns `undefined` if the request is not sampled */
   begin(request: Request): RequestTrace | undefined;
 }
 
-/** One request that is traced. */
+/** One traced request. */
 export interface RequestTrace {
   readonly span: Span;
-  /** @param route the route's pattern: a path may name a person @returns the reply that is sent */
+  /** @param route the route's pattern, because a path may name a person @returns the reply to send */
   end(route: string, reply: Reply): Reply;
 }
 
-/** Traces what a dispatch answers. Without traces there is none of this, so a request costs nothing then. */
+/** Traces the answers of a dispatch. Not installed without tracing, so requests then cost nothing. */
 export function traced(
   dispatch: Dispatch,
   traces: RequestTraces,

@@ -1,13 +1,13 @@
 import type { Dispatch, Reply } from './types.ts';
 
-/** Requests answered in one turn of the event loop: some milliseconds of work. */
+/** Requests answered per turn of the event loop: a few milliseconds of work. */
 const maxReplies = 512;
 
 /**
  * Answers at most `max` requests in the turn of the event loop in which they arrive, and the others in the next. While more
- * than 1 024 sockets are ready, both runtimes go on reading, up to 48 times in one turn; meanwhile no timer fires and no message
- * from another thread arrives. Clients that send again as soon as they are answered could keep a turn going for a second.
- * A deferred reply limits a connection to one request a turn.
+ * than 1 024 sockets are ready, both runtimes keep reading, up to 48 times in one turn. Meanwhile no timer fires and no message
+ * from another thread arrives. Clients that send again immediately could keep a turn going for a second. A deferred reply
+ * limits a connection to one request per turn.
  * @param nextTurn calls back in the next turn
  */
 export function inTurns(

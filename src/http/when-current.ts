@@ -1,19 +1,19 @@
 import { ApiError } from '../contract/errors.ts';
 import type { Reply, Route } from './types.ts';
 
-/** Tells whether what answers are made of is as of now. */
+/** Waits until the data behind answers is current. */
 export interface Currency {
   /**
-   * Resolves when it is; `undefined` when that is always so.
-   * @throws {ApiError} when that cannot be known
+   * Resolves when it is; `undefined` if it always is.
+   * @throws {ApiError} if that cannot be determined
    */
   current(): Promise<void> | undefined;
 }
 
 /**
- * Routes whose answers must hold when their request arrived: each request waits until what they read is as of now. Where that
- * is always so, nothing waits. A preflight reads nothing.
- * @param refuse the reply when that cannot be known
+ * Routes whose answers must reflect every change made before their request: each request waits until its data is current. If it
+ * always is, nothing waits. A preflight reads nothing.
+ * @param refuse the reply if that cannot be determined
  */
 export function whenCurrent(
   routes: readonly Route[],

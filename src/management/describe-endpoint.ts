@@ -127,7 +127,7 @@ function usualRefusals(method: string, path: string, declared: Described): Refus
     ...(query && { invalid_query: `limit must be an integer from 1 to ${maxLimit}` }),
     ...(body && {
       ...bodyRefusals,
-      invalid_body: 'Field colour is not known here',
+      invalid_body: 'Field colour is unknown',
       body_too_large: tooLarge(maxJsonBody).message,
     }),
     unauthorized: new Unauthorized(false).message,

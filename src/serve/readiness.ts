@@ -14,7 +14,9 @@ export function readinessOf({
 }: Core): Readiness {
   const usage = usageEngine.readiness();
   const stopping = shutdown.isNear ? 'the service is stopping' : undefined;
-  const queue = intake.monitor.admits(clock.monotonic()) ? undefined : 'too much is waiting for the disk';
+  const queue = intake.monitor.admits(clock.monotonic())
+    ? undefined
+    : 'too many messages are waiting for the disk';
   // Anyone may read it: the log and the status say which host failed, and why.
   const away = health.ready && engine.status().trouble && engineUnavailable;
   return {

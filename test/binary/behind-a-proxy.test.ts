@@ -200,7 +200,7 @@ describe('without trusted proxies', () => {
       const lines = shop.service
         .stderr()
         .split('\n')
-        .filter((line) => line.includes('is not believed'));
+        .filter((line) => line.includes('header of an untrusted proxy'));
       expect(lines.map((line) => JSON.parse(line))).toEqual([
         expect.objectContaining({
           level: 'warn',

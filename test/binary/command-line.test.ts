@@ -185,7 +185,7 @@ describe('serve', () => {
       expect(refused.code).toBe(1);
       expect(refused.stderr).toMatch(
         new RegExp(
-          `^Cannot listen on ${taken}: the address is in use by \\S+ \\(pid ${service.pid}\\); stop it, or take another`,
+          `^Cannot listen on ${taken}: the address is in use by \\S+ \\(pid ${service.pid}\\); stop it, or choose another`,
           'm',
         ),
       );

@@ -282,7 +282,7 @@ test('and nothing that was written has one', async () => {
   ]);
   // What has to be there, so that it is known to be looked at.
   expect(places.get('the log')).toMatch(/ DEBUG request .*route=\/connect\/token/);
-  expect(places.get('the log')).toMatch(/ WARN {2}a request was slow .*requestId=/);
+  expect(places.get('the log')).toMatch(/ WARN {2}slow request .*requestId=/);
   expect(places.get('the metrics')).toMatch(/^flagmeter_tokens_issued_total/m);
   expect(places.get('the traces')).toContain('/connect/token');
   expect(places.get('the usage for a collector')).toContain('checkout');

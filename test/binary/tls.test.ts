@@ -182,7 +182,7 @@ describe.each(runtimes)('SIGHUP to %s', (name, [command, ...before]) => {
     put('other-cert', 'key');
     service.kill('SIGHUP');
     expect(await logLine(service, 'cannot be used; those that were read before stay')).toContain(
-      `Cannot use the key ${directory}/key.pem: it is not that of the certificate ${directory}/cert.pem`,
+      `Cannot use the key ${directory}/key.pem: it does not match the certificate ${directory}/cert.pem`,
     );
     expect(await nameAt(service.http)).toBe('localhost');
     expect(await nameAt(grpcOf(service))).toBe('localhost');

@@ -86,7 +86,7 @@ test('a service that takes nothing says why', () => {
   expect(status.now()).toMatchObject({
     queue: { waiting: 12, oldestMs: 1234.57 },
     ready: false,
-    reason: 'too much is waiting for the disk',
+    reason: 'too many messages are waiting for the disk',
   });
   health.ready = false;
   expect(status.now()).toMatchObject({ ready: false, reason: 'the store cannot take data; see the log' });

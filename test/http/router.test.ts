@@ -107,7 +107,7 @@ describe('a router', () => {
 
   it('refuses to have two routes for one method and path', () => {
     const twice = [route('GET', '/users/:id'), route('GET', '/users/:user')];
-    expect(() => createRouter(twice)).toThrow('Cannot route GET /users/:user: another route has it already');
+    expect(() => createRouter(twice)).toThrow('Cannot route GET /users/:user: already routed');
   });
 });
 

@@ -37,7 +37,7 @@ test('a slow request is logged by its route, with the id that its answer has', a
   expect(requestId).toMatch(/^0{12}-/);
   expect(lines).toEqual([
     {
-      ...{ msg: 'a request was slow', method: 'GET', route: '/of/:person', status: 202, code: undefined },
+      ...{ msg: 'slow request', method: 'GET', route: '/of/:person', status: 202, code: undefined },
       ...{ bytes: 0, ms: 100, requestId },
     },
   ]);

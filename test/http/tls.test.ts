@@ -16,12 +16,12 @@ describe('the TLS files', () => {
     [
       'a certificate that is missing',
       { certFile: '/nowhere/cert.pem' },
-      'Cannot read the certificate /nowhere/cert.pem: there is no such file (ENOENT); --tls-cert must name a file that this user may read',
+      'Cannot read the certificate /nowhere/cert.pem: file not found (ENOENT); --tls-cert must name a file that this user can read',
     ],
     [
       'a key that is missing',
       { keyFile: '/nowhere/key.pem' },
-      'Cannot read the key: there is no such file (ENOENT); --tls-key must name a file that this user may read',
+      'Cannot read the key: file not found (ENOENT); --tls-key must name a file that this user can read',
     ],
     ['a directory', { certFile: '/' }, 'Cannot read the certificate /: '],
     [
@@ -37,7 +37,7 @@ describe('the TLS files', () => {
     [
       'the key of another certificate',
       { keyFile: pem('other-key') },
-      `Cannot use the key ${pem('other-key')}: it is not that of the certificate ${good.certFile}; give`,
+      `Cannot use the key ${pem('other-key')}: it does not match the certificate ${good.certFile}; set`,
     ],
   ])('are refused for %s', (_what, files, message) => {
     expect(() => readTls({ ...good, ...files })).toThrow(message);
@@ -63,7 +63,7 @@ describe('the TLS files', () => {
   });
 
   it.each([
-    [Date.UTC(2000, 0), /^Cannot use the certificate .*cert\.pem: it is not valid before 2026-.*Z; give one/],
+    [Date.UTC(2000, 0), /^Cannot use the certificate .*cert\.pem: it is not valid before 2026-.*Z; use one/],
     [Date.UTC(2030, 0), undefined],
     [Date.UTC(2200, 0), /^Cannot use the certificate .*cert\.pem: it expired at 2126-.*Z; renew it$/],
   ])('are checked for their time: at %i', (now, message) => {

@@ -44,7 +44,7 @@ describe('creating an application', () => {
     [[], 'invalid_body', 'The body must be object'],
     [{}, 'invalid_body', 'name'],
     [{ name: 1 }, 'invalid_body', 'Field name must be string'],
-    [{ name: 'a', colour: 'red' }, 'invalid_body', 'Field colour is not known here'],
+    [{ name: 'a', colour: 'red' }, 'invalid_body', 'Field colour is unknown'],
     [{ name: '' }, 'invalid_name', ''],
     [{ name: 'a\nb' }, 'invalid_name', ''],
     [{ name: '\ud800' }, 'invalid_name', ''],
@@ -62,8 +62,8 @@ describe('creating an application', () => {
     [{ name: 'a', burst: 0 }, 'invalid_body', 'Cannot take burst: must be at least 1'],
     [{ name: 'a', environments: ['.'] }, 'invalid_name', '. cannot be in a URL'],
     [{ name: 'a', environments: ['Test', '..'] }, 'invalid_name', '.. cannot be in a URL'],
-    [{ title: 'a' }, 'invalid_body', 'Field title is not known here'],
-    [JSON.parse('{"__proto__":"a"}'), 'invalid_body', 'Field __proto__ is not known here'],
+    [{ title: 'a' }, 'invalid_body', 'Field title is unknown'],
+    [JSON.parse('{"__proto__":"a"}'), 'invalid_body', 'Field __proto__ is unknown'],
     [{ name: 'a', number: 7 }, 'invalid_body', 'Field number'],
   ])('refuses %j', async (body, code, detail) => {
     const { call } = await openManageFixture();

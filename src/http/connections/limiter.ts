@@ -1,6 +1,6 @@
 /**
- * src/http/connections: what keeps one address from taking the connections of all others. limiter.ts looks when open files run
- * low, surplus.ts decides which connections have to go.
+ * src/http/connections: prevents one address from taking the connections of all others. limiter.ts checks the number of open
+ * files, surplus.ts chooses the connections to close.
  */
 import type { Clock } from '../../runtime/clock.ts';
 import type { IpNetworks } from '../../runtime/ip-networks.ts';
@@ -14,37 +14,37 @@ export interface LimiterOptions {
   /** The ports of the listeners. */
   readonly ports: ReadonlySet<number>;
   readonly trusted: Pick<IpNetworks, 'has'>;
-  /** Connections of one address; 0 is no limit. */
+  /** Maximum connections of one address; 0 for no limit. */
   readonly perAddress?: number | undefined;
   readonly log: Pick<Log, 'warn'>;
   readonly clock: Pick<Clock, 'monotonic'>;
 }
 
-/** Most connections of one address, unless it is set. */
+/** Default maximum connections of one address. */
 const usualPerAddress = 16_384;
 
-/** Part of the open files that connections leave free, for new ones and for files. */
+/** Share of the open files reserved for new connections and for files. */
 const reserve = 1 / 4;
 
-/** Time between two looks, ms. After one that took long, the next one waits several times as long, but not longer than this. */
+/** Interval between checks, ms. After a slow check the next one waits several times its duration, but not longer than this. */
 const lookEveryMs = 100;
 const restFactor = 5;
 const maxRestMs = 1_000;
 
-/** Time between two warnings, ms. */
+/** Interval between warnings, ms. */
 const warnEveryMs = 60_000;
 
-/** The limit of one address that holds without a setting. */
+/** The default limit for one address. */
 export function usualLimit(files: number): number {
   return Math.min(usualPerAddress, Math.floor(files / 4));
 }
 
 /**
- * Closes connections when one address has too many, or when all together leave too few open files: µWebSockets and node:net
- * accept until there is no file left, and then answer no one.
+ * Closes connections if one address has too many, or if all together leave too few open files. µWebSockets and node:net accept
+ * connections until the files are used up, and then answer none.
  */
 export class ConnectionLimiter {
-  /** Connections that were closed. */
+  /** Number of closed connections. */
   closed = 0;
   readonly #options: LimiterOptions;
   readonly #perAddress: number;
@@ -59,7 +59,7 @@ export class ConnectionLimiter {
     this.#perAddress = perAddress === 0 ? Number.POSITIVE_INFINITY : perAddress;
   }
 
-  /** Looks now and then. */
+  /** Checks periodically. */
   start(): void {
     this.#timer = setInterval(() => this.look(), lookEveryMs).unref();
   }
@@ -68,7 +68,7 @@ export class ConnectionLimiter {
     clearInterval(this.#timer);
   }
 
-  /** Closes what is too much. While few files are open, this costs two system calls. */
+  /** Closes surplus connections. While few files are open, this costs two system calls. */
   look(): void {
     const { descriptors, clock } = this.#options;
     const began = clock.monotonic();
@@ -92,7 +92,7 @@ export class ConnectionLimiter {
     this.#unsaid += surplus.length;
   }
 
-  /** Who is behind each address: an IPv6 client has a whole /64, and a trusted proxy is not one client. */
+  /** Groups addresses by client: an IPv6 client has a whole /64, and a trusted proxy is not one client. */
   #sourcesOf(peers: readonly Peer[]): ReadonlyMap<string, string | undefined> {
     const sources = new Map<string, string | undefined>();
     for (const { address } of peers) {

@@ -1,25 +1,25 @@
 /** An open connection, as the system knows it. */
 export interface OpenConnection {
   readonly descriptor: number;
-  /** Where it comes from; `undefined` for a trusted proxy, whose connections are those of many clients. */
+  /** Its client; `undefined` for a trusted proxy, which serves many clients. */
   readonly from: string | undefined;
-  /** Whether anything was ever sent to it. */
+  /** Whether any data was sent to it. */
   readonly answered: boolean;
-  /** Time since the last byte was sent to it, or since it was opened, ms. */
+  /** Time since the last data was sent to it, or since it was opened, ms. */
   readonly quietMs: number;
 }
 
 export interface Room {
-  /** Connections of one address. */
+  /** Maximum connections of one address. */
   readonly perAddress: number;
-  /** Connections of all addresses. */
+  /** Maximum connections of all addresses. */
   readonly total: number;
 }
 
 /**
- * Chooses the connections to close. An address keeps the `perAddress` that were answered last; those with half a request were
- * never answered, so they go before any in use. If the rest still exceeds `total`, the addresses with the most connections
- * give up theirs first, so that one address cannot take the room of others.
+ * Chooses the connections to close. An address keeps the `perAddress` most recently answered ones. Those with an incomplete
+ * request were never answered, so they go first. If the rest still exceeds `total`, the addresses with the most connections
+ * lose theirs first.
  */
 export function surplusOf(open: readonly OpenConnection[], { perAddress, total }: Room): OpenConnection[] {
   const ranked = rank(open);
@@ -31,7 +31,7 @@ export function surplusOf(open: readonly OpenConnection[], { perAddress, total }
 
 interface Ranked {
   readonly connection: OpenConnection;
-  /** Connections of the same address that were answered later; 0 for each of a trusted proxy. */
+  /** Number of its address's connections that were answered later; 0 for each of a trusted proxy. */
   readonly rank: number;
 }
 

@@ -1,15 +1,15 @@
 export interface Arriving {
-  /** Bytes so far. */
+  /** Bytes received. */
   received: number;
-  /** Called once, when the body has missed its deadline. */
+  /** Called once, when the body misses its deadline. */
   giveUp(): void;
 }
 
-/** Seconds that every body may take, and the bytes that add another second: a client at 4 kB/s is slow but honest. */
+/** Seconds allowed for every body, and the bytes that add another second. A client at 4 kB/s is slow but honest. */
 const graceSeconds = 30;
 const bytesPerSecond = 2_048;
 
-/** Bounds the total time of a body: a client that sends a byte now and then must not hold its memory for ever. */
+/** Limits the total time of a body. A client that trickles bytes must not hold memory indefinitely. */
 export class BodyDeadlines {
   readonly #arriving = new Map<Arriving, number>();
   readonly #timer: NodeJS.Timeout;
@@ -32,7 +32,7 @@ export class BodyDeadlines {
     clearInterval(this.#timer);
   }
 
-  /** One second has passed. */
+  /** Called every second. */
   tick(): void {
     this.#seconds += 1;
     for (const [body, begun] of this.#arriving) {

@@ -16,7 +16,7 @@ interface Reader {
 }
 
 /**
- * Collects a request's body for an engine that pushes it. It drops a body that is too large, and pauses the sender until the
+ * Collects a request's body for an engine that pushes it. Drops a body that is too large, and pauses the sender until the
  * handler reads the body.
  */
 export class BodyInbox {
@@ -45,7 +45,7 @@ export class BodyInbox {
     return this.#paused;
   }
 
-  /** @param chunk the engine may reuse its memory: it is copied */
+  /** @param chunk is copied, because the engine may reuse its memory */
   push(chunk: ArrayBuffer, last: boolean): void {
     this.#complete ||= last;
     if (this.#state !== 'arriving') return;
@@ -57,9 +57,9 @@ export class BodyInbox {
   }
 
   /**
-   * @param declared the `content-length`, when there is one
-   * @throws {ApiError} `body_too_large`, `body_too_slow`, or what the budget says
-   * @throws {ClientGone} when the client goes away first
+   * @param declared the `content-length`, if sent
+   * @throws {ApiError} `body_too_large`, `body_too_slow`, or the budget's error
+   * @throws {ClientGone} if the client disconnects first
    */
   read(limit: number, declared: string | undefined, budget?: ByteBudget): Promise<Uint8Array> {
     return new Promise((resolve, reject) => {
@@ -77,12 +77,12 @@ export class BodyInbox {
     this.#tap.resume();
   }
 
-  /** Refuses a body that is being read and has missed its deadline. */
+  /** Refuses the body being read, which missed its deadline. */
   giveUp(): void {
     if (this.#state === 'arriving' && this.#reader !== undefined) this.#refuse(tooSlow());
   }
 
-  /** The client went away. */
+  /** The client disconnected. */
   abort(): void {
     if (this.#state === 'arriving') this.#chunks = [];
     this.#state = 'gone';
@@ -102,7 +102,7 @@ export class BodyInbox {
     else if (this.#fits() && this.#state === 'whole') resolve(this.#take());
   }
 
-  /** Charges the budget for what has arrived. @returns whether it has room */
+  /** Charges the budget for the received bytes. @returns whether it has room */
   #fits(): boolean {
     try {
       this.#reader!.charge.growTo(this.#length);

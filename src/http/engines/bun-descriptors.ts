@@ -3,31 +3,31 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { plainAddress } from '../../runtime/ip-address.ts';
 import type { Descriptors, Peer } from '../connections/descriptors.ts';
 
-/** Of Linux: `AF_INET`, `AF_INET6`, `IPPROTO_TCP`, `TCP_INFO`, `SHUT_RDWR`. */
+/** Linux constants: `AF_INET`, `AF_INET6`, `IPPROTO_TCP`, `TCP_INFO`, `SHUT_RDWR`. */
 const ipv4 = 2;
 const ipv6 = 10;
 const tcp = 6;
 const tcpInfo = 11;
 const bothWays = 2;
 
-/** Where `struct tcp_info` has the time since the last byte was sent, and the segments with data, in words of four bytes. */
+/** Offsets in `struct tcp_info`, in 4-byte words: time since data was last sent, and number of data segments. */
 const lastDataSent = 11;
 const dataSegmentsOut = 39;
 
 /**
- * The descriptors of this process by the C library, because `Bun.serve` shows no connection before its first request is whole.
- * @returns `undefined` where the system is another than Linux with glibc
+ * The descriptors of this process, read with the C library: `Bun.serve` hides a connection until its first request is complete.
+ * @returns `undefined` on systems other than Linux with glibc
  */
 export function openDescriptors(): Descriptors | undefined {
   const limit = openFilesLimit();
   const libc = limit === undefined ? undefined : openLibc();
   if (limit === undefined || libc === undefined) return undefined;
-  // With an ArrayBuffer of their own: JavaScriptCore moves the bytes of a small array when it makes one later.
+  // Each has its own ArrayBuffer: JavaScriptCore moves the bytes of a small array when one is created later.
   const address = new Uint8Array(new ArrayBuffer(28));
   const length = new Uint32Array(new ArrayBuffer(4));
   const info = new Uint32Array(new ArrayBuffer(256));
   const [addressAt, lengthAt, infoAt] = [ptr(address), ptr(length), ptr(info)];
-  // Listing the open files needs one more, which has to be there when all others are taken.
+  // Listing the open files needs a descriptor, reserved here in case all others are taken.
   let spare = libc.eventfd(0, 0);
 
   const openFiles = () => {
@@ -39,7 +39,7 @@ export function openDescriptors(): Descriptors | undefined {
     }
   };
 
-  /** The local port of a socket: 0 once its connection is over. */
+  /** The local port of a socket; 0 once its connection is closed. */
   const portOf = (descriptor: number): number | undefined => {
     length[0] = address.length;
     if (libc.getsockname(descriptor, addressAt, lengthAt) !== 0) return undefined;
@@ -93,7 +93,7 @@ function openLibc() {
   }
 }
 
-/** Bun raises the soft limit to the hard one at its start. */
+/** Bun raises the soft limit to the hard limit at startup. */
 function openFilesLimit(): number | undefined {
   try {
     const [, soft] = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
@@ -103,7 +103,7 @@ function openFilesLimit(): number | undefined {
   }
 }
 
-/** The address in a `sockaddr_in` or a `sockaddr_in6`. */
+/** The address in a `sockaddr_in` or `sockaddr_in6`. */
 function textOf(bytes: Uint8Array): string {
   if (bytes[0] === ipv4) return bytes.subarray(4, 8).join('.');
   const groups = Array.from({ length: 8 }, (_, at) => (bytes[8 + 2 * at]! << 8) | bytes[9 + 2 * at]!);

@@ -7,20 +7,20 @@ import { framingFault } from './head.ts';
 import { briefBody } from './limits.ts';
 
 export type Server = Bun.Server<undefined>;
-/** The types of Node and Bun do not agree on what a request has. */
+/** The types of Node and Bun disagree on requests. */
 export type RawRequest = globalThis.Request & {
   bytes(): Promise<Uint8Array>;
   params: Record<string, string>;
 };
 export type BodyReader = ReadableStreamDefaultReader<Uint8Array>;
 
-/** What the requests of a listener share. */
+/** State shared by the requests of a listener. */
 export interface Shared {
   readonly deadlines: BodyDeadlines;
   readonly addressOf: AddressOf;
 }
 
-/** A request whose head Bun has read. */
+/** A request whose head Bun has parsed. */
 export class BunRequest implements Request {
   readonly method: string;
   readonly path: string;
@@ -42,7 +42,7 @@ export class BunRequest implements Request {
     this.#contentLength = this.header('content-length');
   }
 
-  /** Bun refuses a head without a clear end, but accepts some that others read differently. */
+  /** Bun refuses a head without a clear end, but accepts some that proxies may read differently. */
   fault(): ApiError | undefined {
     return framingFault({ host: this.header('host'), contentLength: this.#contentLength });
   }
@@ -76,7 +76,7 @@ export class BunRequest implements Request {
       : this.#raw.bytes().catch(gone);
   }
 
-  /** Reads a body of unknown length, or one that a slow but honest client may need more time for than Bun's idle timeout. */
+  /** Reads a body of unknown length, or one for which a slow but honest client may need more than Bun's idle timeout. */
   async #readPieces(limit: number, budget: ByteBudget | undefined): Promise<Uint8Array> {
     const reader = this.#reader();
     if (reader === undefined) return new Uint8Array();

@@ -1,7 +1,7 @@
 import type { RawRequest, Server } from './bun-request.ts';
 import { isPlainPath, wasPlainPath } from './plain-path.ts';
 
-/** Answers a request; `path` is `undefined` when Bun has resolved it, so that it is not the path as sent. */
+/** Answers a request; `path` is `undefined` if Bun has resolved it to another than the one sent. */
 export type Answer = (
   raw: RawRequest,
   server: Server,
@@ -12,8 +12,8 @@ export type Answer = (
 const maxSegments = 12;
 
 /**
- * Bun resolves `\`, `.` and `..` in the URL that a handler sees, but matches its routes before that. So the match shows the
- * path as sent: that of a fixed route is the route's own, that of a pattern is in its parameters.
+ * Bun resolves `\`, `.` and `..` in the URL that a handler receives, but matches its routes first. The match therefore reveals
+ * the path as sent. A fixed route matches only its own path, and a pattern captures the path in its parameters.
  */
 export function routesFor(fixed: readonly string[], answer: Answer) {
   const routes: Record<string, (raw: Bun.BunRequest, server: Server) => Response | Promise<Response>> = {};
@@ -28,13 +28,16 @@ export function routesFor(fixed: readonly string[], answer: Answer) {
 
 const asRaw = (raw: unknown) => raw as RawRequest;
 
-/** @returns `undefined` when the URL's path is not the one that was sent */
+/** @returns `undefined` if the URL's path is not the one sent */
 function sentPath({ url, params }: RawRequest): string | undefined {
   const path = pathOf(url);
   return wasPlainPath(path, Object.values(params)) ? path : undefined;
 }
 
-/** The path of a URL that matches no pattern, because a segment is empty or there are too many; `undefined` when Bun has resolved it. */
+/**
+ * The path of a URL without a matching pattern: a segment is empty, or there are too many. Returns `undefined` if Bun has
+ * resolved it.
+ */
 export function strayPath(url: string): string | undefined {
   const path = pathOf(url);
   const stray = path.includes('//') || path.endsWith('/') || path.split('/').length > maxSegments + 1;
@@ -46,7 +49,7 @@ function pathOf(url: string): string {
   return url.slice(pathStart(url), mark < 0 ? url.length : mark);
 }
 
-/** Without a usable Host header Bun gives the path alone. `new URL` would cost more than everything else here. */
+/** Without a usable Host header Bun returns only the path. `new URL` would cost more than everything else here. */
 function pathStart(url: string): number {
   return url.startsWith('/') ? 0 : url.indexOf('/', 'https://'.length);
 }

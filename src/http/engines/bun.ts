@@ -12,8 +12,8 @@ import { linger } from './limits.ts';
 import { resolvable } from './plain-path.ts';
 
 /**
- * `Bun.serve`. It answers `Expect: 100-continue` by itself, pauses the sender of a body until the handler reads it, and
- * answers 431 to a head over 16 KiB.
+ * `Bun.serve`. It answers `Expect: 100-continue` itself, pauses the sender of a body until the handler reads it, and answers
+ * 431 to a head over 16 KiB.
  */
 export const bunEngine: Engine = {
   name: 'bun',
@@ -31,14 +31,14 @@ export const bunEngine: Engine = {
   },
 };
 
-/** What answers depend on besides their reply. */
+/** Inputs of an answer besides its reply. */
 interface Life {
   readonly closing: boolean;
   readonly every: EveryReply;
   readonly kept: KeptReplies;
 }
 
-/** @param life the state of the server, which changes while it serves */
+/** @param life the mutable state of the server */
 async function serve(
   { host, port, tls, takesOver, dispatch, busyPaths = [] }: ListenOptions,
   life: Shared & Life,
@@ -60,12 +60,12 @@ async function serve(
       port: own,
       ...(pair && { tls: { ...pair, ciphers: cipherSuites } }),
       development: false,
-      // Outside of development Bun would share the port with any other listener. With TLS it has to be shared: renewed
-      // files need a new listener on the same port, because `reload` ignores `tls`.
+      // Outside development mode Bun would share the port with any other listener. With TLS it must be shared: renewed files
+      // need a new listener on the same port, because `reload` ignores `tls`.
       reusePort: tls !== undefined,
-      // Both limits are ours: Bun would answer 413 without a body, or not at all.
+      // We enforce both limits: Bun would answer 413 without a body, or not at all.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-      // Bun wants 16 kB a second over this time, or the end of the body: in 30 s, 48 KiB arrive at 4 kB/s.
+      // Within this time Bun requires 16 kB a second or the end of the body. At 4 kB/s, 48 KiB arrive in 30 s.
       idleTimeout: 30,
       routes: routesFor(busyPaths, answer),
       fetch: (raw, server) => answer(raw as RawRequest, server, strayPath((raw as RawRequest).url)),
@@ -76,14 +76,14 @@ async function serve(
   }
 }
 
-/** Bun closes idle connections at once, and each of the others after its reply. */
+/** Bun closes idle connections at once, and each busy one after its reply. */
 async function stop(server: Server, graceMs: number): Promise<void> {
   const cut = setTimeout(() => server.stop(true), graceMs);
   await server.stop();
   clearTimeout(cut);
 }
 
-/** @param closing tells the client that the connection is not kept */
+/** @param closing tells the client that the connection will be closed */
 function respond(request: BunRequest, answer: Reply, life: Life, closing = life.closing): Response {
   if (answer.isReused && !closing && request.refused === undefined)
     return new Response(answer.body as Uint8Array<ArrayBuffer>, life.kept.of(answer));
@@ -95,7 +95,7 @@ function respond(request: BunRequest, answer: Reply, life: Life, closing = life.
   return new Response(sent.body as Uint8Array<ArrayBuffer>, { status: sent.status, headers } as ResponseInit);
 }
 
-/** Bun takes a piece when the socket has room, and closes a connection on which nothing moves for its idle timeout. */
+/** Bun pulls a chunk when the socket has room, and closes a connection that is idle for its timeout. */
 function respondInPieces({ method }: BunRequest, reply: Reply, pieces: Pieces, closing: boolean): Response {
   const headers = withCookies(reply);
   if (closing) headers.set('connection', 'close');
@@ -112,7 +112,7 @@ function respondInPieces({ method }: BunRequest, reply: Reply, pieces: Pieces, c
         controller.close();
       } catch {
         pieces.stop();
-        controller.error(undefined); // Bun resets the connection; an error it would print.
+        controller.error(undefined); // Bun resets the connection; it would print an error.
       }
     },
     cancel: () => pieces.stop(),
@@ -126,7 +126,9 @@ function withCookies({ headers, cookies = [] }: Reply): Headers {
   return all;
 }
 
-/** Sends the whole reply at once, and ends it when the client has stopped sending, so that closing does not reset the connection. */
+/**
+ * Sends the whole reply at once, and ends it when the client has stopped sending. Closing then does not reset the connection.
+ */
 function respondAndClose(reply: Reply, rest: BodyReader): Response {
   const { status, body } = reply;
   const headers = withCookies(reply);
@@ -149,7 +151,7 @@ async function drain(rest: BodyReader): Promise<void> {
       length += value.length;
     }
   } catch {
-    // The client has gone: there is nothing left to read.
+    // The client disconnected.
   }
   clearTimeout(late);
   stop();

@@ -1,6 +1,6 @@
 import type { ByteBudget } from '../types.ts';
 
-/** What one body has taken from its budget. Only bytes that have arrived are charged, and none of a small body. */
+/** The budget charged for one body. Only received bytes are charged, and none of a small body. */
 export class Charge {
   readonly #budget: ByteBudget | undefined;
   #bytes = 0;
@@ -9,14 +9,14 @@ export class Charge {
     this.#budget = budget;
   }
 
-  /** @param length the bytes that have arrived @throws {ApiError} what the budget says */
+  /** @param length received bytes @throws {ApiError} the budget's error */
   growTo(length: number): void {
     if (this.#budget === undefined || length <= this.#budget.free) return;
     this.#budget.take(length - this.#bytes);
     this.#bytes = length;
   }
 
-  /** The body is whole: from now on its reader gives back the charge. */
+  /** Marks the body as complete: from now on its reader returns the charge. */
   handOver(): void {
     this.#bytes = 0;
   }

@@ -1,2 +1,2 @@
-/** The address of a connection is that of its client, where no proxy is in between. */
+/** The address of the connection, which is the client's if there is no proxy. */
 export const connectedAddress = (connected: string): string => connected;

@@ -1,13 +1,13 @@
 import { ApiError } from '../../contract/errors.ts';
 
-/** `uri-host [ ":" port ]` (RFC 9110 §7.2) without a comma, which is what two `Host` headers are joined with. */
+/** `uri-host [ ":" port ]` (RFC 9110 §7.2) without a comma, which joins repeated `Host` headers. */
 const host = /^(?:\[[0-9a-f:.]+\]|[\w.~!$&'()*+;=%-]+)(?::\d*)?$/i;
 
 const digits = /^\d+$/;
 
-/** The headers that decide where a request ends and which host it is for, as sent; repeated ones are joined with a comma. */
+/** The headers that determine where a request ends and its host, as sent. Repeated ones are joined with a comma. */
 export interface Framing {
-  /** Only HTTP/1.0 may leave it out; the engines check that. */
+  /** Only HTTP/1.0 may omit it; the engines check that. */
   readonly host: string | undefined;
   readonly contentLength: string | undefined;
   readonly transferEncoding?: string | undefined;
@@ -15,11 +15,11 @@ export interface Framing {
 
 /**
  * The refusal of a head that a proxy could read differently (RFC 9112 §3.2, §6.1, §6.3). The connection is closed after the
- * reply, since it is unclear where the next request begins.
+ * reply, because the start of the next request is ambiguous.
  */
 export function framingFault({ host: name, contentLength, transferEncoding }: Framing): ApiError | undefined {
   if (name !== undefined && !host.test(name))
-    return new ApiError('invalid_head', 'Send one Host, and a valid one');
+    return new ApiError('invalid_head', 'Send one valid Host header');
   if (contentLength !== undefined && !digits.test(contentLength))
     return new ApiError('invalid_head', 'Send one Content-Length');
   if (transferEncoding === undefined) return undefined;

@@ -5,14 +5,13 @@ import { percentDecode } from '../percent.ts';
 export const resolvable = new ApiError('invalid_path', 'Send a path without . and .. segments, \\ and #');
 
 /**
- * A backslash, a fragment, or a segment that is `.` or `..`, also percent-encoded (RFC 3986 §3.3, §5.2.4, §6.2.2). `%2F` and `%5C` end
- * a segment here, because nginx decodes a path before it resolves it.
+ * A backslash, a fragment, or a `.` or `..` segment, percent-encoded or not (RFC 3986 §3.3, §5.2.4, §6.2.2). `%2F` and `%5C`
+ * end a segment here, because nginx decodes a path before it resolves it.
  */
 const unplain = /[\\#]|(?:^|\/|%2f|%5c)(?:\.|%2e){1,2}(?:\/|%2f|%5c|$)/i;
 
 /**
- * Whether every reader takes a path to mean the same. A proxy decides by the path as sent, so a path that could be resolved
- * to another one is refused.
+ * Whether a path is unambiguous. A proxy decides by the path as sent, so a path that resolves to another one is refused.
  * @param path as sent
  */
 export function isPlainPath(path: string): boolean {
@@ -20,7 +19,7 @@ export function isPlainPath(path: string): boolean {
 }
 
 /**
- * The same for a path that is already resolved.
+ * The same for an already resolved path.
  * @param sent the segments as sent, percent-decoded, in their order
  */
 export function wasPlainPath(path: string, sent: readonly string[]): boolean {

@@ -1,13 +1,13 @@
 import type { Descriptors } from '../connections/descriptors.ts';
 import type { Engine } from '../types.ts';
 
-/** The engine of the runtime: Bun's own server is µWebSockets; on Node the same server is an add-on. */
+/** The engine of the runtime. Bun's own server is µWebSockets; on Node the same server is an add-on. */
 export async function loadEngine(): Promise<Engine> {
   if (process.versions['bun'] !== undefined) return (await import('./bun.ts')).bunEngine;
   return (await import('./uws.ts')).uwsEngine;
 }
 
-/** The connections of this process; `undefined` on Node, which does not show them. */
+/** The connections of this process; `undefined` on Node, which cannot list them. */
 export async function loadDescriptors(): Promise<Descriptors | undefined> {
   if (process.versions['bun'] === undefined) return undefined;
   return (await import('./bun-descriptors.ts')).openDescriptors();

@@ -9,20 +9,20 @@ import { linger, maxHead } from './limits.ts';
 import { isPlainPath, resolvable } from './plain-path.ts';
 import type { HttpRequest, HttpResponse } from './uws-types.ts';
 
-/** uWebSockets.js ends a connection after 10 s; this many bytes of a body restart that time. */
+/** Body bytes that restart the 10 s after which uWebSockets.js closes a connection. */
 const bytesPerIdleTime = 8 * 1024;
 
 /** Length of uWebSockets.js's own write buffer. */
 const writeBuffer = 16 * 1024;
 
-/** The server, as an exchange sees it. */
+/** An exchange's view of the server. */
 export interface Server {
   /** Whether connections are closed after their reply. */
   readonly closing: boolean;
   readonly deadlines: BodyDeadlines;
   readonly addressOf: AddressOf;
   readonly every: EveryReply;
-  /** Called once for each exchange, when the reply is sent or the client has gone. */
+  /** Called once per exchange, when the reply is sent or the client has disconnected. */
   finished(): void;
 }
 
@@ -36,14 +36,14 @@ export class UwsExchange implements Request, Arriving {
   readonly #inbox: BodyInbox;
   readonly #server: Server;
   #headBytes: number;
-  /** Bytes of the body so far. */
+  /** Body bytes received. */
   received = 0;
   #bytesInIdleTime = 0;
-  /** Set while the client of a refused body may go on sending. */
+  /** Set while the client of a refused body may keep sending. */
   #draining: { bytes: number; late: NodeJS.Timeout } | undefined;
-  /** Ends the wait for a client that takes nothing. */
+  /** Ends the wait for a client that does not read. */
   #released = () => {};
-  /** `#res` must not be used any more. */
+  /** Whether `#res` must not be used any more. */
   #over = false;
 
   constructor(res: HttpResponse, req: HttpRequest, server: Server) {
@@ -99,7 +99,7 @@ export class UwsExchange implements Request, Arriving {
     this.#headers.set(name, joined);
   }
 
-  /** uWebSockets.js accepts a long head that comes in one piece, and heads that a proxy may read differently. */
+  /** uWebSockets.js accepts a long head in one chunk, and heads that a proxy may read differently. */
   #fault(): Reply | undefined {
     if (this.#headBytes > maxHead) return { status: 431 };
     const refusal = isPlainPath(this.path)
@@ -113,7 +113,7 @@ export class UwsExchange implements Request, Arriving {
   }
 
   #receive(chunk: ArrayBuffer, last: boolean): void {
-    if (this.#over) return; // The rest of a body that the handler did not read.
+    if (this.#over) return; // The rest of a body the handler did not read.
     if (this.#draining !== undefined) {
       this.#drain(chunk.byteLength, last);
     } else {
@@ -129,7 +129,7 @@ export class UwsExchange implements Request, Arriving {
     if (this.#bytesInIdleTime < bytesPerIdleTime) return;
     this.#bytesInIdleTime = 0;
     this.#res.pause();
-    this.#res.resume(); // Resuming restarts the time.
+    this.#res.resume(); // Resuming restarts the timeout.
   }
 
   #reply(reply: Reply): void {
@@ -146,13 +146,13 @@ export class UwsExchange implements Request, Arriving {
     }
   }
 
-  /** Ends with the last piece, and breaks the connection when a piece fails. */
+  /** Ends with the last chunk. Breaks the connection if a chunk fails. */
   async #sendPieces({ status, headers, cookies }: Reply, pieces: Pieces): Promise<void> {
     const head = { status, ...(headers && { headers }), ...(cookies && { cookies }) };
     try {
       if (this.method === 'HEAD') return this.#end(head, this.#server.closing);
       this.#res.cork(() => this.#writeHead(head));
-      // Once: uWebSockets.js puts this back after it has called it, over one that would be set meanwhile.
+      // Set once: uWebSockets.js restores this handler after calling it, and would overwrite one set meanwhile.
       this.#res.onWritable(() => {
         this.#released();
         return true;
@@ -177,7 +177,7 @@ export class UwsExchange implements Request, Arriving {
     }
   }
 
-  /** Resolves when the client has taken what was written, or has gone. */
+  /** Resolves when the client has read the written data, or has disconnected. */
   #writable(): Promise<void> {
     return new Promise((resolve) => {
       this.#released = resolve;
@@ -204,8 +204,8 @@ export class UwsExchange implements Request, Arriving {
   }
 
   /**
-   * Sends the reply and closes at once, because uWebSockets.js would go on to answer the bytes that follow. It writes nothing
-   * before it has parsed all of its input, except a piece that is larger than its buffer: so the reply is padded with spaces.
+   * Sends the reply and closes at once, because uWebSockets.js would go on to answer the bytes that follow. It parses all of
+   * its input before it writes, unless a chunk exceeds its buffer. The reply is therefore padded with spaces.
    */
   #replyAndDie({ body = '', ...head }: Reply): void {
     this.#res.writeStatus(wholeReply({ ...head, body: `${body}${' '.repeat(writeBuffer)}` }));
@@ -213,7 +213,7 @@ export class UwsExchange implements Request, Arriving {
   }
 
   /**
-   * Sends the whole reply at once, and closes the connection when the client has stopped sending. The reply is one raw piece,
+   * Sends the whole reply at once, and closes the connection when the client has stopped sending. The reply is one raw chunk,
    * because `end` would close either at once or never.
    */
   #replyAndDrain(reply: Reply): void {
@@ -227,7 +227,7 @@ export class UwsExchange implements Request, Arriving {
     if (last || this.#draining!.bytes > linger.bytes) this.#closeSoon();
   }
 
-  /** Closes after uWebSockets.js has written what it got in this turn. */
+  /** Closes after uWebSockets.js has written the data of this turn. */
   #closeSoon(): void {
     setImmediate(() => this.#close());
   }
@@ -252,8 +252,8 @@ export class UwsExchange implements Request, Arriving {
 }
 
 /**
- * Ends a reply whose body is not sent. `endWithoutBody` gets no length: it would wait for that many bytes for ever. The client
- * closes the connection, or the server when it closes.
+ * Ends a reply whose body is not sent. `endWithoutBody` gets no length, for which it would wait indefinitely. The connection is
+ * closed by the client, or by the server when it closes.
  */
 function endBare(res: HttpResponse, body: string | Uint8Array | undefined, close: boolean): void {
   if (body !== undefined) res.writeHeader('content-length', String(Buffer.byteLength(body)));
@@ -261,7 +261,7 @@ function endBare(res: HttpResponse, body: string | Uint8Array | undefined, close
   res.endWithoutBody();
 }
 
-/** A reply as one raw piece, which says that the connection is closed. */
+/** A reply as one raw chunk with `connection: close`. */
 function wholeReply({ status, headers = {}, cookies = [], body = '' }: Reply): Uint8Array {
   const lines = [...Object.entries(headers), ...cookies.map((cookie) => ['set-cookie', cookie] as const)];
   const fields = lines.map(([name, value]) => `${name}: ${oneLine(value)}\r\n`);
@@ -274,7 +274,7 @@ function statusLine(status: number): string {
   return `${status} ${STATUS_CODES[status] ?? ''}`;
 }
 
-/** Keeps a header's value from starting another header. */
+/** Prevents header injection. */
 function oneLine(value: string): string {
   return value.replace(/[\r\n\0]/g, ' ');
 }

@@ -1,4 +1,4 @@
-/** The parts of uWebSockets.js that are used: the package is optional, and its own types lack some of them. */
+/** The parts of uWebSockets.js in use: the package is optional, and its own types lack some of them. */
 export interface Uws {
   App(): App;
   SSLApp(options: { cert_file_name: string; key_file_name: string; ssl_ciphers: string }): App;
@@ -7,7 +7,7 @@ export interface Uws {
   readonly LIBUS_LISTEN_EXCLUSIVE_PORT: number;
 }
 
-/** A handle that only the package reads. */
+/** An opaque handle. */
 export type ListenSocket = object;
 
 export interface App {
@@ -26,9 +26,9 @@ export interface HttpRequest {
 export interface HttpResponse {
   onAborted(handler: () => void): void;
   onData(handler: (chunk: ArrayBuffer, isLast: boolean) => void): void;
-  /** @returns false when the client has not taken what was written before */
+  /** @returns false if the client has not read the earlier data */
   write(chunk: Uint8Array): boolean;
-  /** Called when the client has taken it. */
+  /** Called when the client has read the data. */
   onWritable(handler: (offset: number) => boolean): void;
   cork(write: () => void): void;
   writeStatus(status: string | Uint8Array): void;

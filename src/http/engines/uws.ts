@@ -10,8 +10,8 @@ import { UwsExchange } from './uws-exchange.ts';
 import type { App, ListenSocket, Uws } from './uws-types.ts';
 
 /**
- * uWebSockets.js on Node. It answers `Expect: 100-continue` by itself, speaks HTTP/1.1 only, and drops a connection
- * on which it has waited 10 s for a request.
+ * uWebSockets.js on Node. It answers `Expect: 100-continue` itself, speaks HTTP/1.1 only, and drops a connection after waiting
+ * 10 s for a request.
  */
 export const uwsEngine: Engine = {
   name: 'uws',
@@ -26,8 +26,8 @@ export const uwsEngine: Engine = {
 };
 
 /**
- * Loads the add-on, which is an optional dependency.
- * @throws {Error} that says what is missing, and how to get it
+ * Loads the add-on, an optional dependency.
+ * @throws {Error} with the missing part and how to install it
  */
 export function loadUws(): Uws {
   process.env['UWS_HTTP_MAX_HEADERS_SIZE'] ??= String(maxHead);
@@ -49,7 +49,7 @@ function whyNot({ message }: Error): string {
 
 function createApp(uws: Uws, tls: TlsFiles | undefined): App {
   if (tls === undefined) return uws.App();
-  readTls(tls); // uWebSockets.js fails without a reason.
+  readTls(tls); // uWebSockets.js reports no reason.
   return uws.SSLApp({
     cert_file_name: tls.certFile,
     key_file_name: tls.keyFile,
@@ -61,7 +61,7 @@ function createApp(uws: Uws, tls: TlsFiles | undefined): App {
 class Server {
   readonly #app: App;
   #inFlight = 0;
-  /** Set by the first `close`: closing a socket twice ends the process. */
+  /** Set by the first `close`: closing a socket twice crashes the process. */
   #closed: Promise<void> | undefined;
   /** Called when no request is in flight; set while closing. */
   #onIdle: (() => void) | undefined;
@@ -93,7 +93,7 @@ class Server {
         };
         resolve({ host, port, close });
       };
-      // Without this option the port is shared, which renewing the TLS files needs.
+      // Without this option the port is shared, as renewing the TLS files requires.
       this.#app.listen(host, wanted, tls === undefined ? uws.LIBUS_LISTEN_EXCLUSIVE_PORT : 0, listening);
     });
   }

@@ -2,7 +2,7 @@ import { type Json, jsonSchema } from './json-schema.ts';
 
 type Section = 'schemas' | 'parameters' | 'headers';
 
-/** The parts of a document that have a name: each is described once, and referred to elsewhere. */
+/** The named parts of a document: each is described once and referred to elsewhere. */
 export class Components {
   readonly #sections: Readonly<Record<Section, Map<string, Json>>> = {
     schemas: new Map(),
@@ -10,7 +10,7 @@ export class Components {
     headers: new Map(),
   };
 
-  /** The JSON Schema of a schema that validates, in which those with a name are references. */
+  /** The JSON Schema of a validating schema, with references for named schemas. */
   schema(schema: object): Json {
     return jsonSchema(schema, (name, describe) => this.#refer('schemas', name, describe));
   }

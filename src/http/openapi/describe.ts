@@ -4,7 +4,7 @@ import { Components } from './components.ts';
 import type { Json } from './json-schema.ts';
 import { describeOperation, templateOf } from './operation.ts';
 
-/** What an OpenAPI document says of a host, beside its endpoints. */
+/** A host's part of an OpenAPI document, besides its endpoints. */
 interface Host {
   readonly title: string;
   readonly summary: string;
@@ -12,7 +12,7 @@ interface Host {
   /** Public URL. */
   readonly server: string;
   readonly securitySchemes: Json;
-  /** What an operation takes that declares none of its own. */
+  /** Security of operations that declare none of their own. */
   readonly security?: readonly Json[];
 }
 
@@ -29,7 +29,7 @@ export function describeHost(host: Host, groups: readonly Group[]): Json {
   };
 }
 
-/** The parts that are made from endpoints. @param fixed further `components` */
+/** The parts generated from endpoints. @param fixed further `components` */
 function describeEndpoints(groups: readonly Group[], fixed: Json): Json {
   const components = new Components();
   const paths: Record<string, Json> = {};

@@ -5,7 +5,7 @@ import type { Json } from './json-schema.ts';
 
 const caching = { contentType: 'application/json', maxAgeSeconds: 300 };
 
-/** `GET` of an OpenAPI document, which pages of any origin may read. @param describe called once, when it is first asked for */
+/** `GET` of an OpenAPI document, readable by pages of any origin. @param describe called once, on the first request */
 export function documentEndpoint<Settings>(
   path: string,
   describe: (settings: Settings) => Json,
@@ -41,7 +41,7 @@ const operation: Operation = {
     {
       name: 'If-None-Match',
       in: 'header',
-      description: 'The `ETag` of the document that the caller has.',
+      description: 'The `ETag` of the cached document.',
       schema: { type: 'string' },
     },
   ],
@@ -51,6 +51,6 @@ const operation: Operation = {
       headers: TaggedHeaders,
       content: { 'application/json': { schema: openApiDocument } },
     },
-    304: { description: 'The caller has it already.', headers: TaggedHeaders },
+    304: { description: 'The cached document is current.', headers: TaggedHeaders },
   },
 };

@@ -5,17 +5,20 @@ export type Json = Readonly<Record<string, unknown>>;
 export interface Documented {
   /** The name under which the document describes it once. */
   readonly component?: string;
-  /** Is added to what the schema says, where the checkers ask more than it does. With a `component` it takes its place. */
+  /**
+   * Added to the schema in the document, for checks that the schema does not express. With a `component` it replaces the
+   * schema.
+   */
   readonly documented?: object;
   readonly example?: unknown;
 }
 
-/** Gives a reference to what has a name. */
+/** Returns a reference to a named schema. */
 export type Refer = (name: string, describe: () => Json) => Json;
 
 /**
- * The JSON Schema that the document shows for a schema that validates: the same, but that the empty pattern of a map (see
- * `Named`) becomes `additionalProperties`, and for the options in `Documented`.
+ * The JSON Schema that the document shows for a validating schema. It differs in two points: the empty pattern of a map (see
+ * `Named`) becomes `additionalProperties`, and the options in `Documented` are applied.
  */
 export function jsonSchema(schema: object, refer: Refer): Json {
   const { component, documented, example: _, ...plain } = schema as Documented & Json;
@@ -49,7 +52,7 @@ function show(keyword: string, value: unknown, refer: Refer): Json {
   }
 }
 
-/** A choice between texts is one `enum`, which reads better and which generators of clients understand. */
+/** A choice between texts becomes one `enum`, which reads better and which client generators understand. */
 function showChoice(options: readonly object[], refer: Refer): Json {
   const texts = options.map((option) => (option as { const?: unknown }).const);
   if (texts.every((text) => typeof text === 'string')) return { type: 'string', enum: texts };
@@ -68,7 +71,7 @@ function showMap(patterns: Readonly<Record<string, object>>, refer: Refer): Json
   return { additionalProperties: jsonSchema(values, refer) };
 }
 
-/** A reference refuses `null` where the schema takes it, so that is said beside it. */
+/** A reference excludes `null`, so a nullable schema allows it beside the reference. */
 function reference(target: Json, { type, description }: { type?: unknown; description?: string }): Json {
   const words = description === undefined ? {} : { description };
   const nullable = Array.isArray(type) && type.includes('null');

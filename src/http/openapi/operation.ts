@@ -18,7 +18,7 @@ export function describeOperation(operation: Operation, tag: string, components:
   };
 }
 
-/** The path of an endpoint as OpenAPI writes it. */
+/** The path of an endpoint in OpenAPI syntax. */
 export function templateOf({ path }: Pick<Endpoint, 'path'>): string {
   return path.replace(/:(\w+)/g, '{$1}');
 }

@@ -6,23 +6,23 @@ import type { Json } from './json-schema.ts';
 
 /** The schema of every refusal (RFC 9457). */
 const Problem = {
-  description: 'A refusal (RFC 9457). Decide by `code`: `detail` is for people and may change.',
+  description: 'A refusal (RFC 9457). Programs should use `code`; `detail` is for people and may change.',
   type: 'object',
   required: ['type', 'title', 'status', 'code', 'detail'],
   properties: {
     type: { const: 'about:blank' },
-    title: { type: 'string', description: 'What the code means; the same for every refusal with it.' },
+    title: { type: 'string', description: 'The meaning of the code; the same for every refusal with it.' },
     status: { type: 'integer', description: 'The HTTP status.' },
-    code: { type: 'string', description: 'A stable word for what is wrong.' },
-    detail: { type: 'string', description: 'What is wrong with this one request.' },
+    code: { type: 'string', description: 'A stable identifier of the error.' },
+    detail: { type: 'string', description: 'The error in this request.' },
   },
 } as const;
 
 const problem = { component: 'Problem', ...Problem };
 
 /**
- * The responses of an operation that refuses: one a status, with an example a code, and `default` for a failure.
- * @param headersOf headers that the operation itself gives with a status
+ * The responses of an operation's refusals: one per status, with an example per code, and `default` for a failure.
+ * @param headersOf headers of the operation by status
  */
 export function refusalResponses(
   declared: Refusals,
@@ -69,7 +69,7 @@ function example(code: RefusalCode, detail: string): Json {
 
 function describeFailure(components: Components): Json {
   return {
-    description: 'The service failed, or something between the service and the caller.',
+    description: 'The service or an intermediary failed.',
     content: { 'application/problem+json': { schema: components.schema(problem) } },
   };
 }

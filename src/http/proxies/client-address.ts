@@ -1,6 +1,5 @@
 /**
- * src/http/proxies: where a request comes from when a proxy is in between. client-address.ts decides it, with what the proxy's
- * header says.
+ * src/http/proxies: the client address of a request behind a proxy. client-address.ts determines it from the proxy's header.
  */
 import { plainAddress, withoutZone } from '../../runtime/ip-address.ts';
 import { IpNetworks } from '../../runtime/ip-networks.ts';
@@ -9,26 +8,26 @@ import type { AddressOf } from '../types.ts';
 import { forwardedNodes } from './forwarded.ts';
 import { forwardedForNodes } from './forwarded-for.ts';
 
-/** What the headers that proxies write say, the last proxy's word first. */
+/** Parsers of the headers that proxies write, last proxy first. */
 const readers = {
   'x-forwarded-for': forwardedForNodes,
   forwarded: forwardedNodes,
 } as const;
 
 export interface Proxies {
-  /** Those whose word counts. */
+  /** Proxies whose header is trusted. */
   readonly trusted: IpNetworks;
-  /** The header that they write. Any other is what the client has sent: proxies pass on what they do not know. */
+  /** The header that they write. Any other comes from the client: proxies forward headers they do not know. */
   readonly header: keyof typeof readers;
   readonly log: Pick<Log, 'warn'>;
 }
 
-/** Where a proxy of one's own may be. */
+/** Networks likely to contain the operator's own proxies. */
 const near = new IpNetworks(['loopback', 'private']);
 
 /**
- * Finds the address of a request's client: that of its connection, unless a proxy is there that is trusted. It is asked for when
- * something needs the address, which packets never do.
+ * Determines the address of a request's client: that of its connection, unless a trusted proxy is in between. It is evaluated
+ * only when needed, which packets never do.
  */
 export function clientAddress({ trusted, header, log }: Proxies): AddressOf {
   let hasWarned = false;
@@ -39,16 +38,16 @@ export function clientAddress({ trusted, header, log }: Proxies): AddressOf {
     if (trusted.has(peer)) return follow(peer, readers[header](said), trusted);
     if (!hasWarned && near.has(peer)) {
       hasWarned = true;
-      log.warn('the header of a proxy is not believed', { header, from: peer, hint });
+      log.warn('ignoring the header of an untrusted proxy', { header, from: peer, hint });
     }
     return peer;
   };
 }
 
 const hint =
-  'if a proxy of yours has this address, give it to --trusted-proxies: until then all of its clients are counted as one';
+  'if this is your proxy, add its address to --trusted-proxies; until then all of its clients count as one';
 
-/** Goes from proxy to proxy, back to the first one that is not trusted: nothing before it can be known. */
+/** Follows the proxies back to the first untrusted address. Anything before it is unverified. */
 function follow(peer: string, nodes: Iterable<string | undefined>, trusted: IpNetworks): string {
   let address = peer;
   for (const node of nodes) {
@@ -60,10 +59,10 @@ function follow(peer: string, nodes: Iterable<string | undefined>, trusted: IpNe
   return address;
 }
 
-/** An address with or without a port; in brackets that of IPv6, which some proxies leave out. */
+/** An address with or without a port. IPv6 needs brackets, which some proxies omit. */
 const withPort = /^(?:\[(?<six>[\da-f:.]+)\]|(?<four>[\d.]+))(?::(?:\d{1,5}|_[\w.-]+))?$/i;
 
-/** `undefined` for `unknown`, for a made-up name (`_gateway`), and for what is malformed. */
+/** Returns `undefined` for `unknown`, for an obfuscated name (`_gateway`), and for malformed nodes. */
 function addressOf(node: string): string | undefined {
   const { six, four } = withPort.exec(node)?.groups ?? {};
   if (six !== undefined && !six.includes(':')) return undefined;

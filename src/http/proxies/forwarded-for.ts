@@ -1,6 +1,6 @@
 /**
- * The entries of `X-Forwarded-For`, the last one first. Each proxy adds one at the end, so what a client has sent can only be to
- * the left of the first one that is not of a proxy.
+ * The entries of `X-Forwarded-For`, last first. Each proxy appends one. Entries sent by a client can only be to the left of the
+ * first one that is not a proxy's.
  */
 export function* forwardedForNodes(text: string): Generator<string, void, void> {
   let end = text.length;

@@ -1,9 +1,9 @@
 /**
- * The `for` of each element of `Forwarded` (RFC 7239), the last one first, and `undefined` in place of an element that has none
- * or is malformed: what is to the left of that is not read.
+ * The `for` of each element of `Forwarded` (RFC 7239), last first. An element without one, or a malformed one, yields
+ * `undefined` and ends the search.
  *
- * It is read from its end, because its beginning may be a client's: read from there, a quote that is never closed would take
- * what a proxy has added for a part of itself.
+ * The header is parsed from its end, because its beginning may come from a client. Parsed from there, an unclosed quote would
+ * swallow the elements added by proxies.
  */
 export function* forwardedNodes(text: string): Generator<string | undefined, void, void> {
   for (let end = text.length; end >= 0; ) {
@@ -16,7 +16,7 @@ export function* forwardedNodes(text: string): Generator<string | undefined, voi
 }
 
 interface Element {
-  /** Where it begins: 0, or behind a comma. */
+  /** Its start: 0, or after a comma. */
   readonly start: number;
   readonly isEmpty: boolean;
   readonly node: string | undefined;
@@ -58,7 +58,7 @@ function pairBefore(text: string, end: number): Pair | undefined {
   return { start, name: text.slice(start, from - 1).toLowerCase(), value };
 }
 
-/** Where the quoted text begins that ends with the quote at `close`. */
+/** The start of the quoted text whose closing quote is at `close`. */
 function quoteBefore(text: string, close: number): number | undefined {
   if (isEscaped(text, close)) return undefined;
   for (let at = close - 1; at >= 0; at -= 1) if (text[at] === '"' && !isEscaped(text, at)) return at;
@@ -71,7 +71,7 @@ function isEscaped(text: string, at: number): boolean {
   return slashes % 2 === 1;
 }
 
-/** A few more characters than a token may have: some proxies leave out the quotes around an address with a port. */
+/** Token characters and a few more: some proxies omit the quotes around an address with a port. */
 const inWord = /[^\s",;=\\]/;
 
 function wordStart(text: string, end: number): number {

@@ -4,7 +4,7 @@ import type { Request } from '../types.ts';
 
 const loopback = new IpNetworks(['loopback']);
 
-/** What proxies add to a request. */
+/** Headers that proxies add to a request. */
 const addedByProxies = [
   'x-forwarded-for',
   'forwarded',
@@ -14,7 +14,7 @@ const addedByProxies = [
   'x-real-ip',
 ];
 
-/** Whether a request comes from this machine itself. What a proxy on this machine passes on comes from elsewhere. */
+/** Whether a request comes from this machine itself. A request forwarded by a local proxy does not. */
 export function isFromSameMachine(
   request: Pick<Request, 'remoteAddress' | 'header'>,
   trusted: Pick<IpNetworks, 'has'>,

@@ -19,7 +19,7 @@ export function listeners({ start, server, open }: Target): void {
 
     it('says why it cannot listen on a host of another machine', async () => {
       await expect(start({ host: '192.0.2.1' })).rejects.toThrow(
-        'Cannot listen on 192.0.2.1:0: no interface of this machine has the host',
+        'Cannot listen on 192.0.2.1:0: not an address of this machine',
       );
     });
 

@@ -117,7 +117,7 @@ describe('a header that is not believed', () => {
     for (const peer of ['127.0.0.1', '10.0.0.1', '::1']) expect(of(peer, said)).toBe(peer);
     expect(warnings).toEqual([
       {
-        msg: 'the header of a proxy is not believed',
+        msg: 'ignoring the header of an untrusted proxy',
         header: 'x-forwarded-for',
         from: '127.0.0.1',
         hint: expect.stringContaining('--trusted-proxies'),

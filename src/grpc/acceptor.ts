@@ -7,23 +7,23 @@ import type { IpNetworks } from '../runtime/ip-networks.ts';
 
 export interface AcceptorOptions {
   readonly host: string;
-  /** 0 takes any free port. */
+  /** 0 picks any free port. */
   readonly port: number;
   readonly tls?: TlsPair;
-  /** Connections that may be open at once. Of more, the least recently used one of the address with the most is closed. */
+  /** Maximum number of open connections. Above it, the least recently used one of the address with the most is closed. */
   readonly maxConnections: number;
-  /** Proxies: the connections of each are those of many clients. */
+  /** Proxies: each connection of theirs serves many clients. */
   readonly trusted?: Pick<IpNetworks, 'has'> | undefined;
-  /** The port of HTTP, for the answer to clients that speak it here. */
+  /** The HTTP port, for the answer to clients that speak HTTP here. */
   readonly httpPort?: number | undefined;
   /** Called with each connection that speaks HTTP/2. */
   accepted(connection: Connection): void;
 }
 
-/** How long a connection may take to show that it speaks HTTP/2, ms. */
+/** Time allowed for a connection to send the HTTP/2 preface, ms. */
 const prefaceMs = 10_000;
 
-/** How HTTP/2 begins (RFC 9113 §3.4). */
+/** The HTTP/2 preface (RFC 9113 §3.4). */
 const preface = Buffer.from('PRI');
 
 /** A connection to the listener. */
@@ -31,16 +31,16 @@ export interface Connection {
   readonly socket: Socket;
   /** The address of its client; `undefined` for a trusted proxy. */
   readonly from: string | undefined;
-  /** Grows from use to use; 0 before the first. */
+  /** Increases with every use; 0 before the first. */
   usedAt: number;
-  /** When it last had a call; `Clock.monotonic` ms. */
+  /** Time of its last call; `Clock.monotonic` ms. */
   busyAt: number;
   accepted: boolean;
 }
 
 /**
- * Accepts the connections of the gRPC listener: a bounded number, and only those that speak HTTP/2. `node:http2` would take
- * any number, and close one that speaks HTTP/1.1 without an answer.
+ * Accepts the connections of the gRPC listener: a limited number, and only those that speak HTTP/2. `node:http2` has no such
+ * limit, and closes HTTP/1.1 connections without an answer.
  */
 export class GrpcAcceptor {
   port = 0;
@@ -49,7 +49,7 @@ export class GrpcAcceptor {
   readonly #connections = new Set<Connection>();
   #uses = 0;
 
-  /** @throws {Error} when the address cannot be bound; the message names it and says why */
+  /** @throws {Error} if the address cannot be bound; the message contains the address and the reason */
   static async open(options: AcceptorOptions): Promise<GrpcAcceptor> {
     const acceptor = new GrpcAcceptor(options);
     const { host, port } = options;
@@ -84,17 +84,17 @@ export class GrpcAcceptor {
           );
   }
 
-  /** Connections that are open. */
+  /** Number of open connections. */
   get size(): number {
     return this.#connections.size;
   }
 
-  /** New connections get another certificate; without TLS there is none to replace. */
+  /** Uses another certificate for new connections. Without TLS it does nothing. */
   renewTls(tls: TlsPair): void {
     if ('setSecureContext' in this.#server) this.#server.setSecureContext({ ...tls, ciphers: cipherSuites });
   }
 
-  /** Marks a connection as used: it has brought a whole call. */
+  /** Marks a connection as used, after a complete call. */
   used(connection: Connection): void {
     this.#uses += 1;
     connection.usedAt = this.#uses;
@@ -106,13 +106,13 @@ export class GrpcAcceptor {
     for (const { socket, accepted } of this.#connections) if (!accepted) socket.destroy();
   }
 
-  /** Closes what is still open. */
+  /** Closes the remaining connections. */
   destroy(): void {
     for (const { socket } of this.#connections) socket.destroy();
   }
 
   #accept(socket: Socket): void {
-    socket.on('error', () => {}); // The 'close' event follows; a broken connection needs no answer.
+    socket.on('error', () => {}); // The 'close' event follows.
     const connection: Connection = {
       socket,
       from: this.#sourceOf(socket),
@@ -126,7 +126,7 @@ export class GrpcAcceptor {
     this.#readPreface(connection);
   }
 
-  /** Closes the least recently used connection of the address with the most; of several the oldest. */
+  /** Closes the least recently used connection of the address with the most. Of several such addresses, the oldest. */
   #closeOne(added: Connection): void {
     const counts = new Map<string | undefined, number>();
     for (const { from } of this.#connections) {
@@ -168,7 +168,7 @@ export class GrpcAcceptor {
     socket.once('close', () => clearTimeout(timer));
   }
 
-  /** RFC 9110 §15.6.6: the version is not supported. What is no HTTP at all gets no answer. */
+  /** RFC 9110 §15.6.6: HTTP version not supported. Other protocols get no answer. */
   #refuseHttp1(socket: Socket, head: Buffer): void {
     if (!/^[A-Z]{3,}/.test(head.toString('latin1', 0, 16))) {
       socket.destroy();

@@ -1,4 +1,4 @@
-/** The metadata in which a client tells how often it has tried before (gRFC A6, "gRPC Client Retries"). */
+/** The metadata with the number of earlier attempts of a client (gRFC A6, "gRPC Client Retries"). */
 export const attemptsHeader = 'grpc-previous-rpc-attempts';
 
 /** Whether a call is a retry, by the value of `attemptsHeader`. */

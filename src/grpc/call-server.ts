@@ -9,11 +9,11 @@ import { codeOf } from './status.ts';
 
 interface CallServerDeps {
   readonly clock: Clock;
-  /** Most bytes of a message. */
+  /** Maximum size of a message, in bytes. */
   readonly maxMessage: number;
   readonly guard: GrpcGuard;
   readonly tally: CallTally;
-  /** Warns of calls that took long. */
+  /** Logs slow calls. */
   readonly slow?: SlowRequests;
 }
 
@@ -21,7 +21,7 @@ type Serve = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, connectio
 
 const ignore = () => {};
 
-/** Begins the calls of methods: gives what takes each new stream of a connection. */
+/** Starts the calls of methods. Returns the handler for new streams of a connection. */
 export function callServer(methods: readonly Method[], { guard, tally, ...deps }: CallServerDeps): Serve {
   const methodAt = new Map(methods.map((method) => [method.path, { method, row: tally.row(method.path) }]));
   return (stream, headers, connection) => {
@@ -46,6 +46,6 @@ const notPost: OutgoingHttpHeaders = { ':status': 405, allow: 'POST' };
 const notGrpc: OutgoingHttpHeaders = { ':status': 415 };
 const unimplemented = trailersOnly({
   code: codeOf.unimplemented,
-  message: 'There is no such method',
+  message: 'Unknown method',
   trailers: [],
 });

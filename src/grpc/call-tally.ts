@@ -3,11 +3,11 @@ import { Histogram } from '../runtime/histogram.ts';
 /** One more than the largest code of gRPC. */
 const codes = 17;
 
-/** The calls of one method, by the code that they ended with. */
+/** The calls of one method, by status code. */
 export class MethodTally {
-  /** `/Service/Method`, or `none` for calls of methods that there are not. */
+  /** `/Service/Method`, or `none` for calls of unknown methods. */
   readonly method: string;
-  /** From a call's head until its answer, seconds; not of calls that bring any number of messages. */
+  /** Time from a call's head to its answer, seconds. Streaming calls are not included. */
   readonly durations = new Histogram();
   readonly #ended = new Float64Array(codes);
 
@@ -15,19 +15,19 @@ export class MethodTally {
     this.method = method;
   }
 
-  /** @param ms that the answer took, when it was one call and one answer */
+  /** @param ms duration until the answer, for a unary call */
   count(code: number, ms: number | undefined): void {
     this.#ended[code]! += 1;
     if (ms !== undefined) this.durations.observe(ms / 1000);
   }
 
-  /** How many calls have ended with each code. */
+  /** Number of calls by code. */
   *ended(): Iterable<readonly [code: number, count: number]> {
     for (const [code, count] of this.#ended.entries()) if (count > 0) yield [code, count];
   }
 }
 
-/** Counts the calls of the gRPC listener. Nothing that a stranger sends adds a row. */
+/** Counts the calls of the gRPC listener. Unauthenticated senders cannot add rows. */
 export class CallTally {
   readonly unknown = new MethodTally('none');
   readonly #rows = new Map<string, MethodTally>();

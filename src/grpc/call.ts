@@ -10,25 +10,27 @@ import { timeoutMs } from './deadline.ts';
 import { messageFrame } from './frames.ts';
 import { codeOf, ok, type RpcStatus, statusFields, statusOf, tooLarge } from './status.ts';
 
-/** A method of a service, by what it does with its calls. */
+/** A method of a service, and how it handles calls. */
 export interface Method {
   /** `/Service/Method`, as in HTTP/2. */
   readonly path: string;
-  /** Whether a call brings any number of messages; else it is taken when it has brought its only one and ended. */
+  /**
+   * Whether the client streams messages. A unary call is handled once its only message and the end of the stream have arrived.
+   */
   readonly streams?: boolean;
-  /** Takes a message in its frame. Must not throw. */
+  /** Handles a message in its frame. Must not throw. */
   receive(call: Call, frame: Buffer): void;
-  /** Learns that a call was refused before its message was whole. */
+  /** Called if a call was refused before its message was complete. */
   refused?(call: Call, refusal: ApiError): void;
 }
 
-/** What is told of each call. */
+/** Events of each call. */
 export interface CallObserver {
-  /** Bytes came, or are no longer held. */
+  /** Bytes arrived or were freed. */
   grew(call: Call, bytes: number): void;
-  /** It has brought all that it had to. */
+  /** All required data has arrived. */
   whole(call: Call): void;
-  /** It was refused before its message was whole: nothing more is read from it. */
+  /** The call was refused before its message was complete. Nothing more is read from it. */
   refused(call: Call): void;
   /** The call's stream is closed. */
   closed(call: Call): void;
@@ -37,7 +39,7 @@ export interface CallObserver {
 interface CallDeps {
   readonly connection: Connection;
   readonly observer: CallObserver;
-  /** Most bytes of a message. */
+  /** Maximum size of a message, in bytes. */
   readonly maxMessage: number;
   readonly clock: Pick<Clock, 'monotonic'>;
   /** Counts the call, once. */
@@ -46,7 +48,7 @@ interface CallDeps {
   readonly now: number;
 }
 
-/** What an answer begins with. Clients learn from it how they may compress. */
+/** The headers of an answer, with the compression that clients may use. */
 const responseHeaders: OutgoingHttpHeaders = {
   ':status': 200,
   'content-type': 'application/grpc+proto',
@@ -58,27 +60,27 @@ const okTrailers = fieldsOf(ok);
 const noChunks: Buffer[] = [];
 const noop = () => {};
 
-/** One call of the gRPC listener: its stream, read as frames, and what is answered. */
+/** One call of the gRPC listener: its stream, read as frames, and its answer. */
 export class Call {
   readonly method: Method;
   readonly connection: Connection;
-  /** When it began, or its stream's last message became whole; `Clock.monotonic` ms. */
+  /** Start time, or when its stream's last message became complete; `Clock.monotonic` ms. */
   since: number;
-  /** What it is taken to hold of memory, until its message is whole. */
+  /** Memory charged to it until its message is complete. */
   bytes = 0;
-  /** When it was first seen that the client does not take what it was sent. */
+  /** When the client was first found not to read its answers. */
   unreadSince: number | undefined;
-  /** Calls back when the stream has closed, however it ended. */
+  /** Called when the stream has closed, for any reason. */
   onClosed: () => void = noop;
   readonly #headers: IncomingHttpHeaders;
   readonly #stream: ServerHttp2Stream;
   readonly #observer: CallObserver;
   readonly #deps: CallDeps;
-  /** See `since`; this stays. */
+  /** Like `since`, but constant. */
   readonly #began: number;
   #isCounted = false;
   #reading = true;
-  /** What came and was not taken yet. */
+  /** Received and not yet handled. */
   #chunks: Buffer[] = [];
   #length = 0;
   #messages = 0;
@@ -99,39 +101,39 @@ export class Call {
     stream.on('close', () => this.#close());
   }
 
-  /** A field of its metadata that is no list. */
+  /** A single-valued field of its metadata. */
   header(name: string): string | undefined {
     return this.#headers[name] as string | undefined;
   }
 
-  /** Whether something that was sent waits: the client gives no room for it (RFC 9113 §5.2). */
+  /** Whether sent data is waiting for flow control of the client (RFC 9113 §5.2). */
   get unread(): boolean {
     return this.#stream.writableLength > 0 || this.#stream.writableEnded;
   }
 
-  /** Whether it is between two messages of many. */
+  /** Whether it is between two messages of a streaming call. */
   get idle(): boolean {
     return this.#length === 0 && this.#messages > 0;
   }
 
-  /** How long its client waits for it, ms; `undefined` when that cannot be read. */
+  /** Time its client waits for an answer, ms; `undefined` if the header is malformed. */
   get timeout(): number | undefined {
     return timeoutMs(this.header('grpc-timeout'));
   }
 
-  /** Whether its stream has been closed, by its client or by us. */
+  /** Whether its stream was closed, by its client or by us. */
   get closed(): boolean {
     return this.#stream.closed || this.#stream.destroyed;
   }
 
-  /** The beginning of a message that is not whole; nothing of one that is compressed. */
+  /** The beginning of an incomplete message; empty if it is compressed. */
   beginning(maxBytes: number): Buffer | undefined {
     const [first] = this.#chunks;
     if (first?.[0] !== 0) return undefined;
     return Buffer.concat(this.#chunks, Math.min(this.#length, headerBytes + maxBytes)).subarray(headerBytes);
   }
 
-  /** Sends a message, and reads no further until the client has taken it. */
+  /** Sends a message, and stops reading until the client has read it. */
   send(message: Uint8Array): void {
     if (this.closed) return;
     this.#respond();
@@ -140,7 +142,7 @@ export class Call {
     this.#stream.once('drain', () => this.#goOn());
   }
 
-  /** Ends the call well, with the frame of a last message. */
+  /** Ends the call successfully, with the frame of a last message. */
   end(frame?: Uint8Array): void {
     if (this.closed) return;
     this.#count(codeOf.ok);
@@ -162,7 +164,7 @@ export class Call {
   }
 
   /**
-   * Ends the call before its message is whole. The client may never end its side, so the stream is reset after the answer
+   * Ends the call before its message is complete. The client may never end its side, so the stream is reset after the answer
    * (RFC 9113 §8.1).
    */
   refuse(refusal: ApiError): void {
@@ -171,15 +173,15 @@ export class Call {
     this.method.refused?.(this, refusal);
     this.#chunks = noChunks;
     this.#observer.refused(this);
-    // Not in the middle of reading from the stream.
+    // Deferred: not while the stream is being read.
     setImmediate(() => {
       this.fail(statusOf(refusal));
-      // A stream that is closed while earlier answers wait cannot be reset any more.
+      // A stream that is closed while earlier answers wait can no longer be reset.
       if (this.#stream.writableLength === 0) this.#stream.close();
     });
   }
 
-  /** Resets the stream, whatever waits on it. */
+  /** Resets the stream, and discards pending data. */
   reset(code: number): void {
     this.#stream.close(code);
   }
@@ -211,7 +213,7 @@ export class Call {
     this.#readFrames();
   }
 
-  /** Hands over the whole frames of a stream, as long as their answers are taken; of another call it checks the length. */
+  /** Passes on the complete frames of a streaming call while its answers are read. For other calls, checks the length. */
   #readFrames(): void {
     const { streams = false } = this.method;
     const { maxMessage } = this.#deps;
@@ -229,7 +231,7 @@ export class Call {
     this.#readFrames();
   }
 
-  /** Of several chunks the first has at least the head of a frame. */
+  /** If there are several chunks, the first contains at least the head of a frame. */
   #joined(): Buffer {
     if (this.#chunks.length > 1 && this.#chunks[0]!.length < headerBytes) {
       this.#chunks = [Buffer.concat(this.#chunks)];
@@ -275,9 +277,9 @@ export class Call {
   }
 }
 
-const notOne = new ApiError('invalid_protobuf', 'Send one whole message');
+const notOne = new ApiError('invalid_protobuf', 'Send one complete message');
 
-/** The one block of headers that answers a call which fails before anything was sent. */
+/** The single header block that answers a call which fails before anything was sent. */
 export function trailersOnly(rpc: RpcStatus): OutgoingHttpHeaders {
   return { ...responseHeaders, ...fieldsOf(rpc) };
 }

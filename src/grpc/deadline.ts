@@ -9,7 +9,7 @@ const unitMs: Readonly<Record<string, number>> = {
   n: 0.000_001,
 };
 
-/** Milliseconds of a `grpc-timeout` (gRPC over HTTP/2, "Timeout"): infinite without one, `undefined` when it is malformed. */
+/** Milliseconds of a `grpc-timeout` (gRPC over HTTP/2, "Timeout"): infinite without one, `undefined` if it is malformed. */
 export function timeoutMs(header: string | undefined): number | undefined {
   if (header === undefined) return Number.POSITIVE_INFINITY;
   const [, value, unit] = /^(\d{1,8})([HMSmun])$/.exec(header) ?? [];
@@ -17,9 +17,9 @@ export function timeoutMs(header: string | undefined): number | undefined {
 }
 
 /**
- * Refuses a call whose client has given up.
+ * Refuses a call whose deadline has passed.
  * @param header the call's `grpc-timeout`
- * @throws {ApiError} `deadline_exceeded`; `invalid_protobuf` when the timeout is malformed
+ * @throws {ApiError} `deadline_exceeded`; `invalid_protobuf` if the timeout is malformed
  */
 export function checkDeadline(header: string | undefined, elapsedMs: number): void {
   if (header === undefined) return;
@@ -28,6 +28,6 @@ export function checkDeadline(header: string | undefined, elapsedMs: number): vo
   if (elapsedMs < timeout) return;
   throw new ApiError(
     'deadline_exceeded',
-    'The deadline passed before the report was taken; nothing was counted',
+    'The deadline passed before the report was accepted; nothing was counted',
   );
 }

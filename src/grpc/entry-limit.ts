@@ -1,15 +1,15 @@
 import { ApiError } from '../contract/errors.ts';
 
-/** Entries that every report may have: one of up to 64 KiB has no more bytes. */
+/** Entries allowed in every report: one of up to 64 KiB has no more bytes. */
 const freeEntries = 65_536;
 
 /**
- * Bytes that an entry takes at least, on average. An object of JSON is an entry, and a message within a message of
- * protobuf. Those of published SDKs take several times as much, so only reports of empty entries have more.
+ * Minimum average size of an entry in bytes. An entry is an object in JSON, and a nested message in protobuf. Entries of
+ * published SDKs are several times as large, so only reports of empty entries exceed this.
  */
 const bytesPerEntry = { json: 8, protobuf: 4 };
 
-/** Entries that a report of some bytes may have. */
+/** Maximum entries of a report by its size in bytes. */
 export function maxEntries(format: keyof typeof bytesPerEntry, bytes: number): number {
   return freeEntries + Math.floor(bytes / bytesPerEntry[format]);
 }
@@ -17,5 +17,5 @@ export function maxEntries(format: keyof typeof bytesPerEntry, bytes: number): n
 /** The refusal of a report that has more entries than its size allows. */
 export const tooManyEntries = new ApiError(
   'body_too_large',
-  'The report has more entries than its size allows; leave out those that are empty',
+  'The report has more entries than its size allows; leave out empty ones',
 );

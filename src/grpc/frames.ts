@@ -5,9 +5,9 @@ import { type RpcStatus, statusFields } from './status.ts';
 const trailers = 0x80;
 
 /**
- * The message of a whole frame.
+ * The message of a complete frame.
  * @param encoding `grpc-encoding`
- * @param limit maximum length in bytes, inflated
+ * @param limit maximum decompressed length in bytes
  * @throws {ApiError} `message_compressed`; `invalid_content_encoding`; `body_too_large`
  */
 export function messageIn(frame: Uint8Array, encoding: string | undefined, limit: number): Uint8Array {
@@ -15,12 +15,12 @@ export function messageIn(frame: Uint8Array, encoding: string | undefined, limit
   return isCompressed(frame) ? inflate(message, limit, inflaterOf(encoding)) : message;
 }
 
-/** A frame with a message of an answer. */
+/** A frame with an answer's message. */
 export function messageFrame(message: Uint8Array): Buffer {
   return frame(0, message);
 }
 
-/** The last frame of an answer: how the call ended. */
+/** The last frame of an answer, with the status of the call. */
 export function trailersFrame(status: RpcStatus): Buffer {
   const lines = statusFields(status).map(([name, value]) => `${name}: ${value}`);
   return frame(trailers, Buffer.from(`${lines.join('\r\n')}\r\n`, 'latin1'));

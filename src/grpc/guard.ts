@@ -6,39 +6,39 @@ import type { Call, CallObserver } from './call.ts';
 
 export interface GuardOptions {
   readonly clock: Clock;
-  /** Bytes that all calls may hold whose messages are not whole; and those whose answers are not taken. */
+  /** Maximum bytes held by all calls with incomplete messages, and by those with unread answers. */
   readonly maxBytes: number;
-  /** The connection has brought a whole call. */
+  /** Called when a connection has sent a complete call. */
   used(connection: Connection): void;
 }
 
-/** What a call takes of our memory before anything of its message has come: `npm run bench -- hostile-grpc` measures it. */
+/** Memory of a call before its message arrives, measured by `npm run bench -- hostile-grpc`. */
 export const bytesPerCall = 32 * 1024;
 
-/** How long the message of a call may take to become whole, ms. */
+/** Time allowed for the message of a call to become complete, ms. */
 const messageTimeoutMs = 30_000;
 
-/** How long the client may take to accept what was sent to it, ms. */
+/** Time allowed for the client to read its answers, ms. */
 const unreadTimeoutMs = 30_000;
 
 /**
- * Watches calls until their streams are closed. Until a message is whole the application is unknown, so anyone can make the
- * service hold memory for it; and so can clients that do not take their answers. The guard ends calls that take too long, and
- * the oldest when all together hold too much.
+ * Watches calls until their streams are closed. Until a message is complete its application is unknown, so anyone can make the
+ * service hold memory for it. So can clients that do not read their answers. The guard ends slow calls, and the oldest ones if
+ * all together hold too much.
  */
 export class GrpcGuard implements CallObserver {
-  /** Bytes that calls hold whose messages are not whole. */
+  /** Bytes held by calls with incomplete messages. */
   bytes = 0;
-  /** Calls that were cut short, since this was last set to 0: before their messages were whole, or their answers taken. */
+  /** Calls ended before their messages were complete or their answers read, since this was last set to 0. */
   broken = 0;
-  /** Calls whose answers are not taken, as of the last sweep. */
+  /** Calls with unread answers, as of the last sweep. */
   unread = 0;
   readonly #clock: Clock;
   readonly #maxBytes: number;
   readonly #used: GuardOptions['used'];
-  /** Those whose messages are not whole, in the order in which they began. */
+  /** Calls with incomplete messages, oldest first. */
   readonly #open = new Set<Call>();
-  /** Those whose streams are still open though nothing more is read from them, in the order in which they became so. */
+  /** Calls that are no longer read but whose streams are still open, in the order they got there. */
   readonly #read = new Set<Call>();
   /** Streams that were answered without being read. */
   readonly #answered = new Set<ServerHttp2Stream>();
@@ -49,12 +49,12 @@ export class GrpcGuard implements CallObserver {
     this.#used = used;
   }
 
-  /** Calls whose messages are not whole. */
+  /** Number of calls with incomplete messages. */
   get size(): number {
     return this.#open.size;
   }
 
-  /** Watches a call that begins. */
+  /** Watches a new call. */
   watch(call: Call): void {
     this.#open.add(call);
     this.grew(call, bytesPerCall);
@@ -81,8 +81,8 @@ export class GrpcGuard implements CallObserver {
   }
 
   /**
-   * Drops what still comes of a stream that was answered without being read. Most clients end it by themselves: closing
-   * each one would cost several times its memory. The next sweep closes the others.
+   * Discards further data of a stream that was answered without being read. Most clients end it themselves: closing each one
+   * would cost several times its memory. The next sweep closes the others.
    */
   answeredUnread(stream: ServerHttp2Stream): void {
     stream.resume();
@@ -90,7 +90,7 @@ export class GrpcGuard implements CallObserver {
     stream.on('close', () => this.#answered.delete(stream));
   }
 
-  /** Ends the calls that have taken too long; to be called now and then. */
+  /** Ends slow calls; to be called periodically. */
   sweep(): void {
     const now = this.#clock.monotonic();
     for (const stream of this.#answered) stream.close();
@@ -98,12 +98,12 @@ export class GrpcGuard implements CallObserver {
     for (const call of this.#open) {
       if (now - call.since >= messageTimeoutMs && call.idle) this.#renew(call, now);
       else if (now - call.since >= Math.min(messageTimeoutMs, call.timeout ?? messageTimeoutMs)) {
-        this.#end(call, new ApiError('deadline_exceeded', 'The message was not whole in time'));
+        this.#end(call, new ApiError('deadline_exceeded', 'The message was not complete in time'));
       }
     }
   }
 
-  /** An answer on its way is often unread, so only what two sweeps have found so counts. */
+  /** An answer in flight is often unread, so only one that two sweeps have found counts. */
   #dropUnread(now: number): void {
     const unread = [...this.#findUnread(this.#read, now), ...this.#findUnread(this.#open, now)];
     const excess = unread.length - Math.floor(this.#maxBytes / bytesPerCall);
@@ -124,7 +124,7 @@ export class GrpcGuard implements CallObserver {
 
   #makeRoom(): void {
     for (const call of this.#open) {
-      this.#end(call, new ApiError('backpressure', 'Too many messages are not whole', 5));
+      this.#end(call, new ApiError('backpressure', 'Too many messages are incomplete', 5));
       if (this.bytes <= this.#maxBytes) return;
     }
   }
@@ -134,19 +134,19 @@ export class GrpcGuard implements CallObserver {
     call.refuse(refusal);
   }
 
-  /** Nothing more is read from the call. */
+  /** Stops reading from the call. */
   #rest(call: Call): void {
     if (this.#release(call)) this.#read.add(call);
   }
 
-  /** Gives whether the call was still open. */
+  /** @returns whether the call was still open */
   #release(call: Call): boolean {
     if (!this.#open.delete(call)) return false;
     this.bytes -= call.bytes;
     return true;
   }
 
-  /** A stream between two messages holds nothing, and may stay. */
+  /** A stream between two messages holds nothing, and may stay open. */
   #renew(call: Call, now: number): void {
     this.#open.delete(call);
     this.#open.add(call);

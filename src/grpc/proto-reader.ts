@@ -2,7 +2,7 @@ import { ApiError } from '../contract/errors.ts';
 import { maxEntries, tooManyEntries } from './entry-limit.ts';
 import { recall } from './recalled-texts.ts';
 
-/** How a value is laid out: the low three bits of its tag. */
+/** The wire type of a value: the low three bits of its tag. */
 const varint = 0;
 const fixed64 = 1;
 const delimited = 2;
@@ -10,18 +10,18 @@ const group = 3;
 const groupEnd = 4;
 const fixed32 = 5;
 
-/** Groups within groups that an unknown field may have: as many as protobuf's own readers allow. */
+/** Maximum nesting of groups in an unknown field, as in protobuf's own readers. */
 const deepestGroup = 100;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * Reads the fields of a protobuf message in the order they come (https://protobuf.dev/programming-guides/encoding).
- * It trusts nothing: what reaches over the end, or is laid out in another way than its field, is refused, and nothing
- * is allocated but what is returned. Call `next` until it is false, and after each read or `skip` the value of `field`.
+ * Reads the fields of a protobuf message in order (https://protobuf.dev/programming-guides/encoding). It refuses truncated
+ * fields and wrong wire types, and allocates only what it returns. Call `next` until it returns false, and after each read or
+ * `skip` the value of `field`.
  */
 export class ProtoReader {
-  /** Number of the field whose value comes next. */
+  /** Number of the field whose value is next. */
   field = 0;
   #layout = 0;
   #at = 0;
@@ -29,7 +29,7 @@ export class ProtoReader {
   readonly #bytes: Buffer;
   /** Messages that may still be entered. */
   #entriesLeft: number;
-  /** The halves of the varint that was read last; of `low` all 32 bits count, signed or not. */
+  /** The halves of the last varint. All 32 bits of `low` count, signed or not. */
   #low = 0;
   #high = 0;
 
@@ -39,7 +39,7 @@ export class ProtoReader {
     this.#entriesLeft = maxEntries('protobuf', bytes.length);
   }
 
-  /** Moves to the next field; false at the end of the message. @throws {ApiError} `invalid_protobuf` */
+  /** Advances to the next field; false at the end of the message. @throws {ApiError} `invalid_protobuf` */
   next(): boolean {
     if (this.#at === this.#end) return false;
     this.#readVarint();
@@ -49,20 +49,20 @@ export class ProtoReader {
     return true;
   }
 
-  /** An `int32`: of a longer varint the low 32 bits, as protobuf's own readers do. */
+  /** An `int32`: the low 32 bits of a longer varint, as in protobuf's own readers. */
   int32(): number {
     this.#expect(varint);
     this.#readVarint();
     return this.#low | 0;
   }
 
-  /** An `int32` that counts; `NaN` when it is negative. */
+  /** A non-negative `int32`; `NaN` for a negative one. */
   count(): number {
     const value = this.int32();
     return value < 0 ? Number.NaN : value;
   }
 
-  /** Adds what a repeated `int32` holds, packed or not, to `all`. */
+  /** Appends the values of a repeated `int32`, packed or not, to `all`. */
   int32s(all: number[]): void {
     if (this.#layout !== delimited) {
       all.push(this.int32());
@@ -83,7 +83,7 @@ export class ProtoReader {
     return (this.#high | 0) * 2 ** 32 + (this.#low >>> 0);
   }
 
-  /** A `double`, which may be infinite or `NaN`. */
+  /** A `double`, possibly infinite or `NaN`. */
   double(): number {
     this.#expect(fixed64);
     const from = this.#at;
@@ -91,7 +91,7 @@ export class ProtoReader {
     return this.#bytes.readDoubleLE(from);
   }
 
-  /** A `string`. @throws {ApiError} `invalid_encoding` when it is not UTF-8 */
+  /** A `string`. @throws {ApiError} `invalid_encoding` if it is not UTF-8 */
   string(): string {
     const end = this.#takeDelimited();
     const text = decode(this.#bytes, this.#at, end);
@@ -99,7 +99,7 @@ export class ProtoReader {
     return text;
   }
 
-  /** A `string` that is likely to come again, and is no secret. @throws {ApiError} as `string` */
+  /** A `string` that is likely to recur and is not secret. @throws {ApiError} as `string` */
   name(): string {
     const end = this.#takeDelimited();
     const text = recall(this.#bytes, this.#at, end) ?? decode(this.#bytes, this.#at, end);
@@ -108,8 +108,8 @@ export class ProtoReader {
   }
 
   /**
-   * Goes into the message that is the field's value; give what this gives to `leave`, after its last field.
-   * @throws {ApiError} `body_too_large` when there are more of them than the size allows
+   * Enters the message that is the field's value. Pass the result to `leave` after its last field.
+   * @throws {ApiError} `body_too_large` if there are more messages than the size allows
    */
   enter(): number {
     this.#entriesLeft -= 1;
@@ -146,7 +146,7 @@ export class ProtoReader {
     }
   }
 
-  /** Groups are as deep as their sender likes, so there is no recursion here. */
+  /** Not recursive, because the sender chooses the depth of groups. */
   #skipGroup(): void {
     const open = [this.field];
     while (open.length > 0) {
@@ -161,7 +161,7 @@ export class ProtoReader {
     if (this.#layout !== layout) throw malformed();
   }
 
-  /** Reads the length of a value and gives where it ends. */
+  /** Reads the length of a value. @returns the position of its end */
   #takeDelimited(): number {
     this.#expect(delimited);
     this.#readVarint();
@@ -184,7 +184,7 @@ export class ProtoReader {
     } else this.#readLongVarint();
   }
 
-  /** Up to 64 bits, seven a byte, the lowest first. */
+  /** Up to 64 bits, seven per byte, lowest first. */
   #readLongVarint(): void {
     let low = 0;
     let high = 0;
@@ -210,19 +210,16 @@ function decode(bytes: Buffer, from: number, end: number): string {
   try {
     return utf8.decode(bytes.subarray(from, end));
   } catch {
-    throw new ApiError('invalid_encoding', 'A text in the message is not UTF-8');
+    throw new ApiError('invalid_encoding', 'A string in the message is not UTF-8');
   }
 }
 
-/** Most texts are, and need no decoder. */
+/** Most strings are ASCII, and need no decoder. */
 function isAscii(bytes: Buffer, from: number, end: number): boolean {
   for (let at = from; at < end; at += 1) if (bytes[at]! > 0x7f) return false;
   return true;
 }
 
 function malformed(): ApiError {
-  return new ApiError(
-    'invalid_protobuf',
-    'The message ends in mid-field, or a field is not laid out as it must be',
-  );
+  return new ApiError('invalid_protobuf', 'The message is truncated, or a field has the wrong wire type');
 }

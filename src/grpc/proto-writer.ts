@@ -1,9 +1,9 @@
-/** The small messages that are answered are put together from their fields: one call a field, then `joinFields`. */
+/** Encodes small messages from their fields: one call per field, then `joinFields`. */
 
 const varint = 0;
 const delimited = 2;
 
-/** A field of type `int32` or `enum`, not negative. Nothing when it is 0, as proto3 leaves it out. */
+/** A non-negative field of type `int32` or `enum`. Empty for 0, as proto3 requires. */
 export function numberField(field: number, value: number): Buffer {
   return value === 0 ? nothing : Buffer.from([...varintOf(field * 8 + varint), ...varintOf(value)]);
 }
@@ -14,7 +14,7 @@ export function bytesField(field: number, value: string | Uint8Array): Buffer {
   return Buffer.concat([Buffer.from([...varintOf(field * 8 + delimited), ...varintOf(bytes.length)]), bytes]);
 }
 
-/** The message that has these fields. */
+/** The message with these fields. */
 export function joinFields(...fields: readonly Uint8Array[]): Buffer {
   return Buffer.concat(fields);
 }

@@ -1,14 +1,13 @@
-/** Texts that were decoded before, by the hash of their bytes; of two with the same slot the later one stays. */
+/** Cached texts, by the hash of their bytes. A later text replaces an earlier one in the same slot. */
 const slots = 4096;
 const texts: (string | undefined)[] = new Array<string | undefined>(slots).fill(undefined);
 
-/** Longer texts are not kept, so the table stays small. */
+/** Longer texts are not cached, so the table stays small. */
 const longest = 64;
 
 /**
- * The text whose bytes are `bytes[from … end - 1]`, if they are few and all ASCII. The names in reports are always the
- * same few: to find one again takes a quarter of the time of making a string, and a string whose hash is already
- * known is faster to look up.
+ * The text whose bytes are `bytes[from … end - 1]`, if they are few and all ASCII. The names in reports recur. Finding one
+ * takes a quarter of the time of creating a string, and a string whose hash is already known is faster to look up.
  */
 export function recall(bytes: Buffer, from: number, end: number): string | undefined {
   if (end - from > longest) return undefined;

@@ -15,12 +15,12 @@ const reflectionServices = [
 const fileOfName = new Map(files.map((file) => [file.name, file]));
 const fileOfSymbol = new Map(files.flatMap((file) => file.symbols.map((symbol) => [symbol, file] as const)));
 
-/** Most bytes of a request. */
+/** Maximum size of a request, in bytes. */
 const maxRequest = 4096;
 
 /**
- * Server reflection, by which tools learn what there is to call. It answers question by question. The package
- * @grpc/reflection cannot serve here, for the same reasons as that of the health service.
+ * Server reflection, by which tools discover the services. It answers requests one by one. The package @grpc/reflection does
+ * not fit, for the same reasons as that of the health service.
  * @see https://github.com/grpc/grpc/blob/master/doc/server-reflection.md
  */
 export const reflectionMethods: readonly Method[] = reflectionServices.map((service) => ({
@@ -36,7 +36,7 @@ export const reflectionMethods: readonly Method[] = reflectionServices.map((serv
   },
 }));
 
-/** The `ServerReflectionResponse` to a request. @throws {ApiError} when the request cannot be read */
+/** The `ServerReflectionResponse` to a request. @throws {ApiError} if the request is malformed */
 function respond(request: Uint8Array): Buffer {
   return joinFields(bytesField(2, request), answer(request));
 }
@@ -44,7 +44,7 @@ function respond(request: Uint8Array): Buffer {
 /** The field of the response that answers a request. */
 function answer(request: Uint8Array): Buffer {
   const reader = new ProtoReader(request);
-  let found = problem(codeOf.invalidArgument, 'The request asks for nothing');
+  let found = problem(codeOf.invalidArgument, 'The request is empty');
   while (reader.next()) {
     switch (reader.field) {
       case 3:
@@ -56,7 +56,7 @@ function answer(request: Uint8Array): Buffer {
       case 5: // file_containing_extension
       case 6: // all_extension_numbers_of_type
         reader.skip();
-        found = problem(codeOf.notFound, 'There are no extensions');
+        found = problem(codeOf.notFound, 'Extensions are not supported');
         break;
       case 7:
         reader.skip();
@@ -69,9 +69,9 @@ function answer(request: Uint8Array): Buffer {
   return found;
 }
 
-/** The file and those that it imports, which saves a second question. */
+/** The file and its imports, which saves a second request. */
 function describe(file: DescribedFile | undefined): Buffer {
-  if (file === undefined) return problem(codeOf.notFound, 'There is no such file or symbol');
+  if (file === undefined) return problem(codeOf.notFound, 'Unknown file or symbol');
   const all = [file, ...file.imports.map((name) => fileOfName.get(name)!)];
   return bytesField(4, joinFields(...all.map(({ bytes }) => bytesField(1, Buffer.from(bytes, 'base64')))));
 }

@@ -2,35 +2,34 @@ import type { ServerHttp2Session } from 'node:http2';
 import type { Clock } from '../runtime/clock.ts';
 import type { Connection } from './acceptor.ts';
 
-/** How long a connection without calls stays open, ms. */
+/** Idle timeout of a connection, ms. */
 const maxIdleMs = 15 * 60_000;
 
-/** How long a connection is used, ms, give or take a tenth: those that began together do not end together. */
+/** Maximum age of a connection, ms, plus or minus a tenth, so that connections opened together do not close together. */
 const maxAgeMs = 60 * 60_000;
 
-/** How long the calls of a connection that is too old may take to end, ms. */
+/** Grace period for the calls of a connection that is too old, ms. */
 const graceMs = 30_000;
 
-/** How often a connection is pinged, and how long its peer may take to answer, ms. */
+/** Interval between pings of a connection, and time allowed for the answer, ms. */
 const pingEveryMs = 120_000;
 const pingTimeoutMs = 20_000;
 
-/** Of successive multiples of the golden ratio no two are near each other. */
+/** Successive multiples of the golden ratio are never near each other. */
 const goldenRatio = 0.618_033_988_75;
 
 interface Session {
   readonly session: ServerHttp2Session;
   readonly connection: Connection;
-  /** When it is too old; `Clock.monotonic` ms, as all times here. */
+  /** When it becomes too old; `Clock.monotonic` ms, like all times here. */
   readonly endsAt: number;
   pingedAt: number;
-  /** Whether the peer has not answered the last ping yet. */
+  /** Whether the last ping is unanswered. */
   silent: boolean;
 }
 
 /**
- * The HTTP/2 sessions of the gRPC listener. Those that are idle or old, and those whose peers are gone without a word, are
- * closed; clients connect again.
+ * The HTTP/2 sessions of the gRPC listener. Closes idle and old sessions, and those of unreachable peers. Clients reconnect.
  */
 export class Sessions {
   readonly #clock: Clock;
@@ -42,7 +41,7 @@ export class Sessions {
     this.#clock = clock;
   }
 
-  /** Keeps a session until it is closed. */
+  /** Adds a session until it is closed. */
   add(session: ServerHttp2Session, connection: Connection): void {
     const now = this.#clock.monotonic();
     this.#opened += 1;
@@ -57,7 +56,7 @@ export class Sessions {
     });
   }
 
-  /** Closes the sessions that have had their time; to be called now and then. */
+  /** Closes idle, old and unreachable sessions; to be called periodically. */
   sweep(): void {
     const now = this.#clock.monotonic();
     for (const each of this.#sessions) {
@@ -70,7 +69,7 @@ export class Sessions {
     }
   }
 
-  /** Takes no more calls, and lets those under way finish; after `ms` it cuts the rest. */
+  /** Refuses new calls and waits for open ones to finish; after `ms` it cancels the rest. */
   close(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const cut = setTimeout(() => {

@@ -1,16 +1,16 @@
 import { ApiError } from '../contract/errors.ts';
 import { bytesField, joinFields, numberField } from './proto-writer.ts';
 
-/** How a call ended, as gRPC says it. */
+/** The status of a call in gRPC's terms. */
 export interface RpcStatus {
   readonly code: number;
   /** For people; well-formed Unicode. */
   readonly message: string;
-  /** Trailing metadata: the stable code as `flagmeter-code`, and `grpc-status-details-bin` where waiting helps. */
+  /** Trailing metadata: the stable code as `flagmeter-code`, and `grpc-status-details-bin` if a retry may succeed. */
   readonly trailers: readonly (readonly [name: string, value: string | Buffer])[];
 }
 
-/** The codes of gRPC that are used here (https://grpc.io/docs/guides/status-codes). */
+/** The gRPC codes in use (https://grpc.io/docs/guides/status-codes). */
 export const codeOf = {
   ok: 0,
   cancelled: 1,
@@ -30,15 +30,15 @@ const names = (
   'FAILED_PRECONDITION ABORTED OUT_OF_RANGE UNIMPLEMENTED INTERNAL UNAVAILABLE DATA_LOSS UNAUTHENTICATED'
 ).split(' ');
 
-/** What gRPC calls a code. */
+/** The gRPC name of a code. */
 export function statusName(code: number): string {
   return names[code]!;
 }
 
-/** A call that went well. */
+/** A successful call. */
 export const ok: RpcStatus = { code: codeOf.ok, message: '', trailers: [] };
 
-/** Which code of gRPC a refusal's HTTP status is. */
+/** The gRPC code of a refusal's HTTP status. */
 const codes: ReadonlyMap<number, number> = new Map([
   [400, codeOf.invalidArgument],
   [401, codeOf.unauthenticated],
@@ -72,10 +72,10 @@ function retryDetails(code: number, message: string, seconds: number): Buffer {
 
 /** The refusal of a message that is too large. */
 export function tooLarge(maxMessage: number): ApiError {
-  return new ApiError('body_too_large', `A message may have ${maxMessage} bytes at most`);
+  return new ApiError('body_too_large', `A message may have at most ${maxMessage} bytes`);
 }
 
-/** A status as the fields of the trailers that say it. */
+/** A status as trailer fields. */
 export function statusFields({ code, message, trailers }: RpcStatus): (readonly [string, string])[] {
   return [
     ['grpc-status', String(code)],
@@ -89,7 +89,7 @@ function unpadded(value: Buffer): string {
   return value.toString('base64').replace(/=+$/, '');
 }
 
-/** All but printable ASCII, and the percent sign itself (gRPC over HTTP/2, "Percent-Encoded"). */
+/** Everything but printable ASCII, and the percent sign itself (gRPC over HTTP/2, "Percent-Encoded"). */
 function percentEncode(message: string): string {
   const encoded = (byte: number) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
   const plain = (byte: number) => byte >= 0x20 && byte <= 0x7e && byte !== 0x25;

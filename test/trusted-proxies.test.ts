@@ -16,7 +16,7 @@ describe('--trusted-proxies', () => {
 
   it('names the entry that is wrong', () => {
     const list = '10.0.0.0/8,10.0.0.256';
-    const why = '10.0.0.256 is no address, no network such as 10.0.0.0/8, and not loopback or private';
+    const why = '10.0.0.256 is not an address, a network such as 10.0.0.0/8, loopback or private';
     expect(() => load(['--trusted-proxies', list])).toThrow(`Cannot use --trusted-proxies ${list}: ${why}`);
     expect(() => load([], { FLAGMETER_TRUSTED_PROXIES: list })).toThrow(
       `Cannot use --trusted-proxies ${list} (from FLAGMETER_TRUSTED_PROXIES): ${why}`,

@@ -1,6 +1,6 @@
 /**
- * The parts of a valid `HOST:PORT`. An empty host means every IPv4 address.
- * @returns the host without brackets, as the socket functions take it
+ * Splits a valid `HOST:PORT`. An empty host means every IPv4 address.
+ * @returns the host without brackets, as socket functions expect
  */
 export function parseAddress(address: string): { host: string; port: number } {
   const colon = address.lastIndexOf(':');

@@ -3,16 +3,16 @@ import { threadTime } from './clock.ts';
 import { Histogram } from './histogram.ts';
 import { type Answer, type Call, type CallChannel, type Outcome, rung, signals } from './worker-thread.ts';
 
-/** What a thread can be called to do, by name. */
+/** The actions of a thread, by name. */
 export type Actions = Readonly<Record<string, (task: never) => unknown>>;
 
-/** Name of the call that ends the thread. */
+/** Name of the call that stops the thread. */
 export const closing = 'close';
 
 /**
- * Answers calls, one at a time and in order, until one named `close` was answered. Between two the thread sleeps: no
- * timer fires in it, and no event of its own.
- * @param onRing what `WorkerThread.ring` calls
+ * Answers calls in order, one at a time, until one named `close` was answered. Between calls the thread sleeps: no timer or
+ * other event fires in it.
+ * @param onRing action called by `WorkerThread.ring`
  */
 export function answerCalls(
   { port, signal, rungAt, delays }: CallChannel,

@@ -1,16 +1,16 @@
 /**
- * A bug: something that must always hold does not, and going on could make wrong data durable. In a worker it fails the
- * commit, so the batch is refused and the service stops as for a failing disk (see `StoreHealth`). On the service's thread
- * it fails the request.
+ * A bug: an invariant does not hold, and continuing could make wrong data durable. In a worker it fails the commit. The batch
+ * is then refused and the service stops, as for a failing disk (see `StoreHealth`). On the service's thread it fails the
+ * request.
  */
 export class AssertionFailed extends Error {
   override readonly name = 'AssertionFailed';
 }
 
 /**
- * States what must hold whatever comes in.
+ * Asserts an invariant.
  * @param claim a constant text, so that an assertion that holds costs one comparison
- * @throws {AssertionFailed} when it does not hold
+ * @throws {AssertionFailed} if it does not hold
  */
 export function assert(holds: boolean, claim: string): asserts holds {
   if (!holds) throw new AssertionFailed(claim);

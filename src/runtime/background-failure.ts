@@ -2,8 +2,8 @@ import { ApiError } from '../contract/errors.ts';
 import type { Log } from './log.ts';
 
 /**
- * Tells of background work that failed and is done again later. An `ApiError` is a refusal that is expected: where it was thrown tells
- * nothing. While the engine is away nothing is told, since the log has said that already.
+ * Logs failed background work that will be retried. An `ApiError` is an expected refusal, logged without its stack. While
+ * PostgreSQL is unreachable nothing is logged, because the log already reports that.
  */
 export function tellFailure(log: Pick<Log, 'warn'>, message: string, error: unknown): void {
   if (!(error instanceof ApiError)) log.warn(message, { error });

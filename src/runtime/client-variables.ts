@@ -1,6 +1,6 @@
 /** The environment variables of the client commands. The server, whose settings have the same prefix, ignores them. */
 export const clientVariables = {
-  /** Address of the server. */
+  /** URL of the server. */
   url: 'FLAGMETER_URL',
   /** An access token, in place of a sign-in. */
   token: 'FLAGMETER_TOKEN',

@@ -1,4 +1,4 @@
-/** Where the service reads the time. It is passed in, so that a test decides the time. */
+/** The service's source of time, passed in so that tests control it. */
 export interface Clock {
   /** Wall-clock time, milliseconds since the Unix epoch. */
   now(): number;
@@ -8,11 +8,11 @@ export interface Clock {
 
 /** A clock with timers. */
 export interface TimerClock extends Clock {
-  /** Calls back once after some milliseconds. The process may end meanwhile. */
+  /** Calls back once after some milliseconds. Does not keep the process alive. */
   after(ms: number, callback: () => void): void;
 }
 
-/** The machine's own clocks. */
+/** The system clocks. */
 export const systemClock: TimerClock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),

@@ -10,16 +10,16 @@ import { parseSize, showSize } from './size.ts';
 /** The server's settings, checked and frozen. */
 export type Config = Readonly<Settings & { burst: number }>;
 
-/** Where settings come from. They are passed in, so loading does not read the process. */
+/** Sources of settings, passed in so that loading does not read the process. */
 export interface ConfigSources {
-  /** Flags only: what follows the command's name. */
+  /** Flags only, without the command's name. */
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Gives a file's text, or throws. */
+  /** Reads a file, or throws. */
   readonly readFile: (path: string) => string;
 }
 
-/** A value as it was given, and its source; `by` names the source in a message and is empty for a flag. */
+/** A raw value and its source; `by` names the source in a message and is empty for a flag. */
 interface Given {
   readonly raw: unknown;
   readonly by: string;
@@ -30,7 +30,9 @@ type Checked = Map<keyof Settings, Given & { readonly value: string | number | b
 const prefix = 'FLAGMETER_';
 const passedOver: ReadonlySet<string> = new Set(Object.values(clientVariables));
 
-/** They are a secret, or name a file with one. The value may be the secret itself, by mistake, so no message shows it. */
+/**
+ * Settings that are secrets or name a file with one. The value may be the secret itself, by mistake, so no message shows it.
+ */
 const mayBeSecret: ReadonlySet<keyof Settings> = new Set([
   ...(['tlsCert', 'tlsKey'] as const),
   ...(['engine', 'engineFile', 'engineKeyFile', 'backupKeyFile'] as const),
@@ -44,8 +46,8 @@ const flags: readonly KnownFlag[] = settings.map(({ flag: name, schema: { value 
 }));
 
 /**
- * Loads the settings: flags beat environment variables beat the `--config` file beats the defaults.
- * @throws {UsageError} that names the setting, where it came from, and what it must be
+ * Loads the settings. Flags override environment variables, which override the `--config` file, which overrides the defaults.
+ * @throws {UsageError} with the setting, its source and the valid values
  */
 export function loadConfig({ argv, env, readFile }: ConfigSources): Config {
   const named = fromFlags(argv);
@@ -98,13 +100,13 @@ function fromFlags(argv: readonly string[]): Layer {
 }
 
 /**
- * Variables that Kubernetes sets in every pod for a Service whose name begins with `flagmeter`: `FLAGMETER_PORT`,
- * `FLAGMETER_GRPC_SERVICE_HOST`, `FLAGMETER_PORT_8080_TCP_ADDR` and so on. No setting is named like them.
+ * Variables that Kubernetes sets in every pod for a Service whose name starts with `flagmeter`: `FLAGMETER_PORT`,
+ * `FLAGMETER_GRPC_SERVICE_HOST`, `FLAGMETER_PORT_8080_TCP_ADDR` and so on. No setting has such a name.
  */
 const serviceLink =
   /^FLAGMETER_(\w+_)?(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$/;
 
-/** The variables of the environment that Kubernetes has set for a Service. */
+/** The environment variables that Kubernetes has set for a Service. */
 export function serviceLinksIn(env: ConfigSources['env']): readonly string[] {
   return Object.keys(env).filter(isServiceLink);
 }
@@ -113,7 +115,7 @@ function isServiceLink(name: string): boolean {
   return serviceLink.test(name) && !settings.some(({ variable }) => variable === name);
 }
 
-/** An empty variable counts as unset: that is how compose files leave a setting out. */
+/** An empty variable counts as unset, because compose files omit a setting this way. */
 function fromEnvironment(env: ConfigSources['env']): Layer {
   const layer: Layer = new Map();
   for (const [name, raw] of Object.entries(env)) {
@@ -137,7 +139,7 @@ function fromFile(path: string, readFile: ConfigSources['readFile']): Layer {
     if (key === undefined) {
       throw new UsageError(`Unknown key ${name} in ${path}${nearestKnown(name, keys)}`);
     }
-    if (layer.has(key)) throw new UsageError(`Cannot use ${path}: ${key} is in it twice`);
+    if (layer.has(key)) throw new UsageError(`Cannot use ${path}: duplicate key ${key}`);
     layer.set(key, { raw, by: `from ${path}` });
   }
   return layer;
@@ -157,12 +159,12 @@ function readObject(path: string, readFile: ConfigSources['readFile']): object {
     throw new UsageError(`Cannot use --config ${path}: must be valid JSON${whereBroken(text)}`);
   }
   if (typeof object !== 'object' || object === null || Array.isArray(object)) {
-    throw new UsageError(`Cannot use --config ${path}: must hold one JSON object`);
+    throw new UsageError(`Cannot use --config ${path}: must contain one JSON object`);
   }
   return object;
 }
 
-/** Place and reason of the first error. The file is not quoted: it may hold a secret. */
+/** Position and reason of the first error. The file is not quoted: it may contain a secret. */
 function whereBroken(text: string): string {
   const errors: ParseError[] = [];
   parseJson(text, errors, { disallowComments: true, allowTrailingComma: false });
@@ -196,7 +198,7 @@ function must({ schema }: Setting): string {
     : `be a whole number, at least ${minimum}${unit}`;
 }
 
-/** Relations between two settings; an error names the first one of a pair. */
+/** Relations between two settings. An error names the first one of a pair. */
 function checkRelations(checked: Checked): void {
   const relations = [
     ['queueLowPackets', 'below', 'queueHighPackets'],
@@ -224,11 +226,7 @@ function checkRelations(checked: Checked): void {
     throw blame(checked, 'burst', `must be at least 1 while --rate is ${shown(checked, 'rate')}`);
   }
   if (checked.has('engine') && number(checked, 'workers') > 1)
-    throw blame(
-      checked,
-      'workers',
-      'must be 1 with --engine: one thread counts, and another applies the log',
-    );
+    throw blame(checked, 'workers', 'must be 1 with --engine: one thread counts and another applies the log');
   if (checked.has('tlsCert') && !checked.has('tlsKey'))
     throw blame(checked, 'tlsCert', 'needs --tls-key too');
   if (checked.has('tlsKey') && !checked.has('tlsCert'))
@@ -253,7 +251,7 @@ function checkBackup(checked: Checked): void {
     throw blame(
       checked,
       'backupEvery',
-      'does not go with --engine: back up the PostgreSQL, which has what all nodes have counted',
+      'cannot be combined with --engine: back up the PostgreSQL database, which has the counts of all nodes',
     );
 }
 
@@ -283,6 +281,6 @@ function flagOf(key: keyof Settings): string {
 
 function settingOf(key: keyof Settings): Setting {
   const setting = settings.find((known) => known.key === key);
-  if (setting === undefined) throw new TypeError(`There is no setting ${key}`);
+  if (setting === undefined) throw new TypeError(`Unknown setting ${key}`);
   return setting;
 }

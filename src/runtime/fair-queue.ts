@@ -1,21 +1,21 @@
 import { ApiError } from '../contract/errors.ts';
 import { RoundRobin } from './round-robin.ts';
 
-/** How much work may run, and wait. */
+/** Limits on running and waiting work. */
 export interface QueueBounds {
-  /** Tasks that run at once, at most one of each owner. */
+  /** Maximum number of tasks that run at once, at most one of each owner. */
   readonly atOnce: number;
-  /** Tasks of one owner that may wait. */
+  /** Maximum number of waiting tasks of one owner. */
   readonly waitingEach: number;
-  /** Tasks of all owners that may wait. */
+  /** Maximum number of waiting tasks of all owners. */
   readonly waitingAll: number;
-  /** Messages of the refusals: when one owner queues too much, and when all owners together do. */
+  /** Messages of the refusals: if one owner queues too much, and if all owners together do. */
   readonly refusals: { readonly each: string; readonly all: string };
 }
 
 /**
- * Shares a scarce resource among owners, round-robin. Each owner has at most one running task, and goes to the end of the
- * queue when it ends. An owner with many tasks delays only their own.
+ * Shares a scarce resource among owners, round robin. Each owner has at most one running task, and goes to the end of the queue
+ * when it ends. An owner with many tasks delays only its own.
  */
 export class FairQueue {
   readonly #bounds: QueueBounds;
@@ -28,8 +28,8 @@ export class FairQueue {
   }
 
   /**
-   * Runs a task when its owner has a turn.
-   * @throws {ApiError} `rate_limited` when the owner has too many waiting, `backpressure` when all owners together do
+   * Runs a task when it is its owner's turn.
+   * @throws {ApiError} `rate_limited` if the owner has too many waiting tasks, `backpressure` if all owners together do
    */
   async run<T>(owner: string, work: () => Promise<T>): Promise<T> {
     await this.#enter(owner);

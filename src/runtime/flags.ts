@@ -1,12 +1,12 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { nearestKnown } from '../contract/nearest.ts';
 
-/** Wrong usage: exit code 2, with the message on stderr. */
+/** A usage error: exit code 2, with the message on stderr. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** A flag that a command takes. */
+/** A flag of a command. */
 export interface KnownFlag {
   /** Without the dashes. */
   readonly name: string;
@@ -20,14 +20,13 @@ export interface Argument {
   readonly name?: string;
   /** Empty for a switch. */
   readonly value: string;
-  /** Begins with a single dash. No flag does, and an operand only after `--`. */
+  /** Starts with a single dash, which no flag does, and an operand only after `--`. */
   readonly dashed?: true;
 }
 
 /**
- * Reads a command's arguments one after the other: `--name value`, `--name=value`, `--switch`, operands, and after `--`
- * operands only.
- * @param command as `flagmeter help` takes it
+ * Parses a command's arguments one by one: `--name value`, `--name=value`, `--switch`, operands, and after `--` operands only.
+ * @param command name in the form that `flagmeter help` takes
  * @throws {UsageError} for an unknown flag, or a missing value
  */
 export function* readArguments(
@@ -36,7 +35,7 @@ export function* readArguments(
   command?: string,
 ): Generator<Argument> {
   const types = known.map(({ name, value }) => [name, { type: value === undefined ? 'boolean' : 'string' }]);
-  // Not strict: its messages repeat values, which may be secrets. Errors are found here instead.
+  // Not strict: its messages quote values, which may be secrets. Errors are detected here instead.
   const options = Object.fromEntries(types) as ParseArgsConfig['options'] & {};
   const { tokens } = parseArgs({ args: [...argv], options, strict: false, tokens: true });
   for (const token of tokens) {
@@ -55,27 +54,27 @@ function readFlag(
   const flag = known.find((each) => each.name === name);
   if (flag === undefined) throw new UsageError(unknownFlag(name, known, command));
   if (flag.value === undefined) {
-    if (inlineValue) throw new UsageError(`Cannot use --${name} with a value: it takes none`);
+    if (inlineValue) throw new UsageError(`--${name} does not take a value`);
     return { name, value: '' };
   }
   if (value === undefined || (!inlineValue && value.startsWith('--')))
-    throw new UsageError(`Cannot use --${name} alone: a value must follow`);
+    throw new UsageError(`--${name} requires a value`);
   return { name, value };
 }
 
-/** A flag as `parseArgs` finds it. */
+/** A flag token of `parseArgs`. */
 interface FlagToken {
   readonly name: string;
   /** With its dashes. */
   readonly rawName: string;
   readonly index: number;
   readonly value?: string | undefined;
-  /** Whether the value came behind `=`. */
+  /** Whether the value followed `=`. */
   readonly inlineValue?: boolean | undefined;
 }
 
 /**
- * Reads a command's arguments, which are flags only; of a flag given twice the last one counts.
+ * Parses a command's arguments, which are flags only. The last one of a repeated flag wins.
  * @returns flag name without dashes → value; a switch's value is empty
  * @throws {UsageError} for an unknown flag, a missing value, or an operand
  */
@@ -83,7 +82,8 @@ export function readFlags(argv: readonly string[], known: readonly KnownFlag[]):
   const found = new Map<string, string>();
   for (const { name, value } of readArguments(argv, known)) {
     if (name === undefined) {
-      const taken = known.length === 0 ? 'there are none here' : 'only flags (--name value) are taken';
+      const taken =
+        known.length === 0 ? 'this command takes no arguments' : 'only flags (--name value) are accepted';
       throw new UsageError(`Cannot use the argument '${value}': ${taken}`);
     }
     found.set(name, value);
@@ -91,18 +91,18 @@ export function readFlags(argv: readonly string[], known: readonly KnownFlag[]):
   return found;
 }
 
-/** The value of an unknown flag is not repeated, nor what follows a space in its name: it may be a secret. */
+/** Omits the value of an unknown flag and anything after a space in its name: it may be a secret. */
 function unknownFlag(given: string, known: readonly KnownFlag[], command?: string): string {
   const [name = ''] = given.split(/\s/, 1);
-  if (known.length === 0) return `Unknown flag --${name}; there are none here`;
+  if (known.length === 0) return `Unknown flag --${name}; this command takes no flags`;
   const help = command === undefined ? '' : `; flagmeter help ${command} lists them`;
   const names = known.map((flag) => flag.name);
   return `Unknown flag --${name}${nearestKnown(name, names, '--') || help}`;
 }
 
 /**
- * The error for a command that takes one of these words next.
- * @param word what was given instead, if anything
+ * The error for a command that requires one of these words next.
+ * @param word given instead, if any
  */
 export function unknownWord(command: string, word: string | undefined, words: readonly string[]): UsageError {
   const all = `say ${words.join(', ')}`;

@@ -1,29 +1,29 @@
-/** What a histogram has counted. */
+/** The counts of a histogram. */
 export interface Tally {
-  /** Values of each bucket, and at the end those above the last bound. */
+  /** Number of values in each bucket; the last one counts values above the last bound. */
   readonly counts: readonly number[];
   readonly count: number;
   readonly sum: number;
 }
 
-/** Bounds for what takes from half a millisecond to ten seconds, in seconds. */
+/** Bounds for durations from half a millisecond to ten seconds, in seconds. */
 export const seconds: readonly number[] = [
   0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 ];
 
 /**
- * Counts values by buckets. Its numbers are in one array, so that counting allocates nothing. Numbers of 64 bits: a counter of
- * packets outgrows 32.
+ * Counts values in buckets. Its numbers are in one array, so that counting allocates nothing. They have 64 bits, because a
+ * count of packets outgrows 32.
  */
 export class Histogram {
   /** The upper bound of each bucket, in ascending order. */
   readonly bounds: readonly number[];
-  /** What other threads count in the same histogram with. */
+  /** Memory that other threads share to count in the same histogram. */
   readonly memory: ArrayBufferLike;
-  /** A count for each bucket, one for what is above the last bound, and the sum. */
+  /** A count for each bucket, one for values above the last bound, and the sum. */
   readonly #cells: Float64Array;
 
-  /** @param memory of a histogram with the same bounds; one thread counts, any may read */
+  /** @param memory of a histogram with the same bounds; one thread writes, any may read */
   constructor(bounds: readonly number[] = seconds, memory?: ArrayBufferLike) {
     this.bounds = bounds;
     this.memory = memory ?? new ArrayBuffer(8 * (bounds.length + 2));

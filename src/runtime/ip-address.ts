@@ -1,8 +1,8 @@
 import { isIPv4, isIPv6 } from 'node:net';
 
 /**
- * The one way to write an address: IPv4 as it is, IPv6 as RFC 5952 recommends, and IPv4 within IPv6 (`::ffff:192.0.2.1`) as IPv4.
- * @returns `undefined` for what is no address, and for one with a zone
+ * The canonical form of an address: IPv4 unchanged, IPv6 by RFC 5952, and IPv4-mapped IPv6 (`::ffff:192.0.2.1`) as IPv4.
+ * @returns `undefined` if it is not an address, or has a zone
  */
 export function plainAddress(text: string): string | undefined {
   if (isIPv4(text)) return text;
@@ -14,7 +14,7 @@ export function plainAddress(text: string): string | undefined {
   return [high >> 8, high & 0xff, low >> 8, low & 0xff].join('.');
 }
 
-/** The address of a connection without the zone (`%eth0`) that this machine knows it by. */
+/** The address of a connection without its zone (`%eth0`), which only this machine knows. */
 export function withoutZone(address: string): string {
   return address.split('%', 1)[0]!;
 }
@@ -26,7 +26,7 @@ export function groupsOf(address: string): number[] {
   return [...first, ...Array.from({ length: 8 - first.length - last.length }, () => 0), ...last];
 }
 
-/** The groups of a part of an address: its end may be written as IPv4. */
+/** The groups of a part of an address, whose end may be in IPv4 notation. */
 function numbersIn(part: string): number[] {
   if (part === '') return [];
   return part.split(':').flatMap((group) => {
@@ -36,7 +36,7 @@ function numbersIn(part: string): number[] {
   });
 }
 
-/** Writes `::` for the longest run of zeros, the first one of several. */
+/** Replaces the longest run of zeros by `::`, the first one of equal runs. */
 function shortened(groups: readonly number[]): string {
   const [from, length] = longestZeros(groups);
   const text = groups.map((group) => group.toString(16));

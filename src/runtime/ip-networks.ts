@@ -1,19 +1,19 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 import { plainAddress } from './ip-address.ts';
 
-/** Networks that have a name. */
+/** Named networks. */
 const named: Readonly<Record<string, readonly string[]>> = {
   loopback: ['127.0.0.0/8', '::1'],
   private: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'],
 };
 
-/** Addresses of IP, as networks. */
+/** A set of IP networks. */
 export class IpNetworks {
   #list = new BlockList();
 
   /**
    * @param entries addresses, networks such as `10.0.0.0/8`, and the names `loopback` and `private`
-   * @throws {Error} that names the entry that is none of these, for the end of the sentence "Cannot use … :"
+   * @throws {Error} with the invalid entry, to complete the sentence "Cannot use … :"
    */
   constructor(entries: readonly string[]) {
     for (const entry of entries) {
@@ -22,7 +22,7 @@ export class IpNetworks {
     }
   }
 
-  /** Takes the networks of another in place of its own: whoever holds this one goes by them at once. */
+  /** Replaces its networks with those of another set, for all holders at once. */
   become(other: IpNetworks): void {
     this.#list = other.#list;
   }
@@ -44,21 +44,21 @@ export class IpNetworks {
 
 function lengthOf(length: string, network: string, family: 'ipv4' | 'ipv6'): number {
   if (family === 'ipv4' && network.includes(':'))
-    throw new Error(`${network} must be written as a network of IPv4`);
+    throw new Error(`${network} must be written as an IPv4 network`);
   const most = family === 'ipv4' ? 32 : 128;
   if (!/^\d{1,3}$/.test(length) || Number(length) > most)
     throw new Error(`${network} must end in a length from /1 to /${most}`);
-  if (Number(length) === 0) throw new Error(`${network} is every address there is`);
+  if (Number(length) === 0) throw new Error(`${network} matches every address`);
   return Number(length);
 }
 
 function notOne(entry: string): Error {
   const names = Object.keys(named).join(' or ');
   const shown = entry === '' ? 'an empty entry' : entry;
-  return new Error(`${shown} is no address, no network such as 10.0.0.0/8, and not ${names}`);
+  return new Error(`${shown} is not an address, a network such as 10.0.0.0/8, ${names}`);
 }
 
-/** Reads a list whose entries are separated by commas. @throws {Error} as the constructor does */
+/** Parses a comma-separated list. @throws {Error} as the constructor does */
 export function readNetworks(list: string): IpNetworks {
   return new IpNetworks(list.split(',').map((entry) => entry.trim()));
 }

@@ -1,6 +1,6 @@
 import { replaceActive } from '../contract/active-characters.ts';
 
-/** A line of the log, as it is read by people: the time, the level, the message, and the fields. */
+/** Formats a line of the log for people: the time, the level, the message, and the fields. */
 export function logText({ time, level, msg, ...fields }: LogLine): string {
   const stacks: string[] = [];
   const pairs = Object.entries(fields)
@@ -10,7 +10,7 @@ export function logText({ time, level, msg, ...fields }: LogLine): string {
   return [[head, ...pairs].join(' '), ...stacks].join('\n');
 }
 
-/** A line before it is written: its fields are plain data. */
+/** A line before it is formatted: its fields are plain data. */
 export interface LogLine {
   readonly time: string;
   readonly level: string;
@@ -18,7 +18,7 @@ export interface LogLine {
   readonly [field: string]: unknown;
 }
 
-/** An error as it comes after its fields were made plain. */
+/** An error after its conversion to plain data. */
 interface LoggedError {
   readonly name: string;
   readonly message: string;
@@ -28,7 +28,7 @@ interface LoggedError {
 
 const word = /^[\w.:;,/@+*%-]+$/;
 
-/** Where an error happened goes on lines of its own. */
+/** Stack traces go on separate lines. */
 function shown(value: unknown, stacks: string[]): string {
   if (isError(value)) {
     stacks.push(...placesIn(value.stack).map((line) => `    ${harmless(line.trim())}`));
@@ -57,7 +57,7 @@ function quoted(text: string): string {
   return harmless(JSON.stringify(text));
 }
 
-/** What a terminal would act on is written as `\u…`: no field can begin a line of its own. */
+/** Escapes control characters as `\u…`, so that no field can start a new line. */
 function harmless(text: string): string {
   return replaceActive(text, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

@@ -4,7 +4,7 @@ import { type LogLine, logText } from './log-text.ts';
 
 export type LogLevel = Config['logLevel'];
 export type LogFormat = NonNullable<Config['logFormat']>;
-/** The fields of a line beside its message. A field whose name suggests a secret is redacted. */
+/** The fields of a line besides its message. A field whose name suggests a secret is redacted. */
 export type LogFields = Readonly<Record<string, unknown>>;
 
 /** Writes one line at a time. A message is fixed text; variable parts are fields. */
@@ -19,9 +19,9 @@ const levels: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
 const maxDepth = 4;
 
 /**
- * Makes the log. A line is the object `{"time","level","msg",…fields}` with `time` in RFC 3339 UTC, or a text of the same.
- * @param level the lowest level that is written; a function where it may change
- * @param write takes one line with its newline
+ * Creates the log. A line is the object `{"time","level","msg",…fields}` with `time` in RFC 3339 UTC, or its text form.
+ * @param level the lowest level that is written; a function if it may change
+ * @param write receives one line with its newline
  */
 export function createLog(
   level: LogLevel | (() => LogLevel),
@@ -49,7 +49,7 @@ function plainFields(fields: object, depth: number): Record<string, unknown> {
   return Object.fromEntries(pairs);
 }
 
-/** The value as JSON can hold it, down to `maxDepth`. A log call must never throw. */
+/** Converts a value to plain JSON data, down to `maxDepth`. A log call must never throw. */
 function plain(value: unknown, depth: number): unknown {
   if (typeof value === 'bigint') return String(value);
   if (typeof value === 'number') return rounded(value);
@@ -65,7 +65,7 @@ function plain(value: unknown, depth: number): unknown {
   return plainFields(value, depth + 1);
 }
 
-/** Three decimals, or three digits of what is smaller than one: the sixteen digits of a clock are noise. */
+/** Rounds to three decimals, or to three digits below one: the sixteen digits of a clock are noise. */
 function rounded(value: number): number {
   if (Number.isInteger(value) || !Number.isFinite(value)) return value;
   return Number(Math.abs(value) < 1 ? value.toPrecision(3) : value.toFixed(3));
@@ -76,10 +76,10 @@ const secretWords = new Set(
     ' ',
   ),
 );
-/** Endings that make such a name harmless: `keyId` and `tokenCount` do not hold a secret. */
+/** Suffixes that make such a name harmless: `keyId` and `tokenCount` are not secret. */
 const harmlessEndings = new Set(['id', 'type', 'count']);
 
-/** Whether a field of this name holds a secret, in any spelling: clientSecret, app_key, Set-Cookie, `k`. */
+/** Whether a field of this name contains a secret, in any spelling: clientSecret, app_key, Set-Cookie, `k`. */
 function isSecretName(name: string): boolean {
   const words = name
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')

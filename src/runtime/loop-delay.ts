@@ -1,13 +1,13 @@
 import type { Clock } from './clock.ts';
 import type { Histogram } from './histogram.ts';
 
-/** How often a thread looks how late it is, ms. */
+/** Interval between measurements, ms. */
 const everyMs = 100;
 
 /**
- * Measures how late the event loop of this thread comes to what is due.
- * @param delays takes seconds
- * @returns ends it
+ * Measures the delay of this thread's event loop.
+ * @param delays receives seconds
+ * @returns a function that stops it
  */
 export function watchLoop(delays: Histogram, clock: Pick<Clock, 'monotonic'>): () => void {
   let due = clock.monotonic() + everyMs;

@@ -2,8 +2,8 @@ import { isIPv6 } from 'node:net';
 import { groupsOf, plainAddress, withoutZone } from './ip-address.ts';
 
 /**
- * What unauthenticated senders are counted by: an IPv4 address, or the first 64 bits of an IPv6 address, since one customer has all of the
- * rest. Any other text is returned as it is.
+ * The key by which unauthenticated senders are counted: an IPv4 address, or the first 64 bits of an IPv6 address, since one
+ * customer has all the others. Any other text is returned unchanged.
  */
 export function networkOf(address: string): string {
   const plain = plainAddress(withoutZone(address));

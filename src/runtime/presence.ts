@@ -2,21 +2,21 @@ import { readFileSync, type Stats, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /**
- * What is at a path; `undefined` when nothing is.
- * @throws {Error} when this user may not look there: the path may have something
+ * The file status of a path; `undefined` if it does not exist.
+ * @throws {Error} if this user has no access, so that the path may exist
  */
 export function presenceOf(path: string): Stats | undefined {
   return readable(path, () => statSync(path, { throwIfNoEntry: false }));
 }
 
-/** Whether something is at a path. @throws {Error} as `presenceOf` does */
+/** Whether a path exists. @throws {Error} as `presenceOf` does */
 export function isPresent(path: string): boolean {
   return presenceOf(path) !== undefined;
 }
 
 /**
- * Reads something at a path.
- * @throws {Error} that names the owner when this user may not read it
+ * Reads a file or directory.
+ * @throws {Error} with the owner if this user may not read it
  */
 export function readable<T>(path: string, read: () => T): T {
   try {
@@ -27,12 +27,12 @@ export function readable<T>(path: string, read: () => T): T {
   }
 }
 
-/** Whether this user lacks the right to do what failed. */
+/** Whether an operation failed for lack of permission. */
 export function isDenied(error: unknown): boolean {
   return ['EACCES', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? '');
 }
 
-/** Why a path cannot be used, with the owner of what is in the way: the path itself, or the deepest directory that can be seen. */
+/** Why a path is not accessible, with the owner of the obstacle: the path itself, or the deepest visible directory. */
 export function permissionDenied(path: string): string {
   for (let at = path; ; at = dirname(at)) {
     const found = seen(at);
@@ -50,7 +50,7 @@ function seen(path: string): Stats | undefined {
   }
 }
 
-/** Users of another source than this file, such as LDAP, are shown by their number. */
+/** Users from other sources than this file, such as LDAP, are shown by number. */
 function nameOf(uid: number): string {
   const users = seen('/etc/passwd') && readFileSync('/etc/passwd', 'utf8');
   return new RegExp(`^([^:\n]+):[^:\n]*:${uid}:`, 'm').exec(users ?? '')?.[1] ?? `user ${uid}`;

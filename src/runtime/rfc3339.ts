@@ -1,13 +1,13 @@
 /**
- * A day with its time and its distance from UTC: RFC 3339 §5.6, where `T` and `Z` may be in lower case. The offset may lack
- * its colon, as PHP writes it.
+ * A date and time with an offset from UTC: RFC 3339 §5.6, where `T` and `Z` may be in lower case. The offset may lack its
+ * colon, as PHP formats it.
  */
 const pattern = /^(\d{4})-(\d\d)-(\d\d)t(\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:z|([+-])(\d\d):?(\d\d))$/i;
 
 /**
- * Reads an RFC 3339 time.
- * @returns Unix ms with the microseconds as a fraction, or `undefined` when it is none. A leap second counts as the
- *   second after it.
+ * Parses an RFC 3339 time.
+ * @returns Unix ms with the microseconds as a fraction, or `undefined` if it is invalid. A leap second counts as the second
+ *   after it.
  */
 export function parseTime(text: string): number | undefined {
   const found = pattern.exec(text);
@@ -22,18 +22,18 @@ export function parseTime(text: string): number | undefined {
   return unixMs(ms / 1000 - offset, Number(fraction.slice(0, 9).padEnd(9, '0')));
 }
 
-/** A time as senders write it: the seconds may be missing, and so may the zone. */
+/** A time in the formats of senders: the seconds and the zone are optional. */
 const sentPattern = /^(\d{4}-\d\d-\d\dt\d\d:\d\d)(:\d\d(?:\.\d+)?)?(z|[+-]\d\d:?\d\d)?$/i;
 
-/** A time that a sender wrote. */
+/** A time from a sender. */
 export interface SentTime {
-  /** As `parseTime` returns it. */
+  /** As returned by `parseTime`. */
   readonly at: number;
-  /** Without a zone it is read as UTC. */
+  /** Without a zone, UTC is assumed. */
   readonly hasZone: boolean;
 }
 
-/** Reads an RFC 3339 time, or one of ISO 8601 without its seconds or without its zone. */
+/** Parses an RFC 3339 time, or an ISO 8601 time without seconds or zone. */
 export function parseSentTime(text: string): SentTime | undefined {
   const [, minute, seconds = ':00', zone] = sentPattern.exec(text) ?? [];
   if (minute === undefined) return undefined;
@@ -44,9 +44,9 @@ export function parseSentTime(text: string): SentTime | undefined {
 type Six = [number, number, number, number, number, number];
 
 /**
- * A time from whole seconds and nanoseconds, in Unix ms. It keeps microseconds: a double holds no more, and so the
- * same time is the same number whatever transport it came by. A time finer than a millisecond stays so: when its microseconds
- * are zero and its nanoseconds are not, it is read as one microsecond later.
+ * Converts whole seconds and nanoseconds to Unix ms. It keeps microseconds, the resolution of a double, so the same time is the
+ * same number on every transport. A time finer than a millisecond stays so: if its microseconds are zero and its nanoseconds
+ * are not, it becomes one microsecond later.
  */
 export function unixMs(seconds: number, nanos: number): number {
   const micros = Math.floor(nanos / 1000);
@@ -59,7 +59,7 @@ export function isFinerThanMs(time: number): boolean {
   return !Number.isInteger(time);
 }
 
-/** `Date.UTC` takes the years 0 to 99 for 1900 to 1999, so dates are computed one Gregorian cycle later. */
+/** `Date.UTC` maps the years 0 to 99 to 1900 to 1999, so dates are computed one Gregorian cycle later. */
 const cycleYears = 400;
 const cycleMs = 146_097 * 86_400_000;
 

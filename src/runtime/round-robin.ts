@@ -9,11 +9,11 @@ interface Queue<T> {
   readonly waiting: Waiting<T>[];
 }
 
-/** A queue for each of several owners, who take turns however long their queues are. */
+/** A queue per owner. Owners take turns regardless of the length of their queues. */
 export class RoundRobin<T> {
   /** Weight of all waiting items. */
   weight = 0;
-  /** By owner, the next one first. */
+  /** By owner, next one first. */
   readonly #queues = new Map<string, Queue<T>>();
 
   /** Weight of the waiting items of an owner. */
@@ -21,7 +21,7 @@ export class RoundRobin<T> {
     return this.#queues.get(owner)?.weight ?? 0;
   }
 
-  /** Adds an item at the end of its owner's queue. */
+  /** Appends an item to its owner's queue. */
   add(owner: string, item: T, weight: number): void {
     const queue = this.#queues.get(owner) ?? { weight: 0, waiting: [] };
     this.#queues.set(owner, queue);
@@ -30,7 +30,7 @@ export class RoundRobin<T> {
     this.weight += weight;
   }
 
-  /** Takes the first item of the next owner that may have a turn, and moves the owner to the end. */
+  /** Removes the first item of the next eligible owner, and moves the owner to the end. */
   take(mayGo: (owner: string) => boolean): (Waiting<T> & { readonly owner: string }) | undefined {
     for (const [owner, queue] of this.#queues) {
       if (!mayGo(owner)) continue;

@@ -5,8 +5,8 @@ const units: ReadonlyMap<string, number> = new Map([
 ]);
 
 /**
- * Reads a whole number from a flag or a JSON file: 65536, "65536" and, with `suffixes`, "64KiB".
- * @returns the number; NaN when it is not valid
+ * Parses a whole number from a flag or a JSON file: 65536, "65536" and, with `suffixes`, "64KiB".
+ * @returns the number; NaN if it is invalid
  */
 export function parseSize(raw: unknown, suffixes: boolean): number {
   if (typeof raw === 'number') return raw;
@@ -15,7 +15,7 @@ export function parseSize(raw: unknown, suffixes: boolean): number {
   return Number(digits) * (units.get(unit ?? '') ?? 1);
 }
 
-/** A byte count in the largest unit that divides it: 65536 is 64KiB, 1000 stays 1000. */
+/** Formats a byte count in the largest unit that divides it: 65536 is 64KiB, 1000 stays 1000. */
 export function showSize(bytes: number): string {
   for (const [unit, size] of units) {
     if (bytes > 0 && bytes % size === 0) return `${bytes / size}${unit}`;

@@ -1,10 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** Some work of a trace, from its beginning to its end. None of this throws. */
+/** A span of a trace. Its methods never throw. */
 export interface Span {
-  /** Names it to others, who go on with the trace (W3C Trace Context). */
+  /** Identifies the span to other services that continue the trace (W3C Trace Context). */
   readonly traceparent: string;
-  /** Begins a part of it. */
+  /** Starts a child span. */
   part(name: string, what?: PartOfSpan): Span;
   /** @param error if it failed; a text is its type */
   end(error?: unknown): void;
@@ -18,17 +18,17 @@ export interface PartOfSpan {
 
 const current = new AsyncLocalStorage<Span | undefined>();
 
-/** The span of the request for which this work is done; `undefined` when that is not traced. */
+/** The span of the current request; `undefined` if that is not traced. */
 export function currentSpan(): Span | undefined {
   return current.getStore();
 }
 
-/** Does work for a span, or for none: also where the work of another request has begun what does it. */
+/** Runs work in a span, or outside any, even if another request started the work. */
 export function inSpan<T>(span: Span | undefined, work: () => T): T {
   return current.run(span, work);
 }
 
-/** Does work as a part of a span, if there is one. */
+/** Runs work in a child span, if there is a span. */
 export function asPart<T>(
   span: Span | undefined,
   name: string,

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * Reads a text file without its byte order mark, which editors on Windows write.
+ * Reads a text file without its byte order mark, which editors on Windows add.
  * @param file a path, or 0 for standard input
  * @throws {Error} as `fs.readFileSync` does, and with the code `UTF16` for UTF-16
  */

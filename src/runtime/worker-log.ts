@@ -7,7 +7,7 @@ import { createLog, type Log, type LogFormat, type LogLevel } from './log.ts';
 const standardError = 2;
 const name = 'flagmeter log format';
 
-/** Threads that are started from now on write their log in this format. */
+/** Sets the log format of threads that are started from now on. */
 export function shareLogFormat(format: LogFormat): void {
   setEnvironmentData(name, format);
 }
@@ -18,7 +18,7 @@ export function threadLog(level: LogLevel): Log {
   return createLog(level, (line) => writeSync(standardError, line), systemClock, format);
 }
 
-/** Writes console output of a worker thread to the log. */
+/** Redirects console output of a worker thread to the log. */
 export function logThreadConsole(): void {
   logConsole(threadLog('info'));
 }

@@ -2,7 +2,7 @@ import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from '
 import { threadTime } from './clock.ts';
 import { Histogram } from './histogram.ts';
 
-/** How a call ended: errors lose their code when they cross threads, so it travels as data. */
+/** The outcome of a call. Errors lose their code between threads, so it is sent as data. */
 export type Outcome =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly code: unknown; readonly message: string };
@@ -11,7 +11,7 @@ export interface Call {
   readonly id: number;
   readonly name: string;
   readonly task: unknown;
-  /** When it was made: `threadTime`. */
+  /** Creation time: `threadTime`. */
   readonly at: number;
 }
 
@@ -26,43 +26,43 @@ export const rung = 0;
 const wentWell: Answer = { id: rung, outcome: { ok: true, value: undefined } };
 
 /**
- * Where both threads count in shared memory what they have put into the channel and the rings that went well, and whether the
+ * Indexes of the counters in shared memory: items each thread has put into the channel, successful rings, and whether the
  * doorbell is rung.
  */
 export const signals = { calls: 0, answers: 1, rings: 2, done: 3 } as const;
 
-/** What the thread needs to be called by. */
+/** Data with which a thread is started. */
 export interface CallChannel {
   readonly port: MessagePort;
   /** See `signals`. */
   readonly signal: Int32Array;
-  /** When the doorbell was rung: `threadTime`. */
+  /** Time of the last ring: `threadTime`. */
   readonly rungAt: Float64Array;
-  /** Memory of the histogram in which the thread counts how long calls waited for it, seconds. */
+  /** Memory of the histogram in which the thread counts the waiting times of calls, seconds. */
   readonly delays: ArrayBufferLike;
 }
 
 /**
- * One thread that answers calls in order. An answer arrives as an event, once the event loop gets round to it; `collect`
- * takes the answers that are there already.
+ * A thread that answers calls in order. An answer arrives as an event of the event loop; `collect` takes the available answers
+ * at once.
  */
 export class WorkerThread {
   readonly #port: MessagePort;
   readonly #signal = new Int32Array(new SharedArrayBuffer(16));
   readonly #rungAt = new Float64Array(new SharedArrayBuffer(8));
-  /** How long calls waited for the thread, seconds. */
+  /** Waiting times of calls, seconds. */
   readonly delays = Histogram.shared();
   readonly #pending = new Map<number, (outcome: Outcome) => void>();
   readonly #ended: Promise<void>;
   #calls = 0;
   #answers = 0;
-  /** Rings that went well. */
+  /** Number of successful rings. */
   #done = 0;
   #over = false;
 
   /**
    * @param file its module, which must call `answerCalls`
-   * @param data what it is started with, beside the channel
+   * @param data passed to the module besides the channel
    */
   constructor(file: string, data: object) {
     const { port1, port2 } = new MessageChannel();
@@ -77,7 +77,7 @@ export class WorkerThread {
     });
   }
 
-  /** What is passed is cloned, but for shared memory. */
+  /** Arguments are cloned, except shared memory. */
   call(name: string, task?: unknown): Promise<Outcome> {
     this.#calls += 1;
     const id = this.#calls;
@@ -85,8 +85,8 @@ export class WorkerThread {
   }
 
   /**
-   * Calls the action that the thread has for rings. Nothing is cloned: what it takes and gives is in memory that both share, and unless
-   * it fails, no message comes back. That saves most of the CPU of a call. One may be under way at a time.
+   * Calls the thread's ring action. Nothing is cloned: arguments and results are in shared memory, and no message is returned
+   * unless it fails. That saves most of the CPU time of a call. Only one ring may be in flight.
    */
   ring(): Promise<Outcome> {
     const { async, value } = Atomics.waitAsync(this.#signal, signals.done, this.#done);
@@ -107,7 +107,7 @@ export class WorkerThread {
     });
   }
 
-  /** Takes the answers that have arrived. When there are none, that is one read of shared memory. */
+  /** Takes the answers that have arrived. Without any, this costs one read of shared memory. */
   collect(): void {
     this.#collectRing();
     if (Atomics.load(this.#signal, signals.answers) === this.#answers) return;
@@ -118,7 +118,7 @@ export class WorkerThread {
     }
   }
 
-  /** Resolves when the thread, after the call that ends it, is gone. */
+  /** Resolves when the thread has stopped after its last call. */
   ended(): Promise<void> {
     return this.#ended;
   }
@@ -141,7 +141,7 @@ export class WorkerThread {
     resolve?.(outcome);
   }
 
-  /** Nothing that is still under way will ever be answered. */
+  /** Fails all pending calls: none will be answered. */
   #end(message: string): void {
     this.#over = true;
     this.collect();

@@ -87,7 +87,7 @@ test.each([
   [['--backup-every', '1d', '--backup-to', 's3://'], 'be a directory, or s3://BUCKET/PREFIX'],
   [
     ['--backup-every', '1d', '--backup-to', 'x', '--engine', 'postgres://flagmeter@127.0.0.1:1/flagmeter'],
-    'does not go with --engine: back up the PostgreSQL',
+    'cannot be combined with --engine: back up the PostgreSQL',
   ],
 ])('%s is refused in words', async (args, words) => {
   const data = join(freshDirectory(), 'data');

@@ -43,8 +43,8 @@ describe('what a command is called with', () => {
   it.each<[Command, string[], string]>([
     [simple, ['x'], "Cannot use the argument 'x': apps list takes no argument but flags"],
     [simple, ['--jason'], 'Unknown flag --jason; the nearest known one is --json'],
-    [simple, ['--json=yes'], 'Cannot use --json with a value: it takes none'],
-    [simple, ['--url'], 'Cannot use --url alone: a value must follow'],
+    [simple, ['--json=yes'], '--json does not take a value'],
+    [simple, ['--url'], '--url requires a value'],
     [rich, ['--name', 'n'], 'Cannot use users create without TYPE: must be Frontend, Backend or -odd'],
     [rich, [], 'Cannot use users create without TYPE: must be Frontend, Backend or -odd'],
     [rich, ['', '--name', 'n'], 'Cannot use users create without TYPE: must be Frontend, Backend or -odd'],

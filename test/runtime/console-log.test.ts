@@ -18,5 +18,5 @@ test.each([
   expect(target[level]).toBe(console[level]);
   expect(lines).toHaveLength(1);
   expect(lines[0]).toMatch(/^[^\n\r\u001b]*\n$/);
-  expect(JSON.parse(lines[0]!)).toMatchObject({ level, msg: 'a library wrote to the console' });
+  expect(JSON.parse(lines[0]!)).toMatchObject({ level, msg: 'console output of a library' });
 });

@@ -21,7 +21,7 @@ const hosts: readonly (readonly [host: string, groups: readonly Group[]])[] = [
   ['All', [health]],
 ];
 
-/** What the document says before the table. */
+/** The text before the table. */
 const introduction = `# Who may call what
 
 Written from the declarations of the endpoints: after a change there, run \`npx vitest run test/docs -u\`.
@@ -42,7 +42,7 @@ count against the same limit.
 |---|---|---|---|
 `;
 
-test('docs/access.md says what the endpoints declare', async () => {
+test('docs/access.md matches the declarations of the endpoints', async () => {
   const rows = hosts.flatMap(([host, groups]) =>
     groups
       .flatMap(({ endpoints }) => endpoints)

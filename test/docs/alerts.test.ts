@@ -4,11 +4,11 @@ import { needing } from '../support/needing.ts';
 import { knownMetrics, metricsIn, promtool, readPanels, readRules, rulesPath } from '../support/promtool.ts';
 
 const rules = readRules();
-const paper = (name: string) => readFileSync(new URL(`../../docs/${name}`, import.meta.url), 'utf8');
+const doc = (name: string) => readFileSync(new URL(`../../docs/${name}`, import.meta.url), 'utf8');
 
 const known = knownMetrics();
 
-test('metricsIn finds the metrics of an expression, and nothing else', () => {
+test('metricsIn returns only the metrics of an expression', () => {
   const expr =
     'sum by (le, x) (rate(a_bucket{le="no"}[5m])) / on (y) b or time() - c_total > 1e9 and d offset 5m';
   expect(metricsIn(expr.replace(' offset 5m', ''))).toEqual(['a_bucket', 'b', 'c_total', 'd']);
@@ -17,20 +17,20 @@ test('metricsIn finds the metrics of an expression, and nothing else', () => {
 test.each([
   ...rules.map(({ alert, expr }) => ({ name: alert, expr })),
   ...readPanels().map(({ title, expr }) => ({ name: title, expr })),
-])('$name names metrics that there are', ({ expr }) => {
+])('$name uses metrics that exist', ({ expr }) => {
   const names = metricsIn(expr);
   expect(names.length).toBeGreaterThan(0);
   expect(names.filter((name) => !known.has(name))).toEqual([]);
 });
 
-test('each alert has a runbook, and each runbook an alert', () => {
-  const headings = [...paper('alerts.md').matchAll(/^## (\w+)$/gm)].map(([, heading]) => heading);
+test('alerts and runbooks match', () => {
+  const headings = [...doc('alerts.md').matchAll(/^## (\w+)$/gm)].map(([, heading]) => heading);
   expect(rules.map(({ alert }) => alert)).toEqual(headings);
   for (const { alert, annotations } of rules)
     expect(annotations.runbook).toBe(`docs/alerts.md#${alert.toLowerCase()}`);
 });
 
-test('each alert is provoked at the executable', () => {
+test('a test of the executable triggers each alert', () => {
   const provoked = ['prometheus', 'alerts', 'cluster-alerts', 'lasting-alerts'].map((name) =>
     readFileSync(new URL(`../binary/${name}.test.ts`, import.meta.url), 'utf8'),
   );
@@ -41,10 +41,10 @@ test('each alert is provoked at the executable', () => {
 /** One sample a minute, as promtool writes series: `0+60x10` grows by 60, `0x10` stays. */
 interface Condition {
   readonly series: Readonly<Record<string, string>>;
-  /** It fires at this minute, and does not at that one. */
+  /** The alert fires at minute `fires` and not at minute `quiet`. */
   readonly fires: number;
   readonly quiet: number;
-  /** What the alert has beside its severity. */
+  /** The labels of the alert, except its severity. */
   readonly labels: Readonly<Record<string, string>>;
 }
 
@@ -53,7 +53,7 @@ const { instance } = node;
 const of = (name: string, labels: Readonly<Record<string, string>> = {}) =>
   `${name}{${Object.entries({ ...node, ...labels }).map(([key, value]) => `${key}="${value}"`)}}`;
 
-/** A histogram all of whose values are in the bucket that ends at `bound`, ten a minute. */
+/** A histogram with ten values a minute, all in the bucket that ends at `bound`. */
 function slow(
   name: string,
   bound: number,
@@ -144,7 +144,7 @@ const conditions: Readonly<Record<string, Condition>> = {
     ...{ quiet: 30, fires: 32, labels: { job: 'flagmeter' } },
   },
   FlagmeterCertificateExpires: {
-    // Prometheus' time begins at 0 here.
+    // The tests of promtool begin at Unix time 0.
     series: { [of('flagmeter_certificate_expiry_timestamp_seconds')]: '1209700x120' },
     ...{ quiet: 60, fires: 65, labels: node },
   },
@@ -185,20 +185,20 @@ const conditions: Readonly<Record<string, Condition>> = {
   },
 };
 
-test('each alert has a condition here', () => {
+test('conditions cover every alert', () => {
   expect(Object.keys(conditions)).toEqual(rules.map(({ alert }) => alert));
 });
 
 needing('prometheus').describe('with promtool', () => {
-  test('the rules can be loaded', () => {
+  test('promtool accepts the rules', () => {
     expect(promtool(['check', 'rules', rulesPath])).toMatch(/SUCCESS/);
   });
 
-  test('each alert fires once its condition has lasted, and not before; healthy figures fire none', () => {
+  test('each alert fires after its delay, and none fires for a healthy node', () => {
     promtool(['test', 'rules', 'tests.yml'], { 'tests.yml': JSON.stringify(unitTests()) });
   });
 
-  test('promtool notices an alert that does not fire', () => {
+  test('promtool reports an alert that does not fire', () => {
     const wrong = unitTests();
     wrong.tests[0]!.input_series[0]!.values = '1x20';
     expect(() => promtool(['test', 'rules', 'tests.yml'], { 'tests.yml': JSON.stringify(wrong) })).toThrow(
@@ -207,7 +207,7 @@ needing('prometheus').describe('with promtool', () => {
   });
 });
 
-/** The tests as promtool reads them: JSON is YAML. */
+/** The unit tests for promtool, as JSON, which is YAML. */
 function unitTests() {
   const fired = Object.entries(conditions).map(([alertname, { series, fires, quiet, labels }]) => ({
     interval: '1m',
@@ -219,7 +219,7 @@ function unitTests() {
   }));
   const healthy = {
     interval: '1m',
-    input_series: seriesOf(wellAndBusy),
+    input_series: seriesOf(healthyAndBusy),
     alert_rule_test: rules.map(({ alert }) => ({
       eval_time: '120m',
       alertname: alert,
@@ -232,8 +232,8 @@ function unitTests() {
 const seriesOf = (series: Condition['series']) =>
   Object.entries(series).map(([name, values]) => ({ series: name, values }));
 
-/** A node that does what it should, with some refusals and a full second now and then. */
-const wellAndBusy: Condition['series'] = {
+/** A healthy node, with some refusals and an occasional busy second. */
+const healthyAndBusy: Condition['series'] = {
   [of('up')]: '1x120',
   [of('flagmeter_ready')]: '1x120',
   [of('flagmeter_managing')]: '1x120',

@@ -7,7 +7,7 @@ const text = readFileSync(join(root, 'docs/architecture.md'), 'utf8');
 const src = read('src', /\.tsx?$/);
 
 describe('docs/architecture.md', () => {
-  it('names functions, classes and constants that their files have', () => {
+  it('names functions, classes and constants that exist in their files', () => {
     const steps = Array.from(text.matchAll(/(src\/[\w./-]+\.ts)`?: `?(\w+)/g), ([, file, name]) => ({
       file,
       name,
@@ -21,8 +21,8 @@ describe('docs/architecture.md', () => {
   });
 
   it('describes the path of a packet to its commit and back in at most fifteen files', () => {
-    const [, way = ''] = /## The path of a packet\n\n```\n(.*?)```/s.exec(text) ?? [];
-    const files = new Set(way.match(/src\/[\w./-]+\.ts/g));
+    const [, path = ''] = /## The path of a packet\n\n```\n(.*?)```/s.exec(text) ?? [];
+    const files = new Set(path.match(/src\/[\w./-]+\.ts/g));
     expect(files.size).toBeGreaterThan(10);
     expect(files.size).toBeLessThanOrEqual(15);
   });

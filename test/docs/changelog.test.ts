@@ -19,7 +19,7 @@ it('dates every release except the latest, which may be unreleased', () => {
   expect(earlier.filter((release) => !/^\[\d+\.\d+\.\d+\] - \d{4}-\d\d-\d\d$/.test(release))).toEqual([]);
 });
 
-/** Those that the first release had: it said of none of them that it was new. */
+/** The settings of the first release, which its section does not list. */
 const first = [
   ...['api-listen', 'auth-listen', 'auth-url', 'base-url', 'batch-packets', 'burst', 'config', 'data'],
   ...['grpc-listen', 'listen', 'log-level', 'max-body', 'max-features', 'max-metrics', 'metrics-listen'],
@@ -28,7 +28,7 @@ const first = [
   ...['tls-key', 'workers'],
 ];
 
-it('names every setting that came later', () => {
+it('names every setting added since the first release', () => {
   const unnamed = settings
     .map(({ flag }) => flag)
     .filter((flag) => !first.includes(flag) && !new RegExp(`--${flag}(?![a-z0-9-])`).test(changelog));

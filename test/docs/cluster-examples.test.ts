@@ -7,7 +7,7 @@ import { loadConfig } from '../../src/runtime/config.ts';
 import { checkPublicUrls } from '../../src/serve/public-urls.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
-/** What can be checked of the examples without the programs that read them. test/binary/load-balancers.test.ts runs two. */
+/** Checks the examples without the programs that read them. test/binary/load-balancers.test.ts runs two of them. */
 
 const folder = join(import.meta.dirname, '../../docs/examples/cluster');
 const textOf = (name: string) => readFileSync(join(folder, name), 'utf8');
@@ -26,7 +26,7 @@ describe('the Compose file', () => {
   };
   const nodes = Object.entries(services).filter(([name]) => name.startsWith('node'));
 
-  test('gives each of three nodes settings that there are, and a name of its own', () => {
+  test('gives each of three nodes valid settings and a unique name', () => {
     const names = nodes.map(([, { environment }]) => {
       const read = loadConfig({ argv: [], env: environment, readFile });
       expect(read).toMatchObject({ engine: engineUrl, data: '/var/lib/flagmeter' });
@@ -39,7 +39,7 @@ describe('the Compose file', () => {
     expect(names).toEqual(['node1', 'node2', 'node3']);
   });
 
-  test('gives the containers the addresses that the other examples have', () => {
+  test('gives the containers the addresses of the other examples', () => {
     const given = Object.values(services).flatMap(({ networks }) => networks.cluster.ipv4_address ?? []);
     const others = ['haproxy.cfg', 'nginx.conf', 'patroni.yml', 'node.json'].map(textOf).join('\n');
     const named = others.match(/\b10\.0\.\d\.\d(?=[:"])/g) ?? [];
@@ -48,13 +48,13 @@ describe('the Compose file', () => {
   });
 });
 
-test('the configuration of a node has settings that there are', () => {
+test('the configuration of a node has only valid settings', () => {
   const read = loadConfig({ argv: ['--config', 'node.json'], env: {}, readFile: textOf });
   expect(read).toMatchObject({ data: '/var/lib/flagmeter', authUrl: 'https://flags.example.com' });
   expect(() => checkPublicUrls(read)).not.toThrow();
 });
 
-test('Patroni promotes only what has every commit, and its parameters are durable', () => {
+test('Patroni promotes only standbys with every commit, and its parameters are durable', () => {
   const { bootstrap } = parse(textOf('patroni.yml')) as {
     bootstrap: { dcs: { postgresql: { parameters: object } } };
   };
@@ -69,7 +69,7 @@ test('Patroni promotes only what has every commit, and its parameters are durabl
 describe('the unit of a node', () => {
   const unit = textOf('flagmeter.service');
 
-  test('runs a command that there is', () => {
+  test('runs an existing command', () => {
     const [, words = ''] = /^ExecStart=\S+ (.*)$/m.exec(unit) ?? [];
     const [command, ...argv] = words.replaceAll('%d', '/run/credentials').split(' ');
     const read = loadConfig({ argv, env: {}, readFile });
@@ -81,7 +81,7 @@ describe('the unit of a node', () => {
   });
 
   const program = 'systemd-analyze';
-  test.skipIf(spawnSync(program, ['--version']).error !== undefined)('is one that systemd takes', () => {
+  test.skipIf(spawnSync(program, ['--version']).error !== undefined)('passes systemd-analyze verify', () => {
     const file = join(temporaryDirectory(), 'flagmeter.service');
     writeFileSync(file, unit.replace(/^ExecStart=\S+/m, `ExecStart=${process.execPath}`));
     const { status, stderr } = spawnSync(program, ['verify', '--man=no', file], { encoding: 'utf8' });

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { defaultOf, rangeOf } from '../../src/commands/help.ts';
 import { groups, type Setting, settings } from '../../src/contract/config-schema.ts';
 
-/** What the document says before the tables. */
+/** The text before the tables. */
 const introduction = `# Configuration
 
 Written from \`src/contract/settings\`: after a change there, run \`npx vitest run test/docs -u\`.
@@ -39,7 +39,7 @@ function table(group: string): string {
   return `\n## ${group}\n\n| Flag | Variable | Default | Range | Meaning |\n|---|---|---|---|---|\n${rows.join('\n')}\n`;
 }
 
-it('docs/configuration.md says what the schema says', async () => {
+it('docs/configuration.md matches the schema', async () => {
   const document = introduction + groups.map(table).join('');
   await expect(document).toMatchFileSnapshot(join(import.meta.dirname, '../../docs/configuration.md'));
 });

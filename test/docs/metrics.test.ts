@@ -14,7 +14,7 @@ test('docs/metrics.md has one row for each metric', () => {
       labels: Array.from(labels.matchAll(/\w+/g), ([label]) => label),
     }),
   );
-  // Nothing of it is read: only what there is.
+  // Only the names, types and labels are read.
   const usageEngine = { status: () => ({}) };
   const parts = { counting: {}, intake: {}, readers: [], threads: [], clock: { now: () => 0 }, usageEngine };
   const core = parts as unknown as Core;

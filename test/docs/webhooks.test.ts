@@ -11,7 +11,7 @@ import { temporaryDirectory } from '../support/temporary.ts';
 import { withTable } from '../support/written-table.ts';
 
 const path = fileURLToPath(new URL('../../docs/webhooks.md', import.meta.url));
-const paper = readFileSync(path, 'utf8');
+const doc = readFileSync(path, 'utf8');
 
 const application = { id: 'app_…', name: 'Shop' };
 const at = '2026-01-31T12:00:00.000Z';
@@ -57,7 +57,7 @@ test('docs/webhooks.md has the events of the contract', async () => {
     ],
   );
   const withEvents = withTable(
-    paper,
+    doc,
     ['Event', 'When'],
     [...when, ['`webhook.test`', 'Someone requested a test']],
   );
@@ -68,21 +68,21 @@ test('docs/webhooks.md has the schedule of the attempts', () => {
   const row = delays.map((ms) =>
     ms < 60_000 ? `${ms / 1000} s` : ms < 3_600_000 ? `${ms / 60_000} min` : `${ms / 3_600_000} h`,
   );
-  expect(paper).toContain(`| the next comes after | ${row.join(' | ')} | it is given up`);
+  expect(doc).toContain(`| delay before the next | ${row.join(' | ')} | it is given up`);
 });
 
-/** The one in Go takes a compiler: whoever changes it runs it by hand. */
+/** The Go program needs a compiler: run it by hand after a change. */
 const languages = [
   ['js', 'mjs', 'node'],
   ['python', 'py', 'python3'],
 ] as const;
 
 describe.each(languages)('the program in %s', (language, ending, program) => {
-  const [, source = ''] = new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, 's').exec(paper) ?? [];
+  const [, source = ''] = new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, 's').exec(doc) ?? [];
   const isThere = spawnSync(program, ['--version']).status === 0;
 
   test.skipIf(!isThere)(
-    `tells good deliveries from bad ones (needs ${program})`,
+    `accepts good deliveries and rejects bad ones (needs ${program})`,
     () => {
       const file = `${temporaryDirectory()}/verify.${ending}`;
       writeFileSync(file, source);

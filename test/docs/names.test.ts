@@ -6,10 +6,10 @@ import { commandTable } from '../../src/commands/command-table.ts';
 import { settings } from '../../src/contract/config-schema.ts';
 import { clientVariables } from '../../src/runtime/client-variables.ts';
 
-/** The papers name only what exists. A test that fails names the paper and the word. */
+/** Checks that every name in the docs exists. A failure names the document and the name. */
 
 const root = join(import.meta.dirname, '../..');
-const papers = [
+const documents = [
   ...['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'native/lmdb/README.md'],
   ...readdirSync(join(root, 'docs'))
     .filter((name) => name.endsWith('.md'))
@@ -18,23 +18,23 @@ const papers = [
 
 const fence = /^```\w*\n(.*?)^```$/gms;
 
-/** All code of a text: the lines of its blocks, and its spans. */
+/** The code in a text: the lines of its fenced blocks, and its code spans. */
 function codeOf(text: string): string[] {
   const lines = [...text.matchAll(fence)].flatMap(([, block = '']) => block.split('\n'));
   const spans = [...text.replace(fence, '').matchAll(/`([^`]+)`/g)].map(([, span = '']) => span);
   return [...lines, ...spans.map((span) => span.replace(/\s+/g, ' '))];
 }
 
-/** What the papers name and `exists` does not know, as `paper: name`. */
-function unknown(names: (text: string) => string[], exists: (name: string, paper: string) => boolean) {
-  return papers.flatMap(({ path, text }) =>
+/** Names in the docs that `exists` rejects, as `path: name`. */
+function unknown(names: (text: string) => string[], exists: (name: string, path: string) => boolean) {
+  return documents.flatMap(({ path, text }) =>
     names(text)
       .filter((name) => !exists(name, path))
       .map((name) => `${path}: ${name}`),
   );
 }
 
-/** The anchors of a paper's headings, as GitHub makes them. */
+/** The anchors of a document's headings, as GitHub generates them. */
 function anchorsOf(path: string): string[] {
   const headings = readFileSync(join(root, path), 'utf8').matchAll(/^#+ (.*)$/gm);
   return Array.from(headings, ([, heading = '']) =>
@@ -45,7 +45,7 @@ function anchorsOf(path: string): string[] {
   );
 }
 
-/** The words and flags of each run of the executable in the papers. */
+/** The words and flags of each command line of the executable in a text. */
 function runsOf(text: string): string[][] {
   const lines = codeOf(text).map((line) => line.replace(/(^|\s)#.*$/, ''));
   return lines.flatMap((line) =>
@@ -59,9 +59,9 @@ const commands = Object.values(commandTable).flatMap((entry) => entry.commands);
 const commandFlags = commands.flatMap(({ flags }) => flags.map(({ name }) => name));
 const settingFlags = settings.map(({ flag }) => flag);
 
-/** Whether the executable takes a command with these flags. */
+/** Whether the executable has this command and these flags. */
 function isRun([first = '', second = '', ...rest]: readonly string[]): boolean {
-  if (first === 'ready') return true; // Which is what it prints.
+  if (first === 'ready') return true; // The line that `serve` prints.
   const entry = (commandTable as Readonly<Record<string, (typeof commandTable)['apps']>>)[first];
   if (first === 'help') return second === '' || second in commandTable;
   if (entry === undefined) return false;
@@ -74,13 +74,13 @@ function isRun([first = '', second = '', ...rest]: readonly string[]): boolean {
   return flags.every((flag) => taken.includes(flag) || settingFlags.includes(flag));
 }
 
-describe('the papers name only what exists:', () => {
+describe('names in the docs exist:', () => {
   it('links and anchors', () => {
     const links = (text: string) => Array.from(text.matchAll(/\]\(([^)]+)\)/g), ([, link = '']) => link);
-    const exists = (link: string, paper: string) => {
+    const exists = (link: string, from: string) => {
       if (/^https?:/.test(link)) return true;
       const [file = '', anchor] = link.split('#');
-      const path = file === '' ? paper : join(dirname(paper), file);
+      const path = file === '' ? from : join(dirname(from), file);
       return existsSync(join(root, path)) && (anchor === undefined || anchorsOf(path).includes(anchor));
     };
     expect(unknown(links, exists)).toEqual([]);
@@ -93,7 +93,7 @@ describe('the papers name only what exists:', () => {
     const files = new Set(
       readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).map((name) => basename(name)),
     );
-    // The patches to LMDB name files of its package.
+    // The docs of the LMDB patches name files of its package.
     const exists = (name: string) =>
       [root, join(root, 'node_modules/lmdb')].some((folder) => existsSync(join(folder, name))) ||
       files.has(name);
@@ -123,7 +123,7 @@ describe('the papers name only what exists:', () => {
         routes.some((route) => isPath(route.path) && (method === undefined || route.method === method))
       );
     };
-    expect(papers.flatMap(({ text }) => named(text)).length).toBeGreaterThan(50);
+    expect(documents.flatMap(({ text }) => named(text)).length).toBeGreaterThan(50);
     expect(unknown(named, exists)).toEqual([]);
   });
 
@@ -164,11 +164,11 @@ describe('the papers name only what exists:', () => {
       Array.from(text.matchAll(/^\| (`[^|]+) \| (?:info|warn|error) \|/gm), ([, cell = '']) => cell).flatMap(
         (cell) => Array.from(cell.matchAll(/`([^`]+)`/g), ([, message = '']) => message),
       );
-    expect(papers.flatMap(({ text }) => messages(text)).length).toBeGreaterThan(5);
+    expect(documents.flatMap(({ text }) => messages(text)).length).toBeGreaterThan(5);
     expect(unknown(messages, (message) => sources.includes(`'${message}'`))).toEqual([]);
   });
 });
 
 it('the README is short', () => {
-  expect(papers[0]?.text.split('\n').length).toBeLessThanOrEqual(70);
+  expect(documents[0]?.text.split('\n').length).toBeLessThanOrEqual(70);
 });

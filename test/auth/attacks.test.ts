@@ -20,14 +20,14 @@ async function expectRefused(target: Forgery, token: string, keys?: SigningKeys)
 }
 
 describe.each<readonly [what: string, attacks: readonly Attack[]]>([
-  ['another algorithm', otherAlgorithms],
-  ['a key of the attacker', ownKeys],
-  ['another header', otherHeaders],
-  ['claims that the real key has signed, but', otherClaims],
+  ['a token with another algorithm', otherAlgorithms],
+  ['a token with another key', ownKeys],
+  ['a token with another header', otherHeaders],
+  ['a token with claims signed by the real key, but', otherClaims],
   ['a real token', otherTexts],
 ])('%s', (_, attacks) => {
   describe.each(attacks)('%s', (_, forge) => {
-    test.each(algorithms)('with %s is refused', async (alg) => {
+    test.each(algorithms)('is rejected with %s', async (alg) => {
       const target = targets.find((one) => one.alg === alg)!;
       await verifyAccessToken(target.settings, target.sign());
       const tokens = [forge(target, strangers)].flat();
@@ -37,12 +37,15 @@ describe.each<readonly [what: string, attacks: readonly Attack[]]>([
   });
 });
 
-test.each(targets)('an ID token signed with the same key is no access token: $alg', async (target) => {
-  await expectRefused(target, await signJwt(target.settings.keys, 'JWT', target.claims));
-  await verifyAccessToken(target.settings, await signJwt(target.settings.keys, 'at+jwt', target.claims));
-});
+test.each(targets)(
+  'rejects an ID token signed with the same key as an access token: $alg',
+  async (target) => {
+    await expectRefused(target, await signJwt(target.settings.keys, 'JWT', target.claims));
+    await verifyAccessToken(target.settings, await signJwt(target.settings.keys, 'at+jwt', target.claims));
+  },
+);
 
-test('the key of one algorithm does not verify the tokens of another, though both are ours', async () => {
+test('a key of one algorithm does not verify tokens of another, though both are ours', async () => {
   const keys = openSigningKeys(targets.map(({ key }) => key));
   for (const target of targets) {
     await verifyAccessToken({ ...target.settings, keys }, target.sign());
@@ -55,7 +58,7 @@ test('the key of one algorithm does not verify the tokens of another, though bot
   }
 });
 
-test('a token that is too long is refused before its key is looked up', async () => {
+test('rejects a token that is too long before its key is looked up', async () => {
   const [target] = targets as [Forgery];
   const looked: string[] = [];
   const keys: SigningKeys = {
@@ -75,7 +78,7 @@ test('a token that is too long is refused before its key is looked up', async ()
   expect(looked).toHaveLength(1);
 });
 
-test('no URL in a token is ever fetched', async () => {
+test('never fetches a URL in a token', async () => {
   let asked = 0;
   const server = createServer((_, response) => {
     asked += 1;

@@ -7,7 +7,7 @@ import { noteEnd, noteReuse } from '../../src/auth/session-notes.ts';
 import { signIn } from '../../src/auth/sign-in.ts';
 import { openAuthFixture } from './fixture.ts';
 
-/** A user of two teams, and a way to sign them in to a client that every user may use. */
+/** A user of two teams, and a function that signs them in to a built-in client. */
 async function open() {
   const { settings, store, directory, team } = await openAuthFixture();
   const other = await createTeam(directory, 'Other');
@@ -32,7 +32,7 @@ async function open() {
   return { directory, store, user, teams, enter };
 }
 
-test('the audit log of each team of a user has their sign-ins and the ends of their sessions', async () => {
+test('the audit log of each team of a user contains their sign-ins and ended sessions', async () => {
   const { directory, store, user, teams, enter } = await open();
   await enter('wrong');
   await enter('open sesame');

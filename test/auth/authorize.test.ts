@@ -35,7 +35,7 @@ describe('a request with an unknown client or redirect URI is answered by a page
     ['a script', { redirect_uri: 'javascript:alert(1)' }],
     ['another name of the loopback address', { redirect_uri: 'http://localhost:8000/callback' }],
     ['a host after the loopback address', { redirect_uri: 'http://127.0.0.1:80@evil.example/callback' }],
-    ['a port that is none', { redirect_uri: 'http://127.0.0.1:99999/callback' }],
+    ['an invalid port', { redirect_uri: 'http://127.0.0.1:99999/callback' }],
   ])('%s', async (_, parameters) => {
     const page = await fixture.newBrowser().open(fixture.target(parameters));
     expect(page).toMatchObject({ status: 400, location: undefined });
@@ -60,19 +60,19 @@ const refusedRequests: readonly (readonly [string, string, Parameters])[] = [
   ['no response type', 'invalid_request', { response_type: undefined }],
   ['the implicit flow', 'unsupported_response_type', { response_type: 'token' }],
   ['the hybrid flow', 'unsupported_response_type', { response_type: 'code id_token' }],
-  ['a posted answer', 'invalid_request', { response_mode: 'form_post' }],
-  ['an answer in the fragment', 'invalid_request', { response_mode: 'fragment' }],
+  ['a response mode of form_post', 'invalid_request', { response_mode: 'form_post' }],
+  ['a response mode of fragment', 'invalid_request', { response_mode: 'fragment' }],
   ['no PKCE', 'invalid_request', { code_challenge: undefined, code_challenge_method: undefined }],
   ['plain PKCE', 'invalid_request', { code_challenge_method: 'plain' }],
   ['PKCE without a method', 'invalid_request', { code_challenge_method: undefined }],
-  ['a challenge that is no SHA-256', 'invalid_request', { code_challenge: long(42) }],
+  ['a challenge that is not a SHA-256', 'invalid_request', { code_challenge: long(42) }],
   ['a padded challenge', 'invalid_request', { code_challenge: `${long(42)}=` }],
   ['no scope', 'invalid_scope', { scope: undefined }],
   ['no openid', 'invalid_scope', { scope: 'flagmeter' }],
-  ['a prompt that is none', 'invalid_request', { prompt: 'create' }],
-  ['no prompt and one', 'invalid_request', { prompt: 'none login' }],
-  ['an age that is no number', 'invalid_request', { max_age: '-1' }],
-  ['an age that is too long', 'invalid_request', { max_age: long(11) }],
+  ['an unknown prompt', 'invalid_request', { prompt: 'create' }],
+  ['the prompt none with another', 'invalid_request', { prompt: 'none login' }],
+  ['a max_age that is not a number', 'invalid_request', { max_age: '-1' }],
+  ['a max_age that is too long', 'invalid_request', { max_age: long(11) }],
   ['a long nonce', 'invalid_request', { nonce: long(513) }],
   ['a long hint', 'invalid_request', { login_hint: long(257) }],
   ['a request object', 'request_not_supported', { request: 'eyJ' }],
@@ -100,7 +100,7 @@ describe('a refused request from a browser that is not signed in', () => {
   test.each([
     ['no signed-in user', 'login_required', {}],
     ['no openid', 'invalid_scope', { scope: 'flagmeter' }],
-  ])('is redirected when it is silent: %s', async (_, error, parameters) => {
+  ])('is redirected if its prompt is none: %s', async (_, error, parameters) => {
     const target = fixture.target({ prompt: 'none', ...parameters });
     const { status, location } = await fixture.newBrowser().open(target);
     expect(status).toBe(303);
@@ -134,7 +134,7 @@ describe('a refused request from a signed-in browser is reported to its client, 
     expect(location?.searchParams.has('state')).toBe(name !== 'state');
   });
 
-  test('a state that is too long is not given back', async () => {
+  test('a state that is too long is not returned', async () => {
     const { location } = await browser.open(fixture.target({ state: long(2049) }));
     expect(answered(location)).toMatchObject({ error: 'invalid_request' });
     expect(location?.searchParams.has('state')).toBe(false);
@@ -151,7 +151,7 @@ describe('a refused request from a signed-in browser is reported to its client, 
 });
 
 describe('a request that can be answered', () => {
-  test('shows a page that cannot be framed, cached or scripted', async () => {
+  test('shows a page that forbids frames, caching and scripts', async () => {
     const page = await fixture.newBrowser().open(fixture.target());
     expect(page.status).toBe(200);
     expect(page.headers).toMatchObject({
@@ -177,7 +177,7 @@ describe('a request that can be answered', () => {
     expect(page.html).toContain(receiver);
   });
 
-  test('escapes what it shows', async () => {
+  test('escapes its parameters in the page', async () => {
     const login_hint = `"><script>alert('1')</script>&amp;`;
     const page = await fixture.newBrowser().open(fixture.target({ login_hint }));
     expect(page.html).toContain('value="&quot;&gt;&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;&amp;amp;"');

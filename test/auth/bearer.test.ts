@@ -12,7 +12,7 @@ interface BearerFixture extends AuthFixture {
   readonly client: Client;
   /** A valid token. */
   readonly token: string;
-  /** What the token says about its holder. */
+  /** The claims about its holder. */
   readonly subject: Subject;
   check(authorization?: string): Promise<AccessClaims>;
 }
@@ -53,7 +53,7 @@ async function expectRefused(checked: unknown, challenge = 'Bearer error="invali
 describe('a token of another store', () => {
   const reason = 'The token was signed with a key that this server does not have';
 
-  test('is refused with a description that says so, and counted', async () => {
+  test('is rejected with a description of the reason, and counted', async () => {
     const { settings, subject, check, clock } = await openBearerFixture();
     const keys = openSigningKeys([await newSigningKey(clock.now())]);
     const token = await issueAccessToken({ ...settings, keys }, subject);
@@ -72,7 +72,7 @@ describe('a token of another store', () => {
     });
   });
 
-  test('is refused without a description when it has expired or is malformed, or its key is known', async () => {
+  test('is rejected without a description if it is expired, malformed, or signed by a known key', async () => {
     const { settings, subject, check, clock, token } = await openBearerFixture();
     const keys = openSigningKeys([await newSigningKey(clock.now())]);
     const other = await issueAccessToken({ ...settings, keys }, subject);
@@ -90,7 +90,7 @@ describe('a token of another store', () => {
 });
 
 describe('a valid token', () => {
-  test('is accepted in any case of the scheme', async () => {
+  test('is accepted with a scheme in any case', async () => {
     const { check, token, client, team } = await openBearerFixture();
     for (const scheme of ['Bearer', 'bearer', 'BEARER']) {
       const claims = await check(`${scheme} ${token}`);
@@ -106,13 +106,13 @@ describe('a valid token', () => {
     await expectRefused(check(`Bearer ${token}`));
   });
 
-  test('is refused when its API key is deleted', async () => {
+  test('is rejected after its API key is deleted', async () => {
     const { check, token, client, directory, team } = await openBearerFixture();
     await deleteApiKey(directory, team.id, client.apiKey.clientId);
     await expectRefused(check(`Bearer ${token}`));
   });
 
-  test('of an older signing key is accepted too, while that key is known', async () => {
+  test('is accepted from an older signing key while that key is published', async () => {
     const { settings, signingKey, token, clock } = await openBearerFixture();
     clock.advance(1000);
     const newer = await newSigningKey(clock.now());
@@ -135,11 +135,11 @@ test.each([undefined, '', 'Bearer', 'Bearer ', 'Basic abc', 'Token abc', 'Bearer
 
 describe('a token with a good signature', () => {
   test.each<[string, Partial<Subject>]>([
-    ['only openid as scope', { scope: 'openid' }],
-    ['a scope that contains the right one', { scope: 'openid flagmeter2' }],
+    ['only the scope openid', { scope: 'openid' }],
+    ['a scope that starts with the right one', { scope: 'openid flagmeter2' }],
     ['no scope', { scope: '' }],
-    ['a subject that is not there', { sub: 'user_nobody' }],
-    ['a client that is not there', { sub: 'client_nobody', client_id: 'client_nobody' }],
+    ['an unknown subject', { sub: 'user_nobody' }],
+    ['an unknown client', { sub: 'client_nobody', client_id: 'client_nobody' }],
   ])('is refused with %s', async (_, other) => {
     const { check, settings, subject } = await openBearerFixture();
     await expectRefused(check(`Bearer ${await issueAccessToken(settings, { ...subject, ...other })}`));
@@ -151,12 +151,12 @@ test.each([
   ['nothing but dots', '..'],
   ['something too long', 'A'.repeat(100_000)],
   ['an encrypted token', 'a.b.c.d.e'],
-])('what is no token is refused: %s', async (_, token) => {
+])('rejects a malformed token: %s', async (_, token) => {
   const { check } = await openBearerFixture();
   await expectRefused(check(`Bearer ${token}`));
 });
 
-test('random bytes are refused', async () => {
+test('rejects random bytes', async () => {
   const { check } = await openBearerFixture();
   const token = randomBytes(200).toString('latin1');
   await expect(check(`Bearer ${token}`)).rejects.toBeInstanceOf(Unauthorized);

@@ -12,7 +12,7 @@ async function fail(times: number, ask: () => Promise<{ status: number }>): Prom
 }
 
 describe('a client that fails repeatedly', () => {
-  test('has to wait, but not with the right secret', async () => {
+  test('must wait, except with the right secret', async () => {
     const { post, addClient, clock } = await openSessionFixture();
     const { apiKey, clientSecret } = await addClient('User');
     const ask = (client_secret: string) =>
@@ -28,7 +28,7 @@ describe('a client that fails repeatedly', () => {
     expect(await ask('wrong')).toMatchObject({ status: 401 });
   });
 
-  test('does not stop another client', async () => {
+  test('does not throttle another client', async () => {
     const { post, addClient } = await openSessionFixture();
     const { apiKey, clientSecret } = await addClient('User');
     const wrong = { ...grant, client_id: 'nobody', client_secret: 'wrong' };
@@ -37,7 +37,7 @@ describe('a client that fails repeatedly', () => {
     expect(await post('/connect/token', right)).toMatchObject({ status: 200 });
   });
 
-  test('is recognised by its header too, at every endpoint for clients', async () => {
+  test('is recognised by its header, too, at every endpoint for clients', async () => {
     const { post, addClient } = await openSessionFixture();
     const { clientId } = (await addClient('User')).apiKey;
     const authorization = `Basic ${Buffer.from(`${clientId}:wrong`).toString('base64')}`;
@@ -57,7 +57,7 @@ describe('a client that fails repeatedly', () => {
     }
   });
 
-  test('cannot guess codes and refresh tokens either', async () => {
+  test('cannot guess codes or refresh tokens either', async () => {
     const { exchange, refresh } = await openSessionFixture();
     await fail(30, () => exchange('unknown'));
     await fail(30, () => refresh('unknown'));
@@ -66,7 +66,7 @@ describe('a client that fails repeatedly', () => {
 });
 
 describe('failures', () => {
-  test('from one address block that address for every client id, and no other address', () => {
+  test('from one address block only that address, for every client id', () => {
     const failures = new ClientFailures();
     for (let n = 0; n < 600; n += 1) failures.note(`client-${n}`, '192.0.2.1', 0);
     expect(() => failures.note('another', '192.0.2.1', 0)).toThrow('Too many requests');
@@ -74,7 +74,7 @@ describe('failures', () => {
     failures.note('another', '192.0.2.1', 100);
   });
 
-  test('from one IPv6 network count together', () => {
+  test('from one IPv6 network are counted together', () => {
     const failures = new ClientFailures();
     for (let n = 0; n < 60; n += 1) failures.note('client', `2001:db8::${n + 1}`, 0);
     expect(() => failures.note('client', '2001:db8::ffff', 0)).toThrow('Too many requests');

@@ -36,7 +36,7 @@ test('issuing, revoking and introspecting tokens share the rate of a client', as
   expect(await mint()).toMatchObject({ status: 200 });
 });
 
-test('a token is not invalidated while its client is over its rate', async () => {
+test('a token cannot be invalidated while its client exceeds its rate', async () => {
   const fixture = await openSessionFixture(1);
   const { mint, invalidate } = await openApiKey(fixture);
   const tokens: string[] = [(await mint()).json.access_token, (await mint()).json.access_token];
@@ -57,7 +57,7 @@ test('a public client is counted per network, because anyone can send its id', (
   expect(holderKeyOf({ sub: 'u', client_id: 'c' })).not.toBe(holderKeyOf({ sub: 'v', client_id: 'c' }));
 });
 
-test('a rate of 0 is no limit', () => {
+test('a rate of 0 means no limit', () => {
   const rates = new ClientRates(0);
   for (let request = 0; request < 1000; request += 1) rates.take('c', 0);
 });

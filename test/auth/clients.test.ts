@@ -22,7 +22,7 @@ function basic(id: string, secret: string): string {
   return `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`;
 }
 
-describe('a client proves who it is', () => {
+describe('a client authenticates', () => {
   test('by a secret, in the form or in the header', async () => {
     const { directory, key, server } = await openClients();
     const credentials = [
@@ -36,7 +36,7 @@ describe('a client proves who it is', () => {
     }
   });
 
-  test('unless it is public: then it has no secret', async () => {
+  test('without a secret if it is public', async () => {
     const { directory, app } = await openClients();
     for (const id of [app.clientId, 'flagmeter-cli', 'flagmeter-console'])
       expect(authenticateClient(directory, undefined, parseForm(`client_id=${id}`))).toMatchObject({ id });
@@ -93,14 +93,14 @@ describe('a built-in client', () => {
 describe('the teams that a user acts in through a client', () => {
   const user = { teams: ['team_1', 'team_2'], primaryTeam: 'team_1' };
 
-  test('are all of theirs for a client of the service, and one team for a client of that team', async () => {
+  test("are all of theirs in a built-in client, and one team in that team's client", async () => {
     const { directory, app } = await openClients();
     expect(teamsThrough(user, findClient(directory, 'flagmeter-cli'))).toEqual(user);
     const own = { ...user, teams: ['team_2', String(app.teamId)] };
     expect(teamsThrough(own, app)).toEqual({ teams: [app.teamId], primaryTeam: app.teamId });
   });
 
-  test('are none for a client that is deleted while its request is answered', async () => {
+  test('are none in a client that is deleted during its request', async () => {
     const { directory } = await openClients();
     expect(teamsThrough(user, findClient(directory, 'client_gone'))).toEqual({ teams: [], primaryTeam: '' });
   });

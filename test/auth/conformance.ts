@@ -6,7 +6,7 @@ export const openapi = describeAuthHost({ issuer: 'https://auth.example' });
 
 export const { closed, departures } = conformanceOf(openapi);
 
-/** Fails when an answer departs from what the OpenAPI document of the auth host says about the operation. */
+/** Fails if an answer departs from the OpenAPI document of the auth host. */
 export function expectDocumented(operation: string, answered: Answered): void {
   expect(departures(operation, answered), `${operation} ${answered.status}`).toEqual([]);
 }

@@ -34,7 +34,7 @@ const forPages: readonly [string, string][] = [
   ['/api/v2/teams/x/members/y', 'PUT'],
 ];
 
-describe('a page that a public client sends its users back to', () => {
+describe('a page at a redirect URI of a public client', () => {
   test.each(forPages)('may send requests to %s (%s)', async (path, method) => {
     const { status, headers } = await preflight(path, page, method);
     expect(status).toBe(204);
@@ -45,7 +45,7 @@ describe('a page that a public client sends its users back to', () => {
     expect(headers.get('vary')).toBe('Origin');
   });
 
-  test('finishes PKCE and reads its answers, refusals too', async () => {
+  test('completes PKCE and can read all answers, including refusals', async () => {
     const signedIn = await fixture.signIn(fixture.newBrowser());
     const body = encode({
       grant_type: 'authorization_code',
@@ -75,7 +75,7 @@ describe('a page that a public client sends its users back to', () => {
     }
   });
 
-  test('signs its user out by invalidating the token, and can read the answer', async () => {
+  test('can sign its user out by invalidating the token, and read the answer', async () => {
     const own = await token(fixture.service.http, fixture.service.credentials);
     const headers = { origin: page, authorization: `Bearer ${own}` };
     const ask = () => fetch(`${origin}/api/account/invalidate-token`, { method: 'POST', headers });
@@ -112,7 +112,7 @@ describe('a page that a public client sends its users back to', () => {
   });
 });
 
-describe('nothing is readable', () => {
+describe('answers are not readable', () => {
   test.each([
     'https://evil.example',
     'http://shop.example.com',
@@ -121,7 +121,7 @@ describe('nothing is readable', () => {
     'null',
     'com.example.shop:',
     'http://127.0.0.1.evil.example',
-  ])('to a page of %s', async (from) => {
+  ])('for a page of %s', async (from) => {
     for (const [path, method] of forPages) {
       const { status, headers } = await preflight(path, from, method);
       expect([status, headers.get('access-control-allow-origin')]).toEqual([204, null]);
@@ -131,7 +131,7 @@ describe('nothing is readable', () => {
     expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([401, null]);
   });
 
-  test('of a client that has a secret', async () => {
+  test('for a page of a confidential client', async () => {
     const { http, credentials } = fixture.service;
     const wanted = { name: 'Server', redirectUris: ['https://server.example/cb'], type: 'confidential' };
     await manage(http, access, 'POST', `/api/v2/teams/${credentials.teamId}/clients`, 201, wanted);
@@ -147,7 +147,7 @@ describe('nothing is readable', () => {
   );
 });
 
-test('the origins of an application are kept without a slash at the end', async () => {
+test("an application's allowed origins are stored without a trailing slash", async () => {
   const { http } = fixture.service;
   const allowedOrigins = ['https://shop.example/', 'http://localhost:*/', 'null'];
   const kept = { allowedOrigins: ['https://shop.example', 'http://localhost:*', 'null'] };

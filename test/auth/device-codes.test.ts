@@ -6,7 +6,7 @@ import { openTestStore, type TestClock, testClock, testHealth } from '../account
 
 const request = { clientId: 'flagmeter-cli', scope: 'openid', address: '192.0.2.1' };
 
-/** More than are removed at once, and few enough for a slow disk. */
+/** More than are removed at once, but few enough for a slow disk. */
 const maxDevices = 300;
 
 function openDevices(random = randomBytes as (size: number) => Buffer): {
@@ -51,14 +51,14 @@ test('a network that requests very many codes does not displace the devices of o
   }
 });
 
-test('no two waiting devices have the same user code', async () => {
+test('user codes of waiting devices are unique', async () => {
   const bytes = [7, 7, 9].map((byte) => Buffer.alloc(8, byte));
   const { devices } = openDevices((size) => (size === 8 ? bytes.shift()! : randomBytes(size)));
   const begun = [await devices.begin(request), await devices.begin(request)];
   expect(begun.map(({ userCode }) => userCode)).toEqual(['KKKK-KKKK', 'PPPP-PPPP']);
 });
 
-test('of two polls at once one gets what the user has allowed', async () => {
+test('of two concurrent polls, one gets the session', async () => {
   const { devices, engine } = openDevices();
   const { deviceCode, userCode } = await devices.begin(request);
   const allowance = { userId: 'user_1', signIn: 'key', authTime: 1, scope: 'openid' };

@@ -12,7 +12,7 @@ afterAll(async () => {
   cleanUp();
 });
 
-/** Wrong codes are counted per network, so each test has its own. */
+/** Wrong codes are counted per network, so each test uses its own. */
 let networks = 0;
 const newBrowser = () => fixture.newBrowser(`127.0.1.${++networks}`);
 
@@ -42,10 +42,10 @@ async function begin(form: Parameters = {}): Promise<Json> {
 const poll = (device_code: string, client_id = fixture.clientId) =>
   post('/connect/token', { grant_type: grant, device_code, client_id });
 
-/** The address of the page for a code, as a browser on the machine asks for it. */
+/** The address of the page for a code, requested from a given machine. */
 const pathOf = ({ verification_uri_complete: uri }: Json) => uri.slice(new URL(uri).origin.length);
 
-/** Enters the code of a device, signs in and answers the question. */
+/** Enters the code of a device, signs in and allows or denies access. */
 async function decide(codes: Json, action: string, person = fixture.admin) {
   const { browser, asked } = await signInFor(codes, person);
   return { browser, asked, done: await browser.submit({ action }) };
@@ -60,7 +60,7 @@ async function signInFor(codes: Json, person = fixture.admin) {
   return { browser, asked };
 }
 
-/** How many times the audit log says that a device was allowed. */
+/** How many times the audit log records that a device was allowed. */
 const allowed = async () =>
   (await fixture.audit()).filter(({ action }) => action === 'device.allowed').length;
 
@@ -99,7 +99,7 @@ test('a device gets tokens for the user who enters its code and agrees, once', a
   expect((await fixture.audit()).map(({ action }) => action)).toContain('device.allowed');
 });
 
-test('a signed-in browser shows the question at once, also for a code typed in another form', async () => {
+test('a signed-in browser shows the confirmation at once, also for a code typed in another form', async () => {
   const { browser } = await decide(await begin(), 'continue');
   const codes = await begin();
   await browser.open(`/connect/device?user_code=${codes.user_code.replace('-', '+').toLowerCase()}`);
@@ -108,14 +108,14 @@ test('a signed-in browser shows the question at once, also for a code typed in a
   expect(await poll(codes.device_code)).toMatchObject({ status: 200 });
 });
 
-describe('a device learns why it gets no tokens', () => {
-  test('the user says no', async () => {
+describe('a device gets the reason why it gets no tokens', () => {
+  test('the user denies access', async () => {
     const codes = await begin();
     expect((await decide(codes, 'cancel')).done.html).toContain('Device not connected');
     expect(await poll(codes.device_code)).toMatchObject({ status: 400, json: { error: 'access_denied' } });
   });
 
-  test('the user signs out before it asks', async () => {
+  test('the user signs out before the device polls', async () => {
     const codes = await begin();
     const { browser } = await decide(codes, 'continue');
     await browser.open('/connect/endsession');
@@ -123,7 +123,7 @@ describe('a device learns why it gets no tokens', () => {
     expect(await poll(codes.device_code)).toMatchObject({ status: 400, json: { error: 'access_denied' } });
   });
 
-  test('its code has expired, and the page says so too', async () => {
+  test('its code has expired, which the page reports, too', async () => {
     const codes = await begin();
     fixture.clock.advance(600_000);
     expect(await poll(codes.device_code)).toMatchObject({ status: 400, json: { error: 'expired_token' } });
@@ -131,7 +131,7 @@ describe('a device learns why it gets no tokens', () => {
     expect(page).toMatchObject({ status: 404, error: 'This code is wrong or has expired.' });
   });
 
-  test('it polls too often, and has to wait longer each time', async () => {
+  test('it polls too often, and must wait longer each time', async () => {
     const { device_code: code } = await begin();
     const errorOf = async () => (await poll(code)).json.error;
     expect([await errorOf(), await errorOf()]).toEqual(['authorization_pending', 'slow_down']);
@@ -143,14 +143,14 @@ describe('a device learns why it gets no tokens', () => {
 
   test.each<[string, () => Promise<string>, string | undefined]>([
     ['the code is of another client', async () => (await begin()).device_code, 'flagmeter-cli'],
-    ['there is no such code', async () => 'fm_device_x', undefined],
-    ['it sends the code of the user', async () => (await begin()).user_code, undefined],
+    ['the code is unknown', async () => 'fm_device_x', undefined],
+    ['it sends the user code', async () => (await begin()).user_code, undefined],
   ])('%s', async (_, code, client) => {
     expect(await poll(await code(), client)).toMatchObject({ status: 400, json: { error: 'invalid_grant' } });
   });
 });
 
-describe('the codes of a device are not given', () => {
+describe('device codes are not issued', () => {
   test.each<[string, Parameters, number, string]>([
     ['without a client', { client_id: undefined }, 401, 'invalid_client'],
     ['to an unknown client', { client_id: 'signin_none' }, 401, 'invalid_client'],
@@ -172,14 +172,14 @@ describe('the codes of a device are not given', () => {
 });
 
 describe('the page', () => {
-  test('asks for the code when there is none in its address', async () => {
+  test('asks for the code if its address has none', async () => {
     const page = await newBrowser().open('/connect/device');
     expect(page).toMatchObject({ status: 200, error: '' });
     expect(page.headers['content-security-policy']).toContain("form-action 'self';");
     expect(page.html).toContain('name="user_code"');
   });
 
-  test('stops guessing: after twenty wrong codes from a network, even a right one has to wait', async () => {
+  test('throttles guessing: after twenty wrong codes from a network, even a correct one must wait', async () => {
     const browser = newBrowser();
     const codes = await begin();
     for (let guess = 0; guess < 20; guess += 1)
@@ -190,7 +190,7 @@ describe('the page', () => {
     expect((await browser.open(pathOf(codes))).status).toBe(200);
   });
 
-  test('refuses a user who is in no team of the client', async () => {
+  test("rejects a user who is not in the client's team", async () => {
     const codes = await begin();
     const browser = newBrowser();
     await browser.open(pathOf(codes));
@@ -199,7 +199,7 @@ describe('the page', () => {
     expect(await poll(codes.device_code)).toMatchObject({ json: { error: 'authorization_pending' } });
   });
 
-  test('accepts no answer from another site, nor one made for another browser', async () => {
+  test('rejects a form from another site, or made for another browser', async () => {
     const codes = await begin();
     const { browser } = await decide(await begin(), 'continue');
     await browser.open(pathOf(codes));
@@ -216,7 +216,7 @@ describe('the page', () => {
     expect(await poll(codes.device_code)).toMatchObject({ json: { error: 'access_denied' } });
   });
 
-  test('accepts one of many decisions at the same moment', async () => {
+  test('accepts one of many concurrent decisions', async () => {
     const codes = await begin();
     const before = await allowed();
     const { browser } = await signInFor(codes);

@@ -11,7 +11,7 @@ import { algorithms, openForgery } from './forgery.ts';
 const forgeries = await Promise.all(algorithms.map(openForgery));
 
 test.each(forgeries)(
-  'the document names every endpoint, and what is supported with $alg',
+  'the document lists every endpoint and supported feature with $alg',
   async ({ alg, settings }) => {
     const dispatch = createRouter(bind(discoveryEndpoints, { ...settings, serviceScope: 'flags' }));
     const answer = await send(dispatch, '/.well-known/openid-configuration');
@@ -37,7 +37,7 @@ test.each(forgeries)(
   },
 );
 
-test('an issuer with a path is found at both locations of the document', async () => {
+test('the document of an issuer with a path is served at both locations', async () => {
   const [{ settings }] = forgeries as [(typeof forgeries)[0]];
   const issuer = 'https://example.com/auth';
   const deps = { ...settings, issuer, serviceScope: 'flags' };
@@ -52,7 +52,7 @@ test('an issuer with a path is found at both locations of the document', async (
   }
 });
 
-test('the JWKS verifies the tokens of each algorithm, and shows public parts only', async () => {
+test('the JWKS verifies the tokens of each algorithm, and contains only public parts', async () => {
   const keys = openSigningKeys(forgeries.map(({ key }) => key));
   const dispatch = createRouter(bind([jwksEndpoint], { keys }));
   const { json, headers } = await send(dispatch, '/.well-known/jwks.json');
@@ -76,7 +76,7 @@ test('the JWKS verifies the tokens of each algorithm, and shows public parts onl
   expect(Buffer.from(json.keys[1].n, 'base64url').length).toBeGreaterThanOrEqual(256);
 });
 
-test('a cache that has the keys gets 304, until there is another key', async () => {
+test('a cache with current keys gets 304 until another key is published', async () => {
   const [{ key: first }, { key: second }] = forgeries as [(typeof forgeries)[0], (typeof forgeries)[0]];
   let keys = openSigningKeys([first]);
   const dispatch = createRouter(

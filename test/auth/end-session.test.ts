@@ -40,31 +40,28 @@ async function good(
 }
 
 describe('with an ID token', () => {
-  test.each(['GET', 'POST'])(
-    '%s ends the sign-in that it came from, and all its sessions',
-    async (method) => {
-      const fixture = await openSignedIn();
-      const { issued, browser, store, refresh, audited, user } = fixture;
-      expect(await good(fixture, issued)).toEqual(['shop', 'app', 'elsewhere']);
-      const parameters = { id_token_hint: issued.shop.id_token };
-      const reply =
-        method === 'GET'
-          ? await browse(fixture, query(parameters))
-          : await browse(fixture, path, {
-              method,
-              headers: { 'content-type': 'application/x-www-form-urlencoded' },
-              body: new URLSearchParams(parameters).toString(),
-            });
-      expect(reply).toMatchObject({ status: 200, headers: { 'cache-control': 'no-store' } });
-      expect(reply.text).toContain('You are signed out');
-      expect(await good(fixture, issued)).toEqual(['elsewhere']);
-      expect(await refresh(issued.shop.refresh_token)).toMatchObject({ status: 400 });
-      expect(store.signIns.get(browser.key)).toBeUndefined();
-      expect(audited('session.ended')).toMatchObject([{ actor: { type: 'user', id: user.id } }]);
-    },
-  );
+  test.each(['GET', 'POST'])('%s ends its sign-in with all sessions', async (method) => {
+    const fixture = await openSignedIn();
+    const { issued, browser, store, refresh, audited, user } = fixture;
+    expect(await good(fixture, issued)).toEqual(['shop', 'app', 'elsewhere']);
+    const parameters = { id_token_hint: issued.shop.id_token };
+    const reply =
+      method === 'GET'
+        ? await browse(fixture, query(parameters))
+        : await browse(fixture, path, {
+            method,
+            headers: { 'content-type': 'application/x-www-form-urlencoded' },
+            body: new URLSearchParams(parameters).toString(),
+          });
+    expect(reply).toMatchObject({ status: 200, headers: { 'cache-control': 'no-store' } });
+    expect(reply.text).toContain('You are signed out');
+    expect(await good(fixture, issued)).toEqual(['elsewhere']);
+    expect(await refresh(issued.shop.refresh_token)).toMatchObject({ status: 400 });
+    expect(store.signIns.get(browser.key)).toBeUndefined();
+    expect(audited('session.ended')).toMatchObject([{ actor: { type: 'user', id: user.id } }]);
+  });
 
-  test('sends the user back to a registered address, with the state', async () => {
+  test('redirects the user to a registered address, with the state', async () => {
     const { issued, ...fixture } = await openSignedIn();
     const back = { post_logout_redirect_uri: redirectUri, state: 'a b' };
     const reply = await browse(fixture, query({ id_token_hint: issued.shop.id_token, ...back }));
@@ -81,7 +78,7 @@ describe('with an ID token', () => {
     'https://shop.example/callback@evil.example',
     'javascript:alert(1)',
     '//evil.example',
-  ])('does not redirect to %s, and signs out all the same', async (uri) => {
+  ])('signs out without redirecting to %s', async (uri) => {
     const { issued, ...fixture } = await openSignedIn();
     const parameters = { id_token_hint: issued.shop.id_token, post_logout_redirect_uri: uri };
     const reply = await browse(fixture, query(parameters));
@@ -90,7 +87,7 @@ describe('with an ID token', () => {
     expect(await good(fixture, issued)).toEqual(['elsewhere']);
   });
 
-  test('that has expired, the user is signed out too', async () => {
+  test('that has expired, the user is signed out', async () => {
     const { issued, clock, refresh, ...fixture } = await openSignedIn();
     clock.advance(5 * 24 * 3_600_000);
     expect(await browse(fixture, query({ id_token_hint: issued.shop.id_token }))).toMatchObject({
@@ -119,7 +116,7 @@ describe('with an ID token', () => {
   });
 
   test.each<[string, (tokens: Tokens) => Record<string, string>]>([
-    ['that is none', () => ({ id_token_hint: 'a.b.c' })],
+    ['that is malformed', () => ({ id_token_hint: 'a.b.c' })],
     ['that is an access token', ({ access_token }) => ({ id_token_hint: access_token })],
     [
       'whose signature is wrong',
@@ -152,7 +149,7 @@ test('an ID token of another issuer does not sign anyone out, even with a valid 
 });
 
 describe('with an access token', () => {
-  test.each(['GET', 'POST'])('%s ends the sign-in that it came from', async (method) => {
+  test.each(['GET', 'POST'])('%s ends its sign-in', async (method) => {
     const { issued, store, browser, ...fixture } = await openSignedIn();
     const headers = { authorization: `Bearer ${issued.app.access_token}` };
     expect(await browse(fixture, path, { method, headers })).toMatchObject({
@@ -162,7 +159,7 @@ describe('with an access token', () => {
     expect(store.signIns.get(browser.key)).toBeUndefined();
   });
 
-  test('of many requests at the same moment, one ends it, and the audit log has it once', async () => {
+  test('one of many concurrent requests ends it, with one audit log entry', async () => {
     const { issued, ...fixture } = await openSignedIn();
     const headers = { authorization: `Bearer ${issued.app.access_token}` };
     const replies = await Promise.all(
@@ -196,7 +193,7 @@ describe('with an access token', () => {
 });
 
 describe('with the cookie of a browser alone', () => {
-  test('the user is asked first: any page can send them here', async () => {
+  test('the user must confirm, because any page can send them here', async () => {
     const { issued, browser, ...fixture } = await openSignedIn();
     const { cookie } = browser;
     const reply = await browse(fixture, path, { headers: { cookie } });
@@ -206,7 +203,7 @@ describe('with the cookie of a browser alone', () => {
     expect(await good(fixture, issued)).toEqual(['shop', 'app', 'elsewhere']);
   });
 
-  test('their answer ends the sign-in and its sessions', async () => {
+  test('the confirmation ends the sign-in and its sessions', async () => {
     const { issued, browser, store, ...fixture } = await openSignedIn();
     const headers = {
       cookie: browser.cookie,
@@ -223,7 +220,7 @@ describe('with the cookie of a browser alone', () => {
     expect(store.signIns.get(browser.key)).toBeUndefined();
   });
 
-  test('many answers at the same moment appear in the audit log once', async () => {
+  test('concurrent confirmations make one audit log entry', async () => {
     const { browser, ...fixture } = await openSignedIn();
     const headers = { cookie: browser.cookie, 'sec-fetch-site': 'same-origin' };
     await Promise.all([1, 2, 3].map(() => browse(fixture, path, { method: 'POST', headers })));
@@ -234,7 +231,7 @@ describe('with the cookie of a browser alone', () => {
     { 'sec-fetch-site': 'cross-site' },
     { 'sec-fetch-site': 'same-site' },
     { origin: 'https://evil.example' },
-  ])('another site cannot answer for them: %j', async (headers) => {
+  ])('another site cannot confirm for them: %j', async (headers) => {
     const { issued, browser, ...fixture } = await openSignedIn();
     const request = { method: 'POST', headers: { cookie: browser.cookie, ...headers } };
     expect((await browse(fixture, path, request)).text).toContain('Sign out?');
@@ -244,7 +241,7 @@ describe('with the cookie of a browser alone', () => {
 
 describe('with nothing', () => {
   test.each([{}, { cookie: `__Host-flagmeter=${'A'.repeat(43)}.${'A'.repeat(43)}` }])(
-    'there is no sign-in to end: %j',
+    'there is nothing to end: %j',
     async (headers) => {
       const { issued, ...fixture } = await openSignedIn();
       expect((await browse(fixture, path, { headers })).text).toContain('You are signed out');
@@ -253,14 +250,14 @@ describe('with nothing', () => {
     },
   );
 
-  test('the browser is not redirected, not even to an address of a client', async () => {
+  test('the browser is not redirected, even to a registered address', async () => {
     const fixture = await openSessionFixture();
     const back = { client_id: fixture.app.client.clientId, post_logout_redirect_uri: redirectUri };
     expect(await browse(fixture, query(back))).toMatchObject({ status: 200 });
   });
 });
 
-test('while the store accepts no writes, no user is told that they are signed out', async () => {
+test('while the store accepts no writes, the page reports that the user is not signed out', async () => {
   const { issued, health, ...fixture } = await openSignedIn();
   health.ready = false;
   const reply = await browse(fixture, query({ id_token_hint: issued.shop.id_token }));

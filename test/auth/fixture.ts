@@ -22,7 +22,7 @@ export interface RequestDeps {
   readonly body?: string | Uint8Array;
 }
 
-/** A request as an HTTP engine hands it over, without the engine. */
+/** A request as an HTTP engine passes it on. */
 export function requestOf(
   target: string,
   { method = 'GET', headers = {}, body = '' }: RequestDeps = {},
@@ -86,9 +86,9 @@ export interface AuthFixture extends Fixture {
 }
 
 /**
- * A directory and what tokens are issued and verified with.
- * @param tokenRate requests a second that one client may make; without it there is no limit
- * @param base instead of a fresh data directory
+ * A directory, and the dependencies to issue and verify tokens.
+ * @param tokenRate requests per second that one client may make; default unlimited
+ * @param base replaces a fresh data directory
  */
 export async function openAuthFixture(tokenRate = 0, base?: Fixture): Promise<AuthFixture> {
   const fixture = base ?? (await openFixture());
@@ -98,7 +98,7 @@ export async function openAuthFixture(tokenRate = 0, base?: Fixture): Promise<Au
   return { ...fixture, settings: settingsOf(fixture, signingKey, tokenRate), signingKey, addClient };
 }
 
-/** What a fresh process would issue and verify tokens with. */
+/** The dependencies that a new process would issue and verify tokens with. */
 export function settingsOf(
   { engine, directory, clock }: Pick<Fixture, 'engine' | 'directory' | 'clock'>,
   signingKey: SigningKey,

@@ -7,29 +7,29 @@ import { testClock } from '../accounts/fixture.ts';
 
 export const algorithms: readonly SigningAlgorithm[] = ['ES256', 'RS256', 'EdDSA'];
 
-/** The keys of a service, its algorithm, and what an attacker needs to forge a token for it. */
+/** A service's keys and algorithm, and what an attacker needs to forge its tokens. */
 export interface Forgery {
   readonly alg: SigningAlgorithm;
   readonly settings: TokenSettings;
   readonly key: SigningKey;
   readonly privateKey: KeyObject;
-  /** The header and the claims of a token that is good now. */
+  /** The header and claims of a currently valid token. */
   readonly header: Readonly<Record<string, unknown>>;
   readonly claims: AccessClaims;
-  /** A token of a header and claims, each as a value or as the text that stands for it, signed with the real key. */
+  /** Makes a token of a header and claims, as values or as raw text, signed with the real key. */
   sign(claims?: unknown, header?: unknown): string;
 }
 
 /**
- * What an attacker can make: tokens that must be refused.
- * @param strangers services with keys of their own, one of each algorithm
+ * Tokens that an attacker can make, which must be rejected.
+ * @param strangers services with other keys, one per algorithm
  */
 export type Attack = readonly [
   name: string,
   forge: (target: Forgery, strangers: readonly Forgery[]) => string | readonly string[],
 ];
 
-/** Makes a key; the service of the forgery has no other. */
+/** Makes a key, the only one of the forged service. */
 export async function openForgery(alg: SigningAlgorithm): Promise<Forgery> {
   const clock = testClock();
   const key = await newSigningKey(clock.now(), alg);
@@ -67,19 +67,19 @@ export async function openForgery(alg: SigningAlgorithm): Promise<Forgery> {
   };
 }
 
-/** A token part: of a text as it is, of anything else as JSON. */
+/** A token part: text unchanged, other values as JSON. */
 export function encode(value: unknown): string {
   return Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url');
 }
 
-/** The token of a signing input, signed as its key's type wants it. */
+/** The token of a signing input, signed with the algorithm of the key. */
 export function signWith(privateKey: KeyObject, input: string): string {
   const hash = privateKey.asymmetricKeyType === 'ed25519' ? null : 'sha256';
   const signature = sign(hash, Buffer.from(input), { key: privateKey, dsaEncoding: 'ieee-p1363' });
   return `${input}.${signature.toString('base64url')}`;
 }
 
-/** The parts of a token that has three. */
+/** The three parts of a token. */
 export function partsOf(token: string): [header: string, payload: string, signature: string] {
   return token.split('.') as [string, string, string];
 }

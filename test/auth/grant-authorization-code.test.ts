@@ -18,8 +18,8 @@ const notValid = {
   json: { error: 'invalid_grant', error_description: 'The code is not valid' },
 };
 
-describe('a code that is exchanged as it was issued', () => {
-  test('gives an access token, a refresh token and an ID token', async () => {
+describe('the exchange of a valid code', () => {
+  test('returns an access token, a refresh token and an ID token', async () => {
     const { code, exchange, call, user, shop, clock } = await openSessionFixture();
     const answer = await exchange(await code({ nonce: 'n-0S6_WzA2Mj' }));
     expect(answer).toMatchObject({ status: 200, headers: noStore });
@@ -63,12 +63,12 @@ describe('a code that is exchanged as it was issued', () => {
     });
   });
 
-  test('has the e-mail address in the ID token only with the scope email', async () => {
+  test('includes the e-mail address in the ID token only with the scope email', async () => {
     const { tokens } = await openSessionFixture();
     expect(decodeJwt((await tokens({ scope: 'openid flagmeter' })).id_token)).not.toHaveProperty('email');
   });
 
-  test('gives a token that the API refuses without its scope', async () => {
+  test('returns a token that the API rejects without its scope', async () => {
     const { tokens, call } = await openSessionFixture();
     expect(await call((await tokens({ scope: 'openid' })).access_token)).toBe(401);
   });
@@ -78,7 +78,7 @@ describe('a code that is exchanged as it was issued', () => {
     expect(await call((await tokens({}, app)).access_token)).toBe(200);
   });
 
-  test('lasts a minute', async () => {
+  test('is possible for a minute', async () => {
     const { code, exchange, clock } = await openSessionFixture();
     const [first, second] = [await code(), await code()];
     clock.advance(59_999);
@@ -88,7 +88,7 @@ describe('a code that is exchanged as it was issued', () => {
   });
 });
 
-describe('a code is good for one exchange', () => {
+describe('a code is valid for one exchange', () => {
   test('and a replay ends the session that it started', async () => {
     const { code, exchange, refresh, call, audited, user } = await openSessionFixture();
     const text = await code();
@@ -105,7 +105,7 @@ describe('a code is good for one exchange', () => {
     ]);
   });
 
-  test('also by a client that it is not for, after a restart, and once it is refreshed', async () => {
+  test('and so does a replay by another client, after a restart, or after a refresh', async () => {
     const before = await openSessionFixture();
     const text = await before.code();
     const { json: tokens } = await before.exchange(text);
@@ -117,7 +117,7 @@ describe('a code is good for one exchange', () => {
     expect(await refresh(refreshed.refresh_token)).toMatchObject({ status: 400 });
   });
 
-  test('and of two at the same moment, exactly one succeeds', async () => {
+  test('and of two concurrent exchanges, exactly one succeeds', async () => {
     const { code, exchange } = await openSessionFixture();
     const text = await code();
     const answers = await Promise.all([exchange(text), exchange(text), exchange(text)]);
@@ -130,18 +130,18 @@ describe('a code is bound', () => {
   test.each<[string, (fixture: SessionFixture) => Record<string, string>]>([
     ['to its client', ({ credentials, app }) => ({ client_secret: '', ...credentials(app) })],
     ['to its redirect URI', () => ({ redirect_uri: `${redirectUri}/` })],
-    ['to its redirect URI, and the case matters', () => ({ redirect_uri: 'https://SHOP.example/callback' })],
+    ['to its redirect URI, including the case', () => ({ redirect_uri: 'https://SHOP.example/callback' })],
     ['to the verifier of its challenge', () => ({ code_verifier: other })],
     ['to the whole verifier', () => ({ code_verifier: `${verifier}v` })],
     ['to its text', () => ({ code: 'unknown' })],
-  ])('%s, and is not used up by who lacks it', async (_, wrong) => {
+  ])('%s, and a failed exchange does not spend it', async (_, wrong) => {
     const fixture = await openSessionFixture();
     const text = await fixture.code();
     expect(await fixture.exchange(text, wrong(fixture))).toMatchObject(notValid);
     expect(await fixture.exchange(text)).toMatchObject({ status: 200 });
   });
 
-  test('to a challenge that is a whole hash', async () => {
+  test('to a complete challenge', async () => {
     const { code, exchange } = await openSessionFixture();
     for (const challenge of ['', 'AAAA'])
       expect(await exchange(await code({ challenge }))).toMatchObject(notValid);
@@ -192,7 +192,7 @@ describe('a code is refused', () => {
     expect(await exchange(text)).toMatchObject({ status: 401, json: { error: 'invalid_client' } });
   });
 
-  test('with a status of its own while the store accepts no writes', async () => {
+  test('with another status while the store accepts no writes', async () => {
     const { code, exchange, health } = await openSessionFixture();
     const text = await code();
     health.ready = false;

@@ -14,7 +14,7 @@ const refused = {
 };
 
 describe('a refresh', () => {
-  test('gives new tokens, and the old access token is refused on the next request', async () => {
+  test('returns new tokens, and the old access token is rejected from the next request on', async () => {
     const { tokens, refresh, call } = await openSessionFixture();
     const old = await tokens();
     expect(await call(old.access_token)).toBe(200);
@@ -26,7 +26,7 @@ describe('a refresh', () => {
     expect(answer.json.refresh_token).not.toBe(old.refresh_token);
   });
 
-  test('keeps the session and when its user signed in, and leaves the nonce out', async () => {
+  test('keeps the session and its sign-in time, and omits the nonce', async () => {
     const { tokens, refresh, clock } = await openSessionFixture();
     const old = await tokens({ nonce: 'once' });
     clock.advance(1000);
@@ -36,7 +36,7 @@ describe('a refresh', () => {
     expect(decodeJwt(json.access_token)['sid']).toBe(decodeJwt(old.access_token)['sid']);
   });
 
-  test('goes on after a restart', async () => {
+  test('works after a restart', async () => {
     const before = await openSessionFixture();
     const old = await before.tokens();
     const { json } = await before.refresh(old.refresh_token);
@@ -46,7 +46,7 @@ describe('a refresh', () => {
     expect(await refresh(json.refresh_token)).toMatchObject({ status: 200 });
   });
 
-  test('has the current data of the user', async () => {
+  test('returns the current data of the user', async () => {
     const { tokens, refresh, directory, user } = await openSessionFixture();
     const old = await tokens();
     await patchUser(directory, user.id, { name: 'Ada L.', email: 'lovelace@example.com' });
@@ -57,7 +57,7 @@ describe('a refresh', () => {
     });
   });
 
-  test('names only the team of the client, not the other teams of the user', async () => {
+  test("names only the client's team, not the user's other teams", async () => {
     const { tokens, refresh, directory, user, team } = await openSessionFixture();
     const { refresh_token } = await tokens();
     const second = await createTeam(directory, 'Second');
@@ -67,7 +67,7 @@ describe('a refresh', () => {
     expect(decodeJwt(json.access_token)).toMatchObject({ team: [team.id], primaryTeam: team.id });
   });
 
-  test('is valid for the idle time of 30 days, again and again, until 90 days after the sign-in', async () => {
+  test('is valid for 30 idle days each time, until 90 days after the sign-in', async () => {
     const { tokens, refresh, clock } = await openSessionFixture();
     let { refresh_token: token } = await tokens();
     for (let days = 0; days < 87; days += 29) {
@@ -83,7 +83,7 @@ describe('a refresh', () => {
   test.each([
     [30 * dayMs - 1, 200],
     [30 * dayMs, 400],
-  ])('that was not used for %i ms answers %i', async (ms, status) => {
+  ])('that was unused for %i ms answers %i', async (ms, status) => {
     const { tokens, refresh, clock } = await openSessionFixture();
     const { refresh_token } = await tokens();
     clock.advance(ms);
@@ -91,8 +91,8 @@ describe('a refresh', () => {
   });
 });
 
-describe('a refresh token that was used', () => {
-  test('ends its session, with the tokens that are valid now', async () => {
+describe('a reused refresh token', () => {
+  test('ends its session and the current tokens', async () => {
     const { tokens, refresh, call, audited, user } = await openSessionFixture();
     const old = await tokens();
     const { json: current } = await refresh(old.refresh_token);
@@ -103,7 +103,7 @@ describe('a refresh token that was used', () => {
     expect(audited('refresh-token.reused')).toMatchObject([{ target: { type: 'user', id: user.id } }]);
   });
 
-  test('does so after a restart, and the session stays ended after another', async () => {
+  test('does so after a restart, and the session remains ended after another', async () => {
     const first = await openSessionFixture();
     const old = await first.tokens();
     const { json: current } = await first.refresh(old.refresh_token);
@@ -114,7 +114,7 @@ describe('a refresh token that was used', () => {
     expect(await third.refresh(current.refresh_token)).toMatchObject(refused);
   });
 
-  test('is recognised by its session, so a right session id with any other secret ends it too', async () => {
+  test('is recognised by its session id: any other secret also ends the session', async () => {
     const { tokens, refresh, call } = await openSessionFixture();
     const { refresh_token: text, access_token } = await tokens();
     expect(await refresh(`${text.slice(0, -43)}${'A'.repeat(43)}`)).toMatchObject(refused);
@@ -122,7 +122,7 @@ describe('a refresh token that was used', () => {
     expect(await refresh(text)).toMatchObject(refused);
   });
 
-  test('leaves other sessions of the user alone', async () => {
+  test('does not end other sessions of the user', async () => {
     const { tokens, refresh, call } = await openSessionFixture();
     const [old, other] = [await tokens(), await tokens()];
     await refresh(old.refresh_token);
@@ -132,7 +132,7 @@ describe('a refresh token that was used', () => {
   });
 });
 
-test('of several refreshes at the same moment, exactly one succeeds', async () => {
+test('of several concurrent refreshes, exactly one succeeds', async () => {
   const { tokens, refresh } = await openSessionFixture();
   const { refresh_token } = await tokens();
   const answers = await Promise.all(Array.from({ length: 5 }, () => refresh(refresh_token)));
@@ -176,7 +176,7 @@ describe('a refresh token is refused', () => {
     },
   );
 
-  test('from another client, and the session goes on', async () => {
+  test('from another client, and the session remains valid', async () => {
     const { tokens, refresh, credentials, app } = await openSessionFixture();
     const { refresh_token } = await tokens();
     expect(await refresh(refresh_token, { client_secret: '', ...credentials(app) })).toMatchObject(refused);
@@ -218,7 +218,7 @@ describe('a refresh token is refused', () => {
     expect(await fixture.refresh(refresh_token)).toMatchObject({ status });
   });
 
-  test('and nothing is lost while the store accepts no writes', async () => {
+  test('while the store accepts no writes, and remains valid', async () => {
     const { tokens, refresh, health } = await openSessionFixture();
     const { refresh_token } = await tokens();
     health.ready = false;

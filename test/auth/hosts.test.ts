@@ -3,7 +3,7 @@ import { cleanUp, createApplication, createKey, token } from '../support/binary.
 import { type LocalService, startLocal } from '../support/service.ts';
 
 let service: LocalService;
-/** Credentials that are valid at one host, and must be at no other. */
+/** Credentials that are valid at one host, and must be rejected at the others. */
 const credentials: Record<string, string> = {};
 let accessToken = '';
 let frontendKey = '';
@@ -76,14 +76,14 @@ describe('the metrics host does not accept credentials of the management API', (
   ])('%s', async (_, ask, status, code) => {
     for (const [name, text] of secrets()) {
       const answer = await ask(text);
-      // A token is longer than any application key may be.
+      // A token is longer than any application key.
       const expected = status === 404 && text === accessToken ? [400, 'invalid_body'] : [status, code];
       const { code: found } = (await answer.json()) as { code: string };
       expect([name, answer.status, found]).toEqual([name, ...expected]);
     }
   });
 
-  test('and a token beside a valid key changes nothing', async () => {
+  test('and ignores a token beside a valid key', async () => {
     const bearer = { origin, authorization: `Bearer ${accessToken}` };
     expect((await post('/api/frontend/telemetry', { ...packet, k: frontendKey }, bearer)).status).toBe(202);
     expect((await post('/api/frontend/telemetry', packet, bearer)).status).toBe(400);
@@ -116,7 +116,7 @@ describe('the management API does not accept credentials of the metrics host', (
   );
 });
 
-test('every endpoint that the discovery document names exists', async () => {
+test('every endpoint in the discovery document exists', async () => {
   const document = await fetch(`http://${service.http}/.well-known/openid-configuration`);
   const metadata = (await document.json()) as Record<string, unknown>;
   expect(metadata['issuer']).toBe(`http://${service.http}`);

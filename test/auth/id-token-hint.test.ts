@@ -35,7 +35,7 @@ async function idTokenOf(page: Page): Promise<string> {
   return ((await response.json()) as { id_token: string }).id_token;
 }
 
-test('the sign-in is requested for the user that an ID token names', async () => {
+test('an ID token hint requests a sign-in of its user', async () => {
   const browser = fixture.newBrowser();
   const id_token_hint = await idTokenOf(await fixture.signIn(browser));
   codeOf(await browser.open(fixture.target({ prompt: 'none', id_token_hint })));
@@ -50,7 +50,7 @@ test('the sign-in is requested for the user that an ID token names', async () =>
   }
 });
 
-test('a session of one user does not answer for another one that the client asks for, also after signing in', async () => {
+test('a user other than the one in the hint gets no code, even after signing in', async () => {
   const id_token_hint = await idTokenOf(await fixture.signIn(fixture.newBrowser()));
   const client_id = 'flagmeter-console';
   const redirect_uri = `http://${fixture.service.http}/console/callback`;
@@ -59,7 +59,7 @@ test('a session of one user does not answer for another one that the client asks
   const page = await fixture.signIn(browser, request, fixture.stranger);
   expect(page).toMatchObject({ status: 303 });
   expect(page.location?.searchParams.get('error')).toBe('login_required');
-  // They are still signed in for a request that asks for them.
+  // They are still signed in for a request that names them.
   codeOf(await browser.open(fixture.target({ client_id, redirect_uri })));
   codeOf(await fixture.signIn(fixture.newBrowser(), request));
   codeOf(await fixture.signIn(fixture.newBrowser(), { ...request, id_token_hint: 'unreadable' }));

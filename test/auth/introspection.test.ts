@@ -20,7 +20,7 @@ async function apiKeyOf({ addClient }: SessionFixture, teamId?: string): Promise
 }
 
 describe('a valid access token', () => {
-  test('is shown to its client, with its claims', async () => {
+  test('is reported to its client, with its claims', async () => {
     const fixture = await openSessionFixture();
     const { user, shop } = fixture;
     const { access_token } = await fixture.tokens();
@@ -42,7 +42,7 @@ describe('a valid access token', () => {
     });
   });
 
-  test('is shown to an API key of a team that the user is in', async () => {
+  test("is reported to an API key of one of the user's teams", async () => {
     const fixture = await openSessionFixture();
     const { access_token } = await fixture.tokens();
     const answer = await introspect(fixture, access_token, await apiKeyOf(fixture));
@@ -96,7 +96,7 @@ describe('an invalid token is only reported as inactive', () => {
 });
 
 describe('a refresh token', () => {
-  test('is shown to its client as long as it is the current one', async () => {
+  test('is reported to its client while it is the current one', async () => {
     const fixture = await openSessionFixture();
     const { refresh_token } = await fixture.tokens();
     const { json } = await introspect(fixture, refresh_token);
@@ -110,11 +110,11 @@ describe('a refresh token', () => {
     });
     const next = await fixture.refresh(refresh_token);
     expect(await introspect(fixture, refresh_token)).toMatchObject(inactive);
-    // Introspection does not use the token.
+    // Introspection does not spend the token.
     expect(await fixture.refresh(next.json.refresh_token)).toMatchObject({ status: 200 });
   });
 
-  test('is shown to no other client', async () => {
+  test('is not reported to another client', async () => {
     const fixture = await openSessionFixture();
     const { refresh_token } = await fixture.tokens();
     expect(await introspect(fixture, refresh_token, await apiKeyOf(fixture))).toMatchObject(inactive);

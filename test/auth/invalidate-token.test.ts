@@ -30,7 +30,7 @@ function encode(value: unknown): string {
 }
 
 describe('a valid token', () => {
-  test('is refused from the next request on', async () => {
+  test('is rejected from the next request on', async () => {
     const fixture = await openSessionFixture();
     const { token } = await clientToken(fixture);
     expect(await fixture.call(token)).toBe(200);
@@ -43,14 +43,14 @@ describe('a valid token', () => {
     expect(await invalidate(fixture, `Bearer ${token}`)).toMatchObject({ status: 401 });
   });
 
-  test('is refused whether it was used before or not', async () => {
+  test('is rejected whether or not it was used before', async () => {
     const fixture = await openSessionFixture();
     const { token } = await clientToken(fixture);
     expect(await invalidate(fixture, `bearer ${token}`)).toMatchObject({ status: 200 });
     expect(await fixture.call(token)).toBe(401);
   });
 
-  test('stays refused after a restart', async () => {
+  test('is still rejected after a restart', async () => {
     const fixture = await openSessionFixture();
     const { token } = await clientToken(fixture);
     await invalidate(fixture, `Bearer ${token}`);
@@ -59,7 +59,7 @@ describe('a valid token', () => {
     expect(await invalidate(again, `Bearer ${token}`)).toMatchObject({ status: 401 });
   });
 
-  test('stays refused when it is written in another form', async () => {
+  test('is still rejected in another encoding', async () => {
     const fixture = await openSessionFixture();
     const { token } = await clientToken(fixture);
     await invalidate(fixture, `Bearer ${token}`);
@@ -73,7 +73,7 @@ describe('a valid token', () => {
     for (const text of [`${token}=`, `${token}A`]) expect(await fixture.call(text)).toBe(401);
   });
 
-  test('stays refused with the equivalent signature that anyone can compute: r and n − s', async () => {
+  test('is still rejected with the equivalent signature (r, n − s)', async () => {
     const fixture = await openSessionFixture();
     const { token } = await clientToken(fixture);
     const [header, payload, signature = ''] = token.split('.');
@@ -89,7 +89,7 @@ describe('a valid token', () => {
     expect([await fixture.call(text), await fixture.call(token)]).toEqual([401, 401]);
   });
 
-  test('ends its session: the refresh token is refused too', async () => {
+  test('ends its session, and with it the refresh token', async () => {
     const fixture = await openSessionFixture();
     const { access_token, refresh_token } = await fixture.tokens();
     const other = await fixture.tokens();
@@ -107,7 +107,7 @@ describe('a valid token', () => {
     expect(await invalidate(fixture, `Bearer ${access_token}`)).toMatchObject({ status: 200 });
   });
 
-  test('stays valid when the store refuses the write', async () => {
+  test('remains valid if the store rejects the write', async () => {
     const fixture = await openSessionFixture();
     const { token } = await clientToken(fixture);
     fixture.health.ready = false;
@@ -117,7 +117,7 @@ describe('a valid token', () => {
     expect(await invalidate(fixture, `Bearer ${token}`)).toMatchObject({ status: 200 });
   });
 
-  test('is invalidated by one of many requests at the same moment, and the audit log has it once', async () => {
+  test('is invalidated by one of many concurrent requests, with one audit log entry', async () => {
     const fixture = await openSessionFixture();
     const { token } = await clientToken(fixture);
     const answers = await Promise.all([1, 2, 3].map(() => invalidate(fixture, `Bearer ${token}`)));
@@ -152,7 +152,7 @@ describe('an answer of 401', () => {
         return token;
       },
     ],
-  ])('meets a well-formed token with %s', async (_, alter) => {
+  ])('is given to a well-formed token with %s', async (_, alter) => {
     const fixture = await openSessionFixture();
     const { token } = await clientToken(fixture);
     const answer = await invalidate(fixture, `Bearer ${await alter(token, fixture)}`);

@@ -22,7 +22,7 @@ const subject: Subject = {
 };
 
 interface RingFixture extends AuthFixture {
-  /** What was logged, as `message keyId`. */
+  /** The log lines, as `message keyId`. */
   readonly logged: string[];
   /** Opens the keys of the store as a starting service does. */
   open(alg?: SigningAlgorithm): Promise<KeyRing>;
@@ -71,8 +71,8 @@ async function openRingFixture(): Promise<RingFixture> {
 
 const kidsOf = (keys: KeyRing) => keys.published.map(({ kid }) => kid);
 
-describe('a key that is rotated while the service runs', () => {
-  test('is published from the next check on, signs a minute later, and its predecessor keeps verifying', async () => {
+describe('a key rotated while the service runs', () => {
+  test('is published at the next check and signs a minute later; its predecessor still verifies', async () => {
     const { open, rotate, issue, isGood, signingKey, logged, clock } = await openRingFixture();
     const keys = await open();
     const before = await issue(keys);
@@ -112,7 +112,7 @@ describe('a key that is rotated while the service runs', () => {
     expect(await isGood(keys, before)).toBe(true);
   });
 
-  test('is published as a new list, so caches of verified tokens notice', async () => {
+  test('changes the published list, which invalidates caches of verified tokens', async () => {
     const { open, rotate } = await openRingFixture();
     const keys = await open();
     const { published } = keys;
@@ -125,7 +125,7 @@ describe('a key that is rotated while the service runs', () => {
 });
 
 describe('a retired key', () => {
-  test('is removed when its last token has expired, and not before', async () => {
+  test('is removed once its last token has expired', async () => {
     const { open, rotate, issue, isGood, signingKey, store, clock, logged } = await openRingFixture();
     const keys = await open();
     const kid = await rotate();
@@ -146,7 +146,7 @@ describe('a retired key', () => {
     expect(await isGood(keys, last)).toBe(false);
   });
 
-  test('stays for its time when others are rotated after it', async () => {
+  test('is kept for its full time when others are rotated after it', async () => {
     const { open, rotate, issue, isGood, clock } = await openRingFixture();
     const keys = await open();
     const tokens: string[] = [];
@@ -195,7 +195,7 @@ describe('another --signing-alg', () => {
 });
 
 describe('the audit log', () => {
-  test('has every rotation once, including rotations while no service ran', async () => {
+  test('has one entry per rotation, including rotations while no service ran', async () => {
     const { open, rotate, audited } = await openRingFixture();
     const made = [await rotate(), await rotate()];
     const keys = await open();
@@ -208,7 +208,7 @@ describe('the audit log', () => {
     expect(audited()).toHaveLength(4);
   });
 
-  test('has a rotation once when the disk is slower than the interval between checks', async () => {
+  test('has one entry for a rotation if the disk is slower than the check interval', async () => {
     const { open, rotate, audited } = await openRingFixture();
     const keys = await open();
     const made = await rotate();
@@ -217,7 +217,7 @@ describe('the audit log', () => {
   });
 });
 
-test('while the store accepts no writes, the known keys stay in use', async () => {
+test('the known keys remain in use while the store accepts no writes', async () => {
   const { open, rotate, issue, isGood, health } = await openRingFixture();
   const keys = await open();
   const token = await issue(keys);
@@ -230,7 +230,7 @@ test('while the store accepts no writes, the known keys stay in use', async () =
   expect(await isGood(keys, token)).toBe(true);
 });
 
-test('two rotations at once leave one key that signs', async () => {
+test('two concurrent rotations leave one signing key', async () => {
   const { open, store, clock } = await openRingFixture();
   await Promise.all([rotateSigningKey(store, clock.now() + 1), rotateSigningKey(store, clock.now() + 2)]);
   expect(storedKeys(store).filter((key) => 'privateJwk' in key)).toHaveLength(1);

@@ -37,7 +37,7 @@ function attempt(parts: Partial<Attempt> = {}): Attempt {
   return { email: 'ada@example.com', address: '192.0.2.1', browser, ...parts };
 }
 
-/** Fails until it has to wait. @returns the number of failures and the wait in seconds */
+/** Fails until it must wait. Returns the number of failures and the wait in seconds. */
 async function failOn(
   parts: ThrottleFixture,
   next: (count: number) => Attempt,
@@ -49,7 +49,7 @@ async function failOn(
   throw new Error('nothing ended it');
 }
 
-/** Fails, waits as long as it has to, and fails again, this many times. @returns the waits in seconds */
+/** Fails, waits as required, and fails again, this many times. Returns the waits in seconds. */
 async function waitsOf(
   parts: ThrottleFixture,
   next: (count: number) => Attempt,
@@ -64,20 +64,20 @@ async function waitsOf(
   return waits;
 }
 
-/** Tries, and succeeds. */
+/** Makes a successful attempt. */
 async function succeed(parts: ThrottleFixture, own: Attempt): Promise<void> {
   const counted: Counted = await countAttempt(parts, own);
   await forgiveAttempt(parts, own, counted);
 }
 
 describe('at one account from one address', () => {
-  test('five attempts may fail; then the waits grow to a quarter of an hour', async () => {
+  test('five attempts may fail before the waits grow to a quarter of an hour', async () => {
     const parts = openThrottles();
     expect((await failOn(parts, () => attempt())).count).toBe(5);
     expect(await waitsOf(parts, () => attempt(), 10)).toEqual([5, 10, 20, 40, 80, 160, 320, 640, 900, 900]);
   });
 
-  test('an attempt that has to wait is not counted', async () => {
+  test('an attempt that must wait is not counted', async () => {
     const parts = openThrottles();
     await failOn(parts, () => attempt());
     for (let again = 0; again < 100; again++) expect((await countAttempt(parts, attempt())).wait).toBe(5);
@@ -87,7 +87,7 @@ describe('at one account from one address', () => {
     expect((await countAttempt(parts, attempt())).wait).toBe(0);
   });
 
-  test('the case of the address makes no difference, nor does the end of an IPv6 address', async () => {
+  test('the case of the e-mail address and the end of an IPv6 address are ignored', async () => {
     const parts = openThrottles();
     const names = ['ada@example.com', 'ADA@example.com'];
     const found = await failOn(parts, (count) =>
@@ -112,14 +112,14 @@ describe('at one account from one address', () => {
   });
 });
 
-test('from one address fifty accounts may fail; then the waits grow to a minute', async () => {
+test('fifty accounts may fail from one address before the waits grow to a minute', async () => {
   const parts = openThrottles();
   const next = (count: number) => attempt({ email: `${count}@example.com` });
   expect((await failOn(parts, next)).count).toBe(50);
   expect(await waitsOf(parts, (count) => next(count + 50), 8)).toEqual([1, 2, 4, 8, 16, 32, 60, 60]);
 });
 
-test('at one account fifty addresses may fail; then the waits grow to five minutes', async () => {
+test('fifty addresses may fail at one account before the waits grow to five minutes', async () => {
   const parts = openThrottles();
   const next = (count: number) => attempt({ address: `10.0.${count >> 8}.${count & 255}` });
   expect((await failOn(parts, next)).count).toBe(50);
@@ -127,7 +127,7 @@ test('at one account fifty addresses may fail; then the waits grow to five minut
 });
 
 describe('a success', () => {
-  test('lets the same person fail again, but does not help its address with other accounts', async () => {
+  test('resets the failures of its account, but not of its address', async () => {
     const parts = openThrottles();
     for (let round = 0; round < 60; round++) {
       const own = attempt({ email: 'own@example.com' });
@@ -137,7 +137,7 @@ describe('a success', () => {
     expect((await failOn(parts, next)).count).toBe(50);
   });
 
-  test('lets its browser pass while strangers try, however many they are', async () => {
+  test('exempts its browser from the failures of others, however many', async () => {
     const parts = openThrottles();
     const own = attempt();
     await succeed(parts, own);
@@ -147,12 +147,12 @@ describe('a success', () => {
     expect((await countAttempt(parts, attempt())).wait).toBeGreaterThan(0);
     expect((await countAttempt(parts, own)).wait).toBe(0);
     expect((await countAttempt(parts, { ...own, address: '198.51.100.7' })).wait).toBe(0);
-    // For another account it is a stranger as well.
+    // For another account it is unknown, too.
     await failOn(parts, () => attempt({ email: 'bob@example.com' }));
     expect((await countAttempt(parts, { ...own, email: 'bob@example.com' })).wait).toBeGreaterThan(0);
   });
 
-  test('gives its browser five failures, too', async () => {
+  test('allows its browser five failures, too', async () => {
     const parts = openThrottles();
     const own = attempt();
     await succeed(parts, own);
@@ -160,7 +160,7 @@ describe('a success', () => {
   });
 });
 
-describe('what is kept', () => {
+describe('the stored throttle', () => {
   test('contains no names', async () => {
     const parts = openThrottles();
     await countAttempt(parts, attempt());
@@ -175,12 +175,12 @@ describe('what is kept', () => {
     ['account.x', 49, 60 * minute],
     ['address.x', 50, day],
     ['browser.x', 0, 90 * day],
-  ])('of %s with %d failures is over after %d ms, and counts no more', (key, failures, ms) => {
+  ])('of %s with %d failures expires after %d ms', (key, failures, ms) => {
     expect(isThrottleOver(key, { failures, lastAt: 1000 }, 999 + ms)).toBe(false);
     expect(isThrottleOver(key, { failures, lastAt: 1000 }, 1000 + ms)).toBe(true);
   });
 
-  test('is forgotten before the next sweep', async () => {
+  test('has no effect after its expiry, even before the next sweep', async () => {
     const parts = openThrottles();
     await failOn(parts, () => attempt());
     parts.clock.advance(day);
@@ -188,8 +188,8 @@ describe('what is kept', () => {
   });
 });
 
-describe('on the page', () => {
-  test('a user who has to wait is told how long, even with the right password, and after a restart', async () => {
+describe('the sign-in page', () => {
+  test('shows a throttled user how long to wait, even with the right password and after a restart', async () => {
     const before = await openSignIn();
     const wrong = { ...before.admin, password: 'wrong' };
     const browser = before.newBrowser();
@@ -203,7 +203,7 @@ describe('on the page', () => {
     }
     const elsewhere = fixture.newBrowser('127.0.0.2');
     expect((await fixture.signIn(elsewhere)).status).toBe(303);
-    // The browser is known now, wherever it is.
+    // The browser is known now, from any address.
     const moved = fixture.newBrowser();
     moved.cookie = elsewhere.cookie;
     expect((await fixture.signIn(moved, { prompt: 'login' })).status).toBe(303);
@@ -219,7 +219,7 @@ describe('on the page', () => {
     await fixture.service.stop();
   });
 
-  test('parallel attempts gain nothing over sequential ones, whether the account exists or not', async () => {
+  test('gives concurrent attempts no advantage, whether or not the account exists', async () => {
     const fixture = await openSignIn();
     for (const email of [fixture.admin.email, 'nobody@example.com']) {
       const browsers = Array.from({ length: 20 }, () => fixture.newBrowser());

@@ -22,7 +22,7 @@ const codeOf = ({ location }: Page) => location?.searchParams.get('code') ?? und
 
 let people = 0;
 
-/** A user whom an Admin has created through the API, with this password or a generated one. */
+/** A user whom an Admin created through the API, with the given or a generated password. */
 async function create(password?: string): Promise<Person & { readonly id: string }> {
   const email = `grace${++people}@example.com`;
   const body = { email, name: 'Grace', ...(password && { password }) };
@@ -44,7 +44,7 @@ describe.each([
     page = await fixture.signIn(browser, {}, person);
   });
 
-  test('is asked for another after the sign-in, and gets no code before', async () => {
+  test('must choose another after signing in, before getting a code', async () => {
     expect(page).toMatchObject({ status: 200, location: undefined });
     expect(page.html).toContain('<h1>Choose a password</h1>');
     expect(page.html).not.toContain(person.password);
@@ -55,7 +55,7 @@ describe.each([
     expect(silent.location?.searchParams.get('error')).toBe('interaction_required');
   });
 
-  test('gets a code with the new password, signs in with it from then on, and not with the old one', async () => {
+  test('gets a code with the new password, which replaces the old one', async () => {
     const done = await submitNew(browser, own);
     expect(done.status).toBe(303);
     expect(codeOf(done)).toMatch(/^[\w-]{43}$/);
@@ -66,7 +66,7 @@ describe.each([
     expect(await fixture.signIn(fixture.newBrowser(), {}, person)).toMatchObject({ status: 403 });
   });
 
-  test('is asked for another on the page of a device, before the question', async () => {
+  test('must choose another on the device page, before the confirmation', async () => {
     const { http } = fixture.service;
     const body = encode({ client_id: fixture.clientId, scope: 'openid' });
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
@@ -104,20 +104,20 @@ describe('a new password', () => {
       ({ email }) => [`XX${email.split('@')[0]?.toUpperCase()}`],
       'The password must not',
     ],
-    ['different the second time', () => [own, `${own}!`], 'The two passwords differ.'],
+    ['repeated differently', () => [own, `${own}!`], 'The two passwords differ.'],
     ['the old one', ({ password }) => [password], 'Choose a password other than the one'],
-  ])('is refused, and asked for again: %s', async (_, typed, error) => {
+  ])('is rejected, and the page shown again: %s', async (_, typed, error) => {
     const refused = await submitNew(browser, ...typed(person));
     expect(refused).toMatchObject({ status: 400, location: undefined });
     expect(refused.error).toContain(error);
   });
 
-  test('is taken after all of these', async () => {
+  test('is accepted after all of these failures', async () => {
     expect(codeOf(await submitNew(browser, own))).toBeDefined();
   });
 });
 
-test('a new password is taken only from the browser that signed in with the temporary one, once', async () => {
+test('a new password is accepted once, and only from the browser that used the temporary one', async () => {
   const person = await create();
   const browser = fixture.newBrowser();
   await fixture.signIn(browser, {}, person);
@@ -129,7 +129,7 @@ test('a new password is taken only from the browser that signed in with the temp
   expect((await submitNew(browser, `${own} 2`)).html).toContain('<h1>Sign in</h1>');
 });
 
-test('a user who has chosen a password is asked again after an Admin sets another', async () => {
+test('a user must choose a password again after an Admin sets another', async () => {
   const person = await create();
   const browser = fixture.newBrowser();
   await fixture.signIn(browser, {}, person);
@@ -140,7 +140,7 @@ test('a user who has chosen a password is asked again after an Admin sets anothe
   expect(page.html).toContain('<h1>Choose a password</h1>');
 });
 
-test('a user gets no code of a client of another team by choosing a password', async () => {
+test("choosing a password gives no code for another team's client", async () => {
   const cli = { client_id: 'flagmeter-cli', redirect_uri: 'http://127.0.0.1:1/callback' };
   const browser = fixture.newBrowser();
   expect((await fixture.signIn(browser, cli, fixture.newcomer)).html).toContain('<h1>Choose a password</h1>');
@@ -149,7 +149,7 @@ test('a user gets no code of a client of another team by choosing a password', a
 });
 
 test.each(['Password123', 'qwertyuiop', '1234567890', 'flagmeter-2026', 'grace@example.com'])(
-  'the API refuses the password %s',
+  'the API rejects the password %s',
   async (password) => {
     const body = { email: 'grace@example.com', name: 'Grace', password };
     const refused = await manage(fixture.service.http, access, 'POST', '/api/v2/users', 400, body);

@@ -28,7 +28,7 @@ const { describe, test } = needing('postgresql');
 
 afterAll(closeSharedServer);
 
-/** Two nodes that serve the same users; the first reaches the engine through a relay. */
+/** Two nodes that serve the same users. The first reaches PostgreSQL through a proxy. */
 async function twoNodes() {
   const postgres = await sharedServer();
   const url = await newEngine(postgres);
@@ -39,14 +39,14 @@ async function twoNodes() {
   return { url, relay, one, other: one.beside(node) };
 }
 
-/** What a node answers to a request that begins now. */
+/** A node's answer to a request that starts now. */
 async function callNow({ engine, call }: SessionFixture, token: string): Promise<number> {
   await engine.current();
   return call(token);
 }
 
 describe('on two nodes', () => {
-  test('a token that was invalidated at one is refused by the other, from the next request on', async () => {
+  test('a token invalidated at one is rejected by the other from the next request on', async () => {
     const { one, other } = await twoNodes();
     for (let turn = 0; turn < 3; turn += 1) {
       const { access_token: token } = await one.tokens();
@@ -58,7 +58,7 @@ describe('on two nodes', () => {
     }
   });
 
-  test('a refresh token is good for one refresh, and its reuse ends the session on both', async () => {
+  test('a refresh token is valid once, and its reuse ends the session on both', async () => {
     const { one, other } = await twoNodes();
     for (let turn = 0; turn < 3; turn += 1) {
       const { refresh_token: token } = await one.tokens();
@@ -70,7 +70,7 @@ describe('on two nodes', () => {
     }
   });
 
-  test('a refresh whose commit is not answered is not taken for a reuse', async () => {
+  test('a refresh whose commit got no answer is not treated as reuse', async () => {
     const { relay, one, other } = await twoNodes();
     let { refresh_token: token } = await one.tokens();
     for (let turn = 1; turn <= 3; turn += 1) {
@@ -82,7 +82,7 @@ describe('on two nodes', () => {
     }
   });
 
-  test('a device begins at one, is allowed at the other, and gets its tokens once', async () => {
+  test('a device starts at one, is allowed at the other, and gets its tokens once', async () => {
     const { one, other } = await twoNodes();
     const [at, there] = [one, other].map(
       ({ engine, clock }) => new DeviceCodes({ engine, clock, randomBytes }),
@@ -105,7 +105,7 @@ describe('on two nodes', () => {
     expect(taken.filter((each) => each !== undefined)).toEqual([allowance]);
   });
 
-  test('failed sign-ins count together', async () => {
+  test('failed sign-ins are counted together', async () => {
     const { one, other } = await twoNodes();
     const clock = testClock();
     const browser = { id: 'a', mark: 'b' };
@@ -125,7 +125,7 @@ describe('on two nodes', () => {
     expect(await throttles.list('', 9)).toMatchObject([{ failures: { failures: 0 } }]);
   });
 
-  test('a signing key of one is known to the other before it verifies', async () => {
+  test('a signing key of one is loaded by the other before it verifies tokens', async () => {
     const url = await newEngine(await sharedServer());
     const nodes = [openNode(url), openNode(url)];
     const repair = await planAfterLoss(systemClock, 'ES256');
@@ -151,7 +151,7 @@ describe('on two nodes', () => {
   });
 });
 
-test('after a loss all sessions and tokens are over, and no number is given twice', async () => {
+test('a loss of changes ends all sessions and tokens, and no number is reused', async () => {
   const { one, other } = await twoNodes();
   const { refresh_token: token } = await one.tokens();
   const before = one.engine.records('numbers').get('team')!;

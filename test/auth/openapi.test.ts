@@ -20,7 +20,7 @@ describe('the document of the auth host', () => {
     expect(result.valid).toBe(true);
   });
 
-  test('has every endpoint but the preflight', () => {
+  test('contains every endpoint except the preflight', () => {
     const routes = declared.map(({ method, path }) => `${method} ${path}`);
     expect([...closed.operations.keys(), 'OPTIONS /connect/userinfo'].sort()).toEqual(routes.sort());
   });
@@ -29,29 +29,29 @@ describe('the document of the auth host', () => {
     expect(brokenReferences(openapi)).toEqual([]);
   });
 
-  test('has examples of answers in the documented shape', () => {
+  test('contains examples that match the schemas', () => {
     const { wrong, seen } = checkExamples(closed);
     expect(wrong).toEqual([]);
     expect(seen).toBeGreaterThan(30);
   });
 
-  test('gives every operation a name of its own', () => {
+  test('gives every operation a unique id', () => {
     const names = [...closed.operations.values()].map(({ operationId }) => operationId);
     expect(new Set(names).size).toBe(closed.operations.size);
   });
 });
 
-describe('a departure from the document is noticed:', () => {
+describe('a departure from the document is detected:', () => {
   const answer = {
     status: 200,
     headers: { 'content-type': 'application/json', 'cache-control': 'no-store' },
   };
 
   test.each([
-    ['a field that is missing', { ...answer, text: '{"device_code":"x"}' }],
-    ['a field that is not documented', { ...answer, text: '{"active":false,"why":"x"}' }],
-    ['a status that is not documented', { ...answer, status: 418, text: '' }],
-    ['a header that is missing', { ...answer, headers: {}, text: '{"active":false}' }],
+    ['a missing field', { ...answer, text: '{"device_code":"x"}' }],
+    ['an undocumented field', { ...answer, text: '{"active":false,"why":"x"}' }],
+    ['an undocumented status', { ...answer, status: 418, text: '' }],
+    ['a missing header', { ...answer, headers: {}, text: '{"active":false}' }],
   ])('%s', (_, wrong) => {
     expect(departures('POST /connect/introspect', wrong)).not.toEqual([]);
   });
@@ -81,7 +81,7 @@ const grant = { grant_type: 'client_credentials', scope: 'openid flagmeter' };
 const bearer = (text: string) => ({ authorization: `Bearer ${text}` });
 
 describe('the service answers as documented', () => {
-  /** Over HTTP. Further answers of the endpoints for clients are checked against the document in their own tests. */
+  /** Over HTTP. Other answers of the endpoints for clients are checked against the document in their own tests. */
   test.each<[status: number, name: string, sent: () => Sent]>([
     [200, 'POST /connect/token', () => ({ form: { ...grant, ...credentials } })],
     [400, 'POST /connect/token', () => ({ form: { scope: 'openid' } })],

@@ -29,7 +29,7 @@ describe('a client revokes', () => {
     expect(fixture.audited('session.ended')).toMatchObject([{ actor: { id: fixture.user.id } }]);
   });
 
-  test('a refresh token that was used before, and its session ends', async () => {
+  test('a spent refresh token, and its session ends', async () => {
     const fixture = await openSessionFixture();
     const { refresh_token } = await fixture.tokens();
     const { json } = await fixture.refresh(refresh_token);
@@ -74,7 +74,7 @@ describe('a client revokes', () => {
 });
 
 test.each(['unknown', 'a.b.c', `fm_refresh_${'A'.repeat(22)}.${'A'.repeat(43)}`])(
-  'an unknown token gets the same answer as a valid one: %s',
+  'revoking an unknown token gets the same answer as a valid one: %s',
   async (token) => {
     expect(await revoke(await openSessionFixture(), token)).toMatchObject(done);
   },

@@ -62,22 +62,22 @@ export interface SessionFixture extends AuthFixture {
   code(made?: Partial<AuthorizationCode>): Promise<string>;
   /** Posts a form. */
   post(path: string, form: Record<string, string>, headers?: Record<string, string>): Promise<Answer>;
-  /** Exchanges a code, as the shop unless something else is sent. */
+  /** Exchanges a code, by default as the shop. */
   exchange(code: string, sent?: Record<string, string>): Promise<Answer>;
   refresh(refreshToken: string, sent?: Record<string, string>): Promise<Answer>;
   /** The tokens of a new session. */
   tokens(made?: Partial<AuthorizationCode>, client?: NewClient): Promise<Tokens>;
   /** The status of a request of the management API. */
   call(accessToken: string): Promise<number>;
-  /** What the audit log has of these actions. */
+  /** The audit log entries with these actions. */
   audited(action: string): readonly object[];
-  /** Closes the store, and goes on with a fresh process that reads it. */
+  /** Closes the store, and continues with a new process that reads it. */
   restart(): Promise<SessionFixture>;
-  /** Another process, with an engine of its own. */
+  /** Another process with its own engine. */
   beside(parts: Pick<SessionFixture, 'store' | 'health' | 'engine'>): SessionFixture;
 }
 
-/** A user, clients that they sign in to, and every endpoint that takes tokens. The parameters are those of `openAuthFixture`. */
+/** A user, their clients, and every endpoint that accepts tokens. Parameters as for `openAuthFixture`. */
 export async function openSessionFixture(tokenRate = 0, base?: Fixture): Promise<SessionFixture> {
   const fixture = await openAuthFixture(tokenRate, base);
   const { directory, team } = fixture;

@@ -14,7 +14,7 @@ import { encode } from './test-browser.ts';
 
 const person = { email: 'ada@example.com', password: 'the analytical engine' };
 
-/** The endpoint on a store and a pool that a test can make fail, and a browser that has opened its page. */
+/** The endpoint with a store and a pool that tests can make fail, and a browser that has opened the page. */
 async function openEndpoint() {
   const { settings, store, directory, team, health } = await openAuthFixture();
   const passwords: PasswordPool = startPasswordPool(workerFile('accounts/password-worker'));
@@ -53,7 +53,7 @@ const busy = {
   html: expect.stringContaining('The service is busy. Please try again in a moment.'),
 };
 
-test('while the store accepts no writes, no user is signed in; the form keeps its input except the password', async () => {
+test('while the store accepts no writes, no user is signed in, and the form keeps all but the password', async () => {
   const { health, submit } = await openEndpoint();
   health.ready = false;
   const page = await submit();
@@ -64,7 +64,7 @@ test('while the store accepts no writes, no user is signed in; the form keeps it
   expect((await submit()).status).toBe(303);
 });
 
-test('while the store accepts no writes, a client of a signed-in user is told to retry', async () => {
+test('while the store accepts no writes, the client of a signed-in user gets temporarily_unavailable', async () => {
   const { health, open, submit } = await openEndpoint();
   await submit();
   health.ready = false;

@@ -17,7 +17,7 @@ import { encode, type Page, type Parameters, TestBrowser } from './test-browser.
 export const verifier = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk';
 export const challenge = createHash('sha256').update(verifier).digest('base64url');
 
-/** What the client has registered. */
+/** The redirect URIs of the client. */
 export const redirectUris = {
   web: 'https://shop.example.com/callback?from=flagmeter',
   loopback: 'http://127.0.0.1/callback',
@@ -38,16 +38,16 @@ export interface SignInFixture {
   readonly admin: Person;
   /** A user of another team. */
   readonly stranger: Person;
-  /** A user of the other team whose password is temporary. */
+  /** A user of the other team with a temporary password. */
   readonly newcomer: Person;
-  /** The address of an authorization request: the usual parameters and these; `undefined` leaves one out. */
+  /** The URL of an authorization request: the usual parameters and these; `undefined` omits one. */
   target(parameters?: Parameters): string;
   newBrowser(address?: string): TestBrowser;
-  /** Opens the page of a request, and submits it with the person's credentials. */
+  /** Opens the page of a request, and submits the person's credentials. */
   signIn(browser: TestBrowser, parameters?: Parameters, person?: Person): Promise<Page>;
-  /** What the audit log says, the latest first. */
+  /** The audit log, latest first. */
   audit(): Promise<readonly AuditLine[]>;
-  /** Gives the Admin another password. */
+  /** Changes the Admin's password. */
   changePassword(password: string): Promise<void>;
   /** Stops the service and starts it again on the same data. */
   restart(): Promise<SignInFixture>;

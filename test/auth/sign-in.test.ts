@@ -40,7 +40,7 @@ async function signedIn(): Promise<TestBrowser> {
 }
 
 describe('a user who knows the password', () => {
-  test('gets a code for what the client asked for', async () => {
+  test("gets a code for the client's request", async () => {
     const page = await fixture.signIn(fixture.newBrowser(), {
       nonce: 'n-0S6',
       scope: 'openid profile email',
@@ -62,12 +62,12 @@ describe('a user who knows the password', () => {
     });
   });
 
-  test('may write the address in any case, and with a space after it', async () => {
+  test('may type the address in any case, and with a trailing space', async () => {
     const person = { ...fixture.admin, email: ' aDA@eXAMPLE.COM ' };
     codeOf(await fixture.signIn(fixture.newBrowser(), {}, person));
   });
 
-  test('gets another id for their browser, which keeps its mark', async () => {
+  test('gets a new id for their browser, which keeps its mark', async () => {
     const browser = fixture.newBrowser();
     await browser.open(fixture.target());
     const [before, mark] = browser.cookie?.split('.') ?? [];
@@ -78,7 +78,7 @@ describe('a user who knows the password', () => {
     expect((await browser.open(fixture.target())).status).toBe(200);
   });
 
-  test('is told when they may not use the client, and no code is issued', async () => {
+  test('gets an error and no code if they may not use the client', async () => {
     const browser = fixture.newBrowser();
     const page = await fixture.signIn(browser, {}, fixture.stranger);
     expect(page).toMatchObject({
@@ -95,8 +95,8 @@ describe('a user who knows the password', () => {
   });
 });
 
-describe('a user who does not know it', () => {
-  test('is not told whether the account exists', async () => {
+describe('a user who does not know the password', () => {
+  test('cannot find out whether the account exists', async () => {
     const pages = [];
     for (const email of [fixture.admin.email, 'nobody@example.com']) {
       const page = await fixture.signIn(fixture.newBrowser(), {}, { email, password: 'guessed' });
@@ -114,7 +114,7 @@ describe('a user who does not know it', () => {
     [{ email: 'ada@example.com', password: '' }],
     [{ email: 'a'.repeat(321), password: 'x' }],
     [{}],
-  ])('has to fill in both fields: %j', async (fields) => {
+  ])('must fill in both fields: %j', async (fields) => {
     const browser = fixture.newBrowser();
     await browser.open(fixture.target());
     const page = await browser.submit(fields);
@@ -133,14 +133,14 @@ describe('a form that does not come from the page of this browser', () => {
   test.each([
     ['no cookie', undefined],
     ['the cookie of another', `flagmeter=${'a'.repeat(43)}.${'b'.repeat(43)}`],
-    ['a cookie that is none', 'flagmeter=a.b'],
+    ['a malformed cookie', 'flagmeter=a.b'],
   ])('brings %s', async (_, cookie) => {
     const browser = fixture.newBrowser();
     await browser.open(fixture.target());
     browser.cookie = cookie;
     const page = await browser.submit({ ...fixture.admin });
     expect(page).toMatchObject({ status: 403, error: expect.stringContaining('out of date') });
-    // The page that comes back can be used at once.
+    // The page in the answer can be used at once.
     codeOf(await browser.submit({ ...fixture.admin }));
   });
 
@@ -174,7 +174,7 @@ describe('a form that does not come from the page of this browser', () => {
 });
 
 describe('a browser with a signed-in user', () => {
-  test('gets the next code at once, also when its user must not be asked', async () => {
+  test('gets the next code at once, also with prompt=none', async () => {
     const browser = await signedIn();
     for (const prompt of [undefined, 'none'])
       expect((await exchange(codeOf(await browser.open(fixture.target({ prompt }))))).status).toBe(200);
@@ -197,7 +197,7 @@ describe('a browser with a signed-in user', () => {
     { prompt: 'select_account' },
     { redirect_uri: 'http://127.0.0.1:4711/callback' },
     { redirect_uri: redirectUris.app },
-  ])('asks its user whether to continue: %j', async (parameters) => {
+  ])('asks its user to confirm: %j', async (parameters) => {
     const browser = await signedIn();
     const page = await browser.open(fixture.target(parameters));
     expect(page).toMatchObject({ status: 200, html: expect.stringContaining('Continue to Shop &amp; Co?') });
@@ -213,7 +213,7 @@ describe('a browser with a signed-in user', () => {
     expect(silent.location?.searchParams.get('error')).toBe(error);
   });
 
-  test('cannot continue when the sign-in has ended', async () => {
+  test('cannot continue after the sign-in has ended', async () => {
     const browser = await signedIn();
     await browser.open(fixture.target({ prompt: 'consent' }));
     fixture.clock.advance(day / 2);
@@ -241,8 +241,8 @@ describe('a browser with a signed-in user', () => {
   });
 });
 
-describe('a service that is started again', () => {
-  test('knows who is signed in, and has it in its audit log', async () => {
+describe('a restarted service', () => {
+  test('still knows who is signed in, and has it in its audit log', async () => {
     const before = await openSignIn();
     const browser = before.newBrowser('127.0.0.9');
     await before.signIn(browser, {}, { ...before.admin, password: 'wrong' });
@@ -254,7 +254,7 @@ describe('a service that is started again', () => {
     again.cookie = browser.cookie;
     expect((await again.open(after.target())).location?.searchParams.has('code')).toBe(true);
     const lines = (await after.audit()).filter(({ action }) => action.startsWith('sign-in.'));
-    // The actions of the stranger are in the audit log of their team.
+    // The other user's actions are in the audit log of their team.
     expect(lines.map(({ action, actor, target }) => [action, actor.name, target.name])).toEqual([
       ['sign-in.succeeded', 'Ada@Example.com', 'Ada@Example.com'],
       ['sign-in.failed', '', ''],
@@ -265,7 +265,7 @@ describe('a service that is started again', () => {
     await after.service.stop();
   });
 
-  test('does not keep a user signed in whose password has changed', async () => {
+  test('signs out a user whose password has changed', async () => {
     const service = await openSignIn();
     const browser = service.newBrowser();
     await service.signIn(browser);

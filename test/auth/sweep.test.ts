@@ -7,7 +7,7 @@ import { openSessionFixture, type SessionFixture } from './session-fixture.ts';
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
-/** A round, and how often it yielded. */
+/** A round. Returns how often it yielded. */
 async function sweep(fixture: SessionFixture, goOn: () => boolean = () => true): Promise<number> {
   let pauses = 0;
   const { store: accounts, engine, clock } = fixture;
@@ -25,7 +25,7 @@ function counts({ store }: SessionFixture): Record<string, number> {
   return Object.fromEntries(Object.entries(tables).map(([name, table]) => [name, table.getCount()]));
 }
 
-/** Puts this many tokens on the list, which expire in the seconds after `exp`. */
+/** Adds this many tokens to the list, which expire in the seconds after `exp`. */
 function list({ store, clock }: SessionFixture, count: number, inSeconds: number): void {
   const exp = Math.floor(clock.now() / 1000) + inSeconds;
   store.lmdb.transactionSync(() => {
@@ -35,7 +35,7 @@ function list({ store, clock }: SessionFixture, count: number, inSeconds: number
 }
 
 describe('a sweep removes', () => {
-  test('a token from the invalidation list once it has expired, and no sooner', async () => {
+  test('a token from the invalidation list only once it has expired', async () => {
     const fixture = await openSessionFixture();
     const { access_token } = await fixture.tokens();
     const headers = { authorization: `Bearer ${access_token}` };
@@ -50,7 +50,7 @@ describe('a sweep removes', () => {
     expect(await fixture.call(access_token)).toBe(401);
   });
 
-  test('sessions that were not used for 30 days', async () => {
+  test('sessions unused for 30 days', async () => {
     const fixture = await openSessionFixture();
     const { refresh_token } = await fixture.tokens();
     await fixture.tokens();
@@ -61,7 +61,7 @@ describe('a sweep removes', () => {
     expect(counts(fixture)).toMatchObject({ sessions: 1, userSessions: 1 });
   });
 
-  test('sessions of deleted users, but not of users who left the team of the client: they may come back', async () => {
+  test("sessions of deleted users, but not of users who left the client's team and may come back", async () => {
     const fixture = await openSessionFixture();
     await fixture.tokens();
     await fixture.tokens({}, fixture.app);
@@ -75,7 +75,7 @@ describe('a sweep removes', () => {
     expect(counts(fixture)).toMatchObject({ sessions: 0, userSessions: 0, signIns: 0 });
   });
 
-  test('codes after a minute, and those that were exchanged after an hour', async () => {
+  test('codes after a minute, and exchanged codes after an hour', async () => {
     const fixture = await openSessionFixture();
     const used = await fixture.code();
     await fixture.exchange(used);
@@ -103,7 +103,7 @@ describe('a sweep removes', () => {
   });
 });
 
-/** Puts entries into the audit log, one a day, the last of them now; the fixture's own are gone. */
+/** Replaces the audit log with entries one day apart, the last of them now. */
 function audit({ store, clock }: SessionFixture, days: number): void {
   const first = clock.now() - (days - 1) * dayMs;
   store.lmdb.transactionSync(() => {
@@ -124,7 +124,7 @@ function audit({ store, clock }: SessionFixture, days: number): void {
   });
 }
 
-test('a sweep removes audit entries after 400 days, and reads few of those that stay', async () => {
+test('a sweep removes audit entries after 400 days, and reads few of the others', async () => {
   const fixture = await openSessionFixture();
   audit(fixture, 1200);
   expect(await sweep(fixture)).toBeLessThan(6);
@@ -134,7 +134,7 @@ test('a sweep removes audit entries after 400 days, and reads few of those that 
 });
 
 describe('a large sweep', () => {
-  test('goes in small steps, and leaves alone what has not expired', async () => {
+  test('takes small steps, and keeps unexpired records', async () => {
     const fixture = await openSessionFixture();
     list(fixture, 3000, 10);
     list(fixture, 500, 7200);
@@ -149,7 +149,7 @@ describe('a large sweep', () => {
     expect(counts(fixture)).toMatchObject({ invalidated: 500 });
   });
 
-  test('ends when the service stops, and the next one goes on', async () => {
+  test('ends when the service stops, and the next one continues', async () => {
     const fixture = await openSessionFixture();
     list(fixture, 1000, 10);
     fixture.clock.advance(hourMs);
@@ -175,7 +175,7 @@ describe('a large sweep', () => {
   });
 });
 
-test('while the store accepts no writes, a round fails, and the next one does the rest', async () => {
+test('a round fails while the store accepts no writes, and the next one completes it', async () => {
   const fixture = await openSessionFixture();
   const { store: accounts, engine, health, clock } = fixture;
   list(fixture, 10, 10);

@@ -7,13 +7,13 @@ export interface Page {
   readonly status: number;
   readonly headers: IncomingMessage['headers'];
   readonly html: string;
-  /** `Location`, where there is one. */
+  /** `Location`, if present. */
   readonly location: URL | undefined;
-  /** The error that the page shows; empty when it shows none. */
+  /** The error on the page; empty if it has none. */
   readonly error: string;
 }
 
-/** The parts of a browser without JavaScript that a sign-in needs: it keeps its cookie, and submits forms. */
+/** The parts of a browser without JavaScript that a sign-in needs: it stores its cookie and submits forms. */
 export class TestBrowser {
   /** `name=value`. */
   cookie: string | undefined;
@@ -22,7 +22,7 @@ export class TestBrowser {
   #target = '';
   #form: string | undefined;
 
-  /** @param address of the machine that it runs on: one of 127.0.0.0/8 */
+  /** @param address of its machine, in 127.0.0.0/8 */
   constructor(http: string, address: string) {
     this.#origin = `http://${http}`;
     this.#address = address;
@@ -34,7 +34,7 @@ export class TestBrowser {
     return this.#send('GET', {});
   }
 
-  /** Posts these fields, beside the hidden one of the last page, to its address. */
+  /** Posts these fields, and the hidden one of the last page, to its address. */
   submit(fields: Parameters, headers: Readonly<Record<string, string>> = {}): Promise<Page> {
     const type = { 'content-type': 'application/x-www-form-urlencoded' };
     return this.#send('POST', { ...type, ...headers }, encode({ form: this.#form, ...fields }));
@@ -70,7 +70,7 @@ export class TestBrowser {
   }
 }
 
-/** Encodes a form; `undefined` fields are left out. */
+/** Encodes a form; `undefined` fields are omitted. */
 export function encode(parameters: Parameters): string {
   const given = Object.entries(parameters).filter((pair): pair is [string, string] => pair[1] !== undefined);
   return new URLSearchParams(given).toString();

@@ -32,7 +32,7 @@ function basic(id: string, secret: string): { authorization: string } {
 }
 
 describe('a client with its credentials', () => {
-  test('gets a token whose claims and signature can be verified by the JWKS', async () => {
+  test('gets a token that the JWKS verifies', async () => {
     const { dispatch, credentials, clock, team } = await openEndpoint();
     const answer = await ask(dispatch, {
       grant_type: 'client_credentials',
@@ -71,7 +71,7 @@ describe('a client with its credentials', () => {
     expect(decodeProtectedHeader(token)).toEqual({ alg: 'ES256', typ: 'at+jwt', kid });
   });
 
-  test('may send them by HTTP Basic, form-encoded inside', async () => {
+  test('may send them form-encoded by HTTP Basic', async () => {
     const { dispatch, credentials } = await openEndpoint();
     const encodedId = credentials.client_id.replaceAll('_', '%5F');
     const form = { grant_type: 'client_credentials', scope: 'flagmeter openid' };
@@ -97,7 +97,7 @@ describe('a client with its credentials', () => {
     ['an empty scope', { scope: '' }],
     ['openid alone', { scope: 'openid' }],
     ['the service alone', { scope: 'flagmeter' }],
-    ['another scope beside', { scope: `${bothScopes} email` }],
+    ['an additional scope', { scope: `${bothScopes} email` }],
     ['a scope in another case', { scope: 'openid Flagmeter' }],
   ])('is refused for %s', async (_, scope) => {
     const { dispatch, credentials } = await openEndpoint();
@@ -110,7 +110,7 @@ describe('a client with its credentials', () => {
 describe('a client that fails to authenticate', () => {
   const form = { grant_type: 'client_credentials', scope: bothScopes };
 
-  test('is not told whether it is unknown or its secret is wrong', async () => {
+  test('gets the same answer for an unknown id and a wrong secret', async () => {
     const { dispatch, credentials } = await openEndpoint();
     const wrong = await ask(dispatch, { ...form, ...credentials, client_secret: 'wrong' });
     const unknown = await ask(dispatch, { ...form, ...credentials, client_id: 'nobody' });
@@ -125,7 +125,7 @@ describe('a client that fails to authenticate', () => {
     ['broken escapes', basic('%zz', '%')],
     ['no base64', { authorization: 'Basic !' }],
     ['another scheme', { authorization: 'Bearer abc' }],
-  ])('is challenged when it used the header: %s', async (_, headers) => {
+  ])('gets a challenge if it used the header: %s', async (_, headers) => {
     const { dispatch } = await openEndpoint();
     const answer = await ask(dispatch, form, headers);
     expect(answer).toMatchObject({ status: 401, json: { error: 'invalid_client' } });
@@ -143,7 +143,7 @@ describe('a client that fails to authenticate', () => {
     },
   );
 
-  test('gets nothing once its API key is deleted', async () => {
+  test('gets no token once its API key is deleted', async () => {
     const { dispatch, credentials, directory } = await openEndpoint();
     await directory.change((draft) => draft.remove('apiKeys', credentials.client_id));
     expect(await ask(dispatch, { ...form, ...credentials })).toMatchObject({ status: 401 });
@@ -158,7 +158,7 @@ describe('a malformed request', () => {
     ['another grant', 'grant_type=password', {}, 400, 'unsupported_grant_type'],
     ['a parameter twice', `${grant}&scope=a&scope=a`, {}, 400, 'invalid_request'],
     [
-      'both ways to authenticate',
+      'both methods of authentication',
       `${grant}&client_id=a&client_secret=b`,
       basic('a', 'b'),
       400,
@@ -177,7 +177,7 @@ describe('a malformed request', () => {
     expect(answer.headers).toMatchObject({ 'cache-control': 'no-store', 'content-type': 'application/json' });
   });
 
-  test('may have a charset in its content type, and unknown parameters', async () => {
+  test('is not one with a charset in its content type, or unknown parameters', async () => {
     const { dispatch, credentials } = await openEndpoint();
     const form = { grant_type: 'client_credentials', scope: bothScopes, ...credentials, audience: 'x' };
     const type = 'Application/X-WWW-Form-Urlencoded; charset=utf-8';
@@ -185,7 +185,7 @@ describe('a malformed request', () => {
   });
 });
 
-test('the JWKS shows public parts only', async () => {
+test('the JWKS contains only public parts', async () => {
   const { dispatch, signingKey } = await openEndpoint();
   const { json, text } = await send(dispatch, '/.well-known/jwks.json');
   expect(json.keys).toHaveLength(1);

@@ -40,7 +40,7 @@ describe('the userinfo endpoint', () => {
     ['openid email', ['email', 'email_verified']],
     ['openid flagmeter', ['name', 'role', 'team', 'primaryTeam']],
     ['openid email flagmeter', ['email', 'email_verified', 'name', 'role', 'team', 'primaryTeam']],
-  ])('tells with the scope %s who the user is, and no more', async (scope, names) => {
+  ])('returns only the claims of the scope %s', async (scope, names) => {
     const { askWith, issue, user } = await openUserinfo();
     const { status, headers, json } = await askWith(await issue(scope));
     expect(status).toBe(200);
@@ -51,7 +51,7 @@ describe('the userinfo endpoint', () => {
     expect(known).toMatchObject(json);
   });
 
-  test('has the current data, not that of when the token was issued', async () => {
+  test('returns current data, not that from when the token was issued', async () => {
     const { askWith, issue, user, directory } = await openUserinfo();
     const token = await issue('openid email');
     await directory.change((draft) => draft.put('users', user.id, { ...user, email: 'new@example.com' }));
@@ -89,15 +89,15 @@ describe('the userinfo endpoint', () => {
     ['another scheme', { headers: { authorization: 'Basic YTpi' } }],
     ['an empty form', { method: 'POST', headers: formType }],
     ['a form that is sent with GET', { headers: formType, body: 'access_token=x' }],
-    ['a token in a body that is no form', { method: 'POST', body: 'access_token=x' }],
-  ])('asks who shows %s for one, and names no error', async (_, parts) => {
+    ['a token in a body that is not a form', { method: 'POST', body: 'access_token=x' }],
+  ])('answers %s with a challenge without an error', async (_, parts) => {
     const { ask } = await openUserinfo();
     const { status, headers, text } = await ask(parts);
     expect({ status, text }).toEqual({ status: 401, text: '' });
     expect(headers).toMatchObject({ 'www-authenticate': 'Bearer', 'access-control-allow-origin': '*' });
   });
 
-  test('refuses an invalid token, however it is sent', async () => {
+  test('rejects an invalid token, however it is sent', async () => {
     const { ask, askWith, issue, user, directory, clock } = await openUserinfo();
     const gone = await issue('openid');
     await deleteUser(directory, user.id);
@@ -115,7 +115,7 @@ describe('the userinfo endpoint', () => {
   });
 
   test.each(['flagmeter', 'email', 'flagmeter email', 'openid2 email'])(
-    'refuses a token without openid: %s',
+    'rejects a token without openid: %s',
     async (scope) => {
       const { askWith, issue } = await openUserinfo();
       const answer = await askWith(await issue(scope));
@@ -124,7 +124,7 @@ describe('the userinfo endpoint', () => {
     },
   );
 
-  test("never takes a client for a user: there is none behind a client's own token", async () => {
+  test("rejects a client's own token, which has no user", async () => {
     const { askWith, settings, addClient, team } = await openUserinfo();
     const { clientId } = (await addClient('Admin')).apiKey;
     const token = await issueAccessToken(settings, {
@@ -134,7 +134,7 @@ describe('the userinfo endpoint', () => {
     expect(await askWith(token)).toMatchObject({ status: 403, json: { error: 'insufficient_scope' } });
   });
 
-  test('lets pages of any origin ask with a token', async () => {
+  test('answers pages of any origin that send a token', async () => {
     const { ask } = await openUserinfo();
     const { status, headers } = await ask({ method: 'OPTIONS' });
     expect(status).toBe(204);

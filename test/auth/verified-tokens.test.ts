@@ -10,7 +10,7 @@ function claims(jti: string, exp = now / 1000 + 3600): AccessClaims {
   return { iss: 'i', sub: 'c', aud: 'a', jti, ...times, ...rest };
 }
 
-test('a token is found by its whole text, until it expires', () => {
+test('a token is found by its whole text until it expires', () => {
   const tokens = new VerifiedTokens();
   const one = claims('1');
   tokens.keep('text', one);
@@ -32,7 +32,7 @@ test('a dropped token is gone at once, whichever of its two texts was cached', (
   expect(tokens.size).toBe(0);
 });
 
-test('all are gone when the keys change', () => {
+test('a change of keys removes all tokens', () => {
   const tokens = new VerifiedTokens();
   const [keys, others] = [[], []];
   tokens.useKeys(keys);
@@ -57,7 +57,7 @@ test('the cache is bounded, and keeps the tokens in use', () => {
   expect(tokens.find('99', now)).toBeDefined();
 });
 
-test('a new token finds room even when all are in use', () => {
+test('a new token is added even if all others are in use', () => {
   const tokens = new VerifiedTokens(2);
   for (const jti of ['1', '2']) tokens.keep(jti, claims(jti));
   for (const jti of ['1', '2']) tokens.find(jti, now);

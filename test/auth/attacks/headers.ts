@@ -1,9 +1,9 @@
 import type { Attack } from '../forgery.ts';
 
-/** Headers that mean something else, signed with the real key. */
+/** Headers with another meaning, signed with the real key. */
 export const otherHeaders: readonly Attack[] = [
   [
-    'key ids that mean something elsewhere',
+    'key ids with a meaning elsewhere',
     ({ claims, header, sign: real }) =>
       [
         ...[
@@ -61,7 +61,7 @@ export const otherHeaders: readonly Attack[] = [
     ],
   ],
   [
-    'no JSON, or no object',
+    'invalid JSON, or not an object',
     ({ claims, sign: real }) => ['', '{', 'null', '[]', '"x"', '1'].map((header) => real(claims, header)),
   ],
 ];

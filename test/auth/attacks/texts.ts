@@ -13,12 +13,12 @@ function respellings(part: string): string[] {
   );
 }
 
-/** Other texts of a real token: only one text may be valid. */
+/** Other encodings of a real token: only one may be valid. */
 export const otherTexts: readonly Attack[] = [
   [
     'with other spare bits',
     ({ sign: real, claims, header }) => {
-      // A claim of any length gives a payload with spare bits; the signature's length is the algorithm's.
+      // A claim of any length gives a payload with spare bits. The algorithm sets the signature's length.
       const token = [claims.jti, `${claims.jti}x`, `${claims.jti}xx`].flatMap((jti) => {
         const [head, payload, signature] = partsOf(real({ ...claims, jti }, header));
         return [
@@ -32,7 +32,7 @@ export const otherTexts: readonly Attack[] = [
     },
   ],
   [
-    'whose payload is encoded in another way and signed so',
+    'with another encoding of its payload, signed as such',
     ({ privateKey, header, claims }) =>
       [claims.jti, `${claims.jti}x`].flatMap((jti) =>
         respellings(encode({ ...claims, jti })).map((payload) =>
@@ -89,7 +89,7 @@ export const otherTexts: readonly Attack[] = [
     },
   ],
   [
-    'cut, lengthened or joined from two',
+    'truncated, extended or joined from two',
     ({ sign: real, claims }) => {
       const [header, payload, signature] = partsOf(real());
       const [, raised] = partsOf(real({ ...claims, role: 'Admin' }));

@@ -16,7 +16,7 @@ describe.each([
   'http://127.0.0.1:8080',
   'http://127.9.9.9',
   'http://[::1]:8080',
-])('where a browser says which site a request is from: %s', (baseUrl) => {
+])('where browsers send Sec-Fetch-Site: %s', (baseUrl) => {
   test.each([
     [site('same-origin'), true],
     [site('same-site'), false],
@@ -36,7 +36,7 @@ describe.each([
   'http://192.168.1.5:8080',
   'http://localhost.example',
   'http://[fe80::1]',
-])('where a browser does not say it: %s', (baseUrl) => {
+])('where browsers omit Sec-Fetch-Site: %s', (baseUrl) => {
   test.each([
     [header, true],
     [{ ...header, origin: new URL(baseUrl).origin }, true],

@@ -14,7 +14,7 @@ const dayMs = 86_400_000;
 
 afterAll(closeSharedServer);
 
-/** A node that exports to a directory of its own. */
+/** A node with its own export directory. */
 interface Exporting extends Fixture {
   readonly audit: string;
 }
@@ -31,7 +31,7 @@ async function twoNodes(): Promise<readonly [Exporting, Exporting]> {
 
 const quiet = { debug() {}, info() {}, warn() {}, error() {} };
 
-/** Makes entries of the audit log, at both nodes at once. */
+/** Adds audit log entries at both nodes concurrently. */
 async function makeEntries(nodes: readonly Fixture[], each: number): Promise<void> {
   const make = async ({ directory }: Fixture, node: number) => {
     for (let team = 0; team < each; team += 1)
@@ -40,21 +40,21 @@ async function makeEntries(nodes: readonly Fixture[], each: number): Promise<voi
   await Promise.all(nodes.map(make));
 }
 
-/** The numbers of all entries in the engine, as a node has them now. */
+/** The numbers of all entries in PostgreSQL, as a node sees them now. */
 async function numbersIn({ store, engine }: Fixture): Promise<readonly number[]> {
   await engine.current();
   store.audit.resetReadTxn();
   return Array.from(store.audit.getRange({}), ({ value }) => value.number);
 }
 
-/** The numbers of the entries in the files of a node, in the order of the lines. */
+/** The numbers of the entries in the files of a node, in line order. */
 function numbersOf({ audit }: Exporting): readonly number[] {
   const files = readdirSync(audit).filter((name) => name.endsWith('.ndjson'));
   const lines = files.flatMap((name) => readFileSync(join(audit, name), 'utf8').split('\n').slice(0, -1));
   return lines.map((line) => Number(JSON.parse(line).id)).sort((a, b) => a - b);
 }
 
-/** A round of the upkeep of one node, as a new process does it. */
+/** One maintenance round of a node, as in a new process. */
 async function sweep(node: Exporting, exporting = (audit: AuditExport) => audit.run(node.store)) {
   const { store: accounts, engine, clock } = node;
   const audit = AuditExport.open(node.audit, quiet);
@@ -73,7 +73,7 @@ async function sweep(node: Exporting, exporting = (audit: AuditExport) => audit.
 }
 
 describe('the audit log of two nodes', () => {
-  test('is once in the files of each, and then removed', async () => {
+  test('is exported once by each, and then removed', async () => {
     const [one, other] = await twoNodes();
     await makeEntries([one, other], 20);
     const all = await numbersIn(one);
@@ -86,7 +86,7 @@ describe('the audit log of two nodes', () => {
     for (const node of [one, other]) expect(await numbersIn(node)).toEqual([]);
   });
 
-  test('loses no entry when a node dies in the middle of its export', async () => {
+  test('loses no entry if a node dies during its export', async () => {
     const [one, other] = await twoNodes();
     await makeEntries([one, other], 150);
     const all = await numbersIn(one);
@@ -116,7 +116,7 @@ describe('the audit log of two nodes', () => {
     await sweep(other);
     expect(numbersOf(other)).toEqual(all);
     expect(await numbersIn(other)).toEqual([]);
-    // It comes back, and goes on with what there is.
+    // It restarts, and continues with the remaining entries.
     await makeEntries([one, other], 5);
     const later = await numbersIn(one);
     for (const node of [one, other]) await sweep(node);

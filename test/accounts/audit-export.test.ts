@@ -41,7 +41,7 @@ function entry(number: number, at: string, name = 'ann'): AuditEntry {
   return { number, at: Date.parse(at), actor, action: 'team.changed', teamId: null, target };
 }
 
-/** What the files have, by their names. */
+/** The contents of the files, by name. */
 function filesOf(directory: string): Record<string, unknown[]> {
   const read = (name: string) =>
     readFileSync(join(directory, name), 'utf8')
@@ -69,7 +69,7 @@ const second = entry(2, '2026-03-02T00:00:00.000Z');
 const late = entry(3, '2026-03-01T23:59:58.000Z');
 
 describe('the export', () => {
-  test('has a file a day, with a line of JSON an entry as the API shows it', async () => {
+  test('has one file per day, with one line of JSON per entry as in the API', async () => {
     const fixture = await open();
     await fixture.add(first, second, late);
     expect(await exportOnce(fixture)).toBe(3);
@@ -79,7 +79,7 @@ describe('the export', () => {
     });
   });
 
-  test('adds what is new, in the same process and in the next, and nothing twice', async () => {
+  test('appends each new entry once, in the same process and in the next', async () => {
     const fixture = await open();
     const audit = AuditExport.open(fixture.directory, fixture.log);
     expect(await audit.run(fixture.store)).toBe(-1);
@@ -92,7 +92,7 @@ describe('the export', () => {
     expect(Object.values(filesOf(fixture.directory)).flat()).toHaveLength(3);
   });
 
-  test('has every entry of a log of thousands once', async () => {
+  test('contains each of thousands of entries once', async () => {
     const fixture = await open();
     const at = (number: number) => new Date(Date.UTC(2026, 0, 1) + number * 600_000).toISOString();
     await fixture.add(...Array.from({ length: 1_001 }, (_, number) => entry(number, at(number))));
@@ -112,7 +112,7 @@ describe('the export', () => {
     ['a whole line', `${whole}\n`],
     ['a whole line, and a part of one', `${whole}\n${torn!.slice(0, 40)}`],
     ['all but the last line feed', `${whole}\n${torn}`],
-  ])('after a crash that has left %s goes on with no entry lost or twice', async (_, left) => {
+  ])('continues after a crash that left %s, without losing or repeating an entry', async (_, left) => {
     const fixture = await open();
     await fixture.add(first);
     await exportOnce(fixture);
@@ -124,12 +124,12 @@ describe('the export', () => {
     });
   });
 
-  test('after a crash between two files leaves out none of the second', async () => {
+  test('loses no entry of the second file after a crash between two files', async () => {
     const fixture = await open();
     const audit = AuditExport.open(fixture.directory, fixture.log);
     await audit.run(fixture.store);
     await fixture.add(first, second, late);
-    mkdirSync(join(fixture.directory, 'audit-2026-03-02.ndjson')); // So that file cannot be made.
+    mkdirSync(join(fixture.directory, 'audit-2026-03-02.ndjson')); // Prevents the creation of that file.
     expect(await audit.run(fixture.store)).toBe(-1);
     rmSync(join(fixture.directory, 'audit-2026-03-02.ndjson'), { recursive: true });
     expect(filesOf(fixture.directory)).toEqual({ 'audit-2026-03-01.ndjson': [showEntry(first)] });
@@ -141,7 +141,7 @@ describe('the export', () => {
     });
   });
 
-  test('of a store that went back has what was lost and what came instead', async () => {
+  test('of a restored store contains both lost and new entries', async () => {
     const fixture = await open();
     await fixture.add(first, second);
     const audit = AuditExport.open(fixture.directory, fixture.log);
@@ -160,7 +160,7 @@ describe('the export', () => {
     );
   });
 
-  test('goes on after retention has removed all that was exported', async () => {
+  test('continues after retention has removed all exported entries', async () => {
     const fixture = await open();
     await fixture.add(first);
     const audit = AuditExport.open(fixture.directory, fixture.log);
@@ -173,7 +173,7 @@ describe('the export', () => {
     expect(Object.values(filesOf(fixture.directory)).flat()).toHaveLength(2);
   });
 
-  test('keeps others from the directory, and says so', async () => {
+  test('locks the directory, and reports who holds the lock', async () => {
     const fixture = await open();
     const audit = AuditExport.open(fixture.directory, fixture.log);
     expect(() => AuditExport.open(fixture.directory, fixture.log)).toThrow(
@@ -188,7 +188,7 @@ describe('the export', () => {
     );
   });
 
-  test('is readable by its owner only', async () => {
+  test('is readable only by its owner', async () => {
     const fixture = await open();
     await fixture.add(first);
     await exportOnce(fixture);
@@ -198,7 +198,7 @@ describe('the export', () => {
 });
 
 describe('retention', () => {
-  /** A round of retention when all entries are too old. @returns the numbers of those that are left */
+  /** A round of retention when all entries are too old. Returns the numbers of those that remain. */
   async function sweep(
     { store, engine, clock }: Exporting,
     exportAudit: (() => Promise<number>) | undefined,
@@ -212,7 +212,7 @@ describe('retention', () => {
     return [...store.audit.getRange({})].map(({ value }) => value.number);
   }
 
-  test('removes an entry only when it is in its file', async () => {
+  test('removes an entry only once it is in its file', async () => {
     const fixture = await open();
     await fixture.add(first, second, late);
     const audit = AuditExport.open(fixture.directory, fixture.log);
@@ -222,19 +222,19 @@ describe('retention', () => {
     expect(Object.values(filesOf(fixture.directory)).flat()).toHaveLength(3);
   });
 
-  test('leaves what came while the export was made', async () => {
+  test('keeps entries added during the export', async () => {
     const fixture = await open();
     await fixture.add(first, second);
     const left = await sweep(fixture, async () => 1);
     expect(left).toEqual([2]);
   });
 
-  test('removes nothing while the files cannot be written, and says so once', async () => {
+  test('removes nothing while the files cannot be written, and logs that once', async () => {
     const fixture = await open();
     await fixture.add(first);
     const audit = AuditExport.open(fixture.directory, fixture.log);
     const inTheWay = join(fixture.directory, 'audit-2026-03-01.ndjson');
-    mkdirSync(inTheWay); // So that file cannot be made.
+    mkdirSync(inTheWay); // Prevents the creation of that file.
     for (let round = 0; round < 2; round += 1)
       expect(await sweep(fixture, () => audit.run(fixture.store))).toEqual([1]);
     expect(audit.counts).toEqual({ made: 0, failed: 2 });
@@ -248,7 +248,7 @@ describe('retention', () => {
     ]);
   });
 
-  test('without an export takes what is too old', async () => {
+  test('removes old entries if there is no export', async () => {
     const fixture = await open();
     await fixture.add(first);
     expect(await sweep(fixture, undefined)).toEqual([]);

@@ -20,7 +20,7 @@ async function openClients() {
 }
 
 describe('a sign-in client', () => {
-  test('has no secret if it is public; if it is confidential, only a hash of its secret is stored', async () => {
+  test('has no secret if it is public, and only a hash of its secret is stored if it is confidential', async () => {
     const fixture = await openClients();
     const app = await fixture.create();
     expect(app).toMatchObject({ clientSecret: null, client: { secretHash: null, redirectUris } });
@@ -60,7 +60,7 @@ describe('a sign-in client', () => {
     expect(clientsOf(directory, team.id)).toEqual([]);
   });
 
-  test('with a bad redirect URI is refused, and the error names the URI', async () => {
+  test('with an invalid redirect URI is rejected with an error that names the URI', async () => {
     const { create } = await openClients();
     const refused = create({ redirectUris: [...redirectUris, 'javascript:alert(1)'] });
     await expect(refused).rejects.toThrow('Cannot take redirectUris[1]: must be https:');

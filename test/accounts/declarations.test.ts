@@ -27,7 +27,7 @@ test('declarations belong to one application and survive a restart', async () =>
   expect(names(reopen(fixture).metricsOf(application.id))).toEqual([]);
 });
 
-test('deleting an application deletes its declarations, and nothing else', async () => {
+test('deleting an application deletes only its own declarations', async () => {
   const fixture = await openFixture();
   const { directory, application, team } = fixture;
   const other = await createApplication(directory, { name: 'Other', teamId: team.id });
@@ -42,7 +42,7 @@ test('deleting an application deletes its declarations, and nothing else', async
   }
 });
 
-test('pending erasures survive a restart, until they are done', async () => {
+test('pending erasures survive a restart until they are complete', async () => {
   const fixture = await openFixture();
   const { directory, application, clock } = fixture;
   const [production, staging, development] = application.environments.map(({ number }) => number);

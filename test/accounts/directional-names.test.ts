@@ -11,18 +11,18 @@ const directional = ['\u202a', '\u202e', '\u2066', '\u2069', '\u200e', '\u200f',
 describe.each(directional)('a name with the character %j', (character) => {
   const name = `Shop${character}nimda`;
 
-  test('is refused where a person enters it, and taken where packets carry it', () => {
+  test('is rejected if a person enters it, and accepted in packets', () => {
     expect(() => checkName('a team', name)).toThrow('and characters that change the direction of text');
     expect(() => checkSentName('a variant', name)).not.toThrow();
     expect(() => checkPathName('a feature', name)).not.toThrow();
   });
 
-  test('is shown without it on pages', () => {
+  test('is shown without the character on pages', () => {
     expect(html`<b title="${name}">${name}</b>`.text).toBe('<b title="Shop\ufffdnimda">Shop\ufffdnimda</b>');
   });
 });
 
-test('a team that has such a name already can be changed', async () => {
+test('does not prevent changes of a team that already has it', async () => {
   const { directory, team } = await openFixture();
   const name = 'old\u202ename';
   await directory.change((draft) => draft.put('teams', team.id, { ...team, name }));

@@ -12,7 +12,7 @@ import { openFixture, reopen } from './fixture.ts';
 
 const types: readonly KeyType[] = ['Frontend', 'Mobile', 'Backend'];
 
-test.each(types)('a %s key is found by its text, also after a restart', async (type) => {
+test.each(types)('a %s key is found by its text, even after a restart', async (type) => {
   const fixture = await openFixture();
   const { directory, application } = fixture;
   const { text, key } = await createKey(directory, application.id, { type });
@@ -66,7 +66,7 @@ test('deleting an application deletes its keys and environments for good', async
   expect([...store.applicationKeys.getRange()]).toEqual([]);
 });
 
-test('numbers of applications and environments are never reused, not even after a restart', async () => {
+test('numbers of applications and environments are never reused, even after a restart', async () => {
   const fixture = await openFixture();
   const { directory, application, team } = fixture;
   await deleteEnvironment(directory, application.id, 'Staging');
@@ -78,7 +78,7 @@ test('numbers of applications and environments are never reused, not even after 
   expect(new Set(numbers).size).toBe(numbers.length);
 });
 
-/** What LMDB throws when a commit finds no room, or a disk that fails. */
+/** LMDB's error if a commit finds no space, or the disk fails. */
 const diskError = Object.assign(new Error('No space left on device'), { code: 28 });
 const refused = { code: 'store_unavailable', status: 503, retryAfter: 5 };
 
@@ -86,7 +86,7 @@ function failingOnce(store: AccountStore): void {
   vi.spyOn(store.lmdb, 'batch').mockRejectedValueOnce(diskError);
 }
 
-test('a commit that failed is refused and leaves everything as it was, and the next change goes through', async () => {
+test('a failed commit changes nothing, and the next change succeeds', async () => {
   const { directory, application, store, team, health } = await openFixture();
   const { text, key } = await createKey(directory, application.id, { type: 'Frontend' });
   const before = directory.findKey(text);
@@ -106,7 +106,7 @@ test('a commit that failed is refused and leaves everything as it was, and the n
   expect(next.number).toBe(application.number + 1);
 });
 
-test('while the store accepts no writes, a change is refused without being tried', async () => {
+test('a change is rejected without an attempt while the store accepts no writes', async () => {
   const { directory, application, store, health } = await openFixture();
   const commit = vi.spyOn(store.lmdb, 'batch');
   health.ready = false;
@@ -139,7 +139,7 @@ test('an invalid change does not count as a failure of the store', async () => {
   expect(health.failures).toEqual([]);
 });
 
-test('changes at the same time are made one after another', async () => {
+test('concurrent changes are made one after another', async () => {
   const { directory, application } = await openFixture();
   const made = await Promise.allSettled([
     createEnvironment(directory, application.id, 'Same'),
@@ -164,7 +164,7 @@ test('key uses are visible at once and on disk after a flush', async () => {
   expect(directory.findKey(text)?.key.lastUsedAt).toBe(clock.now());
 });
 
-test('the next flush makes up for a failed one, and a deleted key stays deleted', async () => {
+test('the next flush repeats a failed one, and a deleted key remains deleted', async () => {
   const { directory, application, store } = await openFixture();
   const kept = await createKey(directory, application.id, { type: 'Mobile' });
   const gone = await createKey(directory, application.id, { type: 'Mobile' });
@@ -192,13 +192,13 @@ test('a leaked Backend key is recorded once, with the time it was first seen', a
   expect(reopen(fixture).findKey(text)?.key.leakedAt).toBe(first);
 });
 
-test('a leak that the store refused is written by the next flush', async () => {
+test('a leak that the store rejected is written by the next flush', async () => {
   const fixture = await openFixture();
   const { directory, application, store } = fixture;
   const { text } = await createKey(directory, application.id, { type: 'Backend' });
   failingOnce(store);
   directory.markLeaked(directory.findKey(text) as KeyHolder);
-  await new Promise((resolve) => setImmediate(resolve)); // By then the store has refused.
+  await new Promise((resolve) => setImmediate(resolve)); // By then the store has rejected it.
   expect(directory.findKey(text)?.key.leakedAt).toBeNull();
   await directory.flush();
   expect(reopen(fixture).findKey(text)?.key.leakedAt).not.toBeNull();
@@ -254,10 +254,10 @@ test('a team is renamed, kept while it has applications, and deleted with its AP
   expect(directory.apiKeys.has(apiKey.clientId)).toBe(false);
 });
 
-test('known keys are found as fast as packets arrive', async () => {
+test('look-ups of known keys keep up with packets', async () => {
   const { directory, application } = await openFixture();
   const { text } = await createKey(directory, application.id, { type: 'Frontend' });
-  const started = process.cpuUsage(); // µs, of which other processes take nothing.
+  const started = process.cpuUsage(); // µs of this process only.
   for (let call = 0; call < 200_000; call++) directory.markUsed(directory.findKey(text) as KeyHolder);
   expect(process.cpuUsage(started).user / 200_000).toBeLessThan(5);
 });

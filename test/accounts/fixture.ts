@@ -29,7 +29,7 @@ export function testClock(start = Date.UTC(2026, 0, 2, 3, 4, 5)): TestClock {
   };
 }
 
-/** A store's health that a test sets, and the failures that were reported to it. */
+/** A store health that tests set, and the failures reported to it. */
 export interface TestHealth extends Pick<StoreHealth, 'failed'> {
   ready: boolean;
   readonly failures: unknown[];
@@ -40,7 +40,7 @@ export function testHealth(): TestHealth {
   return { ready: true, failures, failed: (error) => void failures.push(error) };
 }
 
-/** A store in a fresh directory, closed when the test is over. */
+/** A store in a fresh directory, closed when the test ends. */
 export function openTestStore(data = temporaryDirectory()): AccountStore {
   const store = openAccountStore(data);
   onTestFinished(() => store.lmdb.close());
@@ -78,7 +78,7 @@ export async function fixtureOn(
   return { ...parts, directory, clock, team, application };
 }
 
-/** What a fresh process would read from the same store. */
+/** The directory that a new process would read from the same store. */
 export function reopen({ store, clock }: Fixture): Directory {
   return openDirectory(new EmbeddedEngine(store, testHealth()), { clock, randomBytes });
 }

@@ -25,7 +25,7 @@ const wanted = { adminEmail: 'a@example.com', clock: systemClock, randomBytes };
 const init = (connection: Connection) => initEngine(connection, { key: undefined, wanted });
 const engines = () => postgres.query<{ id: string }>('SELECT id FROM fm_engine', [], url);
 
-it('an engine whose commit gets no answer is found to be made', async () => {
+it('initialising succeeds if the commit succeeds but its answer is lost', async () => {
   const relay = await cuttingRelay(postgres, url);
   relay.loseNextCommit();
   const { engine } = await init(connect(relay.url));
@@ -33,7 +33,7 @@ it('an engine whose commit gets no answer is found to be made', async () => {
   expect(await engines()).toEqual([{ id: engine }]);
 });
 
-it('an engine whose commit did not arrive is not made, and can be made then', async () => {
+it('initialising can be repeated if the commit did not arrive', async () => {
   let isCut = false;
   const relayed = await relayTo(postgres, url, () => ({
     fromClient: (data, pass, cut) => {
@@ -49,7 +49,7 @@ it('an engine whose commit did not arrive is not made, and can be made then', as
   expect(await engines()).toEqual([{ id: engine }]);
 });
 
-it('an engine whose standby does not answer says that the outcome is not known', async () => {
+it('initialising reports an unknown outcome if the standby does not answer', async () => {
   const pair = await primaryAndStandby();
   try {
     const frozen = await pair.primary.database();

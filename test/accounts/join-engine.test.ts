@@ -34,7 +34,7 @@ function usersOf({ users }: AccountStore): string[] {
 }
 
 describe('an empty data directory', () => {
-  test('is filled from the engine, and opens without it from then on', async () => {
+  test('is filled from PostgreSQL, and then opens without it', async () => {
     const data = temporaryDirectory();
     const url = await initialised();
     const first = (await joinEngine(data, joining(url)))!;
@@ -48,7 +48,7 @@ describe('an empty data directory', () => {
     await again.lmdb.close();
   });
 
-  test('waits for the engine, and stays empty when the process is told to stop', async () => {
+  test('waits for PostgreSQL, and remains empty if the process is stopped', async () => {
     const data = temporaryDirectory();
     const away = joining((await initialised()).replace(/:\d+\//, ':1/'));
     expect(await joinEngine(data, away)).toBeUndefined();
@@ -56,7 +56,7 @@ describe('an empty data directory', () => {
     expect(away.log.lines.join('\n')).toContain('begins once the engine answers');
   });
 
-  test('does not wait for an engine whose URL is wrong, while one that was filled counts meanwhile', async () => {
+  test('fails at once if the URL is wrong, but starts if already filled', async () => {
     const data = temporaryDirectory();
     const url = await initialised();
     const wrong = joining(url.replace(/\/test_\w+/, '/none'));
@@ -67,7 +67,7 @@ describe('an empty data directory', () => {
     expect(wrong.log.lines.join('\n')).toContain('counting begins');
   });
 
-  test('is not filled from an engine without accounts', async () => {
+  test('is not filled from a database without accounts', async () => {
     const data = temporaryDirectory();
     const url = await newEngine(await sharedServer());
     await expect(joinEngine(data, joining(url))).rejects.toThrow('flagmeter engine init');
@@ -84,7 +84,7 @@ describe('an empty data directory', () => {
   });
 });
 
-test('the private part of a signing key is nowhere in the engine, and each node has it', async () => {
+test('each node has the private part of a signing key, and PostgreSQL does not', async () => {
   const key = new EngineKey(randomBytes(32));
   const url = await initialised(key);
   const accounts = (await joinEngine(temporaryDirectory(), joining(url, key)))!;
@@ -112,13 +112,13 @@ describe('a data directory is refused', () => {
     await store.lmdb.close();
   });
 
-  test('that was used with another engine', async () => {
+  test('that was used with another database', async () => {
     const data = temporaryDirectory();
     await (await joinEngine(data, joining(await initialised())))!.lmdb.close();
     await expect(joinEngine(data, joining(await initialised()))).rejects.toThrow('another engine');
   });
 
-  test('by itself, once it was used with an engine', async () => {
+  test('without PostgreSQL, once it was used with it', async () => {
     const data = temporaryDirectory();
     await (await joinEngine(data, joining(await initialised())))!.lmdb.close();
     await expect(openPrepared(data)).rejects.toThrow('give the --engine that it was used with');

@@ -21,14 +21,14 @@ function indexAfter(...updates: readonly (readonly Write[])[]): KeyIndex {
 }
 
 describe('the index of keys', () => {
-  it('finds a key that was made', () => {
+  it('finds a new key', () => {
     expect(indexAfter([opened, made]).find('fm_fe_text')).toMatchObject({ key, application });
   });
 
   it.each([
     ['later', [[opened, made], [revoked]]],
     ['in the same update', [[opened], [made, revoked]]],
-    ['in the same update, after it was used', [[opened], [made, made, revoked]]],
+    ['in the same update, after a use', [[opened], [made, made, revoked]]],
     [
       'with its application',
       [
@@ -36,7 +36,7 @@ describe('the index of keys', () => {
         [{ ...opened, value: undefined } as Write, revoked],
       ],
     ],
-  ])('does not find one that was revoked %s', (_, updates) => {
+  ])('does not find a key that was revoked %s', (_, updates) => {
     const index = indexAfter(...(updates as Write[][]));
     expect(index.find('fm_fe_text')).toBeUndefined();
     expect(index.keysOf('app_1')).toEqual([]);

@@ -99,14 +99,14 @@ describe('an origin', () => {
     expect(originMatcher([pattern])(origin)).toBe(expected);
   });
 
-  test('that holds several origins does not pass, whatever is listed', () => {
+  test('that holds several origins is rejected by any list', () => {
     for (const patterns of [[], ['https://a.example'], ['https://*.example']]) {
       expect(originMatcher(patterns)('https://a.example, https://a.example')).toBe(false);
       expect(originMatcher(patterns)('https://b.example,https://a.example')).toBe(false);
     }
   });
 
-  test('passes when nothing is listed, and needs only one match when more is', () => {
+  test('is allowed by an empty list, or by one matching pattern', () => {
     expect(originMatcher([])('https://anything.example')).toBe(true);
     expect(originMatcher(['https://a.example', 'https://*.b.example'])('https://x.b.example')).toBe(true);
   });
@@ -118,7 +118,7 @@ describe('an origin', () => {
     .tuple(fc.constantFrom('http', 'https'), host, port)
     .map(([scheme, name, number]) => ({ scheme, name, at: number === undefined ? '' : `:${number}` }));
 
-  test('matches itself in any case and any subdomain of itself by wildcard, never the apex', () => {
+  test('matches itself in any case, and its subdomains but not itself with a wildcard', () => {
     fc.assert(
       fc.property(origin, label, ({ scheme, name, at }, sub) => {
         const apex = `${scheme}://${name}${at}`;
@@ -131,7 +131,7 @@ describe('an origin', () => {
     );
   });
 
-  test('agrees with comparing scheme, host and port as the URL standard reads them', () => {
+  test('is compared by scheme, host and port, as in the URL standard', () => {
     fc.assert(
       fc.property(origin, origin, (a, b) => {
         const [one, other] = [a, b].map(({ scheme, name, at }) => `${scheme}://${name}${at}`) as [
@@ -143,7 +143,7 @@ describe('an origin', () => {
     );
   });
 
-  test('any text can be matched without an error', () => {
+  test('matching never throws, whatever the text', () => {
     const matches = originMatcher(['https://*.example.com', 'https://example.com']);
     fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => typeof matches(text) === 'boolean'));
   });

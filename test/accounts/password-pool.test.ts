@@ -10,7 +10,7 @@ function openPool(): PasswordPool {
   return pool;
 }
 
-test('passwords are hashed and verified in another thread, while this one goes on', async () => {
+test('passwords are hashed and verified in a worker thread, while this one continues', async () => {
   const pool = openPool();
   let turns = 0;
   const watch = setInterval(() => {
@@ -35,7 +35,7 @@ test('no password matches the hash for unknown users, which costs as much to ver
     expect(await pool.verify(password, nobodysPasswordHash)).toBe(false);
 });
 
-test('when too many passwords wait, the next is refused until there is room', async () => {
+test('when too many passwords are waiting, the next is rejected until there is room', async () => {
   const pool = openPool();
   const hash = await pool.hash('x', randomBytes, 'ada');
   const waiting: Promise<boolean>[] = [];
@@ -49,7 +49,7 @@ test('when too many passwords wait, the next is refused until there is room', as
   pool.checkRoom();
 });
 
-test('however much API callers ask for, a sign-in waits for at most one of their hashes', async () => {
+test('a sign-in waits for at most one hash of an API caller, whatever their load', async () => {
   const pool = openPool();
   const hash = await pool.hash('x', randomBytes, 'ada');
   let hashed = 0;

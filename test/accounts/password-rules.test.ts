@@ -14,7 +14,7 @@ test.each([
   ['my f1agm3ter!', 'must not contain the name of this service'],
   ['x GRACE.HOPPER@example.com', 'must not contain the e-mail address or the part before its @'],
   ['2026-Grace.Hopper', 'must not contain the e-mail address or the part before its @'],
-])('refuses the password %j', (password, fault) => {
+])('rejects the password %j', (password, fault) => {
   expect(passwordFault(password, email)).toBe(fault);
 });
 
@@ -23,7 +23,7 @@ test.each([
   ['grace under pressure', email],
   ['a library of books', 'lib@example.com'],
   ['\u043f\u0430\u0440\u043e\u043b\u044c \u0434\u043b\u044f \u0441\u0435\u0431\u044f', email],
-])('takes the password %j of %s', (password, of) => {
+])('accepts the password %j of %s', (password, of) => {
   expect(passwordFault(password, of)).toBeUndefined();
 });
 
@@ -35,7 +35,7 @@ describe('a common password', () => {
     },
   );
 
-  test('is not one that was generated, nor a sentence', async () => {
+  test('is neither a generated password nor a sentence', async () => {
     const generated = newPassword((count) => new Uint8Array(count).map((_, at) => at * 7));
     expect(await isCommonPassword(generated)).toBe(false);
     expect(await isCommonPassword('the analytical engine')).toBe(false);

@@ -48,7 +48,7 @@ test('stores no secret in clear text', async () => {
   expect(text).not.toContain(clientSecret);
 });
 
-test('takes a given password, which need not be replaced; a generated one has to be', async () => {
+test('accepts a given password, and makes only a generated one temporary', async () => {
   const isTemporary = async (given: object) => {
     const store = openTestStore();
     const { adminPassword } = await prepareStore(store, { ...wanted, ...given });
@@ -59,7 +59,7 @@ test('takes a given password, which need not be replaced; a generated one has to
   expect(await isTemporary({})).toEqual([expect.any(String), true]);
 });
 
-test('refuses a prepared store and changes nothing', async () => {
+test('rejects a prepared store and changes nothing', async () => {
   const store = openTestStore();
   await prepareStore(store, wanted);
   const before = everything(store);
@@ -67,7 +67,7 @@ test('refuses a prepared store and changes nothing', async () => {
   expect(everything(store)).toEqual(before);
 });
 
-test('of two preparations at once, exactly one wins', async () => {
+test('of two concurrent preparations, exactly one succeeds', async () => {
   const store = openTestStore();
   const both = await Promise.allSettled([prepareStore(store, wanted), prepareStore(store, wanted)]);
   expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);

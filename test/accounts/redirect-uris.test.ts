@@ -83,7 +83,7 @@ describe('a redirect URI', () => {
     expect(isRedirectUri(uri)).toBe(false);
   });
 
-  test('has a receiver that is known when it is https', () => {
+  test('has a known receiver if it is https', () => {
     expect(good.filter(isOfKnownReceiver)).toEqual(good.filter((uri) => uri.startsWith('https://')));
   });
 });
@@ -111,7 +111,7 @@ describe('the redirect URI of a request is the registered one', () => {
     expect(isSameRedirect(registered, uri)).toBe(same);
   });
 
-  test('or one that differs from it in the port of a loopback address only, whatever is sent', () => {
+  test('or differs only in the port of a loopback address, whatever is sent', () => {
     const change = fc.record({
       at: fc.nat(60),
       removed: fc.nat(8),
@@ -156,7 +156,7 @@ describe('the redirect URI of a request is the registered one', () => {
     );
   });
 
-  test('whatever port a program has taken', () => {
+  test('with any port that a program listens on', () => {
     const uri = (port: number) => `http://127.0.0.1:${port}/callback`;
     const ports = fc.integer({ min: 1, max: 65_535 });
     fc.assert(

@@ -33,7 +33,7 @@ describe('a name that resembles the name of the service', () => {
     },
   );
 
-  test('is recognised whatever is around it and in any case', () => {
+  test('is recognised within any text and in any case', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: 'grapheme' }),

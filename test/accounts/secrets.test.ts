@@ -38,7 +38,7 @@ test('a password is verified against its argon2id hash', async () => {
   expect(await verifyPassword('', hash)).toBe(false);
 });
 
-test('a password that is too long is refused without being hashed', async () => {
+test('a password that is too long is rejected without being hashed', async () => {
   expect(isPassword('a'.repeat(1024))).toBe(true);
   expect(isPassword('é'.repeat(513))).toBe(false);
   expect(() => hashPassword('a'.repeat(1025), randomBytes)).toThrow(RangeError);

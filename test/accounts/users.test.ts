@@ -13,7 +13,7 @@ async function open() {
   return { ...fixture, person };
 }
 
-test('an e-mail address finds its user in any letter case, also after a restart', async () => {
+test('an e-mail address finds its user in any letter case, even after a restart', async () => {
   const fixture = await open();
   const user = await fixture.person('Åsa');
   for (const directory of [fixture.directory, reopen(fixture)]) {
@@ -22,7 +22,7 @@ test('an e-mail address finds its user in any letter case, also after a restart'
   }
 });
 
-test('changes to a user survive a restart, and so does their deletion', async () => {
+test('changes and deletions of users survive a restart', async () => {
   const fixture = await open();
   const { directory, person } = fixture;
   const [kept, gone] = [await person('kept'), await person('gone')];
@@ -33,7 +33,7 @@ test('changes to a user survive a restart, and so does their deletion', async ()
   await expect(patchUser(directory, gone.id, { name: 'x' })).rejects.toMatchObject({ code: 'not_found' });
 });
 
-test('creating or deleting a team changes all its members or none', async () => {
+test('creating or deleting a team changes all of its members or none', async () => {
   const { directory, person } = await open();
   const user = await person('ada', 'Admin');
   const made = createTeam(directory, 'New', { foundersOf: () => [user.id, 'user_none'] });
@@ -62,7 +62,7 @@ describe('the last Admin', () => {
     await deleteUser(directory, ada.id);
   });
 
-  test('of two who step down at the same time, one stays', async () => {
+  test('of two who step down concurrently, one remains', async () => {
     const { directory, person } = await open();
     const two = [await person('ada', 'Admin'), await person('bob', 'Admin')];
     const done = await Promise.allSettled(two.map(({ id }) => patchUser(directory, id, { role: 'User' })));

@@ -19,7 +19,7 @@ describe('an origin that is allowed', () => {
   });
 });
 
-describe('an origin that is not allowed: it is said why', () => {
+describe('the explanation of a rejected origin', () => {
   test.each([
     [shop, 'https://other.example', /None of the 3 allowed origins is https:\/\/other\.example/],
     [shop, 'http://shop.example', /with https:\/\/ and not with http:\/\//],
@@ -44,7 +44,7 @@ describe('an origin that is not allowed: it is said why', () => {
   });
 });
 
-test('the verdict is always that of the matcher of packets, and names a pattern that matches alone', () => {
+test('the verdict always agrees with the packet matcher, and names a pattern that matches alone', () => {
   const part = fc.constantFrom(
     'https',
     'http',

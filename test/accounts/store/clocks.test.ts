@@ -10,7 +10,7 @@ const { describe, test } = needing('postgresql');
 
 afterAll(closeSharedServer);
 
-/** A node whose machine has a clock of its own. */
+/** A node whose machine has its own clock. */
 interface ClockedNode extends TestNode {
   readonly clock: SharedClock;
   /** How far the machine's clock is ahead. */
@@ -33,7 +33,7 @@ const inTime = { timeout: 20_000, interval: 100 };
 const unavailable = { code: 'engine_unavailable' };
 
 describe.each([3_700_000, -2 * hour])('a node whose clock jumps by %i ms', (aheadMs) => {
-  test('manages nothing until the clock is right, and reports why', async () => {
+  test('manages nothing until the clock is correct, and reports why', async () => {
     const [node, other] = await nodes();
     await node.engine.current();
     node.machine.aheadMs = aheadMs;
@@ -50,14 +50,14 @@ describe.each([3_700_000, -2 * hour])('a node whose clock jumps by %i ms', (ahea
     expect(node.engine.status().trouble).toBeUndefined();
   });
 
-  test("goes on by PostgreSQL's time", async () => {
+  test("uses PostgreSQL's time", async () => {
     const [node] = await nodes();
     await node.engine.current();
     node.machine.aheadMs = aheadMs;
     expect(Math.abs(node.clock.now() - systemClock.now())).toBeLessThan(hour / 2);
   });
 
-  test('still follows the changes of others: packets are counted by them', async () => {
+  test('still applies the changes of others, which packets depend on', async () => {
     const [node, other] = await nodes();
     await node.engine.current();
     node.machine.aheadMs = aheadMs;
@@ -66,7 +66,7 @@ describe.each([3_700_000, -2 * hour])('a node whose clock jumps by %i ms', (ahea
     expect(node.engine.get('numbers', 'n')).toBe(1);
   });
 
-  test('sweeps no invalidated token that is still valid', async () => {
+  test('keeps invalidated tokens that have not expired', async () => {
     const [node, other] = await nodes();
     const key = invalidationKeyAt(systemClock.now() / 1000 + 3600);
     await other.engine.change((draft) => draft.put('invalidated', key, true));

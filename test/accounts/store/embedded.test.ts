@@ -5,7 +5,7 @@ import { testEngine } from './engine-suite.ts';
 import type { EngineFixture } from './fixture.ts';
 import { testModel } from './model-suite.ts';
 
-/** An engine whose commits are held back, or fail, before LMDB has them. */
+/** An engine whose commits are delayed, or fail, before they reach LMDB. */
 async function open(): Promise<EngineFixture> {
   const store = openTestStore();
   const health = testHealth();

@@ -9,7 +9,7 @@ const { describe, test } = needing('postgresql');
 
 const away = { code: 'engine_unavailable', status: 503, retryAfter: 2 };
 
-/** A server of its own: what is done to it concerns no other test. */
+/** A server of its own, so that its failures affect no other test. */
 async function withServer(use: (postgres: Postgres, url: string) => Promise<void>): Promise<void> {
   const postgres = await Postgres.start();
   try {
@@ -19,7 +19,7 @@ async function withServer(use: (postgres: Postgres, url: string) => Promise<void
   }
 }
 
-describe('an engine that is away', () => {
+describe('an unreachable PostgreSQL', () => {
   test.each(['killed', 'paused'] as const)(
     'is answered 503 for, and heals: %s',
     async (how) => {
@@ -51,7 +51,7 @@ describe('an engine that is away', () => {
     60_000,
   );
 
-  test('is waited for when only its sessions were lost', async () => {
+  test('is waited for if only its sessions were lost', async () => {
     await withServer(async (postgres, url) => {
       const { engine } = openNode(url);
       await Promise.all([engine.change((draft) => count(draft)), engine.current()]);
@@ -62,7 +62,7 @@ describe('an engine that is away', () => {
     });
   }, 60_000);
 
-  test('and has lost changes when it is back is repaired, and then managed again', async () => {
+  test('that returns with lost changes is repaired before accounts are managed again', async () => {
     await withServer(async (postgres, url) => {
       const repair = async () => (draft: Draft) => put(draft, 'numbers', 'repaired', 1);
       const { engine } = openNode(url, { deadlineMs: 500, repair });

@@ -3,11 +3,11 @@ import type { Draft, Write } from '../../../src/accounts/store/engine.ts';
 import { currentSpan, inSpan, type Span } from '../../../src/runtime/spans.ts';
 import { count, type EngineFixture, put, read, tables } from './fixture.ts';
 
-/** What LMDB throws when a commit finds no room. */
+/** LMDB's error if a commit finds no space. */
 const diskError = Object.assign(new Error('No space left on device'), { code: 28 });
 const unavailable = { code: 'store_unavailable', status: 503, retryAfter: 5 };
 
-/** The state of each promise by the next turn. */
+/** The state of each promise by the next turn of the event loop. */
 async function outcomes(promises: readonly Promise<unknown>[]): Promise<readonly string[]> {
   const ended = promises.map((promise) => {
     const state = { outcome: 'pending' };
@@ -21,7 +21,7 @@ async function outcomes(promises: readonly Promise<unknown>[]): Promise<readonly
   return ended.map(({ outcome }) => outcome);
 }
 
-/** A span whose parts have its name. */
+/** A span that records the names of its parts. */
 function span(traceparent: string): Span {
   return { traceparent, part: () => span(traceparent), end: () => {} };
 }
@@ -39,7 +39,7 @@ export function testEngine(name: string, open: () => Promise<EngineFixture>): vo
       expect(read(reopen(), table, 'n')).toBe(4);
     });
 
-    test('run for the span of their own request, also beside others in the same commit', async () => {
+    test('run in the span of their own request, even if they share a commit', async () => {
       const { engine, hold } = await open();
       const release = hold();
       const spans = [span('a'), undefined, span('b'), undefined];
@@ -66,7 +66,7 @@ export function testEngine(name: string, open: () => Promise<EngineFixture>): vo
       expect(found).toEqual([undefined, false, 2]);
     });
 
-    test('that throw leave nothing behind, and do not affect others in the same commit', async () => {
+    test('that throw write nothing, and do not affect others in the same commit', async () => {
       const { engine, hold, health, reopen } = await open();
       const release = hold();
       const changes = [
@@ -94,21 +94,24 @@ export function testEngine(name: string, open: () => Promise<EngineFixture>): vo
       }
     });
 
-    test.each(tables)('compare and set: of many at once, exactly one wins: %s', async (table) => {
-      const { engine } = await open();
-      await engine.change((draft) => put(draft, table, 'token', 1));
-      const spend = (draft: Draft) => {
-        if (!draft.has(table, 'token')) return 'refused';
-        draft.remove(table, 'token');
-        return 'exchanged';
-      };
-      const answers = await Promise.all(Array.from({ length: 20 }, () => engine.change(spend)));
-      expect(answers).toEqual(['exchanged', ...Array.from({ length: 19 }, () => 'refused')]);
-    });
+    test.each(tables)(
+      'compare and set, and exactly one of many concurrent plans succeeds: %s',
+      async (table) => {
+        const { engine } = await open();
+        await engine.change((draft) => put(draft, table, 'token', 1));
+        const spend = (draft: Draft) => {
+          if (!draft.has(table, 'token')) return 'refused';
+          draft.remove(table, 'token');
+          return 'exchanged';
+        };
+        const answers = await Promise.all(Array.from({ length: 20 }, () => engine.change(spend)));
+        expect(answers).toEqual(['exchanged', ...Array.from({ length: 19 }, () => 'refused')]);
+      },
+    );
   });
 
   describe(`${name}: everyone else`, () => {
-    test.each(tables)('sees a change when it is on disk, and not before: %s', async (table) => {
+    test.each(tables)('sees a change only once it is on disk: %s', async (table) => {
       const { engine, hold } = await open();
       const records = engine.records('numbers');
       const seen = () => [
@@ -130,7 +133,7 @@ export function testEngine(name: string, open: () => Promise<EngineFixture>): vo
       expect(heard.flat()).toMatchObject([{ table, key: 'n' }]);
     });
 
-    test('sees it from the moment its caller is answered, however recently it was read', async () => {
+    test('sees it as soon as its caller is answered, however recently it was read', async () => {
       const { engine } = await open();
       for (let turn = 0; turn < 50; turn += 1) {
         const change = engine.change((draft) => put(draft, 'loginThrottles', `${turn}`, turn));
@@ -139,7 +142,7 @@ export function testEngine(name: string, open: () => Promise<EngineFixture>): vo
       }
     });
 
-    test('hears of it before its caller is answered', async () => {
+    test('receives it as a listener before its caller is answered', async () => {
       const { engine } = await open();
       const order: string[] = [];
       engine.onCommit(() => void order.push('heard'));
@@ -147,7 +150,7 @@ export function testEngine(name: string, open: () => Promise<EngineFixture>): vo
       expect(order).toEqual(['heard', 'answered']);
     });
 
-    test('is told by a plan without writes only when what it has read is on disk', async () => {
+    test('gets the result of a plan without writes only once what it has read is on disk', async () => {
       const { engine, hold } = await open();
       const release = hold();
       const changes = [
@@ -166,7 +169,7 @@ export function testEngine(name: string, open: () => Promise<EngineFixture>): vo
   });
 
   describe(`${name}: a commit`, () => {
-    test('takes everything that gathered during the commit before it', async () => {
+    test('includes everything that was waiting during the previous commit', async () => {
       const { engine, hold, commits } = await open();
       const before = commits();
       const release = hold();
@@ -188,7 +191,7 @@ export function testEngine(name: string, open: () => Promise<EngineFixture>): vo
       expect(answered).toEqual(changes.map((_, turn) => turn));
     });
 
-    test('that fails also fails the changes built on it, and none of them becomes visible', async () => {
+    test('that fails also fails the changes built on it, which never become visible', async () => {
       const { engine, hold, failNext, health, reopen, refusal, toldOf } = await open();
       await engine.change((draft) => put(draft, 'numbers', 'n', 1));
       const release = hold();
@@ -211,7 +214,7 @@ export function testEngine(name: string, open: () => Promise<EngineFixture>): vo
       expect(await engine.change((draft) => count(draft))).toBe(1);
     });
 
-    test('is not tried while the store accepts no writes', async () => {
+    test('is not attempted while the store accepts no writes', async () => {
       const { engine, health, commits } = await open();
       const before = commits();
       health.ready = false;
@@ -222,7 +225,7 @@ export function testEngine(name: string, open: () => Promise<EngineFixture>): vo
       expect(commits() - before).toBe(1);
     });
 
-    test('is waited for by a bounded number of changes', async () => {
+    test('has a bounded number of waiting changes', async () => {
       const { engine, hold } = await open();
       const release = hold();
       const changes = Array.from({ length: 10_010 }, () => engine.change((draft) => count(draft)));
@@ -235,7 +238,7 @@ export function testEngine(name: string, open: () => Promise<EngineFixture>): vo
     });
   });
 
-  test(`${name}: closing commits the waiting changes, and refuses later ones`, async () => {
+  test(`${name}: closing commits the waiting changes, and rejects later ones`, async () => {
     const { engine, hold, reopen, refusal } = await open();
     const release = hold();
     const changes = Array.from({ length: 10 }, () => engine.change((draft) => count(draft)));

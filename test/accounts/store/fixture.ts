@@ -1,21 +1,21 @@
 import type { Draft, Engine } from '../../../src/accounts/store/engine.ts';
 import type { TestHealth } from '../fixture.ts';
 
-/** An engine on a fresh store; a test can hold its commits back and make them fail. */
+/** An engine on a fresh store whose commits a test can delay or fail. */
 export interface EngineFixture {
   readonly engine: Engine;
   readonly health: TestHealth;
-  /** Holds commits back from now on. @returns a function that releases them */
+  /** Delays commits from now on. Returns a function that releases them. */
   hold(): () => void;
-  /** The next commit fails, and keeps nothing. */
+  /** Makes the next commit fail without writing anything. */
   failNext(error: Error): void;
-  /** What a change is refused with when its commit has failed. */
+  /** The rejection of a change whose commit has failed. */
   readonly refusal: object;
-  /** The failures of which the health of the store is told after `failNext(error)`. */
+  /** The failures reported to the health of the store after `failNext(error)`. */
   toldOf(error: Error): readonly Error[];
-  /** Number of commits begun that write. */
+  /** Number of started commits that write. */
   commits(): number;
-  /** What a fresh process reads. */
+  /** What a new process reads. */
   reopen(): Engine;
 }
 
@@ -34,7 +34,7 @@ export function read(reader: Pick<Engine, 'get'>, table: Table, key: string): nu
   return table === 'numbers' ? reader.get('numbers', key) : reader.get('loginThrottles', key)?.failures;
 }
 
-/** Adds one to a number; gives what it was before. */
+/** Increments a number, and returns the previous value. */
 export function count(draft: Draft, table: Table = 'numbers', key = 'n'): number {
   const before = read(draft, table, key) ?? 0;
   put(draft, table, key, before + 1);

@@ -3,9 +3,9 @@ import { expect, test } from 'vitest';
 import type { Draft, Engine } from '../../../src/accounts/store/engine.ts';
 import { type EngineFixture, put, read, type Table, tables } from './fixture.ts';
 
-/** Compares an engine with a map, over any plans. */
+/** Compares an engine with a map, for arbitrary plans. */
 export function testModel(name: string, open: () => Promise<EngineFixture>): void {
-  test(`${name}: plans, and then the disk, hold what a map would hold`, async () => {
+  test(`${name}: plans, and then the disk, match a map`, async () => {
     const { engine, hold, reopen } = await open();
     const value = fc.option(fc.nat(9), { nil: undefined });
     const step = fc.record({
@@ -22,7 +22,7 @@ export function testModel(name: string, open: () => Promise<EngineFixture>): voi
     const property = fc.asyncProperty(fc.array(plan, { maxLength: 12 }), async (plans) => {
       for (const { steps, throws, waits } of plans) {
         const release = hold();
-        // An engine may run the plan at once or later, but the plans in this order, and none twice unless it has to.
+        // An engine may run a plan at once or later, but in this order, and twice only if necessary.
         const change = engine.change((draft) => {
           const next = new Map(model);
           for (const each of steps) apply(draft, next, each);

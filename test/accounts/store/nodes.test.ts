@@ -21,7 +21,7 @@ const { describe, test } = needing('postgresql');
 
 afterAll(closeSharedServer);
 
-/** Takes a token that can be taken once. */
+/** Spends a token that is valid once. */
 function spend(draft: Draft): string {
   if (!draft.has('loginThrottles', 'token')) return 'refused';
   draft.remove('loginThrottles', 'token');
@@ -33,7 +33,7 @@ async function twoNodes(): Promise<{ url: string; one: TestNode; other: TestNode
   return { url, one: openNode(url), other: openNode(url) };
 }
 
-/** Changes what statements of one name answer. */
+/** Changes the answers to statements of one name. */
 function answering(
   name: string,
   change: (result: QueryResult) => QueryResult,
@@ -50,7 +50,7 @@ function answering(
 }
 
 describe('a change of another node', () => {
-  test('is seen by all that asks for it after it was answered', async () => {
+  test('is seen by every read that starts after its answer', async () => {
     const { one, other } = await twoNodes();
     const heard: Write[] = [];
     other.engine.onCommit((writes) => void heard.push(...writes));
@@ -63,7 +63,7 @@ describe('a change of another node', () => {
     expect(other.engine.version).toBe(one.engine.version);
   });
 
-  test('is seen by each of many that ask at once, while others change', async () => {
+  test('is seen by many concurrent readers, while others change', async () => {
     const { one, other } = await twoNodes();
     let answered = 0;
     let isOver = false;
@@ -97,7 +97,7 @@ describe('a change of another node', () => {
     expect(read(other.engine, 'numbers', 'n')).toBeUndefined();
   });
 
-  test('is what a plan works on', async () => {
+  test('is visible to plans', async () => {
     const { one, other } = await twoNodes();
     const counting = Array.from({ length: 200 }, (_, turn) =>
       (turn % 2 === 0 ? one : other).engine.change((draft) => count(draft)),
@@ -106,7 +106,7 @@ describe('a change of another node', () => {
     expect(counts.sort((a, b) => a - b)).toEqual(counts.map((_, index) => index));
   });
 
-  test('leaves one success to what can be done once', async () => {
+  test('leaves only one success to a plan that can succeed once', async () => {
     const { one, other } = await twoNodes();
     for (let turn = 0; turn < 8; turn += 1) {
       await one.engine.change((draft) => put(draft, 'loginThrottles', 'token', 1));
@@ -116,7 +116,7 @@ describe('a change of another node', () => {
     }
   });
 
-  test('comes by itself within seconds', async () => {
+  test('arrives by itself within seconds', async () => {
     const { one, other } = await twoNodes();
     await other.engine.start();
     const seen = new Promise<void>((resolve) => other.engine.onCommit(() => resolve()));
@@ -127,7 +127,7 @@ describe('a change of another node', () => {
 });
 
 describe('a commit whose answer is lost', () => {
-  test('counts as made, and is not made again', async () => {
+  test('counts as made, and is not repeated', async () => {
     const postgres = await sharedServer();
     const relay = await cuttingRelay(postgres, await newEngine(postgres), 'fm_control_write');
     const { engine } = openNode(relay.url);
@@ -140,7 +140,7 @@ describe('a commit whose answer is lost', () => {
     expect(engine.version).toBe(8);
   });
 
-  test('would be taken for the change of another node without its id', async () => {
+  test('would pass for a change of another node without its id', async () => {
     const postgres = await sharedServer();
     const url = await newEngine(postgres);
     const relay = await cuttingRelay(postgres, url, 'fm_control_write');
@@ -159,7 +159,7 @@ describe('a commit whose answer is lost', () => {
     expect(await engine.change(spend)).toBe('refused');
   });
 
-  test('also counts when the other connection has seen the change first', async () => {
+  test('also counts if the other connection has seen the change first', async () => {
     const postgres = await sharedServer();
     const relay = await cuttingRelay(postgres, await newEngine(postgres), 'fm_control_write');
     const { engine } = openNode(relay.url);
@@ -174,7 +174,7 @@ describe('a commit whose answer is lost', () => {
 
 const away = { code: 'engine_unavailable', status: 503, retryAfter: 2 };
 
-/** Keeps the accounts of an engine, to put them back later. */
+/** Saves the accounts in PostgreSQL, to restore them later. */
 async function backUp(postgres: Postgres, url: string): Promise<() => Promise<void>> {
   const tables = ['fm_head', 'fm_change', 'fm_record'];
   for (const table of tables) await postgres.query(`CREATE TABLE kept_${table} AS TABLE ${table}`, [], url);
@@ -186,9 +186,9 @@ async function backUp(postgres: Postgres, url: string): Promise<() => Promise<vo
   };
 }
 
-describe('an engine that went back', () => {
+describe('a PostgreSQL that has reverted to an earlier state', () => {
   test.each(['a read', 'a change'] as const)(
-    'is noticed by %s: the records are replaced, and what was lost is repaired',
+    'is detected by %s, and the records are replaced and repaired',
     async (by) => {
       const postgres = await sharedServer();
       const url = await newEngine(postgres);
@@ -200,7 +200,7 @@ describe('an engine that went back', () => {
       await engine.change((draft) => put(draft, 'numbers', 'kept', 2));
       await engine.change((draft) => put(draft, 'loginThrottles', 'lost', 3));
       await restore();
-      // Another node has gone on where the old copy ends.
+      // Another node has continued where the old copy ends.
       await openNode(url).engine.change((draft) => put(draft, 'numbers', 'new', 4));
       if (by === 'a read') await engine.current();
       else await engine.change((draft) => draft.get('numbers', 'kept'));
@@ -214,7 +214,7 @@ describe('an engine that went back', () => {
     },
   );
 
-  test('and whose records are not there yet leaves those of the copy', async () => {
+  test('and has no records yet does not replace those of the replica', async () => {
     const postgres = await sharedServer();
     const url = await newEngine(postgres);
     const { engine } = openNode(url);
@@ -226,7 +226,7 @@ describe('an engine that went back', () => {
     expect(read(engine, 'numbers', 'kept')).toBe(1);
   });
 
-  test('is repaired by one node, not again by others that had followed what was lost', async () => {
+  test('is repaired by one node, and not again by others that had applied the lost changes', async () => {
     const postgres = await sharedServer();
     const url = await newEngine(postgres);
     let repairs = 0;
@@ -253,7 +253,7 @@ describe('an engine that went back', () => {
       expect(Object.fromEntries(node.records('numbers'))).toEqual({ kept: 1, [repairMark]: 2 });
   });
 
-  test('is no loss for a node that was away for long', async () => {
+  test('is not assumed by a node that was away for a long time', async () => {
     const postgres = await sharedServer();
     const url = await newEngine(postgres);
     const one = openNode(url);
@@ -271,7 +271,7 @@ describe('an engine that went back', () => {
 });
 
 describe('a copy', () => {
-  test('hears of a record once, however often it was changed', async () => {
+  test('notifies listeners once per record, however often it was changed', async () => {
     const { one, other } = await twoNodes();
     for (const value of [1, 2, 3]) await one.engine.change((draft) => put(draft, 'numbers', 'n', value));
     await one.engine.change((draft) => draft.remove('numbers', 'n'));
@@ -281,7 +281,7 @@ describe('a copy', () => {
     expect(heard).toEqual([{ table: 'numbers', key: 'n', value: undefined }]);
   });
 
-  test('that is behind, as after a crash before a change was applied, catches up', async () => {
+  test('that is behind, as after a crash, catches up', async () => {
     const url = await newEngine(await sharedServer());
     const one = openNode(url);
     for (let turn = 0; turn < 5; turn += 1) await one.engine.change((draft) => count(draft));
@@ -290,7 +290,7 @@ describe('a copy', () => {
     expect(engine.version).toBe(6);
   });
 
-  test('of another engine is left as it is', async () => {
+  test('of another database is unchanged', async () => {
     const url = await newEngine(await sharedServer());
     const { engine, store, log } = openNode(url, { store: emptyCopy('engine-2') });
     await expect(engine.current()).rejects.toMatchObject(away);

@@ -7,7 +7,7 @@ const { test } = needing('postgresql');
 
 afterAll(closeSharedServer);
 
-test('changes are forgotten after a day, but for the last thousand', async () => {
+test('changes are removed after a day, except for the last thousand', async () => {
   const postgres = await sharedServer();
   const url = await newEngine(postgres);
   const { engine } = openNode(url);

@@ -29,14 +29,14 @@ export async function closeSharedServer(): Promise<void> {
   server = undefined;
 }
 
-/** Makes an engine without accounts. @returns its URL */
+/** Makes a database without accounts. Returns its URL. */
 export async function newEngine(postgres: Postgres, id = 'engine-1'): Promise<string> {
   const url = await postgres.database();
   await connect(url).transaction((run) => createTables(run, { id, secret: '' }));
   return url;
 }
 
-/** What the log has said. */
+/** The logged messages. */
 export interface TestLog extends Log {
   readonly lines: string[];
 }
@@ -54,7 +54,7 @@ export function connect(url: string, name = 'test', deadlineMs = 4000): Connecti
   return connection;
 }
 
-/** A node: its copy, and the engine as it sees it. */
+/** A node: its replica, and its engine. */
 export interface TestNode {
   readonly engine: PostgresEngine;
   readonly store: AccountStore;
@@ -64,13 +64,13 @@ export interface TestNode {
 
 export interface NodeOptions extends Partial<PostgresEngineDeps> {
   readonly store?: AccountStore;
-  /** Puts something between the node and the engine. */
+  /** Puts a proxy between the node and PostgreSQL. */
   readonly wrap?: (connection: EngineSession) => EngineSession;
   readonly repair?: () => Promise<Plan<void>>;
   readonly deadlineMs?: number;
 }
 
-/** A store that is a copy of an engine as it was made. */
+/** A store that is a replica of a new database. */
 export function emptyCopy(engine = 'engine-1'): AccountStore {
   const store = openTestStore();
   const state = { engine, version: 0, change: '0', tables: allTables, lossOpen: false };

@@ -9,7 +9,7 @@ import { closeSharedServer, newEngine, openNode, sharedServer } from './postgres
 
 afterAll(closeSharedServer);
 
-/** An engine whose transactions are held back before COMMIT, or are rolled back. */
+/** An engine whose transactions are delayed before COMMIT, or are rolled back. */
 async function open(): Promise<EngineFixture> {
   let gate: Promise<void> | undefined;
   let failure: Error | undefined;

@@ -9,7 +9,7 @@ import { closeSharedServer, newEngine, openNode, sharedServer } from './postgres
 
 afterAll(closeSharedServer);
 
-/** Any text that a store of UTF-8 can hold. */
+/** Any text that a UTF-8 database can hold. */
 const text = fc.string({ unit: 'binary', maxLength: 40 });
 
 const write = fc.oneof(
@@ -21,7 +21,7 @@ const write = fc.oneof(
 const codec = new RecordCodec(undefined);
 const changeOf = (body: string) => codec.decodeChanges([{ position: 1, id: '1', body }])[0]?.writes;
 
-test('records come back from the engine as they were', () => {
+test('records survive a round trip through PostgreSQL', () => {
   fc.assert(
     fc.property(write, (one) => {
       expect(codec.decodeRecords([codec.encode(one)])).toEqual([one]);
@@ -29,7 +29,7 @@ test('records come back from the engine as they were', () => {
   );
 });
 
-test('changes come back from the engine as they were', () => {
+test('changes survive a round trip through PostgreSQL', () => {
   fc.assert(
     fc.property(fc.array(write), (writes) => {
       const records = writes.map((one) => codec.encode(one));
@@ -38,14 +38,14 @@ test('changes come back from the engine as they were', () => {
   );
 });
 
-test('records of tables that a later version has are passed over', () => {
+test('records of tables from a later version are skipped', () => {
   expect(codec.decodeRecords([{ table: 'novelties', key: 'a', value: '1' }])).toEqual([]);
   expect(changeOf('[["novelties","a",1],["numbers","n",2]]')).toEqual([
     { table: 'numbers', key: 'n', value: 2 },
   ]);
 });
 
-test('the private part of a signing key is sealed, and opens with the same key only', () => {
+test('the private part of a signing key is sealed, and opens only with the same key', () => {
   const key = new EngineKey(randomBytes(32));
   const value = { kid: 'a', alg: 'ES256', createdAt: 1, privateJwk: { kty: 'EC', d: 'secret' } } as const;
   const signingKey: Write = { table: 'signingKeys', key: 'a', value };
@@ -56,7 +56,7 @@ test('the private part of a signing key is sealed, and opens with the same key o
     expect(() => new RecordCodec(other).decodeRecords([stored])).toThrow('--engine-key-file');
 });
 
-test('the secrets of a webhook are sealed, and open with the same key only', () => {
+test('the secrets of a webhook are sealed, and open only with the same key', () => {
   const key = new EngineKey(randomBytes(32));
   const value = { id: 'webhook_1', name: 'Chat', secrets: [{ text: 'whsec_c2VjcmV0', until: null }] };
   const webhook = { table: 'webhooks', key: 'webhook_1', value } as unknown as Write;
@@ -69,7 +69,7 @@ test('the secrets of a webhook are sealed, and open with the same key only', () 
 });
 
 const withEngine = needing('postgresql').test;
-withEngine('keys and values with any characters go through it, as a change and as records', async () => {
+withEngine('keys and values with any characters survive, as a change and as records', async () => {
   const url = await newEngine(await sharedServer());
   const one = openNode(url);
   const names = ['', '\0', '"', '\\', "'", '{}', 'NULL', '\n\t', 'ü', '💡', '\u2028', '$1', '\u007f'].map(

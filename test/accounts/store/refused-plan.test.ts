@@ -8,7 +8,7 @@ const { describe, test } = needing('postgresql');
 
 afterAll(closeSharedServer);
 
-/** An engine that refuses records with a key that is bad. */
+/** A PostgreSQL that rejects records with a bad key. */
 async function strictEngine(): Promise<string> {
   const postgres = await sharedServer();
   const url = await newEngine(postgres);
@@ -17,8 +17,8 @@ async function strictEngine(): Promise<string> {
   return url;
 }
 
-describe('a plan whose write the engine refuses', () => {
-  test('fails alone: those that share its transaction are made, in their order', async () => {
+describe('a plan whose write PostgreSQL rejects', () => {
+  test('fails alone, and the others in its transaction succeed in order', async () => {
     const { engine, log } = openNode(await strictEngine());
     const plans = Array.from({ length: 30 }, (_, at) =>
       engine.change((draft) => {
@@ -39,7 +39,7 @@ describe('a plan whose write the engine refuses', () => {
     expect(read(engine, 'numbers', 'n')).toBe(28);
   });
 
-  test('does not make a change twice whose commit had no answer', async () => {
+  test('does not repeat a change whose commit got no answer', async () => {
     const relay = await cuttingRelay(await sharedServer(), await strictEngine(), 'fm_control_write');
     const { engine } = openNode(relay.url);
     await engine.change(() => undefined);

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => pair.close());
 
-/** Whatever shows accounts to a caller. */
+/** The requests that show accounts to a caller. */
 const requests = {
   read: (engine: PostgresEngine) => engine.current(),
   'change that writes nothing': (engine: PostgresEngine) =>
@@ -23,7 +23,7 @@ const requests = {
 
 const refusal = 'engine_unavailable';
 
-/** How each request is answered. */
+/** The outcome of each request. */
 async function answersOf(engine: PostgresEngine): Promise<Record<string, string>> {
   const answers = Object.entries(requests).map(async ([name, request]) => {
     const answer = request(engine).then(
@@ -38,7 +38,7 @@ async function answersOf(engine: PostgresEngine): Promise<Record<string, string>
 const each = (answer: string) => Object.fromEntries(Object.keys(requests).map((name) => [name, answer]));
 
 describe('a request whose commit no standby confirms', () => {
-  it('is refused while the standby is frozen, and answered after it is thawed', async () => {
+  it('is refused while the standby is frozen, and answered once it is thawed', async () => {
     const { engine } = openNode(await newEngine(pair.primary), { deadlineMs: 1000 });
     await engine.current();
     pair.standby.pause();
@@ -52,7 +52,7 @@ describe('a request whose commit no standby confirms', () => {
     await vi.waitFor(async () => expect(await answersOf(engine)).toEqual(each('answered')), heals);
   });
 
-  it('is refused by a node that reaches only an old primary, which does not have what the new one answered', async () => {
+  it('is refused by a node that reaches only an old primary without the changes of the new one', async () => {
     const url = await newEngine(pair.primary);
     const { engine } = openNode(url, { deadlineMs: 1000 });
     await engine.change((draft) => put(draft, 'numbers', 'token', 1));

@@ -11,7 +11,7 @@ import { dayMs, hookAnswering, openWebhooks, person } from './fixture.ts';
 import { openReceiver, verified } from './receiver.ts';
 
 describe('a change of the members', () => {
-  test('is told once to each webhook that wants to know', async () => {
+  test('is sent once to each subscribed webhook', async () => {
     const fixture = await openWebhooks();
     const { receiver, secret, latest } = await hookAnswering(fixture, 204);
     await fixture.hook(`http://127.0.0.1:${receiver.port}/not-wanted`, ['key.leaked']);
@@ -41,7 +41,7 @@ describe('a change of the members', () => {
     });
   });
 
-  test('that is refused is told to no one', async () => {
+  test('that is rejected is not sent', async () => {
     const fixture = await openWebhooks();
     const { receiver } = await hookAnswering(fixture, 204);
     await expect(addMember(fixture.directory, fixture.team.id, 'none')).rejects.toThrow();
@@ -51,7 +51,7 @@ describe('a change of the members', () => {
 });
 
 describe('an event', () => {
-  test('that was queued is delivered by the next process, also when the last one died in between', async () => {
+  test('that was queued is delivered by the next process, even if the last one died during delivery', async () => {
     const fixture = await openWebhooks();
     const { receiver, secret } = await hookAnswering(fixture, 204);
     await person(fixture, 'queued');
@@ -65,7 +65,7 @@ describe('an event', () => {
     expect(receiver.received.map((one) => verified(one, secret).type)).toEqual(['member.changed']);
   });
 
-  test('is tried again after each delay, and given up after about a day', async () => {
+  test('is retried after each delay, and given up after about a day', async () => {
     const fixture = await openWebhooks();
     const { receiver, latest } = await hookAnswering(fixture, 500);
     await person(fixture);
@@ -89,7 +89,7 @@ describe('an event', () => {
     expect(day).toBeLessThan(1.1);
   });
 
-  test('waits as long as the receiver asks for', async () => {
+  test('is delayed as long as the receiver requests', async () => {
     const fixture = await openWebhooks();
     const receiver = await openReceiver((response) =>
       response.writeHead(503, { 'retry-after': '600' }).end(),
@@ -118,8 +118,8 @@ describe('an event', () => {
   });
 });
 
-describe('a delivery that was made or given up', () => {
-  test.each([204, 410])('after %i is made again when it is asked for', async (status) => {
+describe('a completed delivery', () => {
+  test.each([204, 410])('with status %i can be repeated', async (status) => {
     const fixture = await openWebhooks();
     const { receiver, path, latest } = await hookAnswering(fixture, status, 204);
     await testWebhook(fixture.directory, path);
@@ -136,7 +136,7 @@ describe('a delivery that was made or given up', () => {
   });
 });
 
-test('what could not be written down is delivered again', async () => {
+test('a delivery whose outcome could not be recorded is repeated', async () => {
   const fixture = await openWebhooks();
   const { receiver, latest } = await hookAnswering(fixture, 204);
   await person(fixture);

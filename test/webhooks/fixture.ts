@@ -18,7 +18,7 @@ import { openTestStore, type TestClock, testClock, testHealth } from '../account
 import { testLog } from '../accounts/store/postgres-fixture.ts';
 import { openReceiver } from './receiver.ts';
 
-/** Lets everything through that is on this machine. */
+/** Accepts every address of this machine. */
 export const sending: SendDeps = {
   resolve: resolver(true),
   allowPrivate: true,
@@ -35,13 +35,13 @@ export interface WebhookFixture {
   readonly deliverer: Deliverer;
   /** Makes a webhook of the team. */
   hook(url: string, events?: readonly WebhookEventType[], name?: string): Promise<NewSecret>;
-  /** All that is kept of a webhook's deliveries, the latest first. */
+  /** All stored deliveries of a webhook, latest first. */
   deliveries(webhookId: string): WebhookDelivery[];
-  /** Begins what is due, and waits until that has ended. */
+  /** Starts due deliveries, and waits until they have ended. */
   deliver(): Promise<void>;
 }
 
-/** A directory whose changes queue events, and what delivers them. */
+/** A directory whose changes queue events, and their deliverer. */
 export async function openWebhooks(
   base: Partial<WebhookFixture> = {},
   deps = sending,
@@ -64,7 +64,7 @@ export async function openWebhooks(
   };
 }
 
-/** What delivers in one process. */
+/** The deliverer of one process. */
 export function newDeliverer(
   { engine, directory }: Pick<WebhookFixture, 'engine' | 'directory'>,
   deps = sending,
@@ -74,14 +74,14 @@ export function newDeliverer(
 
 export const dayMs = 86_400_000;
 
-/** Adds a person to the team. @returns their id */
+/** Adds a person to the team. Returns their id. */
 export async function person(fixture: WebhookFixture, name = 'ada'): Promise<string> {
   const { directory, team } = fixture;
   const wanted = { name, role: 'User', teams: [team.id], passwordHash: 'none' } as const;
   return (await createUser(directory, { ...wanted, email: `${name}@example.com` })).id;
 }
 
-/** A webhook whose receiver answers with these statuses, one after the other; the last one stays. */
+/** A webhook whose receiver answers with these statuses in turn, and then repeats the last. */
 export async function hookAnswering(fixture: WebhookFixture, ...statuses: number[]) {
   const receiver = await openReceiver((response) => {
     response.writeHead(statuses.length > 1 ? statuses.shift()! : statuses[0]!).end();

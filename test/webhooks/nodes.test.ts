@@ -21,7 +21,10 @@ afterAll(closeSharedServer);
 
 const delivered = { status: 204, error: null, retryAfterMs: 0 } as const;
 
-/** Three nodes of one engine. @param sends what each of them does to deliver */
+/**
+ * Three nodes that share a PostgreSQL.
+ * @param sends how each of them delivers
+ */
 async function openNodes(sends: readonly Send[]) {
   const url = await newEngine(await sharedServer());
   const clock = testClock();
@@ -42,7 +45,7 @@ async function openNodes(sends: readonly Send[]) {
       teams: [team.id],
       passwordHash: 'none',
     });
-  /** All nodes have read what any of them has written. */
+  /** Waits until all nodes have read the writes of all others. */
   const current = () => Promise.all(nodes.map(({ engine }) => engine.current()));
   return { nodes, clock, person, current };
 }
@@ -50,7 +53,7 @@ async function openNodes(sends: readonly Send[]) {
 const { describe, test } = needing('postgresql');
 
 describe('of several nodes', () => {
-  test('one delivers an event, when all of them try at once', async () => {
+  test('one delivers an event that all of them try to claim', async () => {
     const sent: string[] = [];
     const send: Send = async (_webhook, { id }) => {
       sent.push(id);
@@ -69,7 +72,7 @@ describe('of several nodes', () => {
     expect(new Set(sent).size).toBe(5);
   });
 
-  test('another delivers it when the one that had it dies, and not before', async () => {
+  test('another delivers an event only if the claimant dies', async () => {
     const sent: string[] = [];
     const { nodes, person, current, clock } = await openNodes([
       () => new Promise(() => {}),

@@ -4,18 +4,18 @@ import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import { expect, onTestFinished } from 'vitest';
 
-/** A delivery as it arrived. */
+/** A received delivery. */
 export interface Received {
   readonly path: string;
   readonly headers: IncomingMessage['headers'];
   readonly body: string;
 }
 
-/** What stands at the address of a webhook. */
+/** The server at the URL of a webhook. */
 export interface Receiver {
   readonly port: number;
   readonly received: Received[];
-  /** Resolves when so many deliveries have arrived, in all. */
+  /** Resolves when this many deliveries have arrived in total. */
   arrived(count: number): Promise<void>;
 }
 
@@ -24,8 +24,8 @@ export type Answering = (response: ServerResponse, received: Received) => void;
 const noContent: Answering = (response) => response.writeHead(204).end();
 
 /**
- * Opens a receiver on loopback, closed when the test is over.
- * @param tls key and certificate; without them it speaks plain HTTP
+ * Opens a receiver on loopback, closed when the test ends.
+ * @param tls key and certificate; plain HTTP if absent
  */
 export async function openReceiver(
   answer: Answering = noContent,
@@ -61,11 +61,14 @@ export async function openReceiver(
   };
 }
 
-/** Verifies a delivery with the published package, and gives what it says. @throws {Error} when the signature is wrong */
+/**
+ * Verifies a delivery with the published package, and returns its content.
+ * @throws {Error} if the signature is wrong
+ */
 export function verified({ body, headers }: Received, secret: string): { type: string; data: unknown } {
   const texts = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
   const seconds = Number(texts['webhook-timestamp']);
-  // The package compares with the time of the machine; a test's clock may stand elsewhere.
+  // The package uses the machine's time, from which a test's clock may differ.
   const inTime = Math.abs(Date.now() / 1000 - seconds) < 300;
   if (inTime) return new Webhook(secret).verify(body, texts) as { type: string; data: unknown };
   const wanted = new Webhook(secret).sign(texts['webhook-id']!, new Date(seconds * 1000), body);

@@ -23,7 +23,7 @@ async function answering(answer: Answering): Promise<string> {
 }
 
 describe('a delivery', () => {
-  test('is signed as Standard Webhooks says', async () => {
+  test('is signed as in Standard Webhooks', async () => {
     const receiver = await openReceiver();
     expect(await sendTo(`http://127.0.0.1:${receiver.port}/flags?a=1`)).toEqual({
       status: 204,
@@ -37,7 +37,7 @@ describe('a delivery', () => {
     expect(() => verified({ ...one!, body: `${one!.body} ` }, secret.text)).toThrow();
   });
 
-  test('is signed with the secret before, too, while that is valid', async () => {
+  test('is also signed with the previous secret while that is valid', async () => {
     const receiver = await openReceiver();
     const next = newWebhookSecret((size) => Buffer.alloc(size, 8));
     const now = Date.now();
@@ -51,14 +51,14 @@ describe('a delivery', () => {
     expect(() => verified(after!, secret.text)).toThrow();
   });
 
-  test.each([200, 201, 204, 299])('that is answered %i is made', async (status) => {
+  test.each([200, 201, 204, 299])('that is answered %i succeeds', async (status) => {
     expect(await sendTo(await answering((response) => response.writeHead(status).end()))).toMatchObject({
       status,
       error: null,
     });
   });
 
-  test.each([400, 404, 410, 429, 500, 503])('that is answered %i has failed', async (status) => {
+  test.each([400, 404, 410, 429, 500, 503])('that is answered %i fails', async (status) => {
     const headers = { 'retry-after': '120' };
     const url = await answering((response) => response.writeHead(status, headers).end());
     expect(await sendTo(url)).toEqual({ status, error: `answered ${status}`, retryAfterMs: 120_000 });
@@ -75,7 +75,7 @@ describe('a delivery', () => {
   });
 });
 
-describe('how long a receiver asks to be left alone', () => {
+describe('the delay that a receiver requests', () => {
   const inAnHour = new Date(Date.now() + 3_600_000).toUTCString();
 
   test.each([
@@ -93,14 +93,14 @@ describe('how long a receiver asks to be left alone', () => {
   });
 });
 
-describe('a receiver cannot hold a delivery up', () => {
+describe('a receiver cannot block a delivery', () => {
   const soon = { deadlineMs: 300 };
 
   test('by not answering', async () => {
     expect((await sendTo(await answering(() => {}), soon)).error).toBe('no answer within 0.3 seconds');
   });
 
-  test('by an answer that never ends', async () => {
+  test('with an endless answer', async () => {
     const url = await answering((response) => {
       response.writeHead(200);
       const more = () => response.write('x'.repeat(16_384), () => !response.destroyed && more());
@@ -109,12 +109,12 @@ describe('a receiver cannot hold a delivery up', () => {
     expect(await sendTo(url)).toMatchObject({ status: 200, error: null });
   });
 
-  test('by an answer that stalls', async () => {
+  test('with an answer that stalls', async () => {
     const url = await answering((response) => void response.writeHead(200).write('x'));
     expect((await sendTo(url, soon)).status).not.toBe(500);
   });
 
-  test('by headers that never end', async () => {
+  test('with endless headers', async () => {
     const server = createServer((socket) => {
       socket.on('error', () => {});
       socket.write('HTTP/1.1 200 OK\r\n');
@@ -127,14 +127,14 @@ describe('a receiver cannot hold a delivery up', () => {
     expect((await sendTo(`http://127.0.0.1:${port}/`, soon)).error).toBeTruthy();
   });
 
-  test('by another protocol', async () => {
+  test('with another protocol', async () => {
     const url = await answering(({ socket }) => {
       socket?.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: chat\r\nConnection: Upgrade\r\n\r\n');
     });
     expect(await sendTo(url)).toMatchObject({ status: 101, error: 'answered 101' });
   });
 
-  test('by a name that is not resolved', async () => {
+  test('with a name that does not resolve', async () => {
     const never = () => new Promise<never>(() => {});
     const { error } = await sendTo('http://hooks.example.com/', { ...soon, resolve: never });
     expect(error).toBe('no answer within 0.3 seconds');
@@ -148,7 +148,7 @@ describe('a receiver cannot hold a delivery up', () => {
 });
 
 describe('the address', () => {
-  test('that was checked is the one that is reached, whatever the name leads to then', async () => {
+  test('that was checked is the one connected to, whatever the name resolves to later', async () => {
     const receiver = await openReceiver();
     const answers = [[loopback], [{ address: '192.0.2.1', family: 4 } as const]];
     const asked: string[] = [];
@@ -163,7 +163,7 @@ describe('the address', () => {
   });
 
   test.each(['127.0.0.1', '10.0.0.1', '169.254.169.254', '::1', '::ffff:127.0.0.1', 'fd00::1'])(
-    '%s is not reached by a name, unless that is allowed',
+    '%s is not reached by name unless allowed',
     async (address) => {
       const receiver = await openReceiver();
       const family = address.includes(':') ? 6 : 4;
@@ -177,7 +177,7 @@ describe('the address', () => {
     },
   );
 
-  test('may become one that is refused', async () => {
+  test('may change to one that is rejected', async () => {
     const receiver = await openReceiver();
     const url = `http://127.0.0.1:${receiver.port}/`;
     expect((await sendTo(url)).status).toBe(204);
@@ -194,17 +194,17 @@ describe('a certificate', () => {
     return { ...outcome, arrived: receiver.received.length };
   };
 
-  test('that is trusted lets a delivery through', async () => {
+  test('that is trusted is accepted', async () => {
     expect(await at('localhost', tls.cert)).toMatchObject({ status: 204, arrived: 1 });
   });
 
-  test('that is not trusted refuses it', async () => {
+  test('that is not trusted is rejected', async () => {
     const { error, arrived } = await at('localhost');
     expect(error).toMatch(/self.signed/);
     expect(arrived).toBe(0);
   });
 
-  test('of another name refuses it', async () => {
+  test('of another name is rejected', async () => {
     const { error, arrived } = await at('hooks.example.com', tls.cert);
     expect(error).toMatch(/altname/i);
     expect(arrived).toBe(0);

@@ -5,8 +5,8 @@ import { testWebhook } from '../../src/webhooks/webhooks.ts';
 import { testLog } from '../accounts/store/postgres-fixture.ts';
 import { openWebhooks } from './fixture.ts';
 
-describe('receivers that hang', () => {
-  test('hold up neither others nor, for long, their own', async () => {
+describe('hanging receivers', () => {
+  test('delay neither others nor, for long, their own team', async () => {
     const fixture = await openWebhooks();
     const hanging: (() => void)[] = [];
     const begun: string[] = [];
@@ -37,7 +37,7 @@ describe('receivers that hang', () => {
   });
 });
 
-describe('receivers that fail, with much that waits', () => {
+describe('failing receivers with long queues', () => {
   const refuse: Outcome = { status: 500, error: 'answered 500', retryAfterMs: 0 };
 
   async function openQueues(send: Send, names: readonly string[]) {
@@ -50,7 +50,7 @@ describe('receivers that fail, with much that waits', () => {
     return new Deliverer({ ...fixture, log: testLog(), send });
   }
 
-  test('leave room for another of their team, and take turns', async () => {
+  test('leave slots for another webhook of their team, and take turns', async () => {
     const begun: string[] = [];
     const ends: (() => void)[] = [];
     const send: Send = ({ url }) => {
@@ -66,11 +66,11 @@ describe('receivers that fail, with much that waits', () => {
       await deliverer.settled();
     }
     expect(countOf('good')).toBeGreaterThan(0);
-    // 8 in the first round, then 4 of those that fail in each.
+    // 8 in the first round, then 4 of the failing ones in each.
     for (const name of failing) expect(countOf(name)).toBeGreaterThanOrEqual(3);
   });
 
-  test('are not called without a pause', async () => {
+  test('are called with pauses', async () => {
     let calls = 0;
     const send: Send = async () => {
       calls += 1;

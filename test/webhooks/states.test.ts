@@ -10,7 +10,7 @@ function audited({ store }: WebhookFixture): string[] {
 }
 
 describe('a webhook', () => {
-  test('is disabled after days of failure, and the audit log says so', async () => {
+  test('is disabled after days of failure, with an audit log entry', async () => {
     const fixture = await openWebhooks();
     const { now, path, receiver } = await hookAnswering(fixture, 500);
     const day = async () => {
@@ -34,7 +34,7 @@ describe('a webhook', () => {
     expect(now()).toMatchObject({ enabled: true, disabledFor: null, failingSince: null });
   });
 
-  test('is not disabled when something was delivered in between', async () => {
+  test('is not disabled if a delivery succeeded in between', async () => {
     const fixture = await openWebhooks();
     const { now, path } = await hookAnswering(fixture, 500, 204, 500);
     await testWebhook(fixture.directory, path);
@@ -54,30 +54,33 @@ describe('a webhook', () => {
     expect(latest()).toMatchObject({ state: 'failed', attempts: 1 });
   });
 
-  test.each(['by a person', 'for it is gone'])('gives up what waits when it is disabled %s', async (why) => {
-    const fixture = await openWebhooks();
-    const { receiver, now, path, webhook } = await hookAnswering(fixture, 500, 410, 204);
-    const enable = (enabled: boolean) =>
-      patchWebhook(fixture.directory, path, { enabled }, { allowPrivate: true });
-    await testWebhook(fixture.directory, path);
-    await fixture.deliver(); // It comes again later.
-    await testWebhook(fixture.directory, path);
-    if (why === 'by a person') await enable(false);
-    else await fixture.deliver();
-    expect(now().enabled).toBe(false);
-    expect(fixture.deliverer.waiting).toBe(0);
-    expect(fixture.deliveries(webhook.id)).toMatchObject([
-      { state: 'failed', endedAt: expect.any(Number) },
-      { state: 'failed', endedAt: expect.any(Number) },
-    ]);
-    const before = receiver.received.length;
-    await enable(true);
-    fixture.clock.advance(dayMs);
-    await fixture.deliver();
-    expect(receiver.received).toHaveLength(before);
-  });
+  test.each(['by a person', 'because it is gone'])(
+    'gives up pending deliveries when it is disabled %s',
+    async (why) => {
+      const fixture = await openWebhooks();
+      const { receiver, now, path, webhook } = await hookAnswering(fixture, 500, 410, 204);
+      const enable = (enabled: boolean) =>
+        patchWebhook(fixture.directory, path, { enabled }, { allowPrivate: true });
+      await testWebhook(fixture.directory, path);
+      await fixture.deliver(); // It is retried later.
+      await testWebhook(fixture.directory, path);
+      if (why === 'by a person') await enable(false);
+      else await fixture.deliver();
+      expect(now().enabled).toBe(false);
+      expect(fixture.deliverer.waiting).toBe(0);
+      expect(fixture.deliveries(webhook.id)).toMatchObject([
+        { state: 'failed', endedAt: expect.any(Number) },
+        { state: 'failed', endedAt: expect.any(Number) },
+      ]);
+      const before = receiver.received.length;
+      await enable(true);
+      fixture.clock.advance(dayMs);
+      await fixture.deliver();
+      expect(receiver.received).toHaveLength(before);
+    },
+  );
 
-  test('that is deleted takes what waits with it', async () => {
+  test('that is deleted loses its pending deliveries', async () => {
     const fixture = await openWebhooks();
     const { path } = await hookAnswering(fixture, 204);
     const kept = await hookAnswering(fixture, 204);
@@ -86,7 +89,7 @@ describe('a webhook', () => {
     expect(fixture.deliverer.waiting).toBe(1);
   });
 
-  test('is not told of what happened while it was disabled', async () => {
+  test('receives no events from while it was disabled', async () => {
     const fixture = await openWebhooks();
     const { receiver, path } = await hookAnswering(fixture, 204);
     const enable = (enabled: boolean) =>
@@ -100,7 +103,7 @@ describe('a webhook', () => {
     expect(receiver.received.map(({ body }) => JSON.parse(body).data.user.name)).toEqual(['later']);
   });
 
-  test('keeps so many deliveries, and forgets the oldest', async () => {
+  test('keeps a limited number of deliveries, and removes the oldest', async () => {
     const fixture = await openWebhooks();
     const { path, webhook } = await hookAnswering(fixture, 204);
     const all = Array.from({ length: maxDeliveries + 5 }, () => testWebhook(fixture.directory, path));

@@ -19,7 +19,7 @@ function marksOf({ store }: WebhookFixture): string[] {
   return [...store.webhookMarks.getKeys()];
 }
 
-test('deliveries go a while after their end, and those that wait stay', async () => {
+test('finished deliveries are removed after their retention, and pending ones remain', async () => {
   const fixture = await openWebhooks();
   const { port } = await openReceiver();
   const done = await fixture.hook(`http://127.0.0.1:${port}/`);
@@ -36,7 +36,7 @@ test('deliveries go a while after their end, and those that wait stay', async ()
   expect(counts()).toEqual([0, 1]);
 });
 
-test('nothing is left of a webhook that is gone', async () => {
+test('nothing remains of a deleted webhook', async () => {
   const fixture = await openWebhooks();
   const { webhook } = await fixture.hook('http://127.0.0.1:1/');
   const path = { teamId: fixture.team.id, id: webhook.id };
@@ -48,7 +48,7 @@ test('nothing is left of a webhook that is gone', async () => {
   expect(fixture.engine.has('numbers', sequenceOf(webhook.id))).toBe(false);
 });
 
-test('a webhook goes with its team, though a version that knows no webhooks has deleted the team', async () => {
+test('a webhook is removed with its team, even if a version without webhooks deleted the team', async () => {
   const fixture = await openWebhooks();
   const { webhook } = await fixture.hook('http://127.0.0.1:1/');
   await testWebhook(fixture.directory, { teamId: fixture.team.id, id: webhook.id });
@@ -60,7 +60,7 @@ test('a webhook goes with its team, though a version that knows no webhooks has 
   expect(fixture.deliverer.waiting).toBe(0);
 });
 
-test('marks go with their application, and those of refusals after two days', async () => {
+test('marks are removed with their application, and those of refusals after two days', async () => {
   const fixture = await openWebhooks();
   const { directory, clock, team } = fixture;
   const { id } = await createApplication(directory, { name: 'Shop', teamId: team.id });

@@ -14,12 +14,12 @@ const production = { name: 'Production', number: 1 };
 
 interface WatchFixture extends WebhookFixture {
   readonly application: Application;
-  /** What the next rounds find. */
+  /** The findings of the next rounds. */
   found: Findings;
   readonly tasks: WatchTask[];
   readonly refusals: Map<RefusalCode, number>;
   newWatch(deps?: Partial<WatchDeps>): Watch;
-  /** The events that were queued for a webhook, the earliest first. */
+  /** The events queued for a webhook, earliest first. */
   queued(webhookId: string): { type: string; data: Record<string, unknown> }[];
 }
 
@@ -59,10 +59,10 @@ async function openWatch(): Promise<WatchFixture> {
 const hookFor = (fixture: WebhookFixture, ...events: WebhookEventType[]) =>
   fixture.hook('https://hooks.example.com/', events);
 
-describe('a flag that was first seen', () => {
+describe('a flag seen for the first time', () => {
   const seen = (feature: string, at: number) => ({ environment: production, feature, at });
 
-  test('is told once, whoever looks, and whoever looks again', async () => {
+  test('is announced once, whichever node looks, however often', async () => {
     const fixture = await openWatch();
     const { webhook } = await hookFor(fixture, 'flag.first_seen');
     const at = fixture.clock.now();
@@ -86,7 +86,7 @@ describe('a flag that was first seen', () => {
     ]);
   });
 
-  test('before the webhook wanted to know is not told, within the minute it is', async () => {
+  test('is not announced if seen before the subscription, except within its minute', async () => {
     const fixture = await openWatch();
     const { clock } = fixture;
     const before = clock.now() - 61_000;
@@ -99,7 +99,7 @@ describe('a flag that was first seen', () => {
     expect(fixture.tasks[0]).toMatchObject({ stale: null, refusedFrom: null });
   });
 
-  test('with many others is told in portions', async () => {
+  test('is announced in batches with many others', async () => {
     const fixture = await openWatch();
     const { webhook } = await hookFor(fixture, 'flag.first_seen');
     const names = Array.from({ length: 250 }, (_, at) => `feature-${at}`);
@@ -113,7 +113,7 @@ describe('a flag that was first seen', () => {
   });
 });
 
-test('an application that cannot be read holds up no other', async () => {
+test('an unreadable application does not block the others', async () => {
   const fixture = await openWatch();
   const { directory, team, clock, application } = fixture;
   await createApplication(directory, { name: 'Next', teamId: team.id });
@@ -126,7 +126,7 @@ test('an application that cannot be read holds up no other', async () => {
   expect(fixture.queued(webhook.id)).toMatchObject([{ data: { application: { name: 'Next' } } }]);
 });
 
-test('a flood that was told already is passed over in portions', async () => {
+test('a flood of announced flags is skipped in batches', async () => {
   const fixture = await openWatch();
   const { webhook } = await hookFor(fixture, 'flag.first_seen');
   const at = fixture.clock.now();
@@ -148,8 +148,8 @@ test('a flood that was told already is passed over in portions', async () => {
   expect(pauses, 'after each hundred, and after the application').toBe(3);
 });
 
-describe('a flag that is stale', () => {
-  test('is told once, and again when it was in use in between', async () => {
+describe('a stale flag', () => {
+  test('is announced once, and again if it was in use in between', async () => {
     const fixture = await openWatch();
     const { webhook } = await hookFor(fixture, 'flag.stale');
     const watch = fixture.newWatch();
@@ -169,13 +169,13 @@ describe('a flag that is stale', () => {
   });
 });
 
-describe('messages that are refused', () => {
+describe('refused messages', () => {
   const refused = (count: number, lastAt: number) => ({
     ...nothing,
     refused: [{ environment: null, code: 'unknown_environment', status: 404, count, lastAt }],
   });
 
-  test('are told when they begin, and not while they go on', async () => {
+  test('are announced when they start, and not while they continue', async () => {
     const fixture = await openWatch();
     const { webhook } = await hookFor(fixture, 'ingest.refusing');
     const watch = fixture.newWatch();
@@ -185,7 +185,7 @@ describe('messages that are refused', () => {
       await watch.round();
       return fixture.queued(webhook.id).length;
     };
-    expect(await look(1, 9), 'few are no news').toBe(0);
+    expect(await look(1, 9), 'too few to announce').toBe(0);
     expect(await look(1, 10)).toBe(1);
     for (let hour = 0; hour < 3; hour += 1) expect(await look(40, 1000)).toBe(1);
     expect(await look(61, 1000), 'after an hour without any').toBe(2);
@@ -199,7 +199,7 @@ describe('messages that are refused', () => {
     });
   });
 
-  test('are told before a flood of flags', async () => {
+  test('are announced before a flood of flags', async () => {
     const fixture = await openWatch();
     const { clock } = fixture;
     const { webhook } = await hookFor(fixture, 'flag.first_seen', 'ingest.refusing');
@@ -211,7 +211,7 @@ describe('messages that are refused', () => {
     expect(fixture.queued(webhook.id)[0]!.type).toBe('ingest.refusing');
   });
 
-  test('by the service as a whole are told to every team, also when that could not be written at first', async () => {
+  test('by the service as a whole are announced to every team, even after a failed write', async () => {
     const fixture = await openWatch();
     const { webhook } = await hookFor(fixture, 'ingest.refusing');
     const watch = fixture.newWatch();
@@ -230,7 +230,7 @@ describe('messages that are refused', () => {
   });
 });
 
-test('a key that has leaked is told once', async () => {
+test('a leaked key is announced once', async () => {
   const fixture = await openWatch();
   const { directory, application } = fixture;
   const { webhook } = await hookFor(fixture, 'key.leaked');

@@ -6,7 +6,7 @@ import type { Digest } from '../../src/storage/commit/digest.ts';
 const word = fc.oneof(fc.nat(3), fc.constantFrom(1023, 2047, 0xffffffff));
 const identity = fc.tuple(fc.constant(1), word, word, word);
 
-test('it finds every added message that is neither expired nor forgotten', () => {
+test('finds every added message that is neither expired nor forgotten', () => {
   const added = fc.array(identity, { maxLength: 200 });
   fc.assert(
     fc.property(added, fc.nat(100), fc.nat(100), (messages, expired, forgotten) => {
@@ -30,7 +30,7 @@ test('it finds every added message that is neither expired nor forgotten', () =>
   );
 });
 
-test('it grows and forgets, and loses nothing else', () => {
+test('grows and forgets without losing other messages', () => {
   const table = new ApplicationMessages();
   const all = Array.from({ length: 50_000 }, (_, n): Digest => [1, 1, Math.imul(n, 0x9e3779b1) >>> 0, n]);
   for (const [time, each] of all.entries()) {
@@ -52,7 +52,7 @@ test('a message of a failed batch is not found, unless another batch has counted
   expect(table.find([1, 1, 1, 1], 0)).toBe(-1);
 });
 
-test('messages with colliding slots displace each other, at no extra cost', () => {
+test('messages with colliding slots replace each other at no extra cost', () => {
   const table = new ApplicationMessages();
   const crowd = Array.from({ length: 10_000 }, (_, n): Digest => [1, 1, 7, n]);
   for (const [time, each] of crowd.entries()) table.add(each, time, 0);

@@ -43,7 +43,7 @@ describe('a canonical integer', () => {
     '1e9999',
     '9'.repeat(257),
     '１',
-  ])('is not made of %j', (spelled) => {
+  ])('rejects %j', (spelled) => {
     expect(canonicalInteger(spelled)).toBeUndefined();
   });
 });
@@ -65,7 +65,7 @@ describe('large numbers', () => {
     expect(quoteLargeNumbers(text)).toBe(expected);
   });
 
-  test('keep all their digits, and whatever is around them stays as it is', () => {
+  test('keep all their digits, and the surrounding text is unchanged', () => {
     const value = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.maxSafeInteger(),

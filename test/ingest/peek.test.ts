@@ -18,15 +18,15 @@ test.each([
   [`{"e":"${'\\u0001'.repeat(256)}"}`, { e: '\u0001'.repeat(256) }],
   ['[["k","key"]]', {}],
   ['', {}],
-])('of %s it makes out %j', (body, found) => {
+])('extracts from %s the fields %j', (body, found) => {
   expect(peek(Buffer.from(body))).toEqual(found);
 });
 
-test('it reads what surrounds bytes that are not text', () => {
+test('reads fields beside invalid UTF-8', () => {
   expect(peek(Buffer.from('{"x":"\xff","k":"key"}', 'latin1'))).toEqual({ k: 'key' });
 });
 
-test('it reads the same as a parser from any JSON body', () => {
+test('reads the same as a parser from any JSON body', () => {
   const text = fc.string({ unit: 'grapheme', maxLength: 200 });
   fc.assert(
     fc.property(fc.record({ k: text, e: text, m: fc.dictionary(text, fc.double()) }), ({ m, ...rest }) => {
@@ -35,10 +35,10 @@ test('it reads the same as a parser from any JSON body', () => {
   );
 });
 
-test.each(['"k":"\\', '"k" ', '"k":"', '"k":', '"k":"x",'])('no body makes it slow: %s', (piece) => {
+test.each(['"k":"\\', '"k" ', '"k":"', '"k":', '"k":"x",'])('runs in linear time on repeated %s', (piece) => {
   const body = Buffer.from(piece.repeat(Math.ceil(65_536 / piece.length)));
   const spaces = Buffer.from(`"k"${' '.repeat(65_536)}`);
   const start = process.cpuUsage();
   for (const each of [body, spaces]) peek(each);
-  expect(process.cpuUsage(start).user).toBeLessThan(1_000_000); // µs, of which other processes take nothing.
+  expect(process.cpuUsage(start).user).toBeLessThan(1_000_000); // µs of CPU time, independent of other processes.
 });

@@ -53,7 +53,7 @@ export async function checks(service: LocalService, { application }: Shop): Prom
   return (await readChecks(service.http, { ...service, application })).get('checkout');
 }
 
-/** How often the ledger has each note. */
+/** Number of ledger notes by code. */
 export async function notes(
   service: LocalService,
   { access, application }: Shop,

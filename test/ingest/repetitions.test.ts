@@ -65,7 +65,7 @@ describe('a usage report', () => {
     }),
   );
 
-  test('counts once without the start of its process', () =>
+  test('without a process start time counts once', () =>
     withService(async (service) => {
       const shop = await openShop(service);
       const body = report(shop, { processStartTime: undefined });
@@ -74,7 +74,7 @@ describe('a usage report', () => {
       await expect.poll(() => notes(service, shop)).toEqual({ repeated: 1 });
     }));
 
-  test('counts once when it comes many times at once', () =>
+  test('sent many times concurrently counts once', () =>
     withService(async (service) => {
       const shop = await openShop(service);
       const answers = await Promise.all(
@@ -84,7 +84,7 @@ describe('a usage report', () => {
       expect(await checks(service, shop)).toBe(1);
     }));
 
-  test('counts in each environment and application that it is sent to', () =>
+  test('counts in each target environment and application', () =>
     withService(async (service) => {
       const [one, two] = [await openShop(service), await openShop(service)];
       for (const shop of [one, two]) {
@@ -115,7 +115,7 @@ describe('a usage report', () => {
     );
   });
 
-  test('that was refused counts when it is sent again', () =>
+  test('that was refused counts when it is retried', () =>
     withService(async (service) => {
       const shop = await openShop(service, { rate: 1, burst: 1 });
       const path = `/api/v2/applications/${shop.application}`;
@@ -130,7 +130,7 @@ describe('a usage report', () => {
 });
 
 describe('an Idempotency-Key', () => {
-  test('names a report: the same key is a repetition, another key is another report', () =>
+  test('identifies a report: the same key is a repetition, another key is another report', () =>
     withService(async (service) => {
       const shop = await openShop(service);
       for (const [key, more] of [
@@ -174,7 +174,7 @@ describe('an Idempotency-Key', () => {
       expect((await readChecks(http, { ...service, application })).get('checkout')).toBe(3);
     }));
 
-  test('may be the same for different routes', () =>
+  test('is independent for each route', () =>
     withService(async (service) => {
       const shop = await openShop(service);
       expect(await post(service, '/api/usage/stats', report(shop), 'a')).toBe(200);

@@ -8,10 +8,10 @@ import { checks, inMs, notes, openShop, post, report, withService } from './repe
 
 afterAll(cleanUp);
 
-describe('a call that says that it is a retry', () => {
+describe('a call marked as a retry', () => {
   const retry = (attempts: string) => ({ 'grpc-previous-rpc-attempts': attempts });
 
-  test('repeats a report with a time in milliseconds, while others like it count', () =>
+  test('repeats a report with a time in milliseconds, while equal unmarked ones count', () =>
     withService(async (service) => {
       const shop = await openShop(service);
       const message = encode('Usage.FeatureStat', JSON.parse(report(shop, { time: inMs })));
@@ -25,7 +25,7 @@ describe('a call that says that it is a retry', () => {
       await expect.poll(() => notes(service, shop)).toEqual({ possible_repeat: 3, repeated: 2 });
     }));
 
-  test('counts when the first attempt never came, and once', () =>
+  test('counts once if the first attempt never arrived', () =>
     withService(async (service) => {
       const shop = await openShop(service);
       const message = messageOf('Usage.FeatureStat', JSON.parse(report(shop, { time: inMs })));
@@ -44,7 +44,7 @@ describe('a call that says that it is a retry', () => {
       await expect.poll(() => notes(service, shop)).toEqual({ repeated: 1 });
     }));
 
-  test('repeats what was counted before a restart', async () => {
+  test('repeats a report counted before a restart', async () => {
     const first = await startLocal();
     const shop = await openShop(first);
     const message = encode('Usage.FeatureStat', JSON.parse(report(shop, { time: inMs })));
@@ -65,7 +65,7 @@ describe('a call that says that it is a retry', () => {
   });
 });
 
-test('a metrics report with a fine time counts once, and one in milliseconds each time', () =>
+test('a metrics report with a time finer than a millisecond counts once, and one in milliseconds each time', () =>
   withService(async (service) => {
     const shop = await openShop(service);
     for (const [metric, time] of [

@@ -5,7 +5,7 @@ import { messageChanges } from '../../src/storage/commit/records/messages.ts';
 
 const words = (n: number) => [n, 0xf4f5f6f7, 0xf8f9fafb, 0xfcfdfeff] as const;
 
-/** The same as it is on disk. */
+/** The same messages, as stored on disk. */
 function stored(n: number): Buffer {
   const bytes = Buffer.alloc(16);
   for (const [at, word] of words(n).entries()) bytes.writeUInt32BE(word, at * 4);
@@ -14,7 +14,7 @@ function stored(n: number): Buffer {
 
 const minute = 60_000;
 
-/** Sends messages and keeps the batches that they were counted in. */
+/** Sends messages and keeps the batches that counted them. */
 function open(known: { identity: Uint8Array; at: number }[] = [], limit?: number) {
   const seen = new SeenMessages(known, limit);
   const batches: Batch[] = [];
@@ -47,7 +47,7 @@ test('a message is counted once in ten minutes', async () => {
   ]);
 });
 
-test('a repetition of one that is on its way waits for the same commit', async () => {
+test('a repetition of a message in flight waits for the same commit', async () => {
   const { send, batches } = open();
   const ended: string[] = [];
   const both = [send(1, 0).then(() => ended.push('first')), send(1, 1).then(() => ended.push('second'))];
@@ -59,7 +59,7 @@ test('a repetition of one that is on its way waits for the same commit', async (
   expect(ended).toEqual(['first', 'second']);
 });
 
-test('it fails if the commit fails, and then the message may be sent again', async () => {
+test('a repetition fails if the commit fails, and the message may be sent again', async () => {
   const { send, keep, batches } = open();
   const both = [send(1, 0), send(1, 1)].map((sent) => expect(sent).rejects.toThrow('the disk'));
   batches[0]?.settle.refused(new Error('the disk'));
@@ -68,7 +68,7 @@ test('it fails if the commit fails, and then the message may be sent again', asy
   expect(batches).toHaveLength(2);
 });
 
-test('what was on disk has been seen', async () => {
+test('recognises messages stored on disk', async () => {
   const { send, keep, batches } = open([{ identity: stored(1), at: 0 }]);
   await send(1, minute);
   expect(batches).toHaveLength(0);
@@ -76,7 +76,7 @@ test('what was on disk has been seen', async () => {
   expect(batches).toHaveLength(1);
 });
 
-/** What a batch says of messages: those that it counts, and those that are to be deleted. */
+/** The messages that a batch counts, and those that it deletes. */
 function changesIn(batch: Batch): { counted: number[]; forgotten: number[] } {
   const changes = messageChanges(batch.seal());
   const of = (wanted: boolean) =>
@@ -99,7 +99,7 @@ test('over the limit, the oldest are forgotten, in memory and on disk', () => {
   expect(changesIn(batch)).toEqual({ counted: [1, 2, 3], forgotten: [1] });
 });
 
-test('an application that floods does not displace the messages of another', () => {
+test('an application that floods does not evict the messages of another', () => {
   const seen = new SeenMessages([], 1000);
   const batch = new Batch();
   const quiet = Array.from({ length: 20 }, (_, at) => at + 2);

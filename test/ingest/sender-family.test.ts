@@ -68,7 +68,7 @@ describe('the sender of a report', () => {
   });
 });
 
-test('whatever a stranger sends, names and versions are short, printable and never the name of the surplus', () => {
+test('names and versions of unauthenticated senders are short, printable and never the name of the surplus', () => {
   const text = fc.string({ unit: 'binary', maxLength: 600 });
   fc.assert(
     fc.property(

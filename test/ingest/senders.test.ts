@@ -9,7 +9,7 @@ import { environmentOrdinal } from '../../src/storage/lmdb/sketches.ts';
 import { openUsageStore } from '../../src/storage/lmdb/usage.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
-/** Sends packets; each send gives what its batch is told: ordinals, or `all` for the environment, with the sender. */
+/** Sends packets. Each send returns what its batch records: ordinals, or `all` for the environment, with the sender. */
 function open() {
   const store = openUsageStore(temporaryDirectory());
   onTestFinished(() => store.lmdb.close());
@@ -31,7 +31,7 @@ function open() {
 
 const counted = { on: [1] };
 
-test('a batch is told once in ten minutes of a sender and of each feature that it asks for', () => {
+test('batches record a sender and each feature it requests once in ten minutes', () => {
   const { send } = open();
   expect(send({ a: counted, b: counted }, 'app/1')).toEqual(['all app 1 0', '0 app 1 0', '1 app 1 0']);
   expect(send({ a: { on: [1], off: [1] }, b: counted }, 'app/1')).toEqual([]);
@@ -39,7 +39,7 @@ test('a batch is told once in ten minutes of a sender and of each feature that i
   expect(send({ a: { off: [1] } }, 'app/1', slotMs)).toEqual(['all app 1 1', '0 app 1 1']);
 });
 
-test('senders, features and environments are told apart, headers of one family are not', () => {
+test('distinguishes senders, features and environments, but not headers of one family', () => {
   const { send } = open();
   send({ a: counted }, 'app/1.0');
   expect(send({ a: counted }, 'app/1.1')).toEqual([]);
@@ -49,20 +49,20 @@ test('senders, features and environments are told apart, headers of one family a
   expect(send({}, undefined)).toEqual(['all unnamed null 0']);
 });
 
-test('a feature over the limit is known as the surplus, and an invalid name is not known', () => {
+test('records a feature over the limit as the surplus, and no invalid name', () => {
   const { send } = open();
   send({ a: counted, b: counted, c: counted }, 'app/1');
   expect(send({ d: counted, e: counted, '': counted }, 'app/1')).toEqual(['3 app 1 0']);
 });
 
-test('strangers make no more than four hundred senders in ten minutes', () => {
+test('unauthenticated senders create at most four hundred senders in ten minutes', () => {
   const { send } = open();
   const told = Array.from({ length: 1000 }, (_, at) => send({}, `app${at}/1`)).flat();
   expect(told).toHaveLength(401);
   expect(told.at(-1)).toBe('all __other__ null 0');
 });
 
-test('a deleted environment is forgotten', () => {
+test('forgets a deleted environment', () => {
   const { send, senders } = open();
   send({ a: counted }, 'app/1');
   senders.forget(1);

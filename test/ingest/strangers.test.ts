@@ -5,7 +5,7 @@ import { testClock } from '../accounts/fixture.ts';
 import { cleanUp, createApplication, createKey, token } from '../support/binary.ts';
 import { type LocalService, startLocal } from '../support/service.ts';
 
-/** It stands still, so that no allowance grows while reports are decoded. */
+/** Does not advance, so that no allowance grows while reports are decoded. */
 const clock = testClock(Date.now());
 
 let service: LocalService;
@@ -23,7 +23,7 @@ afterAll(async () => {
   cleanUp();
 });
 
-/** A report of 4 MiB that lacks its environment; some kB when it is sent. */
+/** A report of 4 MiB without an environment, compressed to a few kB. */
 const amplified = (appKey: string) => {
   const head = `{"appKey":"${appKey}","time":"${new Date(clock.now()).toISOString()}","stats":[`;
   return gzipSync(`${head}${'{},'.repeat(1_397_000)}{}]}`);
@@ -49,7 +49,7 @@ describe('large reports that name no application', () => {
     expect(statuses).toEqual([413, 429, 429, 429]);
   });
 
-  test('of a network over its allowance are refused before they are inflated', async () => {
+  test('of a network over its allowance are refused before they are decompressed', async () => {
     const cut = gzipSync(randomBytes(200_000)).subarray(0, 150_000);
     expect(await report(cut, '192.0.2.2')).toMatchObject({ status: 400, code: 'invalid_content_encoding' });
     await report(amplified('key'), '192.0.2.2');
@@ -65,14 +65,14 @@ describe('large reports that name no application', () => {
     });
   });
 
-  test('do not keep any application from sending its own', async () => {
+  test('do not prevent an application from sending its own', async () => {
     const stats = Array.from({ length: 500 }, (_, at) => ({ feature: `feature-${at}`, enabledCount: 1 }));
     const body = { appKey: key, environment: 'Production', time: new Date(clock.now()).toISOString(), stats };
     expect(await report(JSON.stringify(body))).toMatchObject({ status: 200, featureCount: 500 });
   });
 });
 
-test('an application that owes for the entries of a report waits, as its next one is refused', async () => {
+test('an application in debt for the entries of a report has its next one refused', async () => {
   const application = await createApplication(service.http, access, { name: 'slow', rate: 1, burst: 100 });
   const slow = (await createKey(service.http, access, application, 'Backend')).key;
   const stats = Array.from({ length: 20_000 }, (_, at) => ({ feature: `f${at}` }));
@@ -82,7 +82,7 @@ test('an application that owes for the entries of a report waits, as its next on
   expect(await report(body())).toMatchObject({ status: 429, code: 'rate_limited' });
 });
 
-test('a large report with wrong entries counts the others', async () => {
+test('a large report with invalid entries counts the others', async () => {
   const stats: object[] = Array.from({ length: 5_000 }, (_, at) => ({ feature: `f${at}`, enabledCount: 1 }));
   stats[3_210] = { feature: 'f', enabledCount: -1 };
   stats[4_000] = {};

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { FairQueue } from '../../../src/runtime/fair-queue.ts';
 
-/** A queue with work that ends when the test says so. */
+/** A queue whose tasks end on command of the test. */
 function open(bounds = { atOnce: 2, waitingEach: 2, waitingAll: 4 }) {
   const refusals = { each: 'Too much of yours waits', all: 'Too much waits' };
   const queue = new FairQueue({ ...bounds, refusals });
@@ -31,7 +31,7 @@ function open(bounds = { atOnce: 2, waitingEach: 2, waitingAll: 4 }) {
   };
 }
 
-test('each owner has one piece of work running, and does not wait for the backlog of another', async () => {
+test('an owner runs one task at a time and does not wait for the backlog of another', async () => {
   const { ask, going, end } = open();
   for (const name of ['a1', 'a2', 'a3']) ask('a', name);
   ask('b', 'b1');
@@ -40,7 +40,7 @@ test('each owner has one piece of work running, and does not wait for the backlo
   expect(await going()).toEqual(['b1', 'a2']);
 });
 
-test('owners take turns, however much each has asked for', async () => {
+test('owners take turns regardless of the length of their queues', async () => {
   const { ask, going, end } = open({ atOnce: 1, waitingEach: 9, waitingAll: 9 });
   for (const name of ['a1', 'a2', 'a3']) ask('a', name);
   for (const name of ['b1', 'b2']) ask('b', name);
@@ -54,7 +54,7 @@ test('owners take turns, however much each has asked for', async () => {
   expect(order).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3']);
 });
 
-test('too much work of one owner is refused with 429, and too much of all owners with 503', async () => {
+test('refuses too many tasks of one owner with 429, and of all owners with 503', async () => {
   const { ask, refused, going, end } = open();
   for (let more = 0; more < 4; more += 1) ask('a');
   await going();
@@ -68,7 +68,7 @@ test('too much work of one owner is refused with 429, and too much of all owners
   expect(refused.length).toBe(2);
 });
 
-test('work that fails makes room for the next', async () => {
+test('a failed task makes room for the next', async () => {
   const { queue, ask, going } = open({ atOnce: 1, waitingEach: 1, waitingAll: 1 });
   const failing = queue.run('a', () => Promise.reject(new Error('as it happens')));
   ask('b');

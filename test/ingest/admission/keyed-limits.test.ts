@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { KeyedLimits } from '../../../src/ingest/admission/keyed-limits.ts';
 
-test('each key has tokens of its own', () => {
+test('each key has its own tokens', () => {
   const limits = new KeyedLimits(2, 2);
   expect([limits.take('a', 0), limits.take('a', 0), limits.take('a', 0), limits.take('b', 0)]).toEqual([
     0, 0, 0.5, 0,
@@ -9,13 +9,13 @@ test('each key has tokens of its own', () => {
   expect(limits.take('a', 500)).toBe(0);
 });
 
-test('a rate of 0 is no limit, and holds nothing', () => {
+test('a rate of 0 disables the limit and keeps no buckets', () => {
   const limits = new KeyedLimits(0, 1);
   for (let at = 0; at < 100; at += 1) expect(limits.take('a', 0)).toBe(0);
   expect(limits.size).toBe(0);
 });
 
-test('however many keys there are, the memory is bounded, and the key in use keeps its bucket', () => {
+test('limits memory for any number of keys, and keeps the bucket of the key in use', () => {
   const limits = new KeyedLimits(1, 1, 3);
   expect(limits.take('busy', 0)).toBe(0);
   for (let key = 0; key < 100; key += 1) {

@@ -3,7 +3,7 @@ import { LargeBodies } from '../../../src/ingest/admission/large-bodies.ts';
 
 const kilobytes = (count: number) => new Uint8Array(count * 1024);
 
-/** Bodies whose turns end when the test says so. */
+/** Bodies whose turns end on command of the test. */
 function open(most = 1e9) {
   const ends: (() => void)[] = [];
   const bodies = new LargeBodies(most, (callback) => ends.push(callback));
@@ -19,7 +19,7 @@ function open(most = 1e9) {
   return { bodies, order, work, endTurn, ends };
 }
 
-test('a small body never waits, whatever else does', () => {
+test('a small body never waits for large ones', () => {
   const { bodies } = open();
   const small = () => bodies.turn(kilobytes(4), 'quiet');
   expect(small()).toBeUndefined();
@@ -40,7 +40,7 @@ test('each turn of the event loop processes a few large bodies', async () => {
   expect(ends).toHaveLength(0);
 });
 
-test('senders take turns, however many large bodies one has', async () => {
+test('senders take turns regardless of the number of their large bodies', async () => {
   const { order, work, endTurn } = open();
   for (let n = 0; n < 5; n += 1) void work('noisy', 80);
   for (let n = 0; n < 2; n += 1) void work('quiet', 80);
@@ -49,7 +49,7 @@ test('senders take turns, however many large bodies one has', async () => {
   expect(order).toEqual(['noisy', 'noisy', 'quiet', 'other', 'noisy', 'quiet', 'noisy', 'noisy']);
 });
 
-test('a body that is larger than a turn gets a turn of its own', async () => {
+test('a body larger than a turn gets its own turn', async () => {
   const { order, work, endTurn } = open();
   void work('first', 10);
   await Promise.resolve();
@@ -61,7 +61,7 @@ test('a body that is larger than a turn gets a turn of its own', async () => {
   expect(order).toEqual(['first', 'large', 'second']);
 });
 
-test('the budget refuses what does not fit, and accepts it once enough is given back', () => {
+test('the budget refuses a body that does not fit, and accepts it once enough is released', () => {
   const { bodies } = open(100 * 1024);
   bodies.hold(kilobytes(60));
   bodies.hold(kilobytes(4));
@@ -73,7 +73,7 @@ test('the budget refuses what does not fit, and accepts it once enough is given 
   bodies.hold(kilobytes(100));
 });
 
-test('the waiting bodies of one sender take at most half of the budget', () => {
+test('the waiting bodies of one sender use at most half of the budget', () => {
   const { bodies } = open(200 * 1024);
   const wait = (sender: string) => void bodies.turn(kilobytes(60), sender);
   for (let n = 0; n < 2; n += 1) wait('noisy'); // The first is processed at once.

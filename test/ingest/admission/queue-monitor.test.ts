@@ -17,14 +17,14 @@ test.each([
   { what: 'packets', packets: 4, bytes: 1, now: 0 },
   { what: 'bytes', packets: 2, bytes: 500, now: 0 },
   { what: 'the age of the oldest', packets: 1, bytes: 1, now: 5001 },
-])('at the high mark of $what nothing more is admitted', ({ packets, bytes, now }) => {
+])('stops admitting at the high-water mark of $what', ({ packets, bytes, now }) => {
   const monitor = new QueueMonitor(marks);
   expect(monitor.admits(0)).toBe(true);
   fill(monitor, packets, bytes);
   expect(monitor.admits(now)).toBe(false);
 });
 
-test('once closed it opens again only at the low marks', () => {
+test('a closed queue reopens only at the low-water marks', () => {
   const monitor = new QueueMonitor(marks);
   const first = fill(monitor, 1, 1);
   const second = fill(monitor, 1, 1);
@@ -45,7 +45,7 @@ test('an empty queue always admits', () => {
   expect(monitor.admits(9999)).toBe(true);
 });
 
-test('a group leaves once, however often it is removed', () => {
+test('a group is removed once, even if removed repeatedly', () => {
   const monitor = new QueueMonitor(marks);
   const group = fill(monitor, 2, 10);
   monitor.leave(group);
@@ -53,7 +53,7 @@ test('a group leaves once, however often it is removed', () => {
   expect([monitor.packets, monitor.bytes]).toEqual([0, 0]);
 });
 
-test('the wait it asks for grows with the age of the oldest and stays within a minute', () => {
+test('the requested wait grows with the age of the oldest and stays within a minute', () => {
   const monitor = new QueueMonitor(marks);
   fill(monitor, 1, 1);
   expect(monitor.retryAfter(0)).toBe(1);
@@ -61,7 +61,7 @@ test('the wait it asks for grows with the age of the oldest and stays within a m
   expect(monitor.retryAfter(1e9)).toBe(60);
 });
 
-test('it reopens once the disk has begun on everything that waits, even above the low mark', () => {
+test('reopens once the disk is writing everything that waits, even above the low-water mark', () => {
   const monitor = new QueueMonitor(marks);
   const first = fill(monitor, 1, 1);
   const second = fill(monitor, 3, 1);
@@ -73,7 +73,7 @@ test('it reopens once the disk has begun on everything that waits, even above th
   expect([monitor.packets, monitor.admits(0)]).toEqual([3, true]);
 });
 
-test('it stays closed at a high mark even if the disk has begun on everything that waits', () => {
+test('stays closed at a high-water mark even if the disk is writing everything that waits', () => {
   const monitor = new QueueMonitor(marks);
   monitor.begin(fill(monitor, 4, 1));
   expect(monitor.admits(0)).toBe(false);
@@ -83,7 +83,7 @@ test.each([
   { what: 'packets', packets: 2, bytes: 1 },
   { what: 'bytes', packets: 1, bytes: 500 },
 ])(
-  'while others send, one application gets half of the $what that may wait, and they get the rest',
+  'while others send, one application gets half of the queued $what, and they get the rest',
   ({ packets, bytes }) => {
     const monitor = new QueueMonitor(marks);
     monitor.leave(fill(monitor, 1, 1, 0, 2));

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { RateLimits } from '../../../src/ingest/admission/rate-limits.ts';
 import { TokenBucket } from '../../../src/ingest/admission/token-bucket.ts';
 
-test('a new bucket gives its burst at once and then says how long to wait', () => {
+test('a new bucket grants its burst at once and then returns the time to wait', () => {
   const bucket = new TokenBucket(10, 3, 0);
   expect([bucket.take(0), bucket.take(0), bucket.take(0)]).toEqual([0, 0, 0]);
   expect(bucket.take(0)).toBeCloseTo(0.1);
@@ -11,19 +11,19 @@ test('a new bucket gives its burst at once and then says how long to wait', () =
   expect(bucket.take(100)).toBe(0);
 });
 
-test('a rate of 0 is no limit', () => {
+test('a rate of 0 disables the limit', () => {
   const bucket = new TokenBucket(0, 0, 0);
   for (let packet = 0; packet < 1000; packet += 1) expect(bucket.take(0)).toBe(0);
 });
 
-test('a clock that steps back takes no tokens away', () => {
+test('a clock that steps back removes no tokens', () => {
   const bucket = new TokenBucket(1, 2, 1000);
   expect(bucket.take(500)).toBe(0);
   expect(bucket.take(500)).toBe(0);
   expect(bucket.take(500)).toBeGreaterThan(0);
 });
 
-test('over any stretch of time no more than burst + rate × time passes, and waiting as told always helps', () => {
+test('passes at most burst + rate × time in any period, and the returned wait always suffices', () => {
   const gaps = fc.array(fc.integer({ min: 0, max: 400 }), { maxLength: 200 });
   fc.assert(
     fc.property(
@@ -49,7 +49,7 @@ test('over any stretch of time no more than burst + rate × time passes, and wai
   );
 });
 
-test('each application has its own bucket, with its own rate and burst where it has them', () => {
+test('each application has its own bucket, with its own rate and burst if set', () => {
   const limits = new RateLimits(100, 100);
   const slow = { number: 1, rate: 1, burst: 1 };
   const usual = { number: 2, rate: null, burst: 2 };
@@ -64,13 +64,13 @@ test.each([
   { rate: 0, burst: 0 },
   { rate: 1_000, burst: null },
   { rate: null, burst: 1_000 },
-])('an application cannot have more than the service allows: %j', (own) => {
+])('an application cannot exceed the limits of the service: %j', (own) => {
   const limits = new RateLimits(10, 20);
   for (let packet = 0; packet < 20; packet += 1) expect(limits.take({ number: 1, ...own }, 0, 1)).toBe(0);
   expect(limits.take({ number: 1, ...own }, 0, 1)).toBeCloseTo(0.1);
 });
 
-test('where the service has no limit, an application may have none either', () => {
+test('an application may be unlimited if the service is', () => {
   const limits = new RateLimits(0, 0);
   const unlimited = { number: 3, rate: 0, burst: null };
   for (let packet = 0; packet < 100; packet += 1) expect(limits.take(unlimited, 0, 1)).toBe(0);
@@ -85,7 +85,7 @@ test('a changed rate or burst takes effect on the next packet', () => {
   expect(limits.take({ number: 1, rate: 5, burst: 5 }, 0, 1)).toBe(0);
 });
 
-test('what is owed is paid off before the next packet passes', () => {
+test('a debt is paid off before the next packet passes', () => {
   const limits = new RateLimits(10, 20);
   const application = { number: 1, rate: null, burst: null };
   limits.owe(application, 0, 50);
@@ -107,7 +107,7 @@ test.each([
   expect(passed).toBe(Math.floor(100 / cost));
 });
 
-test('a request that costs more than a full bucket passes when it is full, and is paid off before the next one passes', () => {
+test('a request that costs more than a full bucket passes if the bucket is full, and is paid off before the next', () => {
   const bucket = new TokenBucket(10, 20, 0);
   expect(bucket.take(0, 50)).toBe(0);
   expect(bucket.take(0, 1)).toBeCloseTo(3.1);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { UnknownSenders } from '../../../src/ingest/admission/unknown-senders.ts';
 
-test('a network that owes leaves room for others', () => {
+test('a network in debt leaves room for others', () => {
   const senders = new UnknownSenders(0);
   expect(senders.take('192.0.2.1', 0, 3)).toBe(0);
   senders.owe('192.0.2.1', 0, 500);
@@ -23,7 +23,7 @@ test('all networks together have a limit too', () => {
   expect(passed.filter(Boolean)).toHaveLength(20);
 });
 
-test('a report of 4 MiB passes now and then', () => {
+test('a report of 4 MiB passes occasionally', () => {
   const senders = new UnknownSenders(0);
   expect(senders.take('192.0.2.1', 0, 1024)).toBe(0);
   expect(senders.take('192.0.2.1', 1_000, 1024)).toBeGreaterThan(0);

@@ -43,11 +43,11 @@ describe('a mint', () => {
 
   test.each<[string, unknown]>([
     ['256 characters', { identity: '🙂'.repeat(256) }],
-    ['a name that objects have', { identity: '__proto__' }],
+    ['the name of an object property', { identity: '__proto__' }],
     ['100 groups and 50 claims', { identity: 'x', groups: words(100), claims: claimsOf(50) }],
     ['claims of null', { identity: 'x', claims: { ...claimsOf(50), a: null, b: null } }],
     ['a claim named __proto__', '{"identity":"x","claims":{"__proto__":1,"constructor":"c"}}'],
-    ['fields that it does not know', { identity: 'x', more: [1] }],
+    ['unknown fields', { identity: 'x', more: [1] }],
   ])('takes %s', async (_, body) => {
     expect((await people.post(body)).status).toBe(200);
   });
@@ -55,14 +55,14 @@ describe('a mint', () => {
   test.each<[string, unknown, string]>([
     ['no identity', {}, 'invalid_identity'],
     ['an empty identity', { identity: '' }, 'invalid_identity'],
-    ['an identity that is no string', { identity: 7 }, 'invalid_identity'],
+    ['an identity that is not a string', { identity: 7 }, 'invalid_identity'],
     ['an identity of null', { identity: null }, 'invalid_identity'],
     ['257 characters', { identity: 'x'.repeat(257) }, 'invalid_identity'],
     ['a control character', { identity: 'a\u0000' }, 'invalid_identity'],
     ['a C1 control character', { identity: 'a\u0085' }, 'invalid_identity'],
     ['half of a surrogate pair', '{"identity":"\\ud83d"}', 'invalid_identity'],
     ['101 groups', { identity: 'x', groups: words(101) }, 'invalid_body'],
-    ['a group that is no string', { identity: 'x', groups: [1] }, 'invalid_body'],
+    ['a group that is not a string', { identity: 'x', groups: [1] }, 'invalid_body'],
     ['groups of null', { identity: 'x', groups: null }, 'invalid_body'],
     ['51 claims', { identity: 'x', claims: claimsOf(51) }, 'invalid_body'],
     ['a claim that is an object', { identity: 'x', claims: { a: {} } }, 'invalid_body'],
@@ -82,7 +82,7 @@ describe('a mint', () => {
     ['groups', [1], 'groups must be an array of at most 100 strings'],
     ['claims', null, 'claims must be an object of at most 50 strings, numbers and booleans; leave it out'],
     ['claims', { a: {} }, 'claims must be an object of at most 50 strings, numbers and booleans'],
-  ])('whose %s are %j is told what they must be', async (field, value, detail) => {
+  ])('with invalid %s (%j) is refused with the valid form', async (field, value, detail) => {
     const answer = await people.post({ identity: 'x', [field]: value });
     expect(await answer.json()).toMatchObject({
       code: 'invalid_body',
@@ -119,7 +119,7 @@ describe('a mint', () => {
     }
   });
 
-  test('of too many bytes is refused, also of gzip', async () => {
+  test('that is too large is refused, compressed or not', async () => {
     const body = JSON.stringify({ identity: 'x', more: 'y'.repeat(70_000) });
     expect((await people.post(body)).status).toBe(413);
     const packed = await fetch(`http://${people.service.http}/api/frontend/identities`, {
@@ -171,14 +171,14 @@ describe('a mint', () => {
 });
 
 test.each<[string, Partial<IdentityDeps>, string]>([
-  ['the store takes nothing', { health: { ready: false } as StoreHealth }, 'store_unavailable'],
+  ['the store is unavailable', { health: { ready: false } as StoreHealth }, 'store_unavailable'],
   [
     'the spool is full',
-    { usage: { refusal: () => new ApiError('spool_full', 'The engine takes nothing', 5) } },
+    { usage: { refusal: () => new ApiError('spool_full', 'PostgreSQL accepts no data', 5) } },
     'spool_full',
   ],
   ['the queue is full', { monitor: fullMonitor() }, 'backpressure'],
-])('while %s a mint is answered 503 before anything else is looked at', async (_, state, code) => {
+])('while %s, a mint is answered 503 before any other check', async (_, state, code) => {
   const parts = {
     clock: testClock(),
     health: { ready: true } as StoreHealth,
@@ -202,7 +202,7 @@ function fullMonitor(): QueueMonitor {
   return monitor;
 }
 
-test('a mint over the rate is told when to retry, and mints nothing', async () => {
+test('a mint over the rate gets Retry-After and mints nothing', async () => {
   const people = await openPeople();
   await people.call('PATCH', '', 200, { rate: 1, burst: 1 });
   expect((await people.post({ identity: 'x' })).status).toBe(200);

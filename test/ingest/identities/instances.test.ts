@@ -10,7 +10,7 @@ const day = 24 * hour;
 
 afterAll(cleanUp);
 
-/** Whether packets with this id are attributed to `identity`: tried with a feature of its own. */
+/** Whether packets with this id are attributed to `identity`, tested with a separate feature. */
 async function isValid(people: People, identity: string, i: string): Promise<boolean> {
   const feature = `try-${people.clock.now()}-${i.slice(-6)}`;
   expect(await people.check(feature, { i })).toBe(202);
@@ -34,7 +34,7 @@ describe('an instance id', () => {
     await people.service.stop();
   });
 
-  test('expires when it is unused for its lifetime, and stays valid when it is used, also over a restart', async () => {
+  test('expires if unused for its lifetime, and stays valid if used, even across a restart', async () => {
     let people = await openPeople({ args: ['--instance-ttl', String(30 * 24 * 3600)] });
     const [used, unused] = [await people.mint('ann'), await people.mint('bob')];
     for (let week = 0; week < 5; week++) {
@@ -55,7 +55,7 @@ describe('an instance id', () => {
     const people = await openPeople({ args: ['--instance-ttl', '100'] });
     const i = await people.mint('ann');
     expect(await isValid(people, 'ann', i)).toBe(true);
-    people.clock.advance(9 * second); // Less than a tenth: its use is not worth a write.
+    people.clock.advance(9 * second); // Less than a tenth, so its use is not written.
     expect(await isValid(people, 'ann', i)).toBe(true);
     people.clock.advance(91 * second - 1);
     expect(await isValid(people, 'ann', i)).toBe(true);
@@ -79,7 +79,7 @@ describe('an instance id', () => {
     await people.service.stop();
   });
 
-  test('ends at once when two others are minted, even if it is in use', async () => {
+  test('is revoked when two others are minted, even if it is in use', async () => {
     const people = await openPeople();
     const first = await people.mint('ann');
     expect(await isValid(people, 'ann', first)).toBe(true);
@@ -96,7 +96,7 @@ describe('an instance id', () => {
     await people.service.stop();
   });
 
-  test('ends at once without a grace period', async () => {
+  test('is revoked at once without a grace period', async () => {
     const people = await openPeople({ args: ['--rotation-grace', '0'] });
     const first = await people.mint('ann');
     const second = await people.mint('ann');
@@ -107,7 +107,7 @@ describe('an instance id', () => {
     await people.service.stop();
   });
 
-  test('of many that are minted at once for one identity: two are valid', async () => {
+  test('is one of two valid ones after many concurrent mints for one identity', async () => {
     const people = await openPeople();
     const ids = await Promise.all(Array.from({ length: 20 }, () => people.mint('ann')));
     const valid = await Promise.all(ids.map((id) => isValid(people, 'ann', id)));
@@ -116,7 +116,7 @@ describe('an instance id', () => {
     await people.service.stop();
   });
 
-  test('is on disk as a hash only, and in no log line', async () => {
+  test('is stored only as a hash and never logged', async () => {
     const people = await openPeople();
     const i = await people.mint('ann-of-the-log');
     await people.check('checkout', { i });

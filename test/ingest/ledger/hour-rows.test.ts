@@ -35,7 +35,7 @@ test('stored senders survive a restart', () => {
   expect(agentOf(rows.row({ ...subject, userAgent: 'a7' }))).toBe('a7');
 });
 
-test('the rows of an hour are bounded, whatever the reasons', () => {
+test('the number of rows of an hour is limited for any number of reasons', () => {
   const rows = new HourRows(1, 2, []);
   for (let at = 0; at < 20_000; at++) {
     rows.row({ ...subject, userAgent: `a${at % 50}`, code: `code_${at % 100}` });

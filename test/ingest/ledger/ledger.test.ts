@@ -19,7 +19,7 @@ type Kind = keyof typeof kinds;
 /** One way to send reports. */
 interface Way {
   encode(kind: Kind, report: object): Buffer;
-  /** Gives the code of the refusal, or `taken`. */
+  /** Returns the code of the refusal, or `taken`. */
   send(kind: Kind, bytes: Buffer, headers: Headers): Promise<string>;
 }
 
@@ -90,7 +90,7 @@ interface Refused {
   readonly name: string;
   readonly code: string;
   readonly status: number;
-  /** The transports that this can happen on; all without. */
+  /** The transports on which this can happen; all by default. */
   readonly by?: readonly string[];
   /** The difference from a valid report, or the change to its bytes. */
   readonly fields?: object;
@@ -101,12 +101,12 @@ interface Refused {
 const rpc = ['grpc', 'grpc-web'];
 
 const refusals: readonly Refused[] = [
-  { name: 'cut off', code: 'invalid_json', status: 400, by: ['http'], mangle: cutOff },
-  { name: 'cut off', code: 'invalid_protobuf', status: 400, by: rpc, mangle: cutOff },
+  { name: 'truncated', code: 'invalid_json', status: 400, by: ['http'], mangle: cutOff },
+  { name: 'truncated', code: 'invalid_protobuf', status: 400, by: rpc, mangle: cutOff },
   { name: 'that is not UTF-8', code: 'invalid_encoding', status: 400, by: ['http'], mangle: withOddByte },
   { name: 'without a time', code: 'invalid_time', status: 400, fields: { time: null } },
   {
-    name: 'of another content type',
+    name: 'with an unsupported content type',
     code: 'invalid_content_type',
     status: 400,
     by: ['http'],
@@ -126,7 +126,7 @@ const refusals: readonly Refused[] = [
     headers: { 'grpc-timeout': '0m' },
   },
   {
-    name: 'whose deadline is none',
+    name: 'with a malformed deadline',
     code: 'invalid_protobuf',
     status: 400,
     by: ['grpc-web'],
@@ -151,7 +151,7 @@ function withPadding(message: Buffer): Buffer {
 describe.each(Object.entries(ways))('a report by %s', (transport, way) => {
   const sender = { userAgent: transport === 'grpc' ? expect.stringMatching(/^grpc-node/) : 'sdk/1' };
 
-  test.concurrent.each(['usage', 'metrics'] as const)('of %s is counted when it is taken', async (kind) => {
+  test.concurrent.each(['usage', 'metrics'] as const)('of %s is counted as accepted', async (kind) => {
     const { id, report } = await openShop();
     expect(await way.send(kind, way.encode(kind, report), {})).toBe('taken');
     const { accepted, refused, noted, entries } = await readLedger(service.http, access, id);
@@ -162,7 +162,7 @@ describe.each(Object.entries(ways))('a report by %s', (transport, way) => {
     expect(entries).toMatchObject([{ sender: { ...sender, instance: 'web-7' }, example: null }]);
   });
 
-  test.concurrent('for an environment that does not exist is found by its name', async () => {
+  test.concurrent('for an unknown environment is found by its name', async () => {
     const { id, report } = await openShop();
     const bytes = way.encode('metrics', { ...report, environment: 'Nowhere' });
     expect(await way.send('metrics', bytes, {})).toBe('unknown_environment');
@@ -230,10 +230,10 @@ describe('a packet', () => {
   };
 
   test.concurrent.each([
-    ['cut off', 'invalid_json', {}, -1],
-    ['of another content type', 'invalid_content_type', { 'content-type': 'text/html' }, undefined],
+    ['truncated', 'invalid_json', {}, -1],
+    ['with an unsupported content type', 'invalid_content_type', { 'content-type': 'text/html' }, undefined],
     ['with a malformed Idempotency-Key', 'invalid_idempotency_key', { 'idempotency-key': '' }, undefined],
-  ] as const)('%s is put down to its application', async (_, code, headers, end) => {
+  ] as const)('%s is attributed to its application', async (_, code, headers, end) => {
     const { id, key, packet } = await openApp();
     expect(await send(JSON.stringify(packet).slice(0, end), headers)).toBe(400);
     const { entries } = await readRefusals(service.http, access, id, 1);
@@ -258,8 +258,8 @@ describe('a packet', () => {
 
   test.concurrent.each([
     ['an unknown instance id', { i: 'nobody' }, 1],
-    ['an instance id longer than any', { i: 'i'.repeat(10_000) }, 1],
-    ['a client identity longer than any', { u: 'u'.repeat(10_000) }, 0],
+    ['an overlong instance id', { i: 'i'.repeat(10_000) }, 1],
+    ['an overlong client identity', { u: 'u'.repeat(10_000) }, 0],
   ])('with %s is accepted', async (_, who, dropped) => {
     const { id, packet } = await openApp({ acceptClientIdentities: true });
     expect(await send({ ...packet, ...who })).toBe(202);
@@ -270,12 +270,12 @@ describe('a packet', () => {
   });
 
   test.concurrent.each([
-    ['more features than there may be', { f: { a: { on: [1] }, b: { on: [1] } } }, 'series_folded'],
-    ['a feature that can be no name', { f: { a: { on: [1] }, [long]: { on: [1] } } }, 'name_dropped'],
-    ['a variant that can be no name', { f: { a: { on: [1], '': [1], '\n': [1] } } }, 'name_dropped'],
-    ['a metric that can be no name', { m: { '\ud83d': 1 } }, 'name_dropped'],
+    ['too many features', { f: { a: { on: [1] }, b: { on: [1] } } }, 'series_folded'],
+    ['an invalid feature name', { f: { a: { on: [1] }, [long]: { on: [1] } } }, 'name_dropped'],
+    ['an invalid variant name', { f: { a: { on: [1], '': [1], '\n': [1] } } }, 'name_dropped'],
+    ['an invalid metric name', { m: { '\ud83d': 1 } }, 'name_dropped'],
     ['a misspelt field', { features: { a: { on: [1] } } }, 'field_unknown'],
-    ['a field of the language', JSON.parse('{"__proto__":1}'), 'field_unknown'],
+    ['a field named __proto__', JSON.parse('{"__proto__":1}'), 'field_unknown'],
   ])('with %s is noted', async (_, fields, code) => {
     const { id, packet } = await openApp();
     expect(await send({ ...packet, f: {}, ...fields })).toBe(202);

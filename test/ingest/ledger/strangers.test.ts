@@ -26,13 +26,13 @@ test.each([
   ['a token', 'eyJhbGciOiJFUzI1NiJ9.e30.x', null],
   ['a placeholder', 'YOUR_KEY', null],
   ['nothing', undefined, null],
-])('of %s it keeps what helps to recognise it, and no secret', (_, appKey, keyPrefix) => {
+])('keeps a recognisable prefix of %s, and no secret', (_, appKey, keyPrefix) => {
   const strangers = new Strangers();
   strangers.add('unknown_key', source, { appKey }, 1);
   expect(strangers.latest[0]?.keyPrefix).toBe(keyPrefix);
 });
 
-test('whatever strangers send, it holds little, and no whole key', () => {
+test('limits what unauthenticated senders can store, and keeps no complete key', () => {
   const text = fc.option(fc.oneof(fc.string({ maxLength: 3000 }), fc.constantFrom(key, `x ${key}`)), {
     nil: undefined,
   });

@@ -19,6 +19,6 @@ test.each([
   ['a client secret', `fm_secret_${'ab'.repeat(32)}`, 'fm_secret_ababab…'],
   ['a token', 'Bearer eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiIxIn0.abc-_d', 'Bearer eyJ…'],
   ['line breaks', 'a\r\nb\u2028c', 'abc'],
-])('%s is kept as it may be shown', (_what, text, kept) => {
+])('%s is stored without secrets', (_what, text, kept) => {
   expect(ledgerText(text)).toBe(kept);
 });

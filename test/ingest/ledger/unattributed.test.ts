@@ -20,7 +20,7 @@ const json = { 'content-type': 'application/json' };
 const web = { 'content-type': 'application/grpc-web' };
 const report = { appKey: 'nobody', environment: 'Production', time: '2026-01-31T12:00:00Z', stats: [] };
 
-/** The routes that count, with only what a refusal needs; they must accept nothing. */
+/** The counting routes, with only what a refusal needs; they must accept nothing. */
 async function openHost() {
   const store = openUsageStore(temporaryDirectory());
   onTestFinished(() => store.lmdb.close());
@@ -64,10 +64,10 @@ test.each([
   ['with an unknown key', '/api/usage/stats', json, JSON.stringify(report), 'unknown_key'],
   ['with an unknown key', '/api/metrics', json, JSON.stringify(report), 'unknown_key'],
   ['not framed', '/Usage.Usage/SendStats', web, 'xx', 'invalid_protobuf'],
-  ['of another type', '/Usage.Usage/SendStats', json, '', 'unsupported_media_type'],
+  ['with an unsupported type', '/Usage.Usage/SendStats', json, '', 'unsupported_media_type'],
   ['with an unknown key', identities, { ...json, authorization: 'nobody' }, '{}', 'unknown_backend_key'],
 ])(
-  'a request that is %s on %s is counted, although no application can see it',
+  'a request %s on %s is counted, although no application can see it',
   async (_, path, headers, body, code) => {
     const { dispatch, ledger, tallies } = await openHost();
     const answers = [1, 2].map(() => dispatch(requestOf(path, { method: 'POST', headers, body })));
@@ -79,7 +79,7 @@ test.each([
 );
 
 test.each([telemetry, '/api/usage/stats', '/api/metrics', '/Metrics.Metrics/SendMetrics', identities])(
-  'requests that %s refuses unread are counted, although no application can see them',
+  'requests refused unread by %s are counted, although no application can see them',
   async (path) => {
     const { dispatch, ledger, tallies, health } = await openHost();
     health.ready = false;

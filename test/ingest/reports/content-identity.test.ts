@@ -9,7 +9,7 @@ import { identityOfReport, isDistinct } from '../../../src/ingest/reports/conten
 import { decodeMetrics } from '../../../src/ingest/reports/json-metrics.ts';
 import { decodeUsage } from '../../../src/ingest/reports/json-usage.ts';
 
-/** What an identity knows of who sent a message. */
+/** The data about the sender in an identity. */
 function senderOf(application: number, key: number, environment: number): MessageSender {
   const holder = { application: { number: application }, key: { number: key } } as KeyHolder;
   return { holder, environment: { number: environment } };
@@ -28,7 +28,7 @@ const stat =
 const full = `{${head},"instanceName":"i","processStartTime":"2026-01-01T00:00:00Z","stats":[${stat},{"feature":"b"}],"uniqueUserHashes":[3,4]}`;
 
 describe('of a usage report', () => {
-  test('is 128 bits that never change: they are on disk', () => {
+  test('is 128 bits that never change, because they are stored', () => {
     expect(usage(full)).toMatchInlineSnapshot(`"00000007-00000005-515e32c1-6802413f"`);
     expect(metrics(`{${head},${started},"stats":[{"metric":"m","value":1.5}]}`)).toMatchInlineSnapshot(
       `"00000007-00000005-b15a1d70-58b5f7a2"`,
@@ -84,7 +84,7 @@ describe('of a usage report', () => {
     ['12:00:00.1250001Z', true],
     ['12:00:00.125001Z', true],
     ['12:00:00.000100Z', true],
-  ])('at %s tells it from all others: %s', (time, told) => {
+  ])('with the time %s is unique: %s', (time, told) => {
     const json = `{"appKey":"k","environment":"e","time":"2026-01-31T${time}","stats":[]}`;
     expect([decodeUsage(json), decodeMetrics(json)].map(isDistinct)).toEqual([told, told]);
   });
@@ -94,7 +94,7 @@ describe('of a usage report', () => {
   });
 });
 
-test('a key names a message of one route of one environment that one application key has sent', () => {
+test('a key identifies a message of one route, environment and application key', () => {
   const all = [
     identityOfKey('usage', sender, 'a'),
     identityOfKey('usage', sender, 'b'),
@@ -107,7 +107,7 @@ test('a key names a message of one route of one environment that one application
   expect(hex(identityOfKey('usage', sender, 'a'))).toBe(all[0]);
 });
 
-test('no application and no key can pass for another', () => {
+test('no application or key can imitate another', () => {
   const empty = `{${head},${started},"stats":[]}`;
   for (const [application, key] of [
     [1, 2],

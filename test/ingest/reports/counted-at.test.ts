@@ -14,16 +14,16 @@ describe('a report is counted', () => {
   test.each([
     { what: 'in the minute of its time', time: noon - 90_001, width: minute, start: noon - 120_000 },
     { what: 'at its time a little ahead', time: noon + 300_000, width: minute, start: noon + 300_000 },
-    { what: 'now when it comes from the future', time: noon + 300_001, at: noon, width: minute, start: noon },
+    { what: 'now if its time is in the future', time: noon + 300_001, at: noon, width: minute, start: noon },
     {
-      what: 'now when it comes from far away',
+      what: 'now if its time is far in the future',
       time: 253_402_300_799_000,
       at: noon,
       width: minute,
       start: noon,
     },
     {
-      what: 'in its minute while those are kept',
+      what: 'in its minute within the retention of minutes',
       time: noon - 48 * hour,
       width: minute,
       start: noon - 48 * hour,
@@ -36,7 +36,7 @@ describe('a report is counted', () => {
       start: noon - 91.5 * 24 * hour,
     },
     {
-      what: 'in its day while that is kept',
+      what: 'in its day within the retention of days',
       time: noon - 1826.5 * 24 * hour,
       width: day,
       start: noon - 1826.5 * 24 * hour,
@@ -57,7 +57,7 @@ describe('a report is counted', () => {
     });
   });
 
-  test('where it stays for at least 24 hours if its time had to be moved', () => {
+  test('in a bucket that is kept for at least 24 hours if its time was moved', () => {
     const days = fc.integer({ min: 1, max: 36_500 });
     const nows = fc.integer({ min: Date.UTC(2026, 0, 1), max: Date.UTC(2027, 0, 1) });
     const midnight = fc.constantFrom(-1, 0, 1).map((ms) => Date.UTC(2026, 1, 1) + ms);

@@ -21,7 +21,7 @@ const json = (stats: number) =>
 const gzip = [{ kind: 'gzip' }] as const;
 const limit = 4_194_304;
 
-test('inflates and decodes a report in another thread, and says how long it was', async () => {
+test('decompresses and decodes a report in another thread, and returns its length', async () => {
   const { pool } = open();
   const lengths: number[] = [];
   const text = json(5_000);
@@ -40,7 +40,7 @@ test('inflates and decodes a report in another thread, and says how long it was'
 
 test.each([
   ['that is not JSON', Buffer.from('{"appKey":'), 'invalid_json'],
-  ['that is not whole', gzipSync(json(9)).subarray(0, 50), 'invalid_content_encoding'],
+  ['that is truncated', gzipSync(json(9)).subarray(0, 50), 'invalid_content_encoding'],
   ['over the limit', Buffer.from(json(200_000)), 'body_too_large'],
 ])('refuses a report %s', async (_, bytes, code) => {
   const { pool } = open();
@@ -52,7 +52,7 @@ test.each([
   expect(lengths).toHaveLength(1);
 });
 
-test('refuses a report in the middle of which the thread ends, logs it, and starts another thread', async () => {
+test('refuses a report whose thread stops, logs the failure, and starts another thread', async () => {
   const { pool, lines } = open(fileURLToPath(new URL('../../support/ending-decoder.mjs', import.meta.url)));
   const decode = (bytes: number) =>
     pool.decode(new SentBody(Buffer.from('{}'), [], bytes), 'usageJson', () => {});
@@ -61,7 +61,7 @@ test('refuses a report in the middle of which the thread ends, logs it, and star
   expect(await decode(7)).toMatchObject({ work: 7 });
 });
 
-test('ends after the report that is being decoded', async () => {
+test('closes after the report being decoded', async () => {
   const { pool } = open();
   const decoding = pool.decode(new SentBody(Buffer.from(json(50_000)), [], limit), 'usageJson', () => {});
   await Promise.all([decoding, pool.close()]);

@@ -4,13 +4,13 @@ import { formats } from '../../../src/ingest/reports/formats.ts';
 const head = '"appKey":"k","environment":"e","time":"2026-01-31T12:00:00Z"';
 const tooLarge = expect.objectContaining({ code: 'body_too_large' });
 
-/** A message with a field of bytes, again and again. */
+/** A message with a repeated bytes field. */
 const repeated = (count: number, ...field: readonly number[]) =>
   Buffer.concat(Array(count).fill(Buffer.from(field)));
 
 test.each([
   ['usageJson', 'empty entries', `{${head},"stats":[${'{},'.repeat(200_000)}{}]}`],
-  ['usageJson', 'entries that are not closed', `{${head},"stats":[${'{'.repeat(200_000)}`],
+  ['usageJson', 'unclosed entries', `{${head},"stats":[${'{'.repeat(200_000)}`],
   ['metricsJson', 'empty lists', `{${head},"stats":[${'[],'.repeat(200_000)}[]]}`],
   ['usageMessage', 'empty entries', repeated(200_000, 0x22, 0)],
   [
@@ -19,7 +19,7 @@ test.each([
     Buffer.concat([Buffer.from([0x22, 0x80, 0xb5, 0x18]), repeated(200_000, 0x5a, 0)]),
   ],
   ['metricsMessage', 'empty observations', repeated(200_000, 0x32, 0)],
-] as const)('%s: more %s than the size allows are refused before they are built', (format, _, body) => {
+] as const)('%s: refuses more %s than the size allows before they are built', (format, _, body) => {
   expect(() => formats[format].decode(Buffer.from(body))).toThrow(tooLarge);
 });
 
@@ -36,7 +36,7 @@ test.each([
   expect(formats.usageJson.decode(Buffer.from(json))).toMatchObject({ statCount: 1 });
 });
 
-test('entries as short as names allow are all read', () => {
+test('reads all entries of minimum size', () => {
   const stats = Array.from({ length: 50_000 }, (_, n) => `{"feature":${n}}`);
   expect(formats.usageJson.decode(Buffer.from(`{${head},"stats":[${stats}]}`))).toMatchObject({
     statCount: 50_000,

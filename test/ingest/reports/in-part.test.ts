@@ -15,7 +15,7 @@ const countsOf = ({ variants }: UsageReport) =>
 const valuesOf = ({ values }: MetricsReport) =>
   values.map(({ metric, feature = '', variant = '', value }) => [metric, feature, variant, value]);
 
-describe('a JSON report whose values are not all valid counts the rest', () => {
+describe('a JSON report with an invalid value counts the rest', () => {
   test.each(usageInPart)('usage with $name', ({ fields, statCount, notes, counts, hashes = [] }) => {
     const report = decodeUsage(`{${head},${fields}}`);
     expect(countsOf(report)).toEqual(counts);
@@ -35,7 +35,7 @@ const named = (field: number, name: string, ...fields: Uint8Array[]) =>
   bytesField(field, joinFields(bytesField(1, name), ...fields));
 const badNumbers = [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
 
-describe('a protobuf report whose values are not all valid counts the rest', () => {
+describe('a protobuf report with an invalid value counts the rest', () => {
   const near = named(4, 'near', named(11, 'on', bytesField(2, numberField(1, 1))));
   const nearCounts = ['near', 'on', 1, 0, 0];
   const usage = (...fields: Uint8Array[]) => decodeUsageReport(joinFields(headFields, ...fields, near));
@@ -61,7 +61,7 @@ describe('a protobuf report whose values are not all valid counts the rest', () 
     });
   });
 
-  test('usage with negative counts that are not read', () => {
+  test('usage with ignored negative counts', () => {
     const ignored = [4, 5, 6, 7, 9].map(negative);
     const request = named(11, 'on', bytesField(2, joinFields(numberField(1, 3), negative(2))));
     const report = usage(named(4, 'a', ...ignored, request), ...[5, 10, 11].map(negative));
@@ -71,7 +71,7 @@ describe('a protobuf report whose values are not all valid counts the rest', () 
     });
   });
 
-  test('usage of a process that started in no year', () => {
+  test('usage with an invalid process start time', () => {
     const report = usage(bytesField(7, numberField(2, 1_000_000_000)));
     expect(report).toMatchObject({ processStartTime: undefined, notes: ['value_dropped'] });
     expect(countsOf(report)).toEqual([nearCounts]);
@@ -98,7 +98,7 @@ describe('a protobuf report whose values are not all valid counts the rest', () 
     });
   });
 
-  test('an observation at no time is of the time of its report', () => {
+  test('an observation with an invalid time has the time of its report', () => {
     const time = bytesField(1, numberField(2, 1_000_000_000));
     const observed = bytesField(6, joinFields(time, bytesField(2, 'a'), doubleField(6, 1)));
     const report = decodeMetricsReport(joinFields(headFields, observed));
@@ -106,7 +106,7 @@ describe('a protobuf report whose values are not all valid counts the rest', () 
   });
 });
 
-test('a metric without a value is told from one whose value is not valid', () => {
+test('a metric without a value is distinguished from one with an invalid value', () => {
   const notes = (entries: string) => decodeMetrics(`{${head},"stats":[${entries}]}`).notes;
   expect(notes('{"metric":"a"}')).toEqual(['value_missing']);
   expect(notes('{"metric":"a","value":null},{"metric":"a","value":[]}')).toEqual(['value_missing']);

@@ -12,7 +12,7 @@ const kinds = [
   { operation: operations[1]!, route: 'metrics', message: encode('Metrics.MetricStat', metricsReport) },
 ];
 
-/** A report on its way in, and how it is sent. */
+/** A report and the way it is sent. */
 interface Sent {
   readonly body: Buffer | (() => Promise<Buffer>) | (() => never);
   readonly idempotencyKey?: string;
@@ -31,7 +31,7 @@ const transport: ReportTransport<Sent, number | ApiError> = {
   refuse: (refusal) => refusal,
 };
 
-/** A field that no report has, of a length that takes three bytes. */
+/** An unknown field whose length takes three bytes. */
 function unknownField(length: number): Buffer {
   const content = length - 5;
   const field = [0xfa, 0x01, (content & 0x7f) | 0x80, ((content >> 7) & 0x7f) | 0x80, content >> 14];
@@ -46,7 +46,7 @@ describe.each(kinds)('a report by $operation.service', ({ operation, route, mess
   const take = async (reports: RecordingReports, sent: Partial<Sent> = {}) =>
     operation.open(reports, transport).receive({ body: message, ...sent });
 
-  /** Sends a report that must be refused; gives what it was told to. */
+  /** Sends a report that must be refused. Returns the sender it was attributed to. */
   async function refused(code: string, sent: Partial<Sent>, reports = new RecordingReports()) {
     expect(await take(reports, sent)).toMatchObject({ code });
     expect(reports.reports).toEqual([]);
@@ -63,7 +63,7 @@ describe.each(kinds)('a report by $operation.service', ({ operation, route, mess
     expect(reports.reports[1]).toMatchObject({ report: concerned });
   });
 
-  test('that is taken is not refused', async () => {
+  test('that is accepted is not refused', async () => {
     const reports = new RecordingReports();
     expect(await take(reports, { idempotencyKey: 'once' })).toBe(route === 'usage' ? 2 : 1);
     expect(reports.reports).toMatchObject([{ report: concerned, sender: { idempotencyKey: 'once' } }]);
@@ -74,12 +74,12 @@ describe.each(kinds)('a report by $operation.service', ({ operation, route, mess
     ['deadline_exceeded', { check: refuse('deadline_exceeded') }],
     ['invalid_idempotency_key', { idempotencyKey: '' }],
     ['deadline_exceeded', { body: async () => message, check: refuse('deadline_exceeded') }],
-  ])('that is refused with %s once it is here is put down to its sender', async (code, sent) => {
+  ])('that is refused with %s once received is attributed to its sender', async (code, sent) => {
     const { told } = await refused(code, sent);
     expect(told).toMatchObject([{ code, route, sender, claimed: concerned }]);
   });
 
-  test('that cannot be counted is attributed to its sender, once', async () => {
+  test('that cannot be counted is attributed to its sender once', async () => {
     const reports = new RecordingReports();
     reports.refusal = new ApiError('rate_limited', 'no', 1);
     await refused('rate_limited', {}, reports);
@@ -100,7 +100,7 @@ describe.each(kinds)('a report by $operation.service', ({ operation, route, mess
     ]);
   });
 
-  test('that its transport refuses is attributed to its sender', () => {
+  test('that is refused by its transport is attributed to its sender', () => {
     const reports = new RecordingReports();
     operation
       .open(reports, transport)
@@ -110,7 +110,7 @@ describe.each(kinds)('a report by $operation.service', ({ operation, route, mess
     ]);
   });
 
-  test('that is cut off anywhere is attributed to its sender as far as it names one', async () => {
+  test('that is truncated anywhere is attributed to its sender if it names one', async () => {
     for (let length = 0; length < message.length; length += 1) {
       const reports = new RecordingReports();
       await take(reports, { body: message.subarray(0, length) });
@@ -121,7 +121,7 @@ describe.each(kinds)('a report by $operation.service', ({ operation, route, mess
     }
   });
 
-  test('that fails is not a refusal', async () => {
+  test('that fails is not recorded as a refusal', async () => {
     const reports = new RecordingReports();
     reports.refusal = new Error('broken');
     await expect(take(reports)).rejects.toThrow('broken');

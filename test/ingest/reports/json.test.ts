@@ -6,7 +6,7 @@ import { decodeUsage } from '../../../src/ingest/reports/json-usage.ts';
 const head = '"appKey":"key","environment":"Production","time":"2026-01-31T12:00:00.5+00:00"';
 const time = Date.UTC(2026, 0, 31, 12) + 500;
 
-test('the head of a report is read', () => {
+test('reads the head of a report', () => {
   const optional = '"instanceName":"web-1","processStartTime":"2026-01-31T11:00:00Z"';
   expect(decodeUsage(`{${head},${optional},"stats":[]}`)).toEqual({
     appKey: 'key',
@@ -26,9 +26,9 @@ test.each([
   ['empty', '""', undefined, []],
   ['null', 'null', undefined, []],
   ['a number', '7', '7', []],
-  ['what can be no name', '"a\\nb"', undefined, ['name_dropped']],
+  ['invalid', '"a\\nb"', undefined, ['name_dropped']],
   ['too long for a name', `"${'n'.repeat(257)}"`, undefined, ['name_dropped']],
-])('an instance name that is %s is read', (_, sent, instanceName, notes) => {
+])('reads an instance name that is %s', (_, sent, instanceName, notes) => {
   expect(decodeUsage(`{${head},"stats":[],"instanceName":${sent}}`)).toMatchObject({ instanceName, notes });
 });
 
@@ -39,7 +39,7 @@ test('an environment may be a number', () => {
   expect(report).toMatchObject({ environment: '12', time: Date.UTC(2026, 0, 31, 12) });
 });
 
-test('hashes keep all their digits, wherever they are', () => {
+test('hashes keep all their digits in every field', () => {
   const report =
     decodeUsage(`{${head},"uniqueUserHashes":[18446744073709551616,-9007199254740993,5,"007",7],"stats":[
     {"feature":"a"},
@@ -48,7 +48,7 @@ test('hashes keep all their digits, wherever they are', () => {
   expect(report.users).toEqual([{ feature: 'b', hashes: ['9007199254740993', '1', '9007199254740992'] }]);
 });
 
-test('hashes are the integers that were written, whatever their size', () => {
+test('hashes are exact integers of any size', () => {
   fc.assert(
     fc.property(fc.uniqueArray(fc.bigInt({ min: -(10n ** 80n), max: 10n ** 80n })), (hashes) => {
       const report = decodeUsage(`{${head},"stats":[],"uniqueUserHashes":[${hashes.join(',')}]}`);
@@ -57,7 +57,7 @@ test('hashes are the integers that were written, whatever their size', () => {
   );
 });
 
-test('a large hash changes nothing else: a number stays a number, a string a string', () => {
+test('a large hash does not change the types of other values', () => {
   const large = '"uniqueUserHashes":[123456789012345678901]';
   const report = decodeUsage(
     `{${head},${large},"stats":[{"feature":"12345678901234567890","enabledCount":1}]}`,
@@ -66,7 +66,7 @@ test('a large hash changes nothing else: a number stays a number, a string a str
   expect(() => decodeUsage(`{${head},${large},"stats":12345678901234567890}`)).toThrow(/stats/);
 });
 
-test('an observation has its own time, everything else the time of the report', () => {
+test('an observation has its own time, any other value that of the report', () => {
   const report =
     decodeMetrics(`{${head},"stats":[{"metric":"a","value":1}],"counters":[{"metric":"b","value":2}],
     "observations":[{"metric":"c","value":3,"time":"2026-01-31T11:59:00Z"},{"metric":"d","value":4}]}`);
@@ -88,7 +88,7 @@ test('an entry without a value is noted, even if the rest counts', () => {
   ]);
 });
 
-test('a report that names nothing to count is refused: a name may be misspelt', () => {
+test('refuses a report without any list, whose name may be misspelt', () => {
   expect(() => decodeUsage(`{${head},"stat":[]}`)).toThrow(/stats/);
   expect(() => decodeMetrics(`{${head},"counter":[]}`)).toThrow(
     'at least one of stats, counters, observations',

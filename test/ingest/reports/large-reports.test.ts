@@ -4,7 +4,7 @@ import { readRefusals } from '../../support/ledger-report.ts';
 import { openTransports, type ReportBody, type ReportTransport } from '../../support/report-transports.ts';
 import { type LocalService, startLocal } from '../../support/service.ts';
 
-/** What `--max-report` is unless it is set. */
+/** The default of `--max-report`. */
 const maxReport = 4 * 1024 * 1024;
 
 let service: LocalService;
@@ -22,7 +22,7 @@ afterAll(async () => {
   cleanUp();
 });
 
-/** Hashes as senders make them of their users: any 32 bits, so about ten bytes each in JSON and in protobuf. */
+/** Hashes of users as made by senders: any 32 bits, so about ten bytes each in JSON and in protobuf. */
 function hashes(count: number, from = 0): number[] {
   return Array.from({ length: count }, (_, n) => Math.imul(from + n + 1, 0x9e3779b1));
 }
@@ -52,7 +52,7 @@ describe.each(['JSON', 'gRPC', 'gRPC-Web'])('by %s', (name) => {
   test.each([
     ['4 492 users of one feature', 1, 4_492],
     ['20 users each of 391 features', 391, 20],
-  ])('a report of %s is taken, and so are all of them', async (_, features, users) => {
+  ])('accepts a report of %s, and all of them', async (_, features, users) => {
     const { id, report } = await openShop();
     expect(await transport().usage(report(statsOf(features, users)))).toBe(features);
     const day = 86_400_000;
@@ -70,11 +70,11 @@ describe.each(['JSON', 'gRPC', 'gRPC-Web'])('by %s', (name) => {
     }
   });
 
-  test('a report over the limit is refused, and the ledger of its application says so', async () => {
+  test('refuses a report over the limit and records it in the ledger of its application', async () => {
     const { id, report } = await openShop();
     const body = { ...report([]), appVersion: 'x'.repeat(maxReport) };
     await expect(transport().usage(body)).rejects.toThrow('at most');
-    if (name !== 'gRPC') return; // Of the others the body is not read, so the sender is unknown.
+    if (name !== 'gRPC') return; // The others do not read the body, so the sender is unknown.
     const { entries } = await readRefusals(service.http, access, id, 1);
     expect(entries).toMatchObject([{ status: 413, code: 'body_too_large' }]);
   });

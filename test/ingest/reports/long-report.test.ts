@@ -28,7 +28,7 @@ const head: ReportHead = {
   notes: [],
 };
 
-/** Counts reports as the service does, up to the batches. */
+/** Counts reports like the service, up to the batches. */
 function openCounter() {
   const batches: Batch[] = [];
   const notes: string[] = [];
@@ -52,7 +52,7 @@ function openCounter() {
   return { kinds: openReportKinds(deps), counted: () => countedIn(batches), notes };
 }
 
-/** What batches say of each series, by its name. */
+/** The contents of batches by series name. */
 function countedIn(batches: readonly Batch[]) {
   const names = new Map<number, string>();
   const counts: Record<string, number[]> = {};
@@ -129,7 +129,7 @@ test.each([
   ['usage', usageReport],
   ['metrics', metricsReport],
 ] as const)(
-  'a long report of %s counts what a short one with the same content does',
+  'a long report of %s counts the same as a short one with equal content',
   async (kind, reports) => {
     await fc.assert(
       fc.asyncProperty(reports as fc.Arbitrary<Report>, async (report) => {
@@ -177,7 +177,7 @@ test('a long report is counted in steps, most of its users before the rest', asy
   expect(steps).toBe(2 + 3);
 });
 
-test('work is the entries of a report, and a part of its hashes', () => {
+test('the cost is the number of entries plus a share of the hashes', () => {
   const variant = { feature: 'a', variant: 'on', checks: 1, used: 0, viewed: 0 };
   const users = [{ feature: 'a', hashes: Array.from({ length: 32 }, (_, n) => `${n}`) }];
   const report = {

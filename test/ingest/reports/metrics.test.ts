@@ -15,7 +15,7 @@ interface Entry {
   readonly series: readonly (readonly [number, number])[];
 }
 
-/** A service with one application: what sends it reports, and what reads them back. */
+/** A service with one application, its sender and its reader. */
 async function open(options: LocalOptions = {}) {
   const service = await startLocal(options);
   const access = await token(service.http, service.credentials);
@@ -39,7 +39,7 @@ async function open(options: LocalOptions = {}) {
   };
 }
 
-test('of observations the last one by its own time wins, in whatever order they come', async () => {
+test('the latest observation by its own time wins in any order of arrival', async () => {
   const { send, read, stop } = await open();
   const now = Math.floor(Date.now() / 1000) * 1000;
   const at = (ago: number) => new Date(now - ago).toISOString();
@@ -52,7 +52,7 @@ test('of observations the last one by its own time wins, in whatever order they 
   await stop();
 });
 
-test('a value from the future is the last one only until the next', async () => {
+test('a value from the future is the latest only until the next', async () => {
   const clock = testClock();
   const { send, read, stop } = await open({ clock });
   await send(clock.now(), { observations: [{ metric: 'heat', time: '2999-01-01T00:00:00Z', value: 1 }] });
@@ -61,7 +61,7 @@ test('a value from the future is the last one only until the next', async () => 
   await stop();
 });
 
-test('a metric of a feature is shown with feature and variant, beside the metric of the same name', async () => {
+test('a metric of a feature is shown with feature and variant, separate from the metric of the same name', async () => {
   const { send, read, stop } = await open();
   const stats = [
     { metric: 'sale', value: 1 },
@@ -83,7 +83,7 @@ test('a metric of a feature is shown with feature and variant, beside the metric
   await stop();
 });
 
-test('metrics over the limit are folded, those of features too', async () => {
+test('metrics over the limit are folded, including those of features', async () => {
   const { send, read, stop } = await open({ args: ['--max-metrics', '2'] });
   const stats = [
     { metric: 'a', value: 1 },

@@ -25,14 +25,14 @@ describe('a metrics message', () => {
     },
   );
 
-  it('has no value for a stat that has none, and says so; an observation of zero is one', () => {
+  it('has no value for a stat without one, and notes that; an observation without one is zero', () => {
     expect(metricOf(4, bytesField(1, 'sales'))).toMatchObject({ values: [], notes: ['value_missing'] });
     expect(metricOf(5, bytesField(1, 'sales'))).toMatchObject({ values: [], notes: ['value_missing'] });
     const observed = { values: [{ metric: 'sales', value: 0 }], notes: [] };
     expect(metricOf(6, bytesField(2, 'sales'))).toMatchObject(observed);
   });
 
-  it('is refused when a counter has a time, for it has no field 0', () => {
+  it('is refused if a counter has a time, because it has no field 0', () => {
     const entry = bytesField(5, joinFields(bytesField(1, 'sales'), bytes(0x02, 0x00)));
     expect(codeOf(() => decodeMetricsReport(joinFields(headFields, entry)))).toBe('invalid_protobuf');
   });

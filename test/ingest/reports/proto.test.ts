@@ -55,7 +55,7 @@ const usage = fc.record(
   },
   { requiredKeys: ['appKey', 'environment', 'time', 'stats'] },
 );
-/** Zero is not sent by protobuf, and is none then: JSON can say it. */
+/** Protobuf omits zero, which then counts as absent. JSON can express it. */
 const someValue = finite.map((value) => value || 1);
 const metric = {
   metric: name,
@@ -84,7 +84,7 @@ function named<T>(value: fc.Arbitrary<T>): fc.Arbitrary<Record<string, T>> {
   return fc.dictionary(name, value, { noNullPrototype: true, maxKeys: 4 });
 }
 
-/** JSON knows no minus zero. */
+/** JSON cannot express minus zero. */
 const asJson = (value: unknown) => JSON.parse(JSON.stringify(value)) as unknown;
 
 const kinds = [
@@ -93,7 +93,7 @@ const kinds = [
 ] as const;
 
 describe('a report in protobuf', () => {
-  it('says of usage what the same report says in JSON', () => {
+  it('decodes usage like the same report in JSON', () => {
     fc.assert(
       fc.property(usage.map(asJson), (report) => {
         const decoded = decodeUsageReport(encode('Usage.FeatureStat', report));
@@ -102,7 +102,7 @@ describe('a report in protobuf', () => {
     );
   });
 
-  it('says of metrics what the same report says in JSON', () => {
+  it('decodes metrics like the same report in JSON', () => {
     fc.assert(
       fc.property(metrics.map(asJson), (report) => {
         const decoded = decodeMetricsReport(encode('Metrics.MetricStat', report));
@@ -122,7 +122,7 @@ describe('a report in protobuf', () => {
       decodeMetricsReport(encode('Metrics.MetricStat', metricsReport)),
       decodeMetrics(JSON.stringify(metricsReport)),
     ],
-  ])('is read whole: %s', (_, decoded, expected) => {
+  ])('is decoded completely: %s', (_, decoded, expected) => {
     expect(decoded).toEqual(expected);
   });
 });
@@ -130,18 +130,18 @@ describe('a report in protobuf', () => {
 describe.each(kinds)('a $kind message', ({ kind, message, sample, decode }) => {
   const whole = encode(message, sample);
 
-  it('may have unknown fields of every layout, also between its own', () => {
+  it('may have unknown fields of every wire type, even between its own', () => {
     const unknown = Buffer.concat([
       bytes(0xa0, 0x06, 0xff, 0x01), // field 100: a varint
       bytes(0xa1, 0x06, 1, 2, 3, 4, 5, 6, 7, 8),
       bytes(0xa2, 0x06, 2, 0xff, 0xff),
-      bytes(0xa3, 0x06, 0xa3, 0x06, 0x08, 1, 0xa4, 0x06, 0xa4, 0x06), // a group within a group
+      bytes(0xa3, 0x06, 0xa3, 0x06, 0x08, 1, 0xa4, 0x06, 0xa4, 0x06), // a nested group
       bytes(0xa5, 0x06, 1, 2, 3, 4),
     ]);
     expect(decode(Buffer.concat([unknown, whole, unknown]))).toEqual(decode(whole));
   });
 
-  it('is read or refused with 400, whatever its bytes are', () => {
+  it('is decoded or refused with 400 for any bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (random) => {
         readOrRefuse(decode, random);
@@ -151,7 +151,7 @@ describe.each(kinds)('a $kind message', ({ kind, message, sample, decode }) => {
     );
   });
 
-  it('is read or refused with 400, however it was damaged', () => {
+  it('is decoded or refused with 400 after any damage', () => {
     const damage = fc.array(fc.tuple(fc.nat(whole.length - 1), fc.nat(255)), { minLength: 1, maxLength: 3 });
     fc.assert(
       fc.property(damage, fc.nat(whole.length), (changes, end) => {
@@ -165,19 +165,19 @@ describe.each(kinds)('a $kind message', ({ kind, message, sample, decode }) => {
   });
 
   it.each([
-    ['a field cut off', whole.subarray(0, whole.length - 1)],
-    ['a length over the end', bytes(0x0a, 0x05, 0x61)],
+    ['a truncated field', whole.subarray(0, whole.length - 1)],
+    ['a length beyond the end', bytes(0x0a, 0x05, 0x61)],
     ['a length of 4 GiB', bytes(0x0a, 0xff, 0xff, 0xff, 0xff, 0x0f)],
     ['a length of 2^63', bytes(0x0a, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x01)],
     ['a varint without end', bytes(0xa0, 0x06, ...Array<number>(11).fill(0xff))],
     ['the field number 0', bytes(0x00, 0x00)],
-    ['a layout that does not exist', bytes(0xa6, 0x06)],
-    ['a text laid out as a number', bytes(0x08, 0x01)],
-    ['a time laid out as a number', bytes(0x18, 0x01)],
-    ['entries laid out as a number', bytes(0x20, 0x01)],
-    ['the end of a group that never began', bytes(0xa4, 0x06)],
+    ['an unknown wire type', bytes(0xa6, 0x06)],
+    ['a string encoded as a number', bytes(0x08, 0x01)],
+    ['a time encoded as a number', bytes(0x18, 0x01)],
+    ['entries encoded as a number', bytes(0x20, 0x01)],
+    ['the end of a group without a start', bytes(0xa4, 0x06)],
     ['a group without end', bytes(0xa3, 0x06)],
-    ['a group that ends as another', bytes(0xa3, 0x06, 0xac, 0x06)],
+    ['a group closed with another number', bytes(0xa3, 0x06, 0xac, 0x06)],
     ['groups 10 000 deep', Buffer.concat(Array<Uint8Array>(10_000).fill(bytes(0xa3, 0x06)))],
   ])('is refused with %s', (_, tail) => {
     expect(codeOf(() => decode(Buffer.concat([headFields, tail])))).toBe('invalid_protobuf');
@@ -185,7 +185,7 @@ describe.each(kinds)('a $kind message', ({ kind, message, sample, decode }) => {
 
   it.each([
     [
-      'a text that is not UTF-8',
+      'a string that is not UTF-8',
       Buffer.concat([headFields, bytes(0x0a, 0x02, 0xc3, 0x28)]),
       'invalid_encoding',
     ],
@@ -202,7 +202,7 @@ describe.each(kinds)('a $kind message', ({ kind, message, sample, decode }) => {
     expect(codeOf(() => decode(whole))).toBe(code);
   });
 
-  it('may have as many entries as it has room for', () => {
+  it('may have as many entries as its size allows', () => {
     const entry = bytesField(4, bytesField(1, 'x'));
     const entries = (length: number) => Buffer.concat([headFields, ...Array<Buffer>(length).fill(entry)]);
     expect(decode(entries(20_000)).statCount).toBe(20_000);
@@ -212,7 +212,7 @@ describe.each(kinds)('a $kind message', ({ kind, message, sample, decode }) => {
     ['', undefined, []],
     ['web-1', 'web-1', []],
     ['a\nb', undefined, ['name_dropped']],
-  ])('has its instance name %j read', (sent, instanceName, notes) => {
+  ])('is decoded with the instance name %j', (sent, instanceName, notes) => {
     const field = kind === 'usage' ? 6 : 7;
     const message = joinFields(headFields, bytesField(field, sent));
     expect(decode(message)).toMatchObject({ instanceName, notes });
@@ -226,7 +226,7 @@ describe('a usage message', () => {
     );
   const minusOne = bytes(...Array<number>(9).fill(0xff), 0x01);
 
-  it('may have names that objects have a meaning for; of two alike the later one counts', () => {
+  it('may use names of object properties; the later of two equal ones counts', () => {
     const variant = (checks: number) =>
       bytesField(11, joinFields(bytesField(1, '__proto__'), bytesField(2, numberField(1, checks))));
     expect(withStat(variant(1), variant(2)).variants).toEqual([
@@ -234,7 +234,7 @@ describe('a usage message', () => {
     ]);
   });
 
-  it('may have as many variants as it has room for; of two alike the later one counts', () => {
+  it('may have as many variants as its size allows; the later of two equal ones counts', () => {
     const variant = (at: number, checks: number) =>
       bytesField(11, joinFields(bytesField(1, `v${at}`), bytesField(2, numberField(1, checks))));
     const all = Array.from({ length: 50_000 }, (_, at) => variant(at, 1));
@@ -243,13 +243,13 @@ describe('a usage message', () => {
     expect(variants.filter(({ checks }) => checks === 2).map((each) => each.variant)).toEqual(['v7']);
   });
 
-  it('may have its hashes one by one as well as packed', () => {
+  it('may have packed or unpacked hashes', () => {
     const single = Buffer.concat([bytes(0x50, 0x07, 0x50), minusOne]);
     const packed = bytesField(10, Buffer.concat([bytes(8), minusOne]));
     expect(withStat(single, packed).users).toEqual([{ feature: 'checkout', hashes: ['7', '-1', '8'] }]);
   });
 
-  it('is refused with packed hashes whose last one reaches out of the list', () => {
+  it('is refused with packed hashes that exceed their list', () => {
     expect(codeOf(() => withStat(bytes(0x52, 0x01, 0xff), bytes(0x50, 0x01)))).toBe('invalid_protobuf');
   });
 });

@@ -8,7 +8,7 @@ const recallText = (text: string) => {
 };
 
 describe('recall', () => {
-  it('gives the text of the bytes, whatever was asked for before', () => {
+  it('returns the text of the bytes after any earlier lookups', () => {
     const ascii = fc.string({ unit: 'binary-ascii', maxLength: 64 });
     fc.assert(
       fc.property(fc.array(ascii, { maxLength: 50 }), (texts) => {
@@ -17,13 +17,13 @@ describe('recall', () => {
     );
   });
 
-  it('gives the text though another one has its place in the table', () => {
+  it('returns the text even if another one occupies its slot', () => {
     const texts = Array.from({ length: 10_000 }, (_, index) => `feature-${index}`);
     expect(texts.map(recallText)).toEqual(texts);
     expect(texts.map(recallText)).toEqual(texts);
   });
 
-  it.each(['é', 'a'.repeat(65)])('does not know %s', (text) => {
+  it.each(['é', 'a'.repeat(65)])('does not cache %s', (text) => {
     expect(recallText(text)).toBeUndefined();
   });
 });

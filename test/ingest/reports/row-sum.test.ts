@@ -33,12 +33,12 @@ describe('RowSum', () => {
 
   it.each<[string, readonly Row[], readonly Row[]]>([
     ['a name', [['a']], [['b']]],
-    ['a name that is missing', [['']], [[undefined]]],
+    ['a missing name', [['']], [[undefined]]],
     ['a number', [[1]], [[2]]],
     ['the highest bit', [[0]], [[-0]]],
     ['where a row ends', [['a', 'b']], [['a'], ['b']]],
     [
-      'which row has what',
+      'values swapped between rows',
       [
         ['a', 1],
         ['b', 2],
@@ -48,7 +48,7 @@ describe('RowSum', () => {
         ['b', 1],
       ],
     ],
-    ['how often there is a row', [['a']], [['a'], ['a']]],
+    ['the number of equal rows', [['a']], [['a'], ['a']]],
     ['the order in a row', [['a', 'b']], [['b', 'a']]],
   ])('differs with %s', (_, rows, others) => {
     expect(sumOf(rows)).not.toBe(sumOf(others));
@@ -59,7 +59,7 @@ describe('RowSum', () => {
     expect(sumOf([[]], 2)).not.toBe(sumOf([[]]));
   });
 
-  it('tells small integers from each other as well as other numbers', () => {
+  it('distinguishes small integers as well as other numbers', () => {
     const sums = Array.from({ length: 2000 }, (_, index) => {
       const sum = new RowSum();
       sum.begin(1);
@@ -71,7 +71,7 @@ describe('RowSum', () => {
     for (const word of [0, 1]) expect(new Set(sums.map((sum) => sum[word])).size).toBe(sums.length);
   });
 
-  it('differs in each of its words for rows that differ in one bit only', () => {
+  it('differs in each word for rows that differ in one bit', () => {
     const sums = Array.from({ length: 2000 }, (_, index) => sumOf([['feature', 'on', index % 50, index]]));
     for (const word of [0, 1]) {
       expect(new Set(sums.map((sum) => sum.split(',')[word])).size).toBe(sums.length);

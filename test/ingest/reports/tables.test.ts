@@ -57,7 +57,7 @@ describe.each(kinds)('POST $path', ({ path, bad }) => {
     for (const key of [fills.backendKey, fills.revokedKey]) expect(answer.text).not.toContain(key);
   });
 
-  test('has counted nothing of what it refused', async () => {
+  test('counts nothing of refused messages', async () => {
     expect(await read('usage')).toMatchObject({ features: [] });
     expect(await read('measurements')).toMatchObject({ metrics: [] });
   });
@@ -120,7 +120,7 @@ describe('metrics reports', () => {
     expect(answer).toMatchObject({ status: 200, text: JSON.stringify({ count: report.count }) });
   });
 
-  test('keep sum, count, least and greatest of every series', async () => {
+  test('keep sum, count, minimum and maximum of every series', async () => {
     const expected = new Map<string, number[]>();
     for (const [metric, feature, variant, value] of goodMetrics.flatMap((report) => report.values)) {
       const series = [metric, feature, variant].join('/');

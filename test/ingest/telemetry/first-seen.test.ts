@@ -4,7 +4,7 @@ import { startLocal } from '../../support/service.ts';
 
 afterAll(cleanUp);
 
-test('a feature that is first told of by its users was seen in the minute of the report', async () => {
+test('a feature first reported by its users was first seen in the minute of the report', async () => {
   const service = await startLocal();
   const access = await token(service.http, service.credentials);
   const id = await createApplication(service.http, access, { name: 'shop' });

@@ -16,11 +16,11 @@ test.each([
   expect(read(`"u":${sent}`).u).toBe(text);
 });
 
-test('removes fields that mean nothing', () => {
+test('removes empty fields', () => {
   expect(read('"f":null,"m":null,"i":[],"u":[]')).toEqual({ k: 'k', e: 'e' });
 });
 
-test('marks a packet of which a value was left out, and no other', () => {
+test('marks only a packet from which a value was left out', () => {
   expect(isRepaired(read('"m":{"a":null}'))).toBe(true);
   expect(isRepaired(read('"f":{"a":{"on":[]}},"m":null,"u":7'))).toBe(false);
   expect(isRepaired(read('"m":{"a":1}'))).toBe(false);

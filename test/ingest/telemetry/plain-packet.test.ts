@@ -29,7 +29,7 @@ const packet = fc.record(
   { requiredKeys: [] },
 );
 
-test('what passes for a plain packet is one by the schema, too', () => {
+test('every plain packet is valid by the schema', () => {
   fc.assert(
     fc.property(fc.oneof(packet, anything), (body) => {
       if (isPlainPacket(body)) expect(schema.Check(body)).toBe(true);
@@ -38,7 +38,7 @@ test('what passes for a plain packet is one by the schema, too', () => {
   );
 });
 
-test('every packet within the bounds is a plain one', () => {
+test('every packet within the limits is plain', () => {
   const short = fc.string({ minLength: 1, maxLength: 256 });
   const counts = fc.array(fc.integer({ min: 0, max: 2_147_483_647 }), { maxLength: 3 });
   const whole = fc.record(
@@ -67,11 +67,11 @@ test.each([
   ['a list of features', { k: 'k', e: 'e', f: [] }],
   ['four counts', { k: 'k', e: 'e', f: { a: { on: [1, 2, 3, 4] } } }],
   ['a fraction', { k: 'k', e: 'e', f: { a: { on: [0.5] } } }],
-  ['a count over the bound', { k: 'k', e: 'e', f: { a: { on: [2_147_483_648] } } }],
+  ['a count over the limit', { k: 'k', e: 'e', f: { a: { on: [2_147_483_648] } } }],
   ['a negative count', { k: 'k', e: 'e', f: { a: { on: [-1] } } }],
   ['an infinite number', { k: 'k', e: 'e', m: { a: Number.POSITIVE_INFINITY } }],
   ['a text for a number', { k: 'k', e: 'e', m: { a: '1' } }],
   ['an identity that is a number', { k: 'k', e: 'e', u: 7 }],
-])('%s is no plain packet', (_, body) => {
+])('%s is not a plain packet', (_, body) => {
   expect(isPlainPacket(body)).toBe(false);
 });

@@ -48,7 +48,7 @@ describe('CORS', () => {
   });
   afterAll(() => service.stop());
 
-  test('a preflight from any origin is told what is allowed', async () => {
+  test('a preflight from any origin gets the allowed methods and headers', async () => {
     const answer = await fetch(`http://${service.http}/api/frontend/telemetry`, {
       method: 'OPTIONS',
       headers: { origin: 'https://any.example.com', 'access-control-request-method': 'POST' },
@@ -101,7 +101,7 @@ describe('CORS', () => {
   ];
 
   test.each(cases)(
-    'of $what: a page of $origin may read it: $readable',
+    'a page of $origin may read $what: $readable',
     async ({ origin, readable, status, sent }) => {
       const answer = await send(service.http, { ...sent(), headers: { origin } });
       expect(answer.status).toBe(status);
@@ -112,7 +112,7 @@ describe('CORS', () => {
     },
   );
 
-  test('several origins are none: a packet with them is refused, and no answer repeats them', async () => {
+  test('a packet with several origins is refused, and the answer does not repeat them', async () => {
     const headers = { origin: `${allowed}, ${other}` };
     const refused = await send(service.http, { k: open.frontend.key, headers });
     expect(await refused.json()).toMatchObject({ status: 403, code: 'origin_not_allowed' });
@@ -165,7 +165,7 @@ describe('admission', () => {
     await service.stop();
   });
 
-  test('with more waiting than may wait, packets are answered 503, and exactly the others are counted', async () => {
+  test('packets over the queue limit are answered 503, and exactly the others are counted', async () => {
     const args = ['--queue-high-packets', '2', '--queue-low-packets', '0', '--batch-packets', '1'];
     const service = await startLocal({ args });
     const access = await token(service.http, service.credentials);
@@ -190,7 +190,7 @@ describe('admission', () => {
 });
 
 describe('keys', () => {
-  test('a Backend key in a packet is answered 404 and warned of, once and for good', async () => {
+  test('a Backend key in a packet is answered 404 and permanently marked as leaked', async () => {
     const service = await startLocal();
     const access = await token(service.http, service.credentials);
     const { id, backend } = await createShop(service.http, access);
@@ -237,13 +237,13 @@ test('series over the limits are counted as __other__', async () => {
   await service.stop();
 });
 
-test('packets answered 202 are there after a restart', async () => {
+test('packets answered 202 survive a restart', async () => {
   const service = await startLocal();
   const access = await token(service.http, service.credentials);
   const { id, mobile } = await createShop(service.http, access);
   await send(service.http, { k: mobile.key });
   await service.stop();
-  // The second run prepares nothing: it finds the store as the first left it.
+  // The second run prepares nothing: it reads the store of the first.
   const again = await startLocal({ data: service.data, credentials: service.credentials });
   const checks = await readChecks(again.http, { ...again, application: id });
   expect(checks.get('checkout')).toBe(1);

@@ -21,7 +21,7 @@ const instanceId = newInstanceId(digestIdentity(secret, 1, 'ann'), (length) => n
 const application = { number: 1, acceptClientIdentities: true } as Application;
 const [environment, now] = [3, 60_000_000];
 
-/** What one of several machines makes of ids that it does not know; or the only one there is. */
+/** How one of several machines, or a single one, handles unknown ids. */
 function openInstances(resolvesLater: boolean) {
   const store = openUsageStore(temporaryDirectory());
   const none = async () => {};
@@ -31,9 +31,9 @@ function openInstances(resolvesLater: boolean) {
 
 test.each<[string, boolean, Partial<Packet>, boolean]>([
   ['that another machine may have minted is kept for later', true, { i: instanceId }, false],
-  ['is dropped when there is one machine', false, { i: instanceId }, true],
-  ['is dropped when it is none', true, { i: `${instanceId}0` }, true],
-  ['is dropped when the client asserts an identity, too', true, { i: instanceId, u: 'ann' }, true],
+  ['is dropped on a single machine', false, { i: instanceId }, true],
+  ['is dropped if it is malformed', true, { i: `${instanceId}0` }, true],
+  ['is dropped if the client also asserts an identity', true, { i: instanceId, u: 'ann' }, true],
 ])('an unknown instance id %s', async (_, resolvesLater, ids, dropped) => {
   const { store, instances } = openInstances(resolvesLater);
   const packet = { k: 'key', e: 'Production', ...ids };
@@ -45,7 +45,7 @@ test.each<[string, boolean, Partial<Packet>, boolean]>([
   await store.lmdb.close();
 });
 
-test('an instance id that is known and has expired is dropped', async () => {
+test('a known but expired instance id is dropped', async () => {
   const { store, instances } = openInstances(true);
   const life = { expiresAt: now - 1, graceUntil: now };
   const mint = { application: 1, instanceId, high: 1, low: 2, profile: '{}', ...life };
@@ -56,7 +56,7 @@ test('an instance id that is known and has expired is dropped', async () => {
   await store.lmdb.close();
 });
 
-test('what is kept for later are the counts by series, and that the user was there', async () => {
+test('keeps the counts by series and the exposure of the user for later', async () => {
   const { store } = openInstances(true);
   const series = new SeriesDictionary(store, { features: 9, variants: 9, metrics: 9 }).of(environment);
   const packet = { k: 'key', e: 'Production', f: { checkout: { on: [2, 1], off: [1] } }, m: { amount: 5 } };

@@ -12,8 +12,8 @@ afterEach(async () => {
 
 test.each([
   ['the address with the most connections', undefined, 1],
-  ['the oldest connection, when the most are those of a trusted proxy,', new IpNetworks(['127.0.0.1']), 0],
-])('%s makes room for another', async (_, trusted, loser) => {
+  ['the oldest connection, if a trusted proxy has the most,', new IpNetworks(['127.0.0.1']), 0],
+])('%s is closed for a new one', async (_, trusted, loser) => {
   const parts = { clock: systemClock, maxReport: 65_536, onError: () => {} };
   const room = { maxConnections: 3, ...(trusted && { trusted }) };
   const listener = await listenGrpc({ host: '127.0.0.1', port: 0, ...parts, ...room });

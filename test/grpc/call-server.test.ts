@@ -15,11 +15,11 @@ afterEach(async () => {
 });
 
 test.each([
-  ['of no method', '/Usage.Usage/Nothing', {}, { ':status': 200, 'grpc-status': '12' }],
+  ['of an unknown method', '/Usage.Usage/Nothing', {}, { ':status': 200, 'grpc-status': '12' }],
   ['that is not gRPC', path, { 'content-type': 'text/plain' }, { ':status': 415 }],
-  ['that is no POST', path, { ':method': 'PUT' }, { ':status': 405, allow: 'POST' }],
+  ['that is not a POST', path, { ':method': 'PUT' }, { ':status': 405, allow: 'POST' }],
 ])(
-  'a call %s is answered at once, and closed even if its client never ends it',
+  'a call %s is answered at once, and closed even if its client does not end it',
   async (_, called, headers, answer) => {
     const receiver = new RecordingReports();
     const onError = (error: unknown) => expect.unreachable(`${error}`);

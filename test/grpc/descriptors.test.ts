@@ -4,7 +4,7 @@ import { FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 import { expect, it } from 'vitest';
 import { bytesOf, describeProtoFiles, namesIn } from '../support/proto-files.ts';
 
-/** What the source says before the list. */
+/** The source before the list. */
 const introduction = `/**
  * The files of \`proto/\` as server reflection gives them out, because the executable has no files beside it.
  * Made from them; after a change there, \`npx vitest run test/grpc/descriptors.test.ts -u\` writes it again.
@@ -26,7 +26,7 @@ export interface DescribedFile {
 
 const files = describeProtoFiles();
 
-it('grpc-descriptors.ts says what the files in proto/ say', async () => {
+it('descriptors.ts matches the files in proto/', async () => {
   const list = files.map((file) => ({
     name: file.name,
     imports: file.dependency,
@@ -37,7 +37,7 @@ it('grpc-descriptors.ts says what the files in proto/ say', async () => {
   await expect(source).toMatchFileSnapshot(join(import.meta.dirname, '../../src/grpc/descriptors.ts'));
 });
 
-it('the files are whole: every type that one names is in it or in an import', () => {
+it('every type that a file names is in it or in an import', () => {
   const registry = createFileRegistry(create(FileDescriptorSetSchema, { file: files }));
   for (const file of files)
     for (const name of namesIn(file).services) expect(registry.getService(name)).toBeDefined();

@@ -31,7 +31,7 @@ interface Opened {
   connect(window?: number): RawGrpc;
   /** Resolves when this many calls are incomplete, and have sent this many bytes. */
   holds(calls: number, bytes: number): Promise<unknown>;
-  /** Lets time pass for the listener. */
+  /** Advances the time of the listener. */
   pass(ms: number): void;
 }
 
@@ -75,8 +75,8 @@ describe('a call with an incomplete message', () => {
   test.each([
     ['that has sent nothing', undefined],
     ['of which a byte is missing', halfSent],
-    ['that does not end', grpcFrame(message)],
-  ])('%s is ended after 30 s, and the others go on', async (_, sent) => {
+    ['that is not ended', grpcFrame(message)],
+  ])('%s is ended after 30 s, and others continue', async (_, sent) => {
     const { connect: open1, receiver, pass, holds } = await open();
     const raw = open1();
     const stream = raw.begin(path);
@@ -98,7 +98,7 @@ describe('a call with an incomplete message', () => {
     expect(await endOf(whole)).toMatchObject({ status: status.OK });
   });
 
-  test('is ended when all of them together hold too many bytes, the oldest first', async () => {
+  test('is ended if all of them together hold too many bytes, oldest first', async () => {
     const { connect: open1, receiver } = await open({ maxBytes: 150_000 });
     const raw = open1();
     const streams = [0, 1, 2].map(() => {
@@ -111,7 +111,7 @@ describe('a call with an incomplete message', () => {
     expect(streams.slice(1).map(({ closed }) => closed)).toEqual([false, false]);
   });
 
-  test('that its sender cancels leaves nothing behind', async () => {
+  test('that is cancelled frees its memory', async () => {
     const opened = await open();
     const raw = opened.connect();
     const streams = Array.from({ length: 20 }, () => raw.begin(path));
@@ -143,7 +143,7 @@ describe('calls whose answers are not read', () => {
     expect(listener.unfinished()).toEqual({ calls: 0, bytes: 0 });
   });
 
-  test('are reset when there are too many of them, the oldest first', async () => {
+  test('are reset if there are too many of them, oldest first', async () => {
     const { connect: openWith, listener } = await open({ maxBytes: 2 * bytesPerCall });
     const raw = openWith(0);
     const streams: ReturnType<RawGrpc['begin']>[] = [];
@@ -159,7 +159,7 @@ describe('calls whose answers are not read', () => {
   });
 });
 
-test('over the limit of watches, the oldest is ended', async () => {
+test('the oldest watch over the limit is ended', async () => {
   const { connect: open1, listener } = await open({ maxWatches: 2 });
   const raw = open1();
   const begin = async () => {
@@ -177,13 +177,13 @@ test('over the limit of watches, the oldest is ended', async () => {
   await Promise.all(told);
 });
 
-test('the number of open calls on a connection is bounded', async () => {
+test('the number of open calls on a connection is limited', async () => {
   const raw = (await open()).connect();
   const [settings] = await once(raw.session, 'remoteSettings');
   expect(settings.maxConcurrentStreams).toBe(32);
 });
 
-test('the connection that was idle for the longest time makes room for another', async () => {
+test('the least recently used connection is closed for a new one', async () => {
   const opened = await open({ maxConnections: 3 });
   const clients = [0, 1].map(() => openClient(opened.address, { 'grpc.use_local_subchannel_pool': 1 }));
   closers.push(() => clients.forEach((client) => void client.close()));
@@ -209,7 +209,7 @@ describe('calls refused before their report is read are recorded in the ledger',
       true,
     ],
     [
-      'a message that is too large when it is inflated',
+      'a message that is too large after decompression',
       grpcFrame(gzipSync(tooLarge), 1),
       { 'grpc-encoding': 'gzip' },
       status.RESOURCE_EXHAUSTED,
@@ -225,14 +225,14 @@ describe('calls refused before their report is read are recorded in the ledger',
       false,
     ],
     [
-      'a message compressed in an unknown way',
+      'a message with an unknown compression',
       grpcFrame(message, 1),
       { 'grpc-encoding': 'snappy' },
       status.UNIMPLEMENTED,
       'message_compressed',
       false,
     ],
-    ['a frame that is cut off', halfSent, {}, status.INVALID_ARGUMENT, 'invalid_protobuf', true],
+    ['a truncated frame', halfSent, {}, status.INVALID_ARGUMENT, 'invalid_protobuf', true],
     ['no message', Buffer.alloc(0), {}, status.INVALID_ARGUMENT, 'invalid_protobuf', false],
     [
       'two messages',
@@ -271,7 +271,7 @@ describe('calls refused before their report is read are recorded in the ledger',
 });
 
 describe('HTTP/1.1 on the gRPC port', () => {
-  test('is told which port it has reached', async () => {
+  test('gets an answer that names the port', async () => {
     const { address } = await open({ httpPort: 4242 });
     const answer = await fetch(`http://${address}/`);
     expect(answer.status).toBe(505);

@@ -44,7 +44,7 @@ describe('the health service', () => {
     expect(await ask(Check, { service })).toEqual({ status: 'NOT_SERVING' });
   });
 
-  it('does not know other services', async () => {
+  it('reports other services as unknown', async () => {
     expect(await ask(Check, { service: 'Other' })).toBe(status.NOT_FOUND);
   });
 
@@ -60,7 +60,7 @@ describe('the health service', () => {
     expect(await ask(List, {})).toEqual({ statuses });
   });
 
-  it('reports every change to watchers, and ends the watch when the listener closes', async () => {
+  it('reports every change to watchers, and closes watches with the listener', async () => {
     const open = (service: string) =>
       health().makeServerStreamRequest(Watch.path, Watch.requestSerialize, Watch.responseDeserialize, {
         service,

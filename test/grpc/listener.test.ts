@@ -55,7 +55,7 @@ afterAll(async () => {
 });
 
 describe('a report by gRPC', () => {
-  it('of usage is handed over and answered with the number of its entries', async () => {
+  it('of usage is passed on and answered with the number of its entries', async () => {
     const { code, answer } = await call(
       connect({ 'grpc.primary_user_agent': 'sdk/1' }),
       sendStats,
@@ -71,7 +71,7 @@ describe('a report by gRPC', () => {
     });
   });
 
-  it('of metrics is handed over and answered with the number of its `stats`', async () => {
+  it('of metrics is passed on and answered with the number of its `stats`', async () => {
     const metadata = { 'idempotency-key': 'once' };
     const { code, answer } = await call(connect(), sendMetrics, metricsMessage, { metadata });
     expect(code).toBe(0);
@@ -117,7 +117,7 @@ describe('the listener', () => {
     expect(await call(plain, sendStats, usageMessage)).toMatchObject({ code: status.UNAVAILABLE });
   });
 
-  it('says which address it cannot bind and why, and prints nothing itself', async () => {
+  it('reports the address it cannot bind and the reason, and prints nothing itself', async () => {
     const written = vi.spyOn(console, 'error').mockImplementation(() => {});
     const parts = { clock: systemClock, onError: () => {}, maxReport };
     const { port } = listener;
@@ -160,14 +160,14 @@ describe('a call that is refused', () => {
   it.each([
     ['rate_limited', 8],
     ['backpressure', 14],
-  ] as const)('with %s says when to come again', async (code, number) => {
+  ] as const)('with %s contains the time to retry', async (code, number) => {
     receiver.refusal = new ApiError(code, 'later', 299.2);
     const { trailers } = await call(connect(), sendMetrics, metricsMessage);
     const [details] = trailers.get('grpc-status-details-bin') as [Buffer];
     expect(readRetryInfo(details)).toEqual({ code: number, message: 'later', seconds: 300 });
   });
 
-  it('before it is read, while no data can be accepted, says so', async () => {
+  it('is answered before it is read while no data can be accepted', async () => {
     receiver.closed = new ApiError('backpressure', 'full', 2);
     const { code, trailers } = await call(connect(), sendStats, Buffer.from('no message'));
     expect({ code, trailer: trailers.get('flagmeter-code') }).toEqual({
@@ -177,7 +177,7 @@ describe('a call that is refused', () => {
   });
 
   it.each([
-    ['cut off', usageMessage.subarray(0, -1), 'invalid_protobuf'],
+    ['truncated', usageMessage.subarray(0, -1), 'invalid_protobuf'],
     ['without a time', encode('Usage.FeatureStat', { ...usageReport, time: null }), 'invalid_time'],
     ['without a key', encode('Usage.FeatureStat', { ...usageReport, appKey: '' }), 'invalid_body'],
   ])('because its message is %s ends as INVALID_ARGUMENT', async (_, message, code) => {
@@ -187,7 +187,7 @@ describe('a call that is refused', () => {
     expect(receiver.reports).toEqual([]);
   });
 
-  it('by a failure does not reveal its cause', async () => {
+  it('after a failure does not reveal its cause', async () => {
     receiver.refusal = new Error('a secret');
     const outcome = await call(connect(), sendStats, usageMessage);
     expect(outcome).toMatchObject({ code: status.INTERNAL, details: expect.not.stringContaining('secret') });
@@ -205,7 +205,7 @@ describe('a call that is refused', () => {
 
   it.each([
     ['', {}],
-    [' when it is inflated', { 'grpc.default_compression_algorithm': 2 }],
+    [' after decompression', { 'grpc.default_compression_algorithm': 2 }],
   ])('because its message is too large%s ends as RESOURCE_EXHAUSTED', async (_, options) => {
     const message = Buffer.alloc(8 * 1024 * 1024);
     const outcome = await call(connect(options), sendStats, message);
@@ -213,7 +213,7 @@ describe('a call that is refused', () => {
     expect(receiver.reports).toEqual([]);
   });
 
-  it('for its size has a message over the limit', async () => {
+  it('for its size had a message over the limit', async () => {
     const padded = (length: number) =>
       Buffer.concat([usageMessage, Buffer.from([0xa2, 0x06, ...lengthBytes(length)]), Buffer.alloc(length)]);
     const room = maxReport - usageMessage.length - 5;
@@ -224,7 +224,7 @@ describe('a call that is refused', () => {
     expect(larger.trailers.get('flagmeter-code')).toEqual(['body_too_large']);
   });
 
-  it('because the service is starting is told to retry', async () => {
+  it('because the service is starting gets a status to retry', async () => {
     const parts = { clock: systemClock, onError: () => {}, maxReport };
     const starting = await listenGrpc({ host: '127.0.0.1', port: 0, ...parts });
     listeners.push(starting);
@@ -237,7 +237,7 @@ describe('a call that is refused', () => {
     });
   });
 
-  it('because there is no such operation ends as UNIMPLEMENTED', async () => {
+  it('because its operation is unknown ends as UNIMPLEMENTED', async () => {
     expect(await call(connect(), '/Usage.Usage/Nothing', usageMessage)).toMatchObject({
       code: status.UNIMPLEMENTED,
     });

@@ -74,7 +74,7 @@ describe.each(['v1', 'v1alpha'])('server reflection %s', (version) => {
       ['grpc/health/v1/health.proto'],
     ],
     ['a file', { fileByFilename: 'google/protobuf/timestamp.proto' }, ['google/protobuf/timestamp.proto']],
-  ])('describes the file of %s, with what it imports', async (_, request, names) => {
+  ])('describes the file of %s with its imports', async (_, request, names) => {
     const [response] = (await ask(version, [request])) as [Response];
     const files = response.fileDescriptorResponse?.fileDescriptorProto.map((bytes) =>
       fromBinary(FileDescriptorProtoSchema, Buffer.from(bytes, 'base64')),
@@ -82,7 +82,7 @@ describe.each(['v1', 'v1alpha'])('server reflection %s', (version) => {
     expect(files?.map(({ name }) => name)).toEqual(names);
   });
 
-  it('reports unknown names as errors, and goes on', async () => {
+  it('reports unknown names as errors and continues', async () => {
     const responses = await ask(version, [
       { fileContainingSymbol: 'Usage.Nothing' },
       { fileByFilename: '../../etc/passwd' },
@@ -101,7 +101,7 @@ describe.each(['v1', 'v1alpha'])('server reflection %s', (version) => {
     ]);
   });
 
-  it('ends with INVALID_ARGUMENT when it cannot read a request', async () => {
+  it('ends with INVALID_ARGUMENT on a malformed request', async () => {
     await expect(ask(version, [Buffer.from([0x0a])])).rejects.toMatchObject({ code: 3 });
   });
 });

@@ -32,7 +32,7 @@ async function open() {
   return { listener, ...raw, pass };
 }
 
-/** Begins a watch, which stays open, and waits for its first answer. */
+/** Starts a watch, which stays open, and waits for its first answer. */
 async function beginWatch({ begin }: Pick<Awaited<ReturnType<typeof open>>, 'begin'>) {
   const stream = begin(watch);
   stream.end(noMessage);
@@ -49,7 +49,7 @@ describe('a connection', () => {
     await once(session, 'close');
   });
 
-  it('is closed when it is an hour old, after its calls have had 30 seconds to end', async () => {
+  it('is closed after an hour, plus 30 seconds for its calls to end', async () => {
     const opened = await open();
     const stream = await beginWatch(opened);
     const told = once(opened.session, 'goaway');
@@ -84,7 +84,7 @@ describe('a connection', () => {
   });
 });
 
-it('calls under way end before the listener is closed', async () => {
+it('the listener is closed after calls in flight have ended', async () => {
   const opened = await open();
   const stream = opened.begin('/Usage.Usage/SendStats');
   stream.write(noMessage);
@@ -97,7 +97,7 @@ it('calls under way end before the listener is closed', async () => {
   await closed;
 });
 
-/** A connection that sends its preface and nothing more. */
+/** A connection that sends only its preface. */
 async function openSilent(port: number): Promise<Socket> {
   const socket = connectSocket(port, '127.0.0.1');
   closers.push(() => socket.destroy());
@@ -109,7 +109,7 @@ async function openSilent(port: number): Promise<Socket> {
 
 const pingHead = Buffer.from([0, 0, 8, 6, 0, 0, 0, 0, 0]);
 
-/** Resolves when a PING frame has come (RFC 9113 §6.7). */
+/** Resolves when a PING frame has arrived (RFC 9113 §6.7). */
 function pingOf(socket: Socket): Promise<void> {
   return new Promise((resolve) => {
     socket.on('data', (chunk: Buffer) => void (chunk.includes(pingHead) && resolve()));

@@ -52,7 +52,7 @@ beforeEach(() => {
 afterAll(() => listener.close(0));
 
 describe('a report by gRPC-Web, sent by Connect', () => {
-  it('of usage is handed over and answered with the number of its entries', async () => {
+  it('of usage is passed on and answered with the number of its entries', async () => {
     const headers = { 'user-agent': 'sdk/1', 'idempotency-key': 'once' };
     const { answer } = await callByWeb(url, usageService, messageOf('Usage.FeatureStat', usageReport), {
       headers,
@@ -66,7 +66,7 @@ describe('a report by gRPC-Web, sent by Connect', () => {
     ]);
   });
 
-  it('of metrics is handed over and answered with the number of its `stats`', async () => {
+  it('of metrics is passed on and answered with the number of its `stats`', async () => {
     const message = messageOf('Metrics.MetricStat', metricsReport);
     const { answer } = await callByWeb(url, metricsService, message, { timeoutMs: 60_000 });
     expect(toJson(registry.getMessage('Metrics.MetricResult')!, answer!)).toEqual({ count: 1 });
@@ -128,7 +128,7 @@ async function trailersOf(response: Response): Promise<string> {
 
 describe('gRPC-Web', () => {
   it.each(['application/grpc-web', 'application/grpc-web+proto', 'Application/gRPC-Web; charset=utf-8'])(
-    'takes %s and answers in binary',
+    'accepts %s and answers in binary',
     async (contentType) => {
       const response = await post(frame(usageMessage), { 'content-type': contentType });
       expect(response.status).toBe(200);
@@ -148,7 +148,7 @@ describe('gRPC-Web', () => {
       'several padded pieces',
       pieces.map((each) => each.toString('base64')).join(''),
     ],
-  ])('takes %s in %s and answers in base64', async (contentType, _, body) => {
+  ])('accepts %s in %s and answers in base64', async (contentType, _, body) => {
     const response = await post(body, { 'content-type': contentType });
     expect(response.headers.get('content-type')).toBe('application/grpc-web-text+proto');
     const { message, trailers } = framesOf(Buffer.from(await response.text(), 'base64'));
@@ -157,7 +157,7 @@ describe('gRPC-Web', () => {
     expect(receiver.reports).toMatchObject([{ report: decodeUsage(JSON.stringify(usageReport)) }]);
   });
 
-  it('takes a body that is compressed as a whole', async () => {
+  it('accepts a compressed body', async () => {
     const response = await post(gzipSync(frame(usageMessage)), { 'content-encoding': 'gzip' });
     expect(await trailersOf(response)).toBe('grpc-status: 0\r\n');
   });
@@ -176,12 +176,12 @@ describe('gRPC-Web', () => {
 
   it.each([
     ['no frame', Buffer.alloc(0)],
-    ['a frame cut off in its head', Buffer.from([0, 0, 0])],
-    ['a frame cut off', frame(usageMessage).subarray(0, -1)],
+    ['a frame truncated in its head', Buffer.from([0, 0, 0])],
+    ['a truncated frame', frame(usageMessage).subarray(0, -1)],
     ['a length of 4 GiB', Buffer.from([0, 255, 255, 255, 255, 1])],
     ['two messages', Buffer.concat([frame(usageMessage), frame(usageMessage)])],
     ['trailers', frame(Buffer.from('a: b'), 0x80)],
-    ['a message that is none', frame(Buffer.from('{}'))],
+    ['a malformed message', frame(Buffer.from('{}'))],
   ])('refuses %s with INVALID_ARGUMENT', async (_, body) => {
     const response = await post(body);
     expect(response.status).toBe(200);
@@ -202,18 +202,18 @@ describe('gRPC-Web', () => {
 
   it.each([
     ['with its encoding', { 'grpc-encoding': 'gzip' }],
-    ['without a word', {}],
-  ])('takes a message that is compressed %s', async (_, headers) => {
+    ['without a header', {}],
+  ])('accepts a compressed message %s', async (_, headers) => {
     const trailers = await trailersOf(await post(frame(gzipSync(usageMessage), 1), headers));
     expect(trailers).toBe('grpc-status: 0\r\n');
     expect(receiver.reports).toMatchObject([{ report: decodeUsage(JSON.stringify(usageReport)) }]);
   });
 
   it.each([
-    ['in a way that is not known', { 'grpc-encoding': 'snappy' }, usageMessage, 12, 'message_compressed'],
-    ['and cut off', {}, gzipSync(usageMessage).subarray(0, -1), 3, 'invalid_content_encoding'],
+    ['with an unknown encoding', { 'grpc-encoding': 'snappy' }, usageMessage, 12, 'message_compressed'],
+    ['and truncated', {}, gzipSync(usageMessage).subarray(0, -1), 3, 'invalid_content_encoding'],
     ['and too large', {}, gzipSync(Buffer.alloc(maxReport + 1)), 8, 'body_too_large'],
-  ])('refuses a message that is compressed %s', async (_, headers, message, status, code) => {
+  ])('refuses a compressed message %s', async (_, headers, message, status, code) => {
     const trailers = await trailersOf(await post(frame(message, 1), headers));
     expect(trailers).toContain(`grpc-status: ${status}\r\n`);
     expect(trailers).toContain(`flagmeter-code: ${code}\r\n`);
@@ -228,7 +228,7 @@ describe('gRPC-Web', () => {
   it.each([
     ['application/grpc-web', (message: Buffer) => frame(message)],
     ['application/grpc-web-text', (message: Buffer) => frame(message).toString('base64')],
-  ])('takes a message as large as the limit as %s, and none that is larger', async (contentType, body) => {
+  ])('accepts a message of the maximum size as %s, and no larger one', async (contentType, body) => {
     const room = maxReport - usageMessage.length - 4;
     const padded = (length: number) =>
       Buffer.concat([

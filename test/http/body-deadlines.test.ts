@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { BodyDeadlines } from '../../src/http/engines/body-deadlines.ts';
 
-/** A body that receives this many bytes each second. @returns the second in which it is given up */
+/** A body that receives this many bytes each second. @returns the second in which it misses its deadline */
 function givenUpAfter(bytesPerSecond: number, seconds = 2_000): number | undefined {
   const deadlines = new BodyDeadlines();
   let given: number | undefined;
@@ -21,11 +21,11 @@ test.each([
   ['a byte a second', 1, 31],
   ['1 KiB a second', 1_024, 61],
   ['4 kB a second', 4_000, undefined],
-])('a body that brings %s is given up in time', (_, bytesPerSecond, second) => {
+])('a body that receives %s misses its deadline in time', (_, bytesPerSecond, second) => {
   expect(givenUpAfter(bytesPerSecond)).toBe(second);
 });
 
-test('a complete body is not given up', () => {
+test('a complete body misses no deadline', () => {
   const deadlines = new BodyDeadlines();
   const body = {
     received: 0,

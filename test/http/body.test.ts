@@ -15,16 +15,19 @@ const hello = Buffer.from('hello');
 const packed = gzipSync(hello);
 
 describe('reading a body', () => {
-  it.each([undefined, '', 'identity', 'Identity'])('leaves it alone with encoding %j', async (encoding) => {
-    expect(await read(hello, encoding)).toBe(hello);
-  });
+  it.each([undefined, '', 'identity', 'Identity'])(
+    'returns it unchanged with encoding %j',
+    async (encoding) => {
+      expect(await read(hello, encoding)).toBe(hello);
+    },
+  );
 
-  it('returns the same promise as the engine when there is nothing to decode', () => {
+  it('returns the same promise as the engine if there is nothing to decode', () => {
     const promise = Promise.resolve(hello);
     expect(readBody({ ...fakeRequest({}), body: () => promise }, limit)).toBe(promise);
   });
 
-  it('inflates to the original, or refuses what is larger than the limit', async () => {
+  it('decompresses to the original, or refuses a body larger than the limit', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.uint8Array({ maxLength: 2 * limit }),
@@ -38,7 +41,7 @@ describe('reading a body', () => {
     );
   });
 
-  it('takes gzip in several members (RFC 1952 §2.2)', async () => {
+  it('accepts gzip in several members (RFC 1952 §2.2)', async () => {
     expect(Buffer.from(await read(Buffer.concat([packed, packed]), 'gzip')).toString()).toBe('hellohello');
   });
 
@@ -53,7 +56,7 @@ describe('reading a body', () => {
     expect(limits[0]).toBeLessThan(66_100);
   });
 
-  it('stops a bomb at the limit', async () => {
+  it('stops decompressing a gzip bomb at the limit', async () => {
     const bomb = gzipSync(Buffer.alloc(50_000_000));
     const before = process.memoryUsage().rss;
     for (let round = 0; round < 20; round += 1) {
@@ -63,11 +66,11 @@ describe('reading a body', () => {
   });
 
   it.each([
-    ['cut off', packed.subarray(0, -1)],
+    ['truncated', packed.subarray(0, -1)],
     ['empty', Buffer.alloc(0)],
     ['followed by text', Buffer.concat([packed, hello])],
     ['followed by zeros', Buffer.concat([packed, Buffer.alloc(8)])],
-    ['of another sum', Buffer.concat([packed.subarray(0, -8), Buffer.alloc(8)])],
+    ['damaged in its checksum', Buffer.concat([packed.subarray(0, -8), Buffer.alloc(8)])],
     ['not gzip', hello],
     ['zlib', deflateSync(hello)],
   ])('refuses gzip that is %s', async (_, body) => {
@@ -80,7 +83,7 @@ describe('reading a body', () => {
 });
 
 describe('text', () => {
-  it('is what was encoded', () => {
+  it('is the encoded text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         expect(decodeText(Buffer.from(`x${text}`))).toBe(`x${text}`);
@@ -88,7 +91,7 @@ describe('text', () => {
     );
   });
 
-  it('loses one byte order mark', () => {
+  it('omits one byte order mark', () => {
     expect(decodeText(Buffer.from('\uFEFF\uFEFF{}'))).toBe('\uFEFF{}');
   });
 
@@ -107,7 +110,7 @@ describe('JSON', () => {
     expect(() => parseJson(text)).toThrow(refused('invalid_json'));
   });
 
-  it('is refused without repeating any of it', () => {
+  it('is refused without being quoted', () => {
     let refusal: unknown;
     try {
       parseJson('{"clientSecret": hush}');

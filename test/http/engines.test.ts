@@ -9,7 +9,7 @@ import { openTarget } from './support/target.ts';
 
 const engine = await loadEngine();
 
-/** What every engine must do: the tests run in Node and in Bun, and each has an engine of its own. */
+/** The conformance tests run on Node and on Bun, each with its own engine. */
 describe.concurrent(engine.name, () => {
   const target = openTarget(startWith(engine));
   for (const suite of [heads, bodies, replies, listeners]) suite(target);

@@ -3,7 +3,7 @@ import { expositionText } from '../../src/http/exposition-text.ts';
 import { Histogram } from '../../src/runtime/histogram.ts';
 import { parseExposition } from '../support/exposition.ts';
 
-test('writes every type, each with its words', async () => {
+test('writes every type with its help text', async () => {
   const histogram = new Histogram([0.5, 2]);
   for (const value of [0.1, 0.5, 1, 9]) histogram.observe(value);
   const text = await expositionText([
@@ -33,7 +33,7 @@ d_seconds_count{route="/"} 4
 `);
 });
 
-test('what a label holds cannot break a line, and comes back as it was', async () => {
+test('a label value cannot break a line and is restored when parsed', async () => {
   const label = 'a"b\\c\nd{}=,é';
   const text = await expositionText([{ name: 'm', type: 'gauge', help: '', read: () => [[{ label }, 1]] }]);
   expect(parseExposition(text).samples).toEqual([{ name: 'm', labels: { label }, value: 1 }]);
@@ -45,7 +45,7 @@ test.each([
   [Number.NaN, 'Nan'],
   [1e21, '1e+21'],
   [-0.5, '-0.5'],
-])('the number %s is written %s', async (value, written) => {
+])('formats the number %s as %s', async (value, written) => {
   const text = await expositionText([{ name: 'm', type: 'gauge', help: '', read: () => value }]);
   expect(text).toContain(`\nm ${written}\n`);
 });

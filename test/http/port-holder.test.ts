@@ -20,7 +20,7 @@ describe('the process that holds a port', () => {
     expect(portHolder(asked, port)).toBeUndefined();
   });
 
-  test('of another address is not taken for it', async () => {
+  test('is not confused with that of another address', async () => {
     const server = createServer().listen(0, '127.0.0.2');
     await new Promise((resolve) => server.once('listening', resolve));
     expect(portHolder('127.0.0.1', (server.address() as AddressInfo).port)).toBeUndefined();
@@ -28,7 +28,7 @@ describe('the process that holds a port', () => {
   });
 });
 
-test('only sockets in state LISTEN are read, of IPv4 and IPv6', () => {
+test('reads only sockets in state LISTEN, of IPv4 and IPv6', () => {
   const header =
     '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n';
   const rest = '00000000:00000000 00:00000000 00000000     0        0';
@@ -42,6 +42,6 @@ test('only sockets in state LISTEN are read, of IPv4 and IPv6', () => {
   ]);
 });
 
-test('what is not a list of sockets has none', () => {
+test('reads no sockets from any other text', () => {
   fc.assert(fc.property(fc.string(), (text) => listeningIn(text).length === 0));
 });

@@ -6,7 +6,7 @@ import { createRouter } from '../../src/http/router.ts';
 import { ClientGone, type Handler, type Reply, type Route } from '../../src/http/types.ts';
 import { fakeRequest } from './support/fake-request.ts';
 
-/** Answers with the route's name and its parameters. */
+/** Answers with the route's name and parameters. */
 const answer =
   (name: string): Handler =>
   (_, params) => ({ status: 200, body: JSON.stringify({ name, ...params }) });
@@ -42,7 +42,7 @@ describe('a router', () => {
     ['GET', '/users/a/keys', { name: 'GET /users/:id/keys', id: 'a' }],
     ['GET', '/users/me/keys/k', { name: 'GET /users/:id/keys/:key', id: 'me', key: 'k' }],
     ['DELETE', '/users/fixed/x', { name: 'DELETE /:any/fixed/:last', any: 'users', last: 'x' }],
-  ])('sends %s %s on its way', (method, path, expected) => {
+  ])('routes %s %s', (method, path, expected) => {
     expect(bodyOf(ask(method, path))).toEqual(expected);
   });
 
@@ -60,7 +60,7 @@ describe('a router', () => {
     ['POST', '/users/you', 'GET, PATCH, HEAD, OPTIONS'],
     ['get', '/users/you', 'GET, PATCH, HEAD, OPTIONS'],
     ['__proto__', '/', 'GET, HEAD, OPTIONS'],
-  ])('refuses %s %s and says what is allowed', (method, path, allow) => {
+  ])('refuses %s %s and returns the allowed methods', (method, path, allow) => {
     const reply = ask(method, path);
     expect([reply.status, bodyOf(reply).code, reply.headers?.['allow']]).toEqual([
       405,
@@ -76,7 +76,7 @@ describe('a router', () => {
     });
   });
 
-  it('leaves OPTIONS to a route of its own', () => {
+  it('leaves OPTIONS to an OPTIONS route', () => {
     const own = createRouter([route('POST', '/x'), route('OPTIONS', '/x')]);
     expect(bodyOf(own(fakeRequest({ method: 'OPTIONS', path: '/x' })) as Reply)).toEqual({
       name: 'OPTIONS /x',
@@ -86,13 +86,13 @@ describe('a router', () => {
     );
   });
 
-  it('refuses OPTIONS where a route wants none', () => {
+  it('refuses OPTIONS for a route with noOptions', () => {
     const none = createRouter([{ ...route('POST', '/x'), noOptions: true }]);
     const reply = none(fakeRequest({ method: 'OPTIONS', path: '/x' })) as Reply;
     expect([reply.status, reply.headers?.['allow']]).toEqual([405, 'POST']);
   });
 
-  it('decodes whatever a parameter was encoded from', () => {
+  it('decodes any encoded parameter', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', minLength: 1 }), (id) => {
         expect(bodyOf(ask('GET', `/users/${encodeURIComponent(id)}/keys`))).toMatchObject({ id });
@@ -105,7 +105,7 @@ describe('a router', () => {
     expect([reply.status, bodyOf(reply).code]).toEqual([400, 'invalid_path']);
   });
 
-  it('refuses to have two routes for one method and path', () => {
+  it('rejects two routes for one method and path', () => {
     const twice = [route('GET', '/users/:id'), route('GET', '/users/:user')];
     expect(() => createRouter(twice)).toThrow('Cannot route GET /users/:user: already routed');
   });
@@ -136,7 +136,7 @@ describe('a handler', () => {
   });
 
   it.each(failing(new ApiError('rate_limited', 'Wait', 1.2)))(
-    'that %s a refusal answers a problem',
+    'that %s a refusal answers with a problem document',
     async (_, handle) => {
       const reply = await run(handle);
       expect(reply.headers).toEqual({ 'content-type': 'application/problem+json', 'retry-after': '2' });

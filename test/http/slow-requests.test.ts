@@ -4,7 +4,7 @@ import { createRouter } from '../../src/http/router.ts';
 import { SlowRequests } from '../../src/http/slow-requests.ts';
 import type { Request } from '../../src/http/types.ts';
 
-/** A router whose one route takes as long as its query says, ms. */
+/** A router with one route, whose duration in ms is its query. */
 function openRouter(fromMs: number) {
   const lines: Record<string, unknown>[] = [];
   let now = 0;
@@ -28,7 +28,7 @@ function openRouter(fromMs: number) {
   return { lines, ask, pass: (ms: number) => (now += ms) };
 }
 
-test('a slow request is logged by its route, with the id that its answer has', async () => {
+test('logs a slow request with its route and the id in its answer', async () => {
   const { lines, ask } = openRouter(100);
   await ask(99);
   expect(lines).toEqual([]);
@@ -43,13 +43,13 @@ test('a slow request is logged by its route, with the id that its answer has', a
   ]);
 });
 
-test('it keeps the id that it came with', async () => {
+test('logs a slow request with the id it was sent with', async () => {
   const { lines, ask } = openRouter(100);
   await ask(100, 'from-a-proxy');
   expect(lines).toMatchObject([{ requestId: 'from-a-proxy' }]);
 });
 
-test('when many are slow, one a second has a line, which tells how many had none', async () => {
+test('logs one slow request a second, with the number of others', async () => {
   const { lines, ask, pass } = openRouter(100);
   for (let at = 0; at < 5; at += 1) await ask(100);
   expect(lines).toHaveLength(1);

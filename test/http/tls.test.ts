@@ -14,12 +14,12 @@ describe('the TLS files', () => {
 
   it.each([
     [
-      'a certificate that is missing',
+      'a missing certificate',
       { certFile: '/nowhere/cert.pem' },
       'Cannot read the certificate /nowhere/cert.pem: file not found (ENOENT); --tls-cert must name a file that this user can read',
     ],
     [
-      'a key that is missing',
+      'a missing key',
       { keyFile: '/nowhere/key.pem' },
       'Cannot read the key: file not found (ENOENT); --tls-key must name a file that this user can read',
     ],
@@ -55,7 +55,7 @@ describe('the TLS files', () => {
     ['the key, longer than any name', (key: string) => ({ keyFile: `${'A'.repeat(300)}${key}` })],
     ['the key with a zero byte', (key: string) => ({ keyFile: `${key}\0` })],
     ['certificate and key', (key: string) => ({ certFile: key })],
-  ])('are not shown when %s is given for a file name', (_what, given) => {
+  ])('are not shown if %s is given as a file name', (_what, given) => {
     const key = readFileSync(good.keyFile, 'utf8');
     const line = key.split('\n')[1]!;
     expect(() => readTls({ ...good, ...given(key) })).toThrow(/^Cannot read the (key|certificate): /);
@@ -66,13 +66,13 @@ describe('the TLS files', () => {
     [Date.UTC(2000, 0), /^Cannot use the certificate .*cert\.pem: it is not valid before 2026-.*Z; use one/],
     [Date.UTC(2030, 0), undefined],
     [Date.UTC(2200, 0), /^Cannot use the certificate .*cert\.pem: it expired at 2126-.*Z; renew it$/],
-  ])('are checked for their time: at %i', (now, message) => {
+  ])('are checked for validity at %i', (now, message) => {
     const check = () => checkTlsTime(readTls(good), good, now);
     if (message === undefined) check();
     else expect(check).toThrow(message);
   });
 
-  it('are checked against hosts that they may not be valid for', () => {
+  it('are checked against the configured hosts', () => {
     const hosts = ['localhost', '127.0.0.1', 'flags.example.com', '::1'];
     expect(hostsWithout(readTls(good), hosts)).toEqual(['flags.example.com', '::1']);
   });

@@ -5,15 +5,15 @@ import { chunk, chunkedHead, declare, get, host, post } from '../support/request
 import { bodyLimit } from '../support/routes.ts';
 import { json, refusalOf, type Target } from '../support/target.ts';
 
-/** How every engine must handle bodies: complete, too large, and cut off. */
+/** Required handling of bodies by every engine: complete, too large, and truncated. */
 export function bodies({ start, open, ask }: Target): void {
   describe.concurrent('a body', () => {
-    it('comes with a declared length', async () => {
+    it('may have a declared length', async () => {
       const reply = await ask(post('/echo', 'hello'));
       expect([reply.status, reply.body.toString()]).toEqual([200, 'hello']);
     });
 
-    it('comes in chunks', async () => {
+    it('may be chunked', async () => {
       const client = await open();
       client.write(`${chunkedHead('/echo')}${chunk('hello ')}`);
       await sleep(20);
@@ -32,7 +32,7 @@ export function bodies({ start, open, ask }: Target): void {
       expect([reply.status, reply.body.length]).toEqual([200, 0]);
     });
 
-    it('of any bytes and of the largest size is untouched', async () => {
+    it('of any bytes and of the maximum size is unchanged', async () => {
       const bytes = Buffer.alloc(bodyLimit).map((_, at) => (at * 31) % 256);
       const reply = await ask(Buffer.concat([Buffer.from(declare('/echo', bytes.length)), bytes]));
       expect(reply.body.equals(bytes)).toBe(true);
@@ -42,7 +42,7 @@ export function bodies({ start, open, ask }: Target): void {
       ['small', 4096, 0],
       ['large', 10_000, 10_000],
     ])(
-      'that is %s holds %i bytes, and %i of its budget, until it is given back',
+      'that is %s holds %i bytes, and %i of its budget, until it is released',
       async (name, length, held) => {
         const body = 'x'.repeat(length);
         for (const request of [
@@ -59,13 +59,13 @@ export function bodies({ start, open, ask }: Target): void {
       ['declared', () => post('/hold?declared', 'x'.repeat(30_000))],
       ['chunked', () => `${chunkedHead('/hold?chunked')}${chunk('x'.repeat(30_000))}0\r\n\r\n`],
       ['gzip', () => packed('/hold?gzip', 'x'.repeat(30_000))],
-    ])('that does not fit its budget is answered 503 (%s), and none of it is held', async (name, request) => {
+    ])('that does not fit its budget is answered 503 (%s), and uses no memory', async (name, request) => {
       const reply = await ask(request());
       expect([reply.status, json(reply).code]).toEqual([503, 'backpressure']);
       expect(json(await ask(get(`/hold?${name}`)))).toEqual({ held: 0 });
     });
 
-    it('that has been announced and does not come is not charged, nor is one whose client has gone', async () => {
+    it('that is announced but not sent is not charged, nor is one whose client has disconnected', async () => {
       const heldNow = async () => json(await ask(get('/hold?gone'))).held;
       const client = await open();
       client.write(declare('/hold?gone', 15_000));
@@ -101,7 +101,7 @@ export function bodies({ start, open, ask }: Target): void {
       expect((await client.read()).body.length).toBe(49_152);
     });
 
-    it('that the handler does not read is skipped, and the connection stays', async () => {
+    it('that the handler does not read is skipped, and the connection stays open', async () => {
       const client = await open();
       client.write(declare('/unread', 1_000_000));
       expect((await client.read()).status).toBe(503);
@@ -110,7 +110,7 @@ export function bodies({ start, open, ask }: Target): void {
       expect((await client.read()).status).toBe(202);
     });
 
-    it.each(['gzip', 'GZIP', 'x-gzip'])('in %s is inflated', async (encoding) => {
+    it.each(['gzip', 'GZIP', 'x-gzip'])('in %s is decompressed', async (encoding) => {
       const packed = gzipSync('hello').toString('latin1');
       expect((await ask(post('/echo', packed, `Content-Encoding: ${encoding}\r\n`))).body.toString()).toBe(
         'hello',
@@ -118,8 +118,14 @@ export function bodies({ start, open, ask }: Target): void {
     });
 
     it.each([
-      ['inflates past the limit', 'gzip', gzipSync(Buffer.alloc(bodyLimit + 1)), 413, 'body_too_large'],
-      ['is cut off', 'gzip', gzipSync('hello').subarray(0, -3), 400, 'invalid_content_encoding'],
+      [
+        'exceeds the limit after decompression',
+        'gzip',
+        gzipSync(Buffer.alloc(bodyLimit + 1)),
+        413,
+        'body_too_large',
+      ],
+      ['is truncated', 'gzip', gzipSync('hello').subarray(0, -3), 400, 'invalid_content_encoding'],
       ['is in an unknown encoding', 'br', Buffer.from('x'), 400, 'invalid_content_encoding'],
     ])('that %s is refused', async (_, encoding, body, status, code) => {
       const reply = await ask(post('/echo', body.toString('latin1'), `Content-Encoding: ${encoding}\r\n`));
@@ -130,8 +136,8 @@ export function bodies({ start, open, ask }: Target): void {
   describe.concurrent('a body that takes too long', () => {
     it.each([
       ['chunks', chunkedHead('/echo'), '1\r\na\r\n'],
-      ['a declared length, far over what is brief', declare('/echo-large', 1_000_000), 'a'],
-    ])('is refused although it comes on, with %s', async (_, head, piece) => {
+      ['a large declared length', declare('/echo-large', 1_000_000), 'a'],
+    ])('is refused although it still arrives, with %s', async (_, head, piece) => {
       const hasty = await start({ secondMs: 10 });
       const client = await open(hasty.port);
       client.write(head);
@@ -147,7 +153,7 @@ export function bodies({ start, open, ask }: Target): void {
       await hasty.stop();
     });
 
-    it('of 1 MB is waited for as long as it makes progress', async () => {
+    it('of 1 MB is awaited while it makes progress', async () => {
       const hasty = await start({ secondMs: 50 });
       const client = await open(hasty.port);
       client.write(declare('/echo-large', 1_000_000));
@@ -170,7 +176,7 @@ export function bodies({ start, open, ask }: Target): void {
       expect(await client.ended).toBe('closed');
     });
 
-    it('is refused by its declared length when it is sent whole', async () => {
+    it('is refused by its declared length if it is sent completely', async () => {
       const client = await open();
       client.write(`${declare('/echo', bodyLimit + 1)}${'a'.repeat(bodyLimit + 1)}`);
       await refusalOf(client);
@@ -187,7 +193,7 @@ export function bodies({ start, open, ask }: Target): void {
     it.each([
       ['a declared length', declare('/echo', 8_192_000), Buffer.alloc(16_384, 'a'), ''],
       ['chunks', chunkedHead('/echo'), Buffer.from(chunk('a'.repeat(16_384))), '0\r\n\r\n'],
-    ])('is refused while it is still being sent with %s', async (_, head, piece, end) => {
+    ])('is refused while being sent with %s', async (_, head, piece, end) => {
       const client = await open();
       client.write(head);
       const flood = client.flood(500 * piece.length, piece);
@@ -197,17 +203,17 @@ export function bodies({ start, open, ask }: Target): void {
       expect(await client.ended).toBe('closed');
     });
 
-    it('is cut when its sender does not stop', async () => {
+    it('is cut if its sender does not stop', async () => {
       const client = await open();
       client.write(declare('/echo', 1e12));
       const flood = client.flood(1e9);
-      // It sees the refusal, but may lose its end because the connection is cut.
+      // The client sees the refusal, but may lose its end because the connection is cut.
       expect(await client.status()).toBe(413);
       expect(await flood).toBeLessThan(1e9);
       await client.ended;
     });
 
-    it('is refused when the handler reads it late', async () => {
+    it('is refused if the handler reads it late', async () => {
       const client = await open();
       client.write(declare('/echo-late', 1_000_000));
       const flood = client.flood(1_000_000, Buffer.alloc(10_000));
@@ -222,7 +228,7 @@ export function bodies({ start, open, ask }: Target): void {
       ['declared', `${declare('/echo?declared', 50)}hello`],
       ['chunked', `${chunkedHead('/echo?chunked')}${chunk('hello')}`],
       ['unread', `${declare('/echo-late?unread', 50)}hello`],
-    ])('is seen as gone (%s)', async (query, request) => {
+    ])('is reported as gone (%s)', async (query, request) => {
       const client = await open();
       client.write(request);
       await sleep(50);

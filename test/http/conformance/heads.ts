@@ -4,15 +4,15 @@ import type { RawClient } from '../support/raw-client.ts';
 import { chunkedHead, declare, get, host } from '../support/requests.ts';
 import { json, type Target } from '../support/target.ts';
 
-/** How every engine must handle the head of a request. */
+/** Required handling of request heads by every engine. */
 export function heads({ open, ask }: Target): void {
   describe.concurrent('the head of a request', () => {
-    it.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])('gives the method %s', async (method) => {
+    it.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])('contains the method %s', async (method) => {
       const reply = await ask(`${method} /describe HTTP/1.1\r\n${host}Content-Length: 0\r\n\r\n`);
       expect(json(reply)).toMatchObject({ method, path: '/describe', query: '', remoteAddress: '127.0.0.1' });
     });
 
-    it('gives path and query as they were sent', async () => {
+    it('contains path and query as sent', async () => {
       const reply = await ask(get('/describe?a=%20+b&a=%zz&&c?d'));
       expect(json(reply)).toMatchObject({ path: '/describe', query: 'a=%20+b&a=%zz&&c?d' });
     });
@@ -26,7 +26,7 @@ export function heads({ open, ask }: Target): void {
       expect([reply.status, json(reply).code]).toEqual([400, 'invalid_path']);
     });
 
-    it('gives headers by lower-case name and joins repeated ones', async () => {
+    it('contains headers by lower-case name and joins repeated ones', async () => {
       const fields = 'X-UPPER: Value\r\nx-two: a\r\nX-Two: b\r\nCookie: a=1\r\ncookie: b=2\r\nX-Empty:\r\n';
       const reply = await ask(get('/describe?headers=x-upper,x-two,cookie,x-empty,x-missing', fields));
       expect(json(reply).headers).toEqual(['Value', 'a, b', 'a=1; b=2', '', null]);
@@ -38,7 +38,7 @@ export function heads({ open, ask }: Target): void {
       expect(json(reply).headers).toEqual([token]);
     });
 
-    it('may come in pieces', async () => {
+    it('may arrive in pieces', async () => {
       const client = await open();
       const head = get('/describe?headers=x-a', `X-A: ${'a'.repeat(6_000)}\r\n`);
       for (let at = 0; at < head.length; at += 2_000) {
@@ -56,10 +56,10 @@ export function heads({ open, ask }: Target): void {
     });
 
     it.each([
-      ['a length that is no number', declare('/echo', Number.NaN)],
+      ['a length that is not a number', declare('/echo', Number.NaN)],
       ['a negative length', declare('/echo', -5)],
       ['a malformed chunk', `${chunkedHead('/echo')}zz\r\nhello\r\n`],
-    ])('with %s is a bad request that ends the connection', async (_, request) => {
+    ])('with %s is a bad request that closes the connection', async (_, request) => {
       const client = await open();
       client.write(request);
       expect((await client.read()).status).toBe(400);
@@ -67,7 +67,7 @@ export function heads({ open, ask }: Target): void {
       await client.ended;
     });
 
-    /** Sends it twice more in the same write, as requests that a proxy took for part of the first. */
+    /** Sends two more in the same write, as requests that a proxy took for part of the first. */
     async function smuggle(head: string): Promise<RawClient> {
       const client = await open();
       const end = head.includes('Transfer-Encoding') ? '0\r\n\r\n' : '';
@@ -80,7 +80,7 @@ export function heads({ open, ask }: Target): void {
       ['the same length twice', 'Content-Length: 0\r\nContent-Length: 0\r\n'],
       ['a list of lengths', 'Content-Length: 0, 0\r\n'],
       ['two transfer codings', 'Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n'],
-      ['chunks that are none', 'Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n'],
+      ['chunked and identity', 'Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n'],
       ['the coding identity', 'Transfer-Encoding: identity\r\n'],
       ['the coding gzip', 'Transfer-Encoding: gzip\r\n'],
       ['the codings gzip and chunked', 'Transfer-Encoding: gzip, chunked\r\n'],
@@ -89,8 +89,8 @@ export function heads({ open, ask }: Target): void {
       ['no value of its length', 'Content-Length:\r\n'],
       ['no value of its coding', 'Transfer-Encoding:\r\n'],
       ['two hosts', host],
-      ['two unlike hosts', 'Host: other\r\n'],
-    ])('with %s is a bad request, and what was smuggled in behind is not answered', async (_, fields) => {
+      ['two different hosts', 'Host: other\r\n'],
+    ])('with %s is a bad request, and a smuggled request behind it is not answered', async (_, fields) => {
       const client = await smuggle(`POST /echo HTTP/1.1\r\n${host}${fields}\r\n`);
       expect((await client.read()).status).toBe(400);
       await client.ended;
@@ -103,12 +103,15 @@ export function heads({ open, ask }: Target): void {
       ['a length and chunks', 'Content-Length: 0\r\nTransfer-Encoding: chunked\r\n'],
       ['a space before the colon', 'Transfer-Encoding : chunked\r\n'],
       ['a folded field', 'Transfer-Encoding:\r\n chunked\r\n'],
-    ])('with %s ends the connection, and what was smuggled in behind is not answered', async (_, fields) => {
-      const client = await smuggle(`POST /echo HTTP/1.1\r\n${host}${fields}\r\n`);
-      await client.ended;
-      expect(client.unread).toMatch(/^(?!.*HTTP\/1.1 2)/s);
-      expect(client.unread.match(/HTTP\/1.1/g)?.length ?? 0).toBeLessThan(2);
-    });
+    ])(
+      'with %s closes the connection, and a smuggled request behind it is not answered',
+      async (_, fields) => {
+        const client = await smuggle(`POST /echo HTTP/1.1\r\n${host}${fields}\r\n`);
+        await client.ended;
+        expect(client.unread).toMatch(/^(?!.*HTTP\/1.1 2)/s);
+        expect(client.unread.match(/HTTP\/1.1/g)?.length ?? 0).toBeLessThan(2);
+      },
+    );
 
     it.each([
       ['no host', ''],
@@ -118,7 +121,7 @@ export function heads({ open, ask }: Target): void {
       ['a host with a user', 'Host: a@b\r\n'],
       ['a host with a space', 'Host: a b\r\n'],
       ['a host that is not ASCII', 'Host: \xe9\r\n'],
-    ])('with %s is not answered but with 400', async (_, field) => {
+    ])('with %s is answered with 400 only', async (_, field) => {
       const client = await open();
       client.write(`GET /describe HTTP/1.1\r\n${field}\r\n`);
       await client.ended;
@@ -132,12 +135,12 @@ export function heads({ open, ask }: Target): void {
       },
     );
 
-    it('of HTTP/1.0, where it is spoken, may name no host', async () => {
+    it('of HTTP/1.0, if supported, may omit the host', async () => {
       expect([200, 505]).toContain((await ask('GET /describe HTTP/1.0\r\n\r\n')).status);
     });
 
     it.each(['/describe/../items/7', '/items\\7'])(
-      'of HTTP/1.0 cannot bypass the routes either with the path %s',
+      'of HTTP/1.0 cannot bypass the routes with the path %s',
       async (path) => {
         expect([400, 505]).toContain((await ask(`GET ${path} HTTP/1.0\r\n\r\n`)).status);
       },
@@ -165,7 +168,7 @@ export function heads({ open, ask }: Target): void {
       '/items/.%2f',
       '/describe#a',
       `${'/x'.repeat(9)}${'/..'.repeat(9)}/describe`,
-    ])('with the path %s, which others would resolve, is refused', async (path) => {
+    ])('with the path %s, which proxies may resolve, is refused', async (path) => {
       const reply = await ask(get(path));
       expect([reply.status, json(reply).code]).toEqual([400, 'invalid_path']);
     });
@@ -183,12 +186,12 @@ export function heads({ open, ask }: Target): void {
       ['/items/a"b', 'a"b'],
       ['/items/:id', ':id'],
       ['/items/*', '*'],
-    ])('with the path %s is taken as it is', async (path, id) => {
+    ])('with the path %s is accepted unchanged', async (path, id) => {
       expect(json(await ask(get(path)))).toEqual({ id });
     });
 
     it.each(['/describe/', '//describe', '/items//7', '/', '/x'.repeat(40), '/%64escribe'])(
-      'with the path %s meets no route',
+      'with the path %s has no route',
       async (path) => {
         expect((await ask(get(path))).status).toBe(404);
       },

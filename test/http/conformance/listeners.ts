@@ -7,29 +7,29 @@ import { json, refusalOf, type Target } from '../support/target.ts';
 
 const pem = (name: string) => fileURLToPath(new URL(`../support/tls/${name}.pem`, import.meta.url));
 
-/** What every engine must do when it starts and stops listening. */
+/** Required behaviour of every engine when it starts and stops listening. */
 export function listeners({ start, server, open }: Target): void {
   describe.concurrent('a listener', () => {
-    it('says why it cannot listen on an address in use', async () => {
+    it('reports an address in use', async () => {
       const address = `127.0.0.1:${server().port}`;
       await expect(start({ port: server().port })).rejects.toThrow(
         `Cannot listen on ${address}: the address is in use`,
       );
     });
 
-    it('says why it cannot listen on a host of another machine', async () => {
+    it('reports a host that is not an address of this machine', async () => {
       await expect(start({ host: '192.0.2.1' })).rejects.toThrow(
         'Cannot listen on 192.0.2.1:0: not an address of this machine',
       );
     });
 
-    it('says that a host name cannot be resolved', async () => {
+    it('reports an unknown host name', async () => {
       await expect(start({ host: 'nowhere.invalid' })).rejects.toThrow(
         'Cannot listen on nowhere.invalid:0: the host name cannot be resolved',
       );
     });
 
-    it('is asked for the address of a request, and only when something needs it', async () => {
+    it('evaluates the address of a request only when needed', async () => {
       const asked: string[] = [];
       const { port, stop } = await start({
         addressOf(connected, request) {
@@ -48,7 +48,7 @@ export function listeners({ start, server, open }: Target): void {
       await stop();
     });
 
-    it('does not share an address, not even with TLS', async () => {
+    it('does not share an address, even with TLS', async () => {
       const secure = { certFile: pem('cert'), keyFile: pem('key') };
       const first = await start({ tls: secure });
       for (const port of [first.port, server().port]) {
@@ -59,12 +59,12 @@ export function listeners({ start, server, open }: Target): void {
       await first.stop();
     });
 
-    it('names a certificate that it cannot use', async () => {
+    it('reports an unusable certificate', async () => {
       const tls = { certFile: '/nowhere/cert.pem', keyFile: '/nowhere/key.pem' };
       await expect(start({ tls })).rejects.toThrow('Cannot read the certificate /nowhere/cert.pem: ');
     });
 
-    it('speaks TLS when it is given a certificate, refusals of large bodies and all', async () => {
+    it('serves over TLS with a certificate, including refusals of large bodies', async () => {
       const secure = await start({ tls: { certFile: pem('cert'), keyFile: pem('key') } });
       const client = await RawClient.openTls(secure.port);
       client.write(post('/echo', 'hello'));
@@ -77,7 +77,7 @@ export function listeners({ start, server, open }: Target): void {
       await secure.stop();
     });
 
-    it('that is closed answers requests under way, then accepts no more', async () => {
+    it('that is closed answers requests in flight, then accepts no more', async () => {
       const closing = await start();
       const [idle, slow, sending] = [
         await open(closing.port),
@@ -105,7 +105,7 @@ export function listeners({ start, server, open }: Target): void {
       await closing.stop();
     });
 
-    it('that is closed cuts what is still under way after its grace', async () => {
+    it('that is closed cuts requests in flight after the grace period', async () => {
       const closing = await start();
       const [asker, stuck] = [await open(closing.port), await open(closing.port)];
       stuck.write(declare('/echo', 5));

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { chunk, chunkedHead, declare, get, host, post } from '../support/requests.ts';
 import { json, refusalOf, type Target } from '../support/target.ts';
 
-/** What each stretch of 64 KiB is filled with; `undefined` for one that is mixed. */
+/** The content of each block of 64 KiB; `undefined` for a mixed one. */
 function numbersIn(body: Buffer): (number | undefined)[] {
   return Array.from({ length: body.length / 65_536 }, (_, at) => {
     const piece = body.subarray(at * 65_536, (at + 1) * 65_536);
@@ -10,7 +10,7 @@ function numbersIn(body: Buffer): (number | undefined)[] {
   });
 }
 
-/** What every engine must do with connections and replies. */
+/** Required handling of connections and replies by every engine. */
 export function replies({ open, ask, start }: Target): void {
   describe.concurrent('a connection', () => {
     it('stays open for the next request', async () => {
@@ -21,7 +21,7 @@ export function replies({ open, ask, start }: Target): void {
       }
     });
 
-    it('is closed when the client asks for it', async () => {
+    it('is closed on request of the client', async () => {
       const client = await open();
       client.write(get('/accept', 'Connection: close\r\n'));
       expect((await client.read()).status).toBe(202);
@@ -36,7 +36,7 @@ export function replies({ open, ask, start }: Target): void {
       expect((await client.read()).status).toBe(200);
     });
 
-    it('closes when a pipelined request comes behind one that still waits, so that answers are never mixed up', async () => {
+    it('closes if a pipelined request follows one that is still pending, so that answers are never mixed up', async () => {
       const client = await open();
       client.write(get('/slow') + get('/accept'));
       expect(await client.ended).toBe('closed');
@@ -44,7 +44,7 @@ export function replies({ open, ask, start }: Target): void {
   });
 
   describe.concurrent('a reply that answers many requests', () => {
-    it('is sent whole each time, on a connection that stays open', async () => {
+    it('is sent completely each time, on a connection that stays open', async () => {
       const client = await open();
       for (let time = 0; time < 3; time += 1) {
         client.write(get('/reused'));
@@ -61,13 +61,13 @@ export function replies({ open, ask, start }: Target): void {
       ['an empty reply', get('/accept')],
       ['a reply that answers many requests', get('/reused')],
       ['a body', post('/echo', 'x')],
-      ['a path that no route has', get('/nowhere')],
+      ['a path without a route', get('/nowhere')],
       ['another method', 'PATCH /echo HTTP/1.1\r\nHost: x\r\n\r\n'],
       ['a preflight', 'OPTIONS /echo HTTP/1.1\r\nHost: x\r\n\r\n'],
       ['a path that could be resolved', get('/a/../b')],
-      ['a head that is ambiguous', 'POST /echo HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n'],
+      ['an ambiguous head', 'POST /echo HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n'],
       ['a body that is too large', declare('/echo', 100_000_000)],
-    ])('are in that to %s', async (_, request) => {
+    ])('are in the reply to %s', async (_, request) => {
       const server = await start({ headers: { 'strict-transport-security': 'max-age=1' } });
       const client = await open(server.port);
       client.write(request);
@@ -85,7 +85,7 @@ export function replies({ open, ask, start }: Target): void {
     it.each([
       ['a declared length', declare('/echo', 5, expectation), 'hello'],
       ['chunks', chunkedHead('/echo', expectation), `${chunk('hello')}0\r\n\r\n`],
-    ])('is met with 100, then with the answer to a body with %s', async (_, head, body) => {
+    ])('is answered 100, then with the answer to a body with %s', async (_, head, body) => {
       const client = await open();
       client.write(head);
       expect((await client.read()).status).toBe(100);
@@ -93,7 +93,7 @@ export function replies({ open, ask, start }: Target): void {
       expect((await client.read()).body.toString()).toBe('hello');
     });
 
-    it('is met with a refusal at once when the body would be too large', async () => {
+    it('is refused at once if the body would be too large', async () => {
       const client = await open();
       client.write(declare('/echo', 1_000_000, expectation));
       expect((await client.read()).status).toBe(100);
@@ -102,10 +102,10 @@ export function replies({ open, ask, start }: Target): void {
     });
   });
 
-  describe.concurrent('a reply in pieces', () => {
+  describe.concurrent('a chunked reply', () => {
     const told = async (query: string) => json(await ask(get(`/pieces/${query}`)));
 
-    it('comes whole, on a connection that stays open, and is stopped', async () => {
+    it('arrives completely, on a connection that stays open, and is stopped', async () => {
       const client = await open();
       client.write(get('/pieces?whole'));
       const { status, headers, body } = await client.read();
@@ -115,7 +115,7 @@ export function replies({ open, ask, start }: Target): void {
       expect(json(await client.read())).toEqual({ pieces: 20, stops: 1 });
     });
 
-    it('comes whole to a client that waits, although the memory of a piece is used again', async () => {
+    it('arrives completely at a slow client, although the memory of a chunk is reused', async () => {
       const client = await open();
       client.socket.pause();
       client.write(get('/some-pieces?waits'));
@@ -130,7 +130,7 @@ export function replies({ open, ask, start }: Target): void {
       expect(numbers).toEqual(Array.from({ length: 400 }, (_, at) => (at + 1) % 256));
     });
 
-    it('breaks the connection when a piece fails, so that a part is never taken for the whole', async () => {
+    it('breaks the connection if a chunk fails, so that a part is never mistaken for the whole', async () => {
       const client = await open();
       client.write(get('/pieces?fails'));
       await client.ended;
@@ -138,7 +138,7 @@ export function replies({ open, ask, start }: Target): void {
       expect((await told('fails')).stops).toBeGreaterThan(0);
     });
 
-    it('waits for a client that does not read, and stops when it goes away', async () => {
+    it('waits for a client that does not read, and stops when it disconnects', async () => {
       const client = await open();
       client.socket.pause();
       client.write(get('/many-pieces?slow'));
@@ -182,7 +182,7 @@ export function replies({ open, ask, start }: Target): void {
       expect(Math.abs(Date.parse(headers.get('date')!) - Date.now())).toBeLessThan(10_000);
     });
 
-    it('to HEAD has the length and nothing else of the body', async () => {
+    it('to HEAD has the length of the body, but no body', async () => {
       const client = await open();
       client.write(`HEAD /items/7 HTTP/1.1\r\n${host}\r\n`);
       const { status, headers } = await client.read('HEAD');
@@ -202,7 +202,7 @@ export function replies({ open, ask, start }: Target): void {
       expect([reply.status, reply.headers.get('allow')]).toEqual([status, allow]);
     });
 
-    it('to OPTIONS may be the route’s own', async () => {
+    it('to OPTIONS may come from the route', async () => {
       const { status, headers } = await ask(`OPTIONS /preflight HTTP/1.1\r\n${host}\r\n`);
       expect([status, headers.get('x-own')]).toEqual([204, 'yes']);
     });

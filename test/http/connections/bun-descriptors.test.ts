@@ -10,7 +10,7 @@ afterEach(async () => {
 
 const onBun = process.versions['bun'] !== undefined;
 
-/** A listener on every address, and connections to it, each of which has sent its bytes. */
+/** A listener on every address, and connections to it that have sent the given bytes. */
 async function open(...sent: [host: string, bytes: string][]) {
   const descriptors = (await loadDescriptors()) as Descriptors;
   const engine = await loadEngine();
@@ -33,7 +33,7 @@ async function open(...sent: [host: string, bytes: string][]) {
   return { descriptors, peers, sockets };
 }
 
-test.runIf(onBun)('a connection is known by its address and whether it was answered', async () => {
+test.runIf(onBun)('lists the address of a connection and whether it was answered', async () => {
   const { peers } = await open(
     ['127.0.0.1', 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'],
     ['::1', 'GET / HTTP/1.1\r\nHost: '],
@@ -45,7 +45,7 @@ test.runIf(onBun)('a connection is known by its address and whether it was answe
   expect(shown).toContainEqual({ address: '::1', answered: false });
 });
 
-test.runIf(onBun)('a connection that is shut down is closed, and the others stay', async () => {
+test.runIf(onBun)('a connection that is shut down is closed, and the others stay open', async () => {
   const half = 'GET / HTTP/1.1\r\nHost: ';
   const { descriptors, peers, sockets } = await open(['127.0.0.1', half], ['::1', half]);
   const closed = new Promise((resolve) => sockets[1]!.once('close', resolve));
@@ -62,6 +62,6 @@ test.runIf(onBun)('the next descriptor is below the limit', async () => {
   expect(descriptors.next()).toBeLessThan(descriptors.limit);
 });
 
-test.skipIf(onBun)('Node shows no descriptors', async () => {
+test.skipIf(onBun)('Node lists no descriptors', async () => {
   expect(await loadDescriptors()).toBeUndefined();
 });

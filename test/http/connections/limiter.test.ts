@@ -3,7 +3,7 @@ import type { Peer } from '../../../src/http/connections/descriptors.ts';
 import { ConnectionLimiter, usualLimit } from '../../../src/http/connections/limiter.ts';
 import { IpNetworks } from '../../../src/runtime/ip-networks.ts';
 
-/** A limiter of a process that has these connections and ten other files open. */
+/** A limiter of a process with these connections and ten other open files. */
 function limiterOf(peers: Peer[], perAddress?: number) {
   const state = { now: 0, lists: 0, lookMs: 0, peers, shut: [] as number[], warnings: 0 };
   const limiter = new ConnectionLimiter({
@@ -38,7 +38,7 @@ const peers = (count: number, address: (at: number) => string): Peer[] =>
     quietMs: at,
   }));
 
-test('few open files are not listed', () => {
+test('does not list connections while few files are open', () => {
   const { limiter, state } = limiterOf(peers(10, () => '198.51.100.1'));
   limiter.look();
   expect(state).toMatchObject({ lists: 0, shut: [] });
@@ -56,7 +56,7 @@ test.each([
   expect(state.shut.toSorted((a, b) => a - b)).toEqual(Array.from({ length: closed }, (_, at) => 25 + at));
 });
 
-test('0 is no limit of an address, but a quarter of the open files stays free', () => {
+test('0 disables the limit of an address, but a quarter of the open files stays free', () => {
   const { limiter } = limiterOf(
     peers(80, () => '198.51.100.1'),
     0,
@@ -65,13 +65,13 @@ test('0 is no limit of an address, but a quarter of the open files stays free', 
   expect(limiter.closed).toBe(80 - (75 - 10));
 });
 
-test('a quarter of the open files stays free from many addresses, too', () => {
+test('a quarter of the open files stays free even with many addresses', () => {
   const { limiter } = limiterOf(peers(85, (at) => `198.51.100.${at}`));
   limiter.look();
   expect(limiter.closed).toBe(85 - (75 - 10));
 });
 
-test('the next look waits several times as long as the last one took', () => {
+test('the next check waits several times the duration of the last one', () => {
   const { limiter, state } = limiterOf(peers(45, () => '198.51.100.1'));
   state.lookMs = 40;
   limiter.look();
@@ -95,6 +95,6 @@ test.each([
   [1_024, 256],
   [65_536, 16_384],
   [1_048_576, 16_384],
-])('of %i open files, an address may have %i unless it is set', (files, limit) => {
+])('of %i open files, an address may have %i by default', (files, limit) => {
   expect(usualLimit(files)).toBe(limit);
 });

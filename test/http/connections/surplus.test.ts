@@ -4,7 +4,7 @@ import { type OpenConnection, surplusOf } from '../../../src/http/connections/su
 
 const unlimited = Number.POSITIVE_INFINITY;
 
-/** Connections of an address, the first of which was answered last. */
+/** Connections of an address, most recently answered first. */
 function connectionsOf(from: string | undefined, count: number, first: number): OpenConnection[] {
   return Array.from({ length: count }, (_, at) => ({
     descriptor: first + at,
@@ -24,12 +24,12 @@ const numbers = (connections: readonly OpenConnection[]) =>
   connections.map(({ descriptor }) => descriptor).toSorted((a, b) => a - b);
 
 describe('the surplus', () => {
-  test('of an address is what was answered least recently', () => {
+  test('of an address are the least recently answered connections', () => {
     const open = [...connectionsOf('192.0.2.1', 4, 10), ...connectionsOf('192.0.2.2', 2, 20)];
     expect(numbers(surplusOf(open, { perAddress: 2, total: unlimited }))).toEqual([12, 13]);
   });
 
-  test('of an address is first of all what was never answered', () => {
+  test('of an address are first the connections never answered', () => {
     const half = { descriptor: 30, from: '192.0.2.1', answered: false, quietMs: 0 };
     const open = [half, ...connectionsOf('192.0.2.1', 4, 10)];
     expect(numbers(surplusOf(open, { perAddress: 4, total: unlimited }))).toEqual([30]);
@@ -54,7 +54,7 @@ describe('the surplus', () => {
     .array(connection, { maxLength: 40 })
     .map((all) => all.map((each, descriptor) => ({ ...each, descriptor })));
 
-  test('leaves each address and all together within the limits, and takes no more than that', () => {
+  test('leaves each address and the total within the limits, and closes no more than necessary', () => {
     fc.assert(
       fc.property(connections, fc.integer({ min: 1, max: 10 }), fc.nat(40), (open, perAddress, total) => {
         const surplus = new Set(surplusOf(open, { perAddress, total }));
@@ -70,7 +70,7 @@ describe('the surplus', () => {
     );
   });
 
-  test('never takes a connection while one of the same address stays that was answered earlier', () => {
+  test('never includes a connection while one of the same address that was answered earlier stays open', () => {
     fc.assert(
       fc.property(connections, fc.integer({ min: 1, max: 10 }), fc.nat(40), (open, perAddress, total) => {
         const surplus = new Set(surplusOf(open, { perAddress, total }));

@@ -5,7 +5,7 @@ import { plainAddress } from '../../../src/runtime/ip-address.ts';
 import { IpNetworks, readNetworks } from '../../../src/runtime/ip-networks.ts';
 import { fakeRequest } from '../support/fake-request.ts';
 
-/** The addresses that one listener finds, and what it warns of. */
+/** The addresses that one listener determines, and its warnings. */
 function open(list: string | undefined, header: Proxies['header'] = 'x-forwarded-for') {
   const warnings: object[] = [];
   const trusted = list === undefined ? new IpNetworks([]) : readNetworks(list);
@@ -18,7 +18,7 @@ function open(list: string | undefined, header: Proxies['header'] = 'x-forwarded
 
 describe('the address of a client', () => {
   test.each([
-    // Who is connected, X-Forwarded-For, the address.
+    // Address of the connection, X-Forwarded-For, expected address.
     ['192.0.2.1', undefined, '192.0.2.1'],
     ['10.0.0.1', undefined, '10.0.0.1'],
     ['192.0.2.1', '198.51.100.7', '192.0.2.1'],
@@ -67,7 +67,7 @@ describe('the address of a client', () => {
     expect(open('private', 'forwarded').of('10.0.0.1', { forwarded: said })).toBe(address);
   });
 
-  test('is not in the other header, which a proxy passes on as a client has sent it', () => {
+  test('is not taken from the other header, which proxies forward unchanged', () => {
     const headers = { 'x-forwarded-for': '198.51.100.7', forwarded: 'for=198.51.100.8' };
     expect(open('private').of('10.0.0.1', headers)).toBe('198.51.100.7');
     expect(open('private', 'forwarded').of('10.0.0.1', headers)).toBe('198.51.100.8');
@@ -80,7 +80,7 @@ describe('the address of a client', () => {
   );
 
   test.each(['x-forwarded-for', 'forwarded'] as const)(
-    'is an address whatever %s says, and that of the connection unless it is trusted',
+    'is a valid address for any %s, and that of the connection unless it is trusted',
     (header) => {
       const { of } = open('private', header);
       fc.assert(
@@ -106,10 +106,10 @@ describe('the address of a client', () => {
   });
 });
 
-describe('a header that is not believed', () => {
+describe('the header of an untrusted proxy', () => {
   const said = { 'x-forwarded-for': '198.51.100.7' };
 
-  test('is warned of once, where a proxy of one’s own may be', () => {
+  test('is logged once if the address is private', () => {
     const { of, warnings } = open(undefined);
     of('10.0.0.1');
     of('192.0.2.1', said);
@@ -125,7 +125,7 @@ describe('a header that is not believed', () => {
     ]);
   });
 
-  test('is not warned of where the proxy is trusted', () => {
+  test('is not logged for a trusted proxy', () => {
     const { of, warnings } = open('loopback');
     of('127.0.0.1', said);
     expect(warnings).toEqual([]);

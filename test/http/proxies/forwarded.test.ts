@@ -44,7 +44,7 @@ test.each([
   expect([...forwardedForNodes(text)]).toEqual(nodes);
 });
 
-/** A pair of an element of Forwarded, with a value that has to be quoted or not. */
+/** A pair of a Forwarded element, with a value that may need quotes. */
 const quoted = fc.string({ unit: 'grapheme' }).map((text) => `"${text.replace(/["\\]/g, '\\$&')}"`);
 const word = fc.stringMatching(/^[\w.!#$%&'*+^`|~-]+$/);
 const names = fc.constantFrom('by', 'host', 'proto', 'secret', 'x');
@@ -61,7 +61,7 @@ const element = fc
     text: [...before, `for=${node}`, ...after].join(between),
   }));
 
-test('elements of Forwarded are read as they were written, the last one first', () => {
+test('reads the elements of Forwarded as written, last first', () => {
   fc.assert(
     fc.property(fc.array(element), (elements) => {
       const text = elements.map((each) => each.text).join(', ');
@@ -70,13 +70,13 @@ test('elements of Forwarded are read as they were written, the last one first', 
   );
 });
 
-/** What clients send, with all that means something. */
+/** Text from clients, with all special characters. */
 const sent = fc.oneof(
   fc.string({ unit: fc.constantFrom(...'",;=\\ \tfor.1:[]') }),
   fc.string({ unit: 'binary' }),
 );
 
-test('what a client has sent before never changes what the proxies have added', () => {
+test('text from a client never changes the elements added by proxies', () => {
   fc.assert(
     fc.property(sent, fc.array(element, { minLength: 1 }), (before, elements) => {
       const text = [before, ...elements.map((each) => each.text)].join(', ');
@@ -93,7 +93,7 @@ test('what a client has sent before never changes what the proxies have added', 
   );
 });
 
-test('reading takes time in proportion to the length', () => {
+test('reads in linear time', () => {
   const long = 1_000_000;
   for (const text of ['"', '"\\', ',', ';', 'a=",', '\\"', 'a="",', ' ', '=', '\\'])
     expect([...forwardedNodes(text.repeat(long / text.length))].length).toBeLessThanOrEqual(long);

@@ -17,12 +17,12 @@ test.each(['192.0.2.1', '10.0.0.1', '2001:db8::1', '::ffff:192.0.2.1', ''])('%j 
 });
 
 test.each(['x-forwarded-for', 'forwarded', 'via', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip'])(
-  'a request with %s has come through a proxy',
+  'a request with %s comes through a proxy',
   (name) => {
     expect(isLocal('127.0.0.1', { [name]: '127.0.0.1' })).toBe(false);
   },
 );
 
-test('a request of a trusted proxy has come through it, also without a header', () => {
+test('a request from a trusted proxy comes through it, even without a header', () => {
   expect(isLocal('127.0.0.1', {}, new IpNetworks(['loopback']))).toBe(false);
 });

@@ -1,6 +1,6 @@
 import type { Request } from '../../../src/http/types.ts';
 
-/** A request that no engine has read. */
+/** A request without an engine. */
 export function fakeRequest(
   parts: Partial<Pick<Request, 'method' | 'path' | 'query'>> & {
     headers?: Readonly<Record<string, string>>;

@@ -11,16 +11,16 @@ export interface RawReply {
 
 const headEnd = '\r\n\r\n';
 
-/** A client that writes exactly the given bytes, and reads replies one after the other. */
+/** A client that writes exactly the given bytes, and reads replies one by one. */
 export class RawClient {
   readonly socket: Socket;
-  /** How the server ended the connection; resolves late, so await it last. */
+  /** How the server closed the connection; resolves late, so await it last. */
   readonly ended: Promise<'closed' | 'reset'>;
   #received: Buffer = Buffer.alloc(0);
   #over = false;
   #waiting: (() => void)[] = [];
 
-  /** @param localAddress where it comes from: one of 127.0.0.0/8 */
+  /** @param localAddress source address, one of 127.0.0.0/8 */
   static async open(port: number, localAddress = '127.0.0.1'): Promise<RawClient> {
     const client = new RawClient(connect({ port, host: '127.0.0.1', noDelay: true, localAddress }));
     await once(client.socket, 'connect');
@@ -54,7 +54,7 @@ export class RawClient {
     socket.on('drain', () => this.#wake());
   }
 
-  /** Received bytes that were not read yet. */
+  /** Received bytes not yet read. */
   get unread(): string {
     return this.#received.toString('latin1');
   }
@@ -64,7 +64,7 @@ export class RawClient {
       this.socket.write(typeof data === 'string' ? Buffer.from(data, 'latin1') : data);
   }
 
-  /** Writes until `total` bytes are taken or the server has closed; the number of bytes that it wrote. */
+  /** Writes until `total` bytes are accepted or the server has closed. Returns the number of bytes written. */
   async flood(total: number, chunk = Buffer.alloc(16_384, 'a')): Promise<number> {
     let written = 0;
     while (written < total && this.socket.writable) {
@@ -82,7 +82,7 @@ export class RawClient {
     return Number(this.#received.toString('latin1', 0, end).split(' ')[1]);
   }
 
-  /** @param method of the request: a reply to `HEAD` has no body whatever its headers say */
+  /** @param method of the request, because a reply to `HEAD` never has a body */
   async read(method = 'GET'): Promise<RawReply> {
     const head = (await this.#take(await this.#find(headEnd))).toString('latin1');
     await this.#take(headEnd.length);
@@ -137,7 +137,7 @@ export class RawClient {
     await this.#change();
   }
 
-  /** The next time that something comes, something goes or the connection ends. */
+  /** Resolves when data is received or sent, or the connection ends. */
   #change(): Promise<void> {
     return new Promise((resolve) => {
       this.#waiting.push(resolve);

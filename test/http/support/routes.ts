@@ -5,7 +5,7 @@ import { createRouter } from '../../../src/http/router.ts';
 import { ClientGone, type Dispatch, type Reply, type Request, type Route } from '../../../src/http/types.ts';
 import { LargeBodies } from '../../../src/ingest/admission/large-bodies.ts';
 
-/** Most bytes of a body that these routes take. */
+/** Maximum body size of these routes. */
 export const bodyLimit = 65_536;
 
 const json = (value: unknown): Reply => ({
@@ -21,10 +21,10 @@ const reused: Reply = {
   isReused: true,
 };
 
-/** Most bytes of all bodies under way of those that share a budget. */
+/** Shared budget for the bodies in flight. */
 export const budgetBytes = 20_000;
 
-/** The routes that the conformance suite talks to. `shutDown` is told how long `POST /shut-down` gives the rest. */
+/** The routes of the conformance suite. `shutDown` receives the grace period of `POST /shut-down`. */
 export function testDispatch(shutDown: (graceMs: number) => void): Dispatch {
   const gone: string[] = [];
   const errors: string[] = [];
@@ -43,7 +43,7 @@ export function testDispatch(shutDown: (graceMs: number) => void): Dispatch {
     budgets.set(query, budget);
     return budget;
   };
-  /** Answers what is held of the budget that the query names while a body is there. */
+  /** Answers with the used part of the budget in the query while a body is held. */
   const hold = async (request: Request): Promise<Reply> => {
     const budget = budgetOf(request);
     const body = await readBody(request, bodyLimit, budget);
@@ -57,17 +57,17 @@ export function testDispatch(shutDown: (graceMs: number) => void): Dispatch {
     const headers = names.map((name) => request.header(name) ?? null);
     return json({ method, path, query, remoteAddress, headers });
   };
-  /** What became of bodies in pieces, by the query of their request. */
+  /** The outcome of chunked bodies, by the query of their request. */
   const taken = new Map<string, { pieces: number; stops: number }>();
   const piecesOf = ({ query }: Request, count: number): Reply => {
     const told = { pieces: 0, stops: 0 };
     taken.set(query, told);
     const places = [0, 1].map(() => new Uint8Array(new SharedArrayBuffer(65_536)));
     const next = async () => {
-      if (query.startsWith('fails') && told.pieces === 3) throw new Error('a piece failed');
+      if (query.startsWith('fails') && told.pieces === 3) throw new Error('a chunk failed');
       if (told.pieces === count) return undefined;
       told.pieces += 1;
-      // As exports do: while a piece is sent, the next one is written over the one before it.
+      // Like exports: while a chunk is sent, the next one overwrites the one before it.
       setImmediate(() => places[told.pieces % 2]!.fill(0));
       return places[(told.pieces - 1) % 2]!.fill(told.pieces);
     };

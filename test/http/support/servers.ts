@@ -3,14 +3,14 @@ import { testDispatch } from './routes.ts';
 
 export interface RunningServer {
   readonly port: number;
-  /** Resolves when `POST /shut-down` has done its work. */
+  /** Resolves when `POST /shut-down` has finished. */
   readonly closed: Promise<void>;
   stop(): Promise<void>;
 }
 
 export type ServerOptions = Partial<Omit<ListenOptions, 'dispatch'>>;
 
-/** Starts the test routes on an engine. Rejects with the engine's own message when it cannot listen. */
+/** Starts the test routes on an engine. Rejects with the engine's own message if it cannot listen. */
 export type StartServer = (options?: ServerOptions) => Promise<RunningServer>;
 
 /** Starts servers of an engine in this process. */

@@ -8,7 +8,7 @@ export interface Target {
   readonly server: () => RunningServer;
   /** Opens a connection, which is closed after the suite. */
   readonly open: (port?: number) => Promise<RawClient>;
-  /** Sends one request on a connection of its own and gives the reply. */
+  /** Sends one request on a new connection and returns the reply. */
   readonly ask: (request: string | Uint8Array, method?: string) => Promise<RawReply>;
 }
 

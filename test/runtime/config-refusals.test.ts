@@ -77,11 +77,11 @@ describe('loadConfig refuses', () => {
       'Cannot use --max-body 1MiB: must be at most --queue-high-bytes, which is 1000KiB',
     ],
     [['--burst', '0'], 'Cannot use --burst 0: must be at least 1 while --rate is 10000'],
-  ])('%j, which do not go together', (argv, message) => {
+  ])('the conflicting settings %j', (argv, message) => {
     expect(() => load(argv)).toThrow(new UsageError(message));
   });
 
-  it('a variable, saying which one', () => {
+  it('a variable, with its name', () => {
     expect(() => load([], { FLAGMETER_WORKERS: 'many' })).toThrow(
       'Cannot use --workers many (from FLAGMETER_WORKERS): must be a whole number from 1 to 64',
     );
@@ -112,7 +112,7 @@ describe('loadConfig refuses', () => {
     expect(() => load(['--config', 'f.json'], {}, file)).toThrow(UsageError);
   });
 
-  it('without repeating what may be secret', () => {
+  it('without quoting a possible secret', () => {
     const secret = 'pa55word-of-mine';
     const tries = [
       () => load([`--password=${secret}`]),
@@ -138,7 +138,7 @@ describe('loadConfig refuses', () => {
     }
   });
 
-  it('anything wrong with no other error than its own', () => {
+  it('any invalid input only with a UsageError', () => {
     const flag = fc.constantFrom(...settings.map((setting) => `--${setting.flag}`));
     fc.assert(
       fc.property(fc.array(fc.oneof(flag, fc.string())), fc.json(), (argv, file) => {

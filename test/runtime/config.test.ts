@@ -4,7 +4,7 @@ import { loadConfig, serviceLinksIn } from '../../src/runtime/config.ts';
 import { load } from '../support/load-config.ts';
 
 describe('loadConfig', () => {
-  it('gives the defaults, and leaves out settings without one', () => {
+  it('returns the defaults, and omits settings without one', () => {
     expect(load()).toEqual({
       data: './flagmeter-data',
       existing: false,
@@ -63,7 +63,7 @@ describe('loadConfig', () => {
     [[], { FLAGMETER_EXISTING: 'false' }, '{"existing":true}', false],
     [['--config', 'c'], {}, '{"existing":true}', true],
     [['--config', 'c', '--existing'], {}, '{"existing":false}', true],
-  ])('takes a switch from %j, %j and the file %s', (argv, env, file, existing) => {
+  ])('reads a switch from %j, %j and the file %s', (argv, env, file, existing) => {
     expect(loadConfig({ argv, env, readFile: () => file }).existing).toBe(existing);
   });
 
@@ -71,7 +71,7 @@ describe('loadConfig', () => {
     expect(Object.isFrozen(load())).toBe(true);
   });
 
-  it('takes a flag over a variable over the file over the default', () => {
+  it('prefers a flag to a variable to the file to the default', () => {
     const file = { workers: 2, rate: 2, maxBody: 2_000 };
     const env = { FLAGMETER_WORKERS: '3', FLAGMETER_RATE: '3', FLAGMETER_CONFIG: 'f.json' };
     const config = load(['--workers', '4'], env, file);
@@ -85,12 +85,12 @@ describe('loadConfig', () => {
     },
   );
 
-  it('takes file keys in camelCase and as flags', () => {
+  it('accepts file keys in camelCase and as flags', () => {
     const file = { 'grpc-listen': ':1', metricsListen: '[::1]:0' };
     expect(load(['--config=f.json'], {}, file)).toMatchObject({ grpcListen: ':1', metricsListen: '[::1]:0' });
   });
 
-  it('counts an empty variable as not set', () => {
+  it('treats an empty variable as unset', () => {
     expect(load([], { FLAGMETER_WORKERS: '', PATH: '/bin' }).workers).toBe(1);
   });
 
@@ -105,13 +105,13 @@ describe('loadConfig', () => {
     'FLAGMETER_SERVICE_PORT_HTTP',
     'FLAGMETER_GRPC_PORT_8081_TCP_ADDR',
     'FLAGMETER_GRPC_SERVICE_HOST',
-  ])('passes over %s, which Kubernetes sets for a Service, and names it', (name) => {
+  ])('ignores %s, which Kubernetes sets for a Service, and reports it', (name) => {
     const env = { [name]: 'tcp://10.0.0.7:8080', FLAGMETER_SERVICE_SCOPE: 'flags' };
     expect(load([], env).serviceScope).toBe('flags');
     expect(serviceLinksIn(env)).toEqual([name]);
   });
 
-  it('ignores the variables of the commands that talk to a server', () => {
+  it('ignores the variables of client commands', () => {
     const env = Object.fromEntries(Object.values(clientVariables).map((name) => [name, 'x']));
     expect(load([], env)).toEqual(load([]));
   });
@@ -126,14 +126,14 @@ describe('loadConfig', () => {
     expect(load(['--config', 'f.json'], {}, { queueHighBytes: text }).queueHighBytes).toBe(bytes);
   });
 
-  it('takes twice the rate as the burst', () => {
+  it('defaults the burst to twice the rate', () => {
     expect(load(['--rate', '7']).burst).toBe(14);
     expect(load(['--rate', '0']).burst).toBe(0);
     expect(load(['--rate', '7', '--burst', '1']).burst).toBe(1);
   });
 
   it.each(['127.0.0.1:8080', ':8080', '[::1]:8080', '[fe80::1%eth0]:1', 'localhost:0', 'a-b.example:65535'])(
-    'takes the address %s',
+    'accepts the address %s',
     (address) => {
       expect(load(['--listen', address]).listen).toBe(address);
     },

@@ -6,7 +6,7 @@ test.each([
   ['error', [new Error('first\nsecond')]],
   ['warn', ['In %s callback', 'aftercommit', new Error('a "quoted" \u001b[31m \u2028 \ud800 text\r\n')]],
   ['info', [{ nested: ['x\n'] }]],
-] as const)('what a library says with console.%s is one line of JSON', (level, said) => {
+] as const)('console.%s output of a library becomes one line of JSON', (level, said) => {
   const lines: string[] = [];
   const target = { ...console };
   const putBack = logConsole(

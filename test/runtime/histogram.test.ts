@@ -15,7 +15,7 @@ test('a value goes to the first bucket whose bound it does not exceed', () => {
   });
 });
 
-test('nothing is lost, and each bucket has what is within its bounds', () => {
+test('counts every value in the bucket whose bounds contain it', () => {
   const integers = fc.array(fc.integer({ min: 0, max: 100 }));
   fc.assert(
     fc.property(integers, (values) => {
@@ -35,7 +35,7 @@ test('nothing is lost, and each bucket has what is within its bounds', () => {
   );
 });
 
-test('shows what another thread counts in its memory', async () => {
+test('includes the counts of another thread in shared memory', async () => {
   const shared = Histogram.shared(bounds);
   const code = `const { workerData } = require('node:worker_threads'); new Float64Array(workerData)[1] += 5;`;
   const worker = new Worker(code, { eval: true, workerData: shared.memory });

@@ -25,11 +25,11 @@ test.each([
   [' ::1', undefined],
   ['localhost', undefined],
   ['', undefined],
-])('%j is written as %j', (text, plain) => {
+])('the canonical form of %j is %j', (text, plain) => {
   expect(plainAddress(text)).toBe(plain);
 });
 
-test('an address is the same in its one way to be written', () => {
+test('the canonical form of an address is the same address', () => {
   fc.assert(
     fc.property(fc.ipV6(), (address) => {
       const plain = plainAddress(address)!;
@@ -39,7 +39,7 @@ test('an address is the same in its one way to be written', () => {
   );
 });
 
-test('eight groups are written as a URL writes them', () => {
+test('eight groups are formatted as in a URL', () => {
   const group = fc.oneof(fc.constant(0), fc.nat(0xffff));
   fc.assert(
     fc.property(fc.array(group, { minLength: 8, maxLength: 8 }), (groups) => {

@@ -57,7 +57,7 @@ describe('a list of networks', () => {
   });
 });
 
-test('networks that become others are asked for them at once', () => {
+test('replaced networks take effect at once', () => {
   const networks = new IpNetworks(['10.0.0.0/8']);
   networks.become(new IpNetworks(['192.0.2.1']));
   expect([networks.has('10.0.0.1'), networks.has('192.0.2.1')]).toEqual([false, true]);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createLog, type LogFields } from '../../src/runtime/log.ts';
 
-/** What the log writes as text. */
+/** Text lines of the log. */
 function written(message: string, fields: LogFields = {}): string {
   const lines: string[] = [];
   createLog(
@@ -22,16 +22,16 @@ test.each<[string, LogFields, string]>([
     { data: './flagmeter-data', ms: 12.5, ready: true },
     ' data=./flagmeter-data ms=12.5 ready=true',
   ],
-  ['what is missing', { code: undefined, reason: null }, ' reason=null'],
+  ['missing values', { code: undefined, reason: null }, ' reason=null'],
   ['several words', { hint: 'put it back' }, ' hint="put it back"'],
   ['an empty text', { reason: '' }, ' reason=""'],
   ['a list', { names: ['a', 'b'] }, ' names=["a","b"]'],
   ['a secret', { clientSecret: 'x', key: 'y' }, ' clientSecret="[redacted]" key="[redacted]"'],
-])('a line with %s is read by people', (_, fields, expected) => {
+])('formats a line with %s', (_, fields, expected) => {
   expect(written('a commit was slow', fields)).toBe(`${head} a commit was slow${expected}\n`);
 });
 
-test('an error tells what happened, why, and where on lines of its own', () => {
+test('formats an error with its causes, and the stack on separate lines', () => {
   const error = Object.assign(new Error('outer', { cause: new TypeError('inner') }), {
     stack: 'Error: outer\n    at here (a.ts:1:2)\n    at there (b.ts:3:4)',
   });
@@ -45,11 +45,11 @@ test.each([
   ['a line feed', 'a\nb', '"a\\nb"'],
   ['an escape', 'a\u001b[31mb', '"a\\u001b[31mb"'],
   ['a C1 control', 'a\u009b31mb', '"a\\u009b31mb"'],
-  ['a change of direction', 'a\u202eb', '"a\\u202eb"'],
-])('%s in a field begins no line, and no terminal acts on it', (_, text, shown) => {
+  ['a change of text direction', 'a\u202eb', '"a\\u202eb"'],
+])('escapes %s in a field', (_, text, shown) => {
   expect(written('x', { text })).toBe(`${head} x text=${shown}\n`);
 });
 
-test('the name of a field cannot begin a line either', () => {
+test('escapes a line feed in the name of a field', () => {
   expect(written('x', { 'a\nb': 1 }).trim().split('\n')).toHaveLength(1);
 });

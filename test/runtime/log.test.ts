@@ -17,7 +17,7 @@ function fieldsOf(fields: LogFields): Record<string, unknown> {
 }
 
 describe('the log', () => {
-  it('writes one JSON object a line, with the time first', () => {
+  it('writes one JSON object per line, with the time first', () => {
     expect(lines('debug', (log) => log.warn('slow\ncommit', { ms: 12 }))).toEqual([
       { time: '2024-01-02T03:04:05.006Z', level: 'warn', msg: 'slow\ncommit', ms: 12 },
     ]);
@@ -69,7 +69,7 @@ describe('the log', () => {
     'k',
     'i',
     'u',
-  ])('blacks out the field %s at any depth', (name) => {
+  ])('redacts the field %s at any depth', (name) => {
     expect(
       JSON.stringify(fieldsOf({ [name]: 'xyzzy', a: { b: [{ [name]: { deep: 'xyzzy' } }] } })),
     ).not.toContain('xyzzy');
@@ -83,7 +83,7 @@ describe('the log', () => {
     },
   );
 
-  it('keeps its own three fields against fields of the same name', () => {
+  it('keeps its own three fields if others have the same name', () => {
     expect(lines('info', (log) => log.info('real', { msg: 'x', level: 'x', time: 'x' }))).toEqual([
       { time: '2024-01-02T03:04:05.006Z', level: 'info', msg: 'real' },
     ]);
@@ -112,7 +112,7 @@ describe('the log', () => {
     expect(JSON.stringify(fields['loop'])).toContain('[deeper]');
   });
 
-  it('treats names like __proto__ as ordinary ones', () => {
+  it('treats names like __proto__ as ordinary names', () => {
     expect(lines('info', (log) => log.info('x', JSON.parse('{"__proto__":{"level":"hacked"}}')))).toEqual([
       expect.objectContaining({ level: 'info' }),
     ]);

@@ -10,7 +10,7 @@ test('a path that does not exist is not present', () => {
   expect(isPresent(directory)).toBe(true);
 });
 
-test('a denial names the owner of the deepest directory that can be seen', () => {
+test('a denial names the owner of the deepest visible directory', () => {
   const directory = temporaryDirectory();
   const file = join(directory, 'file');
   writeFileSync(file, '');
@@ -22,7 +22,7 @@ test('a denial names the owner of the deepest directory that can be seen', () =>
   expect(permissionDenied(hidden)).toContain(`(${join(directory, 'inner')} belongs to `);
 });
 
-test('reading what this user may not read is an error that says so', () => {
+test('reading without permission throws an error with the reason', () => {
   const denied = Object.assign(new Error('EACCES'), { code: 'EACCES' });
   const read = () => {
     throw denied;

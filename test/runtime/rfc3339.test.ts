@@ -27,7 +27,7 @@ describe('an RFC 3339 time', () => {
     ['1969-12-31T23:59:59Z', -1000],
     ['0001-01-01T00:00:00Z', Date.parse('0001-01-01T00:00:00Z')],
     ['9999-12-31T23:59:59Z', Date.parse('9999-12-31T23:59:59Z')],
-  ])('%s is read', (text, expected) => {
+  ])('reads %s', (text, expected) => {
     expect(parseTime(text)).toBe(expected);
   });
 
@@ -51,7 +51,7 @@ describe('an RFC 3339 time', () => {
       '2026-01-31T12:00:00+00',
     ],
     ...[' 2026-01-31T12:00:00Z', '2026-01-31T12:00:00Z\n', '-2026-01-31T12:00:00Z', '２026-01-31T12:00:00Z'],
-  ])('%j is none', (text) => {
+  ])('rejects %j', (text) => {
     expect(parseTime(text)).toBeUndefined();
   });
 
@@ -63,7 +63,7 @@ describe('an RFC 3339 time', () => {
     ['2026-01-31T13:00+0100', { at: noon, hasZone: true }],
     ['2026-01-31T12:00', { at: noon, hasZone: false }],
     ['2026-01-31T12:00:00Z', { at: noon, hasZone: true }],
-  ])('%s of a sender is read', (text, expected) => {
+  ])('reads %s of a sender', (text, expected) => {
     expect(parseSentTime(text)).toEqual(expected);
   });
 
@@ -75,7 +75,7 @@ describe('an RFC 3339 time', () => {
     '2026-01-31T12:00.5Z',
     '2026-02-30T12:00',
     '2026-01-31T12:60',
-  ])('%j of a sender is none', (text) => {
+  ])('rejects %j of a sender', (text) => {
     expect(parseSentTime(text)).toBeUndefined();
   });
 
@@ -86,11 +86,11 @@ describe('an RFC 3339 time', () => {
     [125_000_100, true],
     [125_001_000, true],
     [999_999_999, true],
-  ])('of %i nanoseconds is finer than a millisecond: %s', (nanos, isFiner) => {
+  ])('with %i nanoseconds is finer than a millisecond: %s', (nanos, isFiner) => {
     expect(isFinerThanMs(unixMs(noon / 1000, nanos))).toBe(isFiner);
   });
 
-  test('is read as Date reads it, and as seconds and nanoseconds', () => {
+  test('is read like Date, and like seconds and nanoseconds', () => {
     fc.assert(
       fc.property(
         fc.date({ min: new Date('0000-01-01'), max: new Date('9999-12-31'), noInvalidDate: true }),

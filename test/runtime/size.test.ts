@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { parseSize, showSize } from '../../src/runtime/size.ts';
 
-it('reads back every size that it shows', () => {
+it('parses every size that it formats', () => {
   fc.assert(fc.property(fc.maxSafeNat(), (bytes) => parseSize(showSize(bytes), true) === bytes));
 });
 
@@ -11,13 +11,10 @@ it.each([
   [1_000, '1000'],
   [65_536, '64KiB'],
   [1_073_741_824, '1GiB'],
-])('shows %i bytes as %s', (bytes, text) => {
+])('formats %i bytes as %s', (bytes, text) => {
   expect(showSize(bytes)).toBe(text);
 });
 
-it.each(['', ' 1', '1e3', '0x10', '1 KiB', '1kb', '-1', null, [1, 2]])(
-  'does not take %j for a size',
-  (raw) => {
-    expect(parseSize(raw, true)).toBeNaN();
-  },
-);
+it.each(['', ' 1', '1e3', '0x10', '1 KiB', '1kb', '-1', null, [1, 2]])('rejects %j as a size', (raw) => {
+  expect(parseSize(raw, true)).toBeNaN();
+});

@@ -10,13 +10,13 @@ test.each([
   ['a byte order mark', '\uFEFF{"a":1}\r\n', '{"a":1}\r\n'],
   ['none', '{"a":"\uFEFF"}', '{"a":"\uFEFF"}'],
   ['nothing', '', ''],
-])('a file with %s is read as its text', (_, written, text) => {
+])('reads the text of a file with %s', (_, written, text) => {
   const path = fresh();
   writeFileSync(path, written);
   expect(readTextFile(path)).toBe(text);
 });
 
-test.each([['utf16le'], ['utf16be']])('a file in %s says that it must be UTF-8', (encoding) => {
+test.each([['utf16le'], ['utf16be']])('refuses a file in %s and asks for UTF-8', (encoding) => {
   const path = fresh();
   const bytes = Buffer.from('\uFEFFpassword', 'utf16le');
   writeFileSync(path, encoding === 'utf16le' ? bytes : bytes.swap16());

@@ -32,7 +32,7 @@ const [minuteMs, hourMs] = [60_000, 3_600_000];
 const retention = { minutesMs: 2 * hourMs, hoursMs: 24 * hourMs, daysMs: 24 * 500 * hourMs };
 const start = Date.UTC(2026, 0, 31, 22, 10) / minuteMs;
 
-/** What a series counts in a minute. */
+/** Counts of a series in a minute. */
 interface Counted {
   readonly minute: number;
   readonly ordinal: number;
@@ -60,7 +60,7 @@ function upkeep({ maintain }: Aggregator, now: number, limit: number): boolean {
 
 type Grain = 'minute' | 'hour' | 'day';
 
-/** What every series counted, by its ordinal. */
+/** The counts of every series, by ordinal. */
 function read(
   store: UsageStore,
   from: number,
@@ -82,7 +82,7 @@ function read(
 }
 
 const turn = fc.record({
-  /** Minutes that pass first. */
+  /** Minutes to pass first. */
   pass: fc.oneof(fc.nat({ max: 3 }), fc.nat({ max: 200 }), fc.nat({ max: 3000 })),
   counted: fc.array(
     fc.record({
@@ -96,7 +96,7 @@ const turn = fc.record({
   restart: fc.boolean(),
 });
 
-test('every span has exactly what was counted in it, however late, carried and deleted as far as may be', async () => {
+test('reports of any span equal the counts, despite late packets, roll-up and retention', async () => {
   const span = fc.record({
     from: fc.nat({ max: 6000 }),
     length: fc.integer({ min: 1, max: 6000 }),
@@ -146,7 +146,7 @@ const cells = (store: UsageStore, width: BucketWidth) =>
     ({ value }) => value.checks,
   );
 
-test('what is over is carried, and narrower cells go when their retention ends', async () => {
+test('completed buckets are rolled up, and narrower cells are deleted after their retention', async () => {
   const store = openUsageStore(temporaryDirectory());
   const aggregator = createAggregator(store);
   const { minute, hour, day } = bucketWidth;
@@ -167,7 +167,7 @@ test('what is over is carried, and narrower cells go when their retention ends',
   await store.lmdb.close();
 });
 
-test('an environment in which nothing is counted costs no writes', async () => {
+test('an environment without new counts causes no writes', async () => {
   const store = openUsageStore(temporaryDirectory());
   const aggregator = createAggregator(store);
   expect(upkeep(aggregator, start, 8)).toBe(false);
@@ -180,13 +180,13 @@ test('an environment in which nothing is counted costs no writes', async () => {
   await store.lmdb.close();
 });
 
-test('what layout 1 had counted is read and carried as if it had always been in this layout', async () => {
+test('counts from layout 1 are read and rolled up like those of the current layout', async () => {
   const data = temporaryDirectory();
   const lmdb = openLaidOut(data, { store: 'usage', steps: [] });
   const table = openTable(lmdb, 'counts');
   const encoder = new BlockEncoder(countsCodec);
   const first = Math.floor(start / 1440) * 1440;
-  /** Each count was in one cell: of its minute, or of an hour or a day once that was rolled up. */
+  /** In layout 1 each count was in one cell: of its minute, or of an hour or a day once it was rolled up. */
   const put = (width: BucketWidth, minute: number, checks: number) => {
     const key = blockKey(blockOf(seriesRef(environment, 0)), bucketOf(width, minute));
     table.putSync(key, encoder.encode([{ checks, used: 1, viewed: 0 }]));
@@ -235,7 +235,7 @@ test.each<
     ],
   ],
   [
-    'hours are asked for',
+    'hours are requested',
     { from: 59, to: 121, grain: 'hour' },
     {},
     [
@@ -245,18 +245,18 @@ test.each<
     ],
   ],
   [
-    'nothing is carried from the end on',
+    'nothing is rolled up from the end on',
     { from: 0, to: 1501, grain: 'day' },
     { minutes: placeOf(1500) },
     [[d, 0, 2880]],
   ],
   [
-    'nothing is carried from the end on, by hour',
+    'nothing is rolled up from the end on, by hour',
     { from: 0, to: 61, grain: 'hour' },
     { minutes: placeOf(61) },
     [[h, 0, 120]],
   ],
-  ['minutes are asked for', { from: 30, to: 3000, grain: 'minute' }, {}, [[m, 30, 3000]]],
+  ['minutes are requested', { from: 30, to: 3000, grain: 'minute' }, {}, [[m, 30, 3000]]],
   [
     'the minutes of old hours were deleted',
     { from: 60, to: 300, grain: 'minute' },
@@ -275,7 +275,7 @@ test.each<
       [m, 1440, 1500],
     ],
   ],
-])('what is read when %s', (_when, wanted, carried, expected) => {
+])('selects the cells to read when %s', (_when, wanted, carried, expected) => {
   const segments = planSegments(wanted, { ...notCarried, minutes: placeOf(10_000), ...carried });
   expect(segments.map(({ width, from, to }) => [width, from, to])).toEqual(expected);
 });

@@ -27,7 +27,7 @@ const start = Date.UTC(2026, 0, 20, 7, 13) / minuteMs;
 const now = start + 6 * 1440;
 const ordinals = [0, 33];
 
-/** Six days of counts, carried as they came; some come hours or days late. */
+/** Six days of counts, rolled up as they arrive; some arrive hours or days late. */
 function filled(): UsageStore {
   const store = openUsageStore(temporaryDirectory());
   const { write, maintain } = createAggregator(store);
@@ -55,7 +55,7 @@ function check(store: UsageStore): string | undefined {
   return finish(fromSnapshot(store.lmdb, (at) => checkCarried(store, at)));
 }
 
-/** Counts one check more in a cell, as damage would. */
+/** Adds one check to a cell, to simulate damage. */
 function alter(store: UsageStore, width: BucketWidth, minute: number, ordinal: number): void {
   const ref = seriesRef(environment, ordinal);
   const key = blockKey(blockOf(ref), bucketOf(width, minute));
@@ -71,16 +71,13 @@ test.each([
   ['a minute', bucketWidth.minute, counted, 'hour', floor(counted, 60)],
   ['an hour', bucketWidth.hour, floor(counted, 60), 'hour', floor(counted, 60)],
   ['a day', bucketWidth.day, floor(now - 1440, 1440), 'day', floor(now - 1440, 1440)],
-] as const)(
-  'a changed cell of %s is found and named, and nothing else is',
-  async (_, width, minute, words, at) => {
-    const store = filled();
-    expect(check(store)).toBeUndefined();
-    alter(store, width, minute, 33);
-    const time = new Date(at * minuteMs).toISOString();
-    expect(check(store)).toBe(
-      `it is damaged: the counts of checkout/variant-33 in environment 4 do not add up to those of the ${words} from ${time} on`,
-    );
-    await store.lmdb.close();
-  },
-);
+] as const)('only the changed cell of %s is reported, by name', async (_, width, minute, words, at) => {
+  const store = filled();
+  expect(check(store)).toBeUndefined();
+  alter(store, width, minute, 33);
+  const time = new Date(at * minuteMs).toISOString();
+  expect(check(store)).toBe(
+    `it is damaged: the counts of checkout/variant-33 in environment 4 do not add up to those of the ${words} from ${time} on`,
+  );
+  await store.lmdb.close();
+});

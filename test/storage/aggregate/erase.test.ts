@@ -7,13 +7,13 @@ import { dump, wholeBatch } from '../../support/whole-batch.ts';
 
 const now = Date.UTC(2026, 0, 31, 12);
 
-/** What is erased with an application, or with one of its environments. */
+/** Removes an application, or one of its environments. */
 function deletionOf(application: number, environments: readonly number[], whole: boolean): Deletion {
   const target = { type: 'application', id: 'app', name: 'Shop' } as const;
   return { application, environments, whole, target, teamId: 'team', requestedAt: now };
 }
 
-/** Fills a store for environments, each of the application that is a tenth of its number. */
+/** Fills a store for environments. The number of each application is a tenth of its environments' numbers. */
 function fill(store: UsageStore, environments: readonly number[]): void {
   const { write } = createAggregator(store);
   for (const environment of environments) {
@@ -21,7 +21,7 @@ function fill(store: UsageStore, environments: readonly number[]): void {
   }
 }
 
-/** Runs steps until nothing is left. @returns how much each of them did */
+/** Runs steps until nothing is left. @returns the amount of work of each */
 function erase(store: UsageStore, deletion: Deletion, limit: number): number[] {
   const { maintain } = createAggregator(store);
   const steps: number[] = [];
@@ -30,7 +30,7 @@ function erase(store: UsageStore, deletion: Deletion, limit: number): number[] {
   return steps;
 }
 
-/** The content of a store that was filled with these environments only. */
+/** The content of a store with these environments only. */
 async function storeOf(environments: readonly number[]): Promise<string[]> {
   const store = openUsageStore(temporaryDirectory());
   fill(store, environments);
@@ -44,7 +44,7 @@ const withoutMessages = (records: readonly string[]) =>
   records.filter((record) => !record.startsWith('messages'));
 
 test.each([1, 3, 1000])(
-  'nothing of a deleted application is left after steps of %d, and the others are whole',
+  'steps of %d remove all data of a deleted application and none of the others',
   async (limit) => {
     const store = openUsageStore(temporaryDirectory());
     fill(store, [10, 11, 20, 30]);
@@ -58,7 +58,7 @@ test.each([1, 3, 1000])(
   },
 );
 
-test('nothing of a deleted environment is left but what belongs to the application: its people and its ledger', async () => {
+test('erasing an environment keeps only the people and the ledger of its application', async () => {
   const store = openUsageStore(temporaryDirectory());
   fill(store, [10, 11]);
   erase(store, deletionOf(1, [10], false), 5);
@@ -73,7 +73,7 @@ test('nothing of a deleted environment is left but what belongs to the applicati
   await store.lmdb.close();
 });
 
-test('a step removes no more than it may, and says 0 when nothing is left', async () => {
+test('a step removes at most its limit, and returns 0 once nothing is left', async () => {
   const store = openUsageStore(temporaryDirectory());
   fill(store, [10]);
   const steps = erase(store, deletionOf(1, [10], true), 7);
@@ -83,7 +83,7 @@ test('a step removes no more than it may, and says 0 when nothing is left', asyn
   await store.lmdb.close();
 });
 
-test('another process finishes what one began', async () => {
+test('another process finishes an interrupted erasure', async () => {
   const data = temporaryDirectory();
   let store = openUsageStore(data);
   fill(store, [10, 20]);

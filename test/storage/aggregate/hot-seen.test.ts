@@ -38,7 +38,7 @@ function read(store: UsageStore): number[][] {
   ]);
 }
 
-test('first seen is when a series was first reported, and last seen is the latest of its times', async () => {
+test('first seen is the time of the first report, and last seen the latest reported time', async () => {
   const data = temporaryDirectory();
   let store = openUsageStore(data);
   const told: [Seen[], number[][]][] = [
@@ -88,7 +88,7 @@ test('first seen is when a series was first reported, and last seen is the lates
   await store.lmdb.close();
 });
 
-test('a batch that fails leaves nothing behind, and neither does the roll-up of old buckets', async () => {
+test('a failed batch does not change when a series was seen, and neither does a roll-up', async () => {
   const store = openUsageStore(temporaryDirectory());
   const { write, maintain } = createAggregator(store);
   write(batchOf([{ ordinal: 0, minute: start + 70 }]).seal());

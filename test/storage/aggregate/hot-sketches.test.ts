@@ -54,7 +54,7 @@ test.each([
   ['room for all', roomy],
   ['room for a few sketches', 100_000],
   ['room for none', 0],
-])('what is stored is the sketches of what was kept, with %s', async (_, limit) => {
+])('the stored sketches equal those of committed users, with %s', async (_, limit) => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 5 }), async (steps) => {
       const data = temporaryDirectory();
@@ -92,7 +92,7 @@ test.each([
   );
 });
 
-test('known users cost no put, and new ones at most one each', async () => {
+test('a known user causes no put, and a new one at most one', async () => {
   const store = openUsageStore(temporaryDirectory());
   const commit = (hot: HotSketches, first: number) =>
     store.lmdb.transactionSync(() => {

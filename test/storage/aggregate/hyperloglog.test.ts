@@ -90,7 +90,7 @@ describe('a union', () => {
     );
   });
 
-  test('does not depend on the order, nor on how often a sketch is in it', () => {
+  test('is independent of the order and of repeated sketches', () => {
     fc.assert(
       fc.property(someUsers, someUsers, someUsers, (a, b, c) => {
         const union = united(a, b, c);
@@ -115,7 +115,7 @@ describe('a union', () => {
   });
 });
 
-/** The textbook's HyperLogLog of one chunk, straight from the 64 bits. */
+/** The textbook HyperLogLog of one chunk, computed from the 64 bits. */
 function textbook(users: readonly number[], chunk: number): Uint8Array {
   const registers = new Uint8Array(registersPerChunk);
   for (const user of users) {
@@ -130,7 +130,7 @@ function textbook(users: readonly number[], chunk: number): Uint8Array {
 }
 
 describe('a chunk', () => {
-  test('has the textbook’s registers, whether it keeps coupons or registers', () => {
+  test('has the registers of the textbook, in either form', () => {
     fc.assert(
       fc.property(someUsers, (users) => {
         for (const [chunk, content] of sketchOf(users).contents()) {
@@ -159,7 +159,7 @@ describe('a chunk', () => {
     expect(content?.registers?.[0]).toBe(rank);
   });
 
-  test('reports no change when a user comes again, also in another form', () => {
+  test('reports no change when a known user is added, in either form', () => {
     fc.assert(
       fc.property(someUsers, (users) => {
         const sketch = sketchOf(users);

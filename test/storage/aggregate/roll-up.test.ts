@@ -34,7 +34,7 @@ const event = fc.record({
   value: fc.double({ min: -1e6, max: 1e6, noNaN: true }),
 });
 
-/** Adds events as they would be reported at `now`: late ones come into the bucket that their time is in by then. */
+/** Adds events as reported at `now`: late ones go into the bucket that their time belongs to by then. */
 function add({ write }: Aggregator, events: readonly Event[], now: number): void {
   const batch = new Batch();
   const horizons = horizonsAt(now, retention);
@@ -72,14 +72,14 @@ async function reports(store: UsageStore, now: number, query: Record<string, str
   };
 }
 
-/** Totals alone: what was rolled up to days is no longer known by the hour. */
+/** Totals only: data rolled up to days is no longer known by the hour. */
 function withoutSeries(report: unknown): unknown {
   return JSON.parse(JSON.stringify(report), (key, value) =>
     key === 'series' || key === 'step' ? undefined : value,
   );
 }
 
-/** How many cells of measurements there are: of minutes, hours and days. */
+/** Number of cells of measurements: of minutes, hours and days. */
 function widths(store: UsageStore): number[] {
   return Object.values(bucketWidth).map(
     (width) =>
@@ -87,7 +87,7 @@ function widths(store: UsageStore): number[] {
   );
 }
 
-test('every report is the same before and after the roll-up, to the last bit, whatever was sent and however late', async () => {
+test('any report is identical before and after the roll-up, including late data', async () => {
   const when = fc.nat({ max: 4 * 1440 });
   await fc.assert(
     fc.asyncProperty(
@@ -118,7 +118,7 @@ test('every report is the same before and after the roll-up, to the last bit, wh
   );
 });
 
-test('measurements of minutes become hours, hours become days, and days end', async () => {
+test('measurements of minutes become hours, hours become days, and days are deleted', async () => {
   const store = openUsageStore(temporaryDirectory());
   const aggregator = createAggregator(store);
   const events = [0, 1, 61].map((minute) => ({ minute, ordinal: 0, checks: 1, value: 1 }));
@@ -136,13 +136,13 @@ test('measurements of minutes become hours, hours become days, and days end', as
   await store.lmdb.close();
 });
 
-test('a step touches no more than it may, and says 0 when nothing is left', async () => {
+test('a step touches at most its limit, and returns 0 once nothing is left', async () => {
   const store = openUsageStore(temporaryDirectory());
   const aggregator = createAggregator(store);
   const events = Array.from({ length: 10 }, (_, minute) => ({ minute, ordinal: 0, checks: 1, value: 1 }));
   add(aggregator, events, start);
   const one = stepAt(start + 5 * hourMs, 6);
-  // Ten blocks of minutes and then one of an hour are carried, at eight for one; ten are deleted, and ten rolled up.
+  // Ten blocks of minutes and then one of an hour are rolled up, at eight for one; ten are deleted, and ten rolled up.
   expect([1, 2, 3, 4, 5].map(() => aggregator.maintain(one))).toEqual([6, 6, 6, 4, 0]);
   await store.lmdb.close();
 });

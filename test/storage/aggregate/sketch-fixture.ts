@@ -3,7 +3,7 @@ import { HyperLogLog } from '../../../src/storage/aggregate/hyperloglog.ts';
 import { hashIdentity, type UserHash } from '../../../src/storage/aggregate/user-hash.ts';
 import { chunkValueBytes, writeChunk } from '../../../src/storage/lmdb/sketches.ts';
 
-/** The number of the first user that is not crowded into one chunk. */
+/** The number of the first user outside the crowded chunk. */
 const spread = 600;
 
 /** The hash of a made-up user; the first 600 share a chunk, so that a few hundred of them fill it. */
@@ -34,7 +34,7 @@ export function sketchOf(users: Iterable<number>): HyperLogLog {
   return sketch;
 }
 
-/** All that a sketch says, as it would be stored: equal for equal sketches. */
+/** The stored form of a sketch: equal for equal sketches. */
 export function stateOf(sketch: HyperLogLog): ReadonlyMap<number, string> {
   const value = Buffer.alloc(chunkValueBytes);
   return new Map(

@@ -29,11 +29,11 @@ const reported = [
   ['18446744073709551616', 'ea17ac8dea59e588'],
 ] as const;
 
-it.each(identities)('hashes the identity %.20j the same for ever', (identity, hash) => {
+it.each(identities)('hashes the identity %.20j to the same value forever', (identity, hash) => {
   expect(hex(hashIdentity(identity))).toBe(hash);
 });
 
-it.each(reported)('hashes the reported %s the same for ever', (decimal, hash) => {
+it.each(reported)('hashes the reported %s to the same value forever', (decimal, hash) => {
   expect(hex(hashReported(decimal))).toBe(hash);
 });
 
@@ -46,7 +46,7 @@ it.each([
   expect(hex(murmur3(bytes, bytes.length))).toBe(hash);
 });
 
-it('hashes every length of tail, and only as many bytes as it is told', () => {
+it('hashes tails of every length, and only the given number of bytes', () => {
   const bytes = Buffer.from('The quick brown fox jumps over the lazy dog');
   const hashes = Array.from({ length: 35 }, (_, length) => hex(murmur3(bytes, length)));
   expect(new Set(hashes).size).toBe(35);
@@ -57,7 +57,7 @@ test('an identity and a reported hash of the same text are different users', () 
   expect(hashIdentity('7')).not.toEqual(hashReported('7'));
 });
 
-test('Bun hashes as Node does', () => {
+test('Bun and Node compute the same hashes', () => {
   const root = join(import.meta.dirname, '../../..');
   const script = `
     import { hashIdentity, hashReported } from './src/storage/aggregate/user-hash.ts';

@@ -19,7 +19,7 @@ interface Seen {
   readonly day: number;
   readonly ordinal: number;
   readonly user: number;
-  /** A report may tell of users alone. */
+  /** A report may request users only. */
   readonly isCounted: boolean;
 }
 
@@ -73,7 +73,7 @@ function count(unions: UserUnions, [from, to]: readonly [number, number]): Uniqu
   return finish(countUniqueUsers(unions, environment, days, [[0, 1, 2], [1], []]));
 }
 
-test('unions that are kept say what a new reading says, whenever users come', async () => {
+test('cached unions equal freshly computed ones, whenever users are added', async () => {
   await fc.assert(
     fc.asyncProperty(steps, async (all) => {
       const store = openUsageStore(temporaryDirectory());
@@ -89,7 +89,7 @@ test('unions that are kept say what a new reading says, whenever users come', as
   );
 });
 
-test('a user who is added to a day that is over is counted, and one of today leaves the mark', async () => {
+test('a user added to a past day is counted, and one of today keeps the cached unions', async () => {
   const store = openUsageStore(temporaryDirectory());
   const [{ add, endDay }, unions] = [writer(store), new UserUnions(store)];
   const seen = (day: number, user: number, isCounted: boolean) => add({ day, ordinal: 0, user, isCounted });

@@ -56,7 +56,7 @@ function blocksOf(backup: Buffer): Block[] {
   return blocks;
 }
 
-/** A backup of these blocks, with the digests that belong to them. */
+/** A backup of these blocks, with matching digests. */
 function rehashed(blocks: readonly Block[]): Buffer {
   const chain = new BlockChain();
   const parts = blocks.flatMap(({ kind, content }) => {
@@ -66,7 +66,7 @@ function rehashed(blocks: readonly Block[]): Buffer {
   return Buffer.concat([magic, ...parts]);
 }
 
-/** Restores it, and says how large a file was meanwhile, and why it was refused. */
+/** Restores it, and returns the largest file size meanwhile and the reason of a refusal. */
 async function attempt(backup: Buffer) {
   const target = freshTarget();
   const file = join(dirname(target), 'altered');
@@ -106,7 +106,7 @@ const numbers = fc.oneof(
 
 const seed = 20_261_122;
 
-test('a rehashed backup with another number in its description is refused, or restores the same', async () => {
+test('a rehashed backup with a changed number in its description is refused, or restores the same', async () => {
   const fields = ['format', 'store', 'layout', 'pageSize', 'lastPage', 'pages'] as const;
   await fc.assert(
     fc.asyncProperty(fc.constantFrom(...fields), fc.nat(1), numbers, async (field, store, number) => {
@@ -121,7 +121,7 @@ test('a rehashed backup with another number in its description is refused, or re
   );
 });
 
-test('a rehashed backup with another store or first page in a block is refused, or restores the same', async () => {
+test('a rehashed backup with a changed store or first page in a block is refused, or restores the same', async () => {
   await fc.assert(
     fc.asyncProperty(fc.nat(), fc.boolean(), numbers, async (at, isStore, number) => {
       const blocks = blocksOf(whole);
@@ -135,7 +135,7 @@ test('a rehashed backup with another store or first page in a block is refused, 
   );
 });
 
-test('a rehashed backup with another kind or length of a block, or another end, is refused', async () => {
+test('a rehashed backup with a changed kind or length of a block, or a changed end, is refused', async () => {
   await fc.assert(
     fc.asyncProperty(fc.nat(), fc.nat(255), fc.nat(40), numbers, async (at, kind, length, number) => {
       const blocks = blocksOf(whole);
@@ -158,7 +158,7 @@ const metaIntegers = [
   ...[80, 128, 136, 144].map((at) => [at, 8] as const),
 ];
 
-test('a rehashed backup with another integer in a meta page is refused, or restores the same data', async () => {
+test('a rehashed backup with a changed integer in a meta page is refused, or restores the same data', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.constantFrom(...stores.keys()),
@@ -191,7 +191,7 @@ test('a rehashed backup with another integer in a meta page is refused, or resto
 /** The integers of the head of a page, and of its first nodes. */
 const pageIntegers = [0, 2, 4, 8, 10, 12, 14, 16, 18, 20, 22];
 
-test('a rehashed backup with another integer in a page makes no large file and no other error', async () => {
+test('a rehashed backup with a changed integer in a page creates no large file and no unexpected error', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.nat(),
@@ -213,7 +213,7 @@ test('a rehashed backup with another integer in a page makes no large file and n
   );
 });
 
-test('a text of a description that a terminal would act on is refused', async () => {
+test('a description with terminal control characters is refused', async () => {
   for (const [field, text] of [
     ['program', '\u001b[2J'],
     ['at', 'yesterday'],

@@ -24,7 +24,7 @@ function freshTarget(): string {
   return data;
 }
 
-/** The backup with one byte of its last page changed, and all digests made anew. */
+/** The backup with one byte of its last page changed, and all digests recomputed. */
 function altered(backup: Buffer): Buffer {
   const chain = new BlockChain();
   const parts: Buffer[] = [magic];
@@ -32,7 +32,7 @@ function altered(backup: Buffer): Buffer {
     const length = backup.readUInt32LE(at + 4);
     const content = Buffer.from(backup.subarray(at + 8, at + 8 + length));
     const kind = backup[at]!;
-    // What follows the pages is the end, whose beginning is the count of pages.
+    // The end follows the pages. It begins with the page count.
     if (backup[at + 8 + length + 32] === 3) content[content.length - 1]! ^= 1;
     const head = headOf(kind, length);
     parts.push(head, content, chain.digest([head, content]));
@@ -52,8 +52,8 @@ test('a backup with a MAC is restored with its key', async () => {
 test.each([
   ['with a MAC and no key', key, undefined, 'it has a MAC, but no key was specified'],
   ['with the MAC of another key', key, otherKey, 'its MAC is wrong'],
-  ['without a MAC where a key is given', undefined, key, 'it has no MAC'],
-])('a backup %s is refused, and says what to do', async (_, made, given, why) => {
+  ['without a MAC when a key is specified', undefined, key, 'it has no MAC'],
+])('a backup %s is refused with a remedy', async (_, made, given, why) => {
   const { file } = await makeBackup(made);
   const target = freshTarget();
   const refused = restore(file, target, steady, { key: given, mayBeUnchecked: false });
@@ -69,7 +69,7 @@ test('a rehashed backup is refused by its MAC', async () => {
   );
 });
 
-test('a MAC may stay unchecked where that is asked for', async () => {
+test('a MAC is not checked with --skip-mac-check', async () => {
   const { file } = await makeBackup(key);
   expect(await readBackup(file, {}, steady, { mayBeUnchecked: true })).toMatchObject({ mac: 'unchecked' });
 });
@@ -93,6 +93,6 @@ test.each([
   expect(() => readBackupKey(file)).toThrow(`Cannot use --backup-key-file ${file}: ${why}`);
 });
 
-test('a key that was given in place of its file is not shown', () => {
+test('an error does not show a key passed in place of its file', () => {
   expect(() => readBackupKey('deadbeef')).toThrow(/^Cannot read --backup-key-file \(ENOENT\)(?!.*deadbeef)/);
 });

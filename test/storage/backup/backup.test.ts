@@ -27,14 +27,14 @@ function freshTarget(): string {
   return data;
 }
 
-test('what is restored is what was backed up', async () => {
+test('a restore yields the data that was backed up', async () => {
   const { data, file } = await makeBackup();
   const target = freshTarget();
   await restore(file, target, steady);
   expect(await everythingIn(target)).toEqual(await everythingIn(data));
 });
 
-test('a backup has the state of its beginning, whatever is written meanwhile', async () => {
+test('a backup contains the state at its start, despite later writes', async () => {
   const data = filledDirectory();
   const before = await everythingIn(data);
   const usage = openUsageStore(data);
@@ -55,7 +55,7 @@ test('a backup has the state of its beginning, whatever is written meanwhile', a
   expect((await everythingIn(data)).length).toBeGreaterThan(before.length);
 });
 
-test('a backup with any byte changed, and any part of one, is refused by name', async () => {
+test('a backup with any changed byte, and any truncated one, is refused by name', async () => {
   const { file } = await makeBackup();
   const whole = readFileSync(file);
   const altered = join(dirname(file), 'altered');
@@ -76,7 +76,7 @@ test('a backup with any byte changed, and any part of one, is refused by name', 
   );
 });
 
-test('blocks that are left out, repeated or moved are refused', async () => {
+test('omitted, repeated and moved blocks are refused', async () => {
   const { file } = await makeBackup();
   const whole = readFileSync(file);
   const blocks: Buffer[] = [];
@@ -120,7 +120,7 @@ test.each(['accounts', 'usage', 'spool', 'journal'])(
   },
 );
 
-test('a restore that fails or is interrupted leaves the directory empty', async () => {
+test('a failed or interrupted restore leaves the directory empty', async () => {
   const { file } = await makeBackup();
   const target = freshTarget();
   await expect(restore(file, target, interruptedAt(25))).rejects.toThrow(Interrupted);
@@ -130,7 +130,7 @@ test('a restore that fails or is interrupted leaves the directory empty', async 
   expect(readdirSync(target)).toEqual([]);
 });
 
-test('a backup that fails or is interrupted leaves the one before', async () => {
+test('a failed or interrupted backup keeps the previous one', async () => {
   const { data, file } = await makeBackup();
   const before = readFileSync(file);
   await expect(backUp(data, file, interruptedAt(5))).rejects.toThrow(Interrupted);
@@ -145,7 +145,7 @@ test('a backup that fails or is interrupted leaves the one before', async () => 
   expect(readdirSync(dirname(file)).sort()).toEqual(['backup', 'data']);
 });
 
-test('a damaged store is not backed up: the backup before stays', async () => {
+test('a damaged store is not backed up, and the previous backup stays', async () => {
   const { data, file } = await makeBackup();
   const before = readFileSync(file);
   const store = join(data, 'usage/data.mdb');
@@ -155,7 +155,7 @@ test('a damaged store is not backed up: the backup before stays', async () => {
   expect(readFileSync(file).equals(before)).toBe(true);
 });
 
-test('a directory that is not prepared has no backup, and stays as it is', async () => {
+test('backing up an unprepared directory fails and does not change it', async () => {
   const data = freshTarget();
   await expect(backUp(data, join(dirname(data), 'backup'))).rejects.toThrow(
     'it is not a prepared data directory',
@@ -164,7 +164,7 @@ test('a directory that is not prepared has no backup, and stays as it is', async
   expect(existsSync(join(dirname(data), 'backup'))).toBe(false);
 });
 
-test('a backup that cannot be there is refused in words', async () => {
+test('an error explains why a backup cannot be written or read', async () => {
   const data = filledDirectory();
   const folder = dirname(data);
   const nowhere = join(folder, 'nowhere/backup');
@@ -176,7 +176,7 @@ test('a backup that cannot be there is refused in words', async () => {
   await expect(readBackup(folder, {}, steady)).rejects.toThrow(`Cannot use ${folder}: it is a directory`);
 });
 
-test('a set of pages gives them in runs', () => {
+test('a page set returns its pages in runs', () => {
   fc.assert(
     fc.property(fc.uniqueArray(fc.nat(300)), fc.integer({ min: 1, max: 20 }), (pages, limit) => {
       const set = new PageSet(301);

@@ -21,7 +21,7 @@ async function faultsOf(data: string): Promise<string[]> {
   return words;
 }
 
-test('a directory is in order', async () => {
+test('an undamaged directory has no findings', async () => {
   expect(await faultsOf(filledDirectory())).toEqual([]);
 });
 
@@ -79,14 +79,14 @@ test.each(ofUsage)('a damaged record of %s is found', async (table, change, faul
   expect((await faultsOf(data)).join('\n')).toMatch(fault);
 });
 
-test('a count of a series that nothing has named is found', async () => {
+test('a count of an unnamed series is found', async () => {
   const data = filledDirectory();
   const accounts = openAccountStore(data);
   const [environment] = Array.from(accounts.applications.getRange()).flatMap(
     ({ value }) => value.environments,
   );
   await accounts.lmdb.close();
-  // A block of minutes that is far beyond the series of the environment.
+  // A block of minutes far beyond the series of the environment.
   const key = Buffer.from('00000000000000003c00000ff0', 'hex');
   key.writeUInt32BE(environment!.number, 0);
   const store = openUsageStore(data);
@@ -128,20 +128,17 @@ const ofAccounts: readonly (readonly [TableName, (accounts: AccountStore) => unk
   ['numbers', ({ numbers }) => numbers.put('application', 1), 'the sequence of applications is below'],
 ];
 
-test.each(accountTables)(
-  'a record of %s that cannot be read is found, and the table is named',
-  async (table) => {
-    const data = filledDirectory();
-    const lmdb = openLmdb(join(data, 'accounts'));
-    // It has another name in the file than in the program.
-    const rows = openTable(lmdb, table === 'loginThrottles' ? 'brakes' : table);
-    lmdb.transactionSync(() => rows.putSync(Buffer.from('record'), Buffer.from('{"number":')));
-    await lmdb.close();
-    expect((await faultsOf(data)).join()).toMatch(`accounts/data.mdb: it is damaged: ${table}, after `);
-  },
-);
+test.each(accountTables)('an unreadable record of %s is found, and its table is named', async (table) => {
+  const data = filledDirectory();
+  const lmdb = openLmdb(join(data, 'accounts'));
+  // Its name in the file differs from that in the program.
+  const rows = openTable(lmdb, table === 'loginThrottles' ? 'brakes' : table);
+  lmdb.transactionSync(() => rows.putSync(Buffer.from('record'), Buffer.from('{"number":')));
+  await lmdb.close();
+  expect((await faultsOf(data)).join()).toMatch(`accounts/data.mdb: it is damaged: ${table}, after `);
+});
 
-test('every table of usage has a damage here', () => {
+test('these cases cover every table of usage', () => {
   expect(ofUsage.map(([table]) => table).sort()).toEqual([...usageTables].sort());
 });
 

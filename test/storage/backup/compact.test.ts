@@ -7,7 +7,7 @@ import { Interrupted } from '../../../src/storage/backup/pace.ts';
 import { openUsageStore } from '../../../src/storage/lmdb/usage.ts';
 import { everythingIn, filledDirectory, interruptedAt, steady } from './data-directory.ts';
 
-/** A directory most of whose usage was removed. */
+/** A directory from which most usage was removed. */
 async function emptiedDirectory(): Promise<string> {
   const data = filledDirectory();
   const usage = openUsageStore(data);
@@ -21,7 +21,7 @@ async function emptiedDirectory(): Promise<string> {
   return data;
 }
 
-test('a compacted directory has what it had, in smaller files', async () => {
+test('compacting keeps all data, in smaller files', async () => {
   const data = await emptiedDirectory();
   const before = await everythingIn(data);
   const file = join(data, 'usage/data.mdb');
@@ -35,7 +35,7 @@ test('a compacted directory has what it had, in smaller files', async () => {
   expect(await checkDirectory(data, steady, () => {})).toBe(true);
 });
 
-test('an interrupted one leaves the directory as it was', async () => {
+test('an interrupted compaction does not change the directory', async () => {
   const data = await emptiedDirectory();
   const before = await everythingIn(data);
   const sizes = () => ['accounts', 'usage'].map((store) => statSync(join(data, store, 'data.mdb')).size);

@@ -9,7 +9,7 @@ import { openUsageStore } from '../../../src/storage/lmdb/usage.ts';
 import { unpack } from '../../fixtures/stores/unpack.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 
-/** Goes on to the end. */
+/** Runs to the end. */
 export const steady = new Pace({
   clock: { monotonic: () => performance.now() },
   over: new AbortController().signal,

@@ -44,7 +44,7 @@ async function serving(workers = 1) {
   return { data, committers, accept, fold, stop };
 }
 
-/** A directory as a server leaves it that is killed after it has accepted batches on each lane, and before it has folded them. */
+/** The directory of a server that was killed after accepting batches on each lane and before folding them. */
 async function killed(workers = 1): Promise<string> {
   const { data, committers, accept, stop } = await serving(workers);
   for (const lane of committers.keys()) await accept(lane);
@@ -54,7 +54,7 @@ async function killed(workers = 1): Promise<string> {
   return copy;
 }
 
-/** What the next start of a server would make of a directory: the same, but folded. */
+/** The state of a directory after the next start of a server: the same, but folded. */
 async function replayed(data: string): Promise<string[]> {
   const copy = join(temporaryDirectory(), 'replayed');
   cpSync(data, copy, { recursive: true });
@@ -78,7 +78,7 @@ const segmentIn = (data: string) => {
   return join(lane, readdirSync(lane).find((name) => name.endsWith('.segment'))!);
 };
 
-test('a backup of a running server has everything that was accepted before it began', async () => {
+test('a backup of a running server contains everything accepted before it started', async () => {
   const { data, accept, fold, stop } = await serving();
   const file = join(dirname(data), 'backup');
   for (let each = 0; each < 3; each += 1) await accept();
@@ -98,12 +98,12 @@ test('a backup of a running server has everything that was accepted before it be
   expect(await everythingIn(target)).toEqual(await everythingIn(data));
 });
 
-test('a restored directory has no frames, and a server begins a journal of its own in it', async () => {
+test('a restored directory has no frames, and a server starts a new journal in it', async () => {
   const { data, accept, fold, stop } = await serving();
   const file = join(dirname(data), 'backup');
   await accept();
   await fold();
-  // What is accepted while the backup is made is there without the people: they are folded later.
+  // The people of batches accepted during the backup are folded later.
   const answering = async () => {
     await fold();
     await accept();
@@ -169,7 +169,7 @@ test.each([1, 2])(
   },
 );
 
-test('a journal that is missing is reported, and not folded', async () => {
+test('a missing journal is reported and not folded', async () => {
   const data = await killed();
   rmSync(journalsOf(data), { recursive: true });
   const { isSound, findings } = await findingsIn(data);
@@ -184,7 +184,7 @@ test('a journal that is missing is reported, and not folded', async () => {
 const missing = (data: string) =>
   `Cannot read journal ${journalsOf(data)}/1: its segments are missing. Put them back`;
 
-test('a journal whose segments were removed is reported, and neither folded nor begun', async () => {
+test('a journal without its segments is reported, and neither folded nor restarted', async () => {
   const data = await killed();
   for (const name of readdirSync(join(journalsOf(data), '1'))) rmSync(join(journalsOf(data), '1', name));
   const { isSound, findings } = await findingsIn(data);
@@ -200,7 +200,7 @@ test('a journal whose segments were removed is reported, and neither folded nor 
 test.each([
   ['has accepted nothing', false],
   ['has folded what its predecessor accepted', true],
-])('the journal of a killed server that %s is in order, although it has no segment', async (_, isSecond) => {
+])('the journal without segments of a killed server that %s is in order', async (_, isSecond) => {
   const first = isSecond ? await killed() : filledDirectory();
   const store = openUsageStore(first);
   const [committer] = await startTestCommitters(store, first);
@@ -213,10 +213,10 @@ test.each([
   await foldJournals(copy, people);
 });
 
-test('a server starts where the journal of one lane was moved away, and only its frames are lost', async () => {
+test('a server starts without the journal of one lane, and loses only its frames', async () => {
   const { data, committers, accept, stop } = await serving();
   await accept();
-  await committers[0]!.fold('any'); // The store has the counts of this frame, and lacks its people.
+  await committers[0]!.fold('any'); // The store has the counts of this frame, but not its people.
   await accept();
   await committers[0]!.fold('any');
   const copy = join(temporaryDirectory(), 'killed');
@@ -232,7 +232,7 @@ test('a server starts where the journal of one lane was moved away, and only its
   await store.lmdb.close();
 });
 
-test('verify counts the frames that the store lacks, and changes nothing', async () => {
+test('verify counts the frames missing from the store, and changes nothing', async () => {
   const data = await killed(2);
   const before = readFileSync(segmentIn(data));
   const { isSound, findings } = await findingsIn(data);

@@ -12,7 +12,7 @@ afterEach(() => {
   }
 });
 
-/** A pace on a clock that stands still, beside a service whose commits the test makes. */
+/** A pace on a stopped clock, beside a service whose commits the test makes. */
 function beside({ gentle }: { readonly gentle: boolean }) {
   const state = { now: 1000, commits: 7 };
   const pauses: number[] = [];
@@ -24,25 +24,25 @@ function beside({ gentle }: { readonly gentle: boolean }) {
   return { state, pauses, pace, over };
 }
 
-test('it rests for as long as it has worked when the service has written meanwhile', async () => {
+test('a paced task rests for as long as it worked if the service wrote meanwhile', async () => {
   const { state, pace, pauses } = beside({ gentle: true });
   state.now += 1;
   state.commits += 1;
   await pace.rest();
-  expect(pauses).toEqual([]); // Its turn is not over.
+  expect(pauses).toEqual([]); // Its time slice is not over.
   state.now += 3;
   await pace.rest();
   expect(pauses).toEqual([4]);
   state.now += 50;
   await pace.rest();
-  expect(pauses).toEqual([4]); // Nothing was written: it goes on.
+  expect(pauses).toEqual([4]); // Nothing was written, so it continues.
   state.now += 2;
   state.commits += 100;
   await pace.rest();
   expect(pauses).toEqual([4, 2]);
 });
 
-test('without a service it never rests', async () => {
+test('a task without a service never rests', async () => {
   const { state, pace, pauses } = beside({ gentle: false });
   for (let turn = 0; turn < 5; turn += 1) {
     state.now += 20;
@@ -52,7 +52,7 @@ test('without a service it never rests', async () => {
   expect(pauses).toEqual([]);
 });
 
-test('what may never come is waited for until the work has to end', async () => {
+test('an interruption ends a wait for an event that may never happen', async () => {
   const { pace, over } = beside({ gentle: false });
   expect(await pace.wait(Promise.resolve(5))).toBe(5);
   await expect(pace.wait(Promise.reject(new Error('gone')))).rejects.toThrow('gone');

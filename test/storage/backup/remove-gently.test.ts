@@ -19,7 +19,7 @@ import { removeGently } from '../../../src/storage/backup/remove-gently.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 import { steady } from './data-directory.ts';
 
-/** A file of some steps. */
+/** A file of several steps. */
 function largeFile(): string {
   const file = join(temporaryDirectory(), 'backup');
   writeFileSync(file, '');
@@ -27,7 +27,7 @@ function largeFile(): string {
   return file;
 }
 
-test('a file is removed, and meanwhile what is left of it has another name', async () => {
+test('a file is renamed while it is being removed', async () => {
   const file = largeFile();
   const removing = removeGently(file, steady);
   expect(readdirSync(dirname(file))).toEqual([`backup.${process.pid}.tmp`]);
@@ -36,7 +36,7 @@ test('a file is removed, and meanwhile what is left of it has another name', asy
   await removeGently(file, steady);
 });
 
-test('it goes at once when the work has to end', async () => {
+test('an interruption removes the rest of the file at once', async () => {
   const file = largeFile();
   const over = new AbortController();
   const removing = removeGently(file, new Pace({ clock: { monotonic: () => 0 }, over: over.signal }));
@@ -54,7 +54,7 @@ test.each([
       symlinkSync(other, file);
     },
   ],
-])('what %s leads to stays whole', async (_, link) => {
+])('the target of %s is not truncated', async (_, link) => {
   const file = largeFile();
   const other = join(temporaryDirectory(), 'kept');
   link(file, other);
@@ -63,12 +63,12 @@ test.each([
   expect(statSync(other).size).toBe(50 * 2 ** 20);
 });
 
-test('what may be removed, but not written to, is removed at once', async () => {
+test('a read-only file is removed at once', async () => {
   const file = join(temporaryDirectory(), 'backup');
   copyFileSync('/bin/sleep', file);
   truncateSync(file, 50 * 2 ** 20);
   chmodSync(file, 0o700);
-  // Linux refuses writes to a program that runs, also for root.
+  // Linux refuses writes to a running program, even for root.
   const program = spawn(file, ['60']);
   await once(program, 'spawn');
   try {

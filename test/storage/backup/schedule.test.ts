@@ -13,7 +13,7 @@ import { filledDirectory, steady } from './data-directory.ts';
 const hour = 3_600_000;
 const begin = Date.parse('2026-01-02T03:04:05Z');
 
-/** A schedule on a clock that only its own waits move, which makes real backups until the time is over. */
+/** A schedule that makes real backups, on a clock that only its own waits advance. */
 async function keepFor(
   hours: number,
   options: {
@@ -56,7 +56,7 @@ async function keepFor(
   return { data, folder, log, status: schedule.status, names: readdirSync(folder).sort(), now };
 }
 
-test('backups are made one a day, and the oldest are removed', async () => {
+test('a backup is made each day, and the oldest are removed', async () => {
   const { names, folder, status, log } = await keepFor(24 * 5 + 1, { keep: 3 });
   const days = [3, 4, 5].map((day) => backupName(begin + day * 24 * hour));
   expect(names).toEqual(days);
@@ -72,7 +72,7 @@ test('a restart counts from the latest backup', async () => {
   expect(second.names).toEqual([backupName(begin), backupName(begin + 24 * hour)]);
 });
 
-test('other files at the destination stay, and so does what no longer fits the pattern', async () => {
+test('other files at the destination stay, and so do names that do not match the pattern', async () => {
   const first = await keepFor(1);
   for (const name of ['notes.txt', 'flagmeter-old.backup', `${backupName(begin)}.99.tmp`])
     writeFileSync(join(first.folder, name), '');
@@ -80,7 +80,7 @@ test('other files at the destination stay, and so does what no longer fits the p
   expect(names).toEqual([backupName(begin + 72 * hour), 'flagmeter-old.backup', 'notes.txt']);
 });
 
-test('a backup is good although an older one cannot be removed: the next one is made in its time', async () => {
+test('failing to remove an older backup does not fail the new one or change the schedule', async () => {
   const remove = () => Promise.reject(new Error('Access Denied'));
   const { names, status, log } = await keepFor(24 * 2 + 1, { keep: 1, remove });
   expect(names).toHaveLength(3);
@@ -88,7 +88,7 @@ test('a backup is good although an older one cannot be removed: the next one is 
   expect(log.at(-1)).toBe('cannot remove an old backup {"reason":"Access Denied"}');
 });
 
-test('a directory with the name of a backup is left alone', async () => {
+test('a directory with the name of a backup is not removed', async () => {
   const first = await keepFor(1);
   const old = backupName(begin - hour);
   mkdirSync(join(first.folder, old));
@@ -98,7 +98,7 @@ test('a directory with the name of a backup is left alone', async () => {
   expect(names).toEqual([old, `${old}.99.tmp`, backupName(begin + 48 * hour)]);
 });
 
-test('what fails is retried within the hour, and the trouble is shown until a backup is made', async () => {
+test('a failed backup is retried within the hour, and its reason shown until one succeeds', async () => {
   let now = begin;
   const attempts: number[] = [];
   const warnings: unknown[] = [];
@@ -132,7 +132,7 @@ test('what fails is retried within the hour, and the trouble is shown until a ba
   expect(schedule.status).toMatchObject({ made: 1, failed: 8, trouble: '', lastBytes: 5 });
 });
 
-test('names tell the time, and sort by it', () => {
+test('names contain the time and sort by it', () => {
   expect(backupName(begin)).toBe('flagmeter-2026-01-02T03-04-05Z.backup');
   expect(timeOfBackup(backupName(begin))).toBe(begin);
   for (const name of ['flagmeter-2026-13-41T03-04-05Z.backup', 'x.backup', `${backupName(begin)}.tmp`])

@@ -12,7 +12,7 @@ import { BatchFiller } from '../../support/random-batches.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 import { filledDirectory, findingsIn } from './data-directory.ts';
 
-/** A directory as a node leaves it that is killed after it has accepted three batches, and folded the first. */
+/** The directory of a node that was killed after accepting three batches and folding the first. */
 async function killedNode(): Promise<string> {
   const data = filledDirectory();
   const spool = new Spool(data, () => 'directory');
@@ -48,7 +48,7 @@ const segmentOf = (data: string) => {
   return join(journalOf(data), name!);
 };
 
-test('verify counts the frames that the spool lacks', async () => {
+test('verify counts the frames missing from the spool', async () => {
   const data = await killedNode();
   const { isSound, findings } = await findingsIn(data);
   expect(isSound).toBe(true);

@@ -11,7 +11,7 @@ import { temporaryDirectory } from '../../support/temporary.ts';
 const environment = 3;
 const at = (minute: number) => bucketOf(bucketWidth.minute, minute);
 
-test('cells of many commits are the sums of their inputs, with the store reopened in between', async () => {
+test('cells add up the inputs of many commits, across reopening the store', async () => {
   const data = temporaryDirectory();
   let store = openUsageStore(data);
   let { write } = createAggregator(store);
@@ -72,7 +72,7 @@ test('a metric keeps sum, count, last with its time, least and greatest', async 
   await store.lmdb.close();
 });
 
-test('a batch that fails leaves nothing behind, neither on disk nor in memory', async () => {
+test('a failed batch changes neither the disk nor the memory', async () => {
   const store = openUsageStore(temporaryDirectory());
   const { write } = createAggregator(store);
   const ref = seriesRef(environment, 1);
@@ -92,7 +92,7 @@ test('a batch that fails leaves nothing behind, neither on disk nor in memory', 
   await store.lmdb.close();
 });
 
-test('the series of an environment come back in order, whatever their names', async () => {
+test('the series of an environment are read in order of their ordinals, whatever their names', async () => {
   const store = openUsageStore(temporaryDirectory());
   const batch = new Batch();
   const names = [['__proto__', 'constructor'], ['🚩'.repeat(64), '"\\/'], ['metric']] as const;

@@ -10,7 +10,7 @@ test('without a delay, no timer is set', async () => {
   expect([begun.length, time.timers.length]).toEqual([1, 0]);
 });
 
-test('a commit is delayed from its first packet on, and takes the packets that join it meanwhile', async () => {
+test('the delay of a commit starts with its first packet, and later packets join it', async () => {
   const { begun, heard, send, time } = openLane(10, delayed);
   send(1);
   time.now = 2;
@@ -24,7 +24,7 @@ test('a commit is delayed from its first packet on, and takes the packets that j
   expect(heard).toEqual([3]);
 });
 
-test('a delay ends with the packet that completes the siblings', async () => {
+test('the delay ends with the packet that completes the siblings', async () => {
   const { begun, heard, send, time } = openLane(10, delayed);
   send(3);
   await turn();
@@ -36,14 +36,14 @@ test('a delay ends with the packet that completes the siblings', async () => {
   expect([heard, begun.length]).toEqual([[4], 1]);
 });
 
-test('a commit is not delayed for the siblings that it has already', async () => {
+test('a commit is not delayed for siblings that it already contains', async () => {
   const { begun, send, time } = openLane(10, delayed);
   send(4);
   await turn();
   expect([begun.length, time.timers.length]).toEqual([1, 0]);
 });
 
-test('the time that a batch waits for the commit before it counts as delay', async () => {
+test('the wait for an earlier commit counts towards the delay', async () => {
   const { begun, send, time } = openLane(10, delayed);
   send(4);
   await turn();
@@ -53,7 +53,7 @@ test('the time that a batch waits for the commit before it counts as delay', asy
   expect([begun.length, time.timers.length]).toEqual([2, 0]);
 });
 
-test('a full batch is not delayed, and neither is a batch that a barrier waits for', async () => {
+test('neither a full batch nor one that a barrier waits for is delayed', async () => {
   const full = openLane(2, delayed);
   full.send(1);
   await turn();

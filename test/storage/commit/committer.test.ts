@@ -15,7 +15,7 @@ import { temporaryDirectory } from '../../support/temporary.ts';
 const clock = { now: () => 0, monotonic: () => 0 };
 const sleeper = new Int32Array(new SharedArrayBuffer(4));
 
-test('commits follow one another even while the event loop never reaches its next turn', async () => {
+test('commits continue while the event loop is stuck in one turn', async () => {
   const data = temporaryDirectory();
   const store = openUsageStore(data);
   const log = createLog('error', () => {}, clock);
@@ -33,7 +33,7 @@ test('commits follow one another even while the event loop never reaches its nex
     const durable = intake.laneOf(0).submit(0, () => {});
     void durable.then(() => answered.add(durable));
   }
-  // Ten seconds at most; nothing is awaited but what is settled, so that no event is heard.
+  // At most ten seconds. Only settled promises are awaited, so no event is delivered.
   for (let n = 0; n < 10_000 && answered.size < 3; n += 1) {
     Atomics.wait(sleeper, 0, 0, 1);
     intake.collect();
@@ -79,7 +79,7 @@ test('threads that cannot open the store fail, and so does every commit', async 
   });
   const data = temporaryDirectory();
   writeFileSync(join(data, 'usage'), 'not a directory');
-  mkdirSync(join(data, 'journal/1/first.tmp'), { recursive: true }); // The name of the file that the first segment is made in.
+  mkdirSync(join(data, 'journal/1/first.tmp'), { recursive: true }); // The temporary name of the first segment.
   const [committer] = await startTestCommitters(store, data, { failed });
   expect(await failure).toBeInstanceOf(CommitFailed);
   await expect(committer!.commit(new Batch().seal())).rejects.toThrow(CommitFailed);

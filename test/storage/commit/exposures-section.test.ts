@@ -22,7 +22,7 @@ function rowsOf(store: UsageStore, environment: number, identity: string): Map<n
   return readExposures(store, exposuresKey(environment, digestOf(identity)))?.rows;
 }
 
-/** A batch of one packet: what the person was given of each ordinal, checked once. */
+/** A batch of one packet: one check of each ordinal by the person. */
 function packetOf(
   identity: string,
   environment: number,
@@ -35,7 +35,7 @@ function packetOf(
   return batch;
 }
 
-test('exposures of many commits are the sums of their inputs, with reopening and forgetting in between', async () => {
+test('exposures add up the inputs of many commits, across reopening and forgetting', async () => {
   const exposure = fc.record({
     ordinal: fc.integer({ min: 0, max: 3 }),
     counts: fc.tuple(fc.nat(), fc.nat(), fc.nat()),
@@ -101,7 +101,7 @@ test('exposures of many commits are the sums of their inputs, with reopening and
   );
 });
 
-test('over the limit of people in an environment, only the first have exposures', async () => {
+test('beyond the limit of people in an environment, only the first have exposures', async () => {
   const store = openUsageStore(temporaryDirectory());
   const { write } = createAggregator(store, 2);
   for (const identity of ['a', 'b', 'c']) write(packetOf(identity, 1, [0]).seal());
@@ -123,7 +123,7 @@ test('over the limit of people in an environment, only the first have exposures'
   await store.lmdb.close();
 });
 
-test('the rows of a person are bounded, and existing rows still count', async () => {
+test('the rows of a person are limited, and existing rows still count', async () => {
   const store = openUsageStore(temporaryDirectory());
   const { write } = createAggregator(store);
   write(packetOf('a', 1, [...Array(rowsPerPerson + 10).keys()]).seal());
@@ -135,7 +135,7 @@ test('the rows of a person are bounded, and existing rows still count', async ()
   await store.lmdb.close();
 });
 
-test('a batch that fails leaves no exposures', async () => {
+test('a failed batch adds no exposures', async () => {
   const store = openUsageStore(temporaryDirectory());
   const { write } = createAggregator(store);
   const envelope = packetOf('a', 1, [0]).seal();
@@ -147,7 +147,7 @@ test('a batch that fails leaves no exposures', async () => {
   await store.lmdb.close();
 });
 
-test('in one transaction, too, only the first people over the limit have exposures', async () => {
+test('the limit of people also applies within one transaction', async () => {
   const store = openUsageStore(temporaryDirectory());
   const { fold } = createAggregator(store, 2);
   const people = ['d', 'c', 'b', 'a'];
@@ -160,7 +160,7 @@ test('in one transaction, too, only the first people over the limit have exposur
   await store.lmdb.close();
 });
 
-test('a transaction adds up thousands of people, each of whom is in several batches', async () => {
+test('a transaction adds up thousands of people from several batches', async () => {
   const store = openUsageStore(temporaryDirectory());
   const { fold } = createAggregator(store);
   const people = Array.from({ length: 3_000 }, (_, at) => `person-${at}`);

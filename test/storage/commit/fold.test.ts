@@ -18,7 +18,7 @@ interface Step {
   readonly forgets: boolean;
 }
 
-/** Batches as they cross to the worker. */
+/** Batches as they are sent to the worker. */
 function sealed(steps: readonly Step[]): Envelope[] {
   const filler = new BatchFiller();
   return steps.map(({ packets, mints, forgets }) => {
@@ -32,7 +32,7 @@ function sealed(steps: readonly Step[]): Envelope[] {
   });
 }
 
-/** All that is stored. How often something came late is counted by transaction, so only whether it did is compared. */
+/** All stored data. Late additions are counted per transaction, so only whether there were any is compared. */
 function counted(store: UsageStore) {
   const rows = dump(store).filter((row) => !row.startsWith('carried'));
   const carried = testEnvironments.map((environment) => {
@@ -49,13 +49,13 @@ const batches = fc.array(
     packets: fc.array(packet, { maxLength: 5 }),
     mints: fc.boolean(),
     forgets: fc.boolean(),
-    /** How the transaction that begins with this batch ends, if one does. */
+    /** The outcome of the transaction that begins with this batch, if one does. */
     begins: fc.constantFrom('nothing', 'nothing', 'fold', 'failed fold'),
   }),
   { minLength: 1, maxLength: 8 },
 );
 
-test('folding frames in any groups, some failed first, leaves the store as one commit a batch does', async () => {
+test('folding frames in any groups, with failures, results in the same store as one commit per batch', async () => {
   await fc.assert(
     fc.asyncProperty(batches, async (steps) => {
       const [one, other] = [openUsageStore(temporaryDirectory()), openUsageStore(temporaryDirectory())];
@@ -86,7 +86,7 @@ test('folding frames in any groups, some failed first, leaves the store as one c
   );
 });
 
-test('a frame of a later version is refused', () => {
+test('a frame of a later version is rejected', () => {
   const [body] = encodeEnvelope(sealed([{ packets: [], mints: false, forgets: false }])[0]!);
   body![0] = 2;
   expect(() => decodeEnvelope(body!)).toThrow('a later version of flagmeter wrote it, in version 2');

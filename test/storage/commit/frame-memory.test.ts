@@ -4,7 +4,7 @@ import { FrameTooLarge } from '../../../src/storage/journal/errors.ts';
 
 const parts = (...texts: string[]) => texts.map((text) => Buffer.from(text));
 
-test('a frame that one thread puts is what the other reads, and so is the result of its append', () => {
+test('frames and the results of their appends pass between threads unchanged', () => {
   const ours = new FrameMemory(100);
   const theirs = new FrameMemory(ours.shared);
   ours.put(parts('a long first frame'));
@@ -14,7 +14,7 @@ test('a frame that one thread puts is what the other reads, and so is the result
   expect(ours.appended).toEqual({ bytes: 8, sequence: 2 ** 40, segment: 3, used: 0.25 });
 });
 
-test('refuses a frame that is larger than its memory, and keeps the one before', () => {
+test('rejects a frame larger than its memory, and keeps the previous one', () => {
   const memory = new FrameMemory(8);
   memory.put(parts('12345', '678'));
   expect(() => memory.put(parts('12345', '6789'))).toThrow(FrameTooLarge);

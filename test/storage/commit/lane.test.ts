@@ -12,7 +12,7 @@ test('the packets of one turn of the event loop are one commit', async () => {
   expect(begun).toHaveLength(1);
 });
 
-test('but a full batch is committed at once, and the rest of the turn is the next commit', async () => {
+test('a full batch is committed within the turn, and later packets form the next commit', async () => {
   const { begun, heard, send } = openLane(1000);
   send(128);
   await Promise.resolve();
@@ -28,7 +28,7 @@ test('but a full batch is committed at once, and the rest of the turn is the nex
   expect(begun).toHaveLength(3);
 });
 
-test('while a commit is in flight the next batch fills, and goes when the first is on disk', async () => {
+test('the next batch fills during a commit, and is committed once the first is on disk', async () => {
   const { begun, heard, send } = openLane();
   send(1);
   await turn();
@@ -41,7 +41,7 @@ test('while a commit is in flight the next batch fills, and goes when the first 
   expect(heard).toEqual([1, 4]);
 });
 
-test('no sender is answered before its own batch is on disk', async () => {
+test('a sender gets its response only once its own batch is on disk', async () => {
   const { begun, send } = openLane();
   let first = false;
   let second = false;
@@ -60,7 +60,7 @@ test('no sender is answered before its own batch is on disk', async () => {
   expect([first, second]).toEqual([true, true]);
 });
 
-test('a batch takes no more packets than it may', async () => {
+test('a batch takes at most its maximum number of packets', async () => {
   const { begun, heard, send } = openLane(2);
   send(5);
   await turn();
@@ -72,7 +72,7 @@ const large = (batch: Batch) => {
   for (let record = 0; record < 20_000; record += 1) batch.counts.add(1, 1, 1, 1, 1);
 };
 
-test('packets that take much memory go into several commits, even if they are few', async () => {
+test('a few packets that take much memory are split over several commits', async () => {
   const { lane, begun, heard } = openLane();
   for (let packet = 0; packet < 3; packet += 1) lane.submit(1, large);
   await turn();
@@ -80,7 +80,7 @@ test('packets that take much memory go into several commits, even if they are fe
   expect(heard).toEqual([1, 1, 1]);
 });
 
-test('an application that fills batches does not delay another, which joins the first batch', async () => {
+test("an application that fills batches does not delay another's packet, which joins the first one", async () => {
   const { lane, begun } = openLane();
   lane.submit(1, large);
   await turn();
@@ -110,7 +110,7 @@ test('the packets of an application are committed in order of arrival, with or w
   }
 });
 
-test('however many applications there are, a batch is bounded', async () => {
+test('the size of a batch is limited whatever the number of applications', async () => {
   const { lane } = openLane(10);
   const batches = new Set<Batch>();
   for (let application = 0; application < 100; application += 1) {
@@ -119,7 +119,7 @@ test('however many applications there are, a batch is bounded', async () => {
   expect([...batches].map(({ packets }) => packets)).toEqual([20, 20, 20, 20, 20]);
 });
 
-test('a failed commit refuses all of its senders and none of the next commit', async () => {
+test('a failed commit refuses all its senders and none of the next commit', async () => {
   const { begun, heard, send } = openLane();
   const lost = send(2);
   await turn();
@@ -132,7 +132,7 @@ test('a failed commit refuses all of its senders and none of the next commit', a
   expect(heard).toEqual([failure, 1]);
 });
 
-test('the senders that a failed batch was told of go with the next one', async () => {
+test('the next batch includes the sender records of a failed one', async () => {
   const { lane, begun, send } = openLane();
   const sender = { name: 'app', version: '1', transport: 'http', route: 'telemetry' } as const;
   const [first, second] = [1, 2].map((ordinal) => ({ environment: 1, ordinal, slot: 9, sender }));
@@ -147,7 +147,7 @@ test('the senders that a failed batch was told of go with the next one', async (
   expect(begun[2]?.envelope.senders).toEqual([first, second]);
 });
 
-test('the series of a failed batch go with the next one', async () => {
+test('the next batch includes the series of a failed one', async () => {
   const { lane, begun, send } = openLane();
   const first = { environment: 1, ordinal: 0, name: ['a', 'on'] } as const;
   const second = { environment: 1, ordinal: 1, name: ['b', 'on'] } as const;
@@ -162,7 +162,7 @@ test('the series of a failed batch go with the next one', async () => {
   expect(begun[2]?.envelope.series).toEqual([]);
 });
 
-test('the monitor counts what waits, until it is answered', async () => {
+test('the monitor counts packets until they are answered', async () => {
   const { monitor, begun, send } = openLane();
   send(3);
   expect([monitor.packets, monitor.bytes]).toEqual([3, 3 * 1024]);
@@ -171,7 +171,7 @@ test('the monitor counts what waits, until it is answered', async () => {
   expect([monitor.packets, monitor.bytes]).toEqual([0, 0]);
 });
 
-test('a barrier resolves when the earlier packets of the application are on disk, and is no packet itself', async () => {
+test('a barrier resolves when earlier packets of the application are on disk, and is not counted as one', async () => {
   const { lane, monitor, begun, heard, send } = openLane();
   const packet = send(1);
   await turn();
@@ -182,7 +182,7 @@ test('a barrier resolves when the earlier packets of the application are on disk
   expect(monitor.packets).toBe(1);
   await begun[0]?.end();
   await packet[0];
-  // Called by a sender that has just been answered: the barrier waits for it, too.
+  // Called by a sender that has just been answered: the barrier waits for its call, too.
   lane.ledger.add({ application: 1, hour: 0, subject: '{}' }, 0);
   await begun[1]?.end();
   expect(fallen).toBe(false);
@@ -193,7 +193,7 @@ test('a barrier resolves when the earlier packets of the application are on disk
   expect(heard).toEqual([1, 0, 0]);
 });
 
-test('a barrier is refused with the commit that it waits for', async () => {
+test('a barrier rejects if the commit it waits for fails', async () => {
   const { lane, begun } = openLane();
   const barrier = lane.barrier(1);
   await turn();
@@ -203,7 +203,7 @@ test('a barrier is refused with the commit that it waits for', async () => {
   ]);
 });
 
-test('it is settled when what was submitted before is on disk or refused, whatever comes later', async () => {
+test('a lane is settled once earlier packets are on disk or refused, despite later ones', async () => {
   const { lane, begun, send } = openLane();
   let settled = 0;
   const settle = () => {
@@ -226,7 +226,7 @@ test('it is settled when what was submitted before is on disk or refused, whatev
   expect(begun).toHaveLength(3);
 });
 
-test('it is idle only when everything is answered', async () => {
+test('a lane is idle only once all packets are answered', async () => {
   const { lane, begun, send } = openLane(1);
   let idle = false;
   send(2);

@@ -27,7 +27,7 @@ function lineOf(application: number, hour: number, status: number, count = 1, at
   return { application, hour, subject, count, lastAt: at, example: { detail: `at ${at}` } };
 }
 
-/** What a commit does; it fails when told to. */
+/** A commit, which fails on demand. */
 function commit(
   store: UsageStore,
   section: ReturnType<typeof ledgerSection>,
@@ -46,7 +46,7 @@ function commit(
   }
 }
 
-test('rows are the sums of the commits, with the last example, whatever failed or was reopened', async () => {
+test('rows add up the commits and keep the last example, across failures and reopening', async () => {
   const line = fc.record({
     application: fc.constantFrom(1, 2),
     hour: fc.constantFrom(now, now + 1),
@@ -92,7 +92,7 @@ test('rows are the sums of the commits, with the last example, whatever failed o
   );
 });
 
-test('new rows expel the expired ones of the same application', async () => {
+test('new rows evict expired ones of the same application', async () => {
   const store = openUsageStore(temporaryDirectory());
   const section = ledgerSection(store);
   const hoursOf = (application: number) => {

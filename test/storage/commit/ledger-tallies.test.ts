@@ -9,7 +9,7 @@ const add = fc.record({
   at: fc.nat(1000),
   detail: fc.option(fc.string()),
 });
-/** A commit takes what waits; it is kept, or fails and gives it back when more has come in between. */
+/** A commit of the waiting rows. It succeeds, or fails and restores them after others were added. */
 const commit = fc.record({ fails: fc.boolean(), between: fc.array(add, { maxLength: 3 }) });
 
 test('every count reaches the disk once, with the latest time, whichever commits fail', () => {
@@ -45,7 +45,7 @@ test('the example is that of the last refusal', () => {
   expect(tallies.lines()).toEqual([{ ...rows[0], count: 3, lastAt: 3, example: { detail: 'at 3' } }]);
 });
 
-test('the number of rows is bounded, and existing rows keep counting', () => {
+test('the number of rows is limited, and existing rows keep counting', () => {
   const tallies = new LedgerTallies(2);
   for (const row of [...rows, ...rows]) tallies.add(row, 1);
   expect(tallies.lines().map(({ hour, count }) => [hour, count])).toEqual([

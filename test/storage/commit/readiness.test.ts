@@ -35,7 +35,7 @@ test('is not ready while the journal holds more than 64 MiB that the store lacks
   await store.lmdb.close();
 });
 
-/** A committer on which something fails, and its data directory. */
+/** A committer with a fault, and its data directory. */
 async function failing() {
   const data = temporaryDirectory();
   const store = openUsageStore(data);
@@ -53,7 +53,7 @@ async function failing() {
   return { data, committer: committer as JournaledCommitter, reason, failures, close };
 }
 
-test('names a journal for which no segment can be prepared, until one is', async () => {
+test('reports a failure to prepare a journal segment until it succeeds', async () => {
   const { data, committer, reason, failures, close } = await failing();
   expect(reason()).toBe('the store cannot take data; see the log');
   const unfinished = join(data, 'journal/1/prepare.tmp');
@@ -73,7 +73,7 @@ test('names a journal for which no segment can be prepared, until one is', async
   await close();
 });
 
-test('names a journal that cannot be folded, and counts the failures', async () => {
+test('reports a failure to fold the journal, and counts the failures', async () => {
   const { committer, reason, close } = await failing();
   const unnamed = new Batch();
   unnamed.counts.add(seriesRef(1, 0), 4, 1, 0, 0);

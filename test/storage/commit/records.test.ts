@@ -21,7 +21,7 @@ const number = fc.double({ noNaN: true });
 const time = fc.nat({ max: 2 ** 45 });
 const many = { maxLength: 3000 };
 
-/** What a sealed batch says, kind by kind. */
+/** The contents of a sealed batch, by kind. */
 function contentOf(envelope: Envelope) {
   const found: Record<'counts' | 'measurements' | 'users' | 'exposures', unknown[]> = {
     counts: [],
@@ -50,7 +50,7 @@ function contentOf(envelope: Envelope) {
 
 const hex = (words: readonly number[]) => words.map((each) => each.toString(16).padStart(8, '0')).join('');
 
-test('the worker reads what was added, for every kind of record and with reused arrays', () => {
+test('the worker reads the added records of every kind, with reused arrays', () => {
   const arrays = new RecordArrays();
   const added = fc.record({
     counts: fc.array(fc.tuple(word, word, word, word, word), many),
@@ -89,7 +89,7 @@ test('the worker reads what was added, for every kind of record and with reused 
   );
 });
 
-/** A batch of one count, of a series that it names. */
+/** A batch with one count of a new series. */
 function batchOf(arrays = new RecordArrays()): Batch {
   const batch = new Batch(arrays);
   batch.series.push({ environment: 1, ordinal: 0, name: ['checkout', 'on'] });
@@ -137,7 +137,7 @@ const misuses: [string, () => unknown, string][] = [
   ],
 ];
 
-test.each(misuses)('a batch that %s', (_, misuse, claim) => {
+test.each(misuses)('an assertion fails for a batch that %s', (_, misuse, claim) => {
   expect(misuse).toThrow(new AssertionFailed(claim));
 });
 
@@ -168,7 +168,7 @@ const broken: [string, (envelope: Envelope, arrays: RecordArrays, batch: Batch) 
   ],
 ];
 
-test.each(broken)('an envelope %s is not written', async (_, spoil, claim) => {
+test.each(broken)('an envelope %s is rejected', async (_, spoil, claim) => {
   const store = openUsageStore(temporaryDirectory());
   const { write } = createAggregator(store);
   const arrays = new RecordArrays();

@@ -12,7 +12,7 @@ import { dump } from '../../support/whole-batch.ts';
 
 const segmentSize = 64 * 1024;
 
-/** What a lane has open: the store, the fold and the writer. */
+/** An open lane: the store, the fold and the writer. */
 function openLane(data: string, failsAt: { value: number }) {
   const store = openUsageStore(data);
   const { fold, forget } = createAggregator(store);
@@ -25,18 +25,18 @@ function openLane(data: string, failsAt: { value: number }) {
     });
   const folding = new Fold(store.lmdb, place, { groups: ['prompt', 'people'], fold: failing, forget });
   const last = folding.finish();
-  // A short segment is removed once it is folded, so that the next one may have its name.
+  // A short segment is removed once it is folded, so that the next one may reuse its name.
   return { store, folding, writer: new JournalWriter(openJournal(place), last, segmentSize / 2) };
 }
 
 const step = fc.record({
   packets: fc.array(packet, { maxLength: 4 }),
   ends: fc.constantFrom('nothing', 'fold', 'fold all', 'fail', 'stop', 'crash'),
-  /** Which of the two transactions fails. */
+  /** The one of the two transactions that fails. */
   at: fc.constantFrom(1, 2),
 });
 
-test('whatever is folded, fails, stops or is lost with the process, each batch counts once', async () => {
+test('each batch counts once, across folds, failures, restarts and crashes', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), async (steps) => {
       const data = temporaryDirectory();

@@ -15,7 +15,7 @@ const anyName = fc.oneof(
   fc.constantFrom('__proto__', 'constructor', 'toString', surplusName, '🚩'),
 );
 
-test('a name keeps its series, and only new names go to the sink', () => {
+test('a name keeps its series, and only new names are passed to the sink', () => {
   const { names, sink } = dictionary();
   const first = names.variant('checkout', 'on', sink);
   expect(names.variant('checkout', 'on', sink)).toBe(first);
@@ -26,7 +26,7 @@ test('a name keeps its series, and only new names go to the sink', () => {
   ]);
 });
 
-test('features over the limit are folded into the surplus feature, those known before are not', () => {
+test('new features over the limit are folded into the surplus feature', () => {
   const { names, sink } = dictionary();
   for (const feature of ['a', 'b', 'c', 'd', 'e', 'a']) names.variant(feature, 'on', sink);
   expect(sink.series.map(({ name }) => name[0])).toEqual(['a', 'b', 'c', surplusName]);
@@ -51,7 +51,7 @@ test.each([
   ['a control character', 'a\nb'],
   ['a lone surrogate', '\ud83d'],
   ['257 bytes', 'n'.repeat(257)],
-])('what is called %s has no series, and takes no room', (_, bad) => {
+])('a name with %s has no series, and takes no room', (_, bad) => {
   const { names, sink } = dictionary();
   names.variant('a', 'on', sink);
   names.feature('a', sink);
@@ -83,7 +83,7 @@ test('a metric and a feature of the same name are two series', () => {
   expect(names.metric('a', sink)).not.toBe(names.variant('a', 'a', sink));
 });
 
-test('for any input it is bounded, has one series per name, and is restored from its own entries', () => {
+test('any input results in a bounded dictionary with one series per name, restorable from its entries', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(anyName, anyName), { maxLength: 60 }), (pairs) => {
       const { names, sink } = dictionary();
@@ -102,7 +102,7 @@ test('for any input it is bounded, has one series per name, and is restored from
   );
 });
 
-test('metrics of features count with the other metrics, and are read back from their own entries', () => {
+test('metrics of features count towards the limit of metrics, and are restored from their entries', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(anyName, anyName, anyName, fc.boolean()), { maxLength: 60 }), (rows) => {
       const { names, sink } = dictionary();

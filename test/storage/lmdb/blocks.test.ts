@@ -19,7 +19,7 @@ const block = fc.array(fc.option(counts, { nil: undefined }), {
   maxLength: cellsPerBlock,
 });
 
-test('a block comes back as it was put', () => {
+test('a block is read as it was put', () => {
   const encoder = new BlockEncoder(countsCodec);
   fc.assert(
     fc.property(block, (cells: Block<Counts>) => {
@@ -28,7 +28,7 @@ test('a block comes back as it was put', () => {
   );
 });
 
-test('the series of a block are neighbours, and never of two environments', () => {
+test('the series of a block are adjacent and belong to one environment', () => {
   const ordinal = fc.integer({ min: 0, max: 2 ** 20 - 1 });
   const environment = fc.integer({ min: 0, max: 2 ** 32 - 1 });
   fc.assert(
@@ -40,7 +40,7 @@ test('the series of a block are neighbours, and never of two environments', () =
   );
 });
 
-test('the layout on disk stays as it is', () => {
+test('the layout on disk does not change', () => {
   const key = blockKey(blockOf(seriesRef(258, 70)), bucketOf(bucketWidth.hour, 29_535_840));
   expect(key.toString('hex')).toBe('00000102' + '01' + '01c2ae60' + '00000002');
   const cells: Block<Counts> = new Array(cellsPerBlock).fill(undefined);

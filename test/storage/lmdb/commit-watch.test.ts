@@ -4,7 +4,7 @@ import { CommitWatch } from '../../../src/storage/lmdb/commit-watch.ts';
 test.each([
   [1000, [1, 999, 1000, 2500], [1000, 2500]],
   [0, [1, 1e6], []],
-])('from %s ms on, commits of %j ms are slow: %j', (fromMs, taken, slow) => {
+])('with a threshold of %s ms, of commits of %j ms those of %j are slow', (fromMs, taken, slow) => {
   const lines: unknown[] = [];
   const log = { warn: (msg: string, fields = {}) => void lines.push({ msg, ...fields }) };
   const watch = new CommitWatch('usage', { fromMs, log });

@@ -4,7 +4,7 @@ import { createAtomically } from '../../../src/storage/lmdb/create-atomically.ts
 import { lockDataDirectory } from '../../../src/storage/lmdb/lock.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 
-test('nothing appears in its place before everything is created', async () => {
+test('no directory appears before all are created', async () => {
   const data = temporaryDirectory();
   await createAtomically(data, async (aside) => {
     for (const name of ['first', 'second']) {
@@ -16,7 +16,7 @@ test('nothing appears in its place before everything is created', async () => {
   expect(readdirSync(data).sort()).toEqual(['first', 'second']);
 });
 
-test('a failure leaves nothing behind, and leftovers of a power cut do no harm', async () => {
+test('a failure leaves nothing behind, and remains of a power loss are harmless', async () => {
   const data = temporaryDirectory();
   let half = '';
   const failing = createAtomically(data, async (aside) => {
@@ -35,7 +35,7 @@ test('a failure leaves nothing behind, and leftovers of a power cut do no harm',
   expect(readdirSync(data)).toEqual(['store']);
 });
 
-test('directories that an earlier run had completed are moved once the data directory is locked', () => {
+test('directories completed by an earlier run are moved once the data directory is locked', () => {
   const data = temporaryDirectory();
   for (const store of ['accounts', 'usage']) {
     mkdirSync(`${data}/prepared.tmp/${store}`, { recursive: true });

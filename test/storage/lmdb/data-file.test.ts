@@ -19,7 +19,7 @@ import { testClock } from '../../accounts/fixture.ts';
 import { seededRandom } from '../../support/random.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 
-/** A data directory that was in use. */
+/** A used data directory. */
 async function openUsed(): Promise<string> {
   const data = temporaryDirectory();
   const accounts = openAccountStore(data);
@@ -37,7 +37,7 @@ function overwrite(file: string, position: number, bytes: Buffer): void {
   closeSync(descriptor);
 }
 
-test('a directory that is new, prepared or used is in order', async () => {
+test('a new, a prepared and a used directory are in order', async () => {
   const data = await openUsed();
   checkDataFiles(data);
   const lmdb = openLmdb(`${data}/accounts`);
@@ -76,7 +76,7 @@ test.each([
     (file: string) => overwrite(file, pageSize, Buffer.alloc(pageSize)),
     'it is damaged',
   ],
-] as const)('a file that %s is refused, and what is in the directory stays', async (_what, damage, fault) => {
+] as const)('a file that %s is rejected, and the directory is unchanged', async (_what, damage, fault) => {
   for (const name of ['accounts', 'usage']) {
     const data = await openUsed();
     const file = `${data}/${name}/data.mdb`;
@@ -88,20 +88,20 @@ test.each([
   }
 });
 
-test('accounts with a page of zeros are refused', async () => {
+test('accounts with a page of zeros are rejected', async () => {
   const data = await openUsed();
   const file = `${data}/accounts/data.mdb`;
   overwrite(file, 2 * pageSize, Buffer.alloc(statSync(file).size - 2 * pageSize));
   expect(() => openAccountStore(data)).toThrow(`Cannot open ${file}: it is damaged`);
 });
 
-test('accounts that are missing beside usage are not begun anew', async () => {
+test('missing accounts are not created anew beside existing usage', async () => {
   const data = await openUsed();
   rmSync(`${data}/accounts`, { recursive: true });
   expect(() => openAccountStore(data)).toThrow(`Cannot open ${data}/accounts/data.mdb: it is missing`);
 });
 
-/** Puts and deletes records of all sizes, some too long for a page; gives how often the file ended before its last page. */
+/** Puts and deletes records of all sizes, some too long for a page. Returns how often the file ended before its last page. */
 function workOn(data: string, lmdb: LmdbEnvironment, tables: readonly Table[]): number {
   const random = seededRandom(1);
   const below = (end: number) => Math.floor(random() * end);
@@ -136,7 +136,7 @@ const recordsOf = (tables: readonly Table[]) =>
     Array.from(table.getRange(), ({ key, value }) => `${key} ${value.toString('latin1')}`),
   );
 
-test('a file that rightly ends before its last page is in order, and one that lacks a page in use is not', async () => {
+test('a file may end before an unused last page, but not before a page in use', async () => {
   const data = temporaryDirectory();
   const open = () => {
     const lmdb = openLmdb(`${data}/accounts`);

@@ -31,7 +31,7 @@ function transact<T>(store: UsageStore, action: () => T): T {
   return store.lmdb.transactionSync(action);
 }
 
-/** Sweeps in small steps until nothing is left to do. @returns how many people were examined */
+/** Sweeps in small steps until nothing is left. @returns number of people examined */
 function sweep(store: UsageStore, seconds: number, limit = 2): number {
   let total = 0;
   for (let some = -1; some !== 0; total += some) {
@@ -66,7 +66,7 @@ test('the stored format of a value does not change', async () => {
   await store.lmdb.close();
 });
 
-test('a sweep removes exactly what was last seen too long ago', async () => {
+test('a sweep removes exactly the expired exposures', async () => {
   const seen = fc.record({
     person: fc.integer({ min: 1, max: 4 }),
     environment: fc.constantFrom(1, 2),
@@ -108,7 +108,7 @@ test('a sweep removes exactly what was last seen too long ago', async () => {
   );
 });
 
-test('a sweep examines at most as many people as it is told to, and each of them once', async () => {
+test('a sweep examines at most its limit of people, and each of them once', async () => {
   const store = openUsageStore(temporaryDirectory());
   transact(store, () => {
     for (let person = 1; person <= 5; person++) see(store, keyOf(person), 0, start);
@@ -122,7 +122,7 @@ test('a sweep examines at most as many people as it is told to, and each of them
   await store.lmdb.close();
 });
 
-test('people who are gone make room for others', async () => {
+test('removed people make room for others', async () => {
   const store = openUsageStore(temporaryDirectory());
   transact(store, () => {
     for (const person of [1, 2]) see(store, keyOf(person), 0, start);

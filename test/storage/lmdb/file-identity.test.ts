@@ -29,7 +29,7 @@ const losses: readonly [string, (directory: string, file: string) => void][] = [
   ],
   ['was moved with its directory', (directory) => renameSync(directory, `${directory}-moved`)],
   [
-    'was moved with its directory, of which a copy took the place',
+    'was moved with its directory, which a copy replaced',
     (directory) => {
       renameSync(directory, `${directory}-moved`);
       cpSync(`${directory}-moved`, directory, { recursive: true });

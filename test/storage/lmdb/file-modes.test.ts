@@ -8,7 +8,7 @@ import { openUsageStore } from '../../../src/storage/lmdb/usage.ts';
 import { testClock } from '../../accounts/fixture.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 
-/** Opens both stores, and gives everything below the directory with its permissions. */
+/** Opens both stores, and returns all files below the directory with their permissions. */
 async function openBoth(data: string): Promise<Record<string, string>> {
   const accounts = openAccountStore(data);
   const wanted = { adminEmail: 'admin@example.com', clock: testClock(), randomBytes };
@@ -29,13 +29,13 @@ const ownersOnly = {
   'usage/lock.mdb': '600',
 };
 
-test('what holds secrets can be read by its owner only, whatever the umask', async () => {
+test('files with secrets are readable by their owner only, whatever the umask', async () => {
   const before = process.umask(0);
   onTestFinished(() => void process.umask(before));
   expect(await openBoth(temporaryDirectory())).toEqual(ownersOnly);
 });
 
-test('files that became readable are made private again', async () => {
+test('readable files are made private again', async () => {
   const data = temporaryDirectory();
   await openBoth(data);
   for (const name of Object.keys(ownersOnly)) chmodSync(join(data, name), name.includes('.') ? 0o644 : 0o755);

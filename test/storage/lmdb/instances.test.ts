@@ -54,7 +54,7 @@ const endsOf = (store: UsageStore) => [1, 2, 3].map((n) => endOf(store, 'ann', n
 const profileOf = (store: UsageStore, name: string, application = 1) =>
   findProfile(store, application, digestIdentity(secret, application, name));
 
-test('the previous id stays valid for the grace period, and the one before it is gone', async () => {
+test('the previous id stays valid for the grace period, and the one before it becomes invalid', async () => {
   const store = openUsageStore(temporaryDirectory());
   transact(store, () => mint(store, 'ann', 1));
   transact(store, () => mint(store, 'ann', 2, start + 1));
@@ -65,7 +65,7 @@ test('the previous id stays valid for the grace period, and the one before it is
   await store.lmdb.close();
 });
 
-test('an id that was about to expire does not live longer by being replaced', async () => {
+test('replacing an id does not extend its life', async () => {
   const store = openUsageStore(temporaryDirectory());
   transact(store, () => {
     mint(store, 'ann', 1);
@@ -75,7 +75,7 @@ test('an id that was about to expire does not live longer by being replaced', as
   await store.lmdb.close();
 });
 
-test('mints of one identity in one transaction come one after the other', async () => {
+test('mints of one identity in one transaction follow one another', async () => {
   const store = openUsageStore(temporaryDirectory());
   transact(store, () => {
     for (const n of [1, 2, 3]) mint(store, 'ann', n);
@@ -84,7 +84,7 @@ test('mints of one identity in one transaction come one after the other', async 
   await store.lmdb.close();
 });
 
-test('identities of the same name in two applications have nothing to do with each other', async () => {
+test('equal identities in two applications are independent', async () => {
   const store = openUsageStore(temporaryDirectory());
   transact(store, () => {
     mint(store, 'ann', 1);
@@ -98,7 +98,7 @@ test('identities of the same name in two applications have nothing to do with ea
   await store.lmdb.close();
 });
 
-test('use prolongs an id, unless it was replaced or never minted', async () => {
+test('use extends the life of an id, unless it was replaced or never minted', async () => {
   const store = openUsageStore(temporaryDirectory());
   const expiresAt = start + 40 * day;
   transact(store, () => {
@@ -146,7 +146,7 @@ test('a removed person leaves nothing behind', async () => {
   await store.lmdb.close();
 });
 
-test('the secret is made once, and lives as long as the store', async () => {
+test('the secret is created once and kept with the store', async () => {
   const data = temporaryDirectory();
   let store = openUsageStore(data);
   const made = openDigestSecret(store, (length) => new Uint8Array(length).fill(7));
@@ -164,7 +164,7 @@ test.each([
   `${idOf('ann', 1)}0`,
   idOf('ann', 1).toUpperCase(),
   'x'.repeat(78),
-])('%j cannot be an id, and is not looked for', async (text) => {
+])('%j cannot be an id, and is not looked up', async (text) => {
   expect(digestOfInstance(text)).toBeUndefined();
 });
 

@@ -27,20 +27,20 @@ afterAll(cleanUp);
 
 const fixtures = fixtureNames();
 
-describe('a data directory of every layout that there ever was', () => {
+describe('a data directory of every past layout', () => {
   it('has a fixture for each', () => {
     const wanted = [accountsLayout, usageLayout].map(currentLayout);
     expect(fixtures.length).toBeGreaterThanOrEqual(Math.max(...wanted));
   });
 
-  it('has something in every table of this version, in the latest of them', async () => {
+  it('has records in every table of this version, in the latest of them', async () => {
     const data = `${freshDirectory()}/data`;
     unpack(fixtures.at(-1)!, data);
     const hint = 'make a fixture that fills these tables: see CONTRIBUTING.md';
     expect(await emptyTables(data), hint).toEqual([]);
   });
 
-  test.each(fixtures)('%s is opened, and says what it said', async (fixture) => {
+  test.each(fixtures)('%s is opened, and reads as recorded', async (fixture) => {
     const data = `${freshDirectory()}/data`;
     const stored = unpack(fixture, data);
     const clock = testClock(stored.filledAt + 60_000);
@@ -62,7 +62,7 @@ describe('a data directory of every layout that there ever was', () => {
     expect(faults).toEqual([]);
   });
 
-  test.each(fixtures)('%s is the same from a backup that its upgrade made', async (fixture) => {
+  test.each(fixtures)('%s is restored from the backup of its upgrade', async (fixture) => {
     const data = temporaryDirectory();
     const stored = unpack(fixture, data);
     const clock = testClock(stored.filledAt + 60_000);
@@ -78,7 +78,7 @@ describe('a data directory of every layout that there ever was', () => {
   });
 });
 
-/** Layouts that a later version could have: usage whose counts got a table of another name, then values of another kind. */
+/** Possible future layouts: the counts of usage move to a table with another name, then get another kind of values. */
 const later: Layout = {
   store: 'usage',
   steps: [
@@ -102,7 +102,7 @@ const cellsOf = (lmdb: LmdbEnvironment, table: string) =>
   );
 
 describe('a store of an earlier layout', () => {
-  it('is led through every step, and its file as it was is kept', async () => {
+  it('is migrated step by step, and its original file is kept', async () => {
     const data = temporaryDirectory();
     unpack('layout-1', data);
     const before = readFileSync(`${data}/usage/data.mdb`);
@@ -124,7 +124,7 @@ describe('a store of an earlier layout', () => {
     await again.close();
   });
 
-  it('stays at the last step that was done when one fails, and goes on from there', async () => {
+  it('stays at the last completed step if one fails, and continues from there', async () => {
     const data = temporaryDirectory();
     unpack('layout-1', data);
     const [first, second] = later.steps as [Layout['steps'][0], Layout['steps'][0]];
@@ -149,7 +149,7 @@ describe('a store of an earlier layout', () => {
     await lmdb.close();
   });
 
-  it('is not used beside a service, which migrates it first', async () => {
+  it('is rejected beside a service until the service has migrated it', async () => {
     const data = temporaryDirectory();
     unpack('layout-1', data);
     const next: Layout = { store: 'accounts', steps: [() => {}] };
@@ -162,7 +162,7 @@ describe('a store of an earlier layout', () => {
 });
 
 describe.each([accountsLayout, usageLayout])('a later layout of $store', (layout) => {
-  it('is refused by name, and nothing is changed', async () => {
+  it('is rejected by name, and not changed', async () => {
     const data = temporaryDirectory();
     unpack('layout-1', data);
     const lmdb = openLmdb(`${data}/${layout.store}`);

@@ -66,7 +66,7 @@ test('the stored format of a row does not change', async () => {
   await store.lmdb.close();
 });
 
-test('a row is read as it was written', async () => {
+test('a row is read back as written', async () => {
   const store = openUsageStore(temporaryDirectory());
   put(store, 5, 100, refused);
   put(store, 5, 100, accepted);
@@ -81,7 +81,7 @@ test('a row is read as it was written', async () => {
   await store.lmdb.close();
 });
 
-test('a range has its hours and no others, the latest first, of one application', async () => {
+test('a range returns exactly its hours of one application, the latest first', async () => {
   const store = openUsageStore(temporaryDirectory());
   for (const application of [4, 5, 6]) {
     for (const hour of [99, 100, 101, 102, 103]) put(store, application, hour, accepted, application);

@@ -13,7 +13,7 @@ it('openLmdb leaves no hole in the lock file, which is mapped into memory', asyn
   await lmdb.close();
 });
 
-it('openLmdb leaves room for a store that is far larger than 1 GiB, without taking it on the disk', async () => {
+it('openLmdb allows a store far larger than 1 GiB, without allocating it on disk', async () => {
   const path = temporaryDirectory();
   const lmdb = openLmdb(path);
   expect(lmdb.getStats()).toMatchObject({ mapSize: maxStoreBytes });

@@ -19,7 +19,7 @@ import { temporaryDirectory } from '../../support/temporary.ts';
 
 const main = fileURLToPath(new URL('../../../dist/node/main.js', import.meta.url));
 
-/** Starts `serve` of the Node build; gives its first line, whatever it is. */
+/** Starts `serve` of the Node build; returns its first line. */
 async function serve(data: string): Promise<{ child: ChildProcess; said: string }> {
   const listen = ['--listen', '127.0.0.1:0', '--grpc-listen', '127.0.0.1:0', '--log-level', 'error'];
   const child = spawn(process.execPath, [main, 'serve', '--data', data, ...listen], { stdio: 'pipe' });
@@ -30,14 +30,14 @@ async function serve(data: string): Promise<{ child: ChildProcess; said: string 
 }
 
 describe('a data directory between processes', () => {
-  it('goes to exactly one of many that start at once', async () => {
+  it('is locked by exactly one of many processes started at once', async () => {
     const data = `${temporaryDirectory()}/data`;
     const said = (await Promise.all(Array.from({ length: 4 }, () => serve(data)))).map((each) => each.said);
     expect(said.filter((line) => /^(flagmeter ready|The store is prepared)/.test(line))).toHaveLength(1);
     expect(said.filter((line) => line.includes(`${data}: `))).toHaveLength(3);
   });
 
-  it('is refused with the pid of the process that has it, whatever was removed from it', async () => {
+  it('is refused with the pid of its process, even if files were removed from it', async () => {
     const data = temporaryDirectory();
     const lock = lockDataDirectory(data);
     for (const name of readdirSync(data)) renameSync(join(data, name), join(temporaryDirectory(), name));
@@ -47,7 +47,7 @@ describe('a data directory between processes', () => {
     lock.release();
   });
 
-  it('is taken over at once after SIGKILL', async () => {
+  it('can be locked immediately after SIGKILL', async () => {
     const data = temporaryDirectory();
     const first = await serve(data);
     first.child.kill('SIGKILL');
@@ -57,7 +57,7 @@ describe('a data directory between processes', () => {
 });
 
 describe('lockDataDirectory', () => {
-  it('gives exactly one of many in one process the lock, round after round', () => {
+  it('is locked by exactly one of many callers in one process, repeatedly', () => {
     const directory = temporaryDirectory();
     for (let round = 0; round < 20; round += 1) {
       const lock = lockDataDirectory(directory);
@@ -66,7 +66,7 @@ describe('lockDataDirectory', () => {
     }
   });
 
-  it('holds by any path that leads to the directory, and when it is moved', () => {
+  it('stays locked by any path to it, and when it is moved', () => {
     const directory = join(temporaryDirectory(), 'x'.repeat(150));
     const lock = lockDataDirectory(directory);
     expect(() => lockDataDirectory(`${directory}/../${'x'.repeat(150)}/`)).toThrow('is using it');
@@ -78,7 +78,7 @@ describe('lockDataDirectory', () => {
   it.each([
     ['symbolic', (from: string, to: string) => symlinkSync(from, to)],
     ['hard', (from: string, to: string) => linkSync(from, to)],
-  ])('holds the files of its stores against another directory with %s links to them', (_kind, link) => {
+  ])('stays locked when another directory has %s links to its files', (_kind, link) => {
     const [directory, other] = [temporaryDirectory(), temporaryDirectory()];
     for (const data of [directory, other]) mkdirSync(join(data, 'usage'));
     const file = join(directory, 'usage/data.mdb');
@@ -93,7 +93,7 @@ describe('lockDataDirectory', () => {
     lockDataDirectory(other).release();
   });
 
-  it('makes a missing directory, for its owner only, and puts nothing into it', () => {
+  it('creates a missing directory, empty and for its owner only', () => {
     const directory = join(temporaryDirectory(), 'a/b');
     const lock = lockDataDirectory(directory);
     expect(statSync(directory).mode & 0o777).toBe(0o700);
@@ -101,7 +101,7 @@ describe('lockDataDirectory', () => {
     lock.release();
   });
 
-  it('says which directory cannot be used and why', () => {
+  it('reports which directory cannot be used and why', () => {
     const file = join(temporaryDirectory(), 'file');
     writeFileSync(file, '');
     expect(() => lockDataDirectory(file)).toThrow(
@@ -113,7 +113,7 @@ describe('lockDataDirectory', () => {
     );
   });
 
-  it.runIf(process.getuid?.() !== 0)('says that it may not write', () => {
+  it.runIf(process.getuid?.() !== 0)('reports missing write permission', () => {
     const readOnly = join(temporaryDirectory(), 'read-only');
     mkdirSync(readOnly);
     chmodSync(readOnly, 0o500);

@@ -11,7 +11,7 @@ import { temporaryDirectory } from '../../support/temporary.ts';
 
 const message = (n: number, at: number): Message => ({ identity: new Uint8Array(16).fill(n), at });
 
-test('messages come back in the order of their times, over a restart', async () => {
+test('messages are read in order of time after a restart', async () => {
   const data = temporaryDirectory();
   const first = openUsageStore(data);
   const messages = [message(1, 3000), message(2, 1000), message(255, 2000), message(0, 2000)];

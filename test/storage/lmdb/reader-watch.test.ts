@@ -16,7 +16,7 @@ function open() {
   return { store, put, read: () => store.seen.get(key)?.[0] };
 }
 
-test('a reader that stays while others commit is seen with its age, and told of once', () => {
+test('a lasting reader is reported with its age, and logged once', () => {
   const { store, put } = open();
   const warnings: unknown[] = [];
   let now = 0;
@@ -37,7 +37,7 @@ test('a reader that stays while others commit is seen with its age, and told of 
   expect(watch.look()).toEqual({ seconds: 0, commits: 0 });
 });
 
-test('a snapshot stays as it is while it is read, pauses and all, and others see what is new', () => {
+test('a snapshot does not change while it is read with pauses, and other reads see new data', () => {
   const { store, put, read } = open();
   const value = (at: Parameters<Parameters<typeof fromSnapshot>[1]>[0]) =>
     [...store.seen.getRange({ transaction: at })].map((entry) => entry.value[0]);
@@ -59,7 +59,7 @@ test('a snapshot stays as it is while it is read, pauses and all, and others see
   expect(oldestReader(store.lmdb)).toBeUndefined();
 });
 
-test('a reading that fails closes its snapshot', () => {
+test('a failed read closes its snapshot', () => {
   const { store } = open();
   const failing = fromSnapshot(store.lmdb, function* () {
     yield;

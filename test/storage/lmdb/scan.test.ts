@@ -5,7 +5,7 @@ import { openUsageStore } from '../../../src/storage/lmdb/usage.ts';
 import { finish } from '../../support/finish.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 
-test('tables that only a node of several machines has are read, too', async () => {
+test('a scan includes the tables that only a node of several machines has', async () => {
   const data = temporaryDirectory();
   const replica = openReplicaStore(data);
   replica.lmdb.transactionSync(() => {

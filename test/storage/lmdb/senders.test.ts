@@ -31,7 +31,7 @@ function open(): { store: UsageStore; put: (...sights: SenderSight[]) => void } 
   return { store, put: (...sights) => store.lmdb.transactionSync(() => putSights(store, sights)) };
 }
 
-test('a sender is kept with its first and last time, which no late sight moves back', () => {
+test('a sender keeps its first and last time despite late reports', () => {
   const { store, put } = open();
   put(sight(browser('a'), 100), sight(server('b'), 100), sight(browser('a'), 100, 8));
   put(sight(browser('a'), 105), sight(browser('a'), 103));
@@ -46,23 +46,26 @@ test('a sender is kept with its first and last time, which no late sight moves b
 test.each([
   ['a feature', 7, 25],
   ['an environment', environmentOrdinal, 100],
-])('%s has room for as many senders of packets as of reports, and the rest is one', (_, ordinal, room) => {
-  const { store, put } = open();
-  for (let at = 0; at < room + 5; at += 1) put(sight(browser(`browser ${at}`), at, ordinal));
-  for (let at = 0; at < room + 5; at += 1) put(sight(server(`server ${at}`), at, ordinal));
-  put(sight(server('another', 'metrics'), 200, ordinal), sight(browser('browser 0'), 300, ordinal));
-  const names = readSenders(store, 3, ordinal).map(({ name, route, last }) => `${name} ${route} ${last}`);
-  expect(names).toHaveLength(2 * room + 3);
-  expect(names.slice(-3)).toEqual([
-    `server ${room - 1} usage ${room - 1}`,
-    `__other__ usage ${room + 4}`,
-    '__other__ metrics 200',
-  ]);
-  expect(names).toContain(`__other__ telemetry ${room + 4}`);
-  expect(names).toContain('browser 0 telemetry 300');
-});
+])(
+  '%s has equal room for senders of packets and of reports, and counts the rest as one',
+  (_, ordinal, room) => {
+    const { store, put } = open();
+    for (let at = 0; at < room + 5; at += 1) put(sight(browser(`browser ${at}`), at, ordinal));
+    for (let at = 0; at < room + 5; at += 1) put(sight(server(`server ${at}`), at, ordinal));
+    put(sight(server('another', 'metrics'), 200, ordinal), sight(browser('browser 0'), 300, ordinal));
+    const names = readSenders(store, 3, ordinal).map(({ name, route, last }) => `${name} ${route} ${last}`);
+    expect(names).toHaveLength(2 * room + 3);
+    expect(names.slice(-3)).toEqual([
+      `server ${room - 1} usage ${room - 1}`,
+      `__other__ usage ${room + 4}`,
+      '__other__ metrics 200',
+    ]);
+    expect(names).toContain(`__other__ telemetry ${room + 4}`);
+    expect(names).toContain('browser 0 telemetry 300');
+  },
+);
 
-test('the sweep removes what was not seen for ninety days, and goes on where it was', () => {
+test('the sweep removes senders not seen for ninety days, and continues at its position', () => {
   const { store, put } = open();
   for (const ordinal of [1, 2, 3])
     put(sight(browser('old'), 100, ordinal), sight(browser('older'), 99, ordinal));

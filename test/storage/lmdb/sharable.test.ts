@@ -4,7 +4,7 @@ import { lockDataDirectory } from '../../../src/storage/lmdb/lock.ts';
 import { waitUntilSharable } from '../../../src/storage/lmdb/sharable.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 
-/** A data directory that this process has locked, as a server that is starting does, and a clock that only a pause advances. */
+/** A data directory locked by this process, as by a starting server, and a clock that only a pause advances. */
 async function locked() {
   const data = temporaryDirectory();
   for (const store of ['accounts', 'usage']) await openLmdb(`${data}/${store}`).close();
@@ -19,13 +19,13 @@ async function locked() {
   return { data, lock, wait };
 }
 
-test('a directory that no server uses can be used at once', async () => {
+test('a directory without a server can be used immediately', async () => {
   const { lock, wait } = await locked();
   lock.release();
   await wait(() => expect.fail('no wait is expected'));
 });
 
-test('a server that is starting is waited for until it has opened both stores', async () => {
+test('waits for a starting server to open both stores', async () => {
   const { data, wait } = await locked();
   const opened = new Map<number, string>([
     [500, 'accounts'],
@@ -42,7 +42,7 @@ test('a server that is starting is waited for until it has opened both stores', 
   expect(waited).toBe(800);
 });
 
-test('a server that is stopping is waited for until it has gone', async () => {
+test('waits for a stopping server to exit', async () => {
   const { lock, wait } = await locked();
   let waited = 0;
   await wait((now) => {
@@ -52,7 +52,7 @@ test('a server that is stopping is waited for until it has gone', async () => {
   expect(waited).toBe(300);
 });
 
-test('a server that does not open its stores is named', async () => {
+test('names a server that does not open its stores', async () => {
   const { wait } = await locked();
   await expect(wait(() => {})).rejects.toThrow(
     `beside process ${process.pid}, which has locked it but not opened its stores`,

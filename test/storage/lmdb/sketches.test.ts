@@ -15,7 +15,7 @@ import {
 import { openUsageStore } from '../../../src/storage/lmdb/usage.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 
-/** The layout on disk: existing stores depend on it. */
+/** The layout on disk, on which existing stores depend. */
 it('has these sizes', () => {
   expect({ chunkKeyBytes, chunkValueBytes, maxCoupons, environmentOrdinal }).toEqual({
     chunkKeyBytes: 13,
@@ -50,7 +50,7 @@ it('has values of registers', () => {
   expect(readChunk(value)).toEqual({ registers });
 });
 
-test('a scan gives the chunks of one day of one environment, in order, also after a reopen', async () => {
+test("a scan returns the chunks of one environment's day in order, even after reopening", async () => {
   const data = temporaryDirectory();
   let store = openUsageStore(data);
   const put = (environment: number, day: number, ordinal: number, chunk: number) => {

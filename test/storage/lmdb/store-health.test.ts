@@ -23,7 +23,7 @@ test.each([
   { what: 'ENOSPC', code: 28 },
   { what: 'EDQUOT', code: 122 },
   { what: 'ENOSPC of the file system', code: 'ENOSPC' },
-])('$what makes it wait for room, and be ready again when there is some', ({ code }) => {
+])('$what makes the store wait for space, and recover once there is some', ({ code }) => {
   const { health, ends, lines, waiting } = openHealth(temporaryDirectory());
   health.failed(new CommitFailed('no room', code));
   expect(health.ready).toBe(false);
@@ -33,7 +33,7 @@ test.each([
   expect(lines.map((line) => JSON.parse(line).level)).toEqual(['error', 'info']);
 });
 
-test('while there is no room it goes on waiting', () => {
+test('the store keeps waiting while there is no space', () => {
   const data = temporaryDirectory();
   const { health, waiting } = openHealth(data);
   health.failed(new CommitFailed('no room', 28));

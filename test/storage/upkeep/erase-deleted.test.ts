@@ -100,7 +100,7 @@ async function open() {
     /** Makes the store refuse the next batch. */
     refuseNext: () => void refused.push(new CommitFailed('no room', 28)),
     erase: () => eraseDeleted(parts),
-    /** Stops like a process that ends after so many steps, and starts the next one. */
+    /** Stops like a process that ends after this number of steps, and starts the next one. */
     async eraseAndStop(after: number) {
       steps = after;
       const over = await eraseDeleted(parts);
@@ -108,13 +108,13 @@ async function open() {
       aggregator = createAggregator(store);
       return over;
     },
-    /** Messages are left out: they name no application. */
+    /** Messages are omitted: they name no application. */
     left: () => dump(store).filter((record) => !record.startsWith('messages')),
     close: () => store.lmdb.close(),
   };
 }
 
-test('a deleted application is erased with everything declared in it, and others stay', async () => {
+test('erasing an application removes everything declared in it, and nothing of others', async () => {
   const service = await open();
   const { directory, application, team, intake, clock } = service;
   const other = await createApplication(directory, { name: 'Other', teamId: team.id });
@@ -229,7 +229,7 @@ test('an id whose body arrives after its application was deleted is not minted',
   await service.close();
 });
 
-test('while the store refuses, the deletion waits', async () => {
+test('the deletion waits while the store refuses writes', async () => {
   const service = await open();
   const { directory, application } = service;
   await service.send(application);
@@ -242,7 +242,7 @@ test('while the store refuses, the deletion waits', async () => {
   await service.close();
 });
 
-test('an interrupted deletion goes on, and is over when nothing is left', async () => {
+test('an interrupted deletion continues, and ends when nothing is left', async () => {
   const service = await open();
   const { directory, application, intake, clock } = service;
   for (const { number } of application.environments) {
@@ -262,7 +262,7 @@ test('an interrupted deletion goes on, and is over when nothing is left', async 
   await service.close();
 });
 
-test('an environment recreated under the same name has nothing of the old one, and keeps its own data', async () => {
+test('an environment recreated under the same name has no old data, and keeps its new data', async () => {
   const service = await open();
   const { directory, application } = service;
   await service.send(application, 'old');

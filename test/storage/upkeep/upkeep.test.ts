@@ -12,7 +12,7 @@ interface Report {
   }[];
 }
 
-test('a service that is started days later rolls up its data, and reports the same sums', async () => {
+test('a service started days later rolls up its data, and reports the same sums', async () => {
   const first = await startLocal();
   const access = await token(first.http, first.credentials);
   const id = await createApplication(first.http, access, { name: 'shop' });
@@ -44,7 +44,7 @@ test('a service that is started days later rolls up its data, and reports the sa
   await later.stop();
 });
 
-test('what is reported for a time before all that is kept is counted, noted, and not erased at once', async () => {
+test('a report for a time before all retained data is counted, noted, and not erased at once', async () => {
   let now = Date.UTC(2026, 0, 31, 23, 59);
   const clock = { now: () => now, monotonic: systemClock.monotonic };
   const args = ['--keep-minutes', '1', '--keep-hours', '1', '--keep-days', '2'];

@@ -6,9 +6,9 @@ import { damagePage, type PageKind, pagesIn } from '../support/damage.ts';
 import { runBinary } from '../support/run-binary.ts';
 import { type Credentials, openShop, readChecks, type Shop, sendCheck } from '../support/shop.ts';
 
-/** A data directory that was in use, with pages of all kinds; each test damages a copy. */
+/** A used data directory with pages of all kinds. Each test damages a copy. */
 let used: { data: string; credentials: Credentials; shop: Shop };
-/** The same before it was filled with records that only have a length. */
+/** The same before it was filled with records that only add length. */
 let sound: string;
 
 beforeAll(async () => {
@@ -74,13 +74,13 @@ describe.each(['branch', 'leaf', 'overflow', 'free list'] as const)('a %s page w
   );
 });
 
-test('pointers out of a leaf are found too', async () => {
+test('pointers out of a leaf are found', async () => {
   const { data, file } = copy();
   damagePage(file, pagesIn(file).get('leaf')!.at(-1)!, 16, Buffer.from([0xf8, 0xff]));
   expect(await serve(data)).toMatchObject({ code: 1, signal: null });
 });
 
-describe('accounts that are damaged on whole pages', () => {
+describe('damaged accounts on well-formed pages', () => {
   function damaged(from: string, to: string) {
     const { data } = copy();
     const file = `${data}/accounts/data.mdb`;
@@ -90,7 +90,7 @@ describe('accounts that are damaged on whole pages', () => {
   }
 
   test.each([
-    ['a record that is no JSON', '"createdAt":', '"createdAt";'],
+    ['a record that is not JSON', '"createdAt":', '"createdAt";'],
     ['a record without a field', '"allowedOrigins":', '"allowedOriginz":'],
   ])('%s: the start names the file', async (_what, from, to) => {
     const { data, file } = damaged(from, to);
@@ -111,8 +111,8 @@ describe('accounts that are damaged on whole pages', () => {
   });
 });
 
-describe('damage that the start has not seen', () => {
-  /** A service on a store whose pages it has not read yet; then some of them become noise. */
+describe('damage that the start has not detected', () => {
+  /** A service on a store whose pages it has not read yet. Some of them are then overwritten with noise. */
   async function serveDamaged(choose: (pages: ReturnType<typeof pagesIn>, file: Buffer) => number[]) {
     const { data, file } = copy();
     const service = await startBinary({ data });
@@ -121,8 +121,8 @@ describe('damage that the start has not seen', () => {
     return { ...service, file };
   }
 
-  test('makes a report answer 503, and the log names the file and what to do', async () => {
-    // The names of series: a report reads them, upkeep does not.
+  test('makes a report answer 503, and the log names the file and the remedy', async () => {
+    // The names of series, which a report reads but upkeep does not.
     const hasNames = (file: Buffer, page: number) =>
       file.subarray(page * 4096, (page + 1) * 4096).includes('["checkout","on"]');
     const service = await serveDamaged((pages, file) =>
@@ -135,16 +135,16 @@ describe('damage that the start has not seen', () => {
   });
 
   test.each([[['leaf', 'branch']], [['free list']]] as const)(
-    'ends the process with 1, and no packet that cannot be stored is accepted: %s',
+    'ends the process with 1, and only storable packets are accepted: %s',
     async (kinds) => {
       const service = await serveDamaged((pages) => kinds.flatMap((kind) => pages.get(kind) ?? []));
       let status: number | undefined = 202;
-      // The free list is read once the pages that are at hand are used up.
+      // The free list is read once the available pages are used up.
       for (let sent = 0; status === 202 && sent < 200; sent += 1) {
         status = await sendCheck(service.http, used.shop.key, `feature-${sent}`);
-        await readChecks(service.http, used.shop).catch(() => {}); // The journal is folded for a report.
+        await readChecks(service.http, used.shop).catch(() => {}); // A report folds the journal.
       }
-      // Upkeep may meet it first: then the process has ended.
+      // If upkeep reads it first, the process has ended.
       expect([503, undefined]).toContain(status);
       expect(await service.exit).toEqual({ code: 1, signal: null });
       expect(service.stderr()).toMatch(new RegExp(`Page \\d+ of ${service.file} is damaged`));

@@ -21,16 +21,16 @@ async function startShop() {
   return { service, data, shop: await openShop(service.http, credentials) };
 }
 
-/** The journal is still there, and takes a packet. */
+/** The journal still exists and accepts a packet. */
 const ofJournal = [202, 503, undefined];
 
-/** Ways in which a running service loses its data directory, and what it may answer the next packet. */
+/** Ways in which a running service loses its data directory, and the possible responses to the next packet. */
 const losses: readonly [string, (data: string) => void, answers?: (number | undefined)[]][] = [
   ['the directory is removed', (data) => rmSync(data, { recursive: true })],
   ['the directory is moved', (data) => renameSync(data, `${data}-moved`)],
   ['the usage is removed', (data) => rmSync(`${data}/usage/data.mdb`), ofJournal],
   [
-    'the usage is replaced by a copy of it',
+    'the usage is replaced by a copy',
     (data) => {
       const file = `${data}/usage/data.mdb`;
       copyFileSync(file, `${file}.copy`);
@@ -50,7 +50,7 @@ describe.each(losses)('when %s while it serves', (_what, lose, answers = [503, u
     expect(service.stderr()).toMatch(/while it was in use|no such file or directory/);
   });
 
-  test('it also ends with 1 when nothing is sent', async () => {
+  test('the process ends with 1 even without packets', async () => {
     const { service, data } = await startShop();
     lose(data);
     expect(await service.exit).toEqual({ code: 1, signal: null });

@@ -12,7 +12,7 @@ afterAll(cleanUp);
 const bun = fileURLToPath(new URL('../../node_modules/.bin/bun', import.meta.url));
 const program = fileURLToPath(new URL('failed-commit-process.ts', import.meta.url));
 
-/** What two commits and a read give after the fault. Freed memory is overwritten, so that using it ends the process. */
+/** The results of two commits and a read after the fault. Freed memory is overwritten, so that using it ends the process. */
 async function goOnAfter(fault: DiskFault): Promise<unknown> {
   const disk = failingDisk(fault);
   const child = spawn(bun, [program, freshDirectory()], {
@@ -28,7 +28,7 @@ async function goOnAfter(fault: DiskFault): Promise<unknown> {
   return JSON.parse(printed);
 }
 
-test('a store refuses every commit and read after a meta page could not be written', async () => {
+test('a store rejects every commit and read after a failed write of a meta page', async () => {
   const panic = expect.stringContaining('MDB_PANIC');
   expect(await goOnAfter('FAILING_META')).toEqual(['Input/output error', panic, panic]);
 });
@@ -69,7 +69,7 @@ async function load(service: Started, key: string, access: string, begun: () => 
 }
 
 test.each<DiskFault>(['FAILING_META', 'FAILING_DATA', 'FAILING_SYNC'])(
-  'a service under load ends with 1 after %s, and has what it accepted',
+  'a service under load ends with 1 after %s, and keeps what it accepted',
   async (fault) => {
     const service = await startOnFailingDisk(fault);
     const { credentials, data } = service;

@@ -11,7 +11,7 @@ afterAll(cleanUp);
 
 const senders = Array.from({ length: 16 }, (_, at) => at);
 
-/** A server under load whose disk fails once each sender has had some packets accepted. */
+/** A server under load whose disk fails after some packets of each sender were accepted. */
 async function failUnderLoad(fault: DiskFault) {
   const service = await startOnFailingDisk(fault);
   const shop = await openShop(service.http, service.credentials);
@@ -51,7 +51,7 @@ describe.each<[DiskFault, RegExp]>([
   });
 });
 
-test('after no flush of the journal succeeds, the log says that the next start may count the frame', async () => {
+test('when every flush of the journal fails, the log reports that the next start may count the frame', async () => {
   const { service, shop, load, last } = await failUnderLoad('FAILING_LANE');
   for (const status of await last) expect([503, undefined]).toContain(status);
   expect(await service.exit).toEqual({ code: 1, signal: null });
@@ -62,7 +62,7 @@ test('after no flush of the journal succeeds, the log says that the next start m
   expect(await stop(again)).toEqual({ code: 0, signal: null });
 });
 
-test('while there is no space for a frame, packets are answered 503 and /readyz says why; then it recovers', async () => {
+test('without space for a frame, packets are answered 503 and /readyz reports why; then the server recovers', async () => {
   const { service, shop, load, last } = await failUnderLoad('FULL_FRAME');
   expect(new Set(await last)).toEqual(new Set([503]));
   const ready = await fetch(`http://${service.http}/readyz`);
@@ -86,7 +86,7 @@ test('while there is no space for a frame, packets are answered 503 and /readyz 
 });
 
 test.runIf(canMount())(
-  'while the disk has no room for a spare segment or a fold, packets are answered 503; then it recovers, and has what it accepted',
+  'without space for a spare segment or a fold, packets are answered 503; then the server recovers and keeps what it accepted',
   async () => {
     const service = await prepareOnSmallDisk();
     const shop = await openShop(service.http, service.credentials);

@@ -12,7 +12,7 @@ import { openShop, readChecks, type Shop, sendCheck } from '../support/shop.ts';
 
 afterAll(cleanUp);
 
-/** A data directory whose server was killed before it folded anything; each test damages a copy. */
+/** The data directory of a server that was killed before it folded anything. Each test damages a copy. */
 interface Killed {
   readonly data: string;
   readonly shop: Shop;
@@ -20,7 +20,7 @@ interface Killed {
 }
 
 /**
- * Makes such a directory, with two segments.
+ * Creates such a directory, with two segments.
  * @param path of the file at whose n-th write the server is killed
  */
 async function kill(path: string, at: number): Promise<Killed> {
@@ -73,7 +73,7 @@ const serve = (data: string) =>
 const without = 'To start without the packets that were not yet folded into the store';
 const restore = `Restore a backup. ${without}, move the journal away`;
 
-/** Damages, and what the start says: the file, the offset, the reason. */
+/** Damage, and the error at the start: the file, the offset, the reason. */
 const damages: readonly [
   what: string,
   damage: (copy: Copy) => void,
@@ -133,7 +133,7 @@ describe.each(damages)('%s', (_what, damage, file, said) => {
   });
 });
 
-/** Starts a server, which counts from here on, and after a restart. */
+/** Starts a server, which then counts, and restarts it. */
 async function expectCounting(data: string, shop: Shop): Promise<void> {
   const service = await startBinary({ data });
   expect(await sendCheck(service.http, shop.key, 'after')).toBe(202);
@@ -146,7 +146,7 @@ async function expectCounting(data: string, shop: Shop): Promise<void> {
   expect(await stop(again)).toEqual({ code: 0, signal: null });
 }
 
-test('segments that are all missing end the start with 1, and moving their directory away starts the server', async () => {
+test('a journal without its segments ends the start with 1, and moving its directory away starts the server', async () => {
   const { data, journal } = copy(killed);
   for (const name of readdirSync(journal)) rmSync(join(journal, name));
   const { code, stderr } = await serve(data);
@@ -161,8 +161,8 @@ test('segments that are all missing end the start with 1, and moving their direc
   await expectCounting(data, killed.shop);
 });
 
-describe('a journal of which the store has the counts, and not the users,', () => {
-  /** The first fold takes both, the ones after it do not for half a minute. */
+describe('a journal whose counts, but not users, are in the store', () => {
+  /** The first fold takes both; later ones omit the users for half a minute. */
   async function killHalfFolded(): Promise<Copy & Pick<Killed, 'shop'>> {
     const data = join(freshDirectory(), 'data');
     const credentials = await prepare(data);
@@ -182,14 +182,14 @@ describe('a journal of which the store has the counts, and not the users,', () =
     return { ...copy({ data }), shop };
   }
 
-  test('that is moved away does not keep the server from counting', async () => {
+  test('can be moved away, and the server counts', async () => {
     const { data, shop } = await killHalfFolded();
     renameSync(join(data, 'journal'), join(freshDirectory(), 'journal'));
     await expectCounting(data, shop);
   });
 });
 
-test('a segment of another data directory is refused, and the start succeeds without it', async () => {
+test('a segment of another data directory is rejected, and the start succeeds without it', async () => {
   const [mine, theirs] = [copy(killed), copy(other)];
   const file = join(mine.journal, '0000000009.segment');
   copyFileSync(theirs.first, file);

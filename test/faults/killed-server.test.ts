@@ -10,13 +10,13 @@ import { openShop, type Shop } from '../support/shop.ts';
 
 afterAll(cleanUp);
 
-/** `ROUNDS=500 SEED=7` runs more of them, or others. */
+/** `ROUNDS=500 SEED=7` runs more rounds, or others. */
 const rounds = Number(process.env['ROUNDS'] ?? 60);
 const firstSeed = Number(process.env['SEED'] ?? 1);
-/** Rounds after which a new data directory is taken. */
+/** Number of rounds per data directory. */
 const roundsOfDirectory = 12;
 
-/** What the process is doing when it is killed, and the events of that. `at` is the highest number. */
+/** The phase in which the process is killed, and its events. `at` is the highest number. */
 const phases: Readonly<Record<string, readonly KillPoint[]>> = {
   commit: [
     { on: 'w', path: '.segment$', at: 60 },
@@ -62,7 +62,7 @@ const phases: Readonly<Record<string, readonly KillPoint[]>> = {
   ],
 };
 
-/** A data directory, and what was sent to it. */
+/** A data directory, and what was sent to its server. */
 interface Scene {
   readonly data: string;
   readonly shop: Shop;
@@ -80,7 +80,7 @@ async function openScene(): Promise<Scene> {
   return { data, shop, load: new ExactLoad() };
 }
 
-/** What a round does, drawn from its seed. */
+/** The actions of a round, drawn from its seed. */
 function draw(seed: number) {
   const random = seededRandom(seed);
   const below = (count: number) => Math.floor(random() * count);
@@ -90,11 +90,11 @@ function draw(seed: number) {
   return {
     phase,
     point: { ...point, at: 1 + below(point.at) },
-    /** Then it begins with a short segment, and soon needs the next one. */
+    /** Then it starts with a short segment and soon needs the next one. */
     removesSpares: random() < 0.8 || phase === 'recycling',
     reports: random() < 0.5 || phase === 'recycling',
-    /** When it is killed if it has not come to that event, ms. */
-    within: (phase === 'recycling' ? 2000 : 300) + below(900), // A segment has to be full first.
+    /** Time after which it is killed if it has not reached that event, ms. */
+    within: (phase === 'recycling' ? 2000 : 300) + below(900), // A segment must be full first.
   };
 }
 
@@ -106,7 +106,7 @@ async function verify(service: Binary, { shop, load }: Scene, seed: number): Pro
   load.settle(counted);
 }
 
-/** Sends packets, and asks for reports, until the process is gone. @returns whether it was killed at its event */
+/** Sends packets and requests reports until the process has ended. @returns whether it was killed at its event */
 async function loadUntilGone(service: Binary, { shop, load }: Scene, round: Round, seed: number) {
   let isOver = false;
   const senders = Array.from({ length: 6 }, (_, at) =>
@@ -128,7 +128,7 @@ async function loadUntilGone(service: Binary, { shop, load }: Scene, round: Roun
   return round.phase === 'stop' ? signal === 'SIGKILL' : first !== late;
 }
 
-/** Starts the service, checks what it has, and kills it. @returns whether it was killed at its event */
+/** Starts the service, checks its counts, and kills it. @returns whether it was killed at its event */
 async function playRound(scene: Scene, seed: number): Promise<boolean> {
   const round = draw(seed);
   const { env, arm } = killedAt(scene.data, round.point);
@@ -152,7 +152,7 @@ async function playRound(scene: Scene, seed: number): Promise<boolean> {
 }
 
 test(
-  `killed in every phase, ${rounds} times: what was accepted is counted once`,
+  `a server killed ${rounds} times, in every phase, counts accepted packets once`,
   async () => {
     const hits: Record<string, number> = {};
     let scene: Scene | undefined;

@@ -10,13 +10,13 @@ import { openShop, type Shop } from '../support/shop.ts';
 
 afterAll(cleanUp);
 
-/** `IMAGES=500 SEED=7` makes more of them, or others. */
+/** `IMAGES=500 SEED=7` creates more images, or others. */
 const images = Number(process.env['IMAGES'] ?? 40);
 const seed = Number(process.env['SEED'] ?? 1);
-/** Images per run that is recorded. */
+/** Images per recorded run. */
 const imagesOfRun = 100;
 
-/** A run that was recorded: its files at the beginning, and what was sent. */
+/** A recorded run: its files at the start, and what was sent. */
 interface Run {
   readonly data: string;
   readonly base: ReadonlyMap<string, Buffer>;
@@ -35,7 +35,7 @@ function filesIn(data: string): Map<string, Buffer> {
   );
 }
 
-/** Records a server that commits, folds, and begins segments, until it is stopped. */
+/** Records a server that commits, folds and begins segments, until it is stopped. */
 async function record(name: string): Promise<Run> {
   const data = join(freshDirectory(), 'data');
   const credentials = await prepare(data);
@@ -64,7 +64,7 @@ async function record(name: string): Promise<Run> {
   return { data, base, record: file, shop, load };
 }
 
-/** What a server that starts on an image lacks, or has more than once. */
+/** Packets that a server started on an image lacks or counts twice. */
 async function faultsOf(
   run: Run,
   disk: RecordedDisk,
@@ -95,7 +95,7 @@ beforeAll(async () => {
 });
 
 test(
-  `after a power loss, ${images} times, what was accepted is counted once`,
+  `after each of ${images} power losses, accepted packets are counted once`,
   async () => {
     const random = seededRandom(seed);
     for (const [at, run] of runs.entries()) {

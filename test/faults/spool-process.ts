@@ -1,6 +1,6 @@
 /**
- * Counts into a spool and seals it, until it is killed: `bun spool-process.ts DATA STREAM SEED`. After each batch that is on disk
- * it prints a line: the identity of the batch's message.
+ * Counts into a spool and seals it, until it is killed: `bun spool-process.ts DATA STREAM SEED`. For each batch on disk it prints a
+ * line: the identity of the batch's message.
  */
 import { writeSync } from 'node:fs';
 import { Spool } from '../../src/replication/spool.ts';
@@ -19,7 +19,7 @@ const limits = { stream, mark, maxIdentities: 100, maxBytes: 2 ** 30 };
 const { write, seal } = createSpoolAggregator(spool.store, limits, room);
 const named = new Set(Array.from(seriesOf(spool.store, 1), ({ ordinal }) => ordinal));
 
-/** One check of ten series as a packet, and one of another as a message. */
+/** One check of each of ten series as a packet, and one of another series as a message. */
 function fill(number: number): Batch {
   const batch = new Batch();
   const check = (ordinal: number) => {

@@ -18,8 +18,8 @@ const checksOfBatch = 11;
 
 /**
  * Runs a process that counts and seals, until it ends.
- * @param strike what happens to it when it has said so many batches
- * @returns the batches that it said are on disk
+ * @param strike called with the process once it has reported `after` batches
+ * @returns the batches reported to be on disk
  */
 function count(
   data: string,
@@ -41,7 +41,7 @@ function count(
   return new Promise((resolve) => child.on('close', () => resolve(printed.split('\n').slice(0, -1))));
 }
 
-/** What is sealed in the end, with the rest. */
+/** All sealed data at the end, including the rest. */
 async function sealRest(data: string): Promise<Delta[]> {
   const spool = new Spool(data, () => 'directory');
   const mark = { at: 0, applied: 0, version: 0 };
@@ -56,7 +56,7 @@ async function sealRest(data: string): Promise<Delta[]> {
   return deltas;
 }
 
-/** Each batch that was said to be on disk is there once; one more may be for each end of the process. */
+/** Each reported batch is there once. There may be one more for each end of the process. */
 function expectOnce(deltas: readonly Delta[], said: readonly string[], ends: number): void {
   const messages = deltas.flatMap((delta) => delta.messages);
   const identities = messages.map(({ identity }) => {
@@ -70,7 +70,7 @@ function expectOnce(deltas: readonly Delta[], said: readonly string[], ends: num
   expect(counts.reduce((sum, checks) => sum + checks, 0)).toBe(identities.length * checksOfBatch);
 }
 
-test('a node that is killed at any time has all that it said is on disk, once', async () => {
+test('a node killed at any time has every batch reported to be on disk, once', async () => {
   const data = temporaryDirectory();
   const said: string[] = [];
   const ends = 12;
@@ -81,7 +81,7 @@ test('a node that is killed at any time has all that it said is on disk, once', 
   expectOnce(await sealRest(data), said, ends);
 });
 
-test('a node whose disk fails while it counts and seals has all that it said is on disk, once', async () => {
+test('a node whose disk fails while it counts and seals has every batch reported to be on disk, once', async () => {
   const data = temporaryDirectory();
   const { env, fail } = failingDisk('FAILING_SYNC');
   const said = await count(data, 1, 30, fail, env);

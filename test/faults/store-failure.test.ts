@@ -15,7 +15,7 @@ async function expectUnavailable(answer: Response): Promise<void> {
   expect(await answer.json()).toMatchObject({ code: 'store_unavailable' });
 }
 
-/** The ledger is committed in the background, too. When that fails first, the listener may be closed by now. */
+/** The ledger is committed in the background, too. If that fails first, the listener may already be closed. */
 const refused = [503, undefined];
 
 async function isReady(http: string): Promise<number> {
@@ -23,7 +23,7 @@ async function isReady(http: string): Promise<number> {
 }
 
 describe('when fdatasync fails', () => {
-  test('no packet is answered 2xx, the log says why, the process ends with 1, and a restart has what was accepted', async () => {
+  test('no packet is answered 2xx, the log reports why, the process ends with 1, and a restart keeps what was accepted', async () => {
     const service = await startOnFailingDisk('FAILING_SYNC');
     const { data } = service;
     const shop = await openShop(service.http, service.credentials);
@@ -43,7 +43,7 @@ describe('when fdatasync fails', () => {
     expect((await again.exit).code).toBe(0);
   });
 
-  test('a change by the management API is answered 503, and the process ends with 1', async () => {
+  test('a change through the management API is answered 503, and the process ends with 1', async () => {
     const service = await startOnFailingDisk('FAILING_SYNC');
     const access = await token(service.http, service.credentials);
     expect((await tryApplication(service.http, access)).status).toBe(201);
@@ -55,7 +55,7 @@ describe('when fdatasync fails', () => {
   });
 });
 
-/** Sends a request except the end of its body. @returns a function that sends the end and gives the answer */
+/** Sends a request except the end of its body. @returns a function that sends the end and returns the response */
 async function hold(
   url: string,
   headers: Record<string, string>,
@@ -75,7 +75,7 @@ async function hold(
 }
 
 test.each(['accounts', 'usage'])(
-  'while a service ends because the %s failed for good, requests that read them are answered 503',
+  'while a service ends after a permanent failure of the %s, requests that read them are answered 503',
   async (part) => {
     const service = await startOnFailingDisk('FAILING_META');
     const { http, credentials } = service;
@@ -115,7 +115,7 @@ function basic({ clientId, clientSecret }: Credentials): string {
   return `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`;
 }
 
-/** Nothing but lines of JSON on stderr: neither a library's own words nor a rejection without a handler. */
+/** Checks that stderr contains only lines of JSON: no output of libraries and no unhandled rejection. */
 function expectOnlyLog(service: Started): void {
   const lines = service.stderr().split('\n');
   expect(lines.pop()).toBe('');
@@ -123,7 +123,7 @@ function expectOnlyLog(service: Started): void {
 }
 
 describe.runIf(canMount())('on a full disk', () => {
-  test('changes by the management API are answered 503, succeed again once there is room, and SIGTERM ends it with 0', async () => {
+  test('changes through the management API are answered 503, succeed once there is space, and SIGTERM ends the process with 0', async () => {
     const service = await prepareOnSmallDisk();
     const access = await token(service.http, service.credentials);
     service.fill();
@@ -141,11 +141,11 @@ describe.runIf(canMount())('on a full disk', () => {
     expectOnlyLog(service);
   });
 
-  test('SIGTERM while there is no room ends it with 0', async () => {
+  test('SIGTERM ends the process with 0', async () => {
     const service = await prepareOnSmallDisk();
     const shop = await openShop(service.http, service.credentials);
     const access = await token(service.http, service.credentials);
-    expect(await sendCheck(service.http, shop.key, 'use')).toBe(202); // It marks a key as used, which closing writes.
+    expect(await sendCheck(service.http, shop.key, 'use')).toBe(202); // Marks a key as used, which is written on close.
     service.fill();
     let answer = await tryApplication(service.http, access);
     while (answer.status === 201) answer = await tryApplication(service.http, access);
@@ -154,7 +154,7 @@ describe.runIf(canMount())('on a full disk', () => {
     expectOnlyLog(service);
   });
 
-  test('packets are answered 503, none that was accepted is lost, and packets are accepted again once there is room', async () => {
+  test('packets are answered 503 and accepted again once there is space, and no accepted packet is lost', async () => {
     const service = await prepareOnSmallDisk();
     const shop = await openShop(service.http, service.credentials);
     expect(await sendCheck(service.http, shop.key, 'before')).toBe(202);

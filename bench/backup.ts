@@ -13,9 +13,9 @@ import { type BenchPacket, packetsOf, thousandSeries } from './packets.ts';
 import { fillHistory, numbersOf } from './report-store.ts';
 import { type Service, sendPackets, startService } from './service.ts';
 
-/** How fast a backup is, and what packets feel of it. */
+/** Speed of a backup, and its effect on packets. */
 export const backup: Benchmark = {
-  summary: 'how fast a data directory is backed up, and the latency of packets alone and beside backups',
+  summary: 'backup speed of a data directory, and latency of packets alone and beside backups',
   usage:
     '[--json] [--flags 2000] [--days 90] [--connections 64] [--rate 5000] [--seconds 10] [--rounds 3] [--small] [--binary dist/flagmeter]',
   async run(args) {
@@ -56,12 +56,12 @@ interface Round {
   readonly alone: LoadReport;
   readonly beside: LoadReport;
   readonly copies: readonly Copied[];
-  /** What the usage store has grown by, in either run. */
+  /** Growth of the usage store in either run. */
   readonly grownAlone: number;
   readonly grownBeside: number;
 }
 
-/** A service on a store that has a history. */
+/** A service on a store with a history. */
 async function filledService({ binary, flags, days }: Options): Promise<Service> {
   const service = await startService(binary);
   await stop(service);
@@ -74,7 +74,7 @@ async function filledService({ binary, flags, days }: Options): Promise<Service>
 
 const steady = new Pace({ clock: systemClock, over: new AbortController().signal });
 
-/** By the executable, as an operator does it; the file is removed as that of a schedule is. */
+/** Uses the executable, as an operator does; the file is removed as a scheduled one is. */
 async function backUp(binary: string, data: string): Promise<Copied> {
   const file = join(freshDirectory(), 'backup');
   const began = performance.now();
@@ -84,7 +84,7 @@ async function backUp(binary: string, data: string): Promise<Copied> {
   return copied;
 }
 
-/** What the disk takes: a file of that size is written and synced, as dd does it. */
+/** Write speed of the disk: a file of that size is written and synced, as with dd. */
 function writeToDisk(bytes: number): Copied {
   const file = join(freshDirectory(), 'file');
   const block = Buffer.alloc(2 ** 20, 1);
@@ -98,7 +98,7 @@ function writeToDisk(bytes: number): Copied {
   return written;
 }
 
-/** In every other round the run beside backups comes first: what a run leaves behind is felt by both alike. */
+/** Every other round starts with the run beside backups, so that after-effects hit both runs alike. */
 async function measureRound(
   service: Service,
   packets: readonly BenchPacket[],

@@ -2,9 +2,9 @@ import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { binaryPath } from '../test/support/binary.ts';
 
-/** One benchmark, as `bench/main.ts` lists and runs it. */
+/** One benchmark, as listed and run by `bench/main.ts`. */
 export interface Benchmark {
-  /** One line: what it measures. */
+  /** One line: the measured quantity. */
   readonly summary: string;
   /** Its own options, after the name. */
   readonly usage: string;
@@ -16,9 +16,9 @@ export interface Benchmark {
 export interface CommonOptions {
   /** Print one JSON object on stdout and nothing else. */
   readonly json: boolean;
-  /** A run of a second or two, to see that the benchmark works: its figures mean nothing. */
+  /** A run of a second or two, to check that the benchmark works. Its figures mean nothing. */
   readonly small: boolean;
-  /** The executable to measure, and all of them where `--binary` is repeated. */
+  /** The executable to measure; `--binary` may be repeated to measure several. */
   readonly binary: string;
   readonly binaries: readonly string[];
 }
@@ -26,9 +26,9 @@ export interface CommonOptions {
 /**
  * Reads `--json`, `--small`, `--binary` and the named numeric options.
  * @param defaults value of each numeric option
- * @param small values that `--small` sets instead
- * @param lists values of each option that is a list, such as `--rates 100,1000`
- * @throws {TypeError} on an unknown option or one that is not a positive number, or a list of numbers from 0 on
+ * @param small values that `--small` uses instead
+ * @param lists default value of each list option, such as `--rates 100,1000`
+ * @throws {TypeError} on an unknown option, or one that is not a positive number or a list of non-negative numbers
  */
 export function readOptions<Name extends string, List extends string = never>(
   args: string[],
@@ -80,12 +80,12 @@ function listOf(name: string, text: string | undefined, fallback: readonly numbe
   throw new TypeError(`Option '--${name}' must be numbers separated by commas: it is '${text}'`);
 }
 
-/** Prints a line that is not part of the result: on stderr, so that `--json` leaves stdout alone. */
+/** Prints a progress line on stderr, so that `--json` output on stdout is not mixed with it. */
 export function note(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
-/** Says, loudly, what a target did not answer as it should have, and makes the benchmark fail by its exit code. */
+/** Reports unexpected responses of a target prominently, and makes the benchmark exit with a failure. */
 export function noteErrors(target: string, errors: Readonly<Record<string, number>>): void {
   if (Object.keys(errors).length === 0) return;
   note(`NOT ACCEPTED by ${target}: ${JSON.stringify(errors)}`);
@@ -101,7 +101,7 @@ export function show(
   process.stdout.write(json ? `${JSON.stringify(result)}\n` : table(rows));
 }
 
-/** Rows of cells as aligned text, the first column to the left, the others to the right; a row of one cell is a remark. */
+/** Formats rows of cells as aligned text, the first column left, the others right. A row of one cell is a remark. */
 function table(rows: readonly (readonly string[])[]): string {
   const aligned = rows.filter((row) => row.length > 1);
   const widthOf = (column: number) => Math.max(...aligned.map((row) => row[column]?.length ?? 0));

@@ -12,20 +12,20 @@ import {
 } from './rounds.ts';
 import { type Service, startService } from './service.ts';
 
-/** Options of every such benchmark, and its own. */
+/** Options of every such benchmark, plus its own. */
 export type RoundOptions<Own extends string = never> = Readonly<
   Record<'connections' | 'seconds' | 'rounds' | Own, number>
 >;
 
-/** A benchmark that measures the service beside bare processes of this folder, which do a part of its work. */
+/** A benchmark that compares the service with bare processes in this directory, which do a part of its work. */
 export interface Comparison<Report extends Run, Own extends string> {
   readonly summary: string;
-  /** What one request gives: a packet, a token. */
+  /** The result of one request: a packet, a token. */
   readonly unit: string;
   readonly defaults: RoundOptions<Own>;
-  /** What `--small` sets instead. */
+  /** Values that `--small` uses instead. */
   readonly small: RoundOptions<Own>;
-  /** Scripts with their arguments, by what they are called. The first one is the floor that the ratio is to. */
+  /** Scripts with their arguments, by name. The first is the floor for the ratio. */
   readonly floors: Readonly<Record<string, readonly [script: string, ...args: string[]]>>;
   /** Arguments of `serve`. */
   readonly serve?: readonly string[];
@@ -34,21 +34,21 @@ export interface Comparison<Report extends Run, Own extends string> {
   begin(service: Service, options: RoundOptions<Own>): Promise<Trial<Report>>;
 }
 
-/** A service that is ready for the load. */
+/** A service ready for the load. */
 export interface Trial<Report extends Run> {
-  /** Drives the service, or the process at `floor`: as fast as it answers or, with a rate, so often a second. */
+  /** Drives the service, or the process at `floor`, at full speed or at a rate per second. */
   drive(floor: string | undefined, open: { readonly rate?: number }): Promise<Report>;
-  /** Checks what the service has made of it. @throws {Error} when that is wrong */
+  /** Checks the counts of the service. @throws {Error} if they are wrong */
   finish(measured: Rounds<Report>): Promise<Outcome>;
 }
 
-/** What is said of a benchmark besides its speed. */
+/** Remarks on a benchmark besides its speed. */
 export interface Outcome {
   readonly figures?: Readonly<Record<string, number | null>>;
   readonly remarks: readonly string[];
 }
 
-/** Makes the benchmark of a comparison. */
+/** Creates the benchmark of a comparison. */
 export function besideFloor<Report extends Run, Own extends string = never>(
   comparison: Comparison<Report, Own>,
 ): Benchmark {

@@ -11,7 +11,7 @@ import { systemClock } from '../src/runtime/clock.ts';
 import type { Log } from '../src/runtime/log.ts';
 import { Histogram } from './histogram.ts';
 
-/** A rate, and how long one took (ms). */
+/** A rate, and the duration of one (ms). */
 export interface Measured {
   readonly perSecond: number;
   readonly p50: number;
@@ -26,23 +26,23 @@ interface BenchNode {
   close(): Promise<void>;
 }
 
-/** Two nodes in this process. Each measurement takes as long as it was opened for. */
+/** Two nodes in this process. Each measurement takes the configured time. */
 export interface ControlBench {
-  /** Confirmed reads at one node, while nothing changes. */
+  /** Confirmed reads at one node without changes. */
   reads(): Promise<Measured>;
-  /** The same while the other node makes about 200 changes a second. */
+  /** The same with about 200 changes per second at the other node. */
   readsWithChanges(): Promise<Measured>;
   /** Changes of both nodes together. */
   changes(): Promise<Measured>;
-  /** The same, each after a confirmed read, as a request over HTTP has it. */
+  /** The same, each after a confirmed read, as in a request over HTTP. */
   changesAfterReads(): Promise<Measured>;
   close(): Promise<void>;
 }
 
 /**
- * Opens the accounts of an engine.
- * @param url of an engine that `flagmeter engine init` has made
- * @param callers that wait at each node at the same time
+ * Opens the accounts of a PostgreSQL database.
+ * @param url of a database prepared with `flagmeter engine init`
+ * @param callers number of concurrent callers at each node
  */
 export async function openControl(
   url: string,
@@ -71,7 +71,7 @@ export async function openControl(
   };
 }
 
-/** A change like that of a refresh: one record is read and written, another is added. */
+/** A change like a token refresh: one record is read and written, another is added. */
 function change(engine: PostgresEngine, key: string): Promise<void> {
   return engine.change((draft) => {
     const next = (draft.get('loginThrottles', key)?.failures ?? 0) + 1;
@@ -111,7 +111,7 @@ async function openNode(url: string): Promise<BenchNode> {
   const [reads, changes, signIns] = connections;
   const pause = () => Promise.resolve(false);
   const accounts = await joinEngine(data, { connection: reads, key: undefined, log, pause });
-  if (accounts === undefined) throw new Error('The engine does not answer');
+  if (accounts === undefined) throw new Error('PostgreSQL does not respond');
   const health = { ready: true, failed: (error: unknown) => console.error(error) };
   const clock = new SharedClock(systemClock);
   const parts = { health, reads, changes, signIns, key: undefined, clock, log, randomBytes };

@@ -7,30 +7,30 @@ import { Replica } from '../src/replication/replica.ts';
 import { bucketOf, bucketWidth, seriesRef } from '../src/storage/lmdb/blocks.ts';
 import { openReplicaStore } from '../src/storage/lmdb/replica-store.ts';
 
-/** How fast a node applies the log, and writes and loads snapshots. Rates are of one thread, with each commit on disk. */
+/** Speed of a node applying the log, and writing and loading snapshots. Rates are per thread, with each commit on disk. */
 export interface ReplicaFigures {
-  /** Deltas of 1 000 cells, 10 000 series in one minute after the other. */
+  /** Deltas of 1 000 cells, 10 000 series minute by minute. */
   readonly cellsPerSecond: number;
-  /** Processor time for 10 000 cells, ms. */
+  /** Processor time per 10 000 cells, ms. */
   readonly cpuMs: number;
-  /** An hour's backlog of 10 000 series: 600 000 cells, all minutes of a block in a delta; seconds. */
+  /** A backlog of one hour of 10 000 series: 600 000 cells, all minutes of a block in a delta; seconds. */
   readonly backlogSeconds: number;
-  /** The longest call of `apply`, ms. */
+  /** The longest call to `apply`, ms. */
   readonly longestCallMs: number;
-  /** The file of the store, MiB: before a snapshot, and after it was read while 600 000 more cells were applied. */
+  /** Size of the store's file, MiB: before a snapshot, and after reading it while 600 000 more cells were applied. */
   readonly fileMiB: readonly [before: number, after: number];
   readonly snapshot: { readonly compressedMiB: number; readonly parts: number };
-  /** Of the file's MiB, a second. */
+  /** MiB of the file per second. */
   readonly writeMiBPerSecond: number;
   readonly loadMiBPerSecond: number;
-  /** The same into a store that holds as much already. */
+  /** The same into a store of the same size. */
   readonly reloadMiBPerSecond: number;
 }
 
 const [series, environment] = [10_000, 1];
 const firstMinute = Math.floor(Date.UTC(2026, 0, 1) / 60_000);
 
-/** Measures a replica in a directory of its own. @param hours how many hours of 10 000 series the snapshot has */
+/** Measures a replica in a separate directory. @param hours hours of 10 000 series in the snapshot */
 export async function measureReplica(hours: number): Promise<ReplicaFigures> {
   const folder = mkdtempSync(join(tmpdir(), 'flagmeter-bench-'));
   try {
@@ -78,7 +78,7 @@ async function measure(node: BenchReplica, joining: BenchReplica, hours: number)
   };
 }
 
-/** A replica in a directory of its own. */
+/** A replica in a separate directory. */
 export class BenchReplica {
   readonly store;
   readonly replica: Replica;
@@ -129,7 +129,7 @@ export function names(count: number): Delta['series'] {
   });
 }
 
-/** As nodes ship while the engine is there: each minute, all series in deltas of 1 000 cells. */
+/** As nodes ship while PostgreSQL is reachable: each minute, all series in deltas of 1 000 cells. */
 function byMinute(node: BenchReplica, minutes: number): Entry[] {
   const entries: Entry[] = [];
   for (let minute = 0; minute < minutes; minute += 1) {

@@ -11,9 +11,9 @@ import { bearers, changes } from './cluster/managing.ts';
 import { shipping } from './cluster/shipping.ts';
 import { openStage, type Stage } from './cluster/stage.ts';
 
-/** Nodes with a real PostgreSQL on this machine: what a node costs beside a server without one, and what the engine takes. */
+/** Nodes with a real PostgreSQL on this machine: cost of a node compared with a server without one, and load on PostgreSQL. */
 export const cluster: Benchmark = {
-  summary: 'nodes that share a PostgreSQL: beside a server by itself, and what the engine gets',
+  summary: 'nodes that share a PostgreSQL: compared with a single server, and the load on PostgreSQL',
   usage:
     '[--json] [--rounds 3] [--seconds 5] [--series 10000] [--minutes 60] [--small] [--binary dist/flagmeter] [PART …]',
   async run(args) {
@@ -49,7 +49,7 @@ interface Options {
   readonly minutes: number;
 }
 
-/** In the order in which they are run. */
+/** In order of execution. */
 const parts: Readonly<Record<string, (stage: Stage, options: Options) => Promise<Figure[]>>> = {
   acknowledgement,
   shipping: (stage, { series, seconds }) => shipping(stage, { series, seconds: 4 * seconds }),

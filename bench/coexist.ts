@@ -5,12 +5,12 @@ import { median, round } from './numbers.ts';
 import { type BenchPacket, ingestMix, packetsOf } from './packets.ts';
 import { type Service, sendPackets, startService, verifyCounts } from './service.ts';
 
-/** Connections that tokens are minted by, before anything is measured. */
+/** Connections that mint tokens before the measurement. */
 const minters = 32;
 
-/** How fast tokens are invalidated, and what packets feel of it. */
+/** Rate of token invalidations, and their effect on packets. */
 export const coexist: Benchmark = {
-  summary: 'invalidations of tokens a second, and the latency of packets alone and beside invalidations',
+  summary: 'token invalidations per second, and latency of packets alone and beside invalidations',
   usage:
     '[--json] [--connections 64] [--callers 64] [--tokens 12000] [--rate 10000] [--beside 500] [--seconds 5] [--rounds 3] [--small] [--binary dist/flagmeter]',
   async run(args) {
@@ -48,13 +48,13 @@ interface Round {
   readonly invalidations: LoadReport;
 }
 
-/** Invalidates tokens as fast as it is answered, each caller one after the other. */
+/** Invalidates tokens at full speed; each caller sends one request at a time. */
 async function invalidateAll(service: Service, { callers, tokens }: Options): Promise<LoadReport> {
   const plan = { connections: callers, seconds: 3600, warmupSeconds: 0, limit: tokens };
   return invalidate(service, await mint(service, tokens), plan);
 }
 
-/** In every other round the run beside invalidations comes first: what a run leaves behind is felt by both alike. */
+/** Every other round starts with the run beside invalidations, so that after-effects hit both runs alike. */
 async function measureRound(
   service: Service,
   packets: readonly BenchPacket[],

@@ -1,20 +1,20 @@
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 
-/** What a block device has done since the machine started, whoever asked for it. */
+/** Counters of a block device since the machine started, for all processes. */
 export interface DiskStats {
   readonly bytes: number;
   readonly writes: number;
   readonly flushes: number;
 }
 
-/** Places of the fields after the device's name in `/proc/diskstats`, from 1: the kernel's `admin-guide/iostats.rst`. */
+/** Positions of the fields after the device's name in `/proc/diskstats`, from 1: the kernel's `admin-guide/iostats.rst`. */
 const fields = { writes: 5, sectorsWritten: 7, flushes: 16 } as const;
 const sectorBytes = 512;
 
 /**
- * The name of the whole device that a path is on: the kernel counts no flushes of partitions.
- * @returns `undefined` where there is none, as on tmpfs or an overlay
+ * The name of the whole device of a path: the kernel counts no flushes of partitions.
+ * @returns `undefined` without a device, as on tmpfs or an overlay
  */
 export function deviceOf(path: string): string | undefined {
   const { dev } = statSync(path);
@@ -39,7 +39,7 @@ export function diskStats(device: string): DiskStats {
   };
 }
 
-/** What a device has done between two readings. */
+/** The difference between two readings of a device. */
 export function diskStatsBetween(before: DiskStats, after: DiskStats): DiskStats {
   return {
     bytes: after.bytes - before.bytes,

@@ -4,15 +4,15 @@ import type { GrpcPlan, GrpcReport } from './load-grpc.ts';
 import { LoadRun } from './load-run.ts';
 import { mark } from './report-call.ts';
 
-/** A connection, which stands in the run once for each stream that it may have. */
+/** A connection. It appears in the run once for each of its streams. */
 interface Caller {
   readonly connection: Http2Connection;
   readonly instance: number;
-  /** When each call under way was due, by stream. */
+  /** The due time of each call in progress, by stream. */
   readonly due: Map<number, number>;
 }
 
-/** Makes a plan's calls in this process and waits for every answer. */
+/** Makes a plan's calls in this process and waits for every response. */
 class GrpcDriver {
   readonly #plan: GrpcPlan;
   readonly #message: Buffer;
@@ -72,7 +72,7 @@ class GrpcDriver {
     this.#load.answered(caller, dueAt, success);
   }
 
-  /** A lost connection is not opened again: its calls have failed. */
+  /** A lost connection is not reopened: its calls have failed. */
   #lost(caller: Caller): void {
     const busy = caller.due.size;
     this.#failed += busy;

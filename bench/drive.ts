@@ -3,19 +3,19 @@ import type { LoadPlan, LoadReport } from './load.ts';
 import { LoadRun } from './load-run.ts';
 import { responseReader } from './responses.ts';
 
-/** What is known of one keep-alive connection: at most one request is under way on it. */
+/** State of a keep-alive connection, with at most one request in progress. */
 interface Connection {
   socket: Bun.Socket<Connection>;
-  /** Index of the request under way; -1 when the connection is free. */
+  /** Index of the request in progress; -1 if the connection is idle. */
   request: number;
-  /** What the latency of the request under way counts from. */
+  /** Start time for the latency of the request in progress. */
   dueAt: number;
-  /** What the socket would not take yet of the request under way. */
+  /** The part of the request in progress that the socket has not accepted yet. */
   unsent: Uint8Array | undefined;
   read: (chunk: Uint8Array) => void;
 }
 
-/** Sends a plan's requests in this process and waits for every answer. */
+/** Sends a plan's requests in this process and waits for every response. */
 class Driver {
   readonly #plan: LoadPlan;
   readonly #requests: readonly Uint8Array[];
@@ -91,13 +91,13 @@ class Driver {
     this.#errors.set(what, (this.#errors.get(what) ?? 0) + 1);
   }
 
-  /** What came is not a response, so it is not known where the next one begins. */
+  /** The data received is not a response, so the start of the next one is unknown. */
   #unreadable(socket: Bun.Socket<Connection>): void {
     this.#failed('unreadable');
     socket.terminate();
   }
 
-  /** The server should keep its connections: a lost one is an error, and is opened again. */
+  /** The server should keep its connections. A lost one is an error, and is reopened. */
   #closed(connection: Connection): void {
     const busy = connection.request >= 0;
     this.#load.remove(connection, busy);

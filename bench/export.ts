@@ -15,9 +15,9 @@ import { fillHistory, numbersOf, variants } from './report-store.ts';
 
 const hourMs = 3_600_000;
 
-/** How fast usage is exported, and what memory that takes. */
+/** Speed and memory of a usage export. */
 export const exportRows: Benchmark = {
-  summary: 'how many rows of usage a second are exported, and how much memory that takes',
+  summary: 'exported rows of usage per second, and memory of the export',
   usage: '[--json] [--flags 2000] [--days 70] [--small] [--binary dist/flagmeter]',
   async run(args) {
     // 2 000 flags of three variants in each of the hours of 70 days are 10 million rows.
@@ -49,7 +49,7 @@ interface Figures {
   readonly rows: number;
   readonly seconds: number;
   readonly rowsPerSecond: number;
-  /** By the CPU time of the whole service: on a busy machine this says more. */
+  /** By CPU time of the whole service, which is more meaningful on a busy machine. */
   readonly rowsPerCpuSecond: number;
   readonly mbPerSecond: number;
   readonly beforeMb: number;
@@ -78,7 +78,7 @@ async function measure({ binary, flags, days }: Options): Promise<Record<string,
     const range = `from=${new Date(now - days * 24 * hourMs).toISOString()}&to=${new Date(now).toISOString()}`;
     const url = `http://${service.http}/api/v2/applications/${application}/usage?environment=Production&step=hour&${range}`;
     const pid = service.pid;
-    // The thread of the reports, and what its first report needs.
+    // The thread of the reports, and the setup of its first report.
     await drain(`${url.replace(/from=[^&]*&/, '')}&format=csv`, authorization, pid);
     return {
       csv: await drain(`${url}&format=csv`, authorization, pid),
@@ -91,7 +91,7 @@ async function measure({ binary, flags, days }: Options): Promise<Record<string,
 
 const lineEnd = 10;
 
-/** Reads an export as it comes, and keeps nothing of it. */
+/** Reads an export as it arrives, and discards it. */
 async function drain(url: string, authorization: string, pid: number): Promise<Figures> {
   const before = ownMb(pid);
   let [most, lines, bytes] = [before, 0, 0];
@@ -103,7 +103,7 @@ async function drain(url: string, authorization: string, pid: number): Promise<F
     await new Promise<void>((resolve, reject) => {
       const request = get(url, { headers: { authorization } }, (response) => {
         if (response.statusCode !== 200)
-          return reject(new Error(`The export answered ${response.statusCode}`));
+          return reject(new Error(`The export responded with ${response.statusCode}`));
         response.on('data', (chunk: Buffer) => {
           bytes += chunk.length;
           for (let at = chunk.indexOf(lineEnd); at >= 0; at = chunk.indexOf(lineEnd, at + 1)) lines += 1;

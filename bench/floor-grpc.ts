@@ -2,12 +2,12 @@ import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { reportAnswer } from './report-call.ts';
 
 /**
- * The floor that gRPC is compared with: a handler of grpc-js that reads nothing and answers a constant.
- * A process of its own: `bun bench/floor-grpc.ts` prints `floor ready http=HOST:PORT`.
+ * The floor for gRPC: a grpc-js handler that reads nothing and returns a constant.
+ * Runs as a separate process: `bun bench/floor-grpc.ts` prints `floor ready http=HOST:PORT`.
  */
 const asItIs = (bytes: Buffer): Buffer => bytes;
 
-/** Without channelz, which counts each call for a service that is not there to ask. */
+/** Without channelz, which counts each call for an unused service. */
 const server = new Server({ 'grpc.enable_channelz': 0 });
 const method = {
   path: '/Usage.Usage/SendStats',

@@ -1,7 +1,6 @@
 /**
- * The floor that tokens are compared with: the bare HTTP engine, which parses each form and signs once with ES256, or takes
- * each header and verifies once, on a thread of its pool. `bun bench/floor-tokens.ts sign|verify` prints
- * `floor ready http=HOST:PORT`.
+ * The floor for tokens: the bare HTTP engine, which parses each form and signs once with ES256, or verifies each header once, on a
+ * thread of its pool. `bun bench/floor-tokens.ts sign|verify` prints `floor ready http=HOST:PORT`.
  */
 import { generateKeyPairSync, sign, verify } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -11,7 +10,7 @@ const verifyAside = promisify(verify);
 const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const dsaEncoding = 'ieee-p1363';
 
-/** As long as the header and claims of a token, and its signature. */
+/** As long as the header, claims and signature of a token. */
 const input = Buffer.alloc(500, 'x');
 const signature = sign('sha256', input, { key: privateKey, dsaEncoding });
 

@@ -1,6 +1,6 @@
 /**
- * The floor that ingest is compared with: the bare HTTP engine, which parses each body and answers 202.
- * A process of its own: `bun bench/floor.ts` prints `floor ready http=HOST:PORT`.
+ * The floor for ingest: the bare HTTP engine, which parses each body and answers 202.
+ * Runs as a separate process: `bun bench/floor.ts` prints `floor ready http=HOST:PORT`.
  */
 const server = Bun.serve({
   hostname: '127.0.0.1',

@@ -1,7 +1,7 @@
 /**
- * Has a load generator carry out a plan in a process of its own, so that it is the same whatever it drives.
- * @param script a file that calls `generateHere` when it is run
- * @throws {Error} when the generator fails
+ * Runs a plan with a load generator in a separate process, which is the same for every target.
+ * @param script a file that calls `generateHere`
+ * @throws {Error} if the generator fails
  */
 export async function generate<Report>(script: string, plan: object): Promise<Report> {
   const generator = Bun.spawn([process.execPath, script], {
@@ -14,7 +14,7 @@ export async function generate<Report>(script: string, plan: object): Promise<Re
   return JSON.parse(report) as Report;
 }
 
-/** Carries out the plan that comes on standard input, and prints the report. */
+/** Runs the plan from standard input, and prints the report. */
 export async function generateHere<Plan>(drive: (plan: Plan) => Promise<object>): Promise<never> {
   const report = await drive((await Bun.stdin.json()) as Plan);
   await Bun.write(Bun.stdout, JSON.stringify(report));

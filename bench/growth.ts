@@ -4,12 +4,12 @@ import { freshDirectory } from '../test/support/binary.ts';
 import { round } from './numbers.ts';
 import { fillHistory, variants } from './report-store.ts';
 
-/** How a usage store grows with its series: packets that count the same series in the same minute take the same room. */
+/** Growth of a usage store with its series. Packets that count the same series in the same minute take the same space. */
 export interface Growth {
   readonly series: number;
-  /** Size with every series counted in every minute that is kept. */
+  /** Size with every series counted in every retained minute. */
   readonly minutesMb: number;
-  /** What each further day adds, kept by the hour. */
+  /** Size of each further day, kept by the hour. */
   readonly dayMb: number;
 }
 
@@ -18,8 +18,8 @@ const flags = 70;
 
 /**
  * Fills stores through the service's own code.
- * @param minuteHours hours of which every minute is filled
- * @param days of the longer history, more than 2
+ * @param minuteHours number of hours with every minute filled
+ * @param days length of the longer history, more than 2
  */
 export async function measureGrowth(minuteHours: number, days: number): Promise<Growth> {
   const sizeOf = async (history: number) => {

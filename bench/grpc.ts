@@ -5,9 +5,9 @@ import { type BenchReport, reportAnswer, reportOf } from './report-call.ts';
 import { serviceRuns } from './rounds.ts';
 import { verifyCounts } from './service.ts';
 
-/** Durable usage reports by gRPC against an empty handler of grpc-js, driven in turn by the same generator. */
+/** Durable usage reports over gRPC and an empty grpc-js handler, driven in turn by the same generator. */
 export const grpc = besideFloor({
-  summary: 'usage reports a second by gRPC, durable, beside an empty grpc-js handler (the floor)',
+  summary: 'durable usage reports per second over gRPC, compared with an empty grpc-js handler (the floor)',
   unit: 'report',
   defaults: { connections: 16, streams: 16, seconds: 10, rounds: 3 },
   small: { connections: 2, streams: 4, seconds: 0.25, rounds: 1 },

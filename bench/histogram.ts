@@ -9,14 +9,14 @@ export class Histogram {
   readonly #counts = new Uint32Array(slots);
   #total = 0;
 
-  /** @param milliseconds from 0 to 35 minutes; what lies outside is moved to the nearer end. */
+  /** @param milliseconds from 0 to 35 minutes; values outside are clamped. */
   record(milliseconds: number): void {
     const micros = Math.min(Math.max(Math.round(milliseconds * 1000), 0), 0x7fffffff);
     this.#counts[slotOf(micros)]!++;
     this.#total++;
   }
 
-  /** The duration in milliseconds that the share `q` (0 … 1) of the recorded ones does not exceed; 0 when empty. */
+  /** The duration in milliseconds at quantile `q` (0 … 1); 0 if empty. */
   quantile(q: number): number {
     const rank = Math.max(1, Math.ceil(q * this.#total));
     let seen = 0;

@@ -7,9 +7,9 @@ import { round } from './numbers.ts';
 import { peakRssMb, rssMb } from './process-stats.ts';
 import { type Service, startService } from './service.ts';
 
-/** What connections without a key can make the gRPC listener hold, and how soon it gives that back. */
+/** Memory of the gRPC listener held by connections without a key, and the time until it is freed. */
 export const hostileGrpc: Benchmark = {
-  summary: 'resident memory while connections leave every gRPC call half sent, and after they have gone',
+  summary: 'resident memory while connections leave every gRPC call half sent, and after they close',
   usage:
     '[--json] [--connections 1000] [--streams 32] [--message 65536] [--seconds 10] [--small] [--binary dist/flagmeter]',
   async run(args) {
@@ -19,10 +19,10 @@ export const hostileGrpc: Benchmark = {
       const service = await startService(options.binary);
       const result = await attack(service, options);
       show(options.json, result, [
-        ['calls left half sent', `${result.calls}`],
+        ['half-sent calls', `${result.calls}`],
         ['resident before', `${result.beforeMb} MiB`],
         ['resident during', `${result.duringMb} MiB`],
-        ['most ever resident', `${result.peakMb} MiB`],
+        ['peak resident memory', `${result.peakMb} MiB`],
         [`resident ${options.seconds} s after the end`, `${result.afterMb} MiB`],
       ]);
     } finally {
@@ -34,9 +34,9 @@ export const hostileGrpc: Benchmark = {
 interface Attack {
   readonly connections: number;
   readonly streams: number;
-  /** Bytes of a message, of which the last one is not sent. */
+  /** Bytes of a message, whose last one is not sent. */
   readonly message: number;
-  /** How long to wait after the attack, and after its end. */
+  /** Waiting time after the attack, and after its end. */
   readonly seconds: number;
 }
 
@@ -55,7 +55,7 @@ async function attack({ grpc, pid }: Service, { connections, streams, message, s
   return { calls: connections * streams, beforeMb, duringMb, peakMb: round(peakRssMb(pid), 1), afterMb };
 }
 
-/** Opens a connection with calls that are never whole. */
+/** Opens a connection with calls that never complete. */
 async function openCalls(grpc: string, streams: number, halfSent: Buffer): Promise<ClientHttp2Session> {
   const session = connect(`http://${grpc}`);
   session.on('error', () => {});

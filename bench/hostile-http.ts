@@ -8,9 +8,9 @@ import { packetsOf, requestText, thousandSeries } from './packets.ts';
 import { peakRssMb, rssMb } from './process-stats.ts';
 import { type Service, startService } from './service.ts';
 
-/** What strangers hold with connections on which nothing is ever whole. */
+/** Memory held by unauthenticated senders whose requests never complete. */
 export const hostileHttp: Benchmark = {
-  summary: 'resident memory while strangers hold connections with half-sent heads and bodies',
+  summary: 'resident memory while unauthenticated senders hold connections with half-sent heads and bodies',
   usage: '[--json] [--connections 1000] [--settle 3] [--after 10] [--small] [--binary dist/flagmeter]',
   async run(args) {
     const defaults = { connections: 1_000, settle: 3, after: 10 };
@@ -28,7 +28,7 @@ export const hostileHttp: Benchmark = {
       ]);
       show(options.json, { connections: options.connections, shapes: held }, [
         [
-          'held by strangers',
+          'held by unauthenticated senders',
           'before',
           'held',
           'most ever',
@@ -46,14 +46,14 @@ export const hostileHttp: Benchmark = {
 
 interface Held {
   readonly name: string;
-  /** Resident MiB before, while the connections are held, at the most, and some seconds after they were cut. */
+  /** Resident MiB before, while the connections are held, at the peak, and some seconds after they were closed. */
   readonly before: number;
   readonly held: number;
   readonly peak: number;
   readonly after: number;
-  /** Connections that were still open when the second figure was taken. */
+  /** Connections still open at the time of the second figure. */
   readonly open: number;
-  /** What a packet of another client was answered meanwhile. */
+  /** The response to another client's packet meanwhile. */
   readonly others: string;
 }
 
@@ -61,7 +61,7 @@ const post = (path: string, length: number) =>
   `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nOrigin: https://shop.example.com\r\nContent-Length: ${length}\r\n\r\n`;
 const allButOne = (path: string, length: number) => post(path, length) + ' '.repeat(length - 1);
 
-/** What each connection sends, and no more. */
+/** The bytes that each connection sends. */
 const shapes: ReadonlyMap<string, string> = new Map([
   ['nothing', ''],
   ['half a head of 15 KiB', `GET /healthz HTTP/1.1\r\nHost: x\r\nX-Long: ${'a'.repeat(15_000)}`],
@@ -94,7 +94,7 @@ async function hold(
   return { ...row, open, others };
 }
 
-/** Sends and never reads the end of; whatever the server does to the connection is not an error here. */
+/** Sends bytes and never reads the response. Nothing the server does to the connection is an error here. */
 async function openAndSend(host: string, port: number, bytes: Buffer): Promise<Socket> {
   const socket = connect({ host, port }).on('error', () => {});
   socket.resume();

@@ -12,7 +12,7 @@ import { type Service, startService } from './service.ts';
 
 const quiet = { rate: 100, connections: 8 };
 
-/** What an application feels of reports that are small to send and large to decode. */
+/** Effect on an application of reports that are small to send and large to decode. */
 export const hostileReports: Benchmark = {
   summary: "an application's latency beside senders of reports that are small to send and large to decode",
   usage: '[--json] [--connections 16] [--kilobytes 16] [--seconds 10] [--small] [--binary dist/flagmeter]',
@@ -37,14 +37,14 @@ export const hostileReports: Benchmark = {
 interface Measured {
   readonly name: string;
   readonly known: boolean;
-  /** Of the other application's packets. */
+  /** Latency of the other application's packets. */
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly peakRssMb: number;
-  /** Cores that the process used, and its main thread. */
+  /** Cores used by the process and by its main thread. */
   readonly cores: number;
   readonly mainCores: number;
-  /** What the hostile senders were answered. */
+  /** Responses to the hostile senders. */
   readonly answers: Readonly<Record<string, number>>;
 }
 
@@ -53,7 +53,7 @@ type Options = Readonly<Record<'connections' | 'kilobytes' | 'seconds', number>>
 };
 type MakeRequest = (key: string) => Buffer;
 
-/** Whole requests, by what is in their bodies. */
+/** Whole requests, by content of their bodies. */
 function shapesOf(small: boolean): ReadonlyMap<string, MakeRequest> {
   const part = small ? 1 / 10 : 1;
   return new Map([
@@ -79,7 +79,7 @@ function jsonReport(entry: (at: number) => string, count: number): MakeRequest {
   };
 }
 
-/** A `FeatureStat` that has its key, its environment, and entries with nothing in them. */
+/** A `FeatureStat` with its key, its environment, and empty entries. */
 function emptyEntries(count: number): MakeRequest {
   return (key) => {
     const text = (field: number, value: string) =>
@@ -153,7 +153,7 @@ async function neighbourOf(service: Service): Promise<Service> {
   return { ...service, applicationId, key };
 }
 
-/** Sends a request again and again on one connection, so many bytes a second on average. @returns what it was answered */
+/** Sends a request repeatedly on one connection, at a given average of bytes per second. @returns the responses */
 async function sendPaced(
   address: { host: string; port: number },
   request: Buffer,

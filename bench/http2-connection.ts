@@ -5,16 +5,16 @@ const endHeaders = 0x4;
 const ack = 0x1;
 
 const frameHead = 9;
-/** What a peer takes on a connection before it has said more. */
+/** The limits of a peer's connection before it sends its settings. */
 const firstWindow = 65_535;
 const largestWindow = 0x7fffffff;
 
-/** How a call ended: with the message that answered it, or without one when it failed. */
+/** The outcome of a call: the response message, or none if it failed. */
 export type OnAnswer = (stream: number, message: Uint8Array | undefined) => void;
 
 /**
- * The client's side of one HTTP/2 connection, as far as a load generator needs it: it looks at nothing but where
- * frames begin and what messages they hold, so that the generator costs a fraction of what it measures.
+ * The client side of one HTTP/2 connection, reduced to what a load generator needs: it parses only frame boundaries and messages.
+ * The generator then costs a fraction of the target.
  */
 export class Http2Connection {
   readonly #socket: { write(bytes: Uint8Array): number };
@@ -23,7 +23,7 @@ export class Http2Connection {
   readonly #answers = new Map<number, Uint8Array>();
   #nextStream = 1;
   #window = firstWindow;
-  /** Calls that wait for the peer to take more. */
+  /** Calls that wait for flow control. */
   readonly #waiting: { readonly stream: number; readonly message: Uint8Array }[] = [];
   #unsent: Uint8Array[] = [];
   #unread: Buffer = Buffer.alloc(0);
@@ -44,7 +44,7 @@ export class Http2Connection {
     this.#send(frame(frames.settings, 0, 0, settings), frame(frames.windowUpdate, 0, 0, more));
   }
 
-  /** Begins a call, and gives the number by which its answer will be told. */
+  /** Starts a call, and returns the number that identifies its response. */
   call(message: Uint8Array): number {
     const stream = this.#nextStream;
     this.#nextStream += 2;
@@ -53,14 +53,14 @@ export class Http2Connection {
     return stream;
   }
 
-  /** Sends what the socket would not take yet. */
+  /** Sends the bytes that the socket did not accept yet. */
   flush(): void {
     const chunks = this.#unsent;
     this.#unsent = [];
     this.#send(...chunks);
   }
 
-  /** @throws {Error} when the peer ends the connection */
+  /** @throws {Error} if the peer closes the connection */
   receive(chunk: Uint8Array): void {
     const bytes = this.#unread.length === 0 ? Buffer.from(chunk) : Buffer.concat([this.#unread, chunk]);
     let at = 0;
@@ -89,7 +89,7 @@ export class Http2Connection {
         if ((flags & ack) === 0) this.#send(frame(frames.ping, ack, 0, content));
         return;
       case frames.goAway:
-        throw new Error(`the peer ends the connection: ${content.subarray(8)}`);
+        throw new Error(`the peer closed the connection: ${content.subarray(8)}`);
       case frames.windowUpdate:
         if (stream === 0) this.#widen(content.readUInt32BE(0));
         return;

@@ -7,7 +7,7 @@ import { serviceRuns } from './rounds.ts';
 import { commitsOf, sendPackets, verifyCounts } from './service.ts';
 
 const comparison = besideFloor({
-  summary: 'telemetry packets a second, durable, beside the bare HTTP engine (the floor)',
+  summary: 'durable telemetry packets per second, compared with the bare HTTP engine (the floor)',
   unit: 'packet',
   defaults: { connections: 256, seconds: 10, rounds: 3, series: 210 },
   small: { connections: 8, seconds: 0.25, rounds: 1, series: 210 },
@@ -44,12 +44,12 @@ const comparison = besideFloor({
   },
 });
 
-/** Many connections show what a packet costs, few show how long a commit takes. */
+/** Many connections show the cost of a packet, few show the duration of a commit. */
 const everyConnections = ['256', '64'];
 
 /**
- * Durable telemetry against the bare HTTP engine and the skeleton of an ingest, driven in turn by the same generator with the same
- * packets. One result has one number of connections, so JSON, and a run that names the number, have one.
+ * Durable telemetry, the bare HTTP engine, and the skeleton of an ingest, driven in turn by the same generator with the same packets.
+ * A result is for one number of connections, so JSON, and a run that specifies the number, contain one.
  */
 export const ingest: Benchmark = {
   ...comparison,

@@ -23,11 +23,11 @@ import { rssMb } from './process-stats.ts';
 
 const health = { ready: true, failed: () => {} };
 
-/** Tokens that one transaction puts on the list while it is filled. */
+/** Tokens per transaction while the list is filled. */
 const perTransaction = 10_000;
 const lookups = 200_000;
 
-/** What a long invalidation list costs: a look at it, the memory of the service, and the sweep when all has expired. */
+/** Cost of a long invalidation list: lookups, memory of the service, and the sweep once all tokens have expired. */
 export const invalidation: Benchmark = {
   summary: 'lookup, memory and sweep of an invalidation list with a million tokens',
   usage: '[--json] [--tokens 1000000] [--requests 2000] [--small] [--binary dist/flagmeter]',
@@ -48,10 +48,10 @@ export const invalidation: Benchmark = {
       show(options.json, result, [
         ['tokens on the list', `${result.tokens}`],
         ['on disk', `${result.diskMb} MiB`],
-        ['lookup of a token that is not on it', `${result.lookupNs} ns`],
+        ['lookup of a token not on it', `${result.lookupNs} ns`],
         ['lookup of a token that is on it', `${result.listedNs} ns`],
-        ['resident service without the list', `${result.emptyRssMb} MiB`],
-        ['resident service with it, after as many lookups', `${result.rssMb} MiB`],
+        ['resident memory without the list', `${result.emptyRssMb} MiB`],
+        ['resident memory with it, after the same number of lookups', `${result.rssMb} MiB`],
         ['steps of the sweep', `${result.sweepSteps}`],
         ['a step, median', `${result.stepMs} ms`],
         ['a step, slowest of a hundred', `${result.stepP99Ms} ms`],
@@ -63,7 +63,7 @@ export const invalidation: Benchmark = {
   },
 };
 
-/** Runs the service, lets it look each of many new tokens up, and gives what is resident then. */
+/** Runs the service, has it look up each of many new tokens, and returns its resident memory. */
 async function residentAfter(
   { binary, requests }: { readonly binary: string; readonly requests: number },
   data: string,
@@ -101,14 +101,14 @@ async function fill(data: string, tokens: number) {
   return figures;
 }
 
-/** A token that was issued some time within the last hour. */
+/** A token issued at some time within the last hour. */
 function newToken(): Invalidated {
   const ago = randomBytes(2).readUInt16BE() % 3600;
   const clock = { now: () => systemClock.now() - ago * 1000 };
   return newTokenIdentity({ clock: clock as Clock, randomBytes });
 }
 
-/** Nanoseconds a lookup. @throws {Error} when one is wrong */
+/** Nanoseconds per lookup. @throws {Error} if one is wrong */
 function timeLookups(list: Reader, tokens: readonly Invalidated[], expected: boolean): number {
   let right = 0;
   const start = performance.now();
@@ -119,7 +119,7 @@ function timeLookups(list: Reader, tokens: readonly Invalidated[], expected: boo
   return round(nanos);
 }
 
-/** Sweeps the whole list away, as the service does two hours later, and times the steps. */
+/** Sweeps the whole list, as the service does two hours later, and times the steps. */
 async function sweep(data: string) {
   const accounts: AccountStore = openAccountStore(data);
   const steps: number[] = [];

@@ -58,7 +58,7 @@ function measureAppends(place: Journal, size: number, count: number) {
   return { us: round(median(times) * 1_000), perSecond: round((count / total) * 1_000) };
 }
 
-/** Fills a segment with frames of 200 bytes, without a flush for each, and reads it; then a segment of one frame. */
+/** Fills a segment with frames of 200 bytes, without flushing each, and reads it; then a segment with one frame. */
 function measureReplay(place: Journal) {
   const parts = [Buffer.alloc(200, 1)];
   const writer = begin({ ...place, files: withoutSync(place.files) });

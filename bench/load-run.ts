@@ -1,48 +1,47 @@
 import { Histogram } from './histogram.ts';
 import { closedLoop, openLoop, type Schedule, until } from './schedule.ts';
 
-/** How long, after the last request was due, to wait for the answers that are still missing. */
+/** Time to wait for missing responses after the last request was due. */
 const drainMs = 10_000;
-/** Pause of an open loop between two looks at its schedule: short against the latencies that are measured. */
+/** Polling interval of an open loop: short compared with the measured latencies. */
 const openLoopPauseMs = 0.02;
 const never = new Int32Array(new SharedArrayBuffer(4));
 
-/** When requests are sent, and which of them are measured. */
+/** The schedule of requests, and the part of it that is measured. */
 export interface Timing {
-  /** Answers of the first seconds are counted but not measured. */
+  /** Length of the warm-up, whose responses are counted but not measured. */
   readonly warmupSeconds: number;
   readonly seconds: number;
-  /** Requests a second of an open loop; without it the next request follows each answer. */
+  /** Requests per second of an open loop. Without it the next request follows each response. */
   readonly rate?: number;
-  /** Stop a closed loop after so many requests, if that comes before the time is over. */
+  /** Maximum number of requests of a closed loop. */
   readonly limit?: number;
   /**
-   * Of an open loop that offers more than is taken: latencies count from the sending, and requests that found no free
-   * connection until the time was over are left out.
+   * For an open loop that offers more than the target accepts: latencies count from sending, and requests that found no idle
+   * connection before the end are omitted.
    */
   readonly overload?: boolean;
 }
 
 /**
- * What was measured. Latencies are milliseconds, those of requests that went well; of an open loop from the time at which a
- * request was due.
+ * The measurements. Latencies are milliseconds of successful requests; in an open loop they count from the time at which a request
+ * was due.
  */
 export interface Measured {
-  /** Length of the measured time. */
+  /** Length of the measured period. */
   readonly seconds: number;
-  /** Requests a second that went well, of the measured time. */
+  /** Successful requests per second in the measured period. */
   readonly rps: number;
   readonly p50: number;
   readonly p90: number;
   readonly p99: number;
   readonly p999: number;
-  /** Cores that the generator itself used: near 1 it is the bottleneck, not the target. */
+  /** Cores used by the generator itself: near 1, the generator is the bottleneck instead of the target. */
   readonly cpuShare: number;
 }
 
 /**
- * Sends requests on a schedule, whatever the protocol. A slot is what can have one request under way: a connection, or a
- * stream of one.
+ * Sends requests on a schedule, for any protocol. A slot can have one request in progress: it is a connection, or a stream of one.
  */
 export class LoadRun<Slot> {
   readonly #timing: Timing;
@@ -54,24 +53,24 @@ export class LoadRun<Slot> {
   #measureTo = 0;
   #slots = 0;
   #underWay = 0;
-  /** Requests that went well within the measured time. */
+  /** Successful requests within the measured period. */
   #measured = 0;
   #lastAnswerAt = 0;
 
-  /** @param send begins the request of a slot, whose latency counts from `dueAt` */
+  /** @param send starts the request of a slot, whose latency counts from `dueAt` */
   constructor(timing: Timing, send: (slot: Slot, dueAt: number) => void) {
     this.#timing = timing;
     this.#send = send;
   }
 
-  /** Adds a slot that has nothing under way. */
+  /** Adds an idle slot. */
   add(slot: Slot): void {
     this.#slots++;
     this.#free.push(slot);
     this.#pump();
   }
 
-  /** Removes a slot. @param busy whether a request is under way on it */
+  /** Removes a slot. @param busy whether it has a request in progress */
   remove(slot: Slot, busy: boolean): void {
     this.#slots--;
     if (busy) this.#underWay--;
@@ -83,7 +82,7 @@ export class LoadRun<Slot> {
     return this.#schedule.over(performance.now());
   }
 
-  /** Counts the answer to the request of a slot, and sends the next one on it. @param well as it should be answered */
+  /** Counts the response to a slot's request, and sends the next one on it. @param well whether the response is as expected */
   answered(slot: Slot, dueAt: number, well: boolean): void {
     const now = performance.now();
     this.#underWay--;
@@ -95,7 +94,7 @@ export class LoadRun<Slot> {
     else this.#begin(slot, due);
   }
 
-  /** Sends everything and waits for the answers. @returns also how many answers are missing */
+  /** Sends everything and waits for the responses. @returns includes the number of missing responses */
   async run(): Promise<Measured & { readonly unanswered: number }> {
     const cpu = process.cpuUsage();
     const start = performance.now();
@@ -117,7 +116,7 @@ export class LoadRun<Slot> {
     return overload ? until(this.#measureTo, open) : open;
   }
 
-  /** Gives every request that is due to a free slot. */
+  /** Assigns every due request to an idle slot. */
   #pump(): void {
     while (this.#free.length > 0) {
       const due = this.#schedule.next(performance.now());
@@ -135,7 +134,7 @@ export class LoadRun<Slot> {
     while (!this.isOver && this.#slots > 0) await Bun.sleep(5);
   }
 
-  /** Timers are too coarse for an open loop (1 ms), and spinning would take a core from what is measured. */
+  /** Timers are too coarse for an open loop (1 ms), and spinning would take a core from the target. */
   async #pace(): Promise<void> {
     while (!this.isOver && this.#slots > 0) {
       this.#pump();

@@ -53,7 +53,7 @@ const benchmarks: ReadonlyMap<string, Benchmark> = new Map([
 
 const wrongUsage = 2;
 
-/** Runs the benchmark that is named first, with the arguments after it. */
+/** Runs the benchmark in the first argument, with the other arguments. */
 async function main([name = 'help', ...args]: string[]): Promise<void> {
   if (name === 'help' || name === '--help') {
     process.stdout.write(help());
@@ -62,7 +62,7 @@ async function main([name = 'help', ...args]: string[]): Promise<void> {
   const benchmark = benchmarks.get(name);
   if (benchmark === undefined) {
     const nearest = closest(name, [...benchmarks.keys()]);
-    return fail(`there is no benchmark '${name}': did you mean '${nearest}'?`, wrongUsage);
+    return fail(`unknown benchmark '${name}'; did you mean '${nearest}'?`, wrongUsage);
   }
   try {
     await benchmark.run(args);

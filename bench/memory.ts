@@ -5,7 +5,7 @@ import { packetsOf, seriesOf, thousandSeries } from './packets.ts';
 import { peakRssMb, rssMb } from './process-stats.ts';
 import { sendPackets, startService, verifyCounts } from './service.ts';
 
-/** What stays resident after many packets over many series. */
+/** Resident memory after many packets over many series. */
 export const memory: Benchmark = {
   summary: 'resident memory after a million packets over 1 000 series',
   usage: '[--json] [--packets 1000000] [--connections 256] [--small] [--binary dist/flagmeter]',
@@ -28,7 +28,7 @@ export const memory: Benchmark = {
         ['series', `${result.series}`],
         ['resident before', `${result.idleRssMb} MiB`],
         ['resident after', `${result.rssMb} MiB`],
-        ['most ever resident', `${result.peakRssMb} MiB`],
+        ['peak resident memory', `${result.peakRssMb} MiB`],
       ]);
     } finally {
       cleanUp();

@@ -17,10 +17,10 @@ import { type Benchmark, readOptions, show } from './benchmark.ts';
 import { round } from './numbers.ts';
 import { ingestMix, mixOf, packetsOf } from './packets.ts';
 
-/** Packets that one measured iteration handles: one alone is over before a clock can tell. */
+/** Packets per measured iteration: a single one is too short for a clock. */
 const packetsPerIteration = ingestMix.features;
 
-/** The steps of the packet path by themselves, in this process. */
+/** The steps of the packet path, each alone, in this process. */
 export const micro: Benchmark = {
   summary:
     'nanoseconds a packet of each step: parse and validate, resolve, bucket, batch, merge, write over ever more series',
@@ -42,7 +42,7 @@ export const micro: Benchmark = {
   },
 };
 
-/** Each step does its part of the way for all packets. */
+/** Each step does its part of the packet path for all packets. */
 function steps(): Record<'parse' | 'resolve' | 'bucket' | 'batch' | 'merge', () => void> {
   const bodies = packetsOf(ingestMix, 'a-frontend-key').map((packet) => Buffer.from(packet.body));
   const packets = bodies.map((body) => checkPacket(parseJson(decodeText(body))));

@@ -2,12 +2,12 @@ import { createKey, manage } from '../test/support/binary.ts';
 import { besideFloor } from './beside-floor.ts';
 import { type Service, sendRequests } from './service.ts';
 
-/** Different users that ids are minted for, in turn: after that many, minting rotates. */
+/** Number of users to mint ids for, in turn. After that many, minting rotates ids. */
 const users = 20_000;
 
-/** Durable minting against the bare HTTP engine, driven in turn by the same generator with the same bodies. */
+/** Durable minting and the bare HTTP engine, driven in turn by the same generator with the same bodies. */
 export const mint = besideFloor({
-  summary: 'instance ids minted a second, durable, beside the bare HTTP engine (the floor)',
+  summary: 'durably minted instance ids per second, compared with the bare HTTP engine (the floor)',
   unit: 'mint',
   defaults: { connections: 256, seconds: 10, rounds: 3 },
   small: { connections: 8, seconds: 0.25, rounds: 1 },
@@ -29,7 +29,7 @@ export const mint = besideFloor({
   },
 });
 
-/** A server's keep-alive request, as it sends one when a user signs in. */
+/** A server's keep-alive request, as sent when a user signs in. */
 function requestText(http: string, key: string, user: number): string {
   const body = JSON.stringify({
     identity: `user-${user}@example.com`,
@@ -47,7 +47,7 @@ function requestText(http: string, key: string, user: number): string {
   ].join('\r\n');
 }
 
-/** Checks that minted ids attribute packets. @throws {Error} when a packet with a fresh id is not attributed */
+/** Checks that minted ids attribute packets. @throws {Error} if a packet with a fresh id is not attributed */
 async function verifyMint(service: Service, backendKey: string): Promise<void> {
   const post = async (path: string, headers: Record<string, string>, body: object) => {
     const answer = await fetch(`http://${service.http}/api/frontend/${path}`, {

@@ -10,12 +10,12 @@ import { type Service, startService, verifyCounts } from './service.ts';
 const quietRate = 50;
 const quietConnections = 8;
 
-/** Memory that was taken for what came in is given back within so many seconds. */
+/** Seconds after which memory of received packets must be freed. */
 const restSeconds = 10;
 
-/** What one application feels of another that sends few packets a second, but large ones. */
+/** Effect on an application of another that sends few but large packets. */
 export const noisyNeighbour: Benchmark = {
-  summary: "a quiet application's latency, and the memory, beside one that sends packets of 60 kB",
+  summary: 'latency of a quiet application beside one that sends packets of 60 kB, and memory of the service',
   usage:
     '[--json] [--rate 374] [--kilobytes 60] [--connections 64] [--seconds 10] [--small] [--binary dist/flagmeter]',
   async run(args) {

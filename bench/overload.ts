@@ -6,15 +6,15 @@ import { ingestMix, packetsOf, requestText } from './packets.ts';
 import { cpuSeconds } from './process-stats.ts';
 import { commitsOf, type Service, startService, verifyCounts } from './service.ts';
 
-/** What is offered, in parts of what the service takes at its best. */
+/** Offered load, relative to the peak throughput. */
 const factors = [1, 2, 5];
 
-/** Connections at which nothing is refused: as many packets wait at most. */
+/** Connections at which nothing is refused: at most that many packets wait. */
 const calmConnections = 256;
 
-/** What stays of the throughput when more is offered than can be taken, by clients that try again at once. */
+/** Remaining throughput when clients that retry at once offer more than the service accepts. */
 export const overload: Benchmark = {
-  summary: 'packets taken a second while 1, 2 and 5 times the capacity is offered',
+  summary: 'accepted packets per second while 1, 2 and 5 times the capacity is offered',
   usage:
     '[--json] [--connections 2000] [--seconds 5] [--high 600] [--low 300] [--small] [--binary dist/flagmeter]',
   async run(args) {
@@ -35,19 +35,19 @@ export const overload: Benchmark = {
   },
 };
 
-/** One run under a fixed offer; all figures a second but the latency and the CPU. */
+/** One run at a fixed offered rate. Figures are per second, except the latency and the CPU. */
 interface Run {
   readonly offered: number;
   readonly taken: number;
   readonly refused: number;
   readonly commits: number;
   readonly p99Ms: number;
-  /** CPU that the service took for an answer, µs. */
+  /** CPU of the service per response, µs. */
   readonly cpuUs: number;
 }
 
 interface Measured {
-  /** Taken a second from as many connections as are never refused. */
+  /** Accepted per second with a number of connections that is never refused. */
   readonly capacity: number;
   readonly runs: readonly Run[];
   readonly accepted: readonly number[];
@@ -96,7 +96,7 @@ function runOf({ requests, errors, seconds, p99 }: LoadReport, commits: number, 
   };
 }
 
-/** An answer that is neither 202 nor 503, or none at all, is a failure under whatever load. */
+/** Any response other than 202 and 503, or none at all, is a failure under any load. */
 function noteLost({ errors: { 503: _, ...lost } }: LoadReport): void {
   if (Object.keys(lost).length === 0) return;
   note(`NEITHER TAKEN NOR REFUSED: ${JSON.stringify(lost)}`);
@@ -118,7 +118,7 @@ function print(json: boolean, { capacity, runs }: Measured): void {
       ...Object.values(run).map(String),
     ]),
     [
-      `${round(kept * 100)} % of the peak is taken under the highest load; every count verified in the usage report`,
+      `${round(kept * 100)} % of the peak is accepted under the highest load; every count verified in the usage report`,
     ],
   ]);
 }

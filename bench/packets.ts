@@ -1,4 +1,4 @@
-/** One telemetry packet that a benchmark sends again and again, and what each sending must add to the counts. */
+/** A telemetry packet that a benchmark sends repeatedly, and the counts that each sending must add. */
 export interface BenchPacket {
   readonly body: string;
   /** Counts by `feature/variant`. */
@@ -10,12 +10,12 @@ export interface PacketMix {
   readonly features: number;
   readonly variants: number;
   readonly metrics: number;
-  /** Features in one packet; each comes with two variants. */
+  /** Features per packet, each with two variants. */
   readonly featuresPerPacket: number;
   readonly metricsPerPacket: number;
 }
 
-/** 3 features × 2 variants + 2 metrics a packet, over so many series: every twentieth is a metric, 2 to 20 of them. */
+/** 3 features × 2 variants + 2 metrics a packet, over a number of series: every twentieth is a metric, 2 to 20 of them. */
 export function mixOf(series: number): PacketMix {
   const metrics = Math.min(20, Math.max(2, Math.floor(series / 20)));
   const features = Math.max(3, Math.floor((series - metrics) / 2));
@@ -39,7 +39,7 @@ export function seriesOf(mix: PacketMix): number {
   return mix.features * mix.variants + mix.metrics;
 }
 
-/** Packets that together touch every series of the mix, as a browser SDK would send them: no two alike. */
+/** Packets that together touch every series of the mix, as a browser SDK would send them, all different. */
 export function packetsOf(mix: PacketMix, key: string): BenchPacket[] {
   return Array.from({ length: mix.features }, (_, index) => packetAt(index, mix, key));
 }
@@ -63,7 +63,7 @@ function packetAt(index: number, mix: PacketMix, key: string): BenchPacket {
 /** Variants of a feature in a large packet. */
 const variantsOfLarge = 30;
 
-/** A few packets of about so many bytes, of as many counts as fit: 60 kB hold some 6 000. */
+/** A few packets of about a given size with as many counts as fit: 60 kB hold some 6 000. */
 export function largePacketsOf(bytes: number, key: string): BenchPacket[] {
   return Array.from({ length: 4 }, (_, index) => {
     const counts = new Map<string, [number, number, number]>();
@@ -95,7 +95,7 @@ export function requestText(packet: BenchPacket, http: string): string {
   ].join('\r\n');
 }
 
-/** What a service must show after it accepted packet `n` of the list `accepted[n]` times. */
+/** The expected counts of a service after it accepted packet `n` of the list `accepted[n]` times. */
 export function expectedCounts(
   packets: readonly BenchPacket[],
   accepted: readonly number[],

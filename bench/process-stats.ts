@@ -1,34 +1,34 @@
 import { readFileSync } from 'node:fs';
 
-/** Ticks a second in `/proc/PID/stat`: fixed to 100 for user space on Linux. */
+/** Ticks per second in `/proc/PID/stat`: always 100 in user space on Linux. */
 const ticksPerSecond = 100;
 
-/** Memory of a process that is resident now, MiB. */
+/** Current resident memory of a process, MiB. */
 export function rssMb(pid: number): number {
   return statusMb(pid, 'VmRSS');
 }
 
-/** Memory of a process that is resident now, without the pages of files, which the kernel may drop at any time, MiB. */
+/** Current resident memory of a process without file pages, which the kernel may drop at any time, MiB. */
 export function ownMb(pid: number): number {
   return statusMb(pid, 'RssAnon');
 }
 
-/** The most memory of a process that ever was resident, MiB. */
+/** Peak resident memory of a process, MiB. */
 export function peakRssMb(pid: number): number {
   return statusMb(pid, 'VmHWM');
 }
 
-/** CPU time that all threads of a process have used, user and system, in seconds. */
+/** CPU time of all threads of a process, user and system, in seconds. */
 export function cpuSeconds(pid: number): number {
   return secondsIn(`/proc/${pid}/stat`);
 }
 
-/** The same of its main thread alone. */
+/** The same for its main thread alone. */
 export function mainThreadSeconds(pid: number): number {
   return secondsIn(`/proc/${pid}/task/${pid}/stat`);
 }
 
-/** Bytes that a process has caused to be written to disks: the kernel counts whole folios, so it may be several times what is written. */
+/** Bytes written to disks by a process. The kernel counts whole folios, so it may be several times the actual amount. */
 export function ioBytes(pid: number): number {
   const bytes = /^write_bytes: (\d+)/m.exec(readFileSync(`/proc/${pid}/io`, 'latin1'))?.[1];
   return Number(bytes);

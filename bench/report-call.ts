@@ -1,16 +1,16 @@
 import { encode } from '../test/support/report-messages.ts';
 import type { BenchPacket } from './packets.ts';
 
-/** Features of the report that the gRPC benchmark sends; each comes with two variants. */
+/** Features in the report of the gRPC benchmark, each with two variants. */
 const features = 20;
 
-/** The `StatResult` that answers it. */
+/** The `StatResult` in response. */
 export const reportAnswer = Buffer.from([0x08, features]);
 
-/** Stands for the number of an instance. */
+/** Placeholder for the number of an instance. */
 const placeholder = '0000';
 
-/** Where in an encoded report its sender and its time stand. */
+/** Positions of the sender and the time in an encoded report. */
 export interface ReportMarks {
   /** The four digits of the instance's number. */
   readonly instanceAt: number;
@@ -21,13 +21,13 @@ export interface ReportMarks {
   readonly since: number;
 }
 
-/** One usage report, encoded, and what each sending must add to the counts. */
+/** One encoded usage report, and the counts that each sending must add. */
 export interface BenchReport extends Pick<BenchPacket, 'counts'> {
   readonly message: Buffer;
   readonly marks: ReportMarks;
 }
 
-/** A report of 20 features with two variants each, as an SDK of a server would send it. */
+/** A report of 20 features with two variants each, as a server SDK would send it. */
 export function reportOf(appKey: string, since: Date): BenchReport {
   const names = Array.from({ length: features }, (_, index) => `feature-${index}`);
   const variantStats = {
@@ -37,7 +37,7 @@ export function reportOf(appKey: string, since: Date): BenchReport {
   const message = encode('Usage.FeatureStat', {
     appKey,
     environment: 'Production',
-    time: '2026-01-01T00:00:00.999999Z', // Whose seconds and nanoseconds take five bytes each.
+    time: '2026-01-01T00:00:00.999999Z', // Its seconds and nanoseconds take five bytes each.
     instanceName: `web-${placeholder}`,
     processStartTime: since.toISOString(),
     stats: names.map((feature) => ({ feature, variantStats })),
@@ -59,7 +59,7 @@ export function reportOf(appKey: string, since: Date): BenchReport {
 /** The field `time`, of 12 bytes, and the tag of its seconds. */
 const timeHead = Buffer.from([0x1a, 12, 0x08]);
 
-/** Makes a report that of an instance, and of the `number`th microsecond, so that it repeats no other. */
+/** Sets the instance of a report, and the `number`th microsecond as its time, so that it repeats no other. */
 export function mark(
   message: Buffer,
   { instanceAt, secondsAt, nanosAt, since }: ReportMarks,
@@ -71,7 +71,7 @@ export function mark(
   putVarint(message, nanosAt, (number % 1e6) * 1000);
 }
 
-/** Writes a varint of five bytes, be it that fewer would do. */
+/** Writes a varint of five bytes, even if fewer would do. */
 function putVarint(message: Buffer, at: number, value: number): void {
   for (let byte = 0; byte < 4; byte += 1) {
     message[at + byte] = (Math.floor(value / 128 ** byte) % 128) + 128;

@@ -7,7 +7,7 @@ import { bucketAt, horizonsAt } from '../src/storage/lmdb/retention.ts';
 import { environmentOrdinal } from '../src/storage/lmdb/sketches.ts';
 import { openUsageStore } from '../src/storage/lmdb/usage.ts';
 
-/** An environment to be filled. */
+/** An environment to fill. */
 export interface History {
   /** Its number. */
   readonly environment: number;
@@ -16,14 +16,14 @@ export interface History {
   readonly days: number;
   /** Hours of each day in which the flags are used. */
   readonly hoursADay: number;
-  /** Latest hours, of which every minute is filled, as the service keeps them. */
+  /** Number of latest hours with every minute filled, as the service keeps them. */
   readonly minuteHours: number;
 }
 
 /** The variants of each flag. */
 export const variants = ['on', 'off', 'control'] as const;
 
-/** The flags that have users of their own, and their users a day. */
+/** The flags with users of their own, and their users per day. */
 export const [flagsWithUsers, usersPerDay] = [40, 200];
 
 const [hourMs, dayMs] = [3_600_000, 86_400_000];
@@ -41,8 +41,8 @@ export async function numbersOf(
 }
 
 /**
- * Fills environments through the service's own code, as if every series had been counted in every hour of use and, as far as
- * minutes are kept, in every minute; then does all upkeep that is due.
+ * Fills environments through the service's own code, as if every series had been counted in every hour of use, and in every retained
+ * minute. Then does all due upkeep.
  */
 export async function fillHistory(data: string, histories: readonly History[], now: number): Promise<void> {
   const store = openUsageStore(data);
@@ -104,7 +104,7 @@ function counted(history: History, buckets: readonly number[], hour: number, isN
   return batch;
 }
 
-/** Half of the users come back every day. */
+/** Half of the users return every day. */
 function addUsers(batch: Batch, { environment, flags }: History, hour: number): void {
   for (let flag = 0; flag < Math.min(flags, flagsWithUsers); flag += 1) {
     for (let user = 0; user < usersPerDay; user += 1) {

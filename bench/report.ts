@@ -14,9 +14,9 @@ import { fillHistory, flagsWithUsers, numbersOf } from './report-store.ts';
 
 const dayMs = 86_400_000;
 
-/** How long the reports of the console take, and how that grows with what they cover. */
+/** Duration of the console's reports, and its growth with their range. */
 export const report: Benchmark = {
-  summary: 'how long the reports of the console take, on a store of many flags and many days',
+  summary: 'duration of console reports on a store of many flags and many days',
   usage: '[--json] [--flags 2000] [--days 90] [--hours 48] [--rounds 5] [--small] [--binary dist/flagmeter]',
   async run(args) {
     const defaults = { flags: 2000, days: 90, hours: 48, rounds: 5 };
@@ -25,7 +25,7 @@ export const report: Benchmark = {
       const store = await makeStore(options);
       const wanted = questions(options);
       const cold = new Map<string, number>();
-      // Each question is the first one of a service that was just started.
+      // Each cold request is the first one of a newly started service.
       for (const { name, path } of wanted) {
         const service = await open(options.binary, store);
         cold.set(name, (await service.ask(path)).ms);
@@ -99,7 +99,7 @@ interface Open {
 async function open(binary: string, { data, credentials, application }: Store): Promise<Open> {
   const service = await startBinary({ data, binary, args: ['--api-rate', '0'] });
   const authorization = `Bearer ${await token(service.http, credentials)}`;
-  // What every report needs, whichever is asked for first: the thread, and its connection.
+  // The setup of the first report, whichever it is: the thread, and its connection.
   await fetch(`http://${service.http}/api/v2/applications/${application}/metrics`, {
     headers: { authorization },
   });

@@ -1,15 +1,15 @@
 const newline = 10;
 const carriageReturn = 13;
 const contentLength = Buffer.from('content-length:');
-/** A head longer than this is not an answer that the load generator can be measuring. */
+/** Maximum length of a head. A longer one cannot be a response that the load generator measures. */
 const maxHead = 65_536;
 
 /**
- * Reads HTTP/1.1 responses from chunks as the socket gives them, split or merged anywhere.
- * Only what a load generator needs: the status, and where the next response begins.
- * @param answered called with the status of each complete response, 1xx left out
- * @returns takes the next chunk
- * @throws {Error} from the returned function, when the stream is no response or its body has no declared length
+ * Reads HTTP/1.1 responses from chunks as the socket returns them, split or merged anywhere.
+ * Parses only what a load generator needs: the status, and the start of the next response.
+ * @param answered called with the status of each complete response, except 1xx
+ * @returns a function that takes the next chunk
+ * @throws {Error} from the returned function, if the stream is not a response or its body has no declared length
  */
 export function responseReader(answered: (status: number) => void): (chunk: Uint8Array) => void {
   let held: Buffer | undefined;
@@ -50,7 +50,7 @@ interface Head {
   readonly end: number;
 }
 
-/** One pass over the bytes, with no string made: the generator shares its cores with what it measures. */
+/** A single pass over the bytes that creates no strings: the generator shares its cores with the target. */
 function readHead(bytes: Uint8Array, start: number): Head | undefined {
   let length = -1;
   for (let i = start; i + 2 < bytes.length; i++) {
@@ -84,7 +84,7 @@ function isContentLength(bytes: Uint8Array, start: number): boolean {
   return true;
 }
 
-/** The decimal number after any spaces; 0 where there is none. */
+/** The decimal number after any spaces; 0 if there is none. */
 function numberAt(bytes: Uint8Array, start: number): number {
   let i = start;
   while (bytes[i] === 32) i++;

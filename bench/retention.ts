@@ -9,7 +9,7 @@ const featuresPerReport = 250;
 const reportsAtOnce = 16;
 const minuteMs = 60_000;
 
-/** What senders feel of the roll-up: latency of packets without it, and while it works through a backlog. */
+/** Effect of the roll-up on senders: latency of packets without it, and while it works through a backlog. */
 export const retention: Benchmark = {
   summary: 'latency of packets without and during the roll-up of old buckets',
   usage:
@@ -46,7 +46,7 @@ export const retention: Benchmark = {
   },
 };
 
-/** Reports usage for every one of the last minutes but those of the last two hours. */
+/** Reports usage for each past minute except those of the last two hours. */
 async function fill(service: Service, minutes: number, now: number): Promise<void> {
   let next = 0;
   const send = async () => {
@@ -63,14 +63,14 @@ async function fill(service: Service, minutes: number, now: number): Promise<voi
         headers,
         body,
       });
-      if (response.status !== 200) throw new Error(`a report was answered ${response.status}`);
+      if (response.status !== 200) throw new Error(`a report was answered with ${response.status}`);
       await response.arrayBuffer();
     }
   };
   await Promise.all(Array.from({ length: reportsAtOnce }, send));
 }
 
-/** All checks of one old feature, and in how many buckets its first variant still is. */
+/** All checks of one old feature, and the number of buckets of its first variant. */
 async function readOld(
   service: Service,
   minutes: number,
@@ -110,6 +110,6 @@ function rows(without: LoadReport, during: LoadReport, rolledUp: number): [strin
   return [
     ['without roll-up', latency(without)],
     ['during roll-up', latency(during)],
-    ['minute buckets rolled up', `${rolledUp} of each series; all sums as before`],
+    ['minute buckets rolled up', `${rolledUp} of each series; all sums unchanged`],
   ];
 }

@@ -3,25 +3,25 @@ import type { Measured } from './load-run.ts';
 import { median, round } from './numbers.ts';
 import { cpuSeconds, mainThreadSeconds } from './process-stats.ts';
 
-/** What of a load generator's report every generator gives. */
+/** The common part of all generators' reports. */
 export type Run = Measured & { readonly requests: number };
 
-/** Sends load as fast as it is answered or, with a rate, so often a second. */
+/** Sends load at full speed or at a rate per second. */
 export type Drive<Report extends Run> = (open: { readonly rate?: number }) => Promise<Report>;
 
-/** A process that is driven. */
+/** A process under load. */
 export interface Target<Report extends Run> {
   readonly name: string;
   readonly pid: number;
   readonly drive: Drive<Report>;
 }
 
-/** What was measured of a target at full speed. */
+/** Measurements of a target at full speed. */
 export interface FullSpeed<Report extends Run> {
   readonly name: string;
-  /** One a round. */
+  /** One per round. */
   readonly runs: readonly Report[];
-  /** CPU that it took for a request, µs: all of its threads, and its main thread. */
+  /** CPU per request, µs: all threads, and the main thread. */
   readonly cpuUs: number;
   readonly mainUs: number;
 }
@@ -30,13 +30,13 @@ export interface Rounds<Report extends Run> {
   /** The first one is the floor. */
   readonly floors: readonly FullSpeed<Report>[];
   readonly service: FullSpeed<Report>;
-  /** Half of the service's rate, requests a second, and the floor and the service driven at it: open loops. */
+  /** Half of the service's rate, in requests per second, and the floor and the service driven at it, as open loops. */
   readonly halfRate: number;
   readonly floorHalf: Report;
   readonly half: Report;
 }
 
-/** Drives the floors and the service in turn, so that all meet the same machine; then the floor and the service at half rate. */
+/** Drives the floors and the service in turn, so that conditions are the same; then the floor and the service at half rate. */
 export async function measureRounds<Report extends Run>(
   rounds: number,
   floors: readonly [Target<Report>, ...Target<Report>[]],
@@ -65,12 +65,12 @@ export async function measureRounds<Report extends Run>(
   return { floors: all, service: measured, halfRate, floorHalf, half };
 }
 
-/** Every run of the service: all of them must be found in what it has counted. */
+/** Every run of the service. All of them must be in its counts. */
 export function serviceRuns<Report extends Run>({ service, half }: Rounds<Report>): readonly Report[] {
   return [...service.runs, half];
 }
 
-/** What every such benchmark ends in; the latencies are those at half rate. */
+/** The result of every such benchmark; latencies are those at half rate. */
 export function summaryOf({ floors, service, half }: Rounds<Run>) {
   const [floor, ...others] = floors.map((each) => ({ ...each, ratio: ratioTo(each, service) }));
   return {
@@ -83,13 +83,13 @@ export function summaryOf({ floors, service, half }: Rounds<Run>) {
   };
 }
 
-/** How fast the service is beside a floor: the median of its ratios in each round. */
+/** Speed of the service relative to a floor: the median of the ratios of the rounds. */
 function ratioTo(floor: FullSpeed<Run>, service: FullSpeed<Run>): number {
   const ratios = service.runs.map((run, turn) => run.rps / (floor.runs[turn]?.rps ?? Number.NaN));
   return round(median(ratios), 3);
 }
 
-/** How the service compares with each floor, as rows of one cell. */
+/** The service compared with each floor, as rows of one cell. */
 export function ratioRows({ floors, service }: Rounds<Run>): string[][] {
   return floors.map((floor) => {
     const main = (service.mainUs / floor.mainUs).toFixed(2);
@@ -101,7 +101,7 @@ export function ratioRows({ floors, service }: Rounds<Run>): string[][] {
 
 type Quantile = 'p50' | 'p90' | 'p99' | 'p999';
 
-/** How fast it all was, as rows of a table: medians where there were several rounds. */
+/** All rates, as rows of a table: medians if there were several rounds. */
 export function speedRows(
   unit: string,
   quantiles: readonly Quantile[],

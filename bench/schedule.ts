@@ -1,12 +1,12 @@
-/** When the next request is meant to be sent. */
+/** The schedule of requests. */
 export interface Schedule {
-  /** The intended time (milliseconds, monotonic) of the next request due by `now`; `undefined`: none is due. */
+  /** The due time (milliseconds, monotonic) of the next request due by `now`; `undefined` if none is due. */
   next(now: number): number | undefined;
   /** Whether no request will ever be due again. */
   over(now: number): boolean;
 }
 
-/** Full speed: a request is due whenever a connection is free, until `end` or until `limit` were sent. */
+/** Full speed: a request is due whenever a connection is idle, until `end` or until `limit` were sent. */
 export function closedLoop(end: number, limit: number): Schedule {
   let sent = 0;
   return {
@@ -20,9 +20,8 @@ export function closedLoop(end: number, limit: number): Schedule {
 }
 
 /**
- * A fixed rate, whatever the server does: requests are due at even distances from `start`. One that found no free
- * connection is sent late with the time at which it was due, so that a stall shows in the latencies (no coordinated
- * omission).
+ * A fixed rate, independent of the server: requests are due at equal intervals from `start`. A request that found no idle connection
+ * is sent late with its original due time, so that a stall shows in the latencies (no coordinated omission).
  */
 export function openLoop(start: number, rate: number, seconds: number): Schedule {
   const total = Math.floor(rate * seconds);
@@ -38,7 +37,7 @@ export function openLoop(start: number, rate: number, seconds: number): Schedule
   };
 }
 
-/** A schedule that ends at a time, whatever is still due. */
+/** A schedule that ends at a given time, even if requests are still due. */
 export function until(end: number, schedule: Schedule): Schedule {
   return {
     next: (now) => (now >= end ? undefined : schedule.next(now)),

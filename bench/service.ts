@@ -19,7 +19,7 @@ import { type BenchPacket, expectedCounts, requestText } from './packets.ts';
 
 const tmpfs = 0x01021994;
 
-/** A service on a fresh store, with one application whose Frontend key the packets carry. */
+/** A service on a fresh store, with one application whose Frontend key is in the packets. */
 export interface Service extends Binary {
   readonly credentials: Credentials;
   readonly accessToken: string;
@@ -29,7 +29,7 @@ export interface Service extends Binary {
 
 /**
  * Prepares a fresh store and starts the service on it, without rate limits.
- * @param args more arguments of `serve`
+ * @param args additional arguments of `serve`
  */
 export async function startService(binary: string, args: readonly string[] = []): Promise<Service> {
   if (statfsSync(tmpdir()).type === tmpfs) {
@@ -44,7 +44,7 @@ export async function startService(binary: string, args: readonly string[] = [])
   return { ...service, credentials, accessToken, applicationId, key };
 }
 
-/** Drives a target with packets. Says on stderr, loudly, which answers were not 202. */
+/** Drives a target with packets. Reports responses other than 202 prominently on stderr. */
 export function sendPackets(
   http: string,
   packets: readonly BenchPacket[],
@@ -54,7 +54,7 @@ export function sendPackets(
   return sendRequests(http, requests, plan);
 }
 
-/** Drives a target with whole HTTP requests. Says on stderr, loudly, which answers were not as they should be. */
+/** Drives a target with whole HTTP requests. Reports unexpected responses prominently on stderr. */
 export async function sendRequests(
   http: string,
   requests: readonly string[],
@@ -68,7 +68,7 @@ export async function sendRequests(
 
 /**
  * Checks that the service counted exactly what it accepted: a benchmark of wrong results is worthless.
- * @param accepted answers with 202 by index of the packet
+ * @param accepted number of 202 responses by index of the packet
  * @throws {Error} that names the first series whose counts differ
  */
 export async function verifyCounts(
@@ -88,7 +88,7 @@ export async function verifyCounts(
   }
 }
 
-/** Reports are asked for in whole hours: they are made of whole buckets. */
+/** Reports cover whole hours, because they consist of whole buckets. */
 function hourOf(time: Date): Date {
   return new Date(Math.floor(time.getTime() / 3_600_000) * 3_600_000);
 }
@@ -101,7 +101,7 @@ function countsOf(report: UsageReport): Map<string, readonly number[]> {
   );
 }
 
-/** Commits so far, as the service says in its readiness; `null` when it does not say. */
+/** Commits so far, according to the readiness response; `null` if it does not contain them. */
 export async function commitsOf(http: string): Promise<number | null> {
   const response = await fetch(`http://${http}/readyz`);
   const body = (await response.json()) as { commits?: number };

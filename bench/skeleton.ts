@@ -1,18 +1,18 @@
 /**
- * The second floor that ingest is compared with: what any durable ingest on this engine has to do. It reads the headers that
- * decide about a packet, decodes and parses the body, waits for a group of others as for a commit, and answers with CORS headers.
- * It checks, counts and keeps nothing. A process of its own: `bun bench/skeleton.ts` prints `skeleton ready http=HOST:PORT`.
+ * The second floor for ingest: the work of any durable ingest on this HTTP engine. It reads the headers that decide about a packet,
+ * decodes and parses the body, waits for a group of others as for a commit, and answers with CORS headers. It validates, counts and
+ * stores nothing. Runs as a separate process: `bun bench/skeleton.ts` prints `skeleton ready http=HOST:PORT`.
  */
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 const decisive = ['content-length', 'content-encoding', 'content-type', 'idempotency-key', 'user-agent'];
 
-/** The types of Node, which Bun's are merged with, do not have it. */
+/** Missing from the types of Node, which Bun's are merged with. */
 type BunRequest = Request & { bytes(): Promise<Uint8Array> };
 
 let group: Promise<void> | undefined;
 
-/** Resolves with the group that is open: with the turn of the event loop that opened it. */
+/** Resolves with the open group, in the turn of the event loop that opened it. */
 function join(): Promise<void> {
   group ??= new Promise((resolve) => {
     setImmediate(() => {

@@ -5,7 +5,7 @@ import { median, round } from './numbers.ts';
 import { packetsOf, seriesOf, thousandSeries } from './packets.ts';
 import { sendPackets, startService } from './service.ts';
 
-/** How long the service takes to be ready on a store that is in use, and how large the executable is. */
+/** Time until the service is ready on a used store, and size of the executable. */
 export const start: Benchmark = {
   summary: 'time from spawn to ready on a store with 1 000 series, and the size of the executable',
   usage: '[--json] [--runs 10] [--small] [--binary dist/flagmeter]',
@@ -22,7 +22,7 @@ export const start: Benchmark = {
   },
 };
 
-/** Fills a store with every series of the mix and gives its data directory. */
+/** Fills a store with every series of the mix and returns its data directory. */
 async function storeInUse(binary: string): Promise<string> {
   const service = await startService(binary);
   const packets = packetsOf(thousandSeries, service.key);

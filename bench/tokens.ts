@@ -3,21 +3,22 @@ import type { Benchmark } from './benchmark.ts';
 import { besideFloor } from './beside-floor.ts';
 import { type Service, sendRequests } from './service.ts';
 
-/** Tokens that requests come with, in turn: callers do not ask for a new one each time. */
+/** Number of tokens that requests use in turn: callers do not request a new one each time. */
 const callers = 64;
 
-/** Access tokens issued, against the bare HTTP engine that signs once for each request. */
+/** Issued access tokens, compared with the bare HTTP engine that signs once per request. */
 export const token = tokenBenchmark({
   summary:
-    'access tokens issued a second, beside the bare HTTP engine with one signature a request (the floor)',
+    'issued access tokens per second, compared with the bare HTTP engine with one signature per request (the floor)',
   unit: 'token',
   floor: 'sign',
   requests: async (service) => [tokenRequest(service)],
 });
 
-/** Requests of the management API with a bearer token, against the bare HTTP engine that verifies once for each. */
+/** Requests of the management API with a bearer token, compared with the bare HTTP engine that verifies once per request. */
 export const verify = tokenBenchmark({
-  summary: 'API requests with a token a second, beside the bare HTTP engine with one verification a request',
+  summary:
+    'API requests with a token per second, compared with the bare HTTP engine with one verification per request',
   unit: 'request',
   floor: 'verify',
   requests: async ({ http, credentials }) => {
@@ -29,11 +30,11 @@ export const verify = tokenBenchmark({
 /** One benchmark of this kind. */
 interface TokenComparison {
   readonly summary: string;
-  /** What one request gives. */
+  /** The result of one request. */
   readonly unit: string;
-  /** What `floor-tokens.ts` does for each request. */
+  /** The work of `floor-tokens.ts` per request. */
   readonly floor: 'sign' | 'verify';
-  /** Whole HTTP requests, which the floor takes too. */
+  /** Whole HTTP requests, for the floor as well. */
   readonly requests: (service: Service) => Promise<readonly string[]>;
 }
 
@@ -79,11 +80,11 @@ function listRequest(http: string, bearer: string): string {
   return `GET /api/v2/applications HTTP/1.1\r\nHost: ${http}\r\nAuthorization: Bearer ${bearer}\r\n\r\n`;
 }
 
-/** Checks that tokens of a service under load are still good for something. @throws {Error} when they are not */
+/** Checks that tokens of a service under load are valid. @throws {Error} if they are not */
 async function verifyTokens({ http, credentials, applicationId }: Service): Promise<void> {
   const bearer = await newToken(http, credentials);
   const { items } = (await manage(http, bearer, 'GET', '/api/v2/applications', 200)) as {
     items: readonly { id: string }[];
   };
-  if (items[0]?.id !== applicationId) throw new Error('a token does not show its application');
+  if (items[0]?.id !== applicationId) throw new Error('a token does not give access to its application');
 }

@@ -5,12 +5,12 @@ import { median, round } from './numbers.ts';
 import { type BenchPacket, packetsOf, thousandSeries } from './packets.ts';
 import { type Service, sendPackets, startService, verifyCounts } from './service.ts';
 
-/** How often a page asks, as the console does. */
+/** Polling interval of a page of the console. */
 const everyMs = 2000;
 
-/** What packets feel of pages of the console that look on. */
+/** Effect of polling console pages on packets. */
 export const watchers: Benchmark = {
-  summary: 'latency of packets alone, and beside pages that ask for the overview every two seconds',
+  summary: 'latency of packets alone, and beside pages that poll the overview every two seconds',
   usage:
     '[--json] [--pages 50] [--connections 64] [--rate 5000] [--seconds 10] [--rounds 3] [--small] [--binary dist/flagmeter]',
   async run(args) {
@@ -53,7 +53,7 @@ interface Answers {
   bytes: number;
 }
 
-/** In every other round the run beside the pages comes first: what a run leaves behind is felt by both alike. */
+/** Every other round starts with the run beside the pages, so that after-effects hit both runs alike. */
 async function measureRound(
   service: Service,
   packets: readonly BenchPacket[],
@@ -74,7 +74,7 @@ async function measureRound(
   return { alone, beside, pages };
 }
 
-/** A page that looks on: it asks every two seconds for what has changed. */
+/** A page that polls for changes every two seconds. */
 async function look(service: Service, startMs: number, pages: Answers, ending: AbortSignal): Promise<void> {
   const url = `http://${service.http}/api/v2/applications/${service.applicationId}/overview?environment=Production`;
   let etag = '';
@@ -92,7 +92,7 @@ async function look(service: Service, startMs: number, pages: Answers, ending: A
     });
     const { byteLength } = await answer.arrayBuffer();
     if (answer.status !== 200 && answer.status !== 304)
-      throw new Error(`a page was answered ${answer.status}`);
+      throw new Error(`a page was answered with ${answer.status}`);
     pages[answer.status === 200 ? 'changed' : 'unchanged'] += 1;
     pages.bytes += byteLength;
     etag = answer.headers.get('etag') ?? '';
@@ -144,7 +144,7 @@ function print(
     [`beside ${pages} pages`, `${result.p50Ms}`, `${result.p99Ms}`],
     [],
     [
-      `p99 beside is ${result.ratio} of p99 alone; ${rounds.length} × ${seconds} s each; ${answered} answers to pages`,
+      `p99 beside is ${result.ratio} of p99 alone; ${rounds.length} × ${seconds} s each; ${answered} responses to pages`,
     ],
   ]);
 }

@@ -22,12 +22,12 @@ const personal: PacketMix = { ...plain, metricsPerPacket: 1 };
 const fewRates = [100];
 const rates = [100, 1_000, 5_000, 20_000];
 
-/** From this much beside, the figures of a slow rate are of the neighbours: bytes a second. */
+/** Other processes' writes, in bytes per second, from which the figures of a slow rate are unreliable. */
 const quietBytes = 20_000;
 
-/** What a packet costs the disk and the CPU, at fixed rates. */
+/** Cost of a packet for the disk and the CPU, at fixed rates. */
 export const wear: Benchmark = {
-  summary: 'disk writes, flushes and CPU of a packet at fixed rates, of one or more executables in turn',
+  summary: 'disk writes, flushes and CPU per packet at fixed rates, of one or more executables in turn',
   usage:
     '[--json] [--rates 100,1000,5000,20000] [--delays 0] [--siblings 100] [--people 100000] [--connections 256] [--seconds 30] [--idle 5] [--days 9] [--small] [--binary dist/flagmeter]...',
   async run(args) {
@@ -54,17 +54,17 @@ interface Options
 
 type Kind = 'plain' | 'personal';
 
-/** A service under test, and what it has been sent. */
+/** A service under test, and the packets sent to it. */
 interface Subject {
   readonly name: string;
   readonly service: Service;
   readonly packets: readonly BenchPacket[];
   readonly accepted: number[];
-  /** The packet that is sent next. */
+  /** The next packet. */
   next: number;
 }
 
-/** Figures of one run: those of the disk are `null` where the kernel counts none. */
+/** Figures of one run. Those of the disk are `null` if the kernel does not count them. */
 interface Run {
   readonly kind: Kind;
   readonly offered: number;
@@ -72,7 +72,7 @@ interface Run {
   readonly perSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** Of a packet: kB written, writes and flushes of the device; kB of `/proc/PID/io`; CPU of the process. */
+  /** Per packet: kB written, writes and flushes of the device; kB of `/proc/PID/io`; CPU of the process. */
   readonly diskKb: number | null;
   readonly writes: number | null;
   readonly flushes: number | null;
@@ -80,12 +80,12 @@ interface Run {
   readonly cpuUs: number;
   readonly rssMb: number;
   readonly requestBytes: number;
-  /** What the device wrote before the run, with the service idle: kB and flushes a second. */
+  /** Writes of the device before the run, with the service idle: kB and flushes per second. */
   readonly idleKb: number | null;
   readonly idleFlushes: number | null;
 }
 
-/** All services take their turn at each rate, so that all meet the same machine. */
+/** Each rate is run by all services in turn, so that conditions are the same. */
 async function measureKind(kind: Kind, options: Options): Promise<Run[]> {
   const since = new Date();
   const subjects: Subject[] = [];
@@ -117,12 +117,12 @@ async function prepareSubject(kind: Kind, binary: string, delay: number, options
   const accepted = packets.map(() => 0);
   const name = [basename(binary), ...delayed].join(' ');
   const subject: Subject = { name, service, packets, accepted, next: 0 };
-  // Series and people are known, and segments of the journal are made, before anything is measured.
+  // Before the measurement, series and people become known, and segments of the journal are created.
   await send(subject, packets.length, { connections: 64, seconds: 3_600, limit: people });
   return subject;
 }
 
-/** A packet for each person, who is given the same flags each time. */
+/** A packet for each person, who gets the same flags each time. */
 function packetsOfPeople(people: number, key: string): BenchPacket[] {
   const base = packetsOf(personal, key);
   return Array.from({ length: people }, (_, at) => {
@@ -158,7 +158,7 @@ async function measure(subject: Subject, kind: Kind, rate: number, options: Opti
   const device = deviceOf(data);
   const read = () => (device === undefined ? undefined : diskStats(device));
   await storeAll(service);
-  await pause(options.idle * 1000); // The service prepares a segment.
+  await pause(options.idle * 1000); // Gives the service time to prepare a segment.
   const rested = read();
   await pause(options.idle * 1000);
   const before = { disk: read(), io: ioBytes(pid), cpu: cpuSeconds(pid) };
@@ -194,7 +194,7 @@ function between(before: DiskStats | undefined, after: DiskStats | undefined): D
   return before && after && diskStatsBetween(before, after);
 }
 
-/** Reads a report: what it shows is in the store, so each run pays for all that it has sent. */
+/** Reads a report, which folds its data into the store: each run pays for everything it has sent. */
 async function storeAll({ http, accessToken, applicationId }: Service): Promise<void> {
   const query = 'environment=Production&step=day';
   await manage(http, accessToken, 'GET', `/api/v2/applications/${applicationId}/usage?${query}`, 200);

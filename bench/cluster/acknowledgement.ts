@@ -8,7 +8,7 @@ import { type Service, sendPackets } from '../service.ts';
 import { atLeast, type Figure } from './figure.ts';
 import type { Stage } from './stage.ts';
 
-/** Packets of a node with an engine and of a server without one, in turn: full speed, and half of it. */
+/** Packets at a node with PostgreSQL and at a server without, in turn: at full speed and at half of it. */
 export async function acknowledgement(
   stage: Stage,
   { rounds, seconds }: { readonly rounds: number; readonly seconds: number },
@@ -43,29 +43,29 @@ export async function acknowledgement(
     const [alone, within] = speeds.at(-1)!;
     const [aloneUs, withinUs] = [alone, within].map(({ cpuUs }) => round(cpuUs, 1));
     note(
-      `round ${turn + 1}: alone ${round(alone.rps)}/s, ${aloneUs} µs of CPU; with an engine ${round(within.rps)}/s, ${withinUs} µs`,
+      `round ${turn + 1}: alone ${round(alone.rps)}/s, ${aloneUs} µs of CPU; with PostgreSQL ${round(within.rps)}/s, ${withinUs} µs`,
     );
   }
   await Promise.all([stop(single), stop(node)]);
   const ratio = (of: (pair: [Driven, Driven]) => number, pairs: [Driven, Driven][]) => median(pairs.map(of));
   return [
     atLeast(
-      'packets/s with an engine, of those without',
+      'packets/s ratio, with PostgreSQL to without',
       ratio(([a, b]) => b.rps / a.rps, speeds),
       0.95,
     ),
     atLeast(
-      'CPU of a packet without an engine, of that with one',
+      'CPU per packet ratio, without PostgreSQL to with',
       ratio(([a, b]) => a.cpuUs / b.cpuUs, speeds),
       0.95,
     ),
     atLeast(
-      'p50 of an answer without, of that with one',
+      'p50 ratio, without PostgreSQL to with',
       ratio(([a, b]) => a.p50 / b.p50, latencies),
       0.95,
     ),
     atLeast(
-      'p99 of an answer without, of that with one',
+      'p99 ratio, without PostgreSQL to with',
       ratio(([a, b]) => a.p99 / b.p99, latencies),
       0.95,
     ),
@@ -73,11 +73,11 @@ export async function acknowledgement(
 }
 
 interface Driven extends LoadReport {
-  /** Processor time of the server for a packet. */
+  /** Processor time of the server per packet. */
   readonly cpuUs: number;
 }
 
-/** One after the other, the other one first in every second round. */
+/** Runs both one after the other, in alternating order. */
 async function pair<T>(turn: number, one: () => Promise<T>, other: () => Promise<T>): Promise<[T, T]> {
   if (turn % 2 === 0) return [await one(), await other()];
   const second = await other();

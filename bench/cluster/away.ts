@@ -12,8 +12,8 @@ import { type Stage, type StagedEngine, until } from './stage.ts';
 const others = 2;
 
 /**
- * A node that was away for a day, while two others counted: each of so many series had a cell each minute from each of them.
- * What is older than an hour is in a snapshot, and the last hour is in the log, in a delta a second from each node.
+ * A node that was away for a day while two others counted one cell per series and minute each. Cells older than an hour are in a
+ * snapshot, and the last hour is in the log, in one delta per second from each node.
  */
 export async function away(
   stage: Stage,
@@ -34,7 +34,7 @@ export async function away(
   const what = `${hours} hours of ${series} series from ${others} nodes`;
   return [
     atMost(`${what}: from the start of the node to complete reports`, complete, 15, 's'),
-    told('until it manages, of that', managing, 's'),
+    told('of that, until it manages', managing, 's'),
     told('MB of the snapshot', megabytes.snapshot, 'MB'),
     told('MB of the log since', megabytes.log, 'MB'),
   ];
@@ -46,7 +46,7 @@ interface Day {
   readonly firstMinute: number;
 }
 
-/** Puts a snapshot of all hours but the last into the engine, and the last hour into the log. */
+/** Puts a snapshot of all hours but the last into PostgreSQL, and the last hour into the log. */
 async function writeDay(engine: StagedEngine, { series, hours, firstMinute }: Day) {
   const nodes = Array.from({ length: others }, () => new OtherNode(engine.url));
   const [{ session }] = nodes as [OtherNode];
@@ -75,7 +75,7 @@ async function writeDay(engine: StagedEngine, { series, hours, firstMinute }: Da
   return { snapshot: Number(row!.snapshot) / 1e6, log: Number(row!.log) / 1e6 };
 }
 
-/** All minutes of a few series in a delta: only the content of a snapshot matters. */
+/** All minutes of a few series in a delta. Only the content of a snapshot matters. */
 function hourBySeries(node: OtherNode, series: number, firstMinute: number) {
   const minutes = Array.from({ length: 60 }, (_, minute) => firstMinute + minute);
   return Array.from({ length: Math.ceil(series / 16) }, (_, at) =>
@@ -83,7 +83,7 @@ function hourBySeries(node: OtherNode, series: number, firstMinute: number) {
   );
 }
 
-/** As a node ships: each second what a sixtieth of the series has counted. */
+/** As a node ships: each second the counts of a sixtieth of the series. */
 function hourBySecond(node: OtherNode, series: number, firstMinute: number) {
   const each = Math.ceil(series / 60);
   return Array.from({ length: 3600 }, (_, second) => {

@@ -10,7 +10,7 @@ import { type Stage, until } from './stage.ts';
 const featuresInReport = 500;
 
 /**
- * An hour without the engine: so many series, a cell of each minute. Then the engine comes back, while counting goes on.
+ * An hour without PostgreSQL: one cell per series and minute. Then PostgreSQL returns while counting continues.
  */
 export async function backlog(
   stage: Stage,
@@ -39,13 +39,13 @@ export async function backlog(
     const report = await usage(node.http, node.accessToken, node.applicationId, query).catch(() => undefined);
     return report?.features[0]?.checks === 2 * minutes;
   };
-  await until(isWhole, 'the backlog is in the reports', 50);
+  await until(isWhole, 'the reports include the backlog', 50);
   const seconds = (performance.now() - back) / 1000;
   const { rps } = await counting;
   await stop(node);
   return [
-    atMost(`${series * minutes} cells from the engine's return to the reports`, seconds, 15, 's'),
-    atLeast('packets/s meanwhile, of 1 000 that are sent', rps, 990),
+    atMost(`${series * minutes} cells from the return of PostgreSQL to the reports`, seconds, 15, 's'),
+    atLeast('packets/s meanwhile, of 1 000 sent', rps, 990),
     told('MB of them in the log', await megabytes(engine), 'MB'),
   ];
 }
@@ -59,7 +59,7 @@ async function megabytes(engine: {
   return Number(row!.bytes) / 1e6;
 }
 
-/** Reports of servers, of each minute: they say themselves when they counted. */
+/** Reports of servers for each minute, with the time of counting in them. */
 function reports(series: number, minutes: number, begin: number, appKey: string, http: string): string[] {
   const features = series / 2;
   return Array.from({ length: minutes }, (_, minute) => {

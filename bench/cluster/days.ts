@@ -12,7 +12,7 @@ const variants = 10;
 const featuresOfReport = 100;
 const dayMs = 86_400_000;
 
-/** What it takes to write a day of many series into the tables that SQL reads, and what packets notice of it. */
+/** Cost of writing a day of many series into the tables for SQL, and its effect on packets. */
 export async function days(stage: Stage, { series }: { readonly series: number }): Promise<Figure[]> {
   const engine = await stage.engine();
   const node = await engine.node();
@@ -34,7 +34,7 @@ export async function days(stage: Stage, { series }: { readonly series: number }
     told('bytes of a row with its index', Number(size!.bytes), 'B'),
     told('CPU of the node meanwhile, with 200 packets a second', cpu, 's'),
     told('p99 of packets before', quiet, 'ms'),
-    atMost('p99 of packets meanwhile, more than before', Math.max(0, busy - quiet), 20, 'ms'),
+    atMost('increase of the p99 of packets meanwhile', Math.max(0, busy - quiet), 20, 'ms'),
   ];
 }
 
@@ -73,7 +73,7 @@ async function untilWritten(engine: StagedEngine, series: number): Promise<numbe
   return (performance.now() - began) / 1000;
 }
 
-/** @returns the p99 of their answers, ms */
+/** @returns the p99 of their responses, ms */
 async function packets({ http, key }: Service, seconds: number): Promise<number> {
   const body = JSON.stringify({ k: key, e: 'Production', f: { checkout: { on: [1] } } });
   const request = requestText({ body, counts: new Map() }, http);

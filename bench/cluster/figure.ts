@@ -1,17 +1,17 @@
-/** One thing that was measured, beside what it has to be. */
+/** A measured figure, and its target. */
 export interface Figure {
   readonly name: string;
-  /** With its unit. */
+  /** With unit. */
   readonly measured: string;
-  /** `at least 0.95`; empty when there is none. */
+  /** `at least 0.95`; empty without a target. */
   readonly target: string;
-  /** `undefined` when there is no target. */
+  /** `undefined` without a target. */
   readonly met: boolean | undefined;
   /** For `--json`. */
   readonly value: number;
 }
 
-/** A figure that has to be at least so much. */
+/** A figure with a minimum. */
 export function atLeast(name: string, value: number, target: number, unit = ''): Figure {
   return {
     name,
@@ -22,7 +22,7 @@ export function atLeast(name: string, value: number, target: number, unit = ''):
   };
 }
 
-/** A figure that must not be more. */
+/** A figure with a maximum. */
 export function atMost(name: string, value: number, target: number, unit = ''): Figure {
   return {
     name,
@@ -33,7 +33,7 @@ export function atMost(name: string, value: number, target: number, unit = ''): 
   };
 }
 
-/** A figure that is told for its own sake. */
+/** A figure without a target. */
 export function told(name: string, value: number, unit = ''): Figure {
   return { name, measured: shown(value, unit), target: '', met: undefined, value };
 }

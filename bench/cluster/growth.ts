@@ -6,14 +6,14 @@ import { atMost, type Figure, told } from './figure.ts';
 import { untilShipped } from './shipping.ts';
 import type { Stage } from './stage.ts';
 
-/** What the engine gets a second, at the rate of packets that was reached. */
+/** Growth of PostgreSQL per second, at the actual rate of packets. */
 interface Growth {
   readonly rate: number;
   readonly entries: number;
   readonly bytes: number;
 }
 
-/** How much the engine grows at several rates of packets over the same series. */
+/** Growth of PostgreSQL at several rates of packets over the same series. */
 export async function growth(
   stage: Stage,
   { rates, seconds }: { readonly rates: readonly number[]; readonly seconds: number },
@@ -29,8 +29,8 @@ export async function growth(
   const [least, most] = [measured[0]!, measured.at(-1)!];
   return [
     ...measured.map(({ rate, bytes }) => told(`bytes a second in the log at ${rate} packets/s`, bytes, 'B')),
-    atMost(`bytes at ${most.rate} packets/s, of those at ${least.rate}`, most.bytes / least.bytes, 1.5),
-    atMost(`entries at ${most.rate} packets/s, of those at ${least.rate}`, most.entries / least.entries, 1.5),
+    atMost(`bytes at ${most.rate} packets/s, relative to ${least.rate}`, most.bytes / least.bytes, 1.5),
+    atMost(`entries at ${most.rate} packets/s, relative to ${least.rate}`, most.entries / least.entries, 1.5),
   ];
 }
 
@@ -44,7 +44,7 @@ async function measure(stage: Stage, rate: number, seconds: number): Promise<Gro
     );
     return { entries: Number(row!.entries), bytes: Number(row!.bytes) };
   };
-  // The names go first.
+  // The names are shipped first.
   await sendPackets(node.http, packets, {
     connections: 8,
     seconds: 60,
@@ -54,7 +54,7 @@ async function measure(stage: Stage, rate: number, seconds: number): Promise<Gro
   await untilShipped(engine);
   const before = await read();
   const begun = performance.now();
-  // A busy machine takes fewer: what it does not take in time is left out.
+  // A busy machine accepts fewer. Those not accepted in time are left out.
   const plan = { connections: 64, seconds, warmupSeconds: 0, rate, overload: true };
   const { rps } = await sendPackets(node.http, packets, plan);
   const took = ((await untilShipped(engine)) - begun) / 1000;

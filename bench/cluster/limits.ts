@@ -19,26 +19,26 @@ interface Options {
   readonly seconds: number;
 }
 
-/** What a node, the log and PostgreSQL take. Rates are of one thread or one session, with each commit on disk. */
+/** Capacity of a node, the log and PostgreSQL. Rates are per thread or session, with each commit on disk. */
 interface Inputs {
   readonly packets: number;
   readonly sealed: number;
   readonly applied: number;
-  /** Of all nodes together. */
+  /** Total of all nodes. */
   readonly appended: number;
   readonly bytesOfCell: number;
   readonly walOfCell: number;
   readonly walOfDelta: number;
-  /** Bytes of WAL a second of a node that counts nothing. */
+  /** Bytes of WAL per second of a node that counts nothing. */
   readonly walOfNode: number;
 }
 
 const [series, cellsOfDelta, appenders] = [10_000, 1000, 4];
-/** 10 000 series that are all active every 5 seconds, on every node. */
+/** 10 000 series, all active every 5 seconds on every node. */
 const load = 2000;
 const firstMinute = 29_000_000;
 
-/** What nodes take is measured; what 2, 4 and 10 of them can do is calculated from it. */
+/** Measures the capacity of nodes, and calculates that of 2, 4 and 10 of them from it. */
 export async function limits(stage: Stage, { small, seconds }: Options): Promise<Figure[]> {
   const rounds = small ? 1 : 20;
   const inputs = {
@@ -83,7 +83,7 @@ async function ofNode(stage: Stage, seconds: number): Promise<Pick<Inputs, 'pack
   const node = await engine.node();
   const plan = { connections: 64, seconds, warmupSeconds: seconds / 5 };
   const { rps } = await sendPackets(node.http, packetsOf(ingestMix, node.key), plan);
-  await Bun.sleep(3000); // What was counted is shipped.
+  await Bun.sleep(3000); // Let all counts be shipped.
   const each: number[] = [];
   for (let second = 0; second < 3 * seconds; second += 1) {
     const before = await wal(engine);
@@ -91,7 +91,7 @@ async function ofNode(stage: Stage, seconds: number): Promise<Pick<Inputs, 'pack
     each.push((await wal(engine)) - before);
   }
   await stop(node);
-  // A page that is written whole after a checkpoint makes one second stand out.
+  // A full-page write after a checkpoint makes one second stand out.
   return { packets: rps, walOfNode: median(each) };
 }
 
@@ -111,14 +111,14 @@ async function ofLog(stage: Stage, rounds: number) {
   };
 }
 
-/** Ships deltas of so many cells from all nodes at once, each with a commit of its own. */
+/** Ships deltas of a given number of cells from all nodes at once, each in a separate commit. */
 async function shipped(engine: StagedEngine, nodes: readonly OtherNode[], rounds: number, size: number) {
   const sealed = nodes.map((node) =>
     Array.from({ length: rounds + 1 }, (_, at) =>
       node.seal(cells((at * size) % series, size, [firstMinute + at])),
     ),
   );
-  await engine.query('CHECKPOINT'); // Otherwise it depends on chance how many pages are written whole.
+  await engine.query('CHECKPOINT'); // Otherwise the number of full-page writes depends on chance.
   for (const [at, node] of nodes.entries()) await node.ship(sealed[at]!.splice(0, 1));
   const before = await wal(engine);
   const begun = performance.now();
@@ -145,7 +145,7 @@ async function ofThreads(rounds: number): Promise<Pick<Inputs, 'sealed' | 'appli
   return { applied: (entries.length * cellsOfDelta * 1000) / ms, sealed: await sealedPerSecond(rounds) };
 }
 
-/** As a node that seals all the time: what is counted meanwhile is not part of it. */
+/** As a node that seals continuously. Cells counted meanwhile are not included. */
 async function sealedPerSecond(rounds: number): Promise<number> {
   const spool = new Spool(join(freshDirectory(), 'spool'), randomUUID);
   const limitsOfNames = { features: series, variants: 64, metrics: 100 };
@@ -168,7 +168,7 @@ async function sealedPerSecond(rounds: number): Promise<number> {
     aggregator.write(batch.seal());
     const begun = performance.now();
     while (!aggregator.seal({ mark }).done);
-    if (round > 0) took += performance.now() - begun; // The first has the names.
+    if (round > 0) took += performance.now() - begun; // The first includes the names.
   }
   await spool.store.lmdb.close();
   return (rounds * series * 1000) / took;

@@ -13,7 +13,7 @@ interface Options {
   readonly rounds: number;
 }
 
-/** Requests with a bearer token: each waits until the node is sure to be current. */
+/** Requests with a bearer token. Each waits until the node is sure to be current. */
 export async function bearers(stage: Stage, options: Options): Promise<Figure[]> {
   const engine = await stage.engine();
   const node = await engine.node();
@@ -39,7 +39,7 @@ async function repeat({ seconds, rounds }: Options, service: Service): Promise<L
   return reports;
 }
 
-/** Changes of accounts by two nodes at once, each of which has 16 callers that wait: in process, and over HTTP. */
+/** Changes of accounts by two nodes at once, each with 16 concurrent callers: in process, and over HTTP. */
 export async function changes(stage: Stage, options: Options): Promise<Figure[]> {
   const engine = await stage.engine();
   const nodes = [await engine.node(), await engine.node()] as const;
@@ -78,8 +78,8 @@ export async function changes(stage: Stage, options: Options): Promise<Figure[]>
     told('p50 of them', p50(overHttp), 'ms'),
     told('changes/s over HTTP, descriptions of features', rate(features)),
     told('changes/s over HTTP, settings of an application, 128 callers each', rate(crowded)),
-    told('changes after a confirmed read, of those without', share(afterReads)),
-    told('changes over HTTP, of those in process', share(overHttp)),
+    told('ratio of changes after a confirmed read to those without', share(afterReads)),
+    told('ratio of changes over HTTP to those in process', share(overHttp)),
     told('confirmed reads/s of a node, 64 callers', reads.perSecond),
     told('the same beside 200 changes/s', beside.perSecond),
   ];
@@ -99,7 +99,7 @@ type Patch = (turn: number) => readonly [path: string, body: object];
 const applicationPatch: Patch = (turn) => ['', { rate: turn }];
 const featurePatch: Patch = (turn) => [`/features/feature-${turn}`, { description: `The ${turn}.` }];
 
-/** The nodes at the same time. */
+/** Runs all nodes at the same time. */
 async function changeOverHttp(
   nodes: readonly Service[],
   { seconds }: Options,

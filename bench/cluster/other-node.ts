@@ -13,10 +13,10 @@ import type { Log } from '../../src/runtime/log.ts';
 const silent = () => {};
 export const silentLog: Log = { debug: silent, info: silent, warn: silent, error: silent };
 
-/** Deltas of one commit. */
+/** Deltas per commit. */
 const together = 64;
 
-/** A node that only ships, as far as the engine can tell. */
+/** A node that only ships, as seen by PostgreSQL. */
 export class OtherNode {
   readonly session: Connection;
   readonly #stream = randomUUID();
@@ -37,13 +37,13 @@ export class OtherNode {
     return { ...head, body: encodeDelta({ ...emptyContent(), ...head, ...part }) };
   }
 
-  /** @param each deltas of one commit */
+  /** @param each number of deltas per commit */
   async ship(deltas: readonly SealedDelta[], each = together): Promise<void> {
     for (let from = 0; from < deltas.length; from += each)
       await ship(this.session, this.#stream, deltas.slice(from, from + each), undefined);
   }
 
-  /** Ends its stream, so that reports do not wait for it. */
+  /** Closes its stream, so that reports do not wait for it. */
   async end(): Promise<void> {
     await this.session.query({
       text: `UPDATE fm_stream SET state = 'done' WHERE stream = $1`,
@@ -53,7 +53,7 @@ export class OtherNode {
   }
 }
 
-/** Brings a replica to the end of the log. */
+/** Applies the log to a replica up to its end. */
 export async function follow(session: Connection, replica: Replica): Promise<void> {
   for (;;) {
     const next = entriesAfter(await readEntries(session, replica.applied));

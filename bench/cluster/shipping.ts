@@ -11,7 +11,7 @@ interface Costs {
   readonly slowestMs: number;
 }
 
-/** What shipping takes of a node whose 10 000 series are all active every 5 seconds: beside a server that ships nothing. */
+/** Cost of shipping for a node whose 10 000 series are all active every 5 seconds, compared with a server that ships nothing. */
 export async function shipping(
   stage: Stage,
   { series, seconds }: { readonly series: number; readonly seconds: number },
@@ -24,10 +24,10 @@ export async function shipping(
   await Promise.all([stop(single), stop(node)]);
   return [
     atMost(`CPU of shipping ${series} series every 5 s`, (within.cpu - alone.cpu) * 100, 3, '% of a core'),
-    atMost('delay of the event loop by it', Math.max(0, within.slowestMs - alone.slowestMs), 5, 'ms'),
-    atMost(`time of the engine's commits for ${series} cells`, visible.commitMs, 100, 'ms'),
-    told(`until ${series} cells are in the engine, from the last answer`, visible.shippedMs, 'ms'),
-    told(`bytes of a cell in the log`, visible.bytes / series, 'B'),
+    atMost('increase of the event loop delay', Math.max(0, within.slowestMs - alone.slowestMs), 5, 'ms'),
+    atMost(`duration of PostgreSQL's commits for ${series} cells`, visible.commitMs, 100, 'ms'),
+    told(`from the last response until ${series} cells are in PostgreSQL`, visible.shippedMs, 'ms'),
+    told(`bytes per cell in the log`, visible.bytes / series, 'B'),
   ];
 }
 
@@ -47,10 +47,10 @@ async function measure(service: Service, series: number, seconds: number): Promi
   return { cpu: (cpuSeconds(service.pid) - before) / seconds, slowestMs: health.p99 };
 }
 
-/** How long the way of one delta of all series takes. */
+/** Time for one delta of all series to reach PostgreSQL. */
 async function untilVisible(engine: StagedEngine, node: Service, series: number) {
   const requests = packetsFor(series, node.key, node.http);
-  // The names go first, so that what is measured is counts.
+  // The names are shipped first, so that only counts are measured.
   await sendRequests(node.http, requests, {
     connections: 8,
     seconds: 60,
@@ -77,7 +77,7 @@ async function untilVisible(engine: StagedEngine, node: Service, series: number)
   return { shippedMs, commitMs, bytes: Number(head!.bytes) };
 }
 
-/** Waits until nothing comes any more. @returns when the last came (`performance.now()`) */
+/** Waits until no more entries arrive. @returns when the last arrived (`performance.now()`) */
 export async function untilShipped(engine: StagedEngine): Promise<number> {
   let [last, same, at] = ['', 0, 0];
   await until(

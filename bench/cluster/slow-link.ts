@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { type AddressInfo, createConnection, createServer, type Socket } from 'node:net';
 
-/** A way to a port of this machine on which everything takes longer. */
+/** A proxy to a local port that adds latency. */
 export interface SlowLink {
   readonly port: number;
   close(): void;
 }
 
-/** @param delayMs that each direction adds */
+/** @param delayMs latency of each direction */
 export async function slowLink(to: number, delayMs: number): Promise<SlowLink> {
   const sockets = new Set<Socket>();
   const server = createServer({ noDelay: true }, (near) => {

@@ -13,13 +13,13 @@ import {
 import { Postgres } from '../../test/support/postgres.ts';
 import { type Service, startService } from '../service.ts';
 
-/** A PostgreSQL for nodes, with one that is prepared for them. */
+/** A PostgreSQL for nodes, with a prepared database. */
 export interface Stage {
   readonly binary: string;
   readonly postgres: Postgres;
-  /** A server by itself, with the same settings as a node. */
+  /** A single server with the same settings as a node. */
   single(args?: readonly string[]): Promise<Service>;
-  /** Prepares an engine of its own. */
+  /** Prepares a separate database. */
   engine(): Promise<StagedEngine>;
   close(): Promise<void>;
 }
@@ -27,15 +27,15 @@ export interface Stage {
 export interface StagedEngine {
   readonly url: string;
   readonly credentials: Credentials;
-  /** Starts a node. @param url another way to the engine @param data its directory; without it an empty one */
+  /** Starts a node. @param url another URL of PostgreSQL @param data its directory, empty by default */
   node(args?: readonly string[], url?: string, data?: string): Promise<Service>;
-  /** What a statement gives. */
+  /** The result of a statement. */
   query<Row extends object>(text: string): Promise<Row[]>;
 }
 
 const unlimited = ['--rate', '0', '--api-rate', '0', '--token-rate', '0', '--max-features', '10000'];
 
-/** Starts the PostgreSQL. Call `cleanUp` at the end, too. */
+/** Starts PostgreSQL. Call `cleanUp` at the end, too. */
 export async function openStage(binary: string): Promise<Stage> {
   const postgres = await Postgres.start({ settings: { max_connections: 200 } });
   return {
@@ -79,11 +79,11 @@ async function untilManaging({ http }: Binary): Promise<void> {
   await until(async () => (await fetch(`http://${http}/readyz?for=managing`)).ok, 'the node has joined');
 }
 
-/** Asks until the answer is yes. @throws {Error} after a minute */
+/** Polls a condition until it holds. @throws {Error} after a minute */
 export async function until(asked: () => Promise<boolean>, what: string, everyMs = 20): Promise<void> {
   const end = performance.now() + 60_000;
   while (!(await asked())) {
-    if (performance.now() > end) throw new Error(`a minute has passed before ${what}`);
+    if (performance.now() > end) throw new Error(`timed out after a minute, waiting until ${what}`);
     await Bun.sleep(everyMs);
   }
 }

@@ -17,7 +17,7 @@ const headers = { 'content-type': expositionType, 'cache-control': 'no-store' };
 const elsewhere = problem(
   new ApiError(
     'not_found',
-    'On this listener, only clients on the same machine may read /metrics, without a proxy; --ops-listen gives it a listener of its own',
+    'On this listener, only clients on the same machine may read /metrics, without a proxy; --ops-listen opens a separate listener for it',
   ),
 );
 

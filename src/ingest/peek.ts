@@ -3,7 +3,7 @@ const longestText = 6 * 256;
 
 const beginningBytes = 4096;
 
-/** The prefix of a body that is searched for its sender, however large the body is. SDKs write the key first. */
+/** The prefix of a body that is searched for its sender, at any body size. SDKs write the key first. */
 export function beginningOf(body: Uint8Array): Uint8Array {
   return body.subarray(0, beginningBytes);
 }

@@ -6,7 +6,7 @@ import { exampleKeys, intakeRefusals } from '../declared.ts';
 import { Pipeline } from '../pipeline.ts';
 import { groupsMust, type IdentityDeps, identityMust, MintSchema, mintHandler } from './identities.ts';
 
-/** `/api/frontend/identities`. @param maxBody maximum length of a body in bytes, inflated */
+/** `/api/frontend/identities`. @param maxBody maximum length of a decompressed body in bytes */
 export const identities = (maxBody: number): Group<IdentityDeps> => ({
   tag: 'Identities',
   description: 'Instance ids that servers mint for their users.',

@@ -117,9 +117,9 @@ function removeNullClaims(body: unknown): void {
 }
 
 export const identityMust = 'identity must have 1 to 256 characters, none of them a control character';
-export const groupsMust = 'groups must be an array of at most 100 strings; leave it out when there are none';
+export const groupsMust = 'groups must be an array of at most 100 strings; omit it if there are none';
 const claimsMust =
-  'claims must be an object of at most 50 strings, numbers and booleans; leave it out when there are none';
+  'claims must be an object of at most 50 strings, numbers and booleans; omit it if there are none';
 
 const rows: FaultRows = [
   [/^#\/properties\/groups/, 'invalid_body', groupsMust],

@@ -1,7 +1,7 @@
 /** The longest text from a request that the ledger keeps, in characters. */
 const longest = 200;
 
-/** Keys and secrets of this service, of which a recognisable prefix is kept; and tokens. */
+/** Keys, secrets and tokens. A recognisable prefix of those of this service is kept. */
 const secrets = /(fm_[a-z]+_[0-9a-z]{0,6})[\w-]*/gi;
 const tokens = /eyJ[\w-]{8,}[\w.-]*/g;
 

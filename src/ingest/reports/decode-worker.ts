@@ -18,7 +18,7 @@ export interface DecodeTask {
 }
 
 /** The decoded report, or its refusal. Errors lose their code between threads, so it is sent as data. */
-export type Decoded = { /** Length of the report, inflated. */ readonly bytes: number } & (
+export type Decoded = { /** Decompressed length of the report. */ readonly bytes: number } & (
   | { readonly ok: true; readonly report: CondensedReport }
   | { readonly ok: false; readonly code: RefusalCode; readonly message: string }
 );

@@ -43,7 +43,7 @@ export const MetricsReportSchema = Type.Object(
     ...headFields,
     stats: listOf(Metric, { description: 'Values to sum.' }),
     counters: listOf(Metric, { description: 'Values to sum.' }),
-    observations: listOf(Observation, { description: 'Values of which the last is kept.' }),
+    observations: listOf(Observation, { description: 'Values. The last of each series is kept.' }),
   },
   { component: 'MetricsReport', documented: { anyOf: lists.map((list) => ({ required: [list] })) } },
 );

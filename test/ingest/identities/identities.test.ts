@@ -78,9 +78,9 @@ describe('a mint', () => {
   });
 
   test.each<[string, unknown, string]>([
-    ['groups', null, 'groups must be an array of at most 100 strings; leave it out when there are none'],
+    ['groups', null, 'groups must be an array of at most 100 strings; omit it if there are none'],
     ['groups', [1], 'groups must be an array of at most 100 strings'],
-    ['claims', null, 'claims must be an object of at most 50 strings, numbers and booleans; leave it out'],
+    ['claims', null, 'claims must be an object of at most 50 strings, numbers and booleans; omit it'],
     ['claims', { a: {} }, 'claims must be an object of at most 50 strings, numbers and booleans'],
   ])('with invalid %s (%j) is refused with the valid form', async (field, value, detail) => {
     const answer = await people.post({ identity: 'x', [field]: value });

@@ -121,6 +121,6 @@ describe('a data directory is refused', () => {
   test('without PostgreSQL, once it was used with it', async () => {
     const data = temporaryDirectory();
     await (await joinEngine(data, joining(await initialised())))!.lmdb.close();
-    await expect(openPrepared(data)).rejects.toThrow('give the --engine that it was used with');
+    await expect(openPrepared(data)).rejects.toThrow('pass the --engine that it was used with');
   });
 });

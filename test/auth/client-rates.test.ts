@@ -5,7 +5,7 @@ import { openSessionFixture, type SessionFixture } from './session-fixture.ts';
 const slowDown = {
   status: 429,
   headers: { 'retry-after': '1', 'cache-control': 'no-store' },
-  json: { error: 'slow_down', error_description: expect.stringMatching(/too often/) },
+  json: { error: 'slow_down', error_description: expect.stringMatching(/too many requests/) },
 };
 
 /** An API key, and its request to each endpoint. */

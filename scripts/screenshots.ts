@@ -1,6 +1,6 @@
 /**
- * Takes the pictures of the README and the papers: starts `dist/flagmeter demo`, signs in, and photographs the console in Chromium.
- * `npm run screenshots`; CHROMIUM names another browser.
+ * Takes the screenshots of the README and the docs: starts `dist/flagmeter demo`, signs in, and captures the console in Chromium.
+ * `npm run screenshots`; CHROMIUM selects another browser.
  */
 import { mkdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -10,14 +10,14 @@ import { signIn } from '../test/browser/support/console.ts';
 import { cleanUp, manage, token } from '../test/support/binary.ts';
 import { type Demo, startDemo, stopDemos } from '../test/support/demo.ts';
 
-/** One picture: a page of the console, as somebody with such a screen sees it. */
+/** One screenshot: a page of the console at a screen size. */
 interface Picture {
   readonly name: string;
-  /** Without its beginning, `/apps/:application`, where it is one of an application. */
+  /** Path of the page; relative to `/apps/:application` for a page of an application. */
   readonly path: string;
   readonly application?: string;
   readonly screen: BrowserContextOptions;
-  /** What is to be there before the picture is taken. */
+  /** Text that must be on the page before the screenshot is taken. */
   readonly when: string;
 }
 
@@ -83,7 +83,7 @@ async function applicationsOf({ http, ...credentials }: Demo): Promise<ReadonlyM
 async function take(page: Page, { name, when }: Picture): Promise<void> {
   const file = resolve(join(folder, `${name}.png`));
   await page.getByText(when).first().waitFor();
-  await page.waitForTimeout(1500); // Charts and users follow the table.
+  await page.waitForTimeout(1500); // Charts and users are loaded after the table.
   await page.screenshot({ path: file, animations: 'disabled' });
   console.error(`${file} ${(statSync(file).size / 1000).toFixed(0)} kB`);
 }

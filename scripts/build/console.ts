@@ -1,6 +1,6 @@
 /**
- * Builds the console (`src/console`) for the browser. Its files get names with a hash of their content, and are compressed here,
- * so that the server only sends bytes.
+ * Builds the console (`src/console`) for the browser. File names contain a hash of the content, and files are compressed here, so
+ * that the server only sends bytes.
  */
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -17,17 +17,17 @@ const mediaTypes: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
-/** Everything together must stay below this, gzipped: the console is there at once, also on a phone. */
+/** Maximum total size, gzipped, so that the console loads fast even on a phone. */
 const maxGzipBytes = 110_000;
 
-/** What of uPlot the console does not use: its legend, scales by logarithm, scatter plots, curves and bars, names of months. */
+/** Parts of uPlot that the console does not use: its legend, logarithmic scales, scatter plots, curves, bars, and month names. */
 const unusedInUplot: readonly (readonly [code: string | RegExp, replacement: string])[] = [
   ['const showLegend = legend.show;', 'const showLegend = false;'],
   [/\b(\w+\.)?distr (==|>=) [34]\b/g, 'false'],
   [/\bmode == 2\b/g, 'false'],
   [/\bmode == 1\b/g, 'true'],
   [/\(paths\.(stepped|bars|spline) += \w+\);/g, ''],
-  // The chart writes the times at its axes itself.
+  // The chart formats the times on its axes itself.
   [/timeAxisVals\(_tzDate, timeAxisStamps\(.+, _fmtDate\)\)/g, 'undefined'],
   [/timeSeriesVal\(_tzDate, timeSeriesStamp\(\w+, _fmtDate\)\)/g, 'undefined'],
   ['timeAxisVal(_tzDate, av)', 'undefined'],
@@ -36,7 +36,7 @@ const unusedInUplot: readonly (readonly [code: string | RegExp, replacement: str
   [/uPlot\.(join|rangeLog|rangeAsinh|fmtDate) = \w+;/g, ''],
 ];
 
-/** uPlot is one module that keeps all its parts alive. Without these it is a fifth smaller. */
+/** uPlot is a single module, so no part is tree-shaken. Without these it is a fifth smaller. */
 const trimUplot: BunPlugin = {
   name: 'trim uPlot',
   setup(build) {
@@ -44,7 +44,7 @@ const trimUplot: BunPlugin = {
       let contents = await readFile(path, 'utf8');
       for (const [code, replacement] of unusedInUplot) {
         const trimmed = contents.replace(code, replacement);
-        if (trimmed === contents) throw new Error(`uPlot has changed: ${code} is not in it`);
+        if (trimmed === contents) throw new Error(`uPlot has changed: ${code} not found`);
         contents = trimmed;
       }
       return { contents, loader: 'js' };
@@ -53,15 +53,15 @@ const trimUplot: BunPlugin = {
 };
 
 /**
- * @param inside gets the folders of the npm packages that are part of it
- * @throws {Error} when it does not compile, or has become too large
+ * @param inside receives the directories of the bundled npm packages
+ * @throws {Error} if it does not compile or is too large
  */
 export async function buildConsole(root: string, inside: Set<string>): Promise<ConsoleBundle> {
   const output = await Bun.build({
     metafile: true,
     entrypoints: [`${root}/src/console/main.tsx`],
     target: 'browser',
-    // The names are shortened after, by a minifier that does it better.
+    // Names are shortened later, by a better minifier.
     minify: { whitespace: true, syntax: true, identifiers: false },
     define: { 'process.env.NODE_ENV': '"production"' },
     naming: '[name].[ext]',
@@ -74,9 +74,7 @@ export async function buildConsole(root: string, inside: Set<string>): Promise<C
   const size = files.reduce((sum, { gzip }) => sum + Buffer.from(gzip, 'base64').length, 0);
   console.error(`console: ${files.length} files, ${(size / 1000).toFixed(1)} kB gzipped`);
   if (size > maxGzipBytes) {
-    throw new Error(
-      `The console has become too large: ${size} bytes gzipped, and it may have ${maxGzipBytes}`,
-    );
+    throw new Error(`The console is too large: ${size} bytes gzipped, the maximum is ${maxGzipBytes}`);
   }
   return { script: nameOf(files, '.js'), style: nameOf(files, '.css'), files };
 }
@@ -88,7 +86,7 @@ async function compress(output: BuildOutput['outputs'][number]): Promise<Bundled
   const hash = createHash('sha256').update(bytes).digest('base64url').slice(0, 12);
   const name = `${basename(output.path, ending)}-${hash}${ending}`;
   const type = mediaTypes[ending];
-  if (type === undefined) throw new Error(`Cannot serve ${output.path}: its media type is not known`);
+  if (type === undefined) throw new Error(`Cannot serve ${output.path}: unknown media type`);
   return {
     name,
     type,
@@ -97,7 +95,7 @@ async function compress(output: BuildOutput['outputs'][number]): Promise<Bundled
   };
 }
 
-/** @throws {Error} when it is no script */
+/** @throws {Error} if it is not a script */
 function minified(script: string): string {
   const options = { module: true, compress: { target: 'es2022' }, mangle: { toplevel: true } } as const;
   const { code, errors } = minifySync('main.js', script, options);

@@ -1,9 +1,9 @@
 /**
- * Notes which npm packages a bundle is made of: their notices belong to what ships.
- * @param inside folders such as `node_modules/lmdb`, which is added to
+ * Records the npm packages in a bundle: their notices must be shipped with it.
+ * @param inside directories such as `node_modules/lmdb`, which is added to
  */
 export function notePackages(metafile: Bun.BuildMetafile | undefined, inside: Set<string>): void {
-  if (metafile === undefined) throw new Error('The bundler does not say what it has read');
+  if (metafile === undefined) throw new Error('The bundler did not return a metafile');
   for (const path of Object.keys(metafile.inputs)) {
     const [folder] = /^.*\bnode_modules\/(@[^/]+\/)?[^/]+/.exec(path) ?? [];
     if (folder !== undefined) inside.add(folder.slice(folder.indexOf('node_modules/')));

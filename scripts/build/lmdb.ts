@@ -1,8 +1,8 @@
 /**
- * Builds LMDB's add-on from the source that lmdb brings, in its "data v1" flavour: LMDB as its authors wrote it.
+ * Builds LMDB's add-on from the source in the npm package lmdb, in its "data v1" flavour: LMDB as its authors wrote it.
  *
- * The add-on that npm installs has a rewritten free list, which refuses commits for good once many pages were freed. A
- * service that rolls up old buckets runs into that: see `native/lmdb/README.md`.
+ * The prebuilt add-on of npm has a rewritten free list, which rejects all commits after many pages were freed. A service that
+ * rolls up old buckets runs into that: see `native/lmdb/README.md`.
  */
 import { spawn } from 'node:child_process';
 import {
@@ -35,7 +35,7 @@ const binding = [
   'cursor',
   'v8-functions',
 ];
-/** Neither Node nor Bun can lock a file, so this add-on does it too. `quiet.c` keeps it from printing. */
+/** This add-on also locks files, which neither Node nor Bun can do. `quiet.c` keeps it from printing. */
 const own = ['glibc-2.34.c', 'try-lock.cpp', 'quiet.c', 'check-pages.c'].map((name) =>
   join(root, 'native', name),
 );
@@ -47,31 +47,31 @@ const sources = [
   ...own,
 ];
 
-/** What is changed in lmdb's sources, in the order in which it is applied: see `native/lmdb/README.md`. */
+/** The patches to lmdb's sources, in order: see `native/lmdb/README.md`. */
 const patches = ['share-environment', 'check-pages', 'try-lock', 'failed-begin'].map((name) =>
   join(root, 'native/lmdb', `${name}.patch`),
 );
 
-/** What lmdb's own binding.gyp compiles with, without the parts that only V8 can run. */
+/** The flags of lmdb's own binding.gyp, without the parts that only V8 can run. */
 const flags = [
   '-O3',
   '-w',
   '-fPIC',
   '-fvisibility=hidden',
-  '-fno-builtin-fprintf', // So that every call is one: see native/quiet.c.
+  '-fno-builtin-fprintf', // Keeps every call a call: see native/quiet.c.
   '-DMDB_MAXKEYSIZE=0',
   '-DMDB_USE_ROBUST',
   '-DNAPI_DISABLE_CPP_EXCEPTIONS',
   '-DBUILDING_NODE_EXTENSION',
-  `-ffile-prefix-map=${root}=.`, // The same bytes in whichever folder it is built.
+  `-ffile-prefix-map=${root}=.`, // Makes the output independent of the directory.
 ];
 
 /**
  * Compiles the add-on, unless that was done before with the same sources and flags.
  * @param target as in `build.ts`
- * @param native whether the add-on is for this machine, so that Node, too, is to find it
+ * @param native whether the add-on is for this machine, so that Node finds it too
  * @returns its path
- * @throws {Error} when there is no compiler, or it fails
+ * @throws {Error} if there is no compiler, or it fails
  */
 export async function buildLmdb(target: string, native: boolean): Promise<string> {
   const folder = join(root, 'dist/lmdb', target);
@@ -85,7 +85,7 @@ export async function buildLmdb(target: string, native: boolean): Promise<string
   if (!(existsSync(addon) && existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted)) {
     const patched = join(folder, 'source');
     await patchSources(patched, version);
-    // One source includes this header of Node without using it; Node-API's own headers do not have it.
+    // One source includes this header of Node without using it. It is missing from Node-API's own headers.
     writeFileSync(join(patched, 'node_version.h'), '');
     await compile(folder, addon, compilers);
     writeFileSync(stamp, wanted);
@@ -95,7 +95,7 @@ export async function buildLmdb(target: string, native: boolean): Promise<string
   return addon;
 }
 
-/** Copies the files that the patches name to a folder and applies the patches. @throws {Error} when one does not apply exactly */
+/** Copies the files named by the patches to a directory and applies the patches. @throws {Error} if one does not apply exactly */
 async function patchSources(folder: string, version: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
   for (const patch of patches) {
@@ -108,7 +108,7 @@ async function patchSources(folder: string, version: string): Promise<void> {
     await run('patch', [...options, `--input=${patch}`], {
       absent:
         'Cannot run patch, which changes the source of LMDB: install it (Debian: apt-get install patch)',
-      failed: `Cannot apply ${relative(root, patch)} to lmdb ${version}: its source has changed there; adapt the patch`,
+      failed: `Cannot apply ${relative(root, patch)} to lmdb ${version}: its source has changed; adapt the patch`,
     });
   }
 }
@@ -130,7 +130,7 @@ async function compile(folder: string, addon: string, { cc, cxx, advice }: Compi
   });
   const runCompiler = (compiler: string, args: readonly string[]) =>
     run(compiler, args, {
-      absent: `Cannot run ${compiler}, which LMDB is compiled with: ${advice}`,
+      absent: `Cannot run ${compiler}, which compiles LMDB: ${advice}`,
       failed: `Cannot compile LMDB: ${compiler} failed`,
     });
   const work = async () => {
@@ -144,7 +144,7 @@ async function compile(folder: string, addon: string, { cc, cxx, advice }: Compi
   await runCompiler(cxx, ['-shared', '-s', '-o', addon, ...objects, ...linking]);
 }
 
-/** For another platform than this machine's: what gcc's compilers begin with, and Debian's packages of them. */
+/** For platforms other than this machine's: prefixes of gcc's compilers, and their Debian packages. */
 const crossCompilers: Readonly<Record<string, { readonly prefix: string; readonly debian: string }>> = {
   'linux-x64': { prefix: 'x86_64-linux-gnu-', debian: 'gcc-x86-64-linux-gnu g++-x86-64-linux-gnu' },
   'linux-arm64': { prefix: 'aarch64-linux-gnu-', debian: 'gcc-aarch64-linux-gnu g++-aarch64-linux-gnu' },
@@ -153,22 +153,22 @@ const crossCompilers: Readonly<Record<string, { readonly prefix: string; readonl
 interface Compilers {
   readonly cc: string;
   readonly cxx: string;
-  /** What to do where they are not there. */
+  /** What to do if they are missing. */
   readonly advice: string;
 }
 
-/** Those of `CC` and `CXX`, or of `CC_linux_arm64` and `CXX_linux_arm64` for another platform than this machine's, else gcc's. */
+/** The compilers: those of `CC` and `CXX`, or `CC_linux_arm64` and `CXX_linux_arm64` for another platform, else gcc's. */
 function compilersFor(target: string, native: boolean): Compilers {
   const own = { prefix: '', debian: 'gcc g++' };
   const { prefix, debian } = native ? own : (crossCompilers[target] ?? own);
   const suffix = native ? '' : `_${target.replace('-', '_')}`;
   const { [`CC${suffix}`]: cc = `${prefix}gcc`, [`CXX${suffix}`]: cxx = `${prefix}g++` } = process.env;
-  const advice = `install it (Debian: apt-get install ${debian}), or name another one in CC${suffix} and CXX${suffix}`;
+  const advice = `install it (Debian: apt-get install ${debian}), or set another compiler in CC${suffix} and CXX${suffix}`;
   return { cc, cxx, advice };
 }
 
 /**
- * The C++ runtime is linked in, so that the machine needs none. Unused parts of it are left out: they would require a newer
+ * The C++ runtime is linked statically, so that the machine needs none. Unused parts of it are left out: they would require a newer
  * glibc (`arc4random`, 2.36).
  */
 const linking =
@@ -183,16 +183,16 @@ const linking =
         '-Wl,--wrap=fprintf',
       ];
 
-/** lmdb looks for an add-on here before it takes the one that npm installed. */
+/** lmdb looks here for an add-on before it uses the one installed by npm. */
 function offerToNode(addon: string): void {
   const folder = join(lmdb, 'build/Release');
   mkdirSync(folder, { recursive: true });
-  // A process that has loaded the one before keeps it whole.
+  // A process that has loaded the previous one keeps it intact.
   copyFileSync(addon, join(folder, 'lmdb.node.new'));
   renameSync(join(folder, 'lmdb.node.new'), join(folder, 'lmdb.node'));
 }
 
-/** Runs a program. @param complaints what the error says when there is no such program, and when it fails */
+/** Runs a program. @param complaints the errors for a missing program and for its failure */
 function run(
   command: string,
   args: readonly string[],

@@ -1,6 +1,6 @@
 /**
- * Finds the Bun of a platform, which an executable for it begins with: what npm has installed, or, for another platform than this
- * machine's, what npm publishes. That is fetched once, and must be what `package-lock.json` says.
+ * Finds the Bun executable of a platform, with which an executable for that platform begins. It is the one installed by npm or,
+ * for other platforms, the one published on npm. That is fetched once, and must match `package-lock.json`.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -10,9 +10,9 @@ import { join } from 'node:path';
 const root = join(import.meta.dir, '../..');
 
 /**
- * @param name npm's package of it, such as `@oven/bun-linux-aarch64`
+ * @param name its npm package, such as `@oven/bun-linux-aarch64`
  * @returns the path of the executable
- * @throws {Error} when it can be neither found nor fetched, or is not the expected one
+ * @throws {Error} if it can be neither found nor fetched, or is not the expected one
  */
 export function findRuntime(name: string): string {
   const installed = join(root, 'node_modules', name, 'bin/bun');
@@ -26,7 +26,8 @@ export function findRuntime(name: string): string {
 function expected(name: string): { readonly version: string; readonly integrity: string } {
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
   const locked = packages[`node_modules/${name}`];
-  if (locked === undefined) throw new Error(`Cannot tell which ${name} to take: package-lock.json has none`);
+  if (locked === undefined)
+    throw new Error(`Cannot find the version of ${name}: it is missing from package-lock.json`);
   return locked;
 }
 

@@ -3,12 +3,12 @@ import { gzipSync } from 'node:zlib';
 import type { SnippetFiles } from '../../src/ingest/telemetry/snippet.ts';
 import { notePackages } from './contents.ts';
 
-/** It stays below this, gzipped: every visitor of every page loads it. */
+/** Maximum size, gzipped: every visitor of every page loads it. */
 const maxGzipBytes = 1536;
 
 /**
- * @param inside gets the folders of the npm packages that are part of it
- * @throws {Error} when it does not compile, or has become too large
+ * @param inside receives the directories of the bundled npm packages
+ * @throws {Error} if it does not compile or is too large
  */
 export async function buildSnippet(root: string, inside: Set<string>): Promise<SnippetFiles> {
   const folder = `${root}/src/ingest/snippet`;
@@ -25,8 +25,6 @@ export async function buildSnippet(root: string, inside: Set<string>): Promise<S
   const { length } = gzipSync(script, { level: 9 });
   console.error(`snippet: ${length} bytes gzipped`);
   if (length > maxGzipBytes)
-    throw new Error(
-      `The snippet has become too large: ${length} bytes gzipped, and it may have ${maxGzipBytes}`,
-    );
+    throw new Error(`The snippet is too large: ${length} bytes gzipped, the maximum is ${maxGzipBytes}`);
   return { script, declarations: await Bun.file(`${folder}/declarations.d.ts`).text() };
 }

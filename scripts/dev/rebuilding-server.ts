@@ -10,7 +10,7 @@ export interface RebuildingServerOptions {
   readonly serve: CommandLine;
 }
 
-/** A server that is built and restarted after each change of its sources. After a failed build the last one goes on. */
+/** A server that is built and restarted after each change of its sources. If a build fails, the last server keeps running. */
 export class RebuildingServer {
   readonly #options: RebuildingServerOptions;
   #server: ChildProcess | undefined;
@@ -26,7 +26,7 @@ export class RebuildingServer {
     return this.#server?.pid;
   }
 
-  /** Builds and restarts the server; resolves once no change is left to build. A change during a build starts another. */
+  /** Builds and restarts the server. Resolves once no change is left to build. A change during a build starts another build. */
   rebuild(): Promise<void> {
     this.#changed = true;
     this.#rebuilding ??= this.#rebuild().finally(() => {
@@ -41,12 +41,12 @@ export class RebuildingServer {
       const [code] = await once(this.#start(this.#options.build), 'exit');
       if (code !== 0 || this.#changed) continue;
       await this.stop();
-      // Ctrl-C reaches a process group: a server in ours would be told twice, and then stops at once.
+      // Ctrl-C signals a process group. A server in ours would be signalled twice, and then stops at once.
       this.#server = this.#start(this.#options.serve, { detached: true });
     }
   }
 
-  /** Stops the server; resolves when it has ended. */
+  /** Stops the server. Resolves when it has exited. */
   async stop(): Promise<void> {
     const server = this.#server;
     if (server === undefined || server.exitCode !== null || server.signalCode !== null) return;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { settings } from '../../src/contract/config-schema.ts';
 import type { Packed } from './stage.ts';
 
-/** Settings that the chart makes itself. */
+/** Settings that the chart sets itself. */
 const ofTheChart: ReadonlySet<string> = new Set([
   'config',
   'data',
@@ -16,7 +16,7 @@ const ofTheChart: ReadonlySet<string> = new Set([
   'opsListen',
 ]);
 
-/** The files of the Helm chart, with the version that is packaged. */
+/** The files of the Helm chart, with the packaged version. */
 export function filesOfChart(root: string, version: string): readonly Packed[] {
   const folder = join(root, 'packaging/chart');
   return readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -31,7 +31,7 @@ function finished(path: string, text: string, version: string): string {
   return path === 'values.schema.json' ? withSettings(text) : text;
 }
 
-/** So that a name that is no setting is refused at the installation, not at the start of a pod. */
+/** Rejects unknown settings at the installation, not at the start of a pod. */
 function withSettings(text: string): string {
   const schema = JSON.parse(text);
   const names = settings.filter(({ key }) => !ofTheChart.has(key)).flatMap(({ key, flag }) => [key, flag]);

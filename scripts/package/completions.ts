@@ -1,6 +1,6 @@
 import { completion } from '../../src/commands/completion.ts';
 
-/** What `flagmeter completion` prints, for each shell. */
+/** The output of `flagmeter completion` for each shell. */
 export function completionScripts(): Readonly<Record<'bash' | 'zsh' | 'fish', string>> {
   return { bash: scriptFor('bash'), zsh: scriptFor('zsh'), fish: scriptFor('fish') };
 }

@@ -9,7 +9,7 @@ import { partsOf } from './parts.ts';
 import { sbomText } from './sbom.ts';
 import type { Target } from './targets.ts';
 
-/** What each kind of package puts in its own places. */
+/** The contents that each kind of package puts in its own places. */
 export interface Contents {
   readonly root: string;
   readonly version: string;
@@ -49,7 +49,7 @@ export function projectFile({ root }: Contents, path: string): string {
   return readFileSync(join(root, path), 'utf8');
 }
 
-/** Without a time or a name inside, so that the same text gives the same bytes. */
+/** Contains no time or name, so that the same text results in the same bytes. */
 export function gzipped(text: string): Buffer {
   return gzipSync(text, { level: 9 });
 }

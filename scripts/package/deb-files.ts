@@ -2,7 +2,7 @@ import { type Contents, gzipped, projectFile } from './contents.ts';
 import { documents } from './documents.ts';
 import type { Packed } from './stage.ts';
 
-/** Where the parts are on a Debian or Ubuntu. */
+/** Locations of the parts on Debian and Ubuntu. */
 export function filesOfDeb(contents: Contents): readonly Packed[] {
   const { root, executable, manPages, completions, notices, sbom } = contents;
   const doc = 'usr/share/doc/flagmeter';
@@ -46,7 +46,7 @@ Comment:
  has their licences, and flagmeter.cdx.json.gz lists them.
 `;
 
-/** Debian's changelog is of the packaging; what a version changes is in the other one. */
+/** Debian's changelog describes the packaging; the changes of a version are in the other one. */
 function changelog({ version, epoch }: Contents): string {
   const date = new Date(epoch * 1000).toUTCString().replace('GMT', '+0000');
   return `flagmeter (${version}-1) unstable; urgency=medium

@@ -6,7 +6,7 @@ import { filesOfDeb } from './deb-files.ts';
 import { runTool } from './run-tool.ts';
 import { type Packed, stage } from './stage.ts';
 
-/** Makes a .deb. */
+/** Builds a .deb. */
 export function makeDeb(wanted: {
   readonly contents: Contents;
   readonly architecture: string;
@@ -19,7 +19,7 @@ export function makeDeb(wanted: {
   const files = filesOfDeb(contents);
   stage(folder, files);
   stage(folder, controlFiles(contents, architecture, folder, files));
-  // One thread: how the work is split would show in the bytes.
+  // A single thread: the bytes would depend on how the work is split.
   const options = ['--root-owner-group', '--threads-max=1', ...(quick ? ['-Zgzip', '-z1'] : ['-Zxz'])];
   runTool('dpkg-deb', [...options, '--build', folder, file], 'dpkg', {
     SOURCE_DATE_EPOCH: `${contents.epoch}`,
@@ -57,7 +57,7 @@ function control(contents: Contents, architecture: string, kib: number): string 
     .replace('@INSTALLED_SIZE@', String(kib));
 }
 
-/** What dpkg compares installed files with. */
+/** The checksums that dpkg compares installed files with. */
 function md5(bytes: Buffer): string {
   return createHash('md5').update(bytes).digest('hex');
 }

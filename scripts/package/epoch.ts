@@ -1,15 +1,15 @@
 import { execFileSync } from 'node:child_process';
 
 /**
- * The time that everything in the packages has, in seconds: that of the commit, so that two runs give the same bytes.
- * `SOURCE_DATE_EPOCH` comes first, for a tree without its history.
- * @throws {Error} when neither is there
+ * The time of all files in the packages, in seconds: that of the commit, so that two runs produce the same bytes.
+ * `SOURCE_DATE_EPOCH` takes precedence, for a tree without history.
+ * @throws {Error} if there is neither
  */
 export function epochOf(root: string, env: NodeJS.ProcessEnv = process.env): number {
   const said = env['SOURCE_DATE_EPOCH'];
   if (said !== undefined) {
     if (!/^\d{1,12}$/.test(said))
-      throw new Error(`Cannot use SOURCE_DATE_EPOCH=${said}: must be seconds since 1970`);
+      throw new Error(`Cannot use SOURCE_DATE_EPOCH=${said}: not a number of seconds since 1970`);
     return Number(said);
   }
   try {

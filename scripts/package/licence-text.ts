@@ -2,15 +2,15 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * The licence of an npm package: its own file, else the section of its README, else what `packaging/licences` has for it.
+ * The licence of an npm package: its own file, else the section of its README, else the file in `packaging/licences`.
  * @param folder of the package
- * @throws {Error} when there is none: its licence must be told to whoever gets the executable
+ * @throws {Error} if there is none: the licence must be shipped with the executable
  */
 export function licenceText(root: string, folder: string, name: string): string {
   const ours = join(root, 'packaging/licences', `${name.replace('/', '-')}.txt`);
   const text = fileOf(folder) ?? sectionOf(folder) ?? (existsSync(ours) ? read(ours) : undefined);
   if (text !== undefined) return text;
-  throw new Error(`${name} is published without the text of its licence: put it into ${ours}`);
+  throw new Error(`${name} is published without its licence text; add it to ${ours}`);
 }
 
 function fileOf(folder: string): string | undefined {
@@ -20,7 +20,7 @@ function fileOf(folder: string): string | undefined {
   return name === undefined ? undefined : read(join(folder, name));
 }
 
-/** A heading alone, or the name of a licence below it, is no text. */
+/** A heading alone, or with the name of a licence below it, is not a licence text. */
 function sectionOf(folder: string): string | undefined {
   const [name] = readdirSync(folder).filter((each) => /^readme\b/i.test(each));
   if (name === undefined) return undefined;

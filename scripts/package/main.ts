@@ -1,6 +1,6 @@
 /**
- * `npm run package`: builds what people install, in dist/packages: for each target a tar.gz, a .deb, an SBOM and the notices of
- * what is inside, the Helm chart and the Containerfile, and SHA256SUMS of them all. Two runs on one commit give the same bytes.
+ * `npm run package`: builds the packages in dist/packages. For each target these are a tar.gz, a .deb, an SBOM and the notices of
+ * its contents; and the Helm chart, the Containerfile, and SHA256SUMS of all files. Two runs on one commit produce the same bytes.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';
@@ -35,11 +35,11 @@ function read(
   if (values.help) return undefined;
   const wanted = values.target.filter(isTarget);
   const unknown = values.target.find((name) => !isTarget(name));
-  if (unknown !== undefined) throw new Error(`Cannot make packages for ${unknown}\n\n${usage}`);
+  if (unknown !== undefined) throw new Error(`Cannot build packages for ${unknown}\n\n${usage}`);
   return { out: values.out, wanted };
 }
 
-/** @returns the executable */
+/** @returns path of the executable */
 function build(target: Target): string {
   execFileSync(process.execPath, ['build.ts', '--target', target], { cwd: root, stdio: 'inherit' });
   return join(root, target === here ? 'dist/flagmeter' : `dist/flagmeter-${target}`);

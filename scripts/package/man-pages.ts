@@ -12,7 +12,7 @@ interface Edition {
   readonly epoch: number;
 }
 
-/** The manual, from the help texts: `flagmeter(1)` with every command, and `flagmeter-serve(1)` with every setting. */
+/** The manual pages, from the help texts: `flagmeter(1)` with all commands, and `flagmeter-serve(1)` with all settings. */
 export function manPages(edition: Edition): Readonly<Record<string, string>> {
   return { 'flagmeter.1': overviewPage(edition), 'flagmeter-serve.1': servePage(edition) };
 }
@@ -66,13 +66,13 @@ Settings of the packaged server.
 Its data directory.
 `;
 
-/** The overview's first line, and its table of exit codes. @throws {Error} when it has another form */
+/** The first line of the overview, and its table of exit codes. @throws {Error} if their format has changed */
 function partsOfOverview(): { readonly opening: string; readonly exitCodes: string } {
   const text = helpText();
   const exitCodes = text.split(/^Exit codes\n/m)[1];
   const opening = text.split('\n')[0];
   if (exitCodes === undefined || opening === undefined)
-    throw new Error('The overview of the commands has changed');
+    throw new Error('The format of the command overview has changed');
   return { opening: `${opening}.`, exitCodes };
 }
 
@@ -87,12 +87,12 @@ function head(name: string, { version, epoch }: Edition): string {
   return `.\\" Written from the help texts.\n.TH ${name.toUpperCase()} 1 ${day} "flagmeter ${version}" "User Commands"\n`;
 }
 
-/** A text whose lines stay as they are. They are 100 columns wide, and a page is narrower: the indentation goes. */
+/** A text with its line breaks kept. Lines are 100 columns wide, more than a page, so the indentation is removed. */
 function verbatim(text: string): string {
   return `.PP\n.in 0\n.nf\n${text.trim().split('\n').map(roff).join('\n')}\n.fi\n.in\n`;
 }
 
-/** A text in which nothing is an instruction to roff. */
+/** Escapes a text so that nothing in it is a roff instruction. */
 function roff(text: string): string {
   const escaped = text
     .replaceAll('\\', '\\e')

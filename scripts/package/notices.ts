@@ -8,7 +8,7 @@ JavaScriptCore as the document at its address says, put your Bun in the place of
 
 const rule = `\n${'-'.repeat(78)}\n\n`;
 
-/** The notices that ship with the executable. Equal licence texts are printed once, under the names of their parts. */
+/** The notices shipped with the executable. Equal licence texts are printed once, under the names of their parts. */
 export function noticesText(parts: readonly Part[]): string {
   const headings = new Map<string, string[]>();
   for (const part of parts) {

@@ -10,18 +10,18 @@ import { filesOfTarball } from './tarball-files.ts';
 import { type Target, targets } from './targets.ts';
 
 export interface Wanted {
-  /** The project's folder. */
+  /** Root directory of the project. */
   readonly root: string;
   readonly builds: readonly { readonly target: Target; readonly executable: string }[];
   readonly version: string;
   /** The time of every file, in seconds. */
   readonly epoch: number;
   readonly out: string;
-  /** Takes a tenth of the time, for packages half as large again. */
+  /** Takes a tenth of the time, for packages that are 50 % larger. */
   readonly quick?: boolean;
 }
 
-/** @returns the names of the files that it has written to `out` */
+/** @returns the names of the files written to `out` */
 export function makePackages({
   root,
   builds,

@@ -3,24 +3,24 @@ import { join } from 'node:path';
 import bunParts from '../../packaging/bun-parts.json' with { type: 'json' };
 import { licenceText } from './licence-text.ts';
 
-/** Something by others that is inside the executable. */
+/** Third-party code in the executable. */
 export interface Part {
   readonly name: string;
   readonly version?: string;
-  /** An SPDX expression, or undefined where it is several. */
+  /** An SPDX expression; undefined if there are several. */
   readonly license?: string;
   readonly url?: string;
   /** A package URL. */
   readonly purl?: string;
-  /** Its licence as it is published with it. */
+  /** The text of its licence, as published. */
   readonly text?: string;
   readonly parts?: readonly Part[];
 }
 
 /**
- * Everything by others that is inside an executable.
- * @param executable the build has left the names of the npm packages beside it
- * @throws {Error} when a package does not say its licence, or has no text of it
+ * All third-party code in an executable.
+ * @param executable the build has written the names of the npm packages beside it
+ * @throws {Error} if a package does not declare its licence, or the licence text is missing
  */
 export function partsOf(root: string, executable: string): readonly Part[] {
   const folders: string[] = JSON.parse(readFileSync(`${executable}.packages.json`, 'utf8'));
@@ -43,7 +43,7 @@ function npmPart(root: string, folder: string): Part {
   };
 }
 
-/** C that the npm package lmdb brings, and the runtime of the C++ compiler. */
+/** C code in the npm package lmdb, and the runtime of the C++ compiler. */
 function nativeParts(root: string): readonly Part[] {
   const lmdb = join(root, 'node_modules/lmdb/dependencies/lmdb-data-v1/libraries/liblmdb');
   const lz4 = join(root, 'node_modules/lmdb/dependencies/lz4/lib');
@@ -78,11 +78,11 @@ function nativeParts(root: string): readonly Part[] {
   ];
 }
 
-/** @param names the constants that make up the version @throws {Error} when one is not there */
+/** @param names the constants that form the version @throws {Error} if one is missing */
 function versionIn(header: string, names: readonly string[]): string {
   const text = readFileSync(header, 'utf8');
   const numbers = names.map((name) => new RegExp(`#define\\s+${name}\\s+(\\d+)`).exec(text)?.[1]);
-  if (numbers.includes(undefined)) throw new Error(`${header} does not say its version as expected any more`);
+  if (numbers.includes(undefined)) throw new Error(`${header} does not define its version as expected`);
   return numbers.join('.');
 }
 

@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 
 /**
  * Runs a program to its end.
- * @param debian Debian's package that has it
- * @throws {Error} when it is not there, or fails
+ * @param debian the Debian package that contains it
+ * @throws {Error} if it is missing or fails
  */
 export function runTool(
   program: string,

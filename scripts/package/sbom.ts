@@ -3,7 +3,7 @@ import { Enums, Models, Serialize, Spec } from '@cyclonedx/cyclonedx-library';
 import type { Part } from './parts.ts';
 import type { Target } from './targets.ts';
 
-/** CycloneDX's version of the format that is written. */
+/** Version of the CycloneDX format. */
 export const sbomSpec = Spec.Spec1dot6;
 
 /** The bill of materials of an executable. @param sha256 of the executable */
@@ -55,7 +55,7 @@ function componentOf(
   });
 }
 
-/** A UUID (RFC 9562, version 8) of the executable: the same for the same bytes. */
+/** A UUID (RFC 9562, version 8) of the executable, derived from its bytes. */
 function serialNumber(sha256: string): string {
   const hex = createHash('sha256').update(`flagmeter sbom ${sha256}`).digest('hex');
   const fields = [

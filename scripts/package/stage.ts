@@ -3,15 +3,15 @@ import { dirname, join } from 'node:path';
 
 /** A file of a package. */
 export interface Packed {
-  /** Below the package's root. */
+  /** Relative to the package's root. */
   readonly path: string;
-  /** Its text or bytes, or the path of a file that has them. */
+  /** Its text or bytes, or the path of the file to copy. */
   readonly content: string | Buffer | { readonly copyOf: string };
-  /** As octal; 0o644 without it. */
+  /** Octal; 0o644 by default. */
   readonly mode?: number;
 }
 
-/** Writes the files below a folder, with modes that do not depend on who packs. */
+/** Writes the files to a directory, with modes that do not depend on the user's umask. */
 export function stage(folder: string, files: readonly Packed[]): void {
   for (const { path, content, mode = 0o644 } of files) {
     const file = join(folder, path);

@@ -2,7 +2,7 @@ import { type Contents, projectFile } from './contents.ts';
 import { documents } from './documents.ts';
 import type { Packed } from './stage.ts';
 
-/** What unpacks into one folder, for any distribution. */
+/** The archive's contents: one directory, for any distribution. */
 export function filesOfTarball(contents: Contents): readonly Packed[] {
   const { root, executable, manPages, completions, notices, sbom } = contents;
   return [

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { runTool } from './run-tool.ts';
 import { type Packed, stage } from './stage.ts';
 
-/** Makes a tar.gz with one folder: entries sorted, owned by root, all of one time. */
+/** Builds a tar.gz with one directory: entries sorted, owned by root, with one time. */
 export function makeTarball(wanted: {
   readonly folder: string;
   readonly files: readonly Packed[];

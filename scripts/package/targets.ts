@@ -1,4 +1,4 @@
-/** What packages are made for, as each of them calls it. */
+/** The targets of packages, with their name in each packaging format. */
 export const targets = {
   'linux-x64': { debian: 'amd64' },
   'linux-arm64': { debian: 'arm64' },

@@ -1,6 +1,6 @@
 /**
- * `npm test`: lints, builds, and runs every project of tests. A failing project does not stop the ones after it, and the end lists
- * every failed, retried and skipped test. Arguments choose files, as those of vitest do.
+ * `npm test`: lints, builds, and runs all test projects. A failing project does not stop later ones. The end lists every failed,
+ * retried and skipped test. Arguments select files, as with vitest.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -13,7 +13,7 @@ const root = join(import.meta.dirname, '../..');
 const files = process.argv.slice(2);
 const wrong = unmatched(root, files);
 if (wrong !== undefined) {
-  console.error(`Cannot run the tests of ${wrong}: no test file has it in its path`);
+  console.error(`Cannot run the tests of ${wrong}: no test file path contains it`);
   process.exit(2);
 }
 const folder = mkdtempSync(join(tmpdir(), 'flagmeter-tests-'));
@@ -37,7 +37,7 @@ function readOutcomes(path: string): Outcome[] {
     .map((line) => JSON.parse(line));
 }
 
-/** Arguments that make vitest run some projects, and report to this run. */
+/** Arguments that make vitest run some projects and report to this run. */
 function testsOf(projects: readonly string[], workers: string): string[] {
   const reporter = join(import.meta.dirname, 'reporter.ts');
   return [
@@ -48,13 +48,13 @@ function testsOf(projects: readonly string[], workers: string): string[] {
   ];
 }
 
-/** Most tests of the executable wait for processes, so that more of them than processors go on at once. */
+/** Most tests of the executable wait for processes, so more of them than processors run in parallel. */
 const overlapping = String(Math.ceil(availableParallelism() * 1.5));
 
 const steps: Step[] = [];
 if (files.length === 0) steps.push(run('lint', 'npm', ['run', '--silent', 'lint']));
 steps.push(run('build', 'npm', ['run', '--silent', 'build']));
-// Without the executable most tests would fail for that reason only.
+// Without the executable, most tests would fail for that reason only.
 if (steps.at(-1)?.exitCode === 0) {
   steps.push(run('tests on Bun', 'bun', ['--bun', 'vitest', ...testsOf(['unit'], '100%')]));
   steps.push(run('tests on Node', 'vitest', testsOf(['engine', 'system'], overlapping)));

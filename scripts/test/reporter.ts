@@ -6,11 +6,11 @@ import { whyNotOnNode } from '../../test/support/node-engine.ts';
 import { reasonIn } from '../../test/support/skip-reason.ts';
 import type { Outcome } from './summary.ts';
 
-/** Adds a line of JSON for each test that failed, was retried or was skipped to the file that `OUTCOMES` names. */
+/** Appends a line of JSON for each failed, retried or skipped test to the file in `OUTCOMES`. */
 export default class OutcomesReporter implements Reporter {
   readonly #path = process.env['OUTCOMES'] ?? '/dev/stderr';
 
-  /** What `vitest.config.ts` leaves out; once, because a run has a part on each runtime. */
+  /** Tests that `vitest.config.ts` omits; reported once, because a run has a part on each runtime. */
   onInit(): void {
     if (process.versions['bun'] !== undefined) return;
     const skipped = { test: '', state: 'skipped' } as const;
@@ -30,7 +30,7 @@ export default class OutcomesReporter implements Reporter {
       this.#add(test.module, { test: test.fullName, state: 'retried', why: firstLine(errors) });
   }
 
-  /** A group whose hook failed: its tests count as skipped. */
+  /** A group whose hook failed, so that its tests count as skipped. */
   onTestSuiteResult(suite: TestSuite): void {
     const errors = suite.errors();
     if (errors.length > 0)

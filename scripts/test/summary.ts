@@ -1,9 +1,9 @@
-/** A test that did not simply pass, or a file that could not be run. */
+/** A test that failed, was retried or was skipped, or a file that could not be run. */
 export interface Outcome {
   readonly project: string;
   /** Path of the file in the repository. */
   readonly file: string;
-  /** Full name with the names of the groups around it; empty for the file itself. */
+  /** Full name including its groups; empty for the file itself. */
   readonly test: string;
   readonly state: 'failed' | 'retried' | 'skipped';
   /** First line of the error, or the reason for skipping. */
@@ -23,7 +23,7 @@ export function summarize(steps: readonly Step[]): string {
   const of = (state: Outcome['state']) => outcomes.filter((outcome) => outcome.state === state);
   return [
     ...skippedLines(of('skipped')),
-    ...listed('Passed at the second attempt', of('retried')),
+    ...listed('Passed on the second attempt', of('retried')),
     ...listed('Failed', of('failed')),
     ...steps.filter(({ exitCode }) => exitCode !== 0).map(failedStep),
     ...(isGreen(steps) ? ['All tests passed.'] : []),
@@ -50,7 +50,7 @@ function listed(heading: string, outcomes: readonly Outcome[]): string[] {
   return [`${heading}:`, ...lines, ''];
 }
 
-/** Each reason, with the files that it concerns. */
+/** Each reason, with its files. */
 function skippedLines(outcomes: readonly Outcome[]): string[] {
   return grouped(outcomes, ({ why }) => why).flatMap(([why, skipped]) => [
     `Skipped${why === '' ? '' : `: ${why}`}`,

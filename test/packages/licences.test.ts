@@ -114,7 +114,7 @@ describe('the text of a licence', () => {
     'is missing in %j, which ends the packaging',
     (files) => {
       expect(() => licenceText(root, packageWith(files), 'some')).toThrow(
-        /some is published without the text of its licence: put it into .*packaging\/licences\/some\.txt/,
+        /some is published without its licence text; add it to .*packaging\/licences\/some\.txt/,
       );
     },
   );

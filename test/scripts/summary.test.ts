@@ -31,7 +31,7 @@ describe('the summary of a run', () => {
   it('lists retried tests apart, and stays green', () => {
     const steps = [step(0, outcome('retried', { why: 'timed out' }))];
     expect(summarize(steps)).toBe(
-      'Passed at the second attempt:\n  [unit] test/a.test.ts > adds > timed out\n\nAll tests passed.',
+      'Passed on the second attempt:\n  [unit] test/a.test.ts > adds > timed out\n\nAll tests passed.',
     );
     expect(isGreen(steps)).toBe(true);
   });

@@ -27,7 +27,7 @@ describe('the packages for linux-arm64', () => {
   test.each([
     ['the executable', executable],
     ['the LMDB add-on in it', join(root, 'dist/lmdb/linux-arm64/lmdb.node')],
-  ])('%s is for ARM, and asks for nothing newer than glibc 2.34', (_, file) => {
+  ])('%s is for ARM, and requires at most glibc 2.34', (_, file) => {
     const options = { encoding: 'utf8', maxBuffer: 64 << 20 } as const;
     const shown = execFileSync('readelf', ['--file-header', '--version-info', '--wide', file], options);
     expect(shown).toContain('AArch64');
@@ -37,7 +37,7 @@ describe('the packages for linux-arm64', () => {
   });
 
   const needs = { skip: process.getuid?.() !== 0, timeout: 1_200_000 };
-  test('a server counts on an ARM machine, and what it has kept is read on this one', needs, () => {
+  test('a server counts on an ARM machine, and this machine reads its store', needs, () => {
     const deb = join(packagesOf('1.0.0', 'linux-arm64', executable), 'flagmeter_1.0.0-1_arm64.deb');
     const scratch = freshDirectory();
     const machine = join(import.meta.dirname, 'arm-machine.sh');
@@ -56,7 +56,7 @@ describe('the packages for linux-arm64', () => {
   });
 });
 
-/** What `arm-life.sh` has to say. */
+/** The expected output of `arm-life.sh`. */
 const expected = {
   machine: 'aarch64',
   version: expect.stringContaining('linux arm64'),

@@ -11,7 +11,7 @@ import { root } from './fixture.ts';
 
 afterAll(cleanUp);
 
-/** What can be said of the Containerfile without a builder of images. */
+/** Checks of the Containerfile that need no image builder. */
 describe('the Containerfile', () => {
   const file = DockerfileParser.parse(readFileSync(join(root, 'packaging/Containerfile'), 'utf8'));
   const instructions = file.getInstructions().map((each) => ({
@@ -20,7 +20,7 @@ describe('the Containerfile', () => {
   }));
   const textOf = (keyword: string) => instructions.find((each) => each.keyword === keyword)?.text ?? '';
 
-  test('takes what the tar.gz has, and runs it as a user other than root', () => {
+  test('copies files of the tar.gz, and runs the executable as an unprivileged user', () => {
     const contents = {
       root,
       version: '1.2.3',
@@ -48,7 +48,7 @@ describe('the Containerfile', () => {
     expect(JSON.parse(textOf('CMD'))).toEqual(['serve', '--existing']);
   });
 
-  test('sets variables that there are, and leaves the public URL to whoever runs it', () => {
+  test('sets only valid variables, and no public URL', () => {
     const variables = file.getENVs().flatMap((each) => each.getProperties());
     const env = Object.fromEntries(variables.map((each) => [each.getName(), each.getValue() ?? '']));
     const read = loadConfig({ argv: [], env, readFile: () => '' });
@@ -59,7 +59,7 @@ describe('the Containerfile', () => {
     expect(() => checkPublicUrls(read)).toThrow('without --auth-url');
   });
 
-  test('sees by its health check whether the service is alive', async () => {
+  test('has a health check that detects a stopped service', async () => {
     const command: string[] = JSON.parse(textOf('HEALTHCHECK').replace(/^.*?CMD\s+/s, ''));
     const binary = await startBinary();
     const check = () => {

@@ -9,10 +9,10 @@ afterAll(cleanUp);
 
 export const root = join(import.meta.dirname, '../..');
 
-/** A commit's time. */
+/** Time of the commit. */
 export const epoch = 1_795_300_000;
 
-/** A folder with the packages of a built executable, compressed little. */
+/** A folder with the packages of a built executable, with fast compression. */
 export function packagesOf(
   version: string,
   target: Target = 'linux-x64',

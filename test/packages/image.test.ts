@@ -8,10 +8,10 @@ import { saidIn } from './said.ts';
 afterAll(cleanUp);
 
 const isRoot = process.getuid?.() === 0;
-if (!isRoot) console.warn('The image is not built in a test: this is not root');
+if (!isRoot) console.warn('The image is not tested: the tests do not run as root');
 
 needing('mmdebstrap', 'podman').it(
-  'the image is built, and a container of it serves, is healthy, keeps its data and stops',
+  'the image builds, and its container serves, is healthy, keeps its data and stops',
   { skip: !isRoot, timeout: 600_000 },
   () => {
     const scratch = freshDirectory();
@@ -22,7 +22,7 @@ needing('mmdebstrap', 'podman').it(
   },
 );
 
-/** What `image.sh` has to say, in its order. */
+/** The expected output of `image.sh`, in its order. */
 const expected = {
   'said-by-useradd': '',
   'without-a-url': expect.stringContaining('FLAGMETER_AUTH_URL'),

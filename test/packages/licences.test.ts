@@ -39,11 +39,11 @@ describe('the bill of materials and the notices', () => {
     listed = components.filter(({ purl }) => purl?.startsWith('pkg:npm/')).map(({ name }) => name);
   }, 300_000);
 
-  test('the bill is one by the schema of CycloneDX', async () => {
+  test('the bill of materials matches the CycloneDX schema', async () => {
     expect(await new Validation.JsonStrictValidator(sbomSpec.version).validate(sbom)).toBeNull();
   });
 
-  test('the bill has exactly what the bundler has read, and what is compiled in', () => {
+  test('the bill of materials lists exactly the bundled and compiled-in parts', () => {
     const folders = json(`${binaryPath}.packages.json`) as string[];
     const read = folders.map((folder) => folder.replace('node_modules/', ''));
     expect(listed.toSorted()).toEqual([...read, 'node-addon-api', 'node-api-headers'].sort());
@@ -53,7 +53,7 @@ describe('the bill of materials and the notices', () => {
     expect(inBun).toContain('JavaScriptCore and WebKit');
   });
 
-  test('the bill has each dependency, and nothing that only tests and tools need', () => {
+  test('the bill of materials lists each dependency, and no development dependency', () => {
     const { dependencies, devDependencies } = json(join(root, 'package.json'));
     expect(listed).toEqual(expect.arrayContaining(Object.keys(dependencies)));
     const forBrowsers = ['@preact/signals', 'preact', 'preact-iso', 'uplot'];
@@ -63,7 +63,7 @@ describe('the bill of materials and the notices', () => {
     );
   });
 
-  test('the bill has the versions that are locked', () => {
+  test('the bill of materials lists the locked versions', () => {
     const { packages } = json(join(root, 'package-lock.json'));
     for (const { name, version, purl } of components.filter(({ name }) => listed.includes(name))) {
       expect(version, name).toBe(packages[`node_modules/${name}`].version);
@@ -71,7 +71,7 @@ describe('the bill of materials and the notices', () => {
     }
   });
 
-  test('the notices have a text for each npm package, and the licences of the rest', () => {
+  test('the notices have a text for each npm package, and the licences of the other parts', () => {
     const sections = notices.split(/^-{78}$/m).slice(1);
     const sectionOf = (name: string) =>
       sections.find((section) => section.split('\n').some((line) => line.startsWith(`${name} `)));
@@ -87,23 +87,23 @@ describe('the bill of materials and the notices', () => {
 describe('the text of a licence', () => {
   const text = 'Permission is granted. THE SOFTWARE IS PROVIDED WITHOUT WARRANTY OF ANY KIND.';
 
-  /** The folder of a package with such files. */
+  /** The folder of a package with these files. */
   function packageWith(files: Readonly<Record<string, string>>): string {
     const folder = freshDirectory();
     for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
     return folder;
   }
 
-  test.each(['LICENSE', 'LICENCE.md', 'license.txt', 'LICENSE-MIT', 'COPYING'])('is that of %s', (name) => {
+  test.each(['LICENSE', 'LICENCE.md', 'license.txt', 'LICENSE-MIT', 'COPYING'])('is read from %s', (name) => {
     expect(licenceText(root, packageWith({ [name]: `${text}\n` }), 'some')).toBe(text);
   });
 
-  test('is the section of the README', () => {
+  test('is read from the section of the README', () => {
     const readme = `# some\n\nWords.\n\n## License\n\n${text}\n\n## More\n\nOther words.\n`;
     expect(licenceText(root, packageWith({ 'README.md': readme }), 'some')).toBe(text);
   });
 
-  test('is ours where a package has none', () => {
+  test('is read from packaging/licences for a package without one', () => {
     const project = freshDirectory();
     mkdirSync(join(project, 'packaging/licences'), { recursive: true });
     writeFileSync(join(project, 'packaging/licences/@some-thing.txt'), text);
@@ -111,7 +111,7 @@ describe('the text of a licence', () => {
   });
 
   test.each([[{}], [{ 'README.md': '# some\n\n## License\n\nMIT\n' }], [{ 'license-checker.js': text }]])(
-    'is missing in %j, which ends the packaging',
+    'is missing in %j, and packaging fails',
     (files) => {
       expect(() => licenceText(root, packageWith(files), 'some')).toThrow(
         /some is published without its licence text; add it to .*packaging\/licences\/some\.txt/,

@@ -3,17 +3,17 @@ import { join } from 'node:path';
 import { needing } from '../support/needing.ts';
 import { saidIn } from './said.ts';
 
-/** Why no copy of this machine can be booted; undefined when it can. */
+/** The reason why no copy of this machine can be booted; undefined if it can. */
 function whyNoMachine(): string | undefined {
-  if (process.getuid?.() !== 0) return 'this is not root';
+  if (process.getuid?.() !== 0) return 'the tests do not run as root';
   const script =
     'mount -t tmpfs tmpfs /mnt && mkdir /mnt/{u,w,m} && mount -t overlay o -o lowerdir=/,upperdir=/mnt/u,workdir=/mnt/w /mnt/m';
   const { status } = spawnSync('unshare', ['--mount', 'bash', '-c', script]);
-  return status === 0 ? undefined : 'this machine does not let root mount an overlay';
+  return status === 0 ? undefined : 'root cannot mount an overlay on this machine';
 }
 
 const why = whyNoMachine();
-if (why !== undefined) console.warn(`Nothing is installed in a test: ${why}`);
+if (why !== undefined) console.warn(`Installations are not tested: ${why}`);
 
 /** Declares a test in a copy of this machine. */
 export function itInMachine(name: string, test: () => void): void {
@@ -21,9 +21,9 @@ export function itInMachine(name: string, test: () => void): void {
 }
 
 /**
- * Boots a copy of this machine, in which a script of this folder runs.
- * @param packages a folder that is `/packages` there
- * @returns what it has said, and all that it has printed
+ * Boots a copy of this machine and runs a script of this folder in it.
+ * @param packages a folder that is mounted at `/packages`
+ * @returns the script's NAME=VALUE lines, and all output
  */
 export function runInMachine(
   script: string,

@@ -4,34 +4,34 @@ import { expect } from 'vitest';
 import { packagesOf, root } from './fixture.ts';
 import { itInMachine, runInMachine } from './machine.ts';
 
-/** The shell commands of the paper's section, from the first one that begins so to the end of its block. */
-function commandsOf(paper: string, heading: string, first: string): string {
-  const section = readFileSync(join(root, paper), 'utf8')
+/** The shell commands in a section, from the first one that begins with `first` to the end of its block. */
+function commandsOf(path: string, heading: string, first: string): string {
+  const section = readFileSync(join(root, path), 'utf8')
     .split(/^## /m)
     .find((text) => text.startsWith(`${heading}\n`));
   const blocks = [...(section ?? '').matchAll(/^```sh\n(.*?)^```$/gms)].map(([, commands]) => commands!);
   const block = blocks.find((commands) => commands.startsWith(first));
   if (block === undefined)
-    throw new Error(`${paper} has no commands under ${heading} that begin with ${first}`);
+    throw new Error(`${path} has no commands under ${heading} that begin with ${first}`);
   return block.replaceAll('VERSION', '1.2.3');
 }
 
-itInMachine('whoever follows the papers, word for word, has a server', () => {
+itInMachine('following the docs word for word gives a running server', () => {
   const packages = packagesOf('1.2.3');
-  const papers = {
+  const scripts = {
     'sums.sh': commandsOf('docs/operations.md', 'Install', 'sha256sum'),
     'deb.sh': commandsOf('docs/operations.md', 'Install', 'apt-get'),
     'try.sh': commandsOf('packaging/README.md', 'Try it', '(umask'),
     'install.sh': commandsOf('packaging/README.md', 'Install it', 'useradd'),
   };
-  for (const [name, commands] of Object.entries(papers)) writeFileSync(join(packages, name), commands);
+  for (const [name, commands] of Object.entries(scripts)) writeFileSync(join(packages, name), commands);
   const { said, output } = runInMachine('newcomer.sh', packages);
   expect(said, output).toEqual(expected);
 });
 
 const prepared = expect.stringContaining('The store is prepared in /var/lib/flagmeter. These credentials');
 
-/** What `newcomer.sh` has to say, in its order. */
+/** The expected output of `newcomer.sh`, in its order. */
 const expected = {
   sums: 'flagmeter-1.2.3-linux-x64.tar.gz: OK flagmeter_1.2.3-1_amd64.deb: OK ',
   'deb-prepared': prepared,

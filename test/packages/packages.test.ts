@@ -30,7 +30,7 @@ describe('the packages of an executable', () => {
     run('dpkg-deb', '--extract', deb(), installed);
   }, 300_000);
 
-  test('are the same bytes each time, whoever makes them and where, and their sums are listed', () => {
+  test('are reproducible by any user in any folder, and their checksums are listed', () => {
     const later = new Date();
     utimesSync(requireBinary(), later, later);
     const again = elsewhere(() => packagesOf('1.2.3'));
@@ -41,7 +41,7 @@ describe('the packages of an executable', () => {
     );
   }, 300_000);
 
-  test('have an executable that runs, and entries of root with the time of the commit', () => {
+  test('have a working executable, and entries owned by root with the time of the commit', () => {
     expect(run(join(unpacked, 'flagmeter'), 'version')).toContain('linux x64');
     expect(run(join(installed, 'usr/bin/flagmeter'), 'version')).toContain('linux x64');
     const listed = run(
@@ -58,7 +58,7 @@ describe('the packages of an executable', () => {
     expect(run('dpkg-deb', '--contents', deb())).not.toMatch(/^\S+ (?!root\/root)/m);
   });
 
-  test('the .deb says what it is, names its settings as conffiles, and its files are as summed up', () => {
+  test('the .deb has its metadata, its conffiles and correct checksums', () => {
     expect(run('dpkg-deb', '--info', deb(), 'conffiles')).toBe('/etc/flagmeter/flagmeter.json\n');
     const fields = ['Package', 'Version', 'Architecture', 'Depends'];
     expect(
@@ -80,13 +80,13 @@ describe('the packages of an executable', () => {
     'alerts/flagmeter.yml',
     'dashboards/flagmeter.json',
     ...readdirSync(join(root, 'docs/examples/proxy')).map((name) => `examples/proxy/${name}`),
-  ])('have docs/%s of the project', (path) => {
+  ])('contain docs/%s of the project', (path) => {
     const text = textIn(join(root, 'docs'), path);
     expect(textIn(unpacked, `docs/${path}`)).toBe(text);
     expect(textIn(installed, `usr/share/doc/flagmeter/${path}`)).toBe(text);
   });
 
-  test('the example configuration has settings that there are', () => {
+  test('the example configuration has only valid settings', () => {
     const readFile = (path: string) => textIn(installed, path);
     const read = loadConfig({ argv: ['--config', 'etc/flagmeter/flagmeter.json'], env: {}, readFile });
     expect(() => checkPublicUrls(read)).not.toThrow();
@@ -97,7 +97,7 @@ describe('the packages of an executable', () => {
     ['bash', 'flagmeter.bash', 'usr/share/bash-completion/completions/flagmeter'],
     ['zsh', '_flagmeter', 'usr/share/zsh/vendor-completions/_flagmeter'],
     ['fish', 'flagmeter.fish', 'usr/share/fish/vendor_completions.d/flagmeter.fish'],
-  ])('the completion of %s is what the executable prints', (shell, inFolder, inDebian) => {
+  ])('the completion of %s is the output of the executable', (shell, inFolder, inDebian) => {
     const printed = run(requireBinary(), 'completion', shell);
     expect(textIn(unpacked, `completions/${inFolder}`)).toBe(printed);
     expect(textIn(installed, inDebian)).toBe(printed);
@@ -121,7 +121,7 @@ describe('the packages of an executable', () => {
   );
 
   needing('lintian').test(
-    'lintian finds nothing but what is expected, for a reason',
+    'lintian reports only overridden tags, and every override is needed',
     () => {
       const options = ['--allow-root', '--display-info', '--pedantic', '--show-overrides'];
       const { stdout, stderr } = spawnSync('lintian', [...options, deb()], { encoding: 'utf8' });
@@ -130,13 +130,13 @@ describe('the packages of an executable', () => {
         /^flagmeter: (\S+)/gm,
       );
       const expected = Array.from(overridden, ([, tag]) => `O: flagmeter: ${tag}`);
-      // An override that is not needed any more is found, too.
+      // Also reports overrides that are no longer needed.
       expect(new Set(tags.map((line) => line.split(' ').slice(0, 3).join(' ')))).toEqual(new Set(expected));
     },
     300_000,
   );
 
-  needing('systemd').test('the unit is one that systemd takes, and little is open to it', () => {
+  needing('systemd').test('the unit is valid, and systemd-analyze rates its exposure low', () => {
     const unit = join(installed, 'flagmeter.service');
     const text = textIn(installed, 'lib/systemd/system/flagmeter.service');
     writeFileSync(unit, text.replace('/usr/bin/flagmeter', join(installed, 'usr/bin/flagmeter')));
@@ -151,7 +151,7 @@ describe('the packages of an executable', () => {
   });
 });
 
-/** Does something with the habits of another user: their umask, time zone, language, home and temp directory. */
+/** Runs a function as if for another user: with their umask, time zone, language, home and temp directory. */
 function elsewhere<T>(work: () => T): T {
   const home = freshDirectory();
   const { env } = process;

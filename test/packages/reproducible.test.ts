@@ -11,7 +11,7 @@ afterAll(cleanUp);
 const here = `${process.platform}-${process.arch}`;
 
 needing('g++-aarch64-linux-gnu').test(
-  'whoever builds this tree, and wherever, gets the same executables',
+  'builds by any user in any folder give the same executables',
   { timeout: 900_000 },
   () => {
     const targets = ['linux-x64', 'linux-arm64'];

@@ -90,7 +90,7 @@ export const ledgerRefusals = {
   unknown_key: {
     status: 404,
     title: 'No application has this key',
-    meaning: 'The key cannot be used here: telemetry accepts Frontend and Mobile keys only',
+    meaning: 'No application has this key, or it is a Backend key, which telemetry does not accept',
     remedy:
       'Use a key that the settings of the application list. A Backend key that came in telemetry has leaked: replace it',
   },

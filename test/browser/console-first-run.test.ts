@@ -121,16 +121,10 @@ describe('a packet that is refused is shown at once, with what to do', () => {
       'of another origin',
       /-H 'Origin: [^']*'/,
       "-H 'Origin: https://copy.example'",
-      'is not in the list',
+      'does not allow',
       'https://copy.example',
     ],
-    [
-      'for a misspelt environment',
-      '"e":"Production"',
-      '"e":"Prodction"',
-      'no environment of this name',
-      'Prodction',
-    ],
+    ['for a misspelt environment', '"e":"Production"', '"e":"Prodction"', 'no such environment', 'Prodction'],
     ['with a misspelt key', '"k":"fm_fe_', '"k":"fm_fe_x', 'a key that does not exist', 'fm_fe_x'],
   ])('%s', async (_, part, replacement, means, fact) => {
     const { page } = await connect({ allowedOrigins: ['https://shop.example'] });

@@ -45,10 +45,10 @@ test('every reason has its count, its last example and what to do', async () => 
   await origin.getByText('https://copy.example', { exact: true }).waitFor();
   await origin.getByText('What to do: If the page is yours, add its origin').waitFor();
   // A misspelt environment is shown in the one that was meant.
-  await reason(/no environment of this name/)
+  await reason(/no such environment/)
     .getByText('Prodction')
     .waitFor();
-  await page.getByText('Send counts as whole numbers').first().waitFor();
+  await page.getByText('Send counts from 0 to 2147483647').first().waitFor();
   await page
     .getByRole('row', { name: /unknown_key fm_fe_c0ffee… https:\/\/shop.example Production/ })
     .waitFor();

@@ -150,7 +150,7 @@ function ofEntry({ code, count, lastAt, example }: LedgerEntryShown, env: string
 }
 
 const unknownKey: Note = {
-  meaning: 'A packet came with a key that does not exist.',
+  meaning: 'A packet had a key that does not exist.',
   remedy: 'Copy the key of step 1 again: it was cut off, misspelt or deleted.',
 };
 

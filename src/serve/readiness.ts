@@ -18,10 +18,10 @@ export function readinessOf({
     ? undefined
     : 'too many messages are waiting for the disk';
   // Anyone may read it: the log and the status say which host failed, and why.
-  const away = health.ready && engine.status().trouble && engineUnavailable;
+  const away = health.ready && engine.status().trouble ? engineUnavailable : undefined;
   return {
     counting: ability(stopping ?? usage.counting ?? queue),
-    managing: ability(stopping ?? (away || undefined) ?? usage.managing),
+    managing: ability(stopping ?? away ?? usage.managing),
     commits: intake.commits,
     warnings: disks.warnings,
   };

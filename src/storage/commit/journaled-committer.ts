@@ -90,20 +90,23 @@ export class JournaledCommitter implements Committer, JournalFigures {
    * @throws {CommitFailed}
    */
   async begin(known?: number): Promise<void> {
-    const { folding, journal, failed, clock, log } = this.#deps;
-    const began = clock.monotonic();
-    const replaying = call(folding, 'open', known !== undefined) as Promise<Replayed>;
-    if (known !== undefined) replaying.catch(failed);
-    const last = known ?? (await replaying).last;
-    if (known === undefined) {
-      const { frames } = await replaying;
-      const ms = clock.monotonic() - began;
-      this.replay = { frames, seconds: ms / 1000 };
-      if (frames > 0) log.info('the journal was replayed', { frames, ms: Math.round(ms) });
-    }
-    journal.begin(last);
+    const opened = call(this.#deps.folding, 'open', known !== undefined) as Promise<Replayed>;
+    if (known !== undefined) opened.catch(this.#deps.failed);
+    const last = known ?? (await this.#replayed(opened));
+    this.#deps.journal.begin(last);
     this.#durable = { sequence: last, bytes: 0 };
     this.#folded.prompt = this.#folded.people = this.#durable;
+  }
+
+  /** Measures a replay. @returns the last frame */
+  async #replayed(opened: Promise<Replayed>): Promise<number> {
+    const { clock, log } = this.#deps;
+    const began = clock.monotonic();
+    const { frames, last } = await opened;
+    const ms = clock.monotonic() - began;
+    this.replay = { frames, seconds: ms / 1000 };
+    if (frames > 0) log.info('the journal was replayed', { frames, ms: Math.round(ms) });
+    return last;
   }
 
   get trouble(): string | undefined {

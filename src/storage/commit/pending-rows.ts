@@ -12,7 +12,7 @@ export class PendingRows {
 
   /**
    * Adds a row to the end of a list.
-   * @param last the index of its last row, or `none` for  a new list
+   * @param last the index of its last row, or `none` for a new list
    * @returns the index of the row
    */
   add(last: number, a: number, b: number, c: number, d: number, e: number): number {

@@ -57,8 +57,9 @@ export function recycle(journal: Journal, upTo: number, last = Number.POSITIVE_I
   const { files, segmentSize } = journal;
   const segments = readSegments(journal);
   if (segments.length > 0 && last <= upTo) recordEmpty(files);
-  removeRefusals(files, segments.at(-1)?.generation ?? 0);
-  let spares = spareNames(files.list()).length;
+  const names = files.list();
+  removeRefusals(files, names, segments.at(-1)?.generation ?? 0);
+  let spares = spareNames(names).length;
   for (const [index, { name, generation, size }] of segments.entries()) {
     const end = (segments[index + 1]?.first ?? last + 1) - 1;
     if (end > upTo) break;
@@ -72,7 +73,7 @@ export function recycle(journal: Journal, upTo: number, last = Number.POSITIVE_I
 }
 
 /** Removes refusals of segments before the newest. They are durably gone: beginning a segment syncs the directory. */
-function removeRefusals(files: JournalFiles, newest: number): void {
-  for (const [generation, sequence] of refusedFrames(files.list()))
+function removeRefusals(files: JournalFiles, names: readonly string[], newest: number): void {
+  for (const [generation, sequence] of refusedFrames(names))
     if (generation < newest) files.remove(refusalName(generation, sequence));
 }

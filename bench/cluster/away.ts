@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { makeSnapshot } from '../../src/replication/shared-snapshots.ts';
+import { makeSnapshot } from '../../src/replication/log-snapshots.ts';
 import { trimLogs } from '../../src/replication/trim-logs.ts';
 import { freshDirectory, stop, usage } from '../../test/support/binary.ts';
 import { note } from '../benchmark.ts';

@@ -1,4 +1,4 @@
-import type { Uploaded } from '../replication/shared-snapshots.ts';
+import type { Uploaded } from '../replication/log-snapshots.ts';
 import { systemClock } from '../runtime/clock.ts';
 import type { Terminal } from '../runtime/terminal.ts';
 

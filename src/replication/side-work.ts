@@ -1,12 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
 import type { LogStatus } from '../storage/commit/usage-engine.ts';
 import { type ExportProgress, exportDays } from './daily-export.ts';
+import { makeSnapshot } from './log-snapshots.ts';
 import { Loop } from './loop.ts';
 import type { NodeLoop } from './node-loop.ts';
 import type { NodeParts } from './node-parts.ts';
 import { EngineError } from './postgres/engine-error.ts';
 import { defaultSettings } from './settings.ts';
-import { makeSnapshot } from './shared-snapshots.ts';
 import { logLength, trimLogs } from './trim-logs.ts';
 
 const lookEveryMs = 5000;

@@ -1,6 +1,6 @@
+import { bodiesMs, newestSnapshot } from './log-snapshots.ts';
 import type { EngineSession } from './postgres/connection.ts';
 import { type LogLength, logLengthText } from './postgres/log-length.ts';
-import { bodiesMs, newestSnapshot } from './shared-snapshots.ts';
 
 /** Changes of the accounts, and ids of entries of usage, stay for this long. A node that was away for longer replaces its content. */
 const idsMs = 86_400_000;

@@ -3,10 +3,10 @@ import { NewerEntry, type Refusal } from './apply-entry.ts';
 import type { Entry, StoredEntry } from './entry.ts';
 import { firstMissing, readEntries } from './follow.ts';
 import { SnapshotUnreadable } from './load-snapshot.ts';
+import { newestSnapshot, partsOf } from './log-snapshots.ts';
 import type { NodeParts } from './node-parts.ts';
 import { Follower, type LogGap, type LogRead } from './postgres/follower.ts';
 import { logStart } from './postgres/log-position.ts';
-import { newestSnapshot, partsOf } from './shared-snapshots.ts';
 
 /** A snapshot that cannot be read is read again after this time: in the meantime another node may have made one. */
 const unreadableMs = 60_000;

@@ -1,7 +1,7 @@
 import { cpSync } from 'node:fs';
 import { expect, onTestFinished } from 'vitest';
 import { loggedMint } from '../../src/replication/log-bodies.ts';
-import { makeSnapshot } from '../../src/replication/shared-snapshots.ts';
+import { makeSnapshot } from '../../src/replication/log-snapshots.ts';
 import { trimLogs } from '../../src/replication/trim-logs.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { createLog } from '../../src/runtime/log.ts';

@@ -1,8 +1,8 @@
 import { beforeEach, expect, onTestFinished } from 'vitest';
+import { makeSnapshot } from '../../src/replication/log-snapshots.ts';
 import type { Connection, EngineSession } from '../../src/replication/postgres/connection.ts';
 import { readEngine } from '../../src/replication/postgres/engine-report.ts';
 import type { Statement } from '../../src/replication/postgres/statement.ts';
-import { makeSnapshot } from '../../src/replication/shared-snapshots.ts';
 import { trimLogs } from '../../src/replication/trim-logs.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { createLog } from '../../src/runtime/log.ts';

@@ -1,12 +1,12 @@
 import type { Write } from '../../accounts/store/engine.ts';
 import { RecordCodec } from '../accounts/record-codec.ts';
+import { putParts, type Uploaded } from '../log-snapshots.ts';
 import type { EngineSession } from '../postgres/connection.ts';
 import type { EngineKey } from '../postgres/engine-key.ts';
 import { checkEngine } from '../postgres/layout.ts';
 import type { LogPosition } from '../postgres/log-position.ts';
 import { createTables } from '../postgres/schema.ts';
 import type { Run } from '../postgres/statement.ts';
-import { putParts, type Uploaded } from '../shared-snapshots.ts';
 import type { Holding } from './holding.ts';
 
 /** An engine that must not take this directory's store: the message says why. */

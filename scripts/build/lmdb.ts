@@ -71,7 +71,7 @@ const flags = [
  * @param target as in `build.ts`
  * @param native whether the add-on is for this machine, so that Node finds it too
  * @returns its path
- * @throws {Error} if there is no compiler, or it fails
+ * @throws {Error} if the compiler is missing or fails
  */
 export async function buildLmdb(target: string, native: boolean): Promise<string> {
   const folder = join(root, 'dist/lmdb', target);

@@ -12,7 +12,7 @@ export interface KeyMarksDeps {
 /** When keys were used, and which Backend keys have leaked. In memory until flushed. */
 export class KeyMarks {
   readonly #deps: KeyMarksDeps;
-  /** By hash, as are the leaks. There are no more entries than keys: only known keys are recorded. */
+  /** By the key's hash, like the leaks. Unknown keys are not recorded, so neither map outgrows the keys. */
   readonly #uses = new Map<string, number>();
   readonly #leaks = new Map<string, number>();
 

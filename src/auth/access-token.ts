@@ -53,9 +53,8 @@ export interface TokenSettings {
 }
 
 /**
- * A token that this service did not issue, or that is no longer valid. The error omits the reason, which could help an
- * attacker. The exception is a signing key that this store does not have, because the JWKS shows that anyway. It happens when a
- * data directory was replaced.
+ * Rejects a token that is forged, expired or revoked. The error omits the reason, which could help an attacker. The exception is
+ * an unknown signing key, which the JWKS reveals anyway. Tokens have one after a data directory was replaced.
  */
 export class InvalidToken extends Error {
   override readonly name = 'InvalidToken';

@@ -113,7 +113,8 @@ interface Ending {
 }
 
 /**
- * Ends the sign-in; resolves when that is on disk. Returns `false`, and ends nothing, if the access token is no longer valid.
+ * Ends the sign-in, and resolves when the change is on disk. Returns `false` without ending it if the access token has expired or
+ * was revoked.
  * @throws {ApiError} `store_unavailable`
  */
 function end(deps: EndSessionDeps, { remoteAddress }: Request, ending: Ending): Promise<boolean> {

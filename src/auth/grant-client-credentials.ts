@@ -41,7 +41,7 @@ function apiKeyOf(client: AuthenticatedClient): ApiKey {
 }
 
 /**
- * Both scopes are required. There are no others.
+ * Requires exactly the two supported scopes.
  * @throws {OAuthError} `invalid_scope`
  */
 function checkScope(asked: string | undefined, serviceScope: string): string {

@@ -54,7 +54,7 @@ async function poll(deps: DeviceGrantDeps, clientId: string, deviceCode: string)
 
 /**
  * Starts the session. Of two concurrent polls, one gets it.
- * @throws {OAuthError} `access_denied` if the user has signed out since, or is no longer allowed
+ * @throws {OAuthError} `access_denied` if the user has signed out or lost access to the client
  */
 function start(
   deps: DeviceGrantDeps,

@@ -25,7 +25,7 @@ export type NewPasswordResult =
   | { readonly outcome: 'refused'; readonly user: User; readonly fault: string }
   /** The user may not use this client. */
   | { readonly outcome: 'not-a-member'; readonly user: User }
-  /** The browser is not signed in, or the password is no longer temporary. */
+  /** The browser is not signed in, or the user has already set a password. */
   | { readonly outcome: 'over' };
 
 /**

@@ -69,7 +69,7 @@ export interface Engine extends Reader {
    * @throws {ApiError} `engine_unavailable`, in bounded time
    */
   current(): Promise<void> | undefined;
-  /** Counts the changes of all nodes, as shown by this engine; always 0 if there are no other nodes. */
+  /** The number of changes that this engine shows, of all nodes. Always 0 on a single machine. */
   readonly version: number;
   status(): EngineStatus;
   /** Commit latency, seconds. */

@@ -8,13 +8,13 @@ import { countAndLast } from './columns.tsx';
 
 const everyMs = 5000;
 
-/** The last refusals of no application; empty for those who may not see them. */
+/** The latest refusals that belong to no application; empty unless the user is an Admin. */
 export function useStrangers(pause = everyMs): readonly UnattributedRefusalShown[] {
   const path = user.value?.role === 'Admin' ? resource('unattributed') : undefined;
   return usePoll<UnattributedShown>(path, pause).data?.items ?? [];
 }
 
-/** What came with a key that does not exist, or with a body that cannot be read. */
+/** Refusals of requests with an unknown key or an unreadable body. */
 export function Strangers() {
   const items = useStrangers();
   if (items.length === 0) return null;

@@ -5,10 +5,10 @@ import { ListTable, type ListTableProps } from '../../parts/list-table.tsx';
 import type { Column } from '../../parts/table.tsx';
 import { isAdmin } from './role.tsx';
 
-/** How a row is removed, and what is asked before. */
+/** The confirmation and the request that remove a row. */
 export type Removal = Omit<ConfirmButtonProps, 'onClose' | 'label'> & { readonly label?: string };
 
-/** A resource as a page of settings shows it: its rows, and what an Admin can do with them. */
+/** The rows of a resource on a settings page, and the actions of an Admin. */
 export interface ResourceTableProps<Row> extends Omit<ListTableProps<Row>, 'stacked'> {
   /** Buttons of a row, before the one that removes it. */
   readonly actions?: (row: Row) => ComponentChildren;
@@ -17,7 +17,7 @@ export interface ResourceTableProps<Row> extends Omit<ListTableProps<Row>, 'stac
   readonly create?: Omit<CreateButtonProps, 'onDone'>;
 }
 
-/** A table of a resource, with the buttons that create and remove. The list is read again after each change. */
+/** A table of a resource, with the buttons that create and remove. Reloads the list after each change. */
 export function ResourceTable<Row>(props: ResourceTableProps<Row>) {
   const { columns, actions, remove, create, ...table } = props;
   const { reload } = table.list;

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { checkPrepared, openPreparedOrCopy } from '../accounts/prepare.ts';
 import { adoptReplica } from '../replication/adoption/adopt-replica.ts';
 import { type Adopted, AdoptionRefused } from '../replication/adoption/fill.ts';
+import type { Holding } from '../replication/adoption/holding.ts';
 import {
   type NodeStores,
   type Source,
@@ -52,13 +53,8 @@ async function list(flags: Flags, terminal: Terminal): Promise<number> {
   const all = await inStores(data, async (stores) => sourcesIn(stores));
   const name = flags.get('set-aside');
   const sources = name === undefined ? all : [chosen(all, name, data)];
-  const shown = sources.map(({ name, holding: { applied, place, completeThrough } }) => ({
-    name,
-    position: applied.position,
-    completeThrough: new Date(completeThrough).toISOString(),
-    accounts: place.version,
-  }));
-  terminal.out(flags.has('json') ? `${JSON.stringify(shown)}\n` : sources.map(textOf).join(''));
+  const listed = sources.map(listing);
+  terminal.out(flags.has('json') ? `${JSON.stringify(listed)}\n` : listed.map(textOf).join(''));
   return 0;
 }
 
@@ -77,7 +73,7 @@ async function restore(
   const stored = stores.spool.store.meta.get('stored secret');
   if (stored !== undefined) readSecret(stored, key);
   const restored = sources.length === 1 ? '' : `${source.name} is restored\n`;
-  terminal.err(`${sources.map(textOf).join('')}${restored}filling ${showEngine(address)}\n`);
+  terminal.err(`${sources.map(listing).map(textOf).join('')}${restored}filling ${showEngine(address)}\n`);
   const adopted = await withEngine(address, (connection) =>
     adoptReplica({
       ...{ source, connection, key, secret: Buffer.from(secret, 'base64') },
@@ -123,9 +119,19 @@ function notOfANode(data: string): AdoptionRefused {
   );
 }
 
-function textOf({ name, holding: { applied, place, completeThrough } }: Source): string {
-  const through = new Date(completeThrough).toISOString();
-  return `${name}: usage at position ${applied.position}, complete through ${through}; accounts at version ${place.version}\n`;
+/** What this node holds, as it is listed. `completeThrough` is null while it has received nothing of an open stream. */
+export function listing({ name, holding }: Pick<Source, 'name'> & { readonly holding: Shown }) {
+  const { applied, place, completeThrough } = holding;
+  const through = completeThrough === 0 ? null : new Date(completeThrough).toISOString();
+  return { name, position: applied.position, completeThrough: through, accounts: place.version };
+}
+
+type Shown = Pick<Holding, 'applied' | 'place' | 'completeThrough'>;
+
+/** The line of a source that was listed. */
+export function textOf({ name, position, completeThrough, accounts }: ReturnType<typeof listing>): string {
+  const through = completeThrough ?? 'an unknown time';
+  return `${name}: usage at position ${position}, complete through ${through}; accounts at version ${accounts}\n`;
 }
 
 /** @param kept the directory of what was set aside, if that was restored */

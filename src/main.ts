@@ -1,12 +1,12 @@
 import { tmpdir } from 'node:os';
 import type { Context } from './cli/context.ts';
 import { exitCodes, Failure } from './cli/failure.ts';
+import { UsageError } from './cli/flags.ts';
 import type { ReportName } from './cli/reports.ts';
 import type { ResourceName } from './cli/resources.ts';
+import type { Terminal } from './cli/terminal.ts';
 import { type CommandName, isCommand } from './commands/command-table.ts';
 import { helpText, secondWords, unknownCommand } from './commands/help.ts';
-import { UsageError } from './runtime/flags.ts';
-import type { Terminal } from './runtime/terminal.ts';
 import { readTextFile } from './runtime/text-file.ts';
 
 type Run = (argv: readonly string[], terminal: Terminal) => number | Promise<number>;
@@ -28,7 +28,7 @@ const commands: Readonly<Record<CommandName, () => Promise<Run>>> = {
   apps: () => onResource('apps'),
   keys: async () => (await import('./commands/keys.ts')).keys,
   envs: () => onResource('envs'),
-  features: async () => (await import('./serve/features.ts')).features,
+  features: () => client(async () => (await import('./cli/scan/run-scan.ts')).features),
   metrics: () => onResource('metrics'),
   usage: () => reporting('usage'),
   measurements: () => reporting('measurements'),

@@ -70,6 +70,13 @@ describe('dependencies', () => {
     expect(new Set(packages)).toEqual(new Set(['typebox', 'fastest-levenshtein']));
   });
 
+  it('of the client on the server are on the contract', () => {
+    const others = importsOfSrc(src)
+      .filter(({ path, target }) => folderOf(path) === 'src/cli' && folderOf(target) !== 'src/cli')
+      .filter(({ target }) => folderOf(target) !== 'src/contract');
+    expect(others).toEqual([]);
+  });
+
   it('of the console on the server are types, except for the contract', () => {
     const lines = new Map(src.map(({ path, lines }) => [path, lines]));
     const values = importsOfSrc(src)
@@ -185,9 +192,11 @@ describe('functions', () => {
 });
 
 describe('time and chance', () => {
-  it('are passed in: only the clock reads the time', () => {
+  it('are passed in: only the clock and the context of the client read the time', () => {
     const reading = /\bDate\.now\(|\bnew Date\(\)|\bperformance\.now\(|\bprocess\.hrtime\b|\bMath\.random\(/;
-    expect(matches(src, reading, /^src\/(runtime\/clock\.ts|console\/|ingest\/snippet\/)/)).toEqual([]);
+    expect(
+      matches(src, reading, /^src\/(runtime\/clock\.ts|cli\/context\.ts|console\/|ingest\/snippet\/)/),
+    ).toEqual([]);
   });
 
   it('do not make a unit test sleep or differ, unless it is about what comes slowly over a socket', () => {

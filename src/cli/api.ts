@@ -1,7 +1,7 @@
-import { UsageError } from '../runtime/flags.ts';
 import type { Given } from './command.ts';
 import type { Context } from './context.ts';
 import { Failure, failureOf } from './failure.ts';
+import { UsageError } from './flags.ts';
 import { type Answer, fieldsOf, notUnderstood, send, sendForRows, textOf } from './send.ts';
 import { type Access, openAccess, serverUrlOf } from './session.ts';
 

@@ -1,4 +1,4 @@
-import { type KnownFlag, readArguments, UsageError } from '../runtime/flags.ts';
+import { type KnownFlag, readArguments, UsageError } from './flags.ts';
 
 /** A flag of a command, as its help text and shell completion show it. */
 export interface Flag extends KnownFlag {

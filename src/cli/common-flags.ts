@@ -1,4 +1,4 @@
-import { clientVariables } from '../runtime/client-variables.ts';
+import { clientVariables } from '../contract/client-variables.ts';
 import { type Field, flag } from './fields.ts';
 import { usualUrl } from './server-url.ts';
 import { timeForms } from './time.ts';

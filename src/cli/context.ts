@@ -2,13 +2,13 @@ import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Clock, systemClock } from '../runtime/clock.ts';
-import type { Terminal } from '../runtime/terminal.ts';
 import { type Person, personAt } from './prompt.ts';
+import type { Terminal } from './terminal.ts';
 
 /** Everything outside themselves that the commands of the client use. */
 export interface Context extends Terminal {
-  readonly clock: Clock;
+  /** Unix milliseconds, and milliseconds from an arbitrary origin. */
+  readonly clock: { now(): number; monotonic(): number };
   readonly randomBytes: (length: number) => Buffer;
   readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
   readonly sleep: (ms: number) => Promise<unknown>;
@@ -29,7 +29,7 @@ export function contextOf(terminal: Terminal): Context {
   const { stdin, stdout } = process;
   return {
     ...terminal,
-    clock: systemClock,
+    clock: { now: () => Date.now(), monotonic: () => performance.now() },
     randomBytes,
     fetch: (url, init) => fetch(url, init),
     sleep,

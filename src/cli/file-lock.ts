@@ -1,6 +1,5 @@
 import { linkSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { isRunning } from '../runtime/running.ts';
 import type { Context } from './context.ts';
 import { Failure } from './failure.ts';
 
@@ -73,6 +72,15 @@ function isAbandoned(path: string, seen: string, now: number): boolean {
   if (host === hostname() && !isRunning(Number(pid))) return true;
   const since = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
   return since !== undefined && now - since > abandonedAfterMs;
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
 }
 
 function sideFile(path: string, owner: string): string {

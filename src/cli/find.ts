@@ -1,8 +1,8 @@
 import { nearest } from '../contract/nearest.ts';
-import { UsageError } from '../runtime/flags.ts';
 import type { Api, Item } from './api.ts';
 import type { Given } from './command.ts';
 import { Failure } from './failure.ts';
+import { UsageError } from './flags.ts';
 import { printable } from './printable.ts';
 import { fieldsOf } from './send.ts';
 

@@ -1,11 +1,11 @@
-import { clientVariables } from '../runtime/client-variables.ts';
-import { UsageError } from '../runtime/flags.ts';
+import { clientVariables } from '../contract/client-variables.ts';
 import { openApi } from './api.ts';
 import { signInWithBrowser } from './browser-sign-in.ts';
 import { type Given, readGiven } from './command.ts';
 import type { Context } from './context.ts';
 import { signInByDevice } from './device-sign-in.ts';
 import { endSession } from './end-session.ts';
+import { UsageError } from './flags.ts';
 import { readSecretFile } from './secret-file.ts';
 import { textOf } from './send.ts';
 import { isReadable } from './server-url.ts';

@@ -1,9 +1,9 @@
-import { UsageError, unknownWord } from '../runtime/flags.ts';
 import { connect } from './api.ts';
 import { readGiven } from './command.ts';
 import type { Context } from './context.ts';
 import { Failure } from './failure.ts';
 import { findApplication } from './find.ts';
+import { UsageError, unknownWord } from './flags.ts';
 import { forgetCommand } from './people-commands.ts';
 import { printJson } from './print.ts';
 import { printable } from './printable.ts';

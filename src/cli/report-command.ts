@@ -1,9 +1,9 @@
-import { UsageError } from '../runtime/flags.ts';
 import { connect, type Item, type Query } from './api.ts';
 import { type Given, readGiven } from './command.ts';
 import type { Context } from './context.ts';
 import { queryOf, readFields } from './fields.ts';
 import { findApplication, missing } from './find.ts';
+import { UsageError } from './flags.ts';
 import { printJson, printRows, printTable } from './print.ts';
 import { printable } from './printable.ts';
 import { readerOf } from './reader.ts';

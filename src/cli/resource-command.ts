@@ -1,8 +1,8 @@
-import { UsageError, unknownWord } from '../runtime/flags.ts';
 import { connect } from './api.ts';
 import { type Given, readGiven } from './command.ts';
 import type { Context } from './context.ts';
 import { ownerPath } from './find.ts';
+import { UsageError, unknownWord } from './flags.ts';
 import { readerOf } from './reader.ts';
 import { articled, commandsOf, type Resource, type VerbCommand } from './resource.ts';
 import { verbs } from './resource-verbs.ts';

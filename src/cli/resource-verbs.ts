@@ -1,10 +1,10 @@
-import { UsageError } from '../runtime/flags.ts';
 import type { Api, Item } from './api.ts';
 import type { Given } from './command.ts';
 import type { Context } from './context.ts';
 import { Failure } from './failure.ts';
 import { queryOf, type Reader, readFields } from './fields.ts';
 import { find, missing } from './find.ts';
+import { UsageError } from './flags.ts';
 import { printJson, printRecord, printRows, printTable } from './print.ts';
 import { printable } from './printable.ts';
 import type { Action, Change, Creation, Resource, Verb } from './resource.ts';

@@ -1,8 +1,8 @@
-import { UsageError } from '../runtime/flags.ts';
 import type { Item } from './api.ts';
 import { createdAt, id, name } from './common-columns.ts';
 import { teamFlag } from './common-flags.ts';
 import { type Field, flag } from './fields.ts';
+import { UsageError } from './flags.ts';
 import { checkOnlyOne } from './one-of-a-name.ts';
 import { column, cut } from './print.ts';
 import type { Resource } from './resource.ts';

@@ -1,5 +1,5 @@
-import { UsageError } from '../runtime/flags.ts';
-import type { Terminal } from '../runtime/terminal.ts';
+import { UsageError } from './flags.ts';
+import type { Terminal } from './terminal.ts';
 
 /**
  * The first line of the file that a flag names, `-` for standard input. No message repeats the flag's value: it may be

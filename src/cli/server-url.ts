@@ -1,4 +1,4 @@
-import { UsageError } from '../runtime/flags.ts';
+import { UsageError } from './flags.ts';
 
 /** The server that is used by default: where `serve` listens without settings. */
 export const usualUrl = 'http://127.0.0.1:8080';

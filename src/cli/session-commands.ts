@@ -1,4 +1,4 @@
-import { clientVariables } from '../runtime/client-variables.ts';
+import { clientVariables } from '../contract/client-variables.ts';
 import type { Command } from './command.ts';
 import { jsonFlag, urlFlag } from './common-flags.ts';
 import { flag } from './fields.ts';

@@ -1,7 +1,7 @@
-import { clientVariables } from '../runtime/client-variables.ts';
-import { UsageError } from '../runtime/flags.ts';
+import { clientVariables } from '../contract/client-variables.ts';
 import type { Context } from './context.ts';
 import { Failure } from './failure.ts';
+import { UsageError } from './flags.ts';
 import { readServerUrl, usualUrl } from './server-url.ts';
 import { renewSession, signInAsClient } from './token-host.ts';
 import { openTokenStore, type StoredSession, type TokenStore, withSession } from './token-store.ts';

@@ -1,4 +1,4 @@
-import { UsageError } from '../runtime/flags.ts';
+import { UsageError } from '../cli/flags.ts';
 
 /**
  * The e-mail address that `--admin-email` gives. Catches typing errors only: which addresses exist is known to the mail

@@ -1,5 +1,5 @@
-import { unknownWord } from '../runtime/flags.ts';
-import type { Terminal } from '../runtime/terminal.ts';
+import { unknownWord } from '../cli/flags.ts';
+import type { Terminal } from '../cli/terminal.ts';
 import { resetPassword } from './reset-password.ts';
 
 const commands = { 'reset-password': resetPassword };

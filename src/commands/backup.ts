@@ -1,12 +1,12 @@
 import { join, resolve } from 'node:path';
 import { checkPrepared } from '../accounts/prepare.ts';
 import { readGiven } from '../cli/command.ts';
+import { UsageError } from '../cli/flags.ts';
 import { backupCommand } from '../cli/server-commands.ts';
+import type { Terminal } from '../cli/terminal.ts';
 import { systemClock } from '../runtime/clock.ts';
-import type { Config } from '../runtime/config.ts';
-import { UsageError } from '../runtime/flags.ts';
 import { isPresent } from '../runtime/presence.ts';
-import type { Terminal } from '../runtime/terminal.ts';
+import type { Config } from '../serve/config.ts';
 import { type BackupKey, readBackupKey } from '../storage/backup/backup-key.ts';
 import type { Pace } from '../storage/backup/pace.ts';
 import { type Sink, type Written, writeBackup } from '../storage/backup/write-backup.ts';

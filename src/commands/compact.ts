@@ -1,7 +1,7 @@
 import { checkPrepared } from '../accounts/prepare.ts';
 import { readGiven } from '../cli/command.ts';
 import { compactCommand } from '../cli/server-commands.ts';
-import type { Terminal } from '../runtime/terminal.ts';
+import type { Terminal } from '../cli/terminal.ts';
 import { type Compacted, compact as compactStores } from '../storage/backup/compact.ts';
 import { foldJournals, removeJournals } from '../storage/commit/fold-journals.ts';
 import { lockDataDirectory } from '../storage/lmdb/lock.ts';

@@ -3,7 +3,7 @@ import { placesOf } from '../cli/completion.ts';
 import { bashScript } from '../cli/completion-bash.ts';
 import { fishScript } from '../cli/completion-fish.ts';
 import { zshScript } from '../cli/completion-zsh.ts';
-import type { Terminal } from '../runtime/terminal.ts';
+import type { Terminal } from '../cli/terminal.ts';
 import { commandTable, completionCommand } from './command-table.ts';
 
 const scripts = { bash: bashScript, zsh: zshScript, fish: fishScript };

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { checkPrepared, openPreparedOrCopy } from '../accounts/prepare.ts';
+import type { Terminal } from '../cli/terminal.ts';
 import { adoptReplica } from '../replication/adoption/adopt-replica.ts';
 import { type Adopted, AdoptionRefused } from '../replication/adoption/fill.ts';
 import type { Holding } from '../replication/adoption/holding.ts';
@@ -12,9 +13,8 @@ import {
 import { readEngineKey, readSecret } from '../replication/postgres/engine-key.ts';
 import { showEngine } from '../replication/postgres/engine-url.ts';
 import { Spool } from '../replication/spool.ts';
-import { loadConfig } from '../runtime/config.ts';
 import { isPresent } from '../runtime/presence.ts';
-import type { Terminal } from '../runtime/terminal.ts';
+import { loadConfig } from '../serve/config.ts';
 import { type EngineSettings, engineSettings, withEngine } from '../serve/engine-connection.ts';
 import { readCopyState } from '../storage/lmdb/copy-state.ts';
 import { lockDataDirectory } from '../storage/lmdb/lock.ts';

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { checkPrepared, openPreparedOrCopy } from '../accounts/prepare.ts';
 import { engineAdoptCommand } from '../cli/engine-commands.ts';
+import { readFlags, UsageError } from '../cli/flags.ts';
+import type { Terminal } from '../cli/terminal.ts';
 import { adopt } from '../replication/adoption/adopt.ts';
 import type { Adopted } from '../replication/adoption/fill.ts';
 import type { Uploaded } from '../replication/log-snapshots.ts';
 import { readEngineKey } from '../replication/postgres/engine-key.ts';
 import { showEngine } from '../replication/postgres/engine-url.ts';
-import { readFlags, UsageError } from '../runtime/flags.ts';
-import type { Terminal } from '../runtime/terminal.ts';
 import { type EngineSettings, engineSettings, withEngine } from '../serve/engine-connection.ts';
 import { limitsOf, retentionOf } from '../serve/limits.ts';
 import { foldJournals } from '../storage/commit/fold-journals.ts';

@@ -2,12 +2,12 @@ import { type Given, readGiven } from '../cli/command.ts';
 import { contextOf } from '../cli/context.ts';
 import { engineForgetNodeCommand } from '../cli/engine-commands.ts';
 import { Failure } from '../cli/failure.ts';
+import { UsageError } from '../cli/flags.ts';
 import type { Person } from '../cli/prompt.ts';
 import { show } from '../cli/show.ts';
+import type { Terminal } from '../cli/terminal.ts';
 import type { Connection } from '../replication/postgres/connection.ts';
 import { findLoss, forgetNode, type NodeLoss } from '../replication/postgres/forget-node.ts';
-import { UsageError } from '../runtime/flags.ts';
-import type { Terminal } from '../runtime/terminal.ts';
 import { engineSettings, withEngine } from '../serve/engine-connection.ts';
 import { bytesText } from './engine-status-text.ts';
 

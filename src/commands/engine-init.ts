@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { engineInitCommand } from '../cli/engine-commands.ts';
+import { readFlags } from '../cli/flags.ts';
+import type { Terminal } from '../cli/terminal.ts';
 import { initEngine } from '../replication/accounts/init-engine.ts';
 import { readEngineKey } from '../replication/postgres/engine-key.ts';
 import { systemClock } from '../runtime/clock.ts';
-import { readFlags } from '../runtime/flags.ts';
-import type { Terminal } from '../runtime/terminal.ts';
 import { engineSettings, withEngine } from '../serve/engine-connection.ts';
 import { readEmail } from './admin-email.ts';
 import { credentialsText } from './credentials.ts';

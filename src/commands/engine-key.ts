@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { engineKeyCommand } from '../cli/engine-commands.ts';
+import { readFlags, UsageError } from '../cli/flags.ts';
+import type { Terminal } from '../cli/terminal.ts';
 import { newEngineKey } from '../replication/postgres/engine-key.ts';
-import { readFlags, UsageError } from '../runtime/flags.ts';
-import type { Terminal } from '../runtime/terminal.ts';
 
 /**
  * Makes a key file that its owner alone can read.

@@ -1,7 +1,7 @@
 import { engineMigrateCommand } from '../cli/engine-commands.ts';
+import { readFlags } from '../cli/flags.ts';
+import type { Terminal } from '../cli/terminal.ts';
 import { migrate } from '../replication/postgres/migrations.ts';
-import { readFlags } from '../runtime/flags.ts';
-import type { Terminal } from '../runtime/terminal.ts';
 import { engineSettings, withEngine } from '../serve/engine-connection.ts';
 
 /**

@@ -1,13 +1,13 @@
 import { contextOf } from '../cli/context.ts';
 import { engineStatusCommand } from '../cli/engine-commands.ts';
+import { readFlags } from '../cli/flags.ts';
+import type { Terminal } from '../cli/terminal.ts';
 import type { Connection } from '../replication/postgres/connection.ts';
 import { readEngineKey, readSecret } from '../replication/postgres/engine-key.ts';
 import { readEngine } from '../replication/postgres/engine-report.ts';
 import { engineWarnings } from '../replication/postgres/engine-warnings.ts';
 import { checkEngine } from '../replication/postgres/layout.ts';
 import { systemClock } from '../runtime/clock.ts';
-import { readFlags } from '../runtime/flags.ts';
-import type { Terminal } from '../runtime/terminal.ts';
 import { engineSettings, withEngine } from '../serve/engine-connection.ts';
 import { statusText } from './engine-status-text.ts';
 

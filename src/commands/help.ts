@@ -1,10 +1,10 @@
 import type { Command } from '../cli/command.ts';
+import { UsageError, unknownWord } from '../cli/flags.ts';
 import { entryText, flagsText, usageText } from '../cli/help-text.ts';
+import type { Terminal } from '../cli/terminal.ts';
 import { groups, type Setting, settings } from '../contract/config-schema.ts';
 import { nearestKnown } from '../contract/nearest.ts';
-import { UsageError, unknownWord } from '../runtime/flags.ts';
 import { showSize } from '../runtime/size.ts';
-import type { Terminal } from '../runtime/terminal.ts';
 import { type CommandName, commandGroups, commandTable, isCommand } from './command-table.ts';
 
 /** The complaint about a command that does not exist. */

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { type FirstCredentials, openPrepared, type Preparation, prepareData } from '../accounts/prepare.ts';
+import { readFlags } from '../cli/flags.ts';
 import { initCommand } from '../cli/server-commands.ts';
+import type { Terminal } from '../cli/terminal.ts';
 import { systemClock } from '../runtime/clock.ts';
-import { readFlags } from '../runtime/flags.ts';
-import type { Terminal } from '../runtime/terminal.ts';
 import { lockDataDirectory } from '../storage/lmdb/lock.ts';
 import { readEmail } from './admin-email.ts';
 import { credentialsText } from './credentials.ts';

@@ -7,10 +7,10 @@ import {
   signingKeyOf,
   storedKeys,
 } from '../accounts/stored-signing-keys.ts';
+import { readFlags } from '../cli/flags.ts';
 import { rotateCommand } from '../cli/server-commands.ts';
+import type { Terminal } from '../cli/terminal.ts';
 import { systemClock } from '../runtime/clock.ts';
-import { readFlags } from '../runtime/flags.ts';
-import type { Terminal } from '../runtime/terminal.ts';
 import { withEngineAccounts } from '../serve/engine-accounts.ts';
 import { type EngineSettings, engineSettings } from '../serve/engine-connection.ts';
 import { attachAccountStore } from '../storage/lmdb/accounts.ts';

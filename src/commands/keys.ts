@@ -1,6 +1,6 @@
 import { contextOf } from '../cli/context.ts';
 import { runResource } from '../cli/resource-command.ts';
-import type { Terminal } from '../runtime/terminal.ts';
+import type { Terminal } from '../cli/terminal.ts';
 import { rotate } from './keys-rotate.ts';
 
 /**

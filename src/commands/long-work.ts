@@ -1,6 +1,6 @@
 import { Failure } from '../cli/failure.ts';
+import type { Terminal } from '../cli/terminal.ts';
 import { systemClock } from '../runtime/clock.ts';
-import type { Terminal } from '../runtime/terminal.ts';
 import { type Done, Interrupted, Pace } from '../storage/backup/pace.ts';
 import { Progress } from './progress.ts';
 

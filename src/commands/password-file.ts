@@ -1,8 +1,8 @@
 import { isCommonPassword } from '../accounts/common-passwords.ts';
 import { commonPassword, passwordFault } from '../accounts/password-rules.ts';
+import { UsageError } from '../cli/flags.ts';
 import { readSecretFile } from '../cli/secret-file.ts';
-import { UsageError } from '../runtime/flags.ts';
-import type { Terminal } from '../runtime/terminal.ts';
+import type { Terminal } from '../cli/terminal.ts';
 
 /** Whoever has the data directory can guess at the hash without a throttle. */
 const shortestPassword = 12;

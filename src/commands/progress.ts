@@ -1,5 +1,5 @@
+import type { Terminal } from '../cli/terminal.ts';
 import type { Clock } from '../runtime/clock.ts';
-import type { Terminal } from '../runtime/terminal.ts';
 import type { Done } from '../storage/backup/pace.ts';
 
 const barWidth = 30;

@@ -1,6 +1,6 @@
 import { readGiven } from '../cli/command.ts';
 import { restoreCommand } from '../cli/server-commands.ts';
-import type { Terminal } from '../runtime/terminal.ts';
+import type { Terminal } from '../cli/terminal.ts';
 import { readBackupKey } from '../storage/backup/backup-key.ts';
 import type { Pace } from '../storage/backup/pace.ts';
 import { restore as restoreFrom } from '../storage/backup/restore.ts';

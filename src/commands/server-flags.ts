@@ -1,6 +1,6 @@
 import type { Given } from '../cli/command.ts';
-import { type Config, loadConfig } from '../runtime/config.ts';
-import type { Terminal } from '../runtime/terminal.ts';
+import type { Terminal } from '../cli/terminal.ts';
+import { type Config, loadConfig } from '../serve/config.ts';
 
 const names = ['data', 'config', 'engine', 'engine-file', 'engine-key-file', 'backup-key-file'];
 

@@ -1,6 +1,6 @@
+import type { Terminal } from '../cli/terminal.ts';
 import type { Uploaded } from '../replication/log-snapshots.ts';
 import { systemClock } from '../runtime/clock.ts';
-import type { Terminal } from '../runtime/terminal.ts';
 
 const tellEveryMs = 2000;
 

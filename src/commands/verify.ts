@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { readGiven } from '../cli/command.ts';
+import { UsageError } from '../cli/flags.ts';
 import { verifyCommand } from '../cli/server-commands.ts';
-import { UsageError } from '../runtime/flags.ts';
-import type { Terminal } from '../runtime/terminal.ts';
+import type { Terminal } from '../cli/terminal.ts';
 import { readBackupKey } from '../storage/backup/backup-key.ts';
 import { checkDirectory } from '../storage/backup/check-directory.ts';
 import type { Finding } from '../storage/backup/finding.ts';

@@ -1,6 +1,6 @@
 import { version as number } from '../../package.json' with { type: 'json' };
-import { readFlags } from '../runtime/flags.ts';
-import type { Terminal } from '../runtime/terminal.ts';
+import { readFlags } from '../cli/flags.ts';
+import type { Terminal } from '../cli/terminal.ts';
 
 /**
  * Prints the program's version, the runtime inside it and the platform it is for.

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { RandomBytes } from '../accounts/secrets.ts';
 import { Senders } from '../ingest/senders.ts';
-import type { Config } from '../runtime/config.ts';
+import type { Config } from '../serve/config.ts';
 import { limitsOf, retentionOf } from '../serve/limits.ts';
 import { createAggregator } from '../storage/commit/aggregator.ts';
 import { Batch } from '../storage/commit/batch.ts';

@@ -5,7 +5,6 @@ import { limits, type PlanLimit } from '../accounts/plans.ts';
 import { settings } from '../contract/config-schema.ts';
 import { ok } from '../http/answer.ts';
 import { count, flag, jsonAnswer, listOf, number, oneOf, orNull, shape, text } from '../http/schema.ts';
-import type { Config } from '../runtime/config.ts';
 import type { Team } from '../storage/lmdb/records.ts';
 import type { ManageDeps } from './caller.ts';
 import { endpoint } from './endpoint.ts';
@@ -20,7 +19,7 @@ const limiting = [
 export interface LimitDeps extends ManageDeps {
   /** `fixed`: only the operator of the service can raise a plan, not an Admin. */
   readonly plans: 'fixed' | 'open';
-  readonly limits: Pick<Config, (typeof limiting)[number]>;
+  readonly limits: Readonly<Record<(typeof limiting)[number], number>>;
 }
 
 const kinds = Object.keys(limits) as PlanLimit[];

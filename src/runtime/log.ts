@@ -1,9 +1,9 @@
+import type { Settings } from '../contract/config-schema.ts';
 import type { Clock } from './clock.ts';
-import type { Config } from './config.ts';
 import { type LogLine, logText } from './log-text.ts';
 
-export type LogLevel = Config['logLevel'];
-export type LogFormat = NonNullable<Config['logFormat']>;
+export type LogLevel = Settings['logLevel'];
+export type LogFormat = NonNullable<Settings['logFormat']>;
 /** The fields of a line besides its message. A field whose name suggests a secret is redacted. */
 export type LogFields = Readonly<Record<string, unknown>>;
 

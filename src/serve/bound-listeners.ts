@@ -16,9 +16,9 @@ import { allowOrigin, preflight } from '../ingest/telemetry/cors.ts';
 import { telemetryPath } from '../ingest/telemetry/endpoint.ts';
 import { parseAddress } from '../runtime/address.ts';
 import type { Clock } from '../runtime/clock.ts';
-import type { Config } from '../runtime/config.ts';
 import { IpNetworks, readNetworks } from '../runtime/ip-networks.ts';
 import type { Log } from '../runtime/log.ts';
+import type { Config } from './config.ts';
 import { type HostListener, listen, type Served } from './listeners.ts';
 import { checkPublicUrls, publicUrls, warnOfPlainPasswords } from './public-urls.ts';
 

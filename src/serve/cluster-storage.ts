@@ -15,13 +15,13 @@ import { maxSkewMs, SharedClock } from '../replication/postgres/shared-clock.ts'
 import { Spool } from '../replication/spool.ts';
 import { startSpoolCommitter } from '../replication/spool-committer.ts';
 import type { TimerClock } from '../runtime/clock.ts';
-import type { Config } from '../runtime/config.ts';
 import type { Log } from '../runtime/log.ts';
 import type { UsageEngine } from '../storage/commit/usage-engine.ts';
 import type { AccountStore } from '../storage/lmdb/accounts.ts';
 import { readCopyState } from '../storage/lmdb/copy-state.ts';
 import type { StoreHealth } from '../storage/lmdb/store-health.ts';
 import { openUsageStore } from '../storage/lmdb/usage.ts';
+import type { Config } from './config.ts';
 import { engineAddress } from './engine-connection.ts';
 import { retentionOf } from './limits.ts';
 import { urlsMissing } from './public-urls.ts';

@@ -1,9 +1,9 @@
 import { stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../runtime/clock.ts';
-import type { Config } from '../runtime/config.ts';
 import type { Log } from '../runtime/log.ts';
 import { diskSpace } from '../storage/lmdb/disk-space.ts';
+import type { Config } from './config.ts';
 
 /** Directories that the service writes to. */
 export type DiskName = 'data' | 'spool' | 'backups';

@@ -1,11 +1,11 @@
+import { UsageError } from '../cli/flags.ts';
+import type { Terminal } from '../cli/terminal.ts';
 import { settings } from '../contract/config-schema.ts';
 import { Connection } from '../replication/postgres/connection.ts';
 import { type EngineAddress, EngineUrlError, parseEngineUrl } from '../replication/postgres/engine-url.ts';
 import { systemClock } from '../runtime/clock.ts';
-import { type Config, loadConfig } from '../runtime/config.ts';
-import { UsageError } from '../runtime/flags.ts';
 import { createLog } from '../runtime/log.ts';
-import type { Terminal } from '../runtime/terminal.ts';
+import { type Config, loadConfig } from './config.ts';
 
 /** What a command that opens an engine was told about it. */
 export interface EngineSettings {

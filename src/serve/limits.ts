@@ -1,6 +1,6 @@
-import type { Config } from '../runtime/config.ts';
 import type { SeriesLimits } from '../storage/commit/series-dictionary.ts';
 import type { Retention } from '../storage/lmdb/retention.ts';
+import type { Config } from './config.ts';
 
 /** How many names an environment may have. */
 export function limitsOf({ maxFeatures, maxVariants, maxMetrics }: Config): SeriesLimits {

@@ -3,7 +3,7 @@ import type { TlsFiles } from '../http/tls.ts';
 import type { AddressOf, Dispatch, Engine } from '../http/types.ts';
 import { telemetryPath } from '../ingest/telemetry/endpoint.ts';
 import { parseAddress } from '../runtime/address.ts';
-import type { Config } from '../runtime/config.ts';
+import type { Config } from './config.ts';
 
 /** The three sets of routes. */
 export const hosts = ['auth', 'api', 'metrics'] as const;

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { settings } from '../contract/config-schema.ts';
-import type { Config } from '../runtime/config.ts';
 import type { Log } from '../runtime/log.ts';
+import type { Config } from './config.ts';
 
 /** Settings whose files hold secrets. The key file of an engine is refused when others can read it. */
 const secretFiles = ['engineFile', 'tlsKey', 'otlpHeadersFile', 'backupS3Credentials'] as const;

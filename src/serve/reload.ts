@@ -1,7 +1,7 @@
 import { settings } from '../contract/config-schema.ts';
-import type { Config } from '../runtime/config.ts';
 import type { Log, LogLevel } from '../runtime/log.ts';
 import type { BoundListeners } from './bound-listeners.ts';
+import type { Config } from './config.ts';
 
 /** What a running server can take anew. */
 export interface Reloadable {

@@ -16,12 +16,12 @@ import type { Dispatch, Request } from '../http/types.ts';
 import type { GrpcListener } from '../ingest/grpc/listener.ts';
 import { tellFailure } from '../runtime/background-failure.ts';
 import { systemClock } from '../runtime/clock.ts';
-import type { Config } from '../runtime/config.ts';
 import { watchLoop } from '../runtime/loop-delay.ts';
 import { answerFoldRequests } from '../storage/backup/fold-requests.ts';
 import { runUpkeep } from '../storage/upkeep/upkeep.ts';
 import { applyReset } from './apply-reset.ts';
 import type { BoundListeners } from './bound-listeners.ts';
+import type { Config } from './config.ts';
 import {
   type Core,
   closeCore,

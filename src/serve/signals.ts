@@ -1,5 +1,5 @@
 import { isatty } from 'node:tty';
-import type { Terminal } from '../runtime/terminal.ts';
+import type { Terminal } from '../cli/terminal.ts';
 
 /** The reasons to stop or to read the TLS files again: signals of the system, and a store that failed. */
 export interface Signals {

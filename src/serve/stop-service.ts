@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Config } from '../runtime/config.ts';
 import type { Log } from '../runtime/log.ts';
+import type { Config } from './config.ts';
 import type { Service } from './service.ts';
 import type { Signals } from './signals.ts';
 

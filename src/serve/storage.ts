@@ -1,12 +1,12 @@
 import type { Directory } from '../accounts/directory.ts';
 import type { Engine } from '../accounts/store/engine.ts';
 import type { TimerClock } from '../runtime/clock.ts';
-import type { Config } from '../runtime/config.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Lane } from '../storage/commit/lane.ts';
 import type { UsageEngine } from '../storage/commit/usage-engine.ts';
 import type { AccountStore } from '../storage/lmdb/accounts.ts';
 import type { StoreHealth } from '../storage/lmdb/store-health.ts';
+import type { Config } from './config.ts';
 
 /** Where accounts and usage are kept. */
 export interface Storage {

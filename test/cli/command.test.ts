@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Command, readGiven } from '../../src/cli/command.ts';
-import { UsageError } from '../../src/runtime/flags.ts';
+import { UsageError } from '../../src/cli/flags.ts';
 
 const simple: Command = {
   name: 'apps list',

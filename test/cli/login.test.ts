@@ -1,10 +1,10 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { UsageError } from '../../src/cli/flags.ts';
 import { login } from '../../src/cli/login.ts';
 import { logout } from '../../src/cli/logout.ts';
 import { openTokenStore, type StoredSession } from '../../src/cli/token-store.ts';
-import { UsageError } from '../../src/runtime/flags.ts';
 import { type ContextOptions, type TestContext, testContext } from './fixture.ts';
 import { runService } from './running-service.ts';
 import { signInAt } from './sign-in.ts';

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { UsageError } from '../../src/cli/flags.ts';
 import { runReport } from '../../src/cli/report-command.ts';
 import type { ReportName } from '../../src/cli/reports.ts';
 import { whoami } from '../../src/cli/whoami.ts';
-import { UsageError } from '../../src/runtime/flags.ts';
 import { createKey } from '../support/binary.ts';
 import { administrator } from './administrator.ts';
 import { testContext } from './fixture.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { UsageError } from '../../src/cli/flags.ts';
 import type { ResourceName } from '../../src/cli/resources.ts';
 import { keys } from '../../src/commands/keys.ts';
-import { UsageError } from '../../src/runtime/flags.ts';
 import { createApplication } from '../support/binary.ts';
 import { administrator } from './administrator.ts';
 import { testContext } from './fixture.ts';

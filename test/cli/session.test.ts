@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { openApi } from '../../src/cli/api.ts';
+import { UsageError } from '../../src/cli/flags.ts';
 import { login } from '../../src/cli/login.ts';
 import { openAccess, serverUrlOf } from '../../src/cli/session.ts';
 import { openTokenStore } from '../../src/cli/token-store.ts';
-import { UsageError } from '../../src/runtime/flags.ts';
 import { token } from '../support/binary.ts';
 import { type ContextOptions, type TestContext, testContext } from './fixture.ts';
 import { runService } from './running-service.ts';

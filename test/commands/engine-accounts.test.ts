@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, expect } from 'vitest';
 import { verifyPassword } from '../../src/accounts/passwords.ts';
 import { storedKeys } from '../../src/accounts/stored-signing-keys.ts';
+import type { Terminal } from '../../src/cli/terminal.ts';
 import { admin } from '../../src/commands/admin.ts';
 import { keys } from '../../src/commands/keys.ts';
 import { initEngine } from '../../src/replication/accounts/init-engine.ts';
 import { joinEngine } from '../../src/replication/accounts/join-engine.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
-import type { Terminal } from '../../src/runtime/terminal.ts';
 import {
   closeSharedServer,
   connect,

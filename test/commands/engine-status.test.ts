@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished } from 'vitest';
+import { UsageError } from '../../src/cli/flags.ts';
 import { engineForgetNode } from '../../src/commands/engine-forget-node.ts';
 import { Connection } from '../../src/replication/postgres/connection.ts';
 import { type EngineReport, logSession } from '../../src/replication/postgres/engine-report.ts';
 import { parseEngineUrl } from '../../src/replication/postgres/engine-url.ts';
 import { engineLayout } from '../../src/replication/postgres/schema.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
-import { UsageError } from '../../src/runtime/flags.ts';
 import { createLog } from '../../src/runtime/log.ts';
 import { needing } from '../support/needing.ts';
 import { Postgres } from '../support/postgres.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { UsageError } from '../../src/cli/flags.ts';
+import type { Terminal } from '../../src/cli/terminal.ts';
 import { commandTable, isCommand } from '../../src/commands/command-table.ts';
 import { help, helpText, secondWords } from '../../src/commands/help.ts';
 import { settings } from '../../src/contract/config-schema.ts';
-import { UsageError } from '../../src/runtime/flags.ts';
-import type { Terminal } from '../../src/runtime/terminal.ts';
 
 const commands = Object.keys(commandTable).filter(isCommand);
 

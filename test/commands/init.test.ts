@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { verifyPassword } from '../../src/accounts/passwords.ts';
+import { UsageError } from '../../src/cli/flags.ts';
 import { init } from '../../src/commands/init.ts';
-import { UsageError } from '../../src/runtime/flags.ts';
 import { openAccountStore } from '../../src/storage/lmdb/accounts.ts';
 import { lockDataDirectory } from '../../src/storage/lmdb/lock.ts';
 

@@ -1,7 +1,7 @@
 import { chmodSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Config } from '../../src/runtime/config.ts';
+import type { Config } from '../../src/serve/config.ts';
 import { warnOfOpenFiles } from '../../src/serve/open-files.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { UsageError } from '../../src/runtime/flags.ts';
+import { UsageError } from '../../src/cli/flags.ts';
 import type { Log } from '../../src/runtime/log.ts';
 import type { HostListener } from '../../src/serve/listeners.ts';
 import { checkPublicUrls, publicUrls, warnOfPlainPasswords } from '../../src/serve/public-urls.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { type Config, loadConfig } from '../../src/runtime/config.ts';
 import { createLog, type LogLevel } from '../../src/runtime/log.ts';
+import { type Config, loadConfig } from '../../src/serve/config.ts';
 import { reload } from '../../src/serve/reload.ts';
 
 /** Reloads from one file to another, and says what came of it. */

@@ -3,8 +3,8 @@ import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
 import { commandTable } from '../../src/commands/command-table.ts';
+import { clientVariables } from '../../src/contract/client-variables.ts';
 import { settings } from '../../src/contract/config-schema.ts';
-import { clientVariables } from '../../src/runtime/client-variables.ts';
 
 /** Checks that every name in the docs exists. A failure names the document and the name. */
 

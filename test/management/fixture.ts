@@ -26,7 +26,7 @@ import { sessions } from '../../src/management/sessions.ts';
 import { teams } from '../../src/management/teams.ts';
 import { unattributed } from '../../src/management/unattributed.ts';
 import { users } from '../../src/management/users.ts';
-import { loadConfig } from '../../src/runtime/config.ts';
+import { loadConfig } from '../../src/serve/config.ts';
 import type { ApiKey, Role, User } from '../../src/storage/lmdb/records.ts';
 import { type Answer, type AuthFixture, openAuthFixture, type RequestDeps } from '../auth/fixture.ts';
 import { send } from './support/documented-send.ts';

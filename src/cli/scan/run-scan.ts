@@ -1,17 +1,27 @@
 import { statSync } from 'node:fs';
-import { UsageError } from '../../runtime/flags.ts';
 import { connect, type Item } from '../api.ts';
 import { readGiven } from '../command.ts';
 import type { Context } from '../context.ts';
 import { Failure } from '../failure.ts';
 import { findApplication } from '../find.ts';
+import { UsageError } from '../flags.ts';
 import { column, cut, printJson, printTable } from '../print.ts';
 import type { Column } from '../resource.ts';
+import { runResource } from '../resource-command.ts';
 import { usualCalls } from './names-in-text.ts';
 import { sarifOf } from './sarif.ts';
 import { type Finding, type KnownFeature, type Scanned, scan } from './scan.ts';
 import { scanCommand } from './scan-command.ts';
 import { type FileTally, sourceFiles } from './source-files.ts';
+
+/**
+ * Compares a source tree with the features that were seen, or runs a command on the features of an application.
+ * @throws {UsageError | Failure} as the command does
+ */
+export function features(argv: readonly string[], context: Context): Promise<number> {
+  const [word, ...rest] = argv;
+  return word === 'scan' ? runScan(rest, context) : runResource('features', argv, context, ['scan']);
+}
 
 /**
  * Scans a source tree.

@@ -1,7 +1,6 @@
 import { closeSync, lstatSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { isPresent, permissionDenied, presenceOf } from '../../runtime/presence.ts';
-import { isRunning } from '../../runtime/running.ts';
 import { diskSpace } from '../lmdb/disk-space.ts';
 import { isLocked, lockWritten } from '../lmdb/lock.ts';
 import { syncPath } from '../lmdb/sync.ts';
@@ -50,6 +49,16 @@ function removeLeftovers(file: string): void {
     const left = join(folder, name);
     const found = lstatSync(left, { throwIfNoEntry: false });
     if (found?.isFile() && found.uid === process.getuid?.() && !isLocked(left)) rmSync(left, { force: true });
+  }
+}
+
+/** Whether a process of this machine, or of this container, is running. */
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { UsageError } from '../../src/cli/flags.ts';
 import { settings } from '../../src/contract/config-schema.ts';
-import { UsageError } from '../../src/runtime/flags.ts';
 import { load } from '../support/load-config.ts';
 
 describe('loadConfig refuses', () => {

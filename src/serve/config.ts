@@ -1,11 +1,11 @@
 import { type ParseError, parse as parseJson, printParseErrorCode } from 'jsonc-parser';
 import Value from 'typebox/value';
+import { type KnownFlag, readFlags, UsageError } from '../cli/flags.ts';
+import { clientVariables } from '../contract/client-variables.ts';
 import { type Setting, type Settings, settings } from '../contract/config-schema.ts';
 import { nearestKnown } from '../contract/nearest.ts';
-import { clientVariables } from './client-variables.ts';
-import { type KnownFlag, readFlags, UsageError } from './flags.ts';
-import { readNetworks } from './ip-networks.ts';
-import { parseSize, showSize } from './size.ts';
+import { readNetworks } from '../runtime/ip-networks.ts';
+import { parseSize, showSize } from '../runtime/size.ts';
 
 /** The server's settings, checked and frozen. */
 export type Config = Readonly<Settings & { burst: number }>;

@@ -1,37 +1,36 @@
 import { type Day, differenceOf, intervalOf, pValueOf, rateOf, type Side, total } from './difference.ts';
-import { adjustByHolm } from './holm.ts';
 
-/** How often to be wrong at most, over all that is said of one comparison. */
+/** Maximum error rate of one comparison as a whole. */
 const alpha = 0.05;
 
-/** What each side of a difference needs. Below that, chance is too large to be told from the figures. */
+/** What each side of a difference needs. Below that, the figures cannot separate it from chance. */
 export const needed = {
-  /** Days on which both sides were given: a whole week, since weekdays differ, and enough of them to see how much days differ. */
+  /** Days with checks on both sides: a whole week, because weekdays differ. */
   days: 7,
   users: 100,
   events: 5,
 } as const;
 
-/** What is still missing for a difference. */
+/** What a variant still lacks. */
 export interface Lack {
   readonly of: 'days' | 'users' | 'events';
   readonly variant: string;
   readonly has: number;
 }
 
-/** One variant, by day; all have the same days. */
+/** One variant, by day. All variants have the same days. */
 export interface Variant extends Side {
   readonly variant: string;
 }
 
-/** By how much a variant's rate is above that of the base. */
+/** How much higher the rate of a variant is than that of the base. */
 export interface Difference {
   readonly estimate: number;
-  /** All intervals of a comparison hold together. */
+  /** All intervals of a comparison hold at the same time. */
   readonly interval: readonly [number, number];
   readonly p: number;
   readonly pAdjusted: number;
-  /** Days on which both were given. */
+  /** Days with checks on both sides. */
   readonly days: number;
 }
 
@@ -40,15 +39,15 @@ export interface Compared {
   readonly users: number;
   readonly checks: number;
   readonly events: number;
-  /** Events a check; `null` without checks. */
+  /** Events per check; `null` without checks. */
   readonly rate: number | null;
   readonly interval: readonly [number, number] | null;
-  /** `null` for the base, and where something is missing. */
+  /** `null` for the base, and if a variant lacks something. */
   readonly difference: Difference | null;
   readonly lack: Lack | null;
 }
 
-/** The variant that the others are compared with unless one is chosen: the one with most users, then with most checks. */
+/** The default base: the variant with the most users, then with the most checks. */
 export function usualBase(variants: readonly Variant[]): string | undefined {
   const order = variants.map((each) => ({ ...each, ...total(each.days) }));
   order.sort((a, b) => b.users - a.users || b.checks - a.checks || (a.variant < b.variant ? -1 : 1));
@@ -109,7 +108,7 @@ function given(days: readonly Day[]): number {
   return days.filter(({ checks }) => checks > 0).length;
 }
 
-/** Both sides on the days on which both were given. Users of some days are taken to be as many as their part of the checks. */
+/** Both sides on the days with checks on both. Users are assumed to be proportional to checks. */
 function commonDays(one: Variant, other: Variant): [Variant, Variant] {
   const isCommon = (_: Day, index: number) => one.days[index]!.checks > 0 && other.days[index]!.checks > 0;
   const cut = (side: Variant): Variant => {
@@ -128,4 +127,19 @@ function lackOf(pair: readonly [Variant, Variant]): Lack | undefined {
   for (const { variant, days } of pair)
     if (total(days).events < needed.events) return { of: 'events', variant, has: total(days).events };
   return undefined;
+}
+
+/**
+ * Adjusts p-values for multiple tests (S. Holm, "A simple sequentially rejective multiple test procedure", 1979). The
+ * probability that any adjusted value is below α by chance is at most α, whatever their dependence.
+ */
+export function adjustByHolm(pValues: readonly number[]): number[] {
+  const adjusted = new Array<number>(pValues.length);
+  let last = 0;
+  const ascending = [...pValues.entries()].sort(([, a], [, b]) => a - b);
+  for (const [rank, [index, p]] of ascending.entries()) {
+    last = Math.max(last, Math.min(1, p * (pValues.length - rank)));
+    adjusted[index] = last;
+  }
+  return adjusted;
 }

@@ -1,25 +1,25 @@
-import { criticalValue, twoSidedTail } from './student-t.ts';
+import { criticalValue, twoSidedTail } from './distributions.ts';
 
-/** What one side did on one day. */
+/** The counts of one side on one day. */
 export interface Day {
   readonly events: number;
   readonly checks: number;
 }
 
-/** One side of a comparison: the same days as the other, in the same order, and how many people were in them. */
+/** One side of a comparison. Both sides have the same days, in the same order. */
 export interface Side {
   readonly days: readonly Day[];
   readonly users: number;
 }
 
-/** A figure, and how far it may be off by chance. */
+/** A figure with its uncertainty. */
 export interface Estimate {
   readonly value: number;
   readonly standardError: number;
   readonly degreesOfFreedom: number;
 }
 
-/** What one side did on all days. */
+/** The counts of all days together. */
 export function total(days: readonly Day[]): Day {
   return days.reduce((sum, day) => ({ events: sum.events + day.events, checks: sum.checks + day.checks }), {
     events: 0,
@@ -27,7 +27,7 @@ export function total(days: readonly Day[]): Day {
   });
 }
 
-/** Events a check, over all days. Needs two days with checks. */
+/** Events per check, over all days. Requires two days with checks. */
 export function rateOf({ days, users }: Side): Estimate {
   const terms = days
     .filter(({ checks }) => checks > 0)
@@ -36,9 +36,9 @@ export function rateOf({ days, users }: Side): Estimate {
 }
 
 /**
- * By how much more of the checks lead to an event on one side than on the other. Each day is compared with itself, so neither good
- * days nor a split that changes from day to day count as a difference: the common risk difference of Mantel and Haenszel, with
- * the days as strata. Needs two days on which both sides have checks.
+ * How much higher the rate of one side is than that of the other: the common risk difference of Mantel and Haenszel, with the
+ * days as strata. Neither good days nor a split that changes from day to day count as a difference. Requires two days on which
+ * both sides have checks.
  */
 export function differenceOf(one: Side, other: Side): Estimate {
   const terms = one.days.flatMap((day, index) => {
@@ -55,7 +55,7 @@ export function differenceOf(one: Side, other: Side): Estimate {
   return jackknife(terms, () => ofPeople);
 }
 
-/** The range that the true figure is in with a probability of 1 − `alpha`. */
+/** The confidence interval at the level 1 − `alpha`. */
 export function intervalOf(
   { value, standardError, degreesOfFreedom }: Estimate,
   alpha: number,
@@ -64,15 +64,15 @@ export function intervalOf(
   return [value - reach, value + reach];
 }
 
-/** How probable a figure as far from 0 is, if the true one is 0. */
+/** The probability of a figure at least this far from 0 if the true one is 0. */
 export function pValueOf({ value, standardError, degreesOfFreedom }: Estimate): number {
   if (standardError === 0) return value === 0 ? 1 : 0;
   return twoSidedTail(value / standardError, degreesOfFreedom);
 }
 
 /**
- * A ratio of sums, and its variance by leaving out one day after the other.
- * @param ofPeople variance that days do not show
+ * A ratio of sums, with its variance by the jackknife over days.
+ * @param ofPeople further variance, which days do not show
  */
 function jackknife(
   terms: readonly (readonly [above: number, below: number])[],
@@ -83,17 +83,17 @@ function jackknife(
   const value = above / below;
   const squares = terms.reduce((sum, [a, b]) => sum + ((above - a) / (below - b) - value) ** 2, 0);
   const variance = (squares * (terms.length - 1)) / terms.length + ofPeople(value);
-  // Days that have most of the checks are as good as fewer days that are alike.
+  // The effective number of days: fewer if some have most of the checks.
   const alike = below ** 2 / terms.reduce((sum, [, b]) => sum + b ** 2, 0);
   return { value, standardError: Math.sqrt(variance), degreesOfFreedom: Math.max(1, alike - 1) };
 }
 
-/** How many people stand for one independent observation: some of them send far more than others. */
+/** People per independent observation: some of them send far more than others. */
 const peoplePerObservation = 2;
 
 /**
- * The variance that people bring who come back day after day: their habits are the same each day, so days do not show it. As if
- * each observation were one person who always or never leads to the event.
+ * The variance between people. Those who return every day have the same habits each day, so days do not show it. Each
+ * observation counts as one person who always or never causes the event.
  */
 function varianceOfPeople(rate: number, users: number): number {
   return ((rate <= 1 ? rate * (1 - rate) : rate) * peoplePerObservation) / users;

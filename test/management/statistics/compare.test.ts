@@ -4,7 +4,7 @@ import type { Day } from '../../../src/management/statistics/difference.ts';
 import { drawsOf } from './draws.ts';
 import { type Experiment, run } from './experiment.ts';
 
-/** A fortnight of a variant, of which it was given on the first `given` days; the days differ a little, in a way of its own. */
+/** A fortnight of a variant with checks on the first `given` days, which differ a little. */
 function variantOf(variant: string, events: number, users = 1000, given = 14): Variant {
   const shift = variant.length % 3;
   const day = (_: unknown, index: number): Day =>
@@ -15,7 +15,7 @@ function variantOf(variant: string, events: number, users = 1000, given = 14): V
 }
 
 describe('a comparison', () => {
-  it('is against the variant with most users, unless another is asked for', () => {
+  it('uses the variant with the most users as the default base', () => {
     const variants = [variantOf('on', 200, 900), variantOf('off', 200, 1100), variantOf('beta', 200, 100)];
     const without = (base: string) => compare(variants, base).map(({ difference }) => difference === null);
     expect(usualBase(variants)).toBe('off');
@@ -28,12 +28,12 @@ describe('a comparison', () => {
     ['days', variantOf('b', 200, 5000, needed.days - 1), needed.days - 1],
     ['users', variantOf('b', 200, needed.users - 1), needed.users - 1],
     ['events', variantOf('b', 0), 0],
-  ])('with too few %s says so, and gives no figure of chance', (of, few, has) => {
+  ])('reports too few %s and no p-value', (of, few, has) => {
     const [, compared] = compare([variantOf('a', 200, 5000), few], 'a');
     expect(compared).toMatchObject({ difference: null, interval: null, lack: { of, has } });
   });
 
-  it('is of the days on which both were given', () => {
+  it('covers the days with checks on both sides', () => {
     const [, compared] = compare([variantOf('a', 200), variantOf('b', 200, 1000, 9)], 'a');
     expect(compared!.difference!.days).toBe(9);
   });
@@ -62,7 +62,7 @@ describe('a comparison', () => {
   });
 });
 
-/** People with habits of their own, who come back, on days that differ. */
+/** Returning people with individual habits, on days that differ. */
 const usual: Experiment = {
   days: 10,
   people: [130, 130],
@@ -73,7 +73,7 @@ const usual: Experiment = {
   dayEffect: 0.3,
 };
 
-/** How often a difference is found, and how often the intervals hold what is true. */
+/** The rate at which a difference is found, and the rate at which the intervals contain the true one. */
 function experiments(experiment: Experiment, count: number, seed: number) {
   const draws = drawsOf(seed);
   const differences = Array.from({ length: count }, () =>
@@ -107,13 +107,13 @@ describe('in simulated experiments', () => {
     ['a rollout', { ...usual, comes: 1, people: [140, 300], rollout: [false, true] }, 150],
     ['four variants', { ...usual, people: [130, 130, 130, 130], rates: [0.2, 0.2, 0.2, 0.2] }, 250],
     ['a week of very different days', { ...usual, days: 7, dayEffect: 1 }, 250],
-  ])('without an effect, %s seldom look like one', (_, experiment, count) => {
+  ])('rarely report an effect for %s without one', (_, experiment, count) => {
     const { found, covered } = experiments(experiment, count, 20);
     expect(found).toBeLessThanOrEqual(0.05);
     expect(covered).toBeGreaterThanOrEqual(0.93);
   });
 
-  it('an effect is found, and its size is in the interval', () => {
+  it('find an effect, with its size in the interval', () => {
     const effect = { ...usual, alike: 0.1, dayEffect: 0.1, people: [800, 800], rates: [0.2, 0.3] };
     const { found, covered } = experiments(effect, 150, 21);
     expect(found).toBeGreaterThanOrEqual(0.8);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { differenceOf, intervalOf, pValueOf, rateOf } from '../../../src/management/statistics/difference.ts';
 import { drawsOf } from './draws.ts';
 
-/** So many that what people bring is nothing. */
+/** Enough people to make their variance negligible. */
 const crowd = 1e15;
 
 const days = fc
@@ -23,7 +23,7 @@ describe('a difference', () => {
     [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4],
   ].map((hours) => ({ days: hours.map((hour) => ({ events: hour + 50, checks: 100 })), users: crowd }));
 
-  it('of days with equally many checks is that of the paired t-test', () => {
+  it('between days with equal numbers of checks equals that of the paired t-test', () => {
     const difference = differenceOf(slept[1]!, slept[0]!);
     expect(difference.value * 100).toBeCloseTo(1.58, 6);
     expect(difference.value / difference.standardError).toBeCloseTo(4.0621, 4);
@@ -34,8 +34,8 @@ describe('a difference', () => {
     expect(high * 100).toBeCloseTo(2.4598858, 5);
   });
 
-  it('is none where the rates of each day are equal, however the split moves', () => {
-    // One side gets ever more of the checks while days get better, so the ratios of its sums are far apart.
+  it('is 0 if the rates of each day are equal, even if the split changes', () => {
+    // One side gets more of the checks as days get better, which separates the ratios of the sums.
     const one = Array.from({ length: 7 }, (_, day) => ({
       checks: 100 * 2 ** day,
       events: 5 * (day + 1) * 2 ** day,
@@ -46,7 +46,7 @@ describe('a difference', () => {
     expect(differenceOf(sides[0]!, sides[1]!).value).toBeCloseTo(0, 12);
   });
 
-  it('has the other sign when the sides change places', () => {
+  it('changes its sign if the sides are swapped', () => {
     fc.assert(
       fc.property(days, days, (a, b) => {
         const length = Math.min(a.length, b.length);
@@ -59,19 +59,19 @@ describe('a difference', () => {
     );
   });
 
-  it('is less certain the fewer people there are', () => {
+  it('is less certain with fewer people', () => {
     const at = (users: number) =>
       differenceOf({ ...slept[1]!, users }, { ...slept[0]!, users }).standardError;
     expect(at(100)).toBeGreaterThan(at(1000));
     expect(at(1000)).toBeGreaterThan(at(crowd));
   });
 
-  it('of nothing but certainties is no difference', () => {
+  it('between two certain sides is 0', () => {
     const always = { days: Array.from({ length: 7 }, () => ({ events: 5, checks: 5 })), users: 100 };
     expect(pValueOf(differenceOf(always, always))).toBe(1);
   });
 
-  it.each([7, 14, 28])('that is only between days, over %i of them, is seldom taken for more', (count) => {
+  it.each([7, 14, 28])('that exists only between %i days is rarely significant', (count) => {
     const draws = drawsOf(22);
     const side = () => ({
       users: crowd,
@@ -88,7 +88,7 @@ describe('a difference', () => {
 });
 
 describe('a rate', () => {
-  it('of days that are alike is as uncertain as its people', () => {
+  it('of equal days has the variance of its people', () => {
     const alike = Array.from({ length: 10 }, () => ({ events: 20, checks: 100 }));
     const { value, standardError } = rateOf({ days: alike, users: 200 });
     expect(value).toBeCloseTo(0.2, 12);

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { upperTail } from '../../../src/management/statistics/chi-square.ts';
-import { adjustByHolm } from '../../../src/management/statistics/holm.ts';
-import { criticalValue, twoSidedTail } from '../../../src/management/statistics/student-t.ts';
+import { adjustByHolm } from '../../../src/management/statistics/compare.ts';
+import { criticalValue, twoSidedTail, upperTail } from '../../../src/management/statistics/distributions.ts';
 
 describe("Student's t distribution", () => {
   it.each([
@@ -20,16 +19,16 @@ describe("Student's t distribution", () => {
     [30, 0.002, 3.385],
     [100, 0.05, 1.984],
     [100, 0.2, 1.29],
-  ])('with %i degrees of freedom is at %f as in the table', (degreesOfFreedom, alpha, value) => {
+  ])('with %i degrees of freedom matches the table at %f', (degreesOfFreedom, alpha, value) => {
     expect(Math.abs(criticalValue(alpha, degreesOfFreedom) - value)).toBeLessThan(0.0006);
   });
 
-  it('with one degree of freedom is the distribution of Cauchy, also far out', () => {
+  it('with one degree of freedom is the Cauchy distribution, also in the tails', () => {
     for (const t of [0.001, 0.5, 1, 3, 1e3, 1e6])
       expect(twoSidedTail(t, 1)).toBeCloseTo(1 - (2 / Math.PI) * Math.atan(t), 12);
   });
 
-  it('finds the value that a probability belongs to', () => {
+  it('finds the critical value of a probability', () => {
     fc.assert(
       fc.property(
         fc.double({ min: 1e-12, max: 0.999, noNaN: true }),
@@ -54,7 +53,7 @@ describe('the χ² distribution', () => {
     [10, 29.588, 0.001],
     [63, 103.442, 0.001],
     [100, 124.342, 0.05],
-  ])('with %i degrees of freedom is at %f as in the table', (degreesOfFreedom, x, p) => {
+  ])('with %i degrees of freedom matches the table at %f', (degreesOfFreedom, x, p) => {
     expect(Math.abs(upperTail(x, degreesOfFreedom) / p - 1)).toBeLessThan(0.001);
   });
 
@@ -65,12 +64,12 @@ describe('the χ² distribution', () => {
 });
 
 describe("Holm's method", () => {
-  it('adjusts as in the example', () => {
+  it('adjusts the p-values of the published example', () => {
     const adjusted = adjustByHolm([0.01, 0.04, 0.03, 0.005]);
     for (const [index, p] of [0.03, 0.06, 0.06, 0.02].entries()) expect(adjusted[index]).toBeCloseTo(p, 12);
   });
 
-  it('never makes a p-value smaller, nor larger than Bonferroni does, and keeps their order', () => {
+  it('never lowers a p-value, never exceeds that of Bonferroni, and keeps their order', () => {
     fc.assert(
       fc.property(fc.array(fc.double({ min: 0, max: 1, noNaN: true })), (pValues) => {
         const adjusted = adjustByHolm(pValues);

@@ -1,8 +1,8 @@
 import { seededRandom } from '../../support/random.ts';
 
-/** Draws from distributions, the same for the same seed. */
+/** Reproducible draws from distributions. */
 export interface Draws {
-  /** From 0 up to but without 1. */
+  /** From 0 to 1, excluding 1. */
   uniform(): number;
   normal(): number;
   beta(a: number, b: number): number;
@@ -10,10 +10,10 @@ export interface Draws {
   binomial(count: number, probability: number): number;
 }
 
-/** Above this, a normal distribution is as good as one of counts. */
+/** Above this, the normal distribution approximates the binomial one. */
 const many = 30;
 
-/** Makes a source of draws. */
+/** Creates a source of draws. */
 export function drawsOf(seed: number): Draws {
   const uniform = seededRandom(seed);
   const normal = () => Math.sqrt(-2 * Math.log(1 - uniform())) * Math.cos(2 * Math.PI * uniform());

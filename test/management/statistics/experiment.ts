@@ -2,22 +2,22 @@ import type { Variant } from '../../../src/management/statistics/compare.ts';
 import type { Day } from '../../../src/management/statistics/difference.ts';
 import type { Draws } from './draws.ts';
 
-/** How people of a simulated experiment behave. */
+/** A simulated experiment. */
 export interface Experiment {
   readonly days: number;
   /** People by variant. */
   readonly people: readonly number[];
-  /** How often a check leads to an event, by variant. */
+  /** Events per check, by variant. */
   readonly rates: readonly number[];
-  /** How alike the checks of one person are: 0 for independent ones, 1 for people who always or never lead to an event. */
+  /** Correlation of the checks of one person: 0 if independent, 1 if a person always or never causes an event. */
   readonly alike: number;
-  /** How differently active people are: standard deviation of the logarithm. */
+  /** Spread of the activity of people: standard deviation of the logarithm. */
   readonly spread: number;
-  /** How probable it is that a person comes on a day. */
+  /** Probability that a person comes on a day. */
   readonly comes: number;
-  /** How much days differ from each other: standard deviation of the logit. */
+  /** Spread of the days: standard deviation of the logit. */
   readonly dayEffect: number;
-  /** Which variants reach their people little by little; the others do from the first day on. */
+  /** Variants that reach their people gradually; the others do from the first day. */
   readonly rollout?: readonly boolean[];
 }
 
@@ -35,7 +35,7 @@ export function run(experiment: Experiment, draws: Draws): Variant[] {
   });
 }
 
-/** @returns whether they came at all */
+/** @returns whether the person came at all */
 function addPerson(
   { days: length, rates, alike, spread, comes, rollout }: Experiment,
   variant: number,
@@ -59,7 +59,7 @@ function addPerson(
   return came;
 }
 
-/** A probability moved by an effect on its logit. */
+/** A probability shifted by an effect on its logit. */
 function shifted(probability: number, effect: number): number {
   const odds = (probability / (1 - probability)) * Math.exp(effect);
   return Number.isFinite(odds) ? odds / (1 + odds) : 1;

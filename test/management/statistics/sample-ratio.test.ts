@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { upperTail } from '../../../src/management/statistics/chi-square.ts';
+import { upperTail } from '../../../src/management/statistics/distributions.ts';
 import { sampleRatioP } from '../../../src/management/statistics/sample-ratio.ts';
 import { drawsOf } from './draws.ts';
 
@@ -10,7 +10,7 @@ const share = fc.record({
 });
 
 describe('a sample ratio', () => {
-  it('of exact counts is judged as by Pearson', () => {
+  it('of exact counts is tested as by Pearson', () => {
     fc.assert(
       fc.property(fc.array(share, { minLength: 2, maxLength: 6 }), (shares) => {
         const all = shares.reduce((sum, { users }) => sum + users, 0);
@@ -30,13 +30,13 @@ describe('a sample ratio', () => {
     ['much more on one side', 5400, 4600, true],
     ['what sketches may miss of a million', 504_000, 496_000, false],
     ['more than sketches may miss', 520_000, 480_000, true],
-  ])('of %s is judged by more than Pearson would allow', (_, one, other, mismatch) => {
+  ])('of %s is tested with the error of the sketches', (_, one, other, mismatch) => {
     const shares = [one, other].map((users) => ({ users, weight: 1 }));
     expect(sampleRatioP(shares, 0.006) < 0.001).toBe(mismatch);
   });
 
   it.each([10_000, 1_000_000])(
-    'of %i people as intended hardly ever is a mismatch, though sketches count',
+    'of %i people assigned by the weights is almost never a mismatch, despite the sketches',
     (people) => {
       const draws = drawsOf(3);
       const sketched = (users: number) => Math.round(users * (1 + 0.00575 * draws.normal()));

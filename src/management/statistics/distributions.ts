@@ -1,8 +1,34 @@
 /*
- * src/management/statistics: what chance alone can do. difference.ts compares two rates day by day, holm.ts corrects for several
- * comparisons, sample-ratio.ts checks a split; student-t.ts and chi-square.ts are the distributions behind them. The methods and
- * their references are in docs/semantics.md.
+ * src/management/statistics: what chance alone can do. difference.ts compares two rates day by day, compare.ts all variants of a
+ * feature, and sample-ratio.ts checks a split. docs/semantics.md describes the methods and their references.
  */
+
+/** The probability that a variable of Student's t distribution is at least as far from 0 as `t`, on either side. */
+export function twoSidedTail(t: number, degreesOfFreedom: number): number {
+  return incompleteBeta(degreesOfFreedom / (degreesOfFreedom + t * t), degreesOfFreedom / 2, 0.5);
+}
+
+/**
+ * The two-sided critical value of Student's t distribution: the distance from 0 that is exceeded with probability `alpha`.
+ * @param alpha above 0, at most 1
+ */
+export function criticalValue(alpha: number, degreesOfFreedom: number): number {
+  let high = 1;
+  while (twoSidedTail(high, degreesOfFreedom) > alpha) high *= 2;
+  let low = 0;
+  while (high - low > 1e-12 * high) {
+    const middle = (low + high) / 2;
+    if (middle === low || middle === high) break;
+    if (twoSidedTail(middle, degreesOfFreedom) > alpha) low = middle;
+    else high = middle;
+  }
+  return high;
+}
+
+/** The probability that a variable of the χ² distribution is at least `x`. */
+export function upperTail(x: number, degreesOfFreedom: number): number {
+  return upperGamma(degreesOfFreedom / 2, x / 2);
+}
 
 /** Coefficients of Lanczos' approximation for g = 7 (P. Godfrey, 2001): 15 digits. */
 const lanczos = [
@@ -26,7 +52,7 @@ const tiny = 1e-300;
 const precision = 1e-15;
 
 /** The regularised incomplete beta function I_x(a, b), by its continued fraction (DLMF 8.17.22). */
-export function incompleteBeta(x: number, a: number, b: number): number {
+function incompleteBeta(x: number, a: number, b: number): number {
   if (x <= 0) return 0;
   if (x >= 1) return 1;
   // The fraction converges fast only on this side of the mean (DLMF 8.17.4).
@@ -43,7 +69,7 @@ export function incompleteBeta(x: number, a: number, b: number): number {
 }
 
 /** The regularised upper incomplete gamma function Q(a, x), by its series (DLMF 8.7.1) or continued fraction (8.9.2). */
-export function upperGamma(a: number, x: number): number {
+function upperGamma(a: number, x: number): number {
   if (x <= 0) return 1;
   const front = Math.exp(a * Math.log(x) - x - logGamma(a));
   if (x >= a + 1)

@@ -1,8 +1,8 @@
 import { version } from '../../package.json' with { type: 'json' };
 import type { Directory } from '../accounts/directory.ts';
 import type { Engine } from '../accounts/store/engine.ts';
+import { resolver } from '../webhooks/addresses.ts';
 import { Deliverer } from '../webhooks/deliverer.ts';
-import { resolver } from '../webhooks/resolve.ts';
 import { type SendDeps, send } from '../webhooks/send.ts';
 import type { StorageDeps } from './storage.ts';
 

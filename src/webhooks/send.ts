@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { LookupFunction } from 'node:net';
 import type { Webhook, WebhookDelivery } from '../storage/lmdb/webhook-records.ts';
-import type { Address } from './addresses.ts';
-import { addressesFor, type Resolve } from './resolve.ts';
+import { type Address, addressesFor, type Resolve } from './addresses.ts';
 import { signatures } from './secrets.ts';
 
 export interface SendDeps {

@@ -32,7 +32,7 @@ export function sweepWebhooks(deps: SweepDeps): Promise<void> {
 
 /**
  * One round over all tables; ends early if the service is stopping.
- * @throws {ApiError} as `Engine.change` does
+ * @throws {ApiError} as a change of the accounts does
  */
 export function sweepRound(deps: SweepDeps): Promise<void> {
   return runSweepSteps(deps, stepsAt(deps, deps.clock.now()));

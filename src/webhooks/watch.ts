@@ -5,10 +5,9 @@ import type { RefusalCode } from '../contract/refusals.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Application } from '../storage/lmdb/records.ts';
 import type { Webhook } from '../storage/lmdb/webhook-records.ts';
-import { type Step, stepOf } from './episodes.ts';
 import { firstSeen, type Refusing, refusing, stale } from './event-payloads.ts';
 import type { Find, Findings, WatchTask } from './findings.ts';
-import { markedAt, putMark, refusedMark, seenMark, service, staleMark } from './marks.ts';
+import { markedAt, putMark, refusedMark, type Step, seenMark, service, staleMark, stepOf } from './marks.ts';
 import { enqueue, type WebhookEvent } from './queue.ts';
 
 export interface WatchDeps {
@@ -38,9 +37,7 @@ const mostAtOnce = 100;
 /** Maximum number of marks read without a pause. */
 const marksAtOnce = 100;
 
-/**
- * Most rounds scan only the last hour. Every so many rounds, one scans everything, because data from other nodes may be old.
- */
+/** Rounds scan only the last hour. One in this many scans everything, because data from other nodes may be old. */
 const wholeEvery = 30;
 const lastMs = 3_600_000;
 
@@ -124,18 +121,11 @@ export class Watch {
     const { directory, find } = this.#deps;
     if (task.firstSeenFrom === null && task.stale === null && task.refusedFrom === null) return;
     const found = await find(task);
-    const { randomBytes, clock } = directory;
-    const now = clock.now();
-    const news = await this.#newsIn(candidatesOf(application, found, now));
+    const news = await this.#newsIn(candidatesOf(application, found, directory.clock.now()));
     if (news.length === 0) return;
     await directory.change((draft) => {
       // Another node may have announced them, or the application may have been deleted.
-      if (!draft.applications.has(application.id)) return;
-      for (const { mark, at, stepFrom, event } of news) {
-        const step = stepFrom(markedAt(draft, mark));
-        if (step !== undefined) putMark(draft, mark, at);
-        if (step === 'tell') enqueue(draft, event(), { now, randomBytes });
-      }
+      if (draft.applications.has(application.id)) announce(draft, news, directory);
     });
   }
 
@@ -161,11 +151,11 @@ export class Watch {
     const { directory, refusals } = this.#deps;
     const counts = new Map(refusals());
     const lastAt = directory.clock.now();
-    const begun = always.flatMap(({ code, status }): Refusing[] => {
+    const news = always.flatMap(({ code, status }): Candidate[] => {
       const count = (counts.get(code) ?? 0) - (this.#told.get(code) ?? 0);
-      return count === 0 ? [] : [{ code, status, count, lastAt }];
+      return count === 0 ? [] : [ofService({ code, status, count, lastAt })];
     });
-    if (begun.length > 0) await directory.change((draft) => tellAll(draft, begun, directory));
+    if (news.length > 0) await directory.change((draft) => announce(draft, news, directory));
     this.#told = counts; // Only now: events that could not be written are announced later.
   }
 }
@@ -197,14 +187,27 @@ function sinceByTeam(webhooks: Iterable<Webhook>): Map<string, Since> {
   return teams;
 }
 
-/** An event that may be announced. */
+/** What may be announced. */
 interface Candidate {
   readonly mark: string;
   /** The content of its mark. */
   readonly at: number;
   /** What to do, given the current mark. */
   stepFrom(marked: number | undefined): Step;
-  event(): WebhookEvent;
+  events(draft: Draft): readonly WebhookEvent[];
+}
+
+function announce(
+  draft: Draft,
+  news: readonly Candidate[],
+  { clock, randomBytes }: Pick<Directory, 'clock' | 'randomBytes'>,
+): void {
+  for (const { mark, at, stepFrom, events } of news) {
+    const step = stepFrom(markedAt(draft, mark));
+    if (step !== undefined) putMark(draft, mark, at);
+    if (step !== 'tell') continue;
+    for (const event of events(draft)) enqueue(draft, event, { now: clock.now(), randomBytes });
+  }
 }
 
 function* candidatesOf(application: Application, found: Findings, now: number): Generator<Candidate> {
@@ -215,14 +218,14 @@ function* candidatesOf(application: Application, found: Findings, now: number): 
       mark: refusedMark(id, environment?.number ?? null, one.code),
       at: one.lastAt,
       stepFrom: (marked) => stepOf(marked, one),
-      event: () => refusing(teamId, application, environment, one),
+      events: () => [refusing(teamId, application, environment, one)],
     };
   for (const one of found.firstSeen)
     yield {
       mark: seenMark(id, one.environment.number, one.feature),
       at: now,
       stepFrom: (marked) => (marked === undefined ? 'tell' : undefined),
-      event: () => firstSeen(application, one),
+      events: () => [firstSeen(application, one)],
     };
   for (const one of found.stale)
     yield {
@@ -230,22 +233,19 @@ function* candidatesOf(application: Application, found: Findings, now: number): 
       at: now,
       // A flag that became stale after it was announced was in use in between.
       stepFrom: (marked) => (one.since > (marked ?? 0) ? 'tell' : undefined),
-      event: () => stale(application, one),
+      events: () => [stale(application, one)],
     };
 }
 
-function tellAll(
-  draft: Draft,
-  begun: readonly Refusing[],
-  { clock, randomBytes }: Pick<Directory, 'clock' | 'randomBytes'>,
-): void {
-  for (const one of begun) {
-    const mark = refusedMark(service, null, one.code);
-    const step = stepOf(markedAt(draft, mark), one);
-    if (step !== undefined) putMark(draft, mark, one.lastAt);
-    if (step !== 'tell') continue;
-    const teams = new Set(Array.from(draft.records('webhooks').values(), ({ teamId }) => teamId));
-    for (const teamId of teams)
-      enqueue(draft, refusing(teamId, null, null, one), { now: clock.now(), randomBytes });
-  }
+/** Refusals of all messages, announced to each team with webhooks. */
+function ofService(one: Refusing): Candidate {
+  return {
+    mark: refusedMark(service, null, one.code),
+    at: one.lastAt,
+    stepFrom: (marked) => stepOf(marked, one),
+    events(draft) {
+      const teams = new Set(Array.from(draft.records('webhooks').values(), ({ teamId }) => teamId));
+      return [...teams].map((teamId) => refusing(teamId, null, null, one));
+    },
+  };
 }

@@ -1,7 +1,7 @@
 /*
  * src/webhooks notifies teams of events at URLs of their choice. webhooks.ts has the changes that a team makes. queue.ts queues
  * events in the commit of their change; watch.ts finds the other events. deliverer.ts and turns.ts deliver queued events, and
- * send.ts makes one attempt. addresses.ts and resolve.ts keep deliveries out of private networks.
+ * send.ts makes one attempt. addresses.ts keeps deliveries out of private networks.
  */
 import type { AccountDraft } from '../accounts/account-draft.ts';
 import { checkName, mustExist } from '../accounts/checks.ts';

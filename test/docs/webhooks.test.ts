@@ -5,8 +5,8 @@ import { Webhook } from 'standardwebhooks';
 import { describe, expect, test } from 'vitest';
 import { type WebhookEventData, webhookEvents } from '../../src/contract/events.ts';
 import { refusals } from '../../src/contract/refusals.ts';
-import { delays } from '../../src/webhooks/schedule.ts';
 import { newWebhookSecret } from '../../src/webhooks/secrets.ts';
+import { delays } from '../../src/webhooks/turns.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { withTable } from '../support/written-table.ts';
 

@@ -3,7 +3,7 @@ import { addMember, removeMember } from '../../src/accounts/members.ts';
 import { EmbeddedEngine } from '../../src/accounts/store/embedded.ts';
 import { createTeam } from '../../src/accounts/teams.ts';
 import { Deliverer } from '../../src/webhooks/deliverer.ts';
-import { delays } from '../../src/webhooks/schedule.ts';
+import { delays } from '../../src/webhooks/turns.ts';
 import { deleteWebhook, patchWebhook, redeliver, testWebhook } from '../../src/webhooks/webhooks.ts';
 import { testHealth } from '../accounts/fixture.ts';
 import { testLog } from '../accounts/store/postgres-fixture.ts';

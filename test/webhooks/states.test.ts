@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { maxDeliveries } from '../../src/webhooks/queue.ts';
-import { delays } from '../../src/webhooks/schedule.ts';
+import { delays } from '../../src/webhooks/turns.ts';
 import { deleteWebhook, patchWebhook, testWebhook } from '../../src/webhooks/webhooks.ts';
 import { dayMs, hookAnswering, openWebhooks, person, type WebhookFixture } from './fixture.ts';
 

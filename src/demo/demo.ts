@@ -1,12 +1,11 @@
 /*
- * src/demo: a server on a throw-away store, for a made-up shop. flags.ts, senders.ts and metrics.ts are the tables of the
- * shop, rhythm.ts is its traffic. story.ts makes counts of them; history.ts writes those of the last 90 days, and traffic.ts
- * sends those of now.
+ * src/demo: a server with a temporary store, for a fictitious shop. flags.ts and programs.ts are the tables of the shop, and
+ * story.ts draws its visitors and counts from them. history.ts writes the last 90 days, and traffic.ts sends live traffic.
  */
 import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { newPassword } from '../accounts/passwords.ts';
-import { prepareData } from '../accounts/prepare.ts';
+import { type FirstCredentials, prepareData } from '../accounts/prepare.ts';
 import { type Given, readGiven } from '../cli/command.ts';
 import { UsageError } from '../cli/flags.ts';
 import { demoCommand } from '../cli/server-commands.ts';
@@ -29,20 +28,39 @@ import { openUsageStore } from '../storage/lmdb/usage.ts';
 import { writeHistory } from './history.ts';
 import { makeShop } from './shop.ts';
 import { Story } from './story.ts';
-import { makeThrowAway, type ThrowAway } from './throw-away.ts';
+import { makeTempData, type TempData } from './temp-data.ts';
 import { Traffic } from './traffic.ts';
-import { type ReadyDemo, welcomeText } from './welcome-text.ts';
 
 const sources = { clock: systemClock, randomBytes } as const;
 
+interface Demo {
+  readonly given: Given;
+  readonly seed: number;
+  readonly log: Log;
+  readonly terminal: Terminal;
+  readonly signals: Signals;
+  /** Monotonic time of the start, ms. */
+  readonly startedAt: number;
+  readonly temp: TempData;
+}
+
+/** A demo that is ready, as `--json` prints it. */
+export interface ReadyDemo extends FirstCredentials {
+  readonly url: string;
+  /** `HOST:PORT`. */
+  readonly grpc: string;
+  readonly data: string;
+  readonly seconds: number;
+}
+
 /**
- * Runs a demo until SIGTERM or SIGINT. Nothing of it stays.
+ * Runs a demo until SIGTERM or SIGINT, and removes its data.
  * @returns exit code: 0 after a signal, 1 after a failure
  * @throws {UsageError} for wrong flags
  * @throws {Error} when the temp directory or an address cannot be used
  */
 export async function demo(argv: readonly string[], terminal: Terminal): Promise<number> {
-  const beganAt = systemClock.monotonic();
+  const startedAt = systemClock.monotonic();
   const given = readGiven(demoCommand, argv);
   const seed = readSeed(given.value('seed'));
   const format = terminal.interactive ? 'text' : 'json';
@@ -51,35 +69,24 @@ export async function demo(argv: readonly string[], terminal: Terminal): Promise
   const putConsoleBack = logConsole(log);
   try {
     const signals = listenToSignals(terminal);
-    const place = makeThrowAway(tmpdir(), systemClock);
+    const temp = makeTempData(tmpdir(), systemClock);
     try {
-      return await run({ given, seed, log, terminal, signals, beganAt, place });
+      return await run({ given, seed, log, terminal, signals, startedAt, temp });
     } finally {
-      place.remove();
+      temp.remove();
     }
   } finally {
     putConsoleBack();
   }
 }
 
-interface Running {
-  readonly given: Given;
-  readonly seed: number;
-  readonly log: Log;
-  readonly terminal: Terminal;
-  readonly signals: Signals;
-  /** Monotonic time of the start, ms. */
-  readonly beganAt: number;
-  readonly place: ThrowAway;
-}
-
-async function run(running: Running): Promise<number> {
-  const { toldToStop } = running.signals;
+async function run(demo: Demo): Promise<number> {
+  const { toldToStop } = demo.signals;
   const stopping = new AbortController();
   void toldToStop.then(() => stopping.abort());
-  const { config, bound } = await bind(running);
+  const { config, bound } = await bind(demo);
   try {
-    return await serve(config, bound, running, stopping.signal);
+    return await serve(config, bound, demo, stopping.signal);
   } catch (error) {
     await bound.close(0);
     if (stopping.signal.aborted) return await toldToStop;
@@ -88,18 +95,18 @@ async function run(running: Running): Promise<number> {
 }
 
 /**
- * Binds the addresses that were asked for. Without any, a usual one that is taken is replaced by a free port, so that a demo
- * can run beside a server.
+ * Binds the requested addresses. By default, a free port replaces a usual one that is taken, so that a demo can run beside a
+ * server.
  * @throws {UsageError} for an address that is not valid, or that needs a public URL
  * @throws {Error} when an address cannot be used
  */
-async function bind({ given, place, log }: Running): Promise<{ config: Config; bound: BoundListeners }> {
+async function bind({ given, temp, log }: Demo): Promise<{ config: Config; bound: BoundListeners }> {
   const engine = await loadEngine();
   const authUrl = given.value('auth-url');
   const bindAt = async (httpPort: number, grpcPort: number) => {
     const listen = given.value('listen') ?? `127.0.0.1:${httpPort}`;
     const grpcListen = given.value('grpc-listen') ?? `127.0.0.1:${grpcPort}`;
-    const argv = [`--data=${place.data}`, `--listen=${listen}`, `--grpc-listen=${grpcListen}`];
+    const argv = [`--data=${temp.data}`, `--listen=${listen}`, `--grpc-listen=${grpcListen}`];
     if (authUrl !== undefined) argv.push(`--auth-url=${authUrl}`);
     const config = loadConfig({ argv, env: {}, readFile: () => '' });
     return { config, bound: await bindListeners({ config, engine, clock: systemClock, log }) };
@@ -112,7 +119,7 @@ async function bind({ given, place, log }: Running): Promise<{ config: Config; b
 async function serve(
   config: Config,
   bound: BoundListeners,
-  { seed, log, signals, terminal, place, given, beganAt }: Running,
+  { seed, log, signals, terminal, temp, given, startedAt }: Demo,
   stopping: AbortSignal,
 ): Promise<number> {
   if (terminal.interactive)
@@ -120,13 +127,13 @@ async function serve(
   const { credentials, accounts, shop, story } = await fill(config, seed, stopping);
   const parts = { ...builtIn(), config, accounts, ...sources, log, fatal: signals.fail };
   const service = await startService(parts, bound);
-  place.lock.coverFiles();
+  temp.lock.coverFiles();
   const { listener } = bound.listeners[0]!;
   const grpc = authority(bound.grpc.host, bound.grpc.port);
   const nearby = `http://${authority(listener.host, listener.port)}`;
   const traffic = new Traffic({ url: nearby, grpc, shop, story, clock: systemClock });
   const { api: url } = publicUrls(config, bound.listeners);
-  const seconds = (systemClock.monotonic() - beganAt) / 1000;
+  const seconds = (systemClock.monotonic() - startedAt) / 1000;
   const ready: ReadyDemo = { ...credentials, url, grpc, data: config.data, seconds };
   terminal.out(given.has('json') ? `${JSON.stringify(ready)}\n` : welcomeText(ready));
   const code = await signals.toldToStop;
@@ -135,9 +142,9 @@ async function serve(
   return code;
 }
 
-/** Fills the data directory. @throws {Error} when the disk fails, or when it is told to stop */
+/** Fills the data directory. @throws {Error} when the disk fails, or when `stopping` is aborted */
 async function fill(config: Config, seed: number, stopping: AbortSignal) {
-  // The password is given, so that it need not be replaced: the store is as short-lived as the terminal that shows it.
+  // A password that is given need not be replaced: the store is as short-lived as the terminal that shows it.
   const admin = { adminEmail: 'demo@localhost', adminPassword: newPassword(randomBytes) };
   const credentials = await prepareData(config.data, { ...admin, ...sources });
   const accounts = openAccountStore(config.data);
@@ -146,7 +153,7 @@ async function fill(config: Config, seed: number, stopping: AbortSignal) {
     const shop = await makeShop(accounts, sources);
     const until = Math.floor(systemClock.now() / 60_000);
     const story = new Story(seed, until);
-    await writeHistory({ usage, shop, story, until }, { config, randomBytes, stopping });
+    await writeHistory({ usage, shop, story, until, config, randomBytes }, stopping);
     return { credentials, accounts, shop, story };
   } catch (error) {
     await accounts.lmdb.close();
@@ -154,6 +161,25 @@ async function fill(config: Config, seed: number, stopping: AbortSignal) {
   } finally {
     await usage.lmdb.close();
   }
+}
+
+function welcomeText({ url, data, seconds, ...demo }: ReadyDemo): string {
+  return `flagmeter demo: a fictitious shop with 90 days of history and live traffic. Ready in ${seconds.toFixed(1)} s.
+
+  Open            ${url}/
+  E-mail          ${demo.adminEmail}
+  Password        ${demo.adminPassword}
+
+  For the API     ${url}/connect/token
+  Client id       ${demo.clientId}
+  Client secret   ${demo.clientSecret}
+  gRPC            ${demo.grpc}
+
+Flags to start with: checkout-redesign (rolled out), basket-layout (an A/B test with a winner),
+free-shipping-banner (one without), legacy-invoice-pdf (no longer in use), chekout-redesign (misspelt).
+
+Ctrl-C stops the demo and removes ${data}.
+`;
 }
 
 /** @throws {UsageError} */

@@ -1,105 +1,101 @@
+import type { ProgramName } from './programs.ts';
 import type { Shares } from './random.ts';
-import type { ProgramName } from './senders.ts';
 
-/** What became of a flag. Times are in days before today. */
+/** The history of a flag, in days before today. */
 interface Lifecycle {
-  /** First and last day on which programs ask for it, within the history. */
-  readonly came?: number;
-  readonly left?: number;
+  /** First and last day on which programs ask for it, if within the history. */
+  readonly since?: number;
+  readonly until?: number;
   readonly archived?: number;
-  /** An operational switch, which stays for good. */
   readonly permanent?: true;
   /** The team intends an even split. */
   readonly experiment?: true;
-  /** The only environments that it is in. */
+  /** The only environments that have it. */
   readonly only?: readonly string[];
   readonly notes?: readonly (readonly [daysAgo: number, text: string])[];
 }
 
-/** A flag of the shop. */
-export interface DemoFlag extends Lifecycle {
-  readonly name: string;
-  /** A flag without a description is not declared. */
-  readonly description: string | undefined;
-  /** Checks a minute in Production by each program that asks, on average. */
-  readonly asks: Partial<Record<ProgramName, number>>;
-  /** The share of a day's visitors who meet it. */
-  readonly reach: number;
-  readonly shares: (daysAgo: number) => Shares;
-  /** Of 100 checks, those used and viewed; those used by variant where they differ. */
-  readonly used: number | Shares;
-  readonly viewed: number;
-}
-
-type Row = readonly [
-  ...[name: string, description: string | undefined, asks: DemoFlag['asks'], reach: number],
-  ...[shares: DemoFlag['shares'], used: DemoFlag['used'], viewed: number, lifecycle?: Lifecycle],
-];
-
 const some = always({ on: 0.38, off: 0.62 });
 
-// biome-ignore format: a table, the busiest flags first
-const table: readonly Row[] = [
-  ['checkout-redesign', 'The checkout on one page, rolled out over two weeks', { web: 420, app: 130, api: 90 }, 0.55, climb(32, 18, 1), 40, 31, { came: 34, notes: [
+/**
+ * A flag of the shop.
+ * @param description a flag without one is not declared
+ * @param asks mean checks a minute in Production, by program
+ * @param reach share of a day's visitors who meet it
+ * @param used uses per 100 checks, by variant where they differ
+ * @param viewed views per 100 checks
+ */
+function flag(
+  name: string,
+  description: string | undefined,
+  asks: Readonly<Partial<Record<ProgramName, number>>>,
+  reach: number,
+  shares: (daysAgo: number) => Shares = some,
+  used: number | Shares = 33,
+  viewed = 25,
+  lifecycle: Lifecycle = {},
+) {
+  return { name, description, asks, reach, shares, used, viewed, ...lifecycle };
+}
+
+export type DemoFlag = Readonly<ReturnType<typeof flag>>;
+
+/** All flags of the shop, the busiest first. */
+// biome-ignore format: a table
+export const flags: readonly DemoFlag[] = [
+  flag('checkout-redesign', 'The checkout on one page, rolled out over two weeks', { web: 420, app: 130, api: 90 }, 0.55, climb(32, 18, 1), 40, 31, { since: 34, notes: [
     [32, 'Roll-out begins with the staff'],
     [25, 'Half of all visitors; support sees no more questions than before'],
-    [18, 'Everyone']] }],
-  ['recommendations', 'Which list the start page recommends from', { web: 510, app: 160 }, 0.8,
-    always({ popular: 0.34, similar: 0.33, personal: 0.33 }), { popular: 11, similar: 12, personal: 14 }, 64, { experiment: true }],
-  ['basket-layout', 'A/B test: do people finish more orders when the basket is on one page?', { web: 310, app: 90 }, 0.42,
-    always({ stepwise: 0.5, 'one-page': 0.5 }), { stepwise: 20, 'one-page': 24 }, 70, { came: 35, experiment: true, notes: [[21, 'Newsletter about winter shoes']] }],
-  ['free-shipping-banner', 'A/B test: does a banner about free shipping change what people buy?', { web: 340 }, 0.5,
-    always({ none: 0.5, banner: 0.5 }), 9, 82, { came: 28, experiment: true }],
-  ['new-search', 'Search with typo tolerance', { web: 280, app: 110, search: 190 }, 0.6, climb(69, 61, 1), 46, 23],
-  ['image-cdn', 'Product pictures come from the new network', { web: 620, app: 210 }, 0.6, climb(82, 74, 1), 0, 0],
-  ['dark-mode', 'Visitors choose it in their profile', { web: 260, app: 150 }, 0.62, some, 33, 25, { permanent: true }],
-  ['product-video', 'A video on the product page where there is one', { web: 150 }, 0.3, some, 33, 25],
-  ['express-delivery', 'Delivery on the same day, by postcode', { web: 120, app: 60, api: 140 }, 0.35, some, 33, 25],
-  ['loyalty-points', 'Points for every order; the roll-out pauses at 40 %', { web: 190, app: 120, api: 60 }, 0.45, climb(10, 2, 0.4), 22, 48, { came: 12 }],
-  ['apple-pay', 'Shown where the device has it', { web: 96, app: 64 }, 0.22, always({ on: 0.41, off: 0.59 }), 18, 35],
-  ['pay-later', 'Payment by invoice after 30 days', { web: 92, api: 75 }, 0.18, some, 33, 25],
-  ['reviews-v2', 'Reviews with pictures', { web: 170, app: 70 }, 0.6, climb(34, 26, 1), 52, 26],
-  ['address-autocomplete', 'Suggests addresses while people type', { web: 66, app: 22 }, 0.16, some, 33, 25],
-  ['gift-cards', 'Gift cards in the basket', { web: 58, api: 40 }, 0.12, some, 33, 25],
-  ['wishlist-sharing', 'Links to a wish list', { web: 44, app: 31 }, 0.1, some, 33, 25],
-  ['app-onboarding', 'The first screens of the app', { app: 40 }, 0.06, always({ short: 0.4, tour: 0.4, video: 0.2 }), { short: 61, tour: 55, video: 38 }, 95],
-  ['push-opt-in', 'Asks for notifications after the first order', { app: 35 }, 0.08, some, 33, 25],
-  ['biometric-login', 'Face or fingerprint instead of a password', { app: 88 }, 0.2, some, 33, 25],
-  ['payments-circuit-breaker', 'Stops payments while the provider is down', { api: 240, worker: 40 }, 0, always({ closed: 1 }), 100, 0,
-    { permanent: true, notes: [[9, 'The payment provider was down for an hour']] }],
-  ['maintenance-mode', 'Shows the maintenance page', { web: 540, api: 120 }, 1, always({ off: 1 }), 0, 0, { permanent: true }],
-  ['fraud-score-v3', 'The new score decides on a tenth of the orders', { api: 150 }, 0, always({ v2: 0.9, v3: 0.1 }), 97, 0, { came: 20 }],
-  ['guest-checkout-limit', 'Limits orders without an account', { api: 88 }, 0, some, 33, 25],
-  ['async-order-mails', 'Mails leave by the queue', { worker: 130 }, 0, climb(88, 80, 1), 96, 48],
-  ['batch-stock-sync', 'Stock in batches of 500', { worker: 75 }, 0, some, 33, 25],
-  ['warehouse-routing', 'Chooses the nearest warehouse', { worker: 62, api: 20 }, 0, some, 33, 25],
-  ['search-synonyms', 'Finds trainers when people type sneakers', { search: 165 }, 0, some, 33, 25],
-  ['search-spelling', 'Did you mean …?', { search: 140 }, 0, some, 33, 25],
-  ['cart-reminder-mail', 'A mail after a day', { worker: 18 }, 0, some, 33, 25],
-  ['new-tax-rounding', 'Rounds taxes by line; waits for the accountants', { api: 60 }, 0, always({ on: 0.5, off: 0.5 }), 90, 0, { only: ['Staging', 'Development'] }],
-  ['legacy-invoice-pdf', 'Invoices by the old library', { api: 45, worker: 12 }, 0, always({ on: 1 }), 88, 0, { left: 40 }],
-  ['summer-sale-banner', 'The banner of the summer sale', { web: 210 }, 0.6, always({ on: 1 }), 0, 90, { left: 55 }],
-  ['legacy-search', 'The search before new-search', { api: 14, search: 6 }, 0, always({ off: 1 }), 0, 0, { archived: 30 }],
-  // Not declared: a typing error, a panel for developers, and a flag of this week.
-  ['chekout-redesign', undefined, { worker: 3 }, 0, always({ off: 1 }), 0, 0, { came: 16 }],
-  ['debug-panel', undefined, { web: 90 }, 0, always({ on: 0.7, off: 0.3 }), 0, 0, { only: ['Development'] }],
-  ['holiday-theme', undefined, { web: 130 }, 0.3, climb(3, 1, 0.25), 0, 40, { came: 3 }],
+    [18, 'Everyone']] }),
+  flag('recommendations', 'Which list the start page recommends from', { web: 510, app: 160 }, 0.8,
+    always({ popular: 0.34, similar: 0.33, personal: 0.33 }), { popular: 11, similar: 12, personal: 14 }, 64, { experiment: true }),
+  flag('basket-layout', 'A/B test: do people finish more orders when the basket is on one page?', { web: 310, app: 90 }, 0.42,
+    always({ stepwise: 0.5, 'one-page': 0.5 }), { stepwise: 20, 'one-page': 24 }, 70, { since: 35, experiment: true, notes: [[21, 'Newsletter about winter shoes']] }),
+  flag('free-shipping-banner', 'A/B test: does a banner about free shipping change what people buy?', { web: 340 }, 0.5,
+    always({ none: 0.5, banner: 0.5 }), 9, 82, { since: 28, experiment: true }),
+  flag('new-search', 'Search with typo tolerance', { web: 280, app: 110, search: 190 }, 0.6, climb(69, 61, 1), 46, 23),
+  flag('image-cdn', 'Product pictures come from the new network', { web: 620, app: 210 }, 0.6, climb(82, 74, 1), 0, 0),
+  flag('dark-mode', 'Visitors choose it in their profile', { web: 260, app: 150 }, 0.62, some, 33, 25, { permanent: true }),
+  flag('product-video', 'A video on the product page where there is one', { web: 150 }, 0.3),
+  flag('express-delivery', 'Delivery on the same day, by postcode', { web: 120, app: 60, api: 140 }, 0.35),
+  flag('loyalty-points', 'Points for every order; the roll-out pauses at 40 %', { web: 190, app: 120, api: 60 }, 0.45, climb(10, 2, 0.4), 22, 48, { since: 12 }),
+  flag('apple-pay', 'Shown where the device has it', { web: 96, app: 64 }, 0.22, always({ on: 0.41, off: 0.59 }), 18, 35),
+  flag('pay-later', 'Payment by invoice after 30 days', { web: 92, api: 75 }, 0.18),
+  flag('reviews-v2', 'Reviews with pictures', { web: 170, app: 70 }, 0.6, climb(34, 26, 1), 52, 26),
+  flag('address-autocomplete', 'Suggests addresses while people type', { web: 66, app: 22 }, 0.16),
+  flag('gift-cards', 'Gift cards in the basket', { web: 58, api: 40 }, 0.12),
+  flag('wishlist-sharing', 'Links to a wish list', { web: 44, app: 31 }, 0.1),
+  flag('app-onboarding', 'The first screens of the app', { app: 40 }, 0.06, always({ short: 0.4, tour: 0.4, video: 0.2 }), { short: 61, tour: 55, video: 38 }, 95),
+  flag('push-opt-in', 'Asks for notifications after the first order', { app: 35 }, 0.08),
+  flag('biometric-login', 'Face or fingerprint instead of a password', { app: 88 }, 0.2),
+  flag('payments-circuit-breaker', 'Stops payments while the provider is down', { api: 240, worker: 40 }, 0, always({ closed: 1 }), 100, 0,
+    { permanent: true, notes: [[9, 'The payment provider was down for an hour']] }),
+  flag('maintenance-mode', 'Shows the maintenance page', { web: 540, api: 120 }, 1, always({ off: 1 }), 0, 0, { permanent: true }),
+  flag('fraud-score-v3', 'The new score decides on a tenth of the orders', { api: 150 }, 0, always({ v2: 0.9, v3: 0.1 }), 97, 0, { since: 20 }),
+  flag('guest-checkout-limit', 'Limits orders without an account', { api: 88 }, 0),
+  flag('async-order-mails', 'Mails leave by the queue', { worker: 130 }, 0, climb(88, 80, 1), 96, 48),
+  flag('batch-stock-sync', 'Stock in batches of 500', { worker: 75 }, 0),
+  flag('warehouse-routing', 'Chooses the nearest warehouse', { worker: 62, api: 20 }, 0),
+  flag('search-synonyms', 'Finds trainers when people type sneakers', { search: 165 }, 0),
+  flag('search-spelling', 'Did you mean …?', { search: 140 }, 0),
+  flag('cart-reminder-mail', 'A mail after a day', { worker: 18 }, 0),
+  flag('new-tax-rounding', 'Rounds taxes by line; waits for the accountants', { api: 60 }, 0, always({ on: 0.5, off: 0.5 }), 90, 0, { only: ['Staging', 'Development'] }),
+  flag('legacy-invoice-pdf', 'Invoices by the old library', { api: 45, worker: 12 }, 0, always({ on: 1 }), 88, 0, { until: 40 }),
+  flag('summer-sale-banner', 'The banner of the summer sale', { web: 210 }, 0.6, always({ on: 1 }), 0, 90, { until: 55 }),
+  flag('legacy-search', 'The search before new-search', { api: 14, search: 6 }, 0, always({ off: 1 }), 0, 0, { archived: 30 }),
+  // Not declared: a misspelling, a panel for developers, and a flag of this week.
+  flag('chekout-redesign', undefined, { worker: 3 }, 0, always({ off: 1 }), 0, 0, { since: 16 }),
+  flag('debug-panel', undefined, { web: 90 }, 0, always({ on: 0.7, off: 0.3 }), 0, 0, { only: ['Development'] }),
+  flag('holiday-theme', undefined, { web: 130 }, 0.3, climb(3, 1, 0.25), 0, 40, { since: 3 }),
 ];
 
-/** All flags of the shop. */
-export const flags: readonly DemoFlag[] = table.map(
-  ([name, description, asks, reach, shares, used, viewed, lifecycle]) => {
-    return { name, description, asks, reach, shares, used, viewed, ...lifecycle };
-  },
-);
-
-function always(shares: Shares): DemoFlag['shares'] {
+function always(shares: Shares) {
   return () => shares;
 }
 
 /** A roll-out: the share of `on` climbs from one day to another. */
-function climb(from: number, to: number, end: number): DemoFlag['shares'] {
-  return (daysAgo) => {
+function climb(from: number, to: number, end: number) {
+  return (daysAgo: number): Shares => {
     const on = end * Math.min(1, Math.max(0, (from - daysAgo) / (from - to)));
     return { ...(on > 0 && { on }), ...(on < 1 && { off: 1 - on }) };
   };

@@ -1,16 +1,15 @@
-/** Above this mean a normal distribution is close enough to that of counts. */
+/** Above this mean, counts are drawn from a normal distribution. */
 const largeMean = 30;
 
 /** A seeded generator (mulberry32): the same seed makes the same demo. */
 export class Random {
   #state: number;
 
-  /** @param seed any whole number */
   constructor(seed: number) {
     this.#state = seed >>> 0;
   }
 
-  /** From 0 up to, not including, 1. */
+  /** From 0 (inclusive) to 1 (exclusive). */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     return mix(this.#state);
@@ -42,12 +41,12 @@ export class Random {
   }
 }
 
-/** The number from 0 up to, not including, 1 that belongs to these three numbers. */
+/** Hashes three numbers to one from 0 (inclusive) to 1 (exclusive). */
 export function chanceOf(a: number, b: number, c = 0): number {
   return mix((Math.imul(a, 0x9e3779b1) ^ Math.imul(b, 0x85ebca77) ^ Math.imul(c, 0xc2b2ae3d)) >>> 0);
 }
 
-/** The share of each name: together 1. */
+/** The share of each name; the sum is 1. */
 export type Shares = Readonly<Record<string, number>>;
 
 /** The name at a point from 0 to 1, where each name takes its share. */

@@ -1,15 +1,16 @@
 import { hashIdentity, type UserHash } from '../storage/aggregate/user-hash.ts';
 import { minutesPerDay } from '../storage/lmdb/blocks.ts';
 import { type DemoFlag, flags } from './flags.ts';
-import { atShare, chanceOf, type Random, type Shares } from './random.ts';
-import { Rhythm } from './rhythm.ts';
-import type { Program } from './senders.ts';
+import type { Program } from './programs.ts';
+import { atShare, chanceOf, Random, type Shares } from './random.ts';
 
-/** A visitor of the shop. */
+/** Days of history. */
+export const historyDays = 90;
+
+/** A visitor of the shop, with its app or in a browser. */
 export interface Visitor extends UserHash {
   readonly number: number;
   readonly identity: string;
-  /** Whether they come with the app; otherwise with a browser. */
   readonly hasApp: boolean;
 }
 
@@ -18,69 +19,80 @@ export interface ActiveFlag {
   readonly flag: DemoFlag;
   readonly index: number;
   readonly shares: Shares;
-  /** How much more or less it is used and viewed on this day. */
+  /** The factor of its uses and views on this day. */
   readonly mood: number;
 }
 
-/** A flag that a visitor meets, who gets one of its variants. */
-export interface MetFlag extends ActiveFlag {
-  readonly variant: string;
-}
-
-/** What was counted of one variant. */
+/** The counts of one variant. */
 export interface VariantCounts {
   readonly feature: string;
   readonly variant: string;
   readonly counts: readonly [checks: number, used: number, viewed: number];
 }
 
-/** Everyone who ever visits, and the visitors of an average day. */
+/** All visitors, and those of an average day. */
 const population = 8000;
 const perDay = 2000;
 
-/** Coprime with the population: each day goes through everyone in an order of its own. */
+/** Coprime with the population: each day orders all visitors differently. */
 const stride = 3571;
 
-/** Flags and variants come to the other environments some days earlier; their servers report less often. */
+/** The other environments get flags and variants some days earlier, and their servers report less often. */
 const daysAhead = 3;
 const quieter = 12;
 
-/** What happens in the shop: the history and the live traffic are both made of this. Days are counted from the epoch. */
+/** The minute of the day when one day of the shop ends and the next begins, so that no chart has a step there. */
+const quietest = 5 * 60;
+
+/** The payment provider was down for this hour (UTC). */
+const outage = { daysAgo: 9, hour: 14 } as const;
+
+/** The source of both the history and the live traffic. Days and minutes are counted from the epoch. */
 export class Story {
   readonly seed: number;
-  readonly rhythm: Rhythm;
+  readonly today: number;
   readonly #everyone: readonly Visitor[];
   #latest: { readonly day: number; readonly visitors: readonly Visitor[] } | undefined;
 
   constructor(seed: number, nowMinute: number) {
     this.seed = seed;
-    this.rhythm = new Rhythm(seed, nowMinute);
+    this.today = Math.floor(nowMinute / minutesPerDay);
     this.#everyone = Array.from({ length: population }, (_, number) => {
       const identity = `customer-${number + 1}`;
       return { number, identity, hasApp: chanceOf(seed, number, 2) < 0.3, ...hashIdentity(identity) };
     });
   }
 
-  /** The flags that programs ask for in an environment on a day. */
+  /** Traffic of an environment in a minute, as a share of Production's average. */
+  traffic(environment: string, minute: number): number {
+    const day = Math.floor(minute / minutesPerDay);
+    const hour = (minute % minutesPerDay) / 60;
+    if (environment !== 'Production')
+      return officeHours(day, hour) * (environment === 'Staging' ? 0.012 : 0.005);
+    const isDown = day === this.today - outage.daysAgo && Math.floor(hour) === outage.hour;
+    const ofDay = this.#trafficOf(Math.floor((minute - quietest) / minutesPerDay));
+    return ofDay * evening(hour) * (isDown ? 0.03 : 1);
+  }
+
   activeFlags(environment: string, day: number): ActiveFlag[] {
     const lead = environment === 'Production' ? 0 : daysAhead;
-    const daysAgo = this.rhythm.today - day;
+    const daysAgo = this.today - day;
     return flags.flatMap((flag, index) => {
-      const { only = [environment], came = Number.POSITIVE_INFINITY, left = -1 } = flag;
-      const isActive = only.includes(environment) && daysAgo <= came + lead && daysAgo >= left;
-      if (!isActive) return [];
-      return [{ flag, index, shares: flag.shares(daysAgo - lead), mood: this.rhythm.mood(day, index) }];
+      const { only = [environment], since = Number.POSITIVE_INFINITY, until = -1 } = flag;
+      if (!only.includes(environment) || daysAgo > since + lead || daysAgo < until) return [];
+      const mood = Math.exp(0.08 * this.#spread(day, 100 + index));
+      return [{ flag, index, shares: flag.shares(daysAgo - lead), mood }];
     });
   }
 
-  /** Packets or reports that a program sends. Visitors send more when there are more of them, a server as long as it runs. */
+  /** Packets grow with the traffic. A server sends reports at a constant rate while it runs. */
   messagesPerMinute({ sends, perMinute }: Program, environment: string, minute: number): number {
-    const traffic = this.rhythm.at(environment, minute);
+    const traffic = this.traffic(environment, minute);
     if (sends === 'packets') return perMinute * traffic;
     return traffic === 0 ? 0 : perMinute / (environment === 'Production' ? 1 : quieter);
   }
 
-  /** Counts of each variant. @param meanOf checks of a flag, on average */
+  /** Draws the counts of each variant. @param meanOf mean checks of a flag */
   *counts(
     active: Iterable<ActiveFlag>,
     meanOf: (flag: DemoFlag) => number,
@@ -99,35 +111,58 @@ export class Story {
     }
   }
 
-  /** Production's visitors of a day up to a minute (since the epoch), in the order in which they come. */
+  /** Production's visitors of a day until a minute, in the order of their visits. */
   visitors(day: number, minute: number): readonly Visitor[] {
     if (this.#latest?.day !== day) this.#latest = { day, visitors: this.#visitorsOf(day) };
     const { visitors } = this.#latest;
     return visitors.slice(0, Math.floor(visitors.length * Math.min(1, minute / minutesPerDay - day)));
   }
 
-  /** The flags that a visitor meets on a day, each with the variant that they get. */
-  *met({ number, hasApp }: Visitor, active: readonly ActiveFlag[], day: number): Generator<MetFlag> {
+  /** The flags that a visitor meets on a day, each with only the visitor's variant. */
+  *met(visitor: Visitor, active: readonly ActiveFlag[], day: number) {
+    const { number, hasApp } = visitor;
     for (const each of active) {
       const { flag, index, shares } = each;
       const isAsked = (hasApp ? flag.asks.app : flag.asks.web) !== undefined;
-      if (isAsked && chanceOf(number, index, day) < flag.reach) {
-        const variant = atShare(shares, chanceOf(number, index, this.seed));
-        yield { ...each, variant, shares: { [variant]: 1 } };
-      }
+      if (!isAsked || chanceOf(number, index, day) >= flag.reach) continue;
+      const variant = atShare(shares, chanceOf(number, index, this.seed));
+      yield { ...each, variant, shares: { [variant]: 1 } };
     }
   }
 
+  /** The chance of a visit is skewed: a few visitors come nearly every day, most seldom. */
   #visitorsOf(day: number): Visitor[] {
     const start = Math.floor(chanceOf(this.seed, day, 3) * population);
-    const traffic = this.rhythm.ofDay(day);
+    const mean = (this.#trafficOf(day) * perDay) / population;
+    const chance = (number: number) => (mean * (0.12 + 4 * chanceOf(this.seed, number, 4) ** 3)) / 1.12;
     return this.#everyone
       .map((_, step) => this.#everyone[(start + step * stride) % population]!)
-      .filter(({ number }) => chanceOf(number, day, this.seed) < this.#habit(number) * traffic);
+      .filter(({ number }) => chanceOf(number, day, this.seed) < chance(number));
   }
 
-  /** The chance that someone comes on a day: a few come nearly every day, most seldom. */
-  #habit(visitor: number): number {
-    return ((perDay / population) * (0.12 + 4 * chanceOf(this.seed, visitor, 4) ** 3)) / 1.12;
+  /** Traffic of a whole day of Production; 1 is the average. */
+  #trafficOf(day: number): number {
+    const growth = 1 - (0.22 * (this.today - day)) / historyDays;
+    return growth * (isWeekend(day) ? 0.68 : 1.09) * Math.exp(0.05 * this.#spread(day, 1));
   }
+
+  #spread(day: number, salt: number): number {
+    return new Random(chanceOf(this.seed, day, salt) * 2 ** 32).normal();
+  }
+}
+
+/** Shops are busiest in the evening, and quiet at four in the morning. The average is 1. */
+function evening(hour: number): number {
+  const wave = (peak: number) => Math.cos((2 * Math.PI * (hour - peak)) / 24);
+  return 1 + 0.72 * wave(18) + 0.16 * Math.cos((4 * Math.PI * (hour - 12)) / 24);
+}
+
+function officeHours(day: number, hour: number): number {
+  if (isWeekend(day) || hour < 7 || hour >= 18) return 0;
+  return hour >= 11 && hour < 12 ? 1.2 : 2.4;
+}
+
+/** Day 0 of the epoch was a Thursday. */
+function isWeekend(day: number): boolean {
+  return (day + 4) % 7 === 6 || (day + 4) % 7 === 0;
 }

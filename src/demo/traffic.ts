@@ -1,24 +1,23 @@
-import type { LedgerSource } from '../ingest/ledger/ledger.ts';
+import { connect } from 'node:http2';
+import { messageFrame } from '../grpc/frames.ts';
+import { bytesField, joinFields, numberField } from '../grpc/proto-writer.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { minutesPerDay } from '../storage/lmdb/blocks.ts';
-import type { MetricKind } from '../storage/lmdb/records.ts';
 import type { DemoFlag } from './flags.ts';
-import { metrics } from './metrics.ts';
-import { atShare, Random } from './random.ts';
 import {
   type BrokenSender,
   brokenSenders,
   ledgerSource,
+  metrics,
   type Program,
   programs,
   shopOrigin,
-} from './senders.ts';
+} from './programs.ts';
+import { atShare, Random } from './random.ts';
 import type { Shop } from './shop.ts';
 import type { Story, VariantCounts, Visitor } from './story.ts';
-import { sendUsage, usageJson } from './usage-report.ts';
 
-/** What the live traffic goes to, and what it is made of. */
-export interface TrafficDeps {
+interface TrafficDeps {
   /** URL of the metrics host. */
   readonly url: string;
   /** `HOST:PORT` of gRPC. */
@@ -37,16 +36,13 @@ const paths = {
   metrics: '/api/metrics',
 } as const;
 
-/** What the ledger shows of a sender, which is how it sends. */
-type Source = Pick<LedgerSource, 'userAgent'> & { readonly route: keyof typeof paths };
-
 /** The live traffic of the shop, through the routes that real programs use. */
 export class Traffic {
   readonly #deps: TrafficDeps;
   readonly #random: Random;
   readonly #stopping = new AbortController();
   readonly #timer: NodeJS.Timeout;
-  /** The part of a message that each sender has not sent yet. */
+  /** The fraction of a message that each sender has yet to send. */
   readonly #due = new Map<unknown, number>();
 
   constructor(deps: TrafficDeps) {
@@ -79,7 +75,7 @@ export class Traffic {
     this.#due.set(sender, messages);
   }
 
-  /** A visitor's browser or app, or a server, sends what it counted since its last message. */
+  /** Sends a packet of a visitor's browser or app, or a report of a server. */
   #sendCounts(program: Program, environment: string, now: number): void {
     const { shop, grpc } = this.#deps;
     const { key, name, sends, version: appVersion = '' } = program;
@@ -95,30 +91,29 @@ export class Traffic {
       this.#post(source, body, name === 'web' ? shopOrigin : undefined);
     } else if (counted.length > 0) {
       const report = { appKey, environment, time: now, instanceName: source.instance, appVersion, counted };
-      if (source.transport === 'grpc') sendUsage(grpc, source.userAgent, report);
+      if (source.transport === 'grpc') sendProto(grpc, source.userAgent, usageProto(report));
       else this.#post(source, usageJson(report));
     }
   }
 
-  /** @param visitor whose flags are counted; without one, all that the program asks for */
+  /** @param visitor whose flags are counted; by default, all flags that the program asks for */
   #count(program: Program, environment: string, minute: number, visitor?: Visitor): VariantCounts[] {
     const { story } = this.#deps;
     const day = Math.floor(minute / minutesPerDay);
     const active = story.activeFlags(environment, day);
     const messages = story.messagesPerMinute(program, environment, minute);
     const meanOf = ({ asks, reach }: DemoFlag) =>
-      ((asks[program.name] ?? 0) * story.rhythm.at(environment, minute)) / messages / (visitor ? reach : 1);
+      ((asks[program.name] ?? 0) * story.traffic(environment, minute)) / messages / (visitor ? reach : 1);
     return [...story.counts(visitor ? story.met(visitor, active, day) : active, meanOf, this.#random)];
   }
 
-  /** One of those who have come today, with the app or with a browser. */
+  /** One of today's visitors, with the app or in a browser. */
   #visitorAt(minute: number, app: boolean): Visitor | undefined {
     const today = this.#deps.story.visitors(Math.floor(minute / minutesPerDay), minute);
     const visitors = today.filter(({ hasApp }) => hasApp === app);
     return visitors[Math.floor(this.#random.next() * visitors.length)];
   }
 
-  /** What is configured wrongly goes on being refused. */
   #sendBroken({ key, environment, content, origin, source }: BrokenSender): void {
     const text = this.#deps.shop.keys[key];
     const head = source.route === 'telemetry' ? { k: text, e: environment } : { appKey: text, environment };
@@ -128,22 +123,26 @@ export class Traffic {
   #sendMetrics(now: number): void {
     const { shop, story } = this.#deps;
     const time = new Date(now).toISOString();
-    const traffic = story.rhythm.at('Production', now / minuteMs);
-    const valuesOf = (wanted: MetricKind) =>
-      metrics.flatMap(({ name: metric, kind, value }) =>
-        kind === wanted ? [{ metric, value: value(this.#random, traffic, 1 / metricsPerMinute), time }] : [],
-      );
+    const traffic = story.traffic('Production', now / minuteMs);
+    const values = metrics.map(({ name: metric, kind, value }) => {
+      return { kind, stat: { metric, value: value(this.#random, traffic, 1 / metricsPerMinute), time } };
+    });
+    const of = (wanted: string) => values.filter(({ kind }) => kind === wanted).map(({ stat }) => stat);
     this.#post(
       { route: 'metrics', userAgent: 'shop-worker/3.0' },
       {
         ...{ appKey: shop.keys.Backend, environment: 'Production', time, instanceName: 'worker-1' },
-        ...{ counters: valuesOf('counter'), observations: valuesOf('gauge') },
+        ...{ counters: of('counter'), observations: of('gauge') },
       },
     );
   }
 
-  /** A server that stops, or refuses on purpose, is nothing to report. */
-  #post({ route, userAgent = '' }: Source, body: object, origin?: string): void {
+  /** The reply does not matter: a refusal may be intended, and the server may be stopping. */
+  #post(
+    { route, userAgent = '' }: { readonly route: keyof typeof paths; readonly userAgent: string | undefined },
+    body: object,
+    origin?: string,
+  ): void {
     const headers = {
       'content-type': 'application/json',
       'user-agent': userAgent,
@@ -154,4 +153,53 @@ export class Traffic {
       .then((response) => response.arrayBuffer())
       .catch(() => {});
   }
+}
+
+/** A server's report of its flags. */
+interface UsageReport {
+  readonly appKey: string;
+  readonly environment: string;
+  /** Unix ms. */
+  readonly time: number;
+  readonly instanceName: string;
+  readonly appVersion: string;
+  readonly counted: readonly VariantCounts[];
+}
+
+/** The body of `POST /api/usage/stats`. */
+function usageJson({ time, counted, ...head }: UsageReport): object {
+  const stats = counted.map(({ feature, variant, counts: [checkCount, usedCount, viewedCount] }) => {
+    return { feature, variantStats: { [variant]: { checkCount, usedCount, viewedCount } } };
+  });
+  return { ...head, time: new Date(time).toISOString(), stats };
+}
+
+/** A `Usage.FeatureStat` (`proto/usage.proto`). */
+function usageProto(report: UsageReport): Uint8Array {
+  const stats = report.counted.map(({ feature, variant, counts: [checks, used, viewed] }) => {
+    const counts = joinFields(numberField(1, checks), numberField(3, used), numberField(4, viewed));
+    const entry = joinFields(bytesField(1, variant), bytesField(2, counts));
+    return bytesField(4, joinFields(bytesField(1, feature), bytesField(11, entry)));
+  });
+  return joinFields(
+    bytesField(1, report.appKey),
+    bytesField(2, report.environment),
+    bytesField(3, numberField(1, Math.floor(report.time / 1000))),
+    ...stats,
+    bytesField(6, report.instanceName),
+    bytesField(8, report.appVersion),
+  );
+}
+
+/** Calls `Usage.Usage/SendStats`. @param authority `HOST:PORT` of a server without TLS */
+function sendProto(authority: string, userAgent: string, message: Uint8Array): void {
+  const session = connect(`http://${authority}`);
+  session.on('error', () => {});
+  const stream = session.request({
+    ...{ ':method': 'POST', ':path': '/Usage.Usage/SendStats', te: 'trailers' },
+    ...{ 'content-type': 'application/grpc', 'user-agent': userAgent },
+  });
+  stream.on('error', () => {}).on('close', () => session.close());
+  stream.resume();
+  stream.end(messageFrame(message));
 }

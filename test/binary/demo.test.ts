@@ -14,12 +14,12 @@ afterAll(() => {
 const dayMs = 86_400_000;
 const day = (ago: number) => new Date((Math.floor(Date.now() / dayMs) - ago) * dayMs);
 
-/** The directories that demos have made in a temp directory. */
+/** The demo directories in a temp directory. */
 function left(temp: string): string[] {
   return readdirSync(temp).filter((name) => name.startsWith('flagmeter-demo-'));
 }
 
-describe('the data of a demo', () => {
+describe('demo data', () => {
   let demo: Demo;
   let access: string;
   let application: string;
@@ -60,7 +60,7 @@ describe('the data of a demo', () => {
     return report.features[0];
   }
 
-  test('goes back 90 days, and has a weekly and a daily rhythm', async () => {
+  test('covers 90 days, with more traffic in the evening', async () => {
     const [oldest] = (await days('image-cdn', 90))!.variants.map(({ series }) => series[0]![0]);
     expect(oldest).toBe(day(90).getTime() / 1000);
     const range = { from: day(2), to: day(1), step: 'hour' } as const;
@@ -70,7 +70,7 @@ describe('the data of a demo', () => {
     expect(at(18)).toBeGreaterThan(2 * at(5));
   });
 
-  test('has a roll-out whose share climbs over two weeks', async () => {
+  test('has a roll-out whose share grows over two weeks', async () => {
     const { variants } = (await days('checkout-redesign', 34))!;
     const on = variants.find(({ variant }) => variant === 'on')!.series;
     const off = new Map(
@@ -83,7 +83,7 @@ describe('the data of a demo', () => {
     expect(shares.at(-1)).toBe(1);
   });
 
-  test('has an A/B test with a true effect, and one without', async () => {
+  test('has an A/B test with an effect, and one without', async () => {
     const range = `from=${day(28).toISOString()}&to=${day(0).toISOString()}`;
     const outcomeOf = async (feature: string) => {
       const query = `environment=Production&event=used&${range}`;
@@ -101,11 +101,11 @@ describe('the data of a demo', () => {
     ['holiday-theme', 'new'],
     ['maintenance-mode', 'permanent'],
     ['chekout-redesign', 'in_use'],
-  ])('has a flag, %s, whose verdict is %s', async (feature, kind) => {
+  ])('has the flag %s with the verdict %s', async (feature, kind) => {
     expect(await read(`/applications/${application}/features/${feature}/verdict`)).toMatchObject({ kind });
   });
 
-  test('has a typing error, a leaked key, and senders with their versions', async () => {
+  test('has a misspelt flag, a leaked key, and senders with their versions', async () => {
     const below = `/applications/${application}`;
     expect(await read(`${below}/features/chekout-redesign`)).toMatchObject({ declared: false, stale: false });
     const keys = (await read(`${below}/keys`)) as { items: { name: string; warnings: unknown[] }[] };
@@ -118,7 +118,7 @@ describe('the data of a demo', () => {
     expect(named).toEqual(expect.arrayContaining(['Chrome 141', 'ShopApp 5', 'shop-api 1.9.3']));
   });
 
-  test('has people with exposures, metrics of both kinds, and refusals with their reasons', async () => {
+  test('has exposures of people, metrics of both kinds, and refusals with reasons', async () => {
     const below = `/applications/${application}`;
     const { exposures } = (await read(`${below}/identities/customer-1/exposures?environment=Production`)) as {
       exposures: unknown[];
@@ -136,7 +136,7 @@ describe('the data of a demo', () => {
     );
   });
 
-  test('grows: packets and reports come by HTTP and by gRPC', async () => {
+  test('grows by packets and reports over HTTP and gRPC', async () => {
     const since = new Date().toISOString();
     await vi.waitFor(
       async () => {
@@ -149,7 +149,7 @@ describe('the data of a demo', () => {
     expect(demo.stderr()).toBe('');
   }, 40_000);
 
-  test('is gone after Ctrl-C, and so is the process', async () => {
+  test('is removed on Ctrl-C, and the process exits', async () => {
     expect(left(demo.temp)).toHaveLength(1);
     expect(await demo.stop('SIGINT')).toEqual({ code: 0, signal: null });
     expect(left(demo.temp)).toEqual([]);
@@ -157,8 +157,8 @@ describe('the data of a demo', () => {
   }, 20_000);
 });
 
-describe('a demo', () => {
-  test('removes its data when it is told to stop while it is being filled', async () => {
+describe('the demo', () => {
+  test('removes its data when it is stopped during filling', async () => {
     const { child, temp, exit } = spawnDemo(['--listen', '127.0.0.1:0', '--grpc-listen', '127.0.0.1:0']);
     await vi.waitFor(() => expect(left(temp)).toHaveLength(1), { timeout: 20_000, interval: 20 });
     child.kill('SIGTERM');
@@ -174,7 +174,7 @@ describe('a demo', () => {
     expect(left(temp)).toEqual([]);
   });
 
-  test('runs beside another one, and removes what a killed one has left', async () => {
+  test('runs beside another demo, and removes the data of a killed one', async () => {
     const temp = freshDirectory();
     const killed = await startDemo(undefined, temp);
     await killed.stop('SIGKILL');
@@ -193,7 +193,7 @@ describe('a demo', () => {
     expect(left(temp)).toEqual([]);
   }, 240_000);
 
-  test('takes free ports where the usual ones are taken', async () => {
+  test('binds free ports when the default ports are taken', async () => {
     const holders = [8080, 8081].map((port) =>
       createServer()
         .on('error', () => {})

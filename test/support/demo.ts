@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import type { ReadyDemo } from '../../src/demo/welcome-text.ts';
+import type { ReadyDemo } from '../../src/demo/demo.ts';
 import { type Exit, freshDirectory, requireBinary } from './binary.ts';
 
 /** A running `flagmeter demo`. */

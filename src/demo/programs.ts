@@ -1,27 +1,26 @@
 import { ApiError } from '../contract/errors.ts';
 import type { LedgerSource } from '../ingest/ledger/ledger.ts';
-import type { KeyType } from '../storage/lmdb/records.ts';
+import type { KeyType, MetricKind } from '../storage/lmdb/records.ts';
+import type { Random, Shares } from './random.ts';
 
-import type { Shares } from './random.ts';
-
-/** The programs of the shop that ask for flags. */
-export type ProgramName = 'web' | 'app' | 'api' | 'worker' | 'search';
-
-/** A key of the shop: one of each type, and a Backend key that came into a page. */
-export type KeyName = KeyType | 'leaked';
-
+/** A program that asks for flags. */
 export interface Program {
-  readonly name: ProgramName;
+  readonly name: 'web' | 'app' | 'api' | 'worker' | 'search';
   readonly key: KeyType;
   /** Packets of single visitors, or reports of a server. */
   readonly sends: 'packets' | 'grpc reports' | 'json reports';
-  /** Packets or reports a minute in Production, on average. */
+  /** Mean packets or reports a minute in Production. */
   readonly perMinute: number;
   /** The share of its traffic by User-Agent. */
   readonly agents: Shares;
-  /** The version that a server's reports name. */
+  /** The version in a server's reports. */
   readonly version?: string;
 }
+
+export type ProgramName = Program['name'];
+
+/** One key of each type, and a Backend key that leaked into a page. */
+export type KeyName = KeyType | 'leaked';
 
 const chrome =
   'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36';
@@ -41,14 +40,14 @@ export const programs: readonly Program[] = [
 /** The origin of the web shop. */
 export const shopOrigin = 'https://shop.example';
 
-/** A program as the ledger knows it. */
+/** A program as the ledger identifies it. */
 export function ledgerSource({ name, sends }: Program, userAgent: string) {
   if (sends === 'packets') return { route: 'telemetry', transport: 'http', userAgent } as const;
   const transport = sends === 'grpc reports' ? 'grpc' : 'http';
   return { route: 'usage', transport, userAgent, instance: `${name}-1` } as const;
 }
 
-/** A program that is configured wrongly, so that it is refused. */
+/** A misconfigured program, whose messages are refused. */
 export interface BrokenSender {
   readonly daysAgo: number;
   readonly perHour: number;
@@ -56,20 +55,14 @@ export interface BrokenSender {
   readonly environment: string;
   readonly origin?: string;
   readonly source: LedgerSource & { readonly route: 'telemetry' | 'usage' };
-  /** What the service answers, and so what the ledger has of earlier ones. */
   readonly refusal: ApiError;
-  /** What it sends besides its key and environment. */
+  /** The rest of its messages, besides key and environment. */
   readonly content: object;
 }
 
 const page = { route: 'telemetry', transport: 'http', userAgent: chrome } as const;
-const nightly = {
-  route: 'usage',
-  transport: 'http',
-  userAgent: 'nightly-export/1.2',
-  instance: 'cron-1',
-} as const;
-const php = { route: 'usage', transport: 'http', userAgent: 'old-php-shop/0.4' } as const;
+const nightly = { ...page, route: 'usage', userAgent: 'nightly-export/1.2', instance: 'cron-1' } as const;
+const php = { ...page, route: 'usage', userAgent: 'old-php-shop/0.4' } as const;
 const giftCards = { f: { 'gift-cards': { on: [1, 0, 1] } } };
 
 // biome-ignore format: a table
@@ -82,4 +75,29 @@ export const brokenSenders: readonly BrokenSender[] = [
     refusal: new ApiError('unknown_environment', 'environment is not one of the application; case matters') },
   { daysAgo: 60, perHour: 3, key: 'Backend', environment: 'Production', source: php, content: { time: 'yesterday', stats: [] },
     refusal: new ApiError('invalid_time', 'time must be an RFC 3339 time') },
+];
+
+interface DemoMetric {
+  readonly name: string;
+  readonly kind: MetricKind;
+  readonly unit: string | null;
+  /** Computes the value of a period. @param traffic 1 is the average */
+  readonly value: (random: Random, traffic: number, minutes: number) => number;
+}
+
+const orders = 11;
+const euros = 68;
+
+// biome-ignore format: a table
+export const metrics: readonly DemoMetric[] = [
+  { name: 'orders', kind: 'counter', unit: null,
+    value: (random, traffic, minutes) => random.poisson(orders * traffic * minutes) },
+  { name: 'revenue', kind: 'counter', unit: 'EUR',
+    value: (random, traffic, minutes) => Math.round(orders * traffic * minutes * euros * (1 + 0.05 * random.normal())) },
+  { name: 'basket-value', kind: 'gauge', unit: 'EUR',
+    value: (random) => Math.round(euros * 100 * (1 + 0.06 * random.normal())) / 100 },
+  { name: 'mail-queue', kind: 'gauge', unit: 'mails',
+    value: (random, traffic) => random.poisson(18 + 60 * traffic ** 2) },
+  { name: 'search-time', kind: 'gauge', unit: 'ms',
+    value: (random, traffic) => Math.round(38 + 22 * traffic + 4 * random.normal()) },
 ];

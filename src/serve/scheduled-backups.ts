@@ -1,7 +1,6 @@
-import type { ServiceStatusShown } from '../management/status-shape.ts';
 import { readBackupKey } from '../storage/backup/backup-key.ts';
 import { BackupThread } from '../storage/backup/backup-thread.ts';
-import { type BackupStatus, Schedule } from '../storage/backup/schedule.ts';
+import { Schedule } from '../storage/backup/schedule.ts';
 import type { StorageDeps } from './storage.ts';
 
 const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000 };
@@ -30,12 +29,4 @@ export function scheduleOf({
     keyFile,
   });
   return new Schedule({ clock, log, everyMs, thread });
-}
-
-/** How backups do, as the status shows it. */
-export function showBackup(status: BackupStatus | undefined): ServiceStatusShown['backup'] {
-  if (status === undefined) return null;
-  const { lastGoodAt, lastBytes, nextAt, trouble } = status;
-  const time = (at: number | undefined) => (at === undefined ? null : new Date(at).toISOString());
-  return { lastGoodAt: time(lastGoodAt), lastBytes: lastBytes ?? null, nextAt: time(nextAt), trouble };
 }

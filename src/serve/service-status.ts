@@ -1,14 +1,15 @@
 import type { RequestTally } from '../http/request-tally.ts';
+import type { ClusterShown } from '../management/cluster-shape.ts';
 import type { ServiceStatusShown } from '../management/status-shape.ts';
-import { showCluster } from './cluster-shown.ts';
+import type { BackupStatus } from '../storage/backup/schedule.ts';
+import type { NodeStatus, UsageEngineStatus } from '../storage/commit/usage-engine.ts';
 import type { Core } from './core.ts';
 import { readinessOf } from './readiness.ts';
-import { showBackup } from './scheduled-backups.ts';
 
-/** How long the rates look back, ms. */
+/** Period of the rates, ms. */
 const windowMs = 10_000;
 
-/** What is counted since the start, at one time (monotonic ms). */
+/** The totals since the start, `at` a monotonic time (ms). */
 interface Totals {
   readonly at: number;
   readonly packets: number;
@@ -18,11 +19,11 @@ interface Totals {
   readonly commitMs: number;
 }
 
-/** How the service does. It reads counters that exist for other reasons, so that no packet costs more for it. */
+/** The status of the service, read from existing counters, so that it adds no cost to a packet. */
 export class ServiceStatus {
   readonly #core: Core;
   readonly #requests: RequestTally;
-  /** The totals of the last seconds, the oldest first. */
+  /** Totals of the last seconds, oldest first. */
   readonly #past: Totals[];
 
   constructor(core: Core, requests: RequestTally) {
@@ -31,7 +32,7 @@ export class ServiceStatus {
     this.#past = [this.#read()];
   }
 
-  /** Remembers the totals of now: to be called every second. */
+  /** Records the current totals. Call it every second. */
   look(): void {
     const now = this.#read();
     this.#past.push(now);
@@ -46,7 +47,7 @@ export class ServiceStatus {
     const commits = now.commits - before.commits;
     const { counting } = readinessOf(this.#core);
     return {
-      at: new Date(clock.now()).toISOString(),
+      at: timeOf(clock.now()),
       packetsPerSecond: rate('packets'),
       reportsPerSecond: rate('reports'),
       refusedPerSecond: rate('refused'),
@@ -83,7 +84,7 @@ export class ServiceStatus {
   }
 }
 
-/** Gives the rate of a total, a second. */
+/** Returns a function that computes the rate of a total per second. */
 function rateBetween(before: Totals, now: Totals): (total: keyof Totals) => number {
   const seconds = (now.at - before.at) / 1000;
   return (total) => (seconds > 0 ? rounded((now[total] - before[total]) / seconds) : 0);
@@ -97,4 +98,45 @@ function sumOf(counts: ReadonlyMap<string, number>): number {
 
 function rounded(value: number): number {
   return Math.round(value * 100) / 100;
+}
+
+function showBackup(status: BackupStatus | undefined): ServiceStatusShown['backup'] {
+  if (status === undefined) return null;
+  const { lastGoodAt, lastBytes = null, nextAt, trouble } = status;
+  return { lastGoodAt: timeOrNull(lastGoodAt), lastBytes, nextAt: timeOrNull(nextAt), trouble };
+}
+
+function showCluster(status: UsageEngineStatus | undefined): ClusterShown | null {
+  if (status === undefined) return null;
+  const { directory, engine, nodes, completeThrough, spool, refused, rebases, setAsideBytes } = status;
+  return {
+    node: directory,
+    connected: engine.connected,
+    reason: engine.connected ? '' : engine.reason,
+    completeThrough: timeOf(completeThrough),
+    spoolMaxBytes: spool.maxBytes,
+    nodes: nodes.map(showNode),
+    refusedRows: refused.rows,
+    failovers: engine.failovers,
+    setAsideBytes,
+    rebases,
+  };
+}
+
+function showNode(node: NodeStatus): ClusterShown['nodes'][number] {
+  const { directory, name, version, state, lag, spoolBytes } = node;
+  return {
+    ...{ directory, name, version, state, lag, spoolBytes },
+    lastBeat: timeOf(node.lastBeat),
+    oldestUnshipped: timeOrNull(node.oldestUnshipped),
+    through: timeOf(node.through),
+  };
+}
+
+function timeOf(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+function timeOrNull(ms: number | undefined): string | null {
+  return ms === undefined ? null : timeOf(ms);
 }

@@ -34,13 +34,12 @@ import {
   type ServiceDeps,
 } from './core.ts';
 import type { Served } from './listeners.ts';
+import { serviceMetrics, type Tallies } from './metrics.ts';
 import type { Collector } from './otlp/otlp.ts';
 import { answerPasswordRequests } from './password-requests.ts';
 import { readinessOf } from './readiness.ts';
-import type { Tallies } from './request-metrics.ts';
 import { routesOf } from './routes.ts';
 import { scanUsage } from './scan-usage.ts';
-import { serviceMetrics } from './service-metrics.ts';
 import { ServiceStatus } from './service-status.ts';
 import { webhookWork } from './webhook-work.ts';
 

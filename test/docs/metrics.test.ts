@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { Core } from '../../src/serve/core.ts';
-import type { Tallies } from '../../src/serve/request-metrics.ts';
-import { serviceMetrics } from '../../src/serve/service-metrics.ts';
+import { serviceMetrics, type Tallies } from '../../src/serve/metrics.ts';
 
 test('docs/metrics.md has one row for each metric', () => {
   const text = readFileSync(new URL('../../docs/metrics.md', import.meta.url), 'utf8');

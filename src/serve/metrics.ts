@@ -1,0 +1,269 @@
+import { version } from '../../package.json' with { type: 'json' };
+import type { TokenTally } from '../auth/token-tally.ts';
+import type { RefusalCode } from '../contract/refusals.ts';
+import type { CallTally } from '../grpc/call-tally.ts';
+import { statusName } from '../grpc/status.ts';
+import type { ServiceMetric } from '../http/exposition-text.ts';
+import type { RequestTally } from '../http/request-tally.ts';
+import type { JournalFigures } from '../storage/commit/committer.ts';
+import type { BoundListeners } from './bound-listeners.ts';
+import { clusterMetrics } from './cluster-metrics.ts';
+import type { Core } from './core.ts';
+import { type DiskSpace, isLow } from './disk-watch.ts';
+import { counter, counterBy, gauge, gaugeBy, histogram, histogramBy } from './metric.ts';
+import { readinessOf } from './readiness.ts';
+
+/** What the front ends count themselves. */
+export interface Tallies {
+  readonly requests: RequestTally;
+  readonly calls: CallTally;
+  readonly tokens: TokenTally;
+}
+
+/** The metrics of `GET /metrics`. The values of labels are fixed: none comes from an unauthenticated sender. */
+export function serviceMetrics(
+  core: Core,
+  { requests, calls, tokens }: Tallies,
+  bound: Pick<BoundListeners, 'certificateExpiry' | 'surplusClosed'>,
+): readonly ServiceMetric[] {
+  return [
+    ...httpMetrics(requests),
+    ...grpcMetrics(calls),
+    ...tokenMetrics(tokens),
+    ...ingestMetrics(core),
+    ...journalMetrics(core),
+    ...storeMetrics(core),
+    ...webhookMetrics(core),
+    ...processMetrics(core),
+    ...listenerMetrics(bound),
+    ...backupMetrics(core),
+    ...clusterMetrics(core),
+  ];
+}
+
+function httpMetrics(requests: RequestTally): readonly ServiceMetric[] {
+  // biome-ignore format: a table
+  return [
+    {
+      name: 'flagmeter_http_requests_total',
+      type: 'counter',
+      help: 'HTTP requests by route and status.',
+      labels: ['method', 'route', 'status'],
+      *read() {
+        for (const { method, route, statuses } of requests.routes)
+          for (const [status, count] of statuses) yield [{ method, route, status: String(status) }, count];
+      },
+    },
+    {
+      name: 'flagmeter_http_request_duration_seconds',
+      type: 'histogram',
+      help: 'Time from the head of an HTTP request to its answer.',
+      labels: ['method', 'route'],
+      *read() {
+        for (const { method, route, statuses, durations } of requests.routes)
+          if (statuses.size > 0) yield [{ method, route }, durations];
+      },
+    },
+    counterBy('flagmeter_http_refusals_total', 'HTTP requests that were refused with a problem, by its code.', 'code',
+      () => requests.codes),
+  ];
+}
+
+function grpcMetrics(calls: CallTally): readonly ServiceMetric[] {
+  // biome-ignore format: a table
+  return [
+    {
+      name: 'flagmeter_grpc_calls_total',
+      type: 'counter',
+      help: 'Finished gRPC calls by method and status.',
+      labels: ['method', 'status'],
+      *read() {
+        for (const row of calls.methods)
+          for (const [code, count] of row.ended())
+            yield [{ method: row.method, status: statusName(code) }, count];
+      },
+    },
+    histogramBy(
+      'flagmeter_grpc_call_duration_seconds',
+      'Time from the head of a gRPC call of one message to its answer.',
+      'method',
+      function* () {
+        for (const { method, durations } of calls.methods)
+          if (durations.read().count > 0) yield [method, durations];
+      },
+    ),
+  ];
+}
+
+function tokenMetrics(tokens: TokenTally): readonly ServiceMetric[] {
+  // biome-ignore format: a table
+  return [
+    counterBy('flagmeter_tokens_issued_total', 'Issued access tokens.', 'grant', () => tokens.issued),
+    counter('flagmeter_tokens_invalidated_total', 'Access tokens that were invalidated before they expired.',
+      () => tokens.invalidated),
+    counterBy('flagmeter_tokens_rejected_total', "Refused access tokens: unknown_key if another store's key signed them, else invalid.", 'reason',
+      () => tokens.rejections.counts),
+  ];
+}
+
+function ingestMetrics({ counting: { ledger }, intake, engine, clock }: Core): readonly ServiceMetric[] {
+  const { monitor } = intake;
+  // biome-ignore format: a table
+  return [
+    counter('flagmeter_packets_committed_total', 'Packets and reports that are on disk.',
+      () => intake.committedPackets),
+    {
+      name: 'flagmeter_ingest_refusals_total',
+      type: 'counter',
+      help: "Refused packets and reports, over any transport; attributed if an application's ledger shows them.",
+      labels: ['code', 'attributed'],
+      *read() {
+        yield* refusals(ledger.attributed, 'true');
+        yield* refusals(ledger.unattributed, 'false');
+      },
+    },
+    gauge('flagmeter_queue_packets', 'Packets and reports that wait for the disk.', () => monitor.packets),
+    gauge('flagmeter_queue_bytes', 'Their memory.', () => monitor.bytes),
+    gauge('flagmeter_queue_oldest_seconds', 'Age of the oldest of them.',
+      () => monitor.oldest(clock.monotonic()) / 1000),
+    histogram('flagmeter_commit_duration_seconds', 'Duration of a commit of packets and reports.',
+      () => intake.commitTimes),
+    histogram('flagmeter_batch_packets', 'Packets and reports per commit.', () => intake.batchSizes),
+    counter('flagmeter_failed_commits_total', 'Failed commits, of which nothing was kept.',
+      () => intake.failedCommits),
+    histogram('flagmeter_account_commit_duration_seconds', 'Duration of a commit of changes of accounts, sessions and tokens.',
+      () => engine.commitTimes),
+  ];
+}
+
+/** Their first refusal must raise an alert, but Prometheus sees the increase of a series only from its second value on. */
+const watched: readonly RefusalCode[] = ['backpressure', 'spool_full', 'store_unavailable'];
+
+function* refusals(codes: ReadonlyMap<RefusalCode, number>, attributed: 'true' | 'false') {
+  for (const [code, count] of codes) yield [{ code, attributed }, count] as const;
+  for (const code of watched) if (!codes.has(code)) yield [{ code, attributed }, 0] as const;
+}
+
+function journalMetrics({ usageEngine }: Core): readonly ServiceMetric[] {
+  const journals = () =>
+    usageEngine.committers.flatMap(({ journal }, at) =>
+      journal === undefined ? [] : [[String(at + 1), journal] as const],
+    );
+  const byLane =
+    <Value>(figure: (journal: JournalFigures) => Value) =>
+    () =>
+      journals().map(([lane, journal]) => [lane, figure(journal)] as const);
+  const sum = (figure: (journal: JournalFigures) => number) => () =>
+    journals().reduce((total, [, journal]) => total + figure(journal), 0);
+  // biome-ignore format: a table
+  return [
+    gaugeBy('flagmeter_journal_bytes', 'Bytes of a journal that are not in the store yet.', 'lane',
+      byLane(({ unfolded }) => unfolded.bytes)),
+    gaugeBy('flagmeter_journal_frames', 'Commits in a journal that are not in the store yet.', 'lane',
+      byLane(({ unfolded }) => unfolded.frames)),
+    histogramBy('flagmeter_fold_duration_seconds', 'Duration of a fold, which adds commits of a journal to the store.', 'lane',
+      byLane(({ foldTimes }) => foldTimes)),
+    counter('flagmeter_failed_folds_total', 'Failed folds; the next one repeats them.',
+      sum(({ failedFolds }) => failedFolds)),
+    gauge('flagmeter_replayed_frames', 'Commits that the start found in the journals and folded.',
+      sum(({ replay }) => replay.frames)),
+    gauge('flagmeter_replay_duration_seconds', 'Duration of that replay.',
+      () => Math.max(0, ...journals().map(([, { replay }]) => replay.seconds))),
+  ];
+}
+
+function storeMetrics(core: Core): readonly ServiceMetric[] {
+  const { environments, disks, readers } = core;
+  const byDisk = (figure: (space: DiskSpace) => number) => () =>
+    disks.now().map((space) => [space.directory, figure(space)] as const);
+  const byReader = (figure: 'seconds' | 'commits') => () =>
+    readers.map((reader) => [reader.name, reader.look()[figure]] as const);
+  // biome-ignore format: a table
+  return [
+    gauge('flagmeter_ready', '1 while data is accepted, as in /readyz.',
+      () => Number(readinessOf(core).counting.ready)),
+    gauge('flagmeter_managing', '1 while accounts and reports are available.',
+      () => Number(readinessOf(core).managing.ready)),
+    gauge('flagmeter_applications', 'Applications of all teams.', () => core.directory.applications.size),
+    gaugeBy('flagmeter_store_bytes', 'File size of a store. Deleting data frees space inside the file, which does not shrink.', 'store',
+      () => Object.entries(environments).map(([store, lmdb]) => [store, lmdb.fileIdentity.bytes()])),
+    gaugeBy('flagmeter_disk_free_bytes', 'Free space on the disk of a directory.', 'directory',
+      byDisk(({ free }) => free)),
+    gaugeBy('flagmeter_disk_size_bytes', 'Size of the disk of a directory.', 'directory',
+      byDisk(({ size }) => size)),
+    gaugeBy('flagmeter_disk_low', '1 while less than 10 % or less than 1 GiB of a disk is free.', 'directory',
+      byDisk((space) => Number(isLow(space)))),
+    gaugeBy('flagmeter_oldest_reader_seconds', 'Age of the oldest reader of a store, which keeps freed pages from being reused.', 'store',
+      byReader('seconds')),
+    gaugeBy('flagmeter_oldest_reader_commits', 'Commits since the state that this reader uses.', 'store',
+      byReader('commits')),
+  ];
+}
+
+function webhookMetrics({ deliverer }: Core): readonly ServiceMetric[] {
+  // biome-ignore format: a table
+  return [
+    counterBy('flagmeter_webhook_attempts_total', 'Attempts of this process to deliver to webhooks.', 'outcome',
+      () => Object.entries(deliverer.counts)),
+    gauge('flagmeter_webhook_deliveries_waiting', 'Deliveries waiting for an attempt or a retry.',
+      () => deliverer.waiting),
+  ];
+}
+
+function processMetrics({ clock, threads }: Core): readonly ServiceMetric[] {
+  const startedAt = (clock.now() - process.uptime() * 1000) / 1000;
+  // biome-ignore format: a table
+  return [
+    histogramBy('flagmeter_event_loop_delay_seconds', 'Delay of due tasks in a thread; for a thread that commits or folds, the time that they wait for it.', 'thread',
+      () => threads.map(({ name, delays }) => [name, delays])),
+    gaugeBy('flagmeter_build_info', 'Always 1.', 'version', () => [[version, 1]]),
+    gauge('process_start_time_seconds', 'Unix time at which the process started.', () => startedAt),
+    gauge('process_resident_memory_bytes', 'Resident memory.', () => process.memoryUsage.rss()),
+    counter('process_cpu_seconds_total', 'CPU time of all threads, user and system.', () => {
+      const { user, system } = process.cpuUsage();
+      return (user + system) / 1e6;
+    }),
+  ];
+}
+
+/** Without values if the runtime does not show connections, and without TLS. */
+function listenerMetrics({
+  certificateExpiry,
+  surplusClosed,
+}: Pick<BoundListeners, 'certificateExpiry' | 'surplusClosed'>): readonly ServiceMetric[] {
+  // biome-ignore format: a table
+  return [
+    counter('flagmeter_surplus_connections_closed_total', 'Connections closed because one address had too many, or because open files ran low.',
+      surplusClosed),
+    gauge('flagmeter_certificate_expiry_timestamp_seconds', 'Unix time at which the certificate in use expires.',
+      () => seconds(certificateExpiry())),
+  ];
+}
+
+/** Without values if neither backups are scheduled nor the audit log is exported. */
+function backupMetrics({ backups, audit }: Core): readonly ServiceMetric[] {
+  const status = () => backups?.status;
+  // biome-ignore format: a table
+  return [
+    counterBy('flagmeter_backups_total', 'Scheduled backups of this process.', 'result', () => {
+      const { made, failed } = status() ?? {};
+      return made === undefined || failed === undefined ? [] : Object.entries({ made, failed });
+    }),
+    gauge('flagmeter_backup_failing', '1 from a failed scheduled backup until the next successful one.',
+      () => backups && Number(backups.status.trouble !== '')),
+    gauge('flagmeter_backup_interval_seconds', 'Interval between scheduled backups.',
+      () => seconds(status()?.everyMs)),
+    gauge('flagmeter_backup_last_success_timestamp_seconds', 'Unix time of the last complete scheduled backup; 0 if there is none.',
+      () => backups && seconds(backups.status.lastGoodAt ?? 0)),
+    gauge('flagmeter_backup_last_duration_seconds', 'Duration of the last scheduled backup of this process, with its upload.',
+      () => seconds(status()?.lastMs)),
+    gauge('flagmeter_backup_last_bytes', 'Its size.', () => status()?.lastBytes),
+    counterBy('flagmeter_audit_exports_total', 'Rounds of --audit-export.', 'result', () =>
+      Object.entries(audit?.counts ?? {}),
+    ),
+  ];
+}
+
+function seconds(ms: number | undefined): number | undefined {
+  return ms === undefined ? undefined : ms / 1000;
+}

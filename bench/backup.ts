@@ -3,8 +3,8 @@ import { closeSync, fsyncSync, openSync, rmSync, statSync, writeSync } from 'nod
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { systemClock } from '../src/runtime/clock.ts';
+import { removeGently } from '../src/storage/backup/destination.ts';
 import { Pace } from '../src/storage/backup/pace.ts';
-import { removeGently } from '../src/storage/backup/remove-gently.ts';
 import { cleanUp, freshDirectory, startBinary, stop } from '../test/support/binary.ts';
 import { type Benchmark, note, readOptions, show } from './benchmark.ts';
 import type { LoadReport } from './load.ts';

@@ -9,7 +9,7 @@ import { checkPacket, type Packet } from '../src/ingest/telemetry/packet.ts';
 import { addCounts, addValue } from '../src/storage/aggregate/merge.ts';
 import { createAggregator } from '../src/storage/commit/aggregator.ts';
 import { Batch } from '../src/storage/commit/batch.ts';
-import { RecordArrays } from '../src/storage/commit/records/record-arrays.ts';
+import { RecordArrays } from '../src/storage/commit/record-buffer.ts';
 import { EnvironmentSeries } from '../src/storage/commit/series-dictionary.ts';
 import { countsCodec, measurementCodec } from '../src/storage/lmdb/cells.ts';
 import { openUsageStore } from '../src/storage/lmdb/usage.ts';

@@ -1,6 +1,6 @@
 import type { AccountStore } from '../storage/lmdb/accounts.ts';
 import type { RetiredKey, SigningAlgorithm, SigningKey } from '../storage/lmdb/auth-records.ts';
-import { transact } from '../storage/lmdb/transact.ts';
+import { transact } from '../storage/lmdb/lmdb.ts';
 import { newSigningKey, publicMembers } from './new-signing-key.ts';
 import type { Draft } from './store/engine.ts';
 

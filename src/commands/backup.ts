@@ -15,8 +15,7 @@ import { foldJournals } from '../storage/commit/fold-journals.ts';
 import { areJournalsEmpty } from '../storage/journal/lanes.ts';
 import { attachAccountStore } from '../storage/lmdb/accounts.ts';
 import { readCopyState } from '../storage/lmdb/copy-state.ts';
-import { isLocked, lockDataDirectory } from '../storage/lmdb/lock.ts';
-import { waitUntilSharable } from '../storage/lmdb/sharable.ts';
+import { isLocked, lockDataDirectory, waitUntilSharable } from '../storage/lmdb/lock.ts';
 import { longWork } from './long-work.ts';
 import { configOf } from './server-flags.ts';
 

@@ -17,9 +17,8 @@ import { isPresent } from '../runtime/presence.ts';
 import { loadConfig } from '../serve/config.ts';
 import { type EngineSettings, engineSettings, withEngine } from '../serve/engine-connection.ts';
 import { readCopyState } from '../storage/lmdb/copy-state.ts';
-import { lockDataDirectory } from '../storage/lmdb/lock.ts';
+import { lockDataDirectory, waitUntilSharable } from '../storage/lmdb/lock.ts';
 import { openReplicaStore } from '../storage/lmdb/replica-store.ts';
-import { waitUntilSharable } from '../storage/lmdb/sharable.ts';
 import { mebibytes, uploadProgress } from './upload-progress.ts';
 
 type Flags = ReadonlyMap<string, string>;

@@ -1,5 +1,5 @@
 import type { Batch } from '../storage/commit/batch.ts';
-import { digestWords } from '../storage/commit/digest.ts';
+import { digestWords } from '../storage/commit/records.ts';
 import { type Message, messageLifeMs } from '../storage/lmdb/messages.ts';
 import { ApplicationMessages } from './application-messages.ts';
 import type { MessageIdentity } from './message-identity.ts';

@@ -1,8 +1,6 @@
 import { sketchError } from '../storage/aggregate/hyperloglog.ts';
 import { mergeCounts } from '../storage/aggregate/merge.ts';
-import type { Days } from '../storage/aggregate/read-sketches.ts';
-import { countUniqueUsers } from '../storage/aggregate/unique-users.ts';
-import type { UserUnions } from '../storage/aggregate/user-unions.ts';
+import { countUniqueUsers, type Days, type UserUnions } from '../storage/aggregate/unique-users.ts';
 import { minutesPerDay } from '../storage/lmdb/blocks.ts';
 import { countsCodec } from '../storage/lmdb/cells.ts';
 import type { Environment } from '../storage/lmdb/records.ts';

@@ -1,5 +1,5 @@
 import { type JsonBytes, jsonBytes } from '../http/answer.ts';
-import { UserUnions } from '../storage/aggregate/user-unions.ts';
+import { UserUnions } from '../storage/aggregate/unique-users.ts';
 import type { Freshness } from '../storage/commit/usage-engine.ts';
 import type { Environment } from '../storage/lmdb/records.ts';
 import { type ScanTask, scan } from '../storage/lmdb/scan.ts';

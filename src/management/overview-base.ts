@@ -1,7 +1,6 @@
 import { addCounts } from '../storage/aggregate/merge.ts';
 import { type CountsBlock, readCarriedCounts } from '../storage/aggregate/read-counts.ts';
-import type { Days } from '../storage/aggregate/read-sketches.ts';
-import { type EnvironmentUsers, environmentUsers } from '../storage/aggregate/unique-users.ts';
+import { type Days, type EnvironmentUsers, environmentUsers } from '../storage/aggregate/unique-users.ts';
 import type { Carried } from '../storage/lmdb/carried.ts';
 import { type Counts, countsCodec } from '../storage/lmdb/cells.ts';
 import type { Reading, Snapshot } from '../storage/lmdb/snapshot.ts';

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import type { QueryOf } from '../http/query-reader.ts';
-import type { Days } from '../storage/aggregate/read-sketches.ts';
+import type { Days } from '../storage/aggregate/unique-users.ts';
 import { minutesPerDay } from '../storage/lmdb/blocks.ts';
 import { floorToBucket, type Horizons, horizonsAt, type Retention } from '../storage/lmdb/retention.ts';
 import {

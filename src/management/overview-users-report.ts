@@ -1,6 +1,4 @@
-import type { Days } from '../storage/aggregate/read-sketches.ts';
-import { countUniqueUsers } from '../storage/aggregate/unique-users.ts';
-import type { UserUnions } from '../storage/aggregate/user-unions.ts';
+import { countUniqueUsers, type Days, type UserUnions } from '../storage/aggregate/unique-users.ts';
 import type { Environment } from '../storage/lmdb/records.ts';
 import { seriesOf } from '../storage/lmdb/series.ts';
 import { fromSnapshot, type Reading } from '../storage/lmdb/snapshot.ts';

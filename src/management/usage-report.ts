@@ -1,7 +1,6 @@
 import { mergeCounts } from '../storage/aggregate/merge.ts';
 import { readCounts } from '../storage/aggregate/read-counts.ts';
-import { countUniqueUsers, type UniqueUsers } from '../storage/aggregate/unique-users.ts';
-import { UserUnions } from '../storage/aggregate/user-unions.ts';
+import { countUniqueUsers, type UniqueUsers, UserUnions } from '../storage/aggregate/unique-users.ts';
 import { minutesPerDay } from '../storage/lmdb/blocks.ts';
 import { type Counts, countsCodec } from '../storage/lmdb/cells.ts';
 import { featureItself, seriesOf } from '../storage/lmdb/series.ts';

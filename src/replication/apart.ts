@@ -1,11 +1,6 @@
 import type { Apart, Envelope } from '../storage/commit/envelope.ts';
-import { eachExposureOf } from '../storage/commit/records/exposures.ts';
-import { type BatchMessage, messageChanges } from '../storage/commit/records/messages.ts';
-import {
-  eachRecordOf,
-  type RecordRange,
-  type SealedRecords,
-} from '../storage/commit/records/record-buffer.ts';
+import { eachRecordOf, type RecordRange, type SealedRecords } from '../storage/commit/record-buffer.ts';
+import { type BatchMessage, eachExposureOf, messageChanges } from '../storage/commit/records.ts';
 import { seriesPerEnvironment } from '../storage/lmdb/blocks.ts';
 import type { CountedMessage, PersonExposures } from './delta.ts';
 

@@ -1,8 +1,6 @@
-import { addExposure, openExposures } from '../storage/aggregate/add-exposure.ts';
-import { addUser } from '../storage/aggregate/add-user.ts';
 import type { HotLedger } from '../storage/aggregate/hot-ledger.ts';
-import type { HotTables } from '../storage/aggregate/hot-tables.ts';
-import { addValue, mergeMeasurement } from '../storage/aggregate/merge.ts';
+import { addUser, type HotTables } from '../storage/aggregate/hot-tables.ts';
+import { addExposure, addValue, mergeMeasurement, openExposures } from '../storage/aggregate/merge.ts';
 import { minutesPerDay, seriesPerEnvironment, seriesRef } from '../storage/lmdb/blocks.ts';
 import { exposuresKey, putExposures } from '../storage/lmdb/exposures.ts';
 import { putHashedUse, resolveInstance } from '../storage/lmdb/instances.ts';

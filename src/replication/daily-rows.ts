@@ -1,7 +1,7 @@
 import { HyperLogLog } from '../storage/aggregate/hyperloglog.ts';
 import { mergeCounts } from '../storage/aggregate/merge.ts';
 import { readCounts } from '../storage/aggregate/read-counts.ts';
-import { unite } from '../storage/aggregate/user-unions.ts';
+import { unite } from '../storage/aggregate/unique-users.ts';
 import { minutesPerDay } from '../storage/lmdb/blocks.ts';
 import { type Counts, countsCodec } from '../storage/lmdb/cells.ts';
 import type { ReplicaStore } from '../storage/lmdb/replica-store.ts';

@@ -1,4 +1,4 @@
-import { erasures } from '../storage/aggregate/erase.ts';
+import { erasures } from '../storage/aggregate/maintain.ts';
 import { prefixKey } from '../storage/lmdb/key-prefix.ts';
 import type { Deletion } from '../storage/lmdb/records.ts';
 import type { ReplicaStore } from '../storage/lmdb/replica-store.ts';

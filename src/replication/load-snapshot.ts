@@ -3,8 +3,8 @@ import { promisify } from 'node:util';
 import { gunzip as gunzipWithCallback } from 'node:zlib';
 import { numbersOfEnvironments } from '../storage/lmdb/blocks.ts';
 import { putCarried, readCarried } from '../storage/lmdb/carried.ts';
+import { transact } from '../storage/lmdb/lmdb.ts';
 import type { ReplicaStore } from '../storage/lmdb/replica-store.ts';
-import { transact } from '../storage/lmdb/transact.ts';
 import type { LogPosition } from './postgres/log-position.ts';
 import type { ReplicaState } from './replica-state.ts';
 import {

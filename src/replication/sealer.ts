@@ -1,5 +1,5 @@
+import { transact } from '../storage/lmdb/lmdb.ts';
 import type { Mark, SpoolStore, StreamRecord } from '../storage/lmdb/spool.ts';
-import { transact } from '../storage/lmdb/transact.ts';
 import { encodeDelta } from './delta.ts';
 import type { SealOutcome, SealTask } from './seal.ts';
 import { putDelta } from './spool.ts';

@@ -1,13 +1,17 @@
 import { createHotTables } from '../storage/aggregate/hot-tables.ts';
 import type { Envelope } from '../storage/commit/envelope.ts';
-import { exposuresSection } from '../storage/commit/exposures-section.ts';
 import type { Folding } from '../storage/commit/fold.ts';
-import { ledgerSection } from '../storage/commit/ledger-section.ts';
-import type { Section } from '../storage/commit/section.ts';
-import { countingSections, sendersSection, usersSection } from '../storage/commit/sections.ts';
+import {
+  countingSections,
+  exposuresSection,
+  ledgerSection,
+  type Section,
+  sendersSection,
+  usersSection,
+} from '../storage/commit/sections.ts';
+import { transact } from '../storage/lmdb/lmdb.ts';
 import { messageKey } from '../storage/lmdb/messages.ts';
 import type { Mark, SpoolStore, StreamRecord } from '../storage/lmdb/spool.ts';
-import { transact } from '../storage/lmdb/transact.ts';
 import { contentOf, countedMessages, withoutMessages } from './apart.ts';
 import { encodeMessage } from './delta.ts';
 import type { SealOutcome, SealTask } from './seal.ts';

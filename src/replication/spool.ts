@@ -4,9 +4,8 @@
  * and come back to every node in one order.
  */
 import { pairKey, prefixKey } from '../storage/lmdb/key-prefix.ts';
-import type { Table } from '../storage/lmdb/lmdb.ts';
+import { type Table, transact } from '../storage/lmdb/lmdb.ts';
 import { openSpoolStore, type SpoolStore, type StreamRecord } from '../storage/lmdb/spool.ts';
-import { transact } from '../storage/lmdb/transact.ts';
 
 /** A delta that was sealed, with what the engine wants to know without decoding it. */
 export interface SealedDelta {

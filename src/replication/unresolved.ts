@@ -1,5 +1,5 @@
 import type { Envelope } from '../storage/commit/envelope.ts';
-import type { Section } from '../storage/commit/section.ts';
+import type { Section } from '../storage/commit/sections.ts';
 import { prefixedKey } from '../storage/lmdb/key-prefix.ts';
 import type { SpoolStore } from '../storage/lmdb/spool.ts';
 import { encodeUnresolved } from './delta.ts';

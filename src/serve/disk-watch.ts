@@ -2,7 +2,7 @@ import { stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
-import { diskSpace } from '../storage/lmdb/disk-space.ts';
+import { diskSpace } from '../storage/lmdb/disk.ts';
 import type { Config } from './config.ts';
 
 /** Directories that the service writes to. */

@@ -4,8 +4,7 @@
  */
 import { once } from 'node:events';
 import { writeSync } from 'node:fs';
-import { openLmdb, openTable } from '../../src/storage/lmdb/lmdb.ts';
-import { transact } from '../../src/storage/lmdb/transact.ts';
+import { openLmdb, openTable, transact } from '../../src/storage/lmdb/lmdb.ts';
 
 const [data = ''] = process.argv.slice(2);
 const lmdb = openLmdb(data);

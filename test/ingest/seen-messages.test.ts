@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { SeenMessages } from '../../src/ingest/seen-messages.ts';
 import { Batch } from '../../src/storage/commit/batch.ts';
-import { messageChanges } from '../../src/storage/commit/records/messages.ts';
+import { messageChanges } from '../../src/storage/commit/records.ts';
 
 const words = (n: number) => [n, 0xf4f5f6f7, 0xf8f9fafb, 0xfcfdfeff] as const;
 

@@ -5,7 +5,7 @@ import {
   openAccountStore,
   type TableName,
 } from '../../src/storage/lmdb/accounts.ts';
-import { transact } from '../../src/storage/lmdb/transact.ts';
+import { transact } from '../../src/storage/lmdb/lmdb.ts';
 import { testClock } from '../accounts/fixture.ts';
 import { openSignIn, refresh, type StoredStore } from '../fixtures/stores/fill.ts';
 import { urls } from '../fixtures/stores/fill-more.ts';

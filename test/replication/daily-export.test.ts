@@ -7,7 +7,7 @@ import type { EngineSession } from '../../src/replication/postgres/connection.ts
 import type { Statement } from '../../src/replication/postgres/statement.ts';
 import { defaultSettings } from '../../src/replication/settings.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
-import { transact } from '../../src/storage/lmdb/transact.ts';
+import { transact } from '../../src/storage/lmdb/lmdb.ts';
 import { finish } from '../support/finish.ts';
 import { needing } from '../support/needing.ts';
 import { engine, expectCounts, kill, postgres, start } from './nodes.ts';

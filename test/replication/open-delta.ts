@@ -8,10 +8,7 @@ import type {
 import { Chunk, chunkOf, couponOf } from '../../src/storage/aggregate/hyperloglog.ts';
 import { addCounts, addValue } from '../../src/storage/aggregate/merge.ts';
 import type { Envelope } from '../../src/storage/commit/envelope.ts';
-import { eachCount } from '../../src/storage/commit/records/counts.ts';
-import { eachExposure } from '../../src/storage/commit/records/exposures.ts';
-import { eachMeasurement } from '../../src/storage/commit/records/measurements.ts';
-import { eachUser } from '../../src/storage/commit/records/users.ts';
+import { eachCount, eachExposure, eachMeasurement, eachUser } from '../../src/storage/commit/records.ts';
 import { minuteOf, seriesPerEnvironment } from '../../src/storage/lmdb/blocks.ts';
 import { countsCodec, measurementCodec } from '../../src/storage/lmdb/cells.ts';
 import type { HashedId } from '../../src/storage/lmdb/instances.ts';

@@ -1,5 +1,5 @@
 import { Batch } from '../../src/storage/commit/batch.ts';
-import { digestWords } from '../../src/storage/commit/digest.ts';
+import { digestWords } from '../../src/storage/commit/records.ts';
 import { bucketOf, bucketWidth, seriesRef } from '../../src/storage/lmdb/blocks.ts';
 import { digestIdentity, newInstanceId } from '../../src/storage/lmdb/instances.ts';
 import { subjectText } from '../../src/storage/lmdb/ledger.ts';

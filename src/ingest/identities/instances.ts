@@ -1,8 +1,8 @@
 import type { RandomBytes } from '../../accounts/secrets.ts';
 import { hashIdentity, type UserHash } from '../../storage/aggregate/user-hash.ts';
 import type { Batch } from '../../storage/commit/batch.ts';
-import { digestWords } from '../../storage/commit/digest.ts';
 import type { Forgotten } from '../../storage/commit/envelope.ts';
+import { digestWords } from '../../storage/commit/records.ts';
 import type { UsageEngine } from '../../storage/commit/usage-engine.ts';
 import {
   digestIdentity,

@@ -1,5 +1,5 @@
 import type { UserHash } from '../../storage/aggregate/user-hash.ts';
-import type { Digest } from '../../storage/commit/digest.ts';
+import type { Digest } from '../../storage/commit/records.ts';
 import type { InstanceUse } from '../../storage/lmdb/instances.ts';
 
 /** A user of an application. The hash counts unique users; the digest finds the person's exposures. */

@@ -1,4 +1,4 @@
-import { avalanche, type Hash64, murmur3, rotate } from '../../storage/aggregate/murmur3.ts';
+import { avalanche, type Hash64, murmur3, rotate } from '../../storage/aggregate/user-hash.ts';
 
 const encoder = new TextEncoder();
 /** UTF-8 length of the longest valid name. Longer texts are truncated. */

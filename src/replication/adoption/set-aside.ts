@@ -7,7 +7,7 @@ import type { Log } from '../../runtime/log.ts';
 import { isPresent } from '../../runtime/presence.ts';
 import { type AccountStore, openAccountStore } from '../../storage/lmdb/accounts.ts';
 import { createAtomically, finishCreation } from '../../storage/lmdb/create-atomically.ts';
-import { diskSpace } from '../../storage/lmdb/disk-space.ts';
+import { diskSpace } from '../../storage/lmdb/disk.ts';
 import { openReplicaStore, type ReplicaStore } from '../../storage/lmdb/replica-store.ts';
 import { ReplicaSnapshot } from '../snapshot.ts';
 import { Spool } from '../spool.ts';

@@ -1,11 +1,11 @@
-import { minuteOf } from '../lmdb/blocks.ts';
+import { minuteOf, minutesPerDay } from '../lmdb/blocks.ts';
 import { countsCodec, type Measurement, measurementCodec } from '../lmdb/cells.ts';
+import { slotMs, sweepSenders } from '../lmdb/senders.ts';
 import type { UsageStore } from '../lmdb/usage.ts';
 import { HotCells } from './hot-cells.ts';
 import { HotCounts } from './hot-counts.ts';
 import { HotSeen } from './hot-seen.ts';
 import { HotSketches } from './hot-sketches.ts';
-import { SenderSweep } from './sender-sweep.ts';
 
 /** Maximum number of a table's blocks in a worker's memory: about 40 MB if all their cells are in use. */
 const hotBlockLimit = 10_000;
@@ -36,4 +36,57 @@ export function createHotTables(store: UsageStore, taken = false): HotTables {
     seen,
     senders: new SenderSweep(store),
   };
+}
+
+/** Adds a user, by the two halves of the hash, to a series in a minute (since the epoch). Call it in a transaction. */
+export function addUser(
+  hot: Pick<HotTables, 'seen' | 'sketches' | 'counts'>,
+  ref: number,
+  minute: number,
+  high: number,
+  low: number,
+): void {
+  hot.seen.mark(ref, minute);
+  countUser(hot, ref, minute, high, low);
+}
+
+/** The same, without recording when the series was seen. */
+export function countUser(
+  { sketches, counts }: Pick<HotTables, 'sketches' | 'counts'>,
+  ref: number,
+  minute: number,
+  high: number,
+  low: number,
+): void {
+  sketches.add(ref, Math.floor(minute / minutesPerDay), high, low);
+  counts.noteUser(ref, minute);
+}
+
+/** Progress of the sweep in an environment. `from` is the next ordinal, `undefined` once the day's sweep is complete. */
+interface Visit {
+  readonly day: number;
+  readonly from: number | undefined;
+}
+
+const dayMs = 86_400_000;
+
+/** Forgets senders that were not seen for long. Sweeps all senders of an environment once a day. */
+export class SenderSweep {
+  readonly #store: UsageStore;
+  readonly #visits = new Map<number, Visit>();
+
+  constructor(store: UsageStore) {
+    this.#store = store;
+  }
+
+  /** Continues in an environment; call it in a transaction. @param now Unix ms @returns records visited, 0 if none is left */
+  step(environment: number, now: number, limit: number): number {
+    const day = Math.floor(now / dayMs);
+    const visit = this.#visits.get(environment);
+    const from = visit?.day === day ? visit.from : 0;
+    if (from === undefined) return 0;
+    const next = sweepSenders(this.#store, environment, from, Math.floor(now / slotMs), limit);
+    this.#visits.set(environment, { day, from: next });
+    return next === undefined ? 0 : limit;
+  }
 }

@@ -2,17 +2,17 @@
  * src/storage/aggregate: the commit workers' operations on the usage store, besides batches. Cells are merged (merge.ts) and cached
  * (hot-tables.ts), unique users are counted (hyperloglog.ts, unique-users.ts), and upkeep rolls up and deletes (this file).
  */
+
 import { minutesPerDay } from '../lmdb/blocks.ts';
-import { sweepExposures } from '../lmdb/exposures.ts';
-import { sweepInstances } from '../lmdb/instances.ts';
+import { removeAllExposures, sweepExposures } from '../lmdb/exposures.ts';
+import { removeAllIdentities, sweepInstances } from '../lmdb/instances.ts';
+import { removeByPrefix } from '../lmdb/key-prefix.ts';
 import type { Deletion } from '../lmdb/records.ts';
 import type { Horizons } from '../lmdb/retention.ts';
 import { deleteSketches } from '../lmdb/sketches.ts';
 import type { UsageStore } from '../lmdb/usage.ts';
-import { carry, expire } from './carry.ts';
-import { type Chore, erasures } from './erase.ts';
 import type { HotTables } from './hot-tables.ts';
-import { rollUp } from './roll-up.ts';
+import { carry, expire, rollUp } from './roll-up.ts';
 
 /** One small step of upkeep. */
 export type Maintenance = RetentionStep | DeletionStep;
@@ -58,5 +58,32 @@ function retentions(store: UsageStore, hot: HotTables, step: RetentionStep): rea
     (room) => sweepInstances(store, now, room),
     (room) => sweepExposures(store, now, room, exposureDays),
     (room) => hot.senders.step(environment, now, room),
+  ];
+}
+
+/** A part of an upkeep step. It touches at most `room` records. @returns records touched */
+export type Chore = (room: number) => number;
+
+/**
+ * The chores that remove all data of a deleted application or environment. Nothing may write to it any more, because the memory
+ * of workers is not searched for it. The ledger belongs to the application, so deleting an environment keeps it. The messages
+ * of the last minutes contain no personal data and expire.
+ */
+export function erasures(
+  store: UsageStore,
+  { application, environments, whole }: Deletion,
+): readonly Chore[] {
+  const { counts, carried, measurements, sketches, seen, senders, series } = store;
+  const inEnvironments = environments.flatMap((environment): Chore[] => [
+    ...[counts, carried, measurements, sketches, seen, senders, series].map(
+      (table) => (room: number) => removeByPrefix(table, environment, room),
+    ),
+    (room) => removeAllExposures(store, environment, room),
+  ]);
+  if (!whole) return inEnvironments;
+  return [
+    ...inEnvironments,
+    (room) => removeAllIdentities(store, application, room),
+    (room) => removeByPrefix(store.ledger, application, room),
   ];
 }

@@ -1,7 +1,18 @@
-import { type BucketWidth, blocksAt, bucketOf, bucketWidth, minutesPerDay, placeOf } from '../lmdb/blocks.ts';
-import { measurementCodec } from '../lmdb/cells.ts';
+import {
+  type BucketWidth,
+  blockOf,
+  blocksAt,
+  bucketOf,
+  bucketWidth,
+  minutesPerDay,
+  type Places,
+  placeOf,
+  type StoredBlock,
+} from '../lmdb/blocks.ts';
+import { type Counts, countsCodec, measurementCodec } from '../lmdb/cells.ts';
 import type { Horizons } from '../lmdb/retention.ts';
 import type { UsageStore } from '../lmdb/usage.ts';
+import type { HotCounts } from './hot-counts.ts';
 import type { HotTables } from './hot-tables.ts';
 import { mergeMeasurement } from './merge.ts';
 
@@ -52,4 +63,132 @@ function move(
   }
   cells.put();
   return blocks.length;
+}
+
+const [hour, day] = [60, minutesPerDay];
+
+/** Blocks that can be rolled up in the time it takes to delete one. Their sums are in memory. */
+const perRecord = 8;
+
+/**
+ * Rolls up counts of an environment to the next width: completed minutes to their hours, completed hours to their days. A report
+ * over months then reads days only. Call it in a transaction.
+ * @param before the minute (since the epoch) up to which buckets are complete
+ * @param limit bounds how long a batch waits
+ * @returns the used part of the limit: less than the limit if nothing is left
+ */
+export function carry(
+  store: UsageStore,
+  counts: HotCounts,
+  environment: number,
+  before: number,
+  limit: number,
+): number {
+  const room = limit * perRecord;
+  const carriedMinutes = carryWidth(store, counts, environment, minutesToHours, before, room);
+  counts.put(); // Hours are read from the table.
+  const carriedHours = carryWidth(store, counts, environment, hoursToDays, before, room - carriedMinutes);
+  counts.put();
+  return Math.ceil((carriedMinutes + carriedHours) / perRecord);
+}
+
+/** The widths of the source and target cells. */
+interface Widths {
+  readonly narrow: {
+    readonly width: BucketWidth;
+    readonly minutes: number;
+    readonly mark: 'minutes' | 'hours';
+  };
+  readonly wide: {
+    readonly minutes: number;
+    add(counts: HotCounts, ref: number, start: number, cell: Counts): void;
+  };
+}
+
+const minutesToHours: Widths = {
+  narrow: { width: bucketWidth.minute, minutes: 1, mark: 'minutes' },
+  wide: { minutes: hour, add: (counts, ref, start, cell) => counts.addToHour(ref, start, cell) },
+};
+
+const hoursToDays: Widths = {
+  narrow: { width: bucketWidth.hour, minutes: hour, mark: 'hours' },
+  wide: { minutes: day, add: (counts, ref, start, cell) => counts.addToDay(ref, start, cell) },
+};
+
+/** @returns blocks rolled up */
+function carryWidth(
+  store: UsageStore,
+  counts: HotCounts,
+  environment: number,
+  { narrow, wide }: Widths,
+  before: number,
+  limit: number,
+): number {
+  const from = counts.carriedOf(environment)[narrow.mark];
+  const places = { from, to: placeOf(floorTo(before, narrow.minutes)) };
+  const blocks = blocksIn(store, environment, narrow.width, places, limit);
+  for (const block of blocks) {
+    const start = floorTo(block.minute, wide.minutes);
+    eachCell(block, (ref, cell) => wide.add(counts, ref, start, cell));
+  }
+  if (blocks.length > 0) counts.mark(environment, { [narrow.mark]: reached(blocks, places, limit) });
+  return blocks.length;
+}
+
+/**
+ * Deletes the oldest blocks of counts of an environment that are rolled up and past their horizon. Call it in a transaction.
+ * @param limit maximum number of blocks to delete
+ * @returns blocks deleted: fewer than `limit` if none are left
+ */
+export function expire(
+  store: UsageStore,
+  counts: HotCounts,
+  environment: number,
+  horizons: Horizons,
+  limit: number,
+): number {
+  const { minutes, hours, minutesFrom, hoursFrom } = counts.carriedOf(environment);
+  const remove = (width: BucketWidth, to: number, room: number): number => {
+    const blocks = blocksIn(store, environment, width, { from: 0, to }, room);
+    for (const { key, minute } of blocks) {
+      store.counts.removeSync(key);
+      counts.drop(bucketOf(width, minute));
+    }
+    return blocks.length;
+  };
+  let removed = remove(bucketWidth.minute, Math.min(placeOf(horizons.minutes), minutes), limit);
+  if (removed > 0) counts.mark(environment, { minutesFrom: Math.max(minutesFrom, horizons.minutes) });
+  const ofHours = remove(bucketWidth.hour, Math.min(placeOf(horizons.hours), hours), limit - removed);
+  if (ofHours > 0) counts.mark(environment, { hoursFrom: Math.max(hoursFrom, horizons.hours) });
+  removed += ofHours;
+  counts.put();
+  return removed + remove(bucketWidth.day, placeOf(horizons.days), limit - removed);
+}
+
+function blocksIn(
+  store: UsageStore,
+  environment: number,
+  width: BucketWidth,
+  places: Places,
+  limit: number,
+): StoredBlock<Counts>[] {
+  if (limit === 0 || places.from >= places.to) return [];
+  return blocksAt(store.counts, countsCodec, environment, width, places, limit);
+}
+
+/** The place up to which blocks are rolled up. */
+function reached(blocks: readonly StoredBlock<Counts>[], { to }: Places, limit: number): number {
+  const last = blocks.at(-1)!;
+  return blocks.length < limit ? to : placeOf(last.minute, blockOf(last.firstRef)) + 1;
+}
+
+function eachCell(
+  { firstRef, cells }: StoredBlock<Counts>,
+  visit: (ref: number, cell: Counts) => void,
+): void {
+  for (const [place, cell] of cells.entries()) if (cell !== undefined) visit(firstRef + place, cell);
+}
+
+function floorTo(minute: number, width: number): number {
+  return Math.floor(minute / width) * width;
 }

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
 import { isPresent } from '../../runtime/presence.ts';
 import { checkPages, newestMeta } from '../lmdb/check-pages.ts';
+import { syncPath } from '../lmdb/disk.ts';
 import { openLmdb } from '../lmdb/lmdb.ts';
-import { syncPath } from '../lmdb/sync.ts';
 import type { Pace } from './pace.ts';
 import { checkRoom } from './write-file.ts';
 

@@ -1,5 +1,9 @@
+import { lstatSync, mkdirSync, readdirSync, renameSync, rmSync, truncateSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Pace } from './pace.ts';
 import type { Sink, Written } from './write-backup.ts';
+import { writeFileWhole } from './write-file.ts';
 
 /** A place for scheduled backups. */
 export interface Destination {
@@ -8,4 +12,65 @@ export interface Destination {
   /** Stores the output of `write` under a name, which appears once the file is complete. */
   put(name: string, write: (sink: Sink) => Promise<Written>, pace: Pace): Promise<Written>;
   remove(name: string, pace: Pace): Promise<void>;
+}
+
+/** Names of files left by killed backups. */
+const leftOver = /^flagmeter-[\dTZ-]+\.backup\.\d+\.tmp$/;
+
+/** Keeps backups in a directory, which is created if it is missing. */
+export function folderDestination(folder: string): Destination {
+  return {
+    async names() {
+      return filesIn(folder);
+    },
+    async put(name, write) {
+      for (const left of filesIn(folder).filter((each) => leftOver.test(each))) rmSync(join(folder, left));
+      return writeFileWhole(join(folder, name), write);
+    },
+    remove: (name, pace) => removeGently(join(folder, name), pace),
+  };
+}
+
+function filesIn(folder: string): string[] {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const entries = readdirSync(folder, { withFileTypes: true });
+  return entries.filter((entry) => !entry.isDirectory()).map(({ name }) => name);
+}
+
+/** Bytes to free per step, and the pause between steps, ms. */
+const stepBytes = 16 * 1024 * 1024;
+const restMs = 20;
+
+/**
+ * Removes a large file step by step. The file system frees a removed file in one transaction of its journal, and commits of the
+ * service wait for that: a tenth of a second for some hundred MiB. The file is renamed before it is truncated. A file with other
+ * hard links is unlinked only.
+ * @throws {Interrupted} if the task is interrupted; the rest is then removed at once
+ */
+export async function removeGently(file: string, pace: Pace): Promise<void> {
+  if (lstatSync(file, { throwIfNoEntry: false }) === undefined) return;
+  const going = `${file}.${process.pid}.tmp`;
+  renameSync(file, going);
+  try {
+    for (let left = sizeOfOwn(going) - stepBytes; left > 0 && cut(going, left); left -= stepBytes)
+      await pace.wait(pause(restMs));
+  } finally {
+    rmSync(going);
+  }
+}
+
+/** The bytes that removing the file frees: 0 for a symbolic link and for a file with several hard links. */
+function sizeOfOwn(path: string): number {
+  const stat = lstatSync(path);
+  return stat.isFile() && stat.nlink === 1 ? stat.size : 0;
+}
+
+/** Truncates a file. @returns false if the file may be removed but not written to, such as another user's */
+function cut(path: string, length: number): boolean {
+  try {
+    truncateSync(path, length);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -1,8 +1,7 @@
 import { readBackupKey } from './backup-key.ts';
-import { backupName, timeOfBackup } from './backup-name.ts';
+import type { Keeping, Made } from './backup-thread.ts';
 import type { Destination } from './destination.ts';
 import { Interrupted, type Pace } from './pace.ts';
-import type { Keeping, Made } from './task.ts';
 import { type Sink, writeBackup } from './write-backup.ts';
 
 /** Time of the latest backup at a destination, Unix ms. */
@@ -44,4 +43,19 @@ async function removeSurplus(
     if (error instanceof Interrupted) throw error;
     return { removed, unremoved: (error as Error).message };
   }
+}
+
+const pattern = /^flagmeter-(\d{4}-\d\d-\d\dT\d\d)-(\d\d)-(\d\d)Z\.backup$/;
+
+/** The name of a scheduled backup. Names sort by time. */
+export function backupName(at: number): string {
+  return `flagmeter-${new Date(at).toISOString().slice(0, 19).replaceAll(':', '-')}Z.backup`;
+}
+
+/** The time in the name of a backup; `undefined` if it is not the name of one. */
+export function timeOfBackup(name: string): number | undefined {
+  const [, hour, minute, second] = pattern.exec(name) ?? [];
+  if (hour === undefined) return undefined;
+  const at = Date.parse(`${hour}:${minute}:${second}Z`);
+  return Number.isNaN(at) ? undefined : at;
 }

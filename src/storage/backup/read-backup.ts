@@ -2,17 +2,20 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { presenceOf, readable } from '../../runtime/presence.ts';
 import { newestMetaIn } from '../lmdb/check-pages.ts';
 import type { BackupKey } from './backup-key.ts';
-import { descriptionOf, endOf, formatOf, metaPageCount } from './description.ts';
 import {
   BlockChain,
   blockKind,
   coveredBy,
   type Description,
+  descriptionOf,
   digestBytes,
+  endOf,
   formatNumber,
+  formatOf,
   headBytes,
   magic,
   maxContentBytes,
+  metaPageCount,
   pagesHeadBytes,
 } from './format.ts';
 import type { Pace } from './pace.ts';

@@ -1,13 +1,11 @@
 import { closeSync, fdatasyncSync, ftruncateSync, mkdirSync, openSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { isPresent } from '../../runtime/presence.ts';
-import { checkPagesOf, newestMeta } from '../lmdb/check-pages.ts';
+import { checkPagesOf, newestMeta, PageSet } from '../lmdb/check-pages.ts';
 import { createAtomically } from '../lmdb/create-atomically.ts';
 import { forgetJournals } from '../lmdb/journal-mark.ts';
 import { openIfCurrent, usageLayout } from '../lmdb/layout.ts';
-import { PageSet } from '../lmdb/page-set.ts';
-import { metaPageCount } from './description.ts';
-import type { Description, StoreDescription } from './format.ts';
+import { type Description, metaPageCount, type StoreDescription } from './format.ts';
 import type { Pace } from './pace.ts';
 import {
   type Authentication,

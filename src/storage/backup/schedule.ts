@@ -1,6 +1,6 @@
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
-import type { Made, Task } from './task.ts';
+import type { Made, Task } from './backup-thread.ts';
 
 /** State of scheduled backups, for /metrics and the status. Times are Unix ms. */
 export interface BackupStatus {

@@ -1,16 +1,10 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../../runtime/clock.ts';
 import { logThreadConsole } from '../../runtime/worker-log.ts';
-import type { Destination } from './destination.ts';
-import { folderDestination } from './folder-destination.ts';
+import type { Keeping, Task, WorkerAnswer } from './backup-thread.ts';
+import { type Destination, folderDestination } from './destination.ts';
 import { latestBackup, makeScheduled } from './make-scheduled.ts';
 import { Pace } from './pace.ts';
-import type { Keeping, Task } from './task.ts';
-
-/** The thread's response. Errors are sent as their messages. */
-export type WorkerAnswer =
-  | { readonly ok: true; readonly made: unknown }
-  | { readonly ok: false; readonly reason: string };
 
 logThreadConsole();
 const { keeping, task } = workerData as { readonly keeping: Keeping; readonly task: Task };

@@ -1,9 +1,8 @@
 import { readSync } from 'node:fs';
 import { version } from '../../../package.json' with { type: 'json' };
-import { checkPagesOf, newestMeta } from '../lmdb/check-pages.ts';
+import { checkPagesOf, newestMeta, PageSet } from '../lmdb/check-pages.ts';
 import { cannotOpen } from '../lmdb/data-file.ts';
 import { holdPoint, type PointOfStore } from '../lmdb/one-point.ts';
-import { PageSet } from '../lmdb/page-set.ts';
 import type { BackupKey } from './backup-key.ts';
 import { requestFold } from './fold-requests.ts';
 import {

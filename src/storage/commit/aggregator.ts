@@ -1,11 +1,10 @@
 import { createHotTables } from '../aggregate/hot-tables.ts';
 import { type Maintenance, maintain } from '../aggregate/maintain.ts';
-import { transact } from '../lmdb/transact.ts';
+import { transact } from '../lmdb/lmdb.ts';
 import type { UsageStore } from '../lmdb/usage.ts';
 import type { Envelope } from './envelope.ts';
 import type { Folding } from './fold.ts';
-import type { Section } from './section.ts';
-import { createSections } from './sections.ts';
+import { createSections, type Section } from './sections.ts';
 
 /** Writes the usage store on a worker's thread. Each call is one transaction, which is on disk when the call returns. */
 export interface Aggregator extends Folding {

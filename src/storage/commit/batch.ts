@@ -4,13 +4,15 @@ import type { SenderSight } from '../lmdb/senders.ts';
 import type { NewSeries } from '../lmdb/series.ts';
 import type { Envelope, Forgotten, UnresolvedUse } from './envelope.ts';
 import { LedgerTallies } from './ledger-tallies.ts';
-import { CountRecords } from './records/counts.ts';
-import { ExposureRecords } from './records/exposures.ts';
-import { MeasurementRecords } from './records/measurements.ts';
-import { type Extent, MessageRecords } from './records/messages.ts';
-import { RecordArrays } from './records/record-arrays.ts';
-import { recordBytes } from './records/record-buffer.ts';
-import { UserRecords } from './records/users.ts';
+import { RecordArrays, recordBytes } from './record-buffer.ts';
+import {
+  CountRecords,
+  ExposureRecords,
+  type Extent,
+  MeasurementRecords,
+  MessageRecords,
+  UserRecords,
+} from './records.ts';
 
 /** Estimated bytes of an entry with names: a new series, a sender, or a row of the ledger. */
 const namedBytes = 300;

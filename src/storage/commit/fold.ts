@@ -8,10 +8,8 @@ import { JournalReader } from '../journal/reader.ts';
 import { type Journal, segmentName } from '../journal/segment.ts';
 import { prepareSpare, recycle } from '../journal/spares.ts';
 import { journalsOf, putFolded, readFolded } from '../lmdb/journal-mark.ts';
-import type { LmdbEnvironment } from '../lmdb/lmdb.ts';
-import { transact } from '../lmdb/transact.ts';
-import type { Envelope } from './envelope.ts';
-import { decodeEnvelope } from './envelope-codec.ts';
+import { type LmdbEnvironment, transact } from '../lmdb/lmdb.ts';
+import { decodeEnvelope, type Envelope } from './envelope.ts';
 import type { Groups } from './sections.ts';
 
 /** The location of a journal, passed to the threads that write and read it. */

@@ -2,8 +2,7 @@ import { closing } from '../../runtime/answer-calls.ts';
 import type { Histogram } from '../../runtime/histogram.ts';
 import { type Outcome, WorkerThread } from '../../runtime/worker-thread.ts';
 import { CommitFailed } from './committer.ts';
-import type { Envelope } from './envelope.ts';
-import { encodeEnvelope } from './envelope-codec.ts';
+import { type Envelope, encodeEnvelope } from './envelope.ts';
 import type { JournalPlace } from './fold.ts';
 import { type Appended, FrameMemory } from './frame-memory.ts';
 

@@ -2,7 +2,7 @@
  * src/storage/commit: from packets to one commit, and from there to the store.
  *
  * On the service's thread, an Intake has a Lane for each worker. lane.submit fills the open Batch, which has a buffer for
- * each kind of record (records/). When the disk is free, the lane seals the batch into an Envelope and passes it to its
+ * each kind of record (records.ts). When the disk is free, the lane seals the batch into an Envelope and passes it to its
  * Committer (journaled-committer.ts). The journal's thread (journal-worker.ts) appends it as one frame. When the frame is
  * on disk, the batch's promise resolves for all its senders. About once a second another thread (worker.ts) folds the new
  * frames (fold.ts): the Aggregator writes them to the usage store in one transaction, Section by Section.
@@ -10,11 +10,12 @@
 
 import { ApiError, storeUnavailable } from '../../contract/errors.ts';
 import type { TimerClock } from '../../runtime/clock.ts';
+import { asPart, currentSpan } from '../../runtime/spans.ts';
 import { Batch, nothingUnkept } from './batch.ts';
 import type { Committer } from './committer.ts';
 import { LedgerTallies } from './ledger-tallies.ts';
 import type { QueueMonitor, Waiting } from './queue-monitor.ts';
-import { RecordArrays } from './records/record-arrays.ts';
+import { RecordArrays } from './record-buffer.ts';
 
 /** Receives the outcomes of commits. */
 export interface CommitListener {
@@ -254,4 +255,15 @@ export class Lane {
       batch.release();
     }
   }
+}
+
+/** A lane that adds the wait for its commits to the trace of a request, if the request is traced. */
+export function tracedLane(lane: Lane): Pick<Lane, 'submit' | 'addBefore' | 'settled'> {
+  const span = currentSpan();
+  if (span === undefined) return lane;
+  return {
+    submit: (...packet) => asPart(span, 'wait for commit', () => lane.submit(...packet)),
+    addBefore: (...part) => asPart(span, 'wait for commit', () => lane.addBefore(...part)),
+    settled: () => lane.settled(),
+  };
 }

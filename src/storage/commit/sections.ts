@@ -1,18 +1,15 @@
-import { countUser } from '../aggregate/add-user.ts';
-import type { HotTables } from '../aggregate/hot-tables.ts';
-import { addValue } from '../aggregate/merge.ts';
+import { HotLedger } from '../aggregate/hot-ledger.ts';
+import { countUser, type HotTables } from '../aggregate/hot-tables.ts';
+import { addExposure, addValue } from '../aggregate/merge.ts';
+import { seriesPerEnvironment } from '../lmdb/blocks.ts';
+import { exposuresKey, listPerson, putExposures, readExposures, removeExposures } from '../lmdb/exposures.ts';
+import { putHashedMint, putHashedUse, removeIdentity } from '../lmdb/instances.ts';
 import { putMessages } from '../lmdb/messages.ts';
 import { putSights } from '../lmdb/senders.ts';
 import { putSeries } from '../lmdb/series.ts';
 import type { UsageStore } from '../lmdb/usage.ts';
-import { exposuresSection } from './exposures-section.ts';
-import { instancesSection } from './instances-section.ts';
-import { ledgerSection } from './ledger-section.ts';
-import { eachCount } from './records/counts.ts';
-import { eachMeasurement } from './records/measurements.ts';
-import { messageChanges } from './records/messages.ts';
-import { eachUser } from './records/users.ts';
-import type { Section } from './section.ts';
+import type { Envelope } from './envelope.ts';
+import { eachCount, eachExposure, eachMeasurement, eachUser, messageChanges } from './records.ts';
 
 /** The groups of a batch that are folded at different rates. */
 export interface Groups<T> {
@@ -94,4 +91,174 @@ export function usersSection(hot: HotTables): Section {
 /** People: instance ids and exposures. */
 export function sendersSection(store: UsageStore): Section {
   return { add: ({ senders }) => putSights(store, senders) };
+}
+
+/** One kind of content of a batch. Everything that the sections write in a transaction is kept, or none of it. */
+export interface Section {
+  /** Adds the envelope's content of this kind. Called inside a transaction. */
+  add(envelope: Envelope): void;
+  /** Writes additions that are still in memory. Called before the transaction ends. */
+  put?(): void;
+  /** Drops all state in memory after a failed transaction. The store is the truth. */
+  forget?(): void;
+}
+
+/** Minted instance ids, their uses, and identities to be forgotten. Keeps nothing in memory. */
+export function instancesSection(store: UsageStore): Section {
+  return {
+    add({ mints, uses, forgotten }) {
+      for (const mint of mints) putHashedMint(store, mint);
+      for (const use of uses) putHashedUse(store, use);
+      for (const { application, digest } of forgotten) {
+        removeIdentity(store, application, Buffer.from(digest, 'hex'));
+      }
+    },
+  };
+}
+
+/** Adds the ledger counts of a batch to the ledger. */
+export function ledgerSection(store: UsageStore): Section {
+  const rows = new HotLedger(store);
+  return { add: ({ ledger }) => rows.add(ledger), put: () => rows.put(), forget: () => rows.forget() };
+}
+
+interface Person {
+  /** The day that a new person is listed under; `undefined` for one who has exposures. */
+  readonly day: number | undefined;
+  /** The first and the last of the rows that this transaction adds: see `PendingRows`. */
+  first: number;
+  last: number;
+}
+
+/**
+ * Which variants people were given. A transaction writes each person once, however many packets report on them. It may have
+ * 100 000 people, so their new rows are kept as numbers and written in key order: neighbours share a page. Nothing stays in
+ * memory between transactions, so a sweep or a deletion need not inform this section.
+ * @param peoplePerEnvironment maximum number of people per environment whose exposures are kept
+ */
+export function exposuresSection(store: UsageStore, peoplePerEnvironment: number): Section {
+  /** The people of this transaction by key; `undefined` if the environment has no room for them. */
+  const people = new Map<string, Person | undefined>();
+  const rows = new PendingRows();
+
+  function personOf(environment: number, digest: Buffer, seconds: number): Person | undefined {
+    const key = exposuresKey(environment, digest);
+    const name = key.toString('latin1');
+    if (people.has(name)) return people.get(name);
+    const listed = store.exposures.doesExist(key)
+      ? { day: undefined }
+      : listPerson(store, key, seconds, peoplePerEnvironment);
+    const person = listed && { day: listed.day, first: PendingRows.none, last: PendingRows.none };
+    people.set(name, person);
+    return person;
+  }
+
+  function clear(): void {
+    people.clear();
+    rows.clear();
+  }
+
+  return {
+    add(envelope) {
+      let digest: Buffer;
+      let person: Person | undefined;
+      let isKnown = false;
+      eachExposure(envelope, {
+        person(next) {
+          digest = next;
+          isKnown = false;
+        },
+        exposure(ref, seconds, checks, used, viewed) {
+          if (!isKnown) person = personOf(Math.floor(ref / seriesPerEnvironment), digest, seconds);
+          isKnown = true;
+          if (person === undefined) return;
+          person.last = rows.add(person.last, ref % seriesPerEnvironment, seconds, checks, used, viewed);
+          if (person.first === PendingRows.none) person.first = person.last;
+        },
+      });
+      for (const forgotten of envelope.forgotten) {
+        for (const environment of forgotten.environments) {
+          const key = exposuresKey(environment, Buffer.from(forgotten.digest, 'hex'));
+          const name = key.toString('latin1');
+          const known = people.get(name);
+          if (known !== undefined) putPerson(store, rows, key, known); // A listed person without a value would still be counted.
+          people.delete(name);
+          removeExposures(store, key);
+        }
+      }
+    },
+    put() {
+      putPeople(store, rows, people);
+      clear();
+    },
+    forget: clear,
+  };
+}
+
+function putPeople(store: UsageStore, rows: PendingRows, people: ReadonlyMap<string, Person | undefined>) {
+  for (const name of [...people.keys()].sort()) {
+    const person = people.get(name);
+    if (person !== undefined) putPerson(store, rows, Buffer.from(name, 'latin1'), person);
+  }
+}
+
+function putPerson(store: UsageStore, rows: PendingRows, key: Buffer, { day, first }: Person): void {
+  const exposures = day === undefined ? readExposures(store, key)! : { day, rows: new Map() };
+  rows.each(first, (ordinal, seconds, checks, used, viewed) =>
+    addExposure(exposures, ordinal, seconds, seconds, checks, used, viewed),
+  );
+  putExposures(store, key, exposures);
+}
+
+/** Numbers per row: the index of the same person's next row, and the five values. */
+const width = 6;
+const firstRows = 1024;
+const none = -1;
+
+/** Rows that wait for the end of a transaction, in linked lists. They share one array: 100 000 people have a million rows. */
+export class PendingRows {
+  /** The index that stands for no row. */
+  static readonly none = none;
+  #numbers = new Float64Array(firstRows * width);
+  #end = 0;
+
+  /**
+   * Adds a row to the end of a list.
+   * @param last the index of its last row, or `none` for a new list
+   * @returns the index of the row
+   */
+  add(last: number, a: number, b: number, c: number, d: number, e: number): number {
+    const at = this.#end;
+    if (at === this.#numbers.length) this.#grow();
+    const numbers = this.#numbers;
+    numbers[at] = none;
+    numbers[at + 1] = a;
+    numbers[at + 2] = b;
+    numbers[at + 3] = c;
+    numbers[at + 4] = d;
+    numbers[at + 5] = e;
+    if (last !== none) numbers[last] = at;
+    this.#end = at + width;
+    return at;
+  }
+
+  /** Visits the rows of a list in order. @param first the index of its first row, or `none` */
+  each(first: number, visit: (a: number, b: number, c: number, d: number, e: number) => void): void {
+    const numbers = this.#numbers;
+    for (let at = first; at !== none; at = numbers[at]!) {
+      visit(numbers[at + 1]!, numbers[at + 2]!, numbers[at + 3]!, numbers[at + 4]!, numbers[at + 5]!);
+    }
+  }
+
+  /** Drops all rows and frees their memory. */
+  clear(): void {
+    this.#end = 0;
+    if (this.#numbers.length > firstRows * width) this.#numbers = new Float64Array(firstRows * width);
+  }
+
+  #grow(): void {
+    const larger = new Float64Array(this.#numbers.length * 2);
+    larger.set(this.#numbers);
+    this.#numbers = larger;
+  }
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { isOutOfSpace } from '../lmdb/out-of-space.ts';
+import { isOutOfSpace } from '../lmdb/disk.ts';
 import { FrameTooLarge, JournalFailed, JournalFull } from './errors.ts';
 import { type JournalFile, writeAndSync } from './files.ts';
 import { checksumStart, encodeFrame, frameHeader, frameSize } from './frame.ts';

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isPresent } from '../../runtime/presence.ts';
-import { syncPath } from './sync.ts';
+import { syncPath } from './disk.ts';
 
 /** Holds directories during their creation. The next run removes the remains of a power loss. */
 const stagingName = 'prepare.tmp';

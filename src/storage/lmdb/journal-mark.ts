@@ -2,8 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { isPresent } from '../../runtime/presence.ts';
 import { currentLayout, type Layout, readLayout } from './layout.ts';
-import { type LmdbEnvironment, openRecords } from './lmdb.ts';
-import { transact } from './transact.ts';
+import { type LmdbEnvironment, openRecords, transact } from './lmdb.ts';
 
 /*
  * A store's records about its journals, which hold accepted data that is not in the store yet. They are a random id, by which

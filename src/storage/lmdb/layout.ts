@@ -2,10 +2,9 @@ import { constants, copyFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Database } from 'lmdb';
 import { isPresent } from '../../runtime/presence.ts';
-import { carryNothing } from './carry-nothing.ts';
-import { type LmdbEnvironment, openLmdb, openRecords } from './lmdb.ts';
-import { syncPath } from './sync.ts';
-import { transact } from './transact.ts';
+import { carryNothing } from './carried.ts';
+import { syncPath } from './disk.ts';
+import { type LmdbEnvironment, openLmdb, openRecords, transact } from './lmdb.ts';
 
 /**
  * The layout of a store: its tables, and the format of their keys and values. The store records the number of its layout. A

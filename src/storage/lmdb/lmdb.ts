@@ -3,6 +3,7 @@
  * ledger, see usage.ts). Each table has a file with the format of its keys and values; layout.ts migrates between versions,
  * lock.ts admits one process, and data-file.ts finds damage. Only this folder imports lmdb.
  */
+
 import { chmodSync, existsSync, linkSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { threadId } from 'node:worker_threads';
@@ -83,4 +84,22 @@ export function openTable(lmdb: RootDatabase<Buffer, Buffer>, name: string): Tab
 /** A table of JSON records under string keys. */
 export function openRecords<T>(lmdb: RootDatabase<Buffer, Buffer>, name: string): Database<T, string> {
   return lmdb.openDB<T, string>({ name, encoding: 'json' });
+}
+
+/**
+ * Runs `action` as one transaction, which is on disk when this returns. LMDB's asynchronous transactions are not used: a failed one
+ * also raises an unhandled rejection.
+ * @param undo called after a failure: nothing of it was kept
+ * @throws {FileGone} if the file was removed or replaced
+ * @throws whatever the action throws, and LMDB's errors, with their number as `code`
+ */
+export function transact<T>(lmdb: LmdbEnvironment, action: () => T, undo: () => void = () => {}): T {
+  try {
+    const result = lmdb.transactionSync(action);
+    lmdb.fileIdentity.check();
+    return result;
+  } catch (error) {
+    undo();
+    throw error;
+  }
 }

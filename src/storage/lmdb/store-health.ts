@@ -1,7 +1,6 @@
 import type { TimerClock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
-import { isOutOfSpace } from './out-of-space.ts';
-import { type DiskState, probeDisk } from './probe-disk.ts';
+import { type DiskState, isOutOfSpace, probeDisk } from './disk.ts';
 
 export interface StoreHealthDeps {
   readonly log: Log;

@@ -5,12 +5,28 @@
 
 import { ApiError } from '../../contract/errors.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import type { Application } from '../lmdb/records.ts';
+import type { Maintenance } from '../aggregate/maintain.ts';
+import type { UsageEngine } from '../commit/usage-engine.ts';
+import type { Application, Deletion } from '../lmdb/records.ts';
 import { horizonsAt, type Retention } from '../lmdb/retention.ts';
-import { type EraseDeps, eraseDeleted } from './erase-deleted.ts';
-import { repeatUntilDone } from './repeat-until-done.ts';
 
-/** Dependencies on the rest of the service. */
+/** The part of the service that upkeep steps depend on. */
+interface StepDeps {
+  readonly usageEngine: Pick<UsageEngine, 'maintain' | 'passed'>;
+  /** Resolves after `ms`: false if the service is stopping. */
+  pause(ms: number): Promise<boolean>;
+}
+
+export interface EraseDeps extends StepDeps {
+  readonly deletions: ReadonlyMap<string, Deletion>;
+  /** Resolves when all earlier packets of an application are written or refused: see `Intake`. */
+  settled(applicationNumber: number): Promise<void>;
+  /** Drops cached data. */
+  forget(deletion: Deletion): void;
+  /** Called when nothing is left on disk. */
+  finished(deletion: Deletion): Promise<void>;
+}
+
 export interface UpkeepDeps extends EraseDeps {
   readonly clock: Clock;
   readonly retention: Retention;
@@ -21,8 +37,14 @@ export interface UpkeepDeps extends EraseDeps {
   failed(error: unknown): void;
 }
 
-/** Maximum number of records per step. A step takes a few milliseconds, during which batches wait. */
-const stepLimit = 8;
+/**
+ * Maximum number of records per step: batches wait for it, a few milliseconds. The records of a deletion are adjacent, so more of
+ * them are on few pages.
+ */
+const stepLimit = { retention: 8, deletion: 64 };
+
+/** Pause between two steps, so that upkeep takes only a small part of a worker's time. */
+const betweenStepsMs = 2;
 const betweenRoundsMs = 60_000;
 
 /**
@@ -35,8 +57,7 @@ export async function runUpkeep(deps: UpkeepDeps): Promise<void> {
   } while (await deps.pause(betweenRoundsMs));
 }
 
-/** One round over all deletions and environments. Ends early if the service is stopping. */
-export async function runRound(deps: UpkeepDeps): Promise<void> {
+async function runRound(deps: UpkeepDeps): Promise<void> {
   try {
     if (await eraseDeleted(deps)) await retire(deps);
   } catch (error) {
@@ -45,13 +66,43 @@ export async function runRound(deps: UpkeepDeps): Promise<void> {
   }
 }
 
+/**
+ * Removes the data of deleted applications and environments. The change that requests a deletion also makes the application or
+ * environment unknown, so no packet joins a batch for it any more. Earlier packets are written or refused before the first step,
+ * so nothing on this machine comes back after the last one. The deletion ends when no other machine can send more. After a crash
+ * the next process continues.
+ * @returns false if the service is stopping
+ * @throws {ApiError} `store_unavailable`
+ * @throws {CommitFailed} if the store rejected a step
+ */
+export async function eraseDeleted(deps: EraseDeps): Promise<boolean> {
+  for (const deletion of [...deps.deletions.values()]) {
+    const { application } = deletion;
+    await deps.settled(application);
+    deps.forget(deletion);
+    const step = { task: 'deletion', deletion, limit: stepLimit.deletion } as const;
+    if (!(await repeatUntilDone(deps, application, step))) return false;
+    if (await deps.usageEngine.passed(deletion)) await deps.finished(deletion);
+  }
+  return true;
+}
+
 async function retire({ clock, retention, exposureDays, applications, ...deps }: UpkeepDeps): Promise<void> {
   const now = clock.now();
   const horizons = horizonsAt(now, retention);
-  for (const application of [...applications.values()]) {
-    for (const { number: environment } of application.environments) {
-      const step = { task: 'retention', environment, horizons, now, exposureDays, limit: stepLimit } as const;
-      if (!(await repeatUntilDone(deps, application.number, step))) return;
-    }
-  }
+  const due = { task: 'retention', horizons, now, exposureDays, limit: stepLimit.retention } as const;
+  for (const { number, environments } of [...applications.values()])
+    for (const { number: environment } of environments)
+      if (!(await repeatUntilDone(deps, number, { ...due, environment }))) return;
+}
+
+/** Repeats a step until it touches nothing. @returns false if the service is stopping */
+async function repeatUntilDone(
+  { usageEngine, pause }: StepDeps,
+  application: number,
+  step: Maintenance,
+): Promise<boolean> {
+  while ((await usageEngine.maintain(application, step)) > 0)
+    if (!(await pause(betweenStepsMs))) return false;
+  return true;
 }

@@ -8,9 +8,7 @@ import { LongReport } from '../../../src/ingest/reports/long-report.ts';
 import type { MetricsReport, Report, ReportHead, UsageReport } from '../../../src/ingest/reports/report.ts';
 import { Senders } from '../../../src/ingest/senders.ts';
 import { Batch } from '../../../src/storage/commit/batch.ts';
-import { eachCount } from '../../../src/storage/commit/records/counts.ts';
-import { eachMeasurement } from '../../../src/storage/commit/records/measurements.ts';
-import { eachUser } from '../../../src/storage/commit/records/users.ts';
+import { eachCount, eachMeasurement, eachUser } from '../../../src/storage/commit/records.ts';
 import { SeriesDictionary } from '../../../src/storage/commit/series-dictionary.ts';
 
 const time = Date.UTC(2026, 0, 31, 12, 0, 30);

@@ -11,8 +11,8 @@ import {
   newInstanceId,
   putHashedMint,
 } from '../../../src/storage/lmdb/instances.ts';
+import { transact } from '../../../src/storage/lmdb/lmdb.ts';
 import type { Application } from '../../../src/storage/lmdb/records.ts';
-import { transact } from '../../../src/storage/lmdb/transact.ts';
 import { openUsageStore } from '../../../src/storage/lmdb/usage.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 

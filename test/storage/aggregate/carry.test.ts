@@ -18,11 +18,10 @@ import {
 import { notCarried, readCarried } from '../../../src/storage/lmdb/carried.ts';
 import { countsCodec } from '../../../src/storage/lmdb/cells.ts';
 import { openLaidOut } from '../../../src/storage/lmdb/layout.ts';
-import { openTable } from '../../../src/storage/lmdb/lmdb.ts';
+import { openTable, transact } from '../../../src/storage/lmdb/lmdb.ts';
 import { bucketAt, ceilToBucket, floorToBucket, horizonsAt } from '../../../src/storage/lmdb/retention.ts';
 import { putSeries } from '../../../src/storage/lmdb/series.ts';
 import { fromSnapshot } from '../../../src/storage/lmdb/snapshot.ts';
-import { transact } from '../../../src/storage/lmdb/transact.ts';
 import { openUsageStore, type UsageStore } from '../../../src/storage/lmdb/usage.ts';
 import { finish } from '../../support/finish.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';

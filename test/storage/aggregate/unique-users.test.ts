@@ -1,9 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { HotSketches } from '../../../src/storage/aggregate/hot-sketches.ts';
-import type { Days } from '../../../src/storage/aggregate/read-sketches.ts';
-import { countUniqueUsers } from '../../../src/storage/aggregate/unique-users.ts';
-import { UserUnions } from '../../../src/storage/aggregate/user-unions.ts';
+import { countUniqueUsers, type Days, UserUnions } from '../../../src/storage/aggregate/unique-users.ts';
 import { seriesRef } from '../../../src/storage/lmdb/blocks.ts';
 import { environmentOrdinal } from '../../../src/storage/lmdb/sketches.ts';
 import { openUsageStore, type UsageStore } from '../../../src/storage/lmdb/usage.ts';

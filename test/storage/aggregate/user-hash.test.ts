@@ -1,8 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, it, test } from 'vitest';
-import { murmur3 } from '../../../src/storage/aggregate/murmur3.ts';
-import { hashIdentity, hashReported, type UserHash } from '../../../src/storage/aggregate/user-hash.ts';
+import {
+  hashIdentity,
+  hashReported,
+  murmur3,
+  type UserHash,
+} from '../../../src/storage/aggregate/user-hash.ts';
 
 const hex = ({ high, low }: UserHash) =>
   [high, low].map((half) => half.toString(16).padStart(8, '0')).join('');

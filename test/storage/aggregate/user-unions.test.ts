@@ -1,7 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { countUniqueUsers, type UniqueUsers } from '../../../src/storage/aggregate/unique-users.ts';
-import { UserUnions } from '../../../src/storage/aggregate/user-unions.ts';
+import {
+  countUniqueUsers,
+  type UniqueUsers,
+  UserUnions,
+} from '../../../src/storage/aggregate/unique-users.ts';
 import { createAggregator } from '../../../src/storage/commit/aggregator.ts';
 import { Batch } from '../../../src/storage/commit/batch.ts';
 import { bucketOf, bucketWidth, seriesRef } from '../../../src/storage/lmdb/blocks.ts';

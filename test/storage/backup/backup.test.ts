@@ -7,7 +7,7 @@ import { Interrupted } from '../../../src/storage/backup/pace.ts';
 import { readBackup } from '../../../src/storage/backup/read-backup.ts';
 import { restore } from '../../../src/storage/backup/restore.ts';
 import { writeFileWhole } from '../../../src/storage/backup/write-file.ts';
-import { PageSet } from '../../../src/storage/lmdb/page-set.ts';
+import { PageSet } from '../../../src/storage/lmdb/check-pages.ts';
 import { openUsageStore } from '../../../src/storage/lmdb/usage.ts';
 import { damagePage, pagesIn } from '../../support/damage.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';

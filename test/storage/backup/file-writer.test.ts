@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { FileWriter } from '../../../src/storage/backup/file-writer.ts';
+import { FileWriter } from '../../../src/storage/backup/write-file.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 
 const chunkBytes = 64 * 1024;

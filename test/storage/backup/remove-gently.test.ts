@@ -14,8 +14,8 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
+import { removeGently } from '../../../src/storage/backup/destination.ts';
 import { Interrupted, Pace } from '../../../src/storage/backup/pace.ts';
-import { removeGently } from '../../../src/storage/backup/remove-gently.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 import { steady } from './data-directory.ts';
 

@@ -1,13 +1,16 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { backupName, timeOfBackup } from '../../../src/storage/backup/backup-name.ts';
-import type { Destination } from '../../../src/storage/backup/destination.ts';
-import { folderDestination } from '../../../src/storage/backup/folder-destination.ts';
-import { latestBackup, makeScheduled } from '../../../src/storage/backup/make-scheduled.ts';
+import type { Made, Task } from '../../../src/storage/backup/backup-thread.ts';
+import { type Destination, folderDestination } from '../../../src/storage/backup/destination.ts';
+import {
+  backupName,
+  latestBackup,
+  makeScheduled,
+  timeOfBackup,
+} from '../../../src/storage/backup/make-scheduled.ts';
 import { readBackup } from '../../../src/storage/backup/read-backup.ts';
 import { Schedule } from '../../../src/storage/backup/schedule.ts';
-import type { Made, Task } from '../../../src/storage/backup/task.ts';
 import { filledDirectory, steady } from './data-directory.ts';
 
 const hour = 3_600_000;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createAggregator } from '../../../src/storage/commit/aggregator.ts';
 import { Batch } from '../../../src/storage/commit/batch.ts';
-import { digestWords } from '../../../src/storage/commit/digest.ts';
+import { digestWords } from '../../../src/storage/commit/records.ts';
 import { seriesRef } from '../../../src/storage/lmdb/blocks.ts';
 import {
   type Exposure,

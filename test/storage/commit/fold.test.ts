@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createAggregator } from '../../../src/storage/commit/aggregator.ts';
-import type { Envelope } from '../../../src/storage/commit/envelope.ts';
-import { decodeEnvelope, encodeEnvelope } from '../../../src/storage/commit/envelope-codec.ts';
+import { decodeEnvelope, type Envelope, encodeEnvelope } from '../../../src/storage/commit/envelope.ts';
 import { readCarried } from '../../../src/storage/lmdb/carried.ts';
 import { digestOfInstance } from '../../../src/storage/lmdb/instances.ts';
 import { openUsageStore, type UsageStore } from '../../../src/storage/lmdb/usage.ts';

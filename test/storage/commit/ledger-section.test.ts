@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Batch } from '../../../src/storage/commit/batch.ts';
-import { ledgerSection } from '../../../src/storage/commit/ledger-section.ts';
+import { ledgerSection } from '../../../src/storage/commit/sections.ts';
 import {
   type LedgerLine,
   ledgerEntries,

@@ -4,12 +4,14 @@ import { AssertionFailed } from '../../../src/runtime/assert.ts';
 import { createAggregator } from '../../../src/storage/commit/aggregator.ts';
 import { Batch } from '../../../src/storage/commit/batch.ts';
 import type { Envelope } from '../../../src/storage/commit/envelope.ts';
-import { eachCount } from '../../../src/storage/commit/records/counts.ts';
-import { eachExposure } from '../../../src/storage/commit/records/exposures.ts';
-import { eachMeasurement } from '../../../src/storage/commit/records/measurements.ts';
-import { messageChanges } from '../../../src/storage/commit/records/messages.ts';
-import { RecordArrays } from '../../../src/storage/commit/records/record-arrays.ts';
-import { eachUser } from '../../../src/storage/commit/records/users.ts';
+import { RecordArrays } from '../../../src/storage/commit/record-buffer.ts';
+import {
+  eachCount,
+  eachExposure,
+  eachMeasurement,
+  eachUser,
+  messageChanges,
+} from '../../../src/storage/commit/records.ts';
 import { bucketOf, bucketWidth, seriesRef } from '../../../src/storage/lmdb/blocks.ts';
 import { openUsageStore } from '../../../src/storage/lmdb/usage.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createAggregator } from '../../../src/storage/commit/aggregator.ts';
-import { encodeEnvelope } from '../../../src/storage/commit/envelope-codec.ts';
+import { encodeEnvelope } from '../../../src/storage/commit/envelope.ts';
 import { Fold, openJournal } from '../../../src/storage/commit/fold.ts';
 import { JournalWriter } from '../../../src/storage/journal/writer.ts';
 import { openUsageStore } from '../../../src/storage/lmdb/usage.ts';

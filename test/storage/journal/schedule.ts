@@ -4,7 +4,7 @@ import { JournalReader } from '../../../src/storage/journal/reader.ts';
 import type { Journal } from '../../../src/storage/journal/segment.ts';
 import { prepareSpare, recycle } from '../../../src/storage/journal/spares.ts';
 import { JournalWriter } from '../../../src/storage/journal/writer.ts';
-import { isOutOfSpace } from '../../../src/storage/lmdb/out-of-space.ts';
+import { isOutOfSpace } from '../../../src/storage/lmdb/disk.ts';
 import { seededRandom } from '../../support/random.ts';
 import { type Fault, LossyDisk, type Operation } from './lossy-disk.ts';
 

@@ -1,6 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { oldestReader } from '../../../src/storage/lmdb/oldest-reader.ts';
-import { ReaderWatch } from '../../../src/storage/lmdb/reader-watch.ts';
+import { oldestReader, ReaderWatch } from '../../../src/storage/lmdb/reader-watch.ts';
 import { fromSnapshot } from '../../../src/storage/lmdb/snapshot.ts';
 import { openUsageStore } from '../../../src/storage/lmdb/usage.ts';
 import { finish } from '../../support/finish.ts';

@@ -1,7 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { openLmdb } from '../../../src/storage/lmdb/lmdb.ts';
-import { lockDataDirectory } from '../../../src/storage/lmdb/lock.ts';
-import { waitUntilSharable } from '../../../src/storage/lmdb/sharable.ts';
+import { lockDataDirectory, waitUntilSharable } from '../../../src/storage/lmdb/lock.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 
 /** A data directory locked by this process, as by a starting server, and a clock that only a pause advances. */

@@ -24,7 +24,7 @@ import { SeriesDictionary } from '../../../src/storage/commit/series-dictionary.
 import type { Application } from '../../../src/storage/lmdb/records.ts';
 import { StoreHealth } from '../../../src/storage/lmdb/store-health.ts';
 import { openUsageStore } from '../../../src/storage/lmdb/usage.ts';
-import { type EraseDeps, eraseDeleted } from '../../../src/storage/upkeep/erase-deleted.ts';
+import { type EraseDeps, eraseDeleted } from '../../../src/storage/upkeep/upkeep.ts';
 import { openFixture } from '../../accounts/fixture.ts';
 import { requestOf } from '../../auth/fixture.ts';
 import { roomyLimits, undelayed } from '../../support/roomy-intake.ts';

@@ -1,0 +1,159 @@
+import { assert } from '../../runtime/assert.ts';
+import type { MessageChange } from '../lmdb/messages.ts';
+import type { Envelope } from './envelope.ts';
+import { eachRecord, eachRecordOf, RecordBuffer, type RecordRange } from './record-buffer.ts';
+
+/** Reported counts of variants: `ref` is the series (see `seriesRef`), `bucket` the time bucket (see `bucketOf`). */
+export class CountRecords extends RecordBuffer {
+  add(ref: number, bucket: number, checks: number, used: number, viewed: number): void {
+    this.append(ref, bucket, checks, used, viewed);
+  }
+}
+
+/** Reads the counts of a sealed batch in the order in which they were added. */
+export function eachCount({ counts, batch, apart }: Envelope, visit: CountRecords['add']): void {
+  eachRecord(counts, batch, visit, apart?.counts);
+}
+
+/** Reported values of metrics, each with its time `at` (Unix ms), by series and time bucket. */
+export class MeasurementRecords extends RecordBuffer {
+  add(ref: number, bucket: number, value: number, at: number): void {
+    this.append(ref, bucket, value, at, 0);
+  }
+}
+
+/** Reads the measurements of a sealed batch in the order in which they were added. */
+export function eachMeasurement(
+  { measurements, batch, apart }: Envelope,
+  visit: MeasurementRecords['add'],
+): void {
+  eachRecord(measurements, batch, visit, apart?.measurements);
+}
+
+/** Users of series in a minute (since the epoch), each by both halves of the user's hash. */
+export class UserRecords extends RecordBuffer {
+  add(ref: number, minute: number, high: number, low: number): void {
+    this.append(ref, minute, high, low, 0);
+  }
+}
+
+/** Reads the users of a sealed batch in the order in which they were added. */
+export function eachUser({ users, batch, apart }: Envelope, visit: UserRecords['add']): void {
+  eachRecord(users, batch, visit, apart?.users);
+}
+
+/** The value in place of a series that marks the start of a person, whose exposures follow. */
+const person = -1;
+
+/** Which variants people were given. */
+export class ExposureRecords extends RecordBuffer {
+  #begun = false;
+
+  /** Begins the exposures of a person in one environment, by the digest of the identity (see `digestIdentity`). */
+  addPerson(digest: Digest): void {
+    this.#begun = true;
+    this.append(person, digest[0], digest[1], digest[2], digest[3]);
+  }
+
+  /** Adds the person's exposure to a variant, at a time in Unix seconds. */
+  add(ref: number, seconds: number, checks: number, used: number, viewed: number): void {
+    assert(this.#begun, 'an exposure follows its person');
+    this.append(ref, seconds, checks, used, viewed);
+  }
+}
+
+export interface ExposureVisitor {
+  /** Starts a person, to whom the following exposures belong. */
+  person(digest: Buffer): void;
+  exposure(ref: number, seconds: number, checks: number, used: number, viewed: number): void;
+}
+
+/** Reads the exposures of a sealed batch, grouped by person. */
+export function eachExposure({ exposures, batch, apart }: Envelope, visitor: ExposureVisitor): void {
+  eachRecord(exposures, batch, toVisitor(visitor), apart?.exposures);
+}
+
+/** Reads a range of the exposures, which must start with a person. */
+export function eachExposureOf(
+  { exposures, batch }: Envelope,
+  range: RecordRange,
+  visitor: ExposureVisitor,
+): void {
+  eachRecordOf(exposures, batch, range, toVisitor(visitor));
+}
+
+function toVisitor(visitor: ExposureVisitor) {
+  return (a: number, b: number, c: number, d: number, e: number) => {
+    if (a === person) visitor.person(digestBytes(b, c, d, e));
+    else visitor.exposure(a, b, c, d, e);
+  };
+}
+
+/** Number of records of each kind in a batch. A message's records lie between two extents. */
+export type Extent = readonly [
+  counts: number,
+  measurements: number,
+  users: number,
+  exposures: number,
+  unresolved: number,
+];
+
+const nothing: Extent = [0, 0, 0, 0, 0];
+
+/**
+ * Messages that must not count again (see seen-messages.ts). Times are Unix ms; that of a forgotten message is stored as
+ * -1 - time. A counted message is followed by the two extents of its records.
+ */
+export class MessageRecords extends RecordBuffer {
+  add(identity: Digest, at: number, from = nothing, to = nothing): void {
+    this.append(at, identity[0], identity[1], identity[2], identity[3]);
+    this.append(from[0], from[1], from[2], from[3], from[4]);
+    this.append(to[0], to[1], to[2], to[3], to[4]);
+  }
+
+  /** Deletes a message that was counted at `at`, to make room for others of its application. */
+  forget(identity: Digest, at: number): void {
+    this.append(-1 - at, identity[0], identity[1], identity[2], identity[3]);
+  }
+}
+
+/** A message of a batch, with the extents before and after its records. */
+export interface BatchMessage extends MessageChange {
+  readonly from: Extent;
+  readonly to: Extent;
+}
+
+/** The messages of a sealed batch, for the store. */
+export function messageChanges({ messages, batch }: Envelope): BatchMessage[] {
+  const found: { at: number; identity: Uint8Array; forgotten?: true; from: Extent; to: Extent }[] = [];
+  let extents = 0;
+  eachRecord(messages, batch, (first, a, b, c, d) => {
+    if (extents > 0) {
+      extents -= 1;
+      found.at(-1)![extents === 1 ? 'from' : 'to'] = [first, a, b, c, d];
+      return;
+    }
+    const [identity, from, to] = [digestBytes(a, b, c, d), nothing, nothing];
+    if (first < 0) found.push({ at: -1 - first, identity, forgotten: true, from, to });
+    else {
+      found.push({ at: first, identity, from, to });
+      extents = 2;
+    }
+  });
+  return found;
+}
+
+/** 128 bits as four unsigned words, for records of numbers that are sent to the worker. */
+export type Digest = readonly [number, number, number, number];
+
+/** The first 128 bits of a hash. */
+export function digestWords(hash: Buffer): Digest {
+  return [hash.readUInt32BE(0), hash.readUInt32BE(4), hash.readUInt32BE(8), hash.readUInt32BE(12)];
+}
+
+/** The bytes of a digest. */
+export function digestBytes(...words: Digest): Buffer {
+  const bytes = Buffer.allocUnsafe(16);
+  for (const [at, word] of words.entries()) bytes.writeUInt32BE(word, at * 4);
+  return bytes;
+}

@@ -4,13 +4,14 @@ import { countUniqueUsers, type Days, type UserUnions } from '../storage/aggrega
 import { minutesPerDay } from '../storage/lmdb/blocks.ts';
 import { countsCodec } from '../storage/lmdb/cells.ts';
 import type { Environment } from '../storage/lmdb/records.ts';
-import { featureItself, seriesOf } from '../storage/lmdb/series.ts';
-import { fromSnapshot, type Reading } from '../storage/lmdb/snapshot.ts';
+import { featureItself } from '../storage/lmdb/series.ts';
+import type { Reading } from '../storage/lmdb/snapshot.ts';
 import type { UsageStore } from '../storage/lmdb/usage.ts';
 import type { ComparisonShown } from './comparison-shape.ts';
 import { outcomeOf } from './comparison-text.ts';
 import { daysText } from './overview-range.ts';
 import { PointBudget } from './point-budget.ts';
+import { pickSeries } from './sights.ts';
 import { compare, usualBase, type Variant } from './statistics/compare.ts';
 import { sampleRatioP } from './statistics/sample-ratio.ts';
 import { sumUp } from './sum-up.ts';
@@ -66,7 +67,9 @@ export function* comparisonReport(
 function* readVariants(store: UsageStore, unions: UserUnions, task: ComparisonTask): Reading<Read> {
   const { environment, days, event } = task;
   const length = days.to - days.from;
-  const series = yield* seriesOfFeature(store, environment.number, task.feature);
+  const series = yield* pickSeries(store, environment.number, (name) =>
+    name.length === 2 && name[0] === task.feature && name[1] !== featureItself ? name[1] : undefined,
+  );
   const byDay = new Map(
     Array.from(series.keys(), (ordinal) => [
       ordinal,
@@ -89,22 +92,6 @@ function* readVariants(store: UsageStore, unions: UserUnions, task: ComparisonTa
   }));
   const given = variants.filter(({ users, days }) => users > 0 || days.some(({ checks }) => checks > 0));
   return { variants: given.toSorted((a, b) => b.users - a.users), users: users.groups[0] ?? 0 };
-}
-
-/** The variants of a feature by the ordinals of their series. */
-function seriesOfFeature(
-  store: UsageStore,
-  environment: number,
-  feature: string,
-): Reading<ReadonlyMap<number, string>> {
-  return fromSnapshot(store.lmdb, function* (at) {
-    const series = new Map<number, string>();
-    for (const { ordinal, name } of seriesOf(store, environment, at)) {
-      yield;
-      if (name.length === 2 && name[0] === feature && name[1] !== featureItself) series.set(ordinal, name[1]);
-    }
-    return series;
-  });
 }
 
 /** Below this a split is not checked: chance is too large to be told from a fault. */

@@ -8,7 +8,7 @@ import {
   subjectText,
 } from '../storage/lmdb/ledger.ts';
 import type { Application, Environment } from '../storage/lmdb/records.ts';
-import { fromSnapshot, type Reading } from '../storage/lmdb/snapshot.ts';
+import { fromSnapshot, type Reading, readEach } from '../storage/lmdb/snapshot.ts';
 import type { UsageStore } from '../storage/lmdb/usage.ts';
 import { timeText } from './answers.ts';
 import type { LedgerEntryShown, LedgerShown } from './ledger-shape.ts';
@@ -44,13 +44,12 @@ export function* ledgerReport(store: UsageStore, task: LedgerTask): Reading<Ledg
   const rows = new Map<string, ReportedRow>();
   yield* fromSnapshot(store.lmdb, function* (at) {
     const entries = ledgerEntries(store, application.number, hours.from, hours.to, at);
-    for (const { subject, count, lastAt, example } of entries) {
-      yield;
+    yield* readEach(entries, ({ subject, count, lastAt, example }) => {
       const environment = present.has(subject.environment) ? subject.environment : null;
       const wanted = environment === null ? unnamed : environment === only?.number;
-      if (only !== undefined && !wanted) continue;
+      if (only !== undefined && !wanted) return;
       mergeTally(rowOf(rows, { ...subject, environment }).tally, { count, lastAt, example });
-    }
+    });
   });
   return describe(task, [...rows.values()]);
 }

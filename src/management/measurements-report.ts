@@ -1,12 +1,13 @@
 import { mergeMeasurement } from '../storage/aggregate/merge.ts';
 import { type Measurement, measurementCodec } from '../storage/lmdb/cells.ts';
 import type { MetricKind } from '../storage/lmdb/records.ts';
-import { seriesOf } from '../storage/lmdb/series.ts';
-import { fromSnapshot, type Reading } from '../storage/lmdb/snapshot.ts';
+import type { SeriesName } from '../storage/lmdb/series.ts';
+import type { Reading } from '../storage/lmdb/snapshot.ts';
 import type { UsageStore } from '../storage/lmdb/usage.ts';
 import { PointBudget } from './point-budget.ts';
 import { minuteText, type ReportRange } from './report-range.ts';
 import type { MeasurementsShown, MetricMeasurements } from './report-shapes.ts';
+import { pickSeries } from './sights.ts';
 import { sumUp } from './sum-up.ts';
 
 /** A metric of the application; or one of a feature, which has its own numbers for each variant. */
@@ -25,7 +26,7 @@ export function* measurementsReport(
   only: string | undefined,
   gauges: ReadonlySet<string> = new Set(),
 ): Reading<MeasurementsShown> {
-  const metrics = yield* metricsOf(store, environment.number, only);
+  const metrics = yield* pickSeries(store, environment.number, (name) => tallyOf(name, only));
   const cells = { store, table: store.measurements, codec: measurementCodec, merge: mergeMeasurement };
   const source = { ...cells, series: metrics, budget: new PointBudget() };
   yield* sumUp(source, environment.number, range, (ordinal, total, points) => {
@@ -51,23 +52,12 @@ interface MetricTally {
   readonly points: (readonly [t: number, cell: Measurement])[];
 }
 
-function metricsOf(
-  store: UsageStore,
-  environment: number,
-  only: string | undefined,
-): Reading<ReadonlyMap<number, MetricTally>> {
-  return fromSnapshot(store.lmdb, function* (at) {
-    const metrics = new Map<number, MetricTally>();
-    for (const { ordinal, name } of seriesOf(store, environment, at)) {
-      yield;
-      if (name.length === 2) continue;
-      const identity =
-        name.length === 1 ? { metric: name[0] } : { metric: name[0], feature: name[1], variant: name[2] };
-      if (only !== undefined && identity.metric !== only) continue;
-      metrics.set(ordinal, { identity, total: measurementCodec.empty(), points: [] });
-    }
-    return metrics;
-  });
+function tallyOf(name: SeriesName, only: string | undefined): MetricTally | undefined {
+  if (name.length === 2) return undefined;
+  const identity =
+    name.length === 1 ? { metric: name[0] } : { metric: name[0], feature: name[1], variant: name[2] };
+  if (only !== undefined && identity.metric !== only) return undefined;
+  return { identity, total: measurementCodec.empty(), points: [] };
 }
 
 function describe({ identity, total, points }: MetricTally, kind: MetricKind): MetricMeasurements {

@@ -1,9 +1,10 @@
 import type { MetricDeclaration } from '../storage/lmdb/records.ts';
-import { seriesOf, surplusName } from '../storage/lmdb/series.ts';
-import { fromSnapshot, type Reading } from '../storage/lmdb/snapshot.ts';
+import { surplusName } from '../storage/lmdb/series.ts';
+import type { Reading } from '../storage/lmdb/snapshot.ts';
 import type { UsageStore } from '../storage/lmdb/usage.ts';
 import { cutPage, type Page, type PageRequest } from './lists.ts';
 import type { MetricShown } from './metric-shape.ts';
+import { pickSeries } from './sights.ts';
 
 export interface MetricsTask {
   /** The numbers of its environments. */
@@ -35,13 +36,9 @@ export function showMetric(name: string, declaration: MetricDeclaration | undefi
 /** The metrics that packets and reports have named, also those of features, without `__other__`. */
 function* namesSeen(store: UsageStore, environments: readonly number[]): Reading<ReadonlySet<string>> {
   const names = new Set<string>();
-  for (const environment of environments) {
-    yield* fromSnapshot(store.lmdb, function* (at) {
-      for (const { name } of seriesOf(store, environment, at)) {
-        yield;
-        if (name.length !== 2 && name[0] !== surplusName) names.add(name[0]);
-      }
+  for (const environment of environments)
+    yield* pickSeries(store, environment, (name) => {
+      if (name.length !== 2 && name[0] !== surplusName) names.add(name[0]);
     });
-  }
   return names;
 }

@@ -3,11 +3,12 @@ import { mergeCounts, mergeMeasurement } from '../storage/aggregate/merge.ts';
 import { readCounts } from '../storage/aggregate/read-counts.ts';
 import { type Counts, countsCodec, type Measurement, measurementCodec } from '../storage/lmdb/cells.ts';
 import type { Environment } from '../storage/lmdb/records.ts';
-import { type SeriesName, seriesOf } from '../storage/lmdb/series.ts';
+import type { SeriesName } from '../storage/lmdb/series.ts';
 import { fromSnapshot, type Reading } from '../storage/lmdb/snapshot.ts';
 import type { UsageStore } from '../storage/lmdb/usage.ts';
 import { PointBudget } from './point-budget.ts';
 import type { ReportRange } from './report-range.ts';
+import { pickSeries } from './sights.ts';
 import { sumUp } from './sum-up.ts';
 
 export interface MonthTask {
@@ -37,7 +38,7 @@ export function* monthUsage(store: UsageStore, task: MonthTask): Reading<MonthUs
   const features: Shown<Counts>[] = [];
   const metrics: Shown<Measurement>[] = [];
   for (const { name, number } of task.environments) {
-    const names = yield* namesOf(store, number);
+    const names = yield* pickSeries(store, number, (each) => each);
     for (const [ordinal, value] of yield* countsOf(store, number, task.range)) {
       const [feature, variant] = names.get(ordinal) ?? [];
       if (feature !== undefined && variant)
@@ -64,17 +65,6 @@ export function* monthUsage(store: UsageStore, task: MonthTask): Reading<MonthUs
 
 function compare(a: Labels, b: Labels): number {
   return JSON.stringify(a) < JSON.stringify(b) ? -1 : 1;
-}
-
-function namesOf(store: UsageStore, environment: number): Reading<ReadonlyMap<number, SeriesName>> {
-  return fromSnapshot(store.lmdb, function* (at) {
-    const names = new Map<number, SeriesName>();
-    for (const { ordinal, name } of seriesOf(store, environment, at)) {
-      names.set(ordinal, name);
-      yield;
-    }
-    return names;
-  });
 }
 
 function countsOf(

@@ -1,5 +1,5 @@
 import { ledgerEntries } from '../storage/lmdb/ledger.ts';
-import type { Reading, Snapshot } from '../storage/lmdb/snapshot.ts';
+import { type Reading, readEach, type Snapshot } from '../storage/lmdb/snapshot.ts';
 import type { UsageStore } from '../storage/lmdb/usage.ts';
 import type { Span } from './overview-range.ts';
 
@@ -15,8 +15,6 @@ export interface Received {
   refused: number;
 }
 
-const stride = 64;
-
 /** Adds up what an application's ledger says of one environment, hour by hour. @param hours since the epoch */
 export function* hourlyLedger(
   store: UsageStore,
@@ -27,16 +25,10 @@ export function* hourlyLedger(
 ): Reading<HourlyLedger> {
   const zeros = () => new Array<number>(to - from).fill(0);
   const hourly = { from, accepted: zeros(), refused: zeros() };
-  let left = stride;
-  for (const { hour, subject, count } of ledgerEntries(store, application, from, to, at)) {
-    left -= 1;
-    if (left === 0) {
-      left = stride;
-      yield;
-    }
-    if (subject.environment !== environment || subject.outcome === 'noted') continue;
+  yield* readEach(ledgerEntries(store, application, from, to, at), ({ hour, subject, count }) => {
+    if (subject.environment !== environment || subject.outcome === 'noted') return;
     hourly[subject.outcome][hour - from]! += count;
-  }
+  });
   return hourly;
 }
 

@@ -1,10 +1,10 @@
 import { countUniqueUsers, type Days, type UserUnions } from '../storage/aggregate/unique-users.ts';
 import type { Environment } from '../storage/lmdb/records.ts';
-import { seriesOf } from '../storage/lmdb/series.ts';
-import { fromSnapshot, type Reading } from '../storage/lmdb/snapshot.ts';
+import type { Reading } from '../storage/lmdb/snapshot.ts';
 import type { UsageStore } from '../storage/lmdb/usage.ts';
 import { daysText } from './overview-range.ts';
 import type { OverviewUsersShown } from './overview-shape.ts';
+import { pickSeries } from './sights.ts';
 
 export interface OverviewUsersTask {
   readonly environment: Environment;
@@ -18,26 +18,14 @@ export function* overviewUsersReport(
   unions: UserUnions,
   { environment, days, features }: OverviewUsersTask,
 ): Reading<OverviewUsersShown> {
-  const ordinals = yield* ordinalsOf(store, environment.number, new Set(features));
-  const groups = features.map((feature) => ordinals.get(feature) ?? []);
+  const ordinals = new Map(features.map((feature) => [feature, [] as number[]]));
+  yield* pickSeries(store, environment.number, (name, ordinal) => {
+    if (name.length === 2) ordinals.get(name[0])?.push(ordinal);
+  });
+  const groups = features.map((feature) => ordinals.get(feature)!);
   const users = yield* countUniqueUsers(unions, environment.number, days, groups);
   return {
     ...daysText(days),
     features: features.map((feature, index) => ({ feature, users: users.groups[index] ?? 0 })),
   };
-}
-
-function ordinalsOf(
-  store: UsageStore,
-  environment: number,
-  features: ReadonlySet<string>,
-): Reading<ReadonlyMap<string, number[]>> {
-  return fromSnapshot(store.lmdb, function* (at) {
-    const ordinals = new Map([...features].map((feature) => [feature, [] as number[]]));
-    for (const { ordinal, name } of seriesOf(store, environment, at)) {
-      if (name.length === 2) ordinals.get(name[0])?.push(ordinal);
-      yield;
-    }
-    return ordinals;
-  });
 }

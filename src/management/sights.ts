@@ -1,6 +1,6 @@
 import { seenOf } from '../storage/lmdb/seen.ts';
-import { featureItself, seriesOf, surplusName } from '../storage/lmdb/series.ts';
-import { fromSnapshot, type Reading, type Snapshot } from '../storage/lmdb/snapshot.ts';
+import { featureItself, type SeriesName, seriesOf, surplusName } from '../storage/lmdb/series.ts';
+import { fromSnapshot, type Reading, readEach, type Snapshot } from '../storage/lmdb/snapshot.ts';
 import type { UsageStore } from '../storage/lmdb/usage.ts';
 
 /** When something was seen: Unix ms, to the minute. `null` when that is not known. */
@@ -17,9 +17,6 @@ export interface FeatureSight extends Sight {
   readonly ordinal: number;
   readonly variants: ReadonlyMap<string, Sight>;
 }
-
-/** Records between two pauses. */
-const stride = 128;
 
 /** The names of some features. */
 type Only = Pick<ReadonlySet<string>, 'has'>;
@@ -44,18 +41,15 @@ export function* sightsAt(
   only?: Only,
 ): Reading<ReadonlyMap<string, FeatureSight>> {
   const features = new Map<string, Draft>();
-  const seen = yield* readSeries(store, environment, at);
-  let left = stride;
-  for (const { ordinal, name } of seriesOf(store, environment, at)) {
-    left -= 1;
-    if (left === 0) {
-      left = stride;
-      yield;
-    }
+  const seen: Sight[] = [];
+  yield* readEach(seenOf(store, environment, at), ({ ordinal, first, last }) => {
+    seen[ordinal] = { firstSeenAt: first * minuteMs, lastSeenAt: last * minuteMs };
+  });
+  yield* readEach(seriesOf(store, environment, at), ({ ordinal, name }) => {
     const [feature, variant] = name.length === 3 ? [name[1], name[2]] : name;
-    if (variant === undefined || feature === surplusName || only?.has(feature) === false) continue;
+    if (variant === undefined || feature === surplusName || only?.has(feature) === false) return;
     addTo(features, feature, variant, ordinal, seen[ordinal] ?? neverSeen);
-  }
+  });
   return features;
 }
 
@@ -93,22 +87,20 @@ function addTo(
   draft.variants.set(variant, known === undefined ? sight : merge(known, sight));
 }
 
-/** When the series of an environment were seen, by ordinal. */
-function* readSeries(
+/** What `pick` returns for each series of an environment, by ordinal. Series for which it returns nothing are left out. */
+export function pickSeries<T>(
   store: UsageStore,
   environment: number,
-  at: Snapshot,
-): Reading<readonly (Sight | undefined)[]> {
-  const seen: (Sight | undefined)[] = [];
-  let left = stride;
-  for (const { ordinal, first, last } of seenOf(store, environment, at)) {
-    seen[ordinal] = { firstSeenAt: first * minuteMs, lastSeenAt: last * minuteMs };
-    left -= 1;
-    if (left > 0) continue;
-    left = stride;
-    yield;
-  }
-  return seen;
+  pick: (name: SeriesName, ordinal: number) => T | undefined,
+): Reading<ReadonlyMap<number, T>> {
+  return fromSnapshot(store.lmdb, function* (at) {
+    const picked = new Map<number, T>();
+    yield* readEach(seriesOf(store, environment, at), ({ ordinal, name }) => {
+      const one = pick(name, ordinal);
+      if (one !== undefined) picked.set(ordinal, one);
+    });
+    return picked;
+  });
 }
 
 const minuteMs = 60_000;

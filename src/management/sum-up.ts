@@ -7,7 +7,7 @@ import {
 } from '../storage/lmdb/blocks.ts';
 import type { CellCodec } from '../storage/lmdb/cells.ts';
 import type { Table } from '../storage/lmdb/lmdb.ts';
-import { fromSnapshot, type Reading, type Snapshot } from '../storage/lmdb/snapshot.ts';
+import { fromSnapshot, type Reading, readEach, type Snapshot } from '../storage/lmdb/snapshot.ts';
 import type { UsageStore } from '../storage/lmdb/usage.ts';
 import type { PointBudget } from './point-budget.ts';
 import { bucketStart, type ReportRange } from './report-range.ts';
@@ -27,9 +27,6 @@ export interface CellSource<T> {
 export type TakeDay<T> = (ordinal: number, total: T, points: readonly Point<T>[]) => void;
 
 type Point<T> = readonly [t: number, cell: T];
-
-/** Cells between two pauses. */
-const stride = 128;
 
 /**
  * Adds up an environment's cells over a range. Cells have buckets of different widths. Minutes are added up to hours, hours to
@@ -61,18 +58,13 @@ function* sumUpDay<T>(
   at: Snapshot,
 ): Reading<ReadonlyMap<number, DayOfSeries<T>>> {
   const days = new Map<number, DayOfSeries<T>>();
-  let left = stride;
-  for (const [width, { minute, ordinal, value }] of cellsInOrder(source, environment, from, to, at)) {
-    if (source.series.has(ordinal)) {
-      const known = days.get(ordinal) ?? new DayOfSeries(source, step, floorTo(from, minutesPerDay));
-      days.set(ordinal, known);
-      known.add(width, minute, value);
-    }
-    left -= 1;
-    if (left > 0) continue;
-    left = stride;
-    yield;
-  }
+  const cells = cellsInOrder(source, environment, from, to, at);
+  yield* readEach(cells, ([width, { minute, ordinal, value }]) => {
+    if (!source.series.has(ordinal)) return;
+    const known = days.get(ordinal) ?? new DayOfSeries(source, step, floorTo(from, minutesPerDay));
+    days.set(ordinal, known);
+    known.add(width, minute, value);
+  });
   return days;
 }
 

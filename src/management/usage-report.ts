@@ -3,12 +3,13 @@ import { readCounts } from '../storage/aggregate/read-counts.ts';
 import { countUniqueUsers, type UniqueUsers, UserUnions } from '../storage/aggregate/unique-users.ts';
 import { minutesPerDay } from '../storage/lmdb/blocks.ts';
 import { type Counts, countsCodec } from '../storage/lmdb/cells.ts';
-import { featureItself, seriesOf } from '../storage/lmdb/series.ts';
+import { featureItself } from '../storage/lmdb/series.ts';
 import { fromSnapshot, type Reading } from '../storage/lmdb/snapshot.ts';
 import type { UsageStore } from '../storage/lmdb/usage.ts';
 import { PointBudget } from './point-budget.ts';
 import { bucketStart, minuteText, type ReportRange } from './report-range.ts';
 import type { FeatureUsageShown, UsageShown } from './report-shapes.ts';
+import { pickSeries } from './sights.ts';
 
 type VariantUsage = FeatureUsageShown['variants'][number];
 type Point = VariantUsage['series'][number];
@@ -56,24 +57,20 @@ export function* usageReport(
   };
 }
 
-function talliesOf(
+function* talliesOf(
   store: UsageStore,
   environment: number,
   only: string | undefined,
 ): Reading<Map<string, Tally[]>> {
-  return fromSnapshot(store.lmdb, function* (at) {
-    const features = new Map<string, Tally[]>();
-    for (const { ordinal, name } of seriesOf(store, environment, at)) {
-      yield;
-      if (name.length !== 2) continue;
-      const [feature, variant] = name;
-      if (only !== undefined && feature !== only) continue;
-      const series = features.get(feature) ?? [];
-      features.set(feature, series);
-      series.push({ ordinal, variant, points: [] });
-    }
-    return features;
+  const features = new Map<string, Tally[]>();
+  yield* pickSeries(store, environment, (name, ordinal) => {
+    const [feature, variant] = name;
+    if (name.length !== 2 || variant === undefined || (only ?? feature) !== feature) return;
+    const series = features.get(feature) ?? [];
+    features.set(feature, series);
+    series.push({ ordinal, variant, points: [] });
   });
+  return features;
 }
 
 /** The points of a series, while its counts are added up: a bucket may come in several parts. */

@@ -1,6 +1,6 @@
 import { ledgerEntries } from '../storage/lmdb/ledger.ts';
 import type { FeatureDeclaration } from '../storage/lmdb/records.ts';
-import { fromSnapshot, type Reading, type Snapshot } from '../storage/lmdb/snapshot.ts';
+import { fromSnapshot, type Reading, readEach, type Snapshot } from '../storage/lmdb/snapshot.ts';
 import type { UsageStore } from '../storage/lmdb/usage.ts';
 import type {
   Findings,
@@ -69,8 +69,6 @@ function staleAt(
 }
 
 const hourMs = 3_600_000;
-/** Rows of the ledger between two pauses. */
-const stride = 128;
 
 function* refusedSince(
   store: UsageStore,
@@ -81,21 +79,16 @@ function* refusedSince(
   const names = new Map(environments.map((each) => [each.number, each]));
   const found = new Map<string, RefusedMessages>();
   const firstHour = Math.floor(refusedFrom / hourMs);
-  let left = stride;
-  for (const { subject, count, lastAt } of ledgerEntries(store, application, firstHour, 2 ** 32 - 1, at)) {
-    left -= 1;
-    if (left === 0) {
-      left = stride;
-      yield;
-    }
+  const entries = ledgerEntries(store, application, firstHour, 2 ** 32 - 1, at);
+  yield* readEach(entries, ({ subject, count, lastAt }) => {
     const { outcome, code, status, environment: number } = subject;
-    if (outcome !== 'refused' || code === null) continue;
+    if (outcome !== 'refused' || code === null) return;
     const known = number === null ? undefined : names.get(number);
     const environment = known === undefined ? null : { name: known.name, number: known.number };
     const key = `${environment?.number} ${code}`;
     const before = found.get(key) ?? { count: 0, lastAt: 0 };
     const sum = { count: before.count + count, lastAt: Math.max(before.lastAt, lastAt) };
     found.set(key, { environment, code, status, ...sum });
-  }
+  });
   return [...found.values()].filter(({ lastAt }) => lastAt >= refusedFrom);
 }

@@ -1,5 +1,5 @@
 import { type LedgerEntry, ledgerEntries } from '../../storage/lmdb/ledger.ts';
-import { fromSnapshot } from '../../storage/lmdb/snapshot.ts';
+import { fromSnapshot, readEach } from '../../storage/lmdb/snapshot.ts';
 import type { UsageStore } from '../../storage/lmdb/usage.ts';
 import { timeText } from '../answers.ts';
 import type { LedgerTask } from '../ledger-report.ts';
@@ -44,10 +44,9 @@ export function* ledgerRows(
   for (let hour = hours.from; hour < hours.to; hour += 1) {
     const entries = yield* fromSnapshot(store.lmdb, function* (at) {
       const found: LedgerEntry[] = [];
-      for (const entry of ledgerEntries(store, application.number, hour, hour + 1, at)) {
-        yield;
+      yield* readEach(ledgerEntries(store, application.number, hour, hour + 1, at), (entry) => {
         if (isWanted(entry)) found.push(entry);
-      }
+      });
       return found;
     });
     if (entries.length > 0) yield* rowsOf(writer, entries, (entry) => cellsOf(entry, names));

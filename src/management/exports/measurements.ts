@@ -1,15 +1,15 @@
 import { mergeMeasurement } from '../../storage/aggregate/merge.ts';
 import { bucketWidth, minutesPerDay, scanCells } from '../../storage/lmdb/blocks.ts';
 import { type Measurement, measurementCodec } from '../../storage/lmdb/cells.ts';
-import { seriesOf } from '../../storage/lmdb/series.ts';
-import { fromSnapshot, type Reading } from '../../storage/lmdb/snapshot.ts';
+import type { Reading } from '../../storage/lmdb/snapshot.ts';
 import type { UsageStore } from '../../storage/lmdb/usage.ts';
 import type { MeasurementsTask } from '../make-report.ts';
 import { PointBudget } from '../point-budget.ts';
+import { pickSeries } from '../sights.ts';
 import { sumUp } from '../sum-up.ts';
 import type { Columns, RowWriter } from './row-writer.ts';
 import type { Rows } from './rows.ts';
-import { compare, ofSeries, rolledUp } from './usage.ts';
+import { byName, ofSeries, rolledUp } from './usage.ts';
 
 export const measurementColumns = {
   ...ofSeries,
@@ -39,12 +39,9 @@ type Point = readonly [t: number, metric: NamedMetric, cell: Measurement];
  * What was measured in an environment by time and metric. A day of buckets is in memory, or an hour of minutes.
  * @throws {ApiError} when a day is rolled up after some of its hours were read: the others cannot be told
  */
-export function* measurementRows(
-  store: UsageStore,
-  { environment, range, only, gauges }: MeasurementsTask,
-  writer: RowWriter,
-): Rows {
-  const series = yield* metricsInOrder(store, environment, only, gauges, writer);
+export function* measurementRows(store: UsageStore, task: MeasurementsTask, writer: RowWriter): Rows {
+  const { environment, range } = task;
+  const series = yield* metricsInOrder(store, task, writer);
   const cells = { store, table: store.measurements, codec: measurementCodec, merge: mergeMeasurement };
   const source = { ...cells, series, budget: new PointBudget(Number.POSITIVE_INFINITY) };
   const width = range.step === 'minute' ? 60 : minutesPerDay;
@@ -71,36 +68,22 @@ function isRolledUp({ measurements }: UsageStore, environment: number, day: numb
   return false;
 }
 
-function metricsInOrder(
+function* metricsInOrder(
   store: UsageStore,
-  environment: MeasurementsTask['environment'],
-  only: string | undefined,
-  gauges: ReadonlySet<string>,
+  { environment, only, gauges }: MeasurementsTask,
   writer: RowWriter,
 ): Reading<ReadonlyMap<number, NamedMetric>> {
-  return fromSnapshot(store.lmdb, function* (at) {
-    const named: { ordinal: number; name: readonly string[] }[] = [];
-    for (const { ordinal, name } of seriesOf(store, environment.number, at)) {
-      yield;
-      if (name.length !== 2 && (only === undefined || name[0] === only)) named.push({ ordinal, name });
-    }
-    named.sort(({ name: a }, { name: b }) => {
-      const [first = '', second = ''] = [a[1], b[1]];
-      return compare(a[0]!, b[0]!) || compare(first, second) || compare(a[2] ?? '', b[2] ?? '');
-    });
-    const metrics = named.map(({ ordinal, name: [metric = '', feature = null, variant = null] }, place) => {
-      const isGauge = gauges.has(metric);
-      const part = writer.part(1, [
-        environment.name,
-        metric,
-        feature,
-        variant,
-        isGauge ? 'gauge' : 'counter',
-      ]);
-      return [ordinal, { place, part, isGauge }] as const;
-    });
-    return new Map(metrics);
+  const named = yield* pickSeries(store, environment.number, (name) =>
+    name.length !== 2 && (only ?? name[0]) === name[0] ? name : undefined,
+  );
+  const sorted = [...named].sort(([, a], [, b]) => byName(a, b));
+  const metrics = sorted.map(([ordinal, [metric, feature = null, variant = null]], place) => {
+    const isGauge = gauges.has(metric);
+    const kind = isGauge ? 'gauge' : 'counter';
+    const part = writer.part(1, [environment.name, metric, feature, variant, kind]);
+    return [ordinal, { place, part, isGauge }] as const;
   });
+  return new Map(metrics);
 }
 
 function* pointRows(points: Point[], writer: RowWriter): Rows {

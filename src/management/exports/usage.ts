@@ -2,11 +2,12 @@ import { ApiError } from '../../contract/errors.ts';
 import { readCounts } from '../../storage/aggregate/read-counts.ts';
 import { minutesPerDay } from '../../storage/lmdb/blocks.ts';
 import { readCarried } from '../../storage/lmdb/carried.ts';
-import { seriesOf } from '../../storage/lmdb/series.ts';
+import type { SeriesName } from '../../storage/lmdb/series.ts';
 import { fromSnapshot, type Reading } from '../../storage/lmdb/snapshot.ts';
 import type { UsageStore } from '../../storage/lmdb/usage.ts';
 import type { UsageTask } from '../make-report.ts';
 import { type ReportRange, stepMinutes } from '../report-range.ts';
+import { pickSeries } from '../sights.ts';
 import { type BucketCounts, CountsByBucket } from './counts-by-bucket.ts';
 import type { Columns, RowWriter } from './row-writer.ts';
 import type { Rows } from './rows.ts';
@@ -54,26 +55,26 @@ export function* usageRows(
   }
 }
 
-function seriesInOrder(
+function* seriesInOrder(
   store: UsageStore,
   environment: UsageTask['environment'],
   only: string | undefined,
   writer: RowWriter,
 ): Reading<readonly NamedSeries[]> {
-  return fromSnapshot(store.lmdb, function* (at) {
-    const named: { ordinal: number; name: readonly string[] }[] = [];
-    for (const { ordinal, name } of seriesOf(store, environment.number, at)) {
-      yield;
-      if (name.length === 2 && (only === undefined || name[0] === only)) named.push({ ordinal, name });
-    }
-    named.sort((a, b) => compare(a.name[0]!, b.name[0]!) || compare(a.name[1]!, b.name[1]!));
-    return named.map(({ ordinal, name }) => ({ ordinal, part: writer.part(1, [environment.name, ...name]) }));
-  });
+  const named = yield* pickSeries(store, environment.number, (name) =>
+    name.length === 2 && (only ?? name[0]) === name[0] ? name : undefined,
+  );
+  const sorted = [...named].sort(([, a], [, b]) => byName(a, b));
+  return sorted.map(([ordinal, name]) => ({ ordinal, part: writer.part(1, [environment.name, ...name]) }));
 }
 
-/** The order of names in rows. */
-export function compare(a: string, b: string): number {
-  return Number(a > b) - Number(a < b);
+/** The order of series in rows. */
+export function byName(a: SeriesName, b: SeriesName): number {
+  const order = (part: 0 | 1 | 2) => {
+    const [one = '', other = ''] = [a[part], b[part]];
+    return Number(one > other) - Number(one < other);
+  };
+  return order(0) || order(1) || order(2);
 }
 
 /**

@@ -6,6 +6,21 @@ export type Snapshot = Transaction;
 /** A long read that pauses (`yield`) at points where other work may run. */
 export type Reading<T> = Generator<undefined, T, undefined>;
 
+/** Items between two pauses. */
+const stride = 128;
+
+/** Reads items one by one, with pauses. */
+export function* readEach<T>(items: Iterable<T>, take: (item: T) => void): Reading<void> {
+  let left = stride;
+  for (const item of items) {
+    take(item);
+    left -= 1;
+    if (left > 0) continue;
+    left = stride;
+    yield;
+  }
+}
+
 /** Opens a snapshot of everything committed so far. Close it with `done()`. */
 export function openSnapshot(lmdb: RootDatabase<Buffer, Buffer>): Snapshot {
   lmdb.resetReadTxn(); // The snapshot includes everything committed so far.

@@ -20,11 +20,6 @@ function matches(sources: readonly Source[], pattern: RegExp, allowed = /^$/): s
     );
 }
 
-/** The line that begins the import or export which ends on a line. */
-function statementAt(lines: readonly string[], end: number): string {
-  return lines.slice(0, end).findLast((line) => /^(import|export)\b/.test(line)) ?? '';
-}
-
 /** Every file and package that loading a file loads, too: what its imports lead to, but for types and `import()`. */
 function loadedBy(entry: string): ReadonlySet<string> {
   const loaded = new Set([entry]);
@@ -70,20 +65,11 @@ describe('dependencies', () => {
     expect(new Set(packages)).toEqual(new Set(['typebox', 'fastest-levenshtein']));
   });
 
-  it('of the client on the server are on the contract', () => {
+  it.each(['src/console', 'src/cli'])('of %s on the server are on the contract', (folder) => {
     const others = importsOfSrc(src)
-      .filter(({ path, target }) => folderOf(path) === 'src/cli' && folderOf(target) !== 'src/cli')
-      .filter(({ target }) => folderOf(target) !== 'src/contract');
+      .filter(({ path }) => folderOf(path) === folder)
+      .filter(({ target }) => ![folder, 'src/contract'].includes(folderOf(target)!));
     expect(others).toEqual([]);
-  });
-
-  it('of the console on the server are types, except for the contract', () => {
-    const lines = new Map(src.map(({ path, lines }) => [path, lines]));
-    const values = importsOfSrc(src)
-      .filter(({ path, target }) => folderOf(path) === 'src/console' && folderOf(target) !== 'src/console')
-      .filter(({ target }) => folderOf(target) !== 'src/contract')
-      .filter(({ path, line }) => !/^import type /.test(statementAt(lines.get(path) ?? [], line)));
-    expect(values).toEqual([]);
   });
 
   it.each([

@@ -1,5 +1,6 @@
 import { ApiError } from '../contract/errors.ts';
-import type { Application, Deletion, Environment, Plan } from '../storage/lmdb/records.ts';
+import type { Plan } from '../contract/plans.ts';
+import type { Application, Deletion, Environment } from '../storage/lmdb/records.ts';
 import type { AccountDraft } from './account-draft.ts';
 import { checkPathName, mustExist } from './checks.ts';
 import { requestDeletion } from './deletions.ts';

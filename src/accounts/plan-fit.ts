@@ -1,11 +1,11 @@
 import { ApiError } from '../contract/errors.ts';
-import type { Plan } from '../storage/lmdb/records.ts';
+import type { Plan, PlanLimit } from '../contract/plans.ts';
 import type { Accounts } from './accounts.ts';
 import { apiKeysOf } from './api-keys.ts';
 import { applicationsOf } from './applications.ts';
 import { clientsOf } from './clients.ts';
 import { membersOf } from './members.ts';
-import { excess, type PlanLimit } from './plans.ts';
+import { excess } from './plans.ts';
 import { webhooksOf } from './team-events.ts';
 import { teamsFrom } from './team-origins.ts';
 

@@ -1,4 +1,5 @@
-import type { Plan, Team } from '../storage/lmdb/records.ts';
+import type { Plan } from '../contract/plans.ts';
+import type { Team } from '../storage/lmdb/records.ts';
 import type { Accounts } from './accounts.ts';
 import { checkPlan } from './plans.ts';
 

@@ -1,5 +1,6 @@
 import { ApiError } from '../contract/errors.ts';
-import type { AuditEntry, Plan, Team } from '../storage/lmdb/records.ts';
+import type { Plan } from '../contract/plans.ts';
+import type { AuditEntry, Team } from '../storage/lmdb/records.ts';
 import type { Accounts } from './accounts.ts';
 import { apiKeysOf } from './api-keys.ts';
 import { applicationsOf } from './applications.ts';

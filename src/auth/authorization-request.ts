@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import type { Directory } from '../accounts/directory.ts';
-import { text } from '../http/schema.ts';
+import { text } from '../contract/shapes/fields.ts';
 import type { OAuthClient } from '../storage/lmdb/records.ts';
 import { findClient, matchesRedirect } from './clients.ts';
 import { type Form, parseParameters, repeatedParameter } from './form.ts';

@@ -1,9 +1,9 @@
 import Type, { type Static, type TObject, type TProperties } from 'typebox';
 import type { Accounts } from '../accounts/accounts.ts';
 import { ApiError, storeUnavailable } from '../contract/errors.ts';
+import { text } from '../contract/shapes/fields.ts';
 import type { DeclaredAnswer, Endpoint, Headers, Operation, Shown } from '../http/endpoint.ts';
 import { NotCached, RetryAfter } from '../http/openapi/headers.ts';
-import { text } from '../http/schema.ts';
 import type { Reply, Request } from '../http/types.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { claimedId, unknownClient } from './client-credentials.ts';

@@ -1,6 +1,6 @@
 import Type from 'typebox';
-import type { Endpoint } from '../http/endpoint.ts';
-import { count, jsonAnswer, shape, text } from '../http/schema.ts';
+import { count, shape, text } from '../contract/shapes/fields.ts';
+import { type Endpoint, jsonAnswer } from '../http/endpoint.ts';
 import { grantedScope } from './authorization-request.ts';
 import { type ClientEndpointDeps, clientEndpoint, clientForm } from './client-endpoint.ts';
 import { apiKeyRefused, signInClientOf } from './clients.ts';

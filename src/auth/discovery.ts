@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
-import type { Endpoint, Shown } from '../http/endpoint.ts';
+import { flag, listOf } from '../contract/shapes/fields.ts';
+import { type Endpoint, jsonAnswer, type Shown } from '../http/endpoint.ts';
 import { PublicHeaders } from '../http/openapi/headers.ts';
-import { flag, jsonAnswer, listOf } from '../http/schema.ts';
 import type { Handler, Route } from '../http/types.ts';
 import type { SigningKeys } from './signing-keys.ts';
 import { grantTypes } from './token-endpoint.ts';

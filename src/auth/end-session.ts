@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { actorOf } from '../accounts/actors.ts';
 import { ApiError } from '../contract/errors.ts';
-import { text } from '../http/schema.ts';
+import { text } from '../contract/shapes/fields.ts';
 import type { Reply, Request } from '../http/types.ts';
 import type { AccessClaims, TokenSettings } from './access-token.ts';
 import { redirect } from './authorization-response.ts';

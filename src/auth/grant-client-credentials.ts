@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { text } from '../http/schema.ts';
+import { text } from '../contract/shapes/fields.ts';
 import type { ApiKey } from '../storage/lmdb/records.ts';
 import { issueAccessToken, type TokenSettings } from './access-token.ts';
 import { type ClientForm, clientForm } from './client-endpoint.ts';

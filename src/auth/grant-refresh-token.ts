@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import type { AccountDraft } from '../accounts/account-draft.ts';
 import { anonymous } from '../accounts/actors.ts';
-import { text } from '../http/schema.ts';
+import { text } from '../contract/shapes/fields.ts';
 import type { User } from '../storage/lmdb/records.ts';
 import type { TokenSettings } from './access-token.ts';
 import { type ClientForm, clientForm } from './client-endpoint.ts';

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
-import type { Endpoint, Shown } from '../http/endpoint.ts';
-import { jsonAnswer, listOf, number, text } from '../http/schema.ts';
+import { listOf, number, text } from '../contract/shapes/fields.ts';
+import { type Endpoint, jsonAnswer, type Shown } from '../http/endpoint.ts';
 import type { Request } from '../http/types.ts';
 import type { AccessClaims } from './access-token.ts';
 import { invalidClient } from './client-credentials.ts';

@@ -1,9 +1,9 @@
 import Type from 'typebox';
 import { actorOf } from '../accounts/actors.ts';
 import { engineUnavailable, storeUnavailable } from '../contract/errors.ts';
-import type { Endpoint, Group } from '../http/endpoint.ts';
+import { text } from '../contract/shapes/fields.ts';
+import { type Endpoint, type Group, jsonAnswer } from '../http/endpoint.ts';
 import { Challenge, NotCached } from '../http/openapi/headers.ts';
-import { jsonAnswer, text } from '../http/schema.ts';
 import type { Reply, Request } from '../http/types.ts';
 import { type AccessClaims, InvalidToken } from './access-token.ts';
 import { bearerToken } from './bearer.ts';

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
+import { count, shape, text } from '../contract/shapes/fields.ts';
 import type { Shown } from '../http/endpoint.ts';
-import { count, shape, text } from '../http/schema.ts';
 import { accessTokenLifetime } from './access-token.ts';
 
 /** The answer of the token endpoint (RFC 6749 §5.1, OpenID Connect Core §3.1.3.3). */

@@ -1,5 +1,4 @@
-import type { Endpoint } from '../http/endpoint.ts';
-import { jsonAnswer } from '../http/schema.ts';
+import { type Endpoint, jsonAnswer } from '../http/endpoint.ts';
 import { type ClientEndpointDeps, type ClientForm, clientEndpoint } from './client-endpoint.ts';
 import { apiKeyRefused } from './clients.ts';
 import type { DeviceCodes } from './device-codes.ts';

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { text } from '../http/schema.ts';
+import { text } from '../contract/shapes/fields.ts';
 import type { ClientEndpointDeps } from './client-endpoint.ts';
 import type { SessionDeps } from './sessions.ts';
 import type { ValidateToken } from './validate-token.ts';

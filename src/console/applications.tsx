@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import type { ApplicationShown } from '../management/applications.ts';
-import type { Page } from '../management/lists.ts';
+import type { ApplicationShown } from '../contract/shapes/application.ts';
+import type { Page } from '../contract/shapes/fields.ts';
 import { call, resource, withQuery } from './api/client.ts';
 import { forget, usePoll } from './api/poll.ts';
 

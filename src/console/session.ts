@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
+import type { SignedIn, SignedInUser } from '../contract/console.ts';
 import { pauseAfter } from './api/pause.ts';
 import { problemOf, Unreachable } from './api/problem.ts';
-import type { SignedIn, SignedInUser } from './host/session-endpoints.ts';
 import { root } from './settings.ts';
 
 /** Who is signed in; `undefined` until that is known. */

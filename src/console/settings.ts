@@ -1,4 +1,4 @@
-import type { ConsoleSettings } from './host/pages.ts';
+import type { ConsoleSettings } from '../contract/console.ts';
 
 /** What the server wrote into the page. */
 export const settings: ConsoleSettings = JSON.parse(document.getElementById('settings')!.textContent!);

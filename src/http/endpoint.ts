@@ -1,4 +1,6 @@
+import type { Static, TSchema } from 'typebox';
 import type { RefusalCode } from '../contract/refusals.ts';
+import type { Documented } from '../contract/shapes/fields.ts';
 import type { Answer } from './answer.ts';
 import type { Json } from './openapi/json-schema.ts';
 import type { Handler, Route } from './types.ts';
@@ -124,4 +126,19 @@ export function routesFrom<Deps>(groups: readonly Group<Deps>[], deps: Deps): re
       ...(noOptions && { noOptions }),
     })),
   );
+}
+
+/** A JSON body, with the example of its schema. */
+export function jsonContent(schema: TSchema): Content {
+  const { example } = schema as Documented;
+  return { 'application/json': { schema, ...(example !== undefined && { example }) } };
+}
+
+/** Declares a JSON answer. */
+export function jsonAnswer<Schema extends TSchema, Required extends Headers = Record<never, Header>>(
+  schema: Schema,
+  description: string,
+  headers: Required = {} as Required,
+): DeclaredAnswer<Static<Schema>, Required> {
+  return { description, headers, content: jsonContent(schema) };
 }

@@ -1,5 +1,4 @@
-import type { Documented } from '../http/openapi/json-schema.ts';
-import { Name, printable, Time } from '../http/schema.ts';
+import { type Documented, Name, printable, Time } from '../contract/shapes/fields.ts';
 
 /** Schema options of values from senders, where the documentation and the checks differ. */
 

@@ -1,8 +1,8 @@
 import Type, { type TSchema } from 'typebox';
+import { orNull, text } from '../contract/shapes/fields.ts';
 import { type Answer, created as createdAt } from '../http/answer.ts';
-import type { DeclaredAnswer, Header } from '../http/endpoint.ts';
+import { type DeclaredAnswer, type Header, jsonAnswer } from '../http/endpoint.ts';
 import { Location } from '../http/openapi/headers.ts';
-import { jsonAnswer, orNull, text } from '../http/schema.ts';
 
 /** The answers of the management API: as its endpoints declare them, and what its handlers give. */
 
@@ -55,19 +55,6 @@ const nextCursor = orNull(text('The `cursor` of the next page; `null` on the las
 export function done(description: string): DeclaredAnswer<undefined, Record<never, Header>> {
   return { description, headers: {} };
 }
-
-/** Times and ids in the examples of the OpenAPI document. Nothing has such an id. */
-export const exampleTime = '2026-01-31T12:00:00.000Z';
-export const exampleIds = {
-  application: `app_${'0'.repeat(23)}1`,
-  key: `key_${'0'.repeat(23)}2`,
-  team: `team_${'0'.repeat(23)}3`,
-  user: `user_${'0'.repeat(23)}4`,
-  apiKey: `client_${'0'.repeat(23)}5`,
-  client: `signin_${'0'.repeat(23)}6`,
-  webhook: `webhook_${'0'.repeat(23)}7`,
-  delivery: `msg_8_${'0'.repeat(23)}8`,
-} as const;
 
 /** 201 with a thing and where it is. @param segments path segments below `/api/v2`, not encoded */
 export function created<Body>(segments: readonly string[], body: Body): Answer<201, Body, 'location'> {

@@ -1,46 +1,15 @@
-import Type, { type Static } from 'typebox';
+import type { Static } from 'typebox';
 import { apiKeysOf, createApiKey, deleteApiKey } from '../accounts/api-keys.ts';
 import { nameRule } from '../accounts/checks.ts';
 import { overPlan } from '../accounts/plans.ts';
+import { ApiKey, ApiKeyShownOnce, NewApiKey } from '../contract/shapes/api-key.ts';
 import { ok } from '../http/answer.ts';
 import type { Group } from '../http/endpoint.ts';
-import { bodyShape, name, shape, text, time } from '../http/schema.ts';
 import type { ApiKey as StoredApiKey } from '../storage/lmdb/records.ts';
-import { created, done, exampleIds, exampleTime, made, page, timeText } from './answers.ts';
+import { created, done, made, page, timeText } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
 import { endpoint } from './endpoint.ts';
 import { pageOf, paging } from './lists.ts';
-import { role } from './role.ts';
-
-const fields = {
-  clientId: text('The `client_id` of the client credentials grant.'),
-  name: name(),
-  role,
-  teamId: text('Id of its team.'),
-  createdAt: time('When it was created.'),
-};
-
-const example = {
-  clientId: exampleIds.apiKey,
-  name: 'Deployment',
-  role: 'User',
-  teamId: exampleIds.team,
-  createdAt: exampleTime,
-} as const;
-
-export const ApiKey = shape('ApiKey', fields, example);
-
-export const ApiKeyShownOnce = shape(
-  'ApiKeyShownOnce',
-  { ...fields, clientSecret: text('The `client_secret`. Keep it now: it is never shown again.') },
-  { ...example, clientSecret: `fm_secret_${'0'.repeat(64)}` },
-);
-
-const NewApiKey = bodyShape(
-  'NewApiKey',
-  { name: name(), role: Type.Optional(role) },
-  { name: 'Deployment', role: 'User' },
-);
 
 export const apiKeys: Group<ManageDeps> = {
   tag: 'API keys',

@@ -1,4 +1,4 @@
-import Type, { type Static } from 'typebox';
+import type { Static } from 'typebox';
 import {
   createApplication,
   deleteApplication,
@@ -7,91 +7,19 @@ import {
 } from '../accounts/applications.ts';
 import { missing, mustExist, nameRule, tooMany } from '../accounts/checks.ts';
 import { overPlan } from '../accounts/plans.ts';
+import { Application, ApplicationPatch, NewApplication } from '../contract/shapes/application.ts';
 import { ok } from '../http/answer.ts';
 import type { Group, Shown } from '../http/endpoint.ts';
-import { bodyShape, listOf, name, shape, text, time } from '../http/schema.ts';
 import type { Application as StoredApplication } from '../storage/lmdb/records.ts';
 import { checkOwnTeam, notInTeam } from './access.ts';
-import { created, done, exampleIds, exampleTime, made, oneTagged, page, timeText } from './answers.ts';
+import { created, done, made, oneTagged, page, timeText } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
 import { checked } from './checked.ts';
 import { endpoint } from './endpoint.ts';
-import { Environment, showEnvironment } from './environments.ts';
+import { showEnvironment } from './environments.ts';
 import { checkMatch, tagged } from './etag.ts';
 import { pageOf, paging } from './lists.ts';
 import { originCheck } from './origin-check.ts';
-
-const limit = { minimum: 0, maximum: 1_000_000_000 };
-
-const settings = {
-  allowedOrigins: Type.Array(Type.String(), {
-    description:
-      'Origins whose pages may send packets: `https://shop.example`, `https://*.shop.example` for its subdomains, `http://localhost:*` for any port of the own machine, `null` for sandboxed pages and files. A slash at the end is removed. If there are none, every page may.',
-  }),
-  acceptClientIdentities: Type.Boolean({
-    description: 'Whether packets are attributed to identities that clients assert (`u` of a packet).',
-  }),
-  rate: Type.Union([Type.Null(), Type.Number(limit)], {
-    description:
-      'Packets and reports a second, up to the rate of the service. `null` and 0 are the rate of the service.',
-  }),
-  burst: Type.Union([Type.Null(), Type.Integer(limit)], {
-    description: 'Packets and reports at once, up to the burst of the service; `null` is twice the rate.',
-  }),
-};
-
-const optionalSettings = Type.Partial(Type.Object(settings)).properties;
-
-export const Application = shape(
-  'Application',
-  {
-    id: text('Its id.'),
-    teamId: text('Id of its team.'),
-    name: name(),
-    ...settings,
-    environments: listOf(Environment, 'The oldest environment comes first.'),
-    createdAt: time('When it was created.'),
-    updatedAt: time('When it was last changed.'),
-  },
-  {
-    id: exampleIds.application,
-    name: 'Shop',
-    teamId: exampleIds.team,
-    allowedOrigins: ['https://shop.example'],
-    acceptClientIdentities: false,
-    rate: null,
-    burst: null,
-    environments: [{ name: 'Production', createdAt: exampleTime }],
-    createdAt: exampleTime,
-    updatedAt: exampleTime,
-  },
-);
-
-/** An application as it is answered with. */
-export type ApplicationShown = Static<typeof Application>;
-
-const NewApplication = bodyShape(
-  'NewApplication',
-  {
-    name: name(),
-    teamId: Type.Optional(text('The default is your primary team.')),
-    environments: Type.Optional(
-      listOf(name(), 'Names of its first environments. The default is Production, Staging and Development.'),
-    ),
-    ...optionalSettings,
-  },
-  {
-    name: 'Shop',
-    allowedOrigins: ['https://shop.example', 'https://*.shop.example'],
-    environments: ['Production', 'Test'],
-  },
-);
-
-const ApplicationPatch = bodyShape(
-  'ApplicationPatch',
-  { name: Type.Optional(name()), ...optionalSettings },
-  { acceptClientIdentities: true, rate: 500, burst: 1000 },
-);
 
 export const applications: Group<ManageDeps> = {
   tag: 'Applications',

@@ -1,51 +1,22 @@
 import Type, { type Static } from 'typebox';
 import { auditEntries, showEntry } from '../accounts/audit-log.ts';
 import { isInstallationAdmin } from '../accounts/installation.ts';
-import { actorTypes } from '../contract/audit.ts';
+import { AuditEntry } from '../contract/shapes/audit-entry.ts';
+import { type Page, text } from '../contract/shapes/fields.ts';
 import { ok } from '../http/answer.ts';
 import type { Group } from '../http/endpoint.ts';
 import type { QueryOf } from '../http/query-reader.ts';
-import { oneOf, orNull, shape, text, time } from '../http/schema.ts';
 import type { AccountStore } from '../storage/lmdb/accounts.ts';
 import type { AuditEntry as StoredEntry } from '../storage/lmdb/records.ts';
-import { exampleIds, exampleTime, page } from './answers.ts';
+import { page } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
 import { endpoint } from './endpoint.ts';
-import { type Page, paging, readCursor, writeCursor } from './lists.ts';
+import { paging, readCursor, writeCursor } from './lists.ts';
 import { range } from './report-range.ts';
 
 export interface AuditDeps extends ManageDeps {
   readonly accounts: Pick<AccountStore, 'audit'>;
 }
-
-export const AuditEntry = shape(
-  'AuditEntry',
-  {
-    id: text('Its id.'),
-    at: time('When it was done.'),
-    actor: Type.Object({
-      type: oneOf(actorTypes, 'Who did it.'),
-      id: text('Id of the user, or client id of the API key; otherwise empty.'),
-      name: text('The e-mail address of the user or the name of the API key at the time.'),
-      address: text('Where the request came from; empty if there was none.'),
-    }),
-    action: text('What was done, such as `application.created`.'),
-    teamId: orNull(text('Id of the team that it concerns; `null`: the whole service.')),
-    target: Type.Object({
-      type: text('What it was done to, such as `application`.'),
-      id: text('Its id. An environment, feature or metric has that of its application.'),
-      name: text('Its name at the time.'),
-    }),
-  },
-  {
-    id: '17',
-    at: exampleTime,
-    actor: { type: 'user', id: exampleIds.user, name: 'ada@shop.example', address: '192.0.2.1' },
-    action: 'application.created',
-    teamId: exampleIds.team,
-    target: { type: 'application', id: exampleIds.application, name: 'Shop' },
-  },
-);
 
 const filters = {
   action: Type.Optional(

@@ -1,63 +1,14 @@
-import Type from 'typebox';
 import { clientsOf, createClient, deleteClient } from '../accounts/clients.ts';
 import { overPlan } from '../accounts/plans.ts';
 import { reservedName } from '../accounts/reserved-names.ts';
+import { NewSignInClient, SignInClient, SignInClientShownOnce } from '../contract/shapes/sign-in-client.ts';
 import { ok } from '../http/answer.ts';
 import type { Group } from '../http/endpoint.ts';
-import { bodyShape, name, shape, text, time } from '../http/schema.ts';
 import type { OAuthClient } from '../storage/lmdb/records.ts';
-import { created, done, exampleIds, exampleTime, made, page, timeText } from './answers.ts';
+import { created, done, made, page, timeText } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
 import { endpoint } from './endpoint.ts';
 import { pageOf, paging } from './lists.ts';
-
-const settings = {
-  name: name('The sign-in page shows it, so it must not resemble the name of this service.'),
-  type: Type.Union([Type.Literal('public'), Type.Literal('confidential')], {
-    description:
-      'A confidential client has a secret. A program that runs on its users’ devices cannot keep one and is public.',
-  }),
-  redirectUris: Type.Array(Type.String(), {
-    description:
-      'Redirect URIs, which are compared exactly: `https:`, `http:` of the own machine, or a scheme of an app.',
-    documented: { minItems: 1, maxItems: 20 },
-  }),
-};
-
-const fields = {
-  clientId: text('The `client_id` of the authorization code grant.'),
-  ...settings,
-  teamId: text('Id of its team. The members of the team may sign in to it.'),
-  createdAt: time('When it was created.'),
-};
-
-const example = {
-  clientId: exampleIds.client,
-  name: 'Extension',
-  type: 'public' as const,
-  teamId: exampleIds.team,
-  redirectUris: ['com.example.extension:/callback'],
-  createdAt: exampleTime,
-};
-
-export const SignInClient = shape('SignInClient', fields, example);
-
-export const SignInClientShownOnce = shape(
-  'SignInClientShownOnce',
-  {
-    ...fields,
-    clientSecret: Type.Optional(
-      text('The secret of a confidential client. Keep it now: it is never shown again.'),
-    ),
-  },
-  example,
-);
-
-const NewSignInClient = bodyShape('NewSignInClient', settings, {
-  name: 'Extension',
-  type: 'public',
-  redirectUris: ['com.example.extension:/callback'],
-});
 
 export const clients: Group<ManageDeps> = {
   tag: 'Sign-in clients',

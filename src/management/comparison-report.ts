@@ -1,3 +1,4 @@
+import type { ComparisonShown } from '../contract/shapes/comparison.ts';
 import { sketchError } from '../storage/aggregate/hyperloglog.ts';
 import { mergeCounts } from '../storage/aggregate/merge.ts';
 import { countUniqueUsers, type Days, type UserUnions } from '../storage/aggregate/unique-users.ts';
@@ -7,7 +8,6 @@ import type { Environment } from '../storage/lmdb/records.ts';
 import { featureItself } from '../storage/lmdb/series.ts';
 import type { Reading } from '../storage/lmdb/snapshot.ts';
 import type { UsageStore } from '../storage/lmdb/usage.ts';
-import type { ComparisonShown } from './comparison-shape.ts';
 import { outcomeOf } from './comparison-text.ts';
 import { daysText } from './overview-range.ts';
 import { PointBudget } from './point-budget.ts';

@@ -1,4 +1,4 @@
-import type { ComparisonShown } from './comparison-shape.ts';
+import type { ComparisonShown } from '../contract/shapes/comparison.ts';
 import { type Compared, type Lack, needed } from './statistics/compare.ts';
 
 type Outcome = Pick<ComparisonShown, 'outcome' | 'why'>;

@@ -1,9 +1,9 @@
 import Type from 'typebox';
+import { Comparison } from '../contract/shapes/comparison.ts';
+import { text } from '../contract/shapes/fields.ts';
 import { ok } from '../http/answer.ts';
-import type { Group } from '../http/endpoint.ts';
-import { jsonAnswer, text } from '../http/schema.ts';
+import { type Group, jsonAnswer } from '../http/endpoint.ts';
 import { minutesPerDay } from '../storage/lmdb/blocks.ts';
-import { Comparison } from './comparison-shape.ts';
 import { endpoint } from './endpoint.ts';
 import {
   EnvironmentName,

@@ -1,30 +1,12 @@
-import Type, { type Static } from 'typebox';
+import type { Static } from 'typebox';
+import { Deletion } from '../contract/shapes/deletion.ts';
 import { ok } from '../http/answer.ts';
 import type { Group } from '../http/endpoint.ts';
-import { oneOf, shape, text, time } from '../http/schema.ts';
 import type { Deletion as StoredDeletion } from '../storage/lmdb/records.ts';
-import { exampleIds, exampleTime, page, timeText } from './answers.ts';
+import { page, timeText } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
 import { endpoint } from './endpoint.ts';
 import { cutPage, namePage, paging } from './lists.ts';
-
-export const Deletion = shape(
-  'Deletion',
-  {
-    target: Type.Object({
-      type: oneOf(['application', 'environment'], 'What was deleted.'),
-      id: text('Id of the application.'),
-      name: text('Its name at the time.'),
-    }),
-    teamId: text('Id of the team that it belonged to.'),
-    requestedAt: time('When it was deleted.'),
-  },
-  {
-    target: { type: 'environment', id: exampleIds.application, name: 'Staging' },
-    teamId: exampleIds.team,
-    requestedAt: exampleTime,
-  },
-);
 
 export const deletions: Group<ManageDeps> = {
   tag: 'Deletions',

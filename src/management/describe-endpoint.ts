@@ -3,13 +3,18 @@ import { missing } from '../accounts/checks.ts';
 import { Unauthorized } from '../auth/bearer.ts';
 import { engineUnavailable, storeUnavailable } from '../contract/errors.ts';
 import { bodyRefusals } from '../http/body.ts';
-import type { DeclaredAnswers, Operation, Parameter, Refusals } from '../http/endpoint.ts';
+import {
+  type DeclaredAnswers,
+  jsonContent,
+  type Operation,
+  type Parameter,
+  type Refusals,
+} from '../http/endpoint.ts';
 import { tooLarge } from '../http/engines/body-refusals.ts';
 import { maxJsonBody } from '../http/json-body.ts';
 import { Challenge, ContentEncoding, NotCached } from '../http/openapi/headers.ts';
 import { queryParameters } from '../http/query-reader.ts';
 import { pathNotUtf8 } from '../http/router.ts';
-import { jsonContent } from '../http/schema.ts';
 import type { PeopleFreshness } from '../storage/commit/usage-engine.ts';
 import { type Access, adminsOnly, notInTeam } from './access.ts';
 import { tooManyRequests } from './admit.ts';

@@ -2,25 +2,14 @@ import type { Static } from 'typebox';
 import { sentNameRule } from '../accounts/checks.ts';
 import { createEnvironment, deleteEnvironment, environmentExists } from '../accounts/environments.ts';
 import { overPlan } from '../accounts/plans.ts';
+import { Environment, NewEnvironment } from '../contract/shapes/application.ts';
 import { ok } from '../http/answer.ts';
 import type { Group } from '../http/endpoint.ts';
-import { bodyShape, name, shape, text, time } from '../http/schema.ts';
 import type { Environment as StoredEnvironment } from '../storage/lmdb/records.ts';
-import { created, done, exampleTime, made, page, timeText } from './answers.ts';
+import { created, done, made, page, timeText } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
 import { endpoint } from './endpoint.ts';
 import { pageOf, paging } from './lists.ts';
-
-export const Environment = shape(
-  'Environment',
-  {
-    name: text('Its name, as packets and reports have it.'),
-    createdAt: time('When it was created.'),
-  },
-  { name: 'Production', createdAt: exampleTime },
-);
-
-const NewEnvironment = bodyShape('NewEnvironment', { name: name() }, { name: 'Test' });
 
 export const environments: Group<ManageDeps> = {
   tag: 'Environments',

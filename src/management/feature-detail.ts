@@ -1,11 +1,10 @@
 import { notesOf } from '../accounts/feature-notes.ts';
 import { ApiError } from '../contract/errors.ts';
 import { nearest } from '../contract/nearest.ts';
+import type { FeatureDetailShown, NoteShown } from '../contract/shapes/feature.ts';
 import type { AccountStore } from '../storage/lmdb/accounts.ts';
 import type { Application, FeatureDeclaration, FeatureNote } from '../storage/lmdb/records.ts';
 import { timeText } from './answers.ts';
-import type { NoteShown } from './declaration-shape.ts';
-import type { FeatureDetailShown } from './feature-shape.ts';
 import { type Staleness, showFeature } from './features-report.ts';
 import type { ReportingDeps } from './report-pool.ts';
 import type { SharedSights, Sights } from './shared-sights.ts';

@@ -1,8 +1,8 @@
 import { addNote, deleteNote, tooManyNotes } from '../accounts/feature-notes.ts';
+import { NewNote, Note } from '../contract/shapes/feature.ts';
 import type { Group } from '../http/endpoint.ts';
 import { created, done, made } from './answers.ts';
 import { readTime, timeRule } from './body-time.ts';
-import { NewNote, Note } from './declaration-shape.ts';
 import { endpoint } from './endpoint.ts';
 import { findEnvironment, unknownEnvironment } from './environment-name.ts';
 import { type FeatureDeps, mustBeKnown, showNote, unknownFeature } from './feature-detail.ts';

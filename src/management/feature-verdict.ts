@@ -1,8 +1,8 @@
 import Type from 'typebox';
 import { ApiError } from '../contract/errors.ts';
+import { FeatureSenders, type FeatureSendersShown, Verdict } from '../contract/shapes/verdict.ts';
 import { ok } from '../http/answer.ts';
-import type { Group } from '../http/endpoint.ts';
-import { jsonAnswer } from '../http/schema.ts';
+import { type Group, jsonAnswer } from '../http/endpoint.ts';
 import { endpoint } from './endpoint.ts';
 import { findEnvironment, unknownEnvironment } from './environment-name.ts';
 import { senderColumns } from './exports/few-columns.ts';
@@ -10,8 +10,6 @@ import { fewRows } from './exports/few-rows.ts';
 import { format, orInRows, rowsWanted } from './exports/format.ts';
 import { type FeatureDeps, nearestDeclared, stalenessOf, unknownFeature } from './feature-detail.ts';
 import { tooManyReports } from './report-pool.ts';
-import { FeatureSenders, type FeatureSendersShown } from './senders-shape.ts';
-import { Verdict } from './verdict-shape.ts';
 
 const none: FeatureSendersShown = { items: [], othersLeftOut: false };
 

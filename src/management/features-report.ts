@@ -1,10 +1,11 @@
 import { defaultSettings } from '../accounts/feature-settings.ts';
+import type { FeatureShown } from '../contract/shapes/feature.ts';
+import type { Page } from '../contract/shapes/fields.ts';
 import type { FeatureDeclaration } from '../storage/lmdb/records.ts';
 import type { Reading } from '../storage/lmdb/snapshot.ts';
 import type { UsageStore } from '../storage/lmdb/usage.ts';
 import { timeText } from './answers.ts';
-import type { FeatureShown } from './feature-shape.ts';
-import { cutPage, type Page, type PageRequest } from './lists.ts';
+import { cutPage, type PageRequest } from './lists.ts';
 import { type FeatureSight, merge, neverSeen, readSights, type Sight } from './sights.ts';
 
 /** What decides whether a feature is stale. Milliseconds. */

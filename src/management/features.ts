@@ -4,13 +4,19 @@ import { reservedName } from '../accounts/declarations.ts';
 import type { FeaturePatch as Patch } from '../accounts/feature-settings.ts';
 import { declareFeature, deleteFeature, featureExists, patchFeature } from '../accounts/features.ts';
 import { overPlan } from '../accounts/plans.ts';
+import {
+  Feature,
+  FeatureDetail,
+  FeaturePatch,
+  type FeatureShown,
+  NewFeature,
+} from '../contract/shapes/feature.ts';
+import { flag } from '../contract/shapes/fields.ts';
 import { ok } from '../http/answer.ts';
 import type { Group } from '../http/endpoint.ts';
-import { bodyShape, flag, name } from '../http/schema.ts';
 import { created, done, madeTagged, oneTagged, page } from './answers.ts';
 import { readTime, timeRule } from './body-time.ts';
 import { checked } from './checked.ts';
-import { archived, description, permanent, snoozedUntil, split } from './declaration-shape.ts';
 import { endpoint } from './endpoint.ts';
 import { checkMatch, tagged, withTag } from './etag.ts';
 import { written } from './exports/few-rows.ts';
@@ -24,27 +30,8 @@ import {
   stalenessOf,
   unknownFeature,
 } from './feature-detail.ts';
-import { Feature, FeatureDetail, type FeatureShown } from './feature-shape.ts';
 import { namePage, paging } from './lists.ts';
 import { tooManyReports } from './report-pool.ts';
-
-const NewFeature = bodyShape(
-  'NewFeature',
-  { name: name(), description: Type.Optional(description) },
-  { name: 'checkout', description: 'The new checkout' },
-);
-
-const FeaturePatch = bodyShape(
-  'FeaturePatch',
-  {
-    description: Type.Optional(description),
-    archived: Type.Optional(archived),
-    permanent: Type.Optional(permanent),
-    snoozedUntil: Type.Optional(snoozedUntil),
-    split: Type.Optional(split),
-  },
-  { archived: true },
-);
 
 const filters = {
   archived: Type.Optional(flag('Only features that are archived, or only those that are not.')),

@@ -1,15 +1,15 @@
-import Type, { type Static } from 'typebox';
+import Type from 'typebox';
 import { targetOf } from '../accounts/applications.ts';
 import type { Directory } from '../accounts/directory.ts';
 import { storeUnavailable } from '../contract/errors.ts';
+import { type ExposureShown, Exposures } from '../contract/shapes/exposures.ts';
 import { noContent, ok } from '../http/answer.ts';
-import type { Group } from '../http/endpoint.ts';
-import { count, jsonAnswer, listOf, shape, text, time } from '../http/schema.ts';
+import { type Group, jsonAnswer } from '../http/endpoint.ts';
 import { exposuresKey, oldestKept, readExposures } from '../storage/lmdb/exposures.ts';
 import type { Application } from '../storage/lmdb/records.ts';
 import { seriesName } from '../storage/lmdb/series.ts';
 import type { UsageStore } from '../storage/lmdb/usage.ts';
-import { done, exampleTime, timeText } from './answers.ts';
+import { done, timeText } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
 import { endpoint } from './endpoint.ts';
 import {
@@ -31,43 +31,6 @@ export interface IdentityDeps extends ManageDeps {
   /** Removes what is kept of an identity; resolves when that is on disk. */
   forget(application: Application, identity: string): Promise<void>;
 }
-
-const Exposure = Type.Object({
-  feature: text('Name of the feature.'),
-  variant: text('Name of the variant.'),
-  firstSeenAt: time('When the identity first had it.'),
-  lastSeenAt: time('When the identity last had it.'),
-  checks: count('How often it was asked for.'),
-  used: count('How often it was used.'),
-  viewed: count('How often it was seen.'),
-});
-
-/** Which variant an identity had, and how often. */
-export type ExposureShown = Static<typeof Exposure>;
-
-const Exposures = shape(
-  'Exposures',
-  {
-    identity: text('The identity that was asked for.'),
-    environment: text('Name of the environment.'),
-    exposures: listOf(Exposure, 'Sorted by feature and variant.'),
-  },
-  {
-    identity: 'user-7',
-    environment: 'Production',
-    exposures: [
-      {
-        feature: 'checkout',
-        variant: 'on',
-        firstSeenAt: exampleTime,
-        lastSeenAt: exampleTime,
-        checks: 3,
-        used: 2,
-        viewed: 1,
-      },
-    ],
-  },
-);
 
 /** `/api/v2/applications/{id}/identities`: what is kept of an identity, and how to remove it. */
 export const identities: Group<IdentityDeps> = {

@@ -1,14 +1,14 @@
 import Type from 'typebox';
+import { flag, text } from '../contract/shapes/fields.ts';
+import { IngestReport } from '../contract/shapes/ledger.ts';
 import { ok } from '../http/answer.ts';
-import type { Group } from '../http/endpoint.ts';
-import { flag, jsonAnswer, text } from '../http/schema.ts';
+import { type Group, jsonAnswer } from '../http/endpoint.ts';
 import type { Retention } from '../storage/lmdb/retention.ts';
 import { endpoint } from './endpoint.ts';
 import { findEnvironment, unknownEnvironment } from './environment-name.ts';
 import { written } from './exports/few-rows.ts';
 import { format, orInRows, rowsWanted } from './exports/format.ts';
 import { ledgerColumns } from './exports/ledger.ts';
-import { IngestReport } from './ledger-shape.ts';
 import type { ReportingDeps } from './report-pool.ts';
 import { anyLength, emptyRange, range, readReportRange } from './report-range.ts';
 

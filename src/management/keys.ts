@@ -1,77 +1,21 @@
-import Type, { type Static } from 'typebox';
+import type { Static } from 'typebox';
 import { createKey, deleteKey } from '../accounts/application-keys.ts';
 import { nameRule } from '../accounts/checks.ts';
 import type { Directory } from '../accounts/directory.ts';
 import { overPlan } from '../accounts/plans.ts';
+import {
+  ApplicationKey,
+  ApplicationKeyShownOnce,
+  NewApplicationKey,
+  type Warning,
+} from '../contract/shapes/application-key.ts';
 import { ok } from '../http/answer.ts';
 import type { Group } from '../http/endpoint.ts';
-import { bodyShape, listOf, name, oneOf, orNull, shape, text, time } from '../http/schema.ts';
 import type { ApplicationKey as StoredKey } from '../storage/lmdb/records.ts';
-import { created, done, exampleIds, exampleTime, made, page, timeText } from './answers.ts';
+import { created, done, made, page, timeText } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
 import { endpoint } from './endpoint.ts';
 import { pageOf, paging } from './lists.ts';
-
-const type = Type.Union([Type.Literal('Frontend'), Type.Literal('Mobile'), Type.Literal('Backend')], {
-  description:
-    'Frontend and Mobile keys are for browsers and apps and are not secret. A Backend key is secret.',
-});
-
-const nameOfKey = name('The default is its type.');
-
-const Warning = Type.Object({
-  code: oneOf(['leaked'], 'What is wrong.'),
-  message: text('The same for people, and what to do.'),
-  at: time('When it was first noticed.'),
-});
-
-export const ApplicationKey = shape(
-  'ApplicationKey',
-  {
-    id: text('Its id, which is not secret.'),
-    type,
-    name: nameOfKey,
-    prefix: text('The beginning of the key, to recognise it by.'),
-    key: Type.Optional(text('The key. Left out of a Backend key, which cannot be read again.')),
-    createdAt: time('When it was created.'),
-    lastUsedAt: orNull(time('When it was last used, to the minute or so; `null` if never.')),
-    warnings: listOf(Warning, 'What is wrong with the key.'),
-  },
-  {
-    id: exampleIds.key,
-    type: 'Frontend',
-    name: 'Web',
-    prefix: 'fm_fe_000000',
-    key: `fm_fe_${'0'.repeat(40)}`,
-    createdAt: exampleTime,
-    lastUsedAt: null,
-    warnings: [],
-  },
-);
-
-export const ApplicationKeyShownOnce = shape(
-  'ApplicationKeyShownOnce',
-  {
-    id: text('Its id, which is not secret.'),
-    type,
-    name: nameOfKey,
-    key: text('The key. Keep a Backend key now, and on servers only: it is never shown again.'),
-    createdAt: time('When it was created.'),
-  },
-  {
-    id: exampleIds.key,
-    type: 'Backend',
-    name: 'Server',
-    key: `fm_be_${'0'.repeat(40)}`,
-    createdAt: exampleTime,
-  },
-);
-
-const NewApplicationKey = bodyShape(
-  'NewApplicationKey',
-  { type, name: Type.Optional(nameOfKey) },
-  { type: 'Backend', name: 'Server' },
-);
 
 export const keys: Group<ManageDeps> = {
   tag: 'Application keys',

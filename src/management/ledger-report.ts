@@ -1,3 +1,4 @@
+import type { LedgerEntryShown, LedgerShown } from '../contract/shapes/ledger.ts';
 import { mergeTally } from '../storage/aggregate/merge.ts';
 import {
   type LedgerOutcome,
@@ -11,7 +12,6 @@ import type { Application, Environment } from '../storage/lmdb/records.ts';
 import { fromSnapshot, type Reading, readEach } from '../storage/lmdb/snapshot.ts';
 import type { UsageStore } from '../storage/lmdb/usage.ts';
 import { timeText } from './answers.ts';
-import type { LedgerEntryShown, LedgerShown } from './ledger-shape.ts';
 
 export interface LedgerTask {
   readonly application: Pick<Application, 'number' | 'environments'>;

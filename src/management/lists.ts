@@ -1,12 +1,7 @@
 import Type from 'typebox';
 import { ApiError } from '../contract/errors.ts';
+import type { Page } from '../contract/shapes/fields.ts';
 import type { QueryOf } from '../http/query-reader.ts';
-
-/** One page of a list; `nextCursor` is `null` on the last one. */
-export interface Page<T> {
-  readonly items: readonly T[];
-  readonly nextCursor: string | null;
-}
 
 /** Which page of a list to show: `limit` items whose positions come after `after`, or the first of all. */
 export interface PageRequest<Position> {

@@ -1,3 +1,4 @@
+import type { OverviewShown } from '../contract/shapes/overview.ts';
 import { type JsonBytes, jsonBytes } from '../http/answer.ts';
 import { UserUnions } from '../storage/aggregate/unique-users.ts';
 import type { Freshness } from '../storage/commit/usage-engine.ts';
@@ -15,7 +16,6 @@ import { type MetricsTask, metricsReport } from './metrics-report.ts';
 import { type MonthTask, monthUsage } from './month-usage.ts';
 import { OverviewBases } from './overview-base.ts';
 import { type OverviewTask, overviewReport } from './overview-report.ts';
-import type { OverviewShown } from './overview-shape.ts';
 import { type OverviewUsersTask, overviewUsersReport } from './overview-users-report.ts';
 import { packJson } from './pack-json.ts';
 import { type PrometheusTask, prometheusReport } from './prometheus-report.ts';

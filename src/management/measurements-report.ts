@@ -1,3 +1,4 @@
+import type { MeasurementsShown, MetricMeasurements } from '../contract/shapes/reports.ts';
 import { mergeMeasurement } from '../storage/aggregate/merge.ts';
 import { type Measurement, measurementCodec } from '../storage/lmdb/cells.ts';
 import type { MetricKind } from '../storage/lmdb/records.ts';
@@ -6,7 +7,6 @@ import type { Reading } from '../storage/lmdb/snapshot.ts';
 import type { UsageStore } from '../storage/lmdb/usage.ts';
 import { PointBudget } from './point-budget.ts';
 import { minuteText, type ReportRange } from './report-range.ts';
-import type { MeasurementsShown, MetricMeasurements } from './report-shapes.ts';
 import { pickSeries } from './sights.ts';
 import { sumUp } from './sum-up.ts';
 

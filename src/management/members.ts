@@ -2,16 +2,16 @@ import { mustExist } from '../accounts/checks.ts';
 import { addMember, findMember, membersOf, removeMember } from '../accounts/members.ts';
 import { overPlan } from '../accounts/plans.ts';
 import { ApiError } from '../contract/errors.ts';
+import { User } from '../contract/shapes/user.ts';
 import { noContent, ok } from '../http/answer.ts';
-import type { Group } from '../http/endpoint.ts';
-import { jsonAnswer } from '../http/schema.ts';
+import { type Group, jsonAnswer } from '../http/endpoint.ts';
 import { checkShared } from './access.ts';
 import { created, done, made, page } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
 import { checked } from './checked.ts';
 import { endpoint } from './endpoint.ts';
 import { pageOf, paging } from './lists.ts';
-import { showUser, User } from './user-shape.ts';
+import { showUser } from './show-user.ts';
 
 const onlyTeam = 'This is your only team, and a user who is in none is deleted; another Admin can remove you';
 

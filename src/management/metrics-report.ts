@@ -1,9 +1,10 @@
+import type { Page } from '../contract/shapes/fields.ts';
+import type { MetricShown } from '../contract/shapes/metric.ts';
 import type { MetricDeclaration } from '../storage/lmdb/records.ts';
 import { surplusName } from '../storage/lmdb/series.ts';
 import type { Reading } from '../storage/lmdb/snapshot.ts';
 import type { UsageStore } from '../storage/lmdb/usage.ts';
-import { cutPage, type Page, type PageRequest } from './lists.ts';
-import type { MetricShown } from './metric-shape.ts';
+import { cutPage, type PageRequest } from './lists.ts';
 import { pickSeries } from './sights.ts';
 
 export interface MetricsTask {

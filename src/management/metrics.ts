@@ -3,9 +3,10 @@ import { reservedName } from '../accounts/declarations.ts';
 import { declareMetric, deleteMetric } from '../accounts/metrics.ts';
 import { overPlan } from '../accounts/plans.ts';
 import { ApiError } from '../contract/errors.ts';
+import { flag } from '../contract/shapes/fields.ts';
+import { Metric, MetricDeclaration } from '../contract/shapes/metric.ts';
 import { ok } from '../http/answer.ts';
-import type { Group } from '../http/endpoint.ts';
-import { bodyShape, flag, jsonAnswer, text } from '../http/schema.ts';
+import { type Group, jsonAnswer } from '../http/endpoint.ts';
 import { created, done, made, page } from './answers.ts';
 import { checked } from './checked.ts';
 import { endpoint } from './endpoint.ts';
@@ -13,21 +14,8 @@ import { written } from './exports/few-rows.ts';
 import { format, orInRows, rowsWanted } from './exports/format.ts';
 import { metricColumns } from './exports/registry.ts';
 import { namePage, paging } from './lists.ts';
-import { kind, Metric } from './metric-shape.ts';
 import { showMetric } from './metrics-report.ts';
 import { type ReportingDeps, tooManyReports } from './report-pool.ts';
-
-/** A metric as the list shows it can be sent back. */
-const MetricDeclaration = bodyShape(
-  'MetricDeclaration',
-  {
-    kind,
-    unit: Type.Optional(Type.Union([Type.Null(), Type.String({ minLength: 1, maxLength: 64 })])),
-    name: Type.Optional(text('The name in the path, if it is repeated here.')),
-    declared: Type.Optional(flag('Ignored, so that a metric that was read can be sent back.')),
-  },
-  { kind: 'gauge', unit: 'EUR' },
-);
 
 const declaredFilter = Type.Optional(
   flag('Only metrics that are declared, or only those that were just seen.'),

@@ -1,9 +1,9 @@
 import Type from 'typebox';
 import { judgeOrigin } from '../accounts/why-origin.ts';
+import { OriginCheck } from '../contract/shapes/application.ts';
 import { ok } from '../http/answer.ts';
-import { jsonAnswer } from '../http/schema.ts';
+import { jsonAnswer } from '../http/endpoint.ts';
 import { endpoint } from './endpoint.ts';
-import { OriginCheck } from './origin-check-shape.ts';
 
 export const originCheck = endpoint('GET /applications/:id/origin-check', {
   access: { within: 'application', least: 'User' },

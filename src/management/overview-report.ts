@@ -1,3 +1,4 @@
+import type { OverviewFeature, OverviewShown } from '../contract/shapes/overview.ts';
 import { readNewCounts } from '../storage/aggregate/read-counts.ts';
 import { environmentUsers } from '../storage/aggregate/unique-users.ts';
 import type { Freshness } from '../storage/commit/usage-engine.ts';
@@ -22,7 +23,6 @@ import { type HourlyLedger, hourlyLedger, receivedIn } from './overview-ledger.t
 import { readSights, type Sights } from './overview-names.ts';
 import { type Comparison, daysText, gridOf, hoursAround, type Span } from './overview-range.ts';
 import { rowsOf } from './overview-rows.ts';
-import type { OverviewFeature, OverviewShown } from './overview-shape.ts';
 import { Tally } from './overview-tally.ts';
 import { minuteText } from './report-range.ts';
 import type { Verdicts } from './verdicts.ts';

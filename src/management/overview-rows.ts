@@ -1,11 +1,11 @@
+import type { OverviewFeature } from '../contract/shapes/overview.ts';
+import type { VerdictKind } from '../contract/shapes/verdict.ts';
 import type { FeatureDeclaration } from '../storage/lmdb/records.ts';
 import { surplusName } from '../storage/lmdb/series.ts';
 import { timeText } from './answers.ts';
 import type { Names, Sights } from './overview-names.ts';
-import type { OverviewFeature } from './overview-shape.ts';
 import type { Tally } from './overview-tally.ts';
 import { minuteText } from './report-range.ts';
-import type { VerdictKind } from './verdict-shape.ts';
 
 /** The most variants of a row. */
 const maxVariants = 8;

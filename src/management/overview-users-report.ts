@@ -1,9 +1,9 @@
+import type { OverviewUsersShown } from '../contract/shapes/overview.ts';
 import { countUniqueUsers, type Days, type UserUnions } from '../storage/aggregate/unique-users.ts';
 import type { Environment } from '../storage/lmdb/records.ts';
 import type { Reading } from '../storage/lmdb/snapshot.ts';
 import type { UsageStore } from '../storage/lmdb/usage.ts';
 import { daysText } from './overview-range.ts';
-import type { OverviewUsersShown } from './overview-shape.ts';
 import { pickSeries } from './sights.ts';
 
 export interface OverviewUsersTask {

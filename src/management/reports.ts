@@ -1,8 +1,9 @@
 import Type from 'typebox';
 import type { Directory } from '../accounts/directory.ts';
+import { text } from '../contract/shapes/fields.ts';
+import { MeasurementsReport, UsageReport } from '../contract/shapes/reports.ts';
 import { ok } from '../http/answer.ts';
-import type { Group } from '../http/endpoint.ts';
-import { jsonAnswer, text } from '../http/schema.ts';
+import { type Group, jsonAnswer } from '../http/endpoint.ts';
 import type { Application } from '../storage/lmdb/records.ts';
 import type { Retention } from '../storage/lmdb/retention.ts';
 import { endpoint } from './endpoint.ts';
@@ -19,7 +20,6 @@ import { usageColumns } from './exports/usage.ts';
 import { overPoints } from './point-budget.ts';
 import { type ReportingDeps, tooManyReports } from './report-pool.ts';
 import { anyLength, readReportRange, reportRange } from './report-range.ts';
-import { MeasurementsReport, UsageReport } from './report-shapes.ts';
 
 export interface ReportDeps extends ReportingDeps {
   readonly retention: Retention;

@@ -1,10 +1,10 @@
+import type { FeatureSendersShown, SenderShown } from '../contract/shapes/verdict.ts';
 import { otherSenders } from '../storage/lmdb/ledger.ts';
 import type { Environment } from '../storage/lmdb/records.ts';
 import { readSenders, type SeenSender, senderLife, slotMs } from '../storage/lmdb/senders.ts';
 import { fromSnapshot, type Reading, type Snapshot } from '../storage/lmdb/snapshot.ts';
 import type { UsageStore } from '../storage/lmdb/usage.ts';
 import { timeText } from './answers.ts';
-import type { FeatureSendersShown, SenderShown } from './senders-shape.ts';
 import { sightsAt } from './sights.ts';
 
 export interface SendersTask {

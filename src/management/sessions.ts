@@ -4,15 +4,14 @@ import { findClient } from '../auth/clients.ts';
 import { noteEnd } from '../auth/session-notes.ts';
 import { endSignIn, endsAt, sessionKeysOf, userOf } from '../auth/sessions.ts';
 import { ApiError } from '../contract/errors.ts';
+import { SessionList, type SignInSessions } from '../contract/shapes/session.ts';
 import { noContent, ok } from '../http/answer.ts';
-import type { Group } from '../http/endpoint.ts';
-import { jsonAnswer } from '../http/schema.ts';
+import { type Group, jsonAnswer } from '../http/endpoint.ts';
 import type { Session } from '../storage/lmdb/auth-records.ts';
 import type { OAuthClient, User } from '../storage/lmdb/records.ts';
 import { done, timeText } from './answers.ts';
 import type { Caller, ManageDeps } from './caller.ts';
 import { type Call, endpoint } from './endpoint.ts';
-import { SessionList, type SignInSessions } from './session-shape.ts';
 
 export interface UserSessionDeps extends ManageDeps {
   readonly engine: Pick<Reader, 'get' | 'keys'>;

@@ -1,9 +1,8 @@
+import { ServiceStatus, type ServiceStatusShown } from '../contract/shapes/status.ts';
 import { ok } from '../http/answer.ts';
-import type { Group, Shown } from '../http/endpoint.ts';
-import { jsonAnswer } from '../http/schema.ts';
+import { type Group, jsonAnswer, type Shown } from '../http/endpoint.ts';
 import type { ManageDeps } from './caller.ts';
 import { endpoint } from './endpoint.ts';
-import { ServiceStatus, type ServiceStatusShown } from './status-shape.ts';
 
 export interface StatusDeps extends ManageDeps {
   /** How the service does now. */

@@ -1,4 +1,4 @@
-import Type, { type Static } from 'typebox';
+import type { Static } from 'typebox';
 import type { Accounts } from '../accounts/accounts.ts';
 import { mustExist, nameRule } from '../accounts/checks.ts';
 import { isInstallationAdmin } from '../accounts/installation.ts';
@@ -7,41 +7,17 @@ import { isMore, overPlan, usualPlan } from '../accounts/plans.ts';
 import { originOf } from '../accounts/team-origins.ts';
 import { createTeam, deleteTeam, hasApplications, patchTeam } from '../accounts/teams.ts';
 import { ApiError } from '../contract/errors.ts';
+import type { Plan } from '../contract/plans.ts';
+import { NewTeam, Team, TeamPatch } from '../contract/shapes/team.ts';
 import { ok } from '../http/answer.ts';
 import type { Group } from '../http/endpoint.ts';
-import { bodyShape, name, shape, text, time } from '../http/schema.ts';
-import type { Plan, Team as StoredTeam } from '../storage/lmdb/records.ts';
-import { created, done, exampleIds, exampleTime, made, oneTagged, page, timeText } from './answers.ts';
+import type { Team as StoredTeam } from '../storage/lmdb/records.ts';
+import { created, done, made, oneTagged, page, timeText } from './answers.ts';
 import { checked } from './checked.ts';
 import { type Call, endpoint } from './endpoint.ts';
 import { checkMatch, tagged } from './etag.ts';
 import { pageOf, paging } from './lists.ts';
-import { plan } from './plan.ts';
 import { type LimitDeps, teamLimits } from './team-limits.ts';
-
-export const Team = shape(
-  'Team',
-  {
-    id: text('Its id.'),
-    name: name(),
-    plan,
-    createdAt: time('When it was created.'),
-    updatedAt: time('When it was last changed.'),
-  },
-  { id: exampleIds.team, name: 'Shop', plan: 'team', createdAt: exampleTime, updatedAt: exampleTime },
-);
-
-const NewTeam = bodyShape(
-  'NewTeam',
-  { name: name(), plan: Type.Optional(plan) },
-  { name: 'Shop', plan: 'team' },
-);
-
-const TeamPatch = bodyShape(
-  'TeamPatch',
-  { name: Type.Optional(name()), plan: Type.Optional(plan) },
-  { plan: 'enterprise' },
-);
 
 const noFounder = 'The team of this API key has no Admin who could be in the new team; add one first';
 

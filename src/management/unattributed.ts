@@ -1,12 +1,11 @@
 import { isInstallationAdmin } from '../accounts/installation.ts';
+import { Unattributed, type UnattributedRefusalShown } from '../contract/shapes/ledger.ts';
 import { ok } from '../http/answer.ts';
-import type { Group } from '../http/endpoint.ts';
-import { jsonAnswer } from '../http/schema.ts';
+import { type Group, jsonAnswer } from '../http/endpoint.ts';
 import type { Stranger, Strangers } from '../ingest/ledger/strangers.ts';
 import { timeText } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
 import { endpoint } from './endpoint.ts';
-import { Unattributed, type UnattributedRefusalShown } from './unattributed-shape.ts';
 
 export interface UnattributedDeps extends ManageDeps {
   /** The last refusals of no application. */

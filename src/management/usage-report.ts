@@ -1,3 +1,4 @@
+import type { FeatureUsageShown, UsageShown } from '../contract/shapes/reports.ts';
 import { mergeCounts } from '../storage/aggregate/merge.ts';
 import { readCounts } from '../storage/aggregate/read-counts.ts';
 import { countUniqueUsers, type UniqueUsers, UserUnions } from '../storage/aggregate/unique-users.ts';
@@ -8,7 +9,6 @@ import { fromSnapshot, type Reading } from '../storage/lmdb/snapshot.ts';
 import type { UsageStore } from '../storage/lmdb/usage.ts';
 import { PointBudget } from './point-budget.ts';
 import { bucketStart, minuteText, type ReportRange } from './report-range.ts';
-import type { FeatureUsageShown, UsageShown } from './report-shapes.ts';
 import { pickSeries } from './sights.ts';
 
 type VariantUsage = FeatureUsageShown['variants'][number];

@@ -1,17 +1,16 @@
-import Type, { type Static } from 'typebox';
+import type { Static } from 'typebox';
 import type { AccountDraft } from '../accounts/account-draft.ts';
 import { mustExist } from '../accounts/checks.ts';
 import { temporary } from '../accounts/temporary-password.ts';
 import { checkPassword, checkUserPatch, draftUserPatch, primaryTeamNotOwn } from '../accounts/users.ts';
 import { ApiError } from '../contract/errors.ts';
+import type { User, UserPatch } from '../contract/shapes/user.ts';
 import type { Answer } from '../http/answer.ts';
-import { bodyShape, name, text } from '../http/schema.ts';
 import type { User as StoredUser } from '../storage/lmdb/records.ts';
 import type { Caller, ManageDeps } from './caller.ts';
 import type { Call } from './endpoint.ts';
 import { checkMatch, tagged } from './etag.ts';
-import { role } from './role.ts';
-import { showUser, type User } from './user-shape.ts';
+import { showUser } from './show-user.ts';
 
 export interface UserDeps extends ManageDeps {
   /** Gives the hash to store. It takes long and runs in another thread. The number that may wait for one caller is limited. */
@@ -21,35 +20,6 @@ export interface UserDeps extends ManageDeps {
   /** Drafts that a user is signed out everywhere. */
   endSessions(draft: AccountDraft, userId: string): void;
 }
-
-export const email = Type.String({
-  description: 'The e-mail address that the user signs in with.',
-  documented: { format: 'email' },
-});
-
-export const password = Type.String({
-  description:
-    'At least 8 characters, and at most 1024 bytes. Not a common password, and without the e-mail address, the part before its @ or the name of this service.',
-  documented: { format: 'password', minLength: 8, maxLength: 1024 },
-});
-
-export const UserPatch = bodyShape(
-  'UserPatch',
-  {
-    email: Type.Optional(email),
-    name: Type.Optional(name()),
-    role: Type.Optional(role),
-    primaryTeam: Type.Optional(text('Id of one of the teams of the user.')),
-    password: Type.Optional(password),
-    currentPassword: Type.Optional(
-      Type.String({
-        description: 'Your current password, which it takes to change your password or e-mail address.',
-        documented: { format: 'password' },
-      }),
-    ),
-  },
-  { name: 'Ada Lovelace' },
-);
 
 type Patch = Static<typeof UserPatch>;
 type Changes = Omit<Patch, 'currentPassword'>;

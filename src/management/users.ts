@@ -1,4 +1,3 @@
-import Type from 'typebox';
 import type { Accounts } from '../accounts/accounts.ts';
 import { missing, mustExist, nameRule } from '../accounts/checks.ts';
 import { tooManyPasswords } from '../accounts/password-pool.ts';
@@ -7,9 +6,9 @@ import { overPlan } from '../accounts/plans.ts';
 import { temporary } from '../accounts/temporary-password.ts';
 import { checkNewUser, checkPassword, createUser, deleteUser, emailTaken } from '../accounts/users.ts';
 import { ApiError } from '../contract/errors.ts';
+import { NewUser, User, UserPatch, UserShownOnce } from '../contract/shapes/user.ts';
 import { noContent, ok } from '../http/answer.ts';
-import type { Group } from '../http/endpoint.ts';
-import { bodyShape, jsonAnswer, listOf, name } from '../http/schema.ts';
+import { type Group, jsonAnswer } from '../http/endpoint.ts';
 import { checkOwnTeam, notInTeam } from './access.ts';
 import { created, done, EntityTagOfUser, made, oneTagged, page } from './answers.ts';
 import type { Caller } from './caller.ts';
@@ -17,23 +16,8 @@ import { checked } from './checked.ts';
 import { endpoint } from './endpoint.ts';
 import { tagged } from './etag.ts';
 import { pageOf, paging } from './lists.ts';
-import { role } from './role.ts';
-import { checkManagesAllOf, email, password, patchUserFor, type UserDeps, UserPatch } from './user-patch.ts';
-import { showAsUser, showUser, User, UserShownOnce } from './user-shape.ts';
-
-const NewUser = bodyShape(
-  'NewUser',
-  {
-    email,
-    name: name(),
-    role: Type.Optional(role),
-    teams: Type.Optional(
-      listOf(Type.String(), 'Ids of teams that you are in. The default is your primary team.'),
-    ),
-    password: Type.Optional(password),
-  },
-  { email: 'ada@shop.example', name: 'Ada', role: 'User' },
-);
+import { showAsUser, showUser } from './show-user.ts';
+import { checkManagesAllOf, patchUserFor, type UserDeps } from './user-patch.ts';
 
 const self = 'You cannot delete yourself; another Admin can';
 

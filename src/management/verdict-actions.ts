@@ -1,5 +1,5 @@
+import type { VerdictAction, VerdictKind } from '../contract/shapes/verdict.ts';
 import type { VerdictFacts } from './verdict.ts';
-import type { VerdictAction, VerdictKind } from './verdict-shape.ts';
 
 const actions: Readonly<Record<VerdictKind, readonly VerdictAction[]>> = {
   not_seen: ['copy', 'archive', 'snooze', 'permanent'],

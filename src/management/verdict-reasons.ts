@@ -1,3 +1,4 @@
+import type { VerdictKind, VerdictShown } from '../contract/shapes/verdict.ts';
 import { otherSenders } from '../storage/lmdb/ledger.ts';
 import { type SeenSender, slotMs } from '../storage/lmdb/senders.ts';
 import { timeText } from './answers.ts';
@@ -8,7 +9,6 @@ import {
   reporting,
   type VerdictFacts,
 } from './verdict.ts';
-import type { VerdictKind, VerdictShown } from './verdict-shape.ts';
 
 type Reason = VerdictShown['reasons'][number];
 

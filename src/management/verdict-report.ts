@@ -1,3 +1,4 @@
+import type { SenderShown, VerdictShown } from '../contract/shapes/verdict.ts';
 import { readCounts } from '../storage/aggregate/read-counts.ts';
 import { minutesPerDay } from '../storage/lmdb/blocks.ts';
 import { seriesOf } from '../storage/lmdb/series.ts';
@@ -5,11 +6,9 @@ import { fromSnapshot, type Reading, type Snapshot } from '../storage/lmdb/snaps
 import type { UsageStore } from '../storage/lmdb/usage.ts';
 import { timeText } from './answers.ts';
 import { showSender } from './senders-report.ts';
-import type { SenderShown } from './senders-shape.ts';
 import { type EnvironmentFacts, type Judgement, judge } from './verdict.ts';
 import { actionsOf } from './verdict-actions.ts';
 import { type Figures, latestFirst, reasonsOf } from './verdict-reasons.ts';
-import type { VerdictShown } from './verdict-shape.ts';
 import { factsWithAskers, placesAt, type VerdictsTask } from './verdicts.ts';
 
 export interface VerdictTask extends VerdictsTask {

@@ -2,11 +2,12 @@
  * What can be said of a feature, from when it was seen, who asks for it and what its team has declared. The rules never take
  * silence for safety: that a feature was not seen says something only where its senders still report.
  */
+
+import type { VerdictKind } from '../contract/shapes/verdict.ts';
 import type { FeatureDeclaration } from '../storage/lmdb/records.ts';
 import { type SeenSender, slotMs } from '../storage/lmdb/senders.ts';
 import { surplusName } from '../storage/lmdb/series.ts';
 import type { FeatureSight, Sight } from './sights.ts';
-import type { VerdictKind } from './verdict-shape.ts';
 
 /** What is known of a feature in one environment. */
 export interface EnvironmentFacts {

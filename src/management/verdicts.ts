@@ -1,3 +1,4 @@
+import type { VerdictKind } from '../contract/shapes/verdict.ts';
 import type { Environment, FeatureDeclaration } from '../storage/lmdb/records.ts';
 import type { SeenSender } from '../storage/lmdb/senders.ts';
 import { environmentOrdinal } from '../storage/lmdb/sketches.ts';
@@ -6,7 +7,6 @@ import type { UsageStore } from '../storage/lmdb/usage.ts';
 import { sendersAt } from './senders-report.ts';
 import { type FeatureSight, sightsAt } from './sights.ts';
 import { type EnvironmentFacts, judge, type VerdictFacts } from './verdict.ts';
-import type { VerdictKind } from './verdict-shape.ts';
 
 export interface VerdictsTask {
   /** All environments of the application: a verdict is of all of them. */

@@ -1,10 +1,18 @@
+import type { Static } from 'typebox';
 import { mustExist, nameRule } from '../accounts/checks.ts';
 import { overPlan } from '../accounts/plans.ts';
 import type { Engine } from '../accounts/store/engine.ts';
 import { webhooksOf } from '../accounts/team-events.ts';
+import {
+  Delivery,
+  DeliveryDetail,
+  NewWebhook,
+  Webhook,
+  WebhookPatch,
+  WebhookShownOnce,
+} from '../contract/shapes/webhook.ts';
 import { ok } from '../http/answer.ts';
-import type { Group } from '../http/endpoint.ts';
-import { jsonAnswer } from '../http/schema.ts';
+import { type Group, jsonAnswer } from '../http/endpoint.ts';
 import type { AccountStore } from '../storage/lmdb/accounts.ts';
 import type { Webhook as StoredWebhook, WebhookDelivery } from '../storage/lmdb/webhook-records.ts';
 import { urlRule } from '../webhooks/addresses.ts';
@@ -16,11 +24,13 @@ import {
   waitingCounts,
   waitingOf,
 } from '../webhooks/queue.ts';
+import { overlapMs } from '../webhooks/secrets.ts';
 import { keptDays } from '../webhooks/sweep.ts';
 import {
   createWebhook,
   deleteWebhook,
   disabledWebhook,
+  eventTypes,
   findWebhook,
   patchWebhook,
   redeliver,
@@ -28,21 +38,12 @@ import {
   testWebhook,
   type WebhookRules,
 } from '../webhooks/webhooks.ts';
-import { created, done, made, page } from './answers.ts';
+import { created, done, made, page, timeText } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
 import { endpoint } from './endpoint.ts';
 import { pageOf, paging, readCursor, writeCursor } from './lists.ts';
-import {
-  Delivery,
-  DeliveryDetail,
-  NewWebhook,
-  overlapHours,
-  showDelivery,
-  showWebhook,
-  Webhook,
-  WebhookPatch,
-  WebhookShownOnce,
-} from './webhook-shape.ts';
+
+const overlapHours = overlapMs / 3_600_000;
 
 export interface WebhookDeps extends ManageDeps {
   readonly engine: Pick<Engine, 'get' | 'records'>;
@@ -192,4 +193,30 @@ function show({ engine }: WebhookDeps, webhook: StoredWebhook) {
 function showOne({ engine }: WebhookDeps, delivery: WebhookDelivery) {
   const turn = engine.get('webhookTurns', deliveryKey(delivery.webhookId, delivery.number));
   return showDelivery(delivery, turn?.due);
+}
+
+/** A webhook without its secret. @param waiting how many deliveries of it wait */
+export function showWebhook(webhook: StoredWebhook, waiting: number): Static<typeof Webhook> {
+  const { id, teamId, name, url, enabled, disabledFor } = webhook;
+  const [, previous] = webhook.secrets;
+  return {
+    ...{ id, teamId, name, url, enabled, disabledFor, waiting },
+    events: [...eventTypes(webhook)],
+    failingSince: timeText(webhook.failingSince),
+    previousSecretUntil: timeText(previous?.until ?? null),
+    createdAt: timeText(webhook.createdAt),
+    updatedAt: timeText(webhook.updatedAt),
+  };
+}
+
+/** @param due when it is tried next */
+export function showDelivery(delivery: WebhookDelivery, due: number | undefined): Static<typeof Delivery> {
+  const { id, type, state, attempts, latest } = delivery;
+  return {
+    ...{ id, type, state, attempts },
+    latest: latest.map((attempt) => ({ ...attempt, at: timeText(attempt.at) })),
+    nextAttemptAt: timeText(due ?? null),
+    createdAt: timeText(delivery.createdAt),
+    endedAt: timeText(delivery.endedAt),
+  };
 }

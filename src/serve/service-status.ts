@@ -1,6 +1,5 @@
+import type { ClusterShown, ServiceStatusShown } from '../contract/shapes/status.ts';
 import type { RequestTally } from '../http/request-tally.ts';
-import type { ClusterShown } from '../management/cluster-shape.ts';
-import type { ServiceStatusShown } from '../management/status-shape.ts';
 import type { BackupStatus } from '../storage/backup/schedule.ts';
 import type { NodeStatus, UsageEngineStatus } from '../storage/commit/usage-engine.ts';
 import type { Core } from './core.ts';

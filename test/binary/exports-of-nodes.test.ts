@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import type { ServiceStatusShown } from '../../src/management/status-shape.ts';
+import type { ServiceStatusShown } from '../../src/contract/shapes/status.ts';
 import { TestCollector, valuesOf } from '../serve/otlp/collector.ts';
 import {
   type Binary,

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import type { ServiceStatusShown } from '../../src/management/status-shape.ts';
+import type { ServiceStatusShown } from '../../src/contract/shapes/status.ts';
 import { EngineKey, storedSecret } from '../../src/replication/postgres/engine-key.ts';
 import {
   type Binary,

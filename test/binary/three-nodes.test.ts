@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import type { ServiceStatusShown } from '../../src/management/status-shape.ts';
+import type { ServiceStatusShown } from '../../src/contract/shapes/status.ts';
 import {
   type Binary,
   type Credentials,

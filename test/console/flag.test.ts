@@ -10,9 +10,9 @@ import {
   toneOf,
   type Wording,
 } from '../../src/console/pages/flag/verdict-words.ts';
-import type { FeatureDetailShown } from '../../src/management/feature-shape.ts';
-import type { FeatureUsageShown } from '../../src/management/report-shapes.ts';
-import { verdictKinds } from '../../src/management/verdict-shape.ts';
+import type { FeatureDetailShown } from '../../src/contract/shapes/feature.ts';
+import type { FeatureUsageShown } from '../../src/contract/shapes/reports.ts';
+import { verdictKinds } from '../../src/contract/shapes/verdict.ts';
 
 const words: Wording = { time: (at) => `<${at.slice(0, 10)}>`, list: (items) => items.join(' and ') };
 const since = '2026-05-03T10:00:00.000Z';

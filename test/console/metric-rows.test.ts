@@ -8,7 +8,7 @@ import {
   trendOf,
   valuesIn,
 } from '../../src/console/pages/metrics/rows.ts';
-import type { MetricMeasurements } from '../../src/management/report-shapes.ts';
+import type { MetricMeasurements } from '../../src/contract/shapes/reports.ts';
 
 const grid = { start: 600, width: 60, count: 5 };
 

@@ -5,7 +5,7 @@ import { drawnOf } from '../../src/console/pages/overview/figures.ts';
 import { filterRows, holdOrder, variantsText } from '../../src/console/pages/overview/rows.ts';
 import { sparkOf, trendOf } from '../../src/console/pages/overview/spark.ts';
 import { countStates, isIn, stateText } from '../../src/console/pages/overview/states.ts';
-import type { OverviewFeature, OverviewShown } from '../../src/management/overview-shape.ts';
+import type { OverviewFeature, OverviewShown } from '../../src/contract/shapes/overview.ts';
 
 const row = (feature: string, more: Partial<OverviewFeature> = {}): OverviewFeature => ({
   feature,

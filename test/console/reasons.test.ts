@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { filtered, reasonsOf, senderName } from '../../src/console/pages/ingest/reasons.ts';
-import type { LedgerEntryShown } from '../../src/management/ledger-shape.ts';
+import type { LedgerEntryShown } from '../../src/contract/shapes/ledger.ts';
 
 function entry(more: Partial<LedgerEntryShown> = {}): LedgerEntryShown {
   return {

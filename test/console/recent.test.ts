@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Recent } from '../../src/console/pages/ingest/recent.ts';
-import type { ServiceStatusShown } from '../../src/management/status-shape.ts';
+import type { ServiceStatusShown } from '../../src/contract/shapes/status.ts';
 
 const begin = Date.UTC(2026, 0, 31, 12);
 

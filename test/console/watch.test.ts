@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
 import { patienceMs, type Sight, watch } from '../../src/console/pages/first-run/watch.ts';
-import type { LedgerEntryShown, LedgerShown } from '../../src/management/ledger-shape.ts';
-import type { UnattributedRefusalShown } from '../../src/management/unattributed-shape.ts';
+import type {
+  LedgerEntryShown,
+  LedgerShown,
+  UnattributedRefusalShown,
+} from '../../src/contract/shapes/ledger.ts';
 
 const since = Date.UTC(2026, 0, 31, 12);
 const at = (seconds: number) => new Date(since + seconds * 1000).toISOString();

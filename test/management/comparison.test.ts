@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ComparisonShown } from '../../src/management/comparison-shape.ts';
+import type { ComparisonShown } from '../../src/contract/shapes/comparison.ts';
 import { type Clock, systemClock } from '../../src/runtime/clock.ts';
 import { cleanUp, createApplication, createKey, manage, token } from '../support/binary.ts';
 import { type LocalService, startLocal } from '../support/service.ts';

@@ -1,7 +1,8 @@
 import Type from 'typebox';
 import { expect, expectTypeOf, test } from 'vitest';
+import { bodyShape, count, shape, text } from '../../src/contract/shapes/fields.ts';
 import { noContent, ok } from '../../src/http/answer.ts';
-import { bodyShape, count, jsonAnswer, shape, text } from '../../src/http/schema.ts';
+import { jsonAnswer } from '../../src/http/endpoint.ts';
 import { created, done, made, oneTagged } from '../../src/management/answers.ts';
 import { endpoint } from '../../src/management/endpoint.ts';
 import { tagged } from '../../src/management/etag.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { limits } from '../../src/accounts/plans.ts';
+import { limits } from '../../src/contract/plans.ts';
 import { surplusName } from '../../src/storage/lmdb/series.ts';
 import { openRegistry } from './registry.ts';
 

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { OverviewShown } from '../../src/contract/shapes/overview.ts';
 import { queryReader } from '../../src/http/query-reader.ts';
 import { OverviewBases } from '../../src/management/overview-base.ts';
 import { overviewRange, readOverviewRange } from '../../src/management/overview-range.ts';
 import { overviewReport } from '../../src/management/overview-report.ts';
-import type { OverviewShown } from '../../src/management/overview-shape.ts';
 import { usageReport } from '../../src/management/usage-report.ts';
 import { Verdicts } from '../../src/management/verdicts.ts';
 import { type Aggregator, createAggregator } from '../../src/storage/commit/aggregator.ts';

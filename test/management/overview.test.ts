@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { OverviewShown, OverviewUsersShown } from '../../src/management/overview-shape.ts';
+import type { OverviewShown, OverviewUsersShown } from '../../src/contract/shapes/overview.ts';
 import { type Clock, systemClock } from '../../src/runtime/clock.ts';
 import { cleanUp, createApplication, createKey, manage, token, usage } from '../support/binary.ts';
 import { type LocalService, startLocal } from '../support/service.ts';

@@ -4,23 +4,11 @@
  * OAuth client that keeps its tokens on the server (RFC 10017 §6.1), and session-endpoints.ts tells who is signed in.
  */
 import { Html, html } from '../../auth/pages/html.ts';
+import type { ConsoleSettings } from '../../contract/console.ts';
 import type { Endpoint, Group } from '../../http/endpoint.ts';
 import type { Reply } from '../../http/types.ts';
 import type { ConsoleBundle } from './bundle.ts';
 import { consoleFiles } from './files.ts';
-
-/** What the page knows of the server before it asks. */
-export interface ConsoleSettings {
-  readonly version: string;
-  /** Public URLs of the hosts. */
-  readonly baseUrl: string;
-  readonly authUrl: string;
-  readonly metricsUrl: string;
-  /** HOST:PORT of the gRPC listener. */
-  readonly grpcAddress: string;
-  /** How long buckets are kept, ms. */
-  readonly retention: { readonly minutesMs: number; readonly hoursMs: number; readonly daysMs: number };
-}
 
 /**
  * The addresses of the console. The page itself finds out what to show: also that there is nothing, at an address that was

@@ -3,20 +3,11 @@ import { Unauthorized } from '../../auth/bearer.ts';
 import type { ConsoleSession } from '../../auth/console/session.ts';
 import { noteEnd } from '../../auth/session-notes.ts';
 import { endSession, endSignIn, endsAt } from '../../auth/sessions.ts';
+import type { SignedIn } from '../../contract/console.ts';
 import type { Endpoint } from '../../http/endpoint.ts';
 import { problem } from '../../http/problem.ts';
 import type { Reply, Request } from '../../http/types.ts';
-import type { User } from '../../storage/lmdb/records.ts';
 import type { CallbackDeps } from './callback.ts';
-
-/** What `GET /console/session` answers. That no one is signed in is no failure: a browser would log it as one. */
-export interface SignedIn {
-  readonly user: SignedInUser | null;
-  /** When the session ends unless it is used before. */
-  readonly expiresAt: string | null;
-}
-
-export type SignedInUser = Pick<User, 'id' | 'email' | 'name' | 'role' | 'teams' | 'primaryTeam'>;
 
 export const sessionPath = '/console/session';
 

@@ -1,17 +1,7 @@
+import type { Documented } from '../../contract/shapes/fields.ts';
+
 /** A JSON Schema, or a part of the OpenAPI document: plain JSON. */
 export type Json = Readonly<Record<string, unknown>>;
-
-/** Options of a TypeBox schema that only the document reads. */
-export interface Documented {
-  /** The name under which the document describes it once. */
-  readonly component?: string;
-  /**
-   * Added to the schema in the document, for checks that the schema does not express. With a `component` it replaces the
-   * schema.
-   */
-  readonly documented?: object;
-  readonly example?: unknown;
-}
 
 /** Returns a reference to a named schema. */
 export type Refer = (name: string, describe: () => Json) => Json;

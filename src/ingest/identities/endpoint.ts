@@ -1,7 +1,7 @@
 import Type from 'typebox';
+import { text } from '../../contract/shapes/fields.ts';
 import type { Group, Operation, Refusals } from '../../http/endpoint.ts';
 import { ContentEncoding } from '../../http/openapi/headers.ts';
-import { text } from '../../http/schema.ts';
 import { exampleKeys, intakeRefusals } from '../declared.ts';
 import { Pipeline } from '../pipeline.ts';
 import { groupsMust, type IdentityDeps, identityMust, MintSchema, mintHandler } from './identities.ts';

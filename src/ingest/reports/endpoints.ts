@@ -1,7 +1,7 @@
 import Type from 'typebox';
+import { count } from '../../contract/shapes/fields.ts';
 import type { Endpoint, Group, Media, Operation, Refusals } from '../../http/endpoint.ts';
 import { ContentEncoding } from '../../http/openapi/headers.ts';
-import { count } from '../../http/schema.ts';
 import { exampleKeys, IdempotencyKey, intakeRefusals, UserAgent } from '../declared.ts';
 import { metricsIntake, type ReportRouteDeps, usageIntake } from './json-intake.ts';
 import { MetricsReportSchema } from './json-metrics.ts';

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { Name } from '../../http/schema.ts';
+import { Name } from '../../contract/shapes/fields.ts';
 import { shapeError } from '../../http/shape-error.ts';
 import { compiled } from '../../runtime/compiled.ts';
 import { checkName } from '../check-name.ts';

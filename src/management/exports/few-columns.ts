@@ -1,6 +1,6 @@
 import type { Static } from 'typebox';
-import type { Comparison } from '../comparison-shape.ts';
-import type { OverviewUsersShown } from '../overview-shape.ts';
+import type { Comparison } from '../../contract/shapes/comparison.ts';
+import type { OverviewUsersShown } from '../../contract/shapes/overview.ts';
 import type { Columns } from './row-writer.ts';
 
 /** The columns of reports that are few rows, which are written at once. */

@@ -1,11 +1,10 @@
 import type { ActorType } from '../../contract/audit.ts';
+import type { Plan } from '../../contract/plans.ts';
+
 /** The stored records of the domain, as the packet path reads them. Times are Unix milliseconds. */
 
 export type KeyType = 'Frontend' | 'Mobile' | 'Backend';
 export type Role = 'Admin' | 'User';
-
-/** Determines the limits of a team: see `accounts/plans.ts`. */
-export type Plan = 'free' | 'team' | 'enterprise';
 
 export interface Team {
   readonly id: string;

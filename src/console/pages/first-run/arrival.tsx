@@ -1,8 +1,11 @@
 import type { Signal } from '@preact/signals';
 import type { Note } from '../../../contract/notes.ts';
-import type { LedgerEntryShown, LedgerShown } from '../../../management/ledger-shape.ts';
-import type { UsageShown } from '../../../management/report-shapes.ts';
-import type { UnattributedRefusalShown } from '../../../management/unattributed-shape.ts';
+import type {
+  LedgerEntryShown,
+  LedgerShown,
+  UnattributedRefusalShown,
+} from '../../../contract/shapes/ledger.ts';
+import type { UsageShown } from '../../../contract/shapes/reports.ts';
 import { applicationSettingsAddress, environmentAddress } from '../../address.ts';
 import { resource, withQuery } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';

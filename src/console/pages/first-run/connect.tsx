@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import type { ApplicationShown } from '../../../management/applications.ts';
+import type { ApplicationShown } from '../../../contract/shapes/application.ts';
 import { useQuery } from '../../address.ts';
 import { resource } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';

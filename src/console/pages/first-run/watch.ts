@@ -1,5 +1,8 @@
-import type { LedgerEntryShown, LedgerShown } from '../../../management/ledger-shape.ts';
-import type { UnattributedRefusalShown } from '../../../management/unattributed-shape.ts';
+import type {
+  LedgerEntryShown,
+  LedgerShown,
+  UnattributedRefusalShown,
+} from '../../../contract/shapes/ledger.ts';
 
 /** How long the page waits in silence before it shows everything that may have gone wrong, ms. */
 export const patienceMs = 30_000;

@@ -1,4 +1,4 @@
-import type { ComparedVariantShown, ComparisonShown } from '../../../management/comparison-shape.ts';
+import type { ComparedVariantShown, ComparisonShown } from '../../../contract/shapes/comparison.ts';
 import { useQuery } from '../../address.ts';
 import { withQuery } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';

@@ -2,7 +2,7 @@
  * src/console/pages/flag: one flag of an environment. flag.tsx puts the sections together; each section is a file, and
  * traffic.ts, verdict-words.ts and split.ts are what they come to without a page.
  */
-import type { FeatureDetailShown } from '../../../management/feature-shape.ts';
+import type { FeatureDetailShown } from '../../../contract/shapes/feature.ts';
 import { environmentAddress, kept, useQuery } from '../../address.ts';
 import { withQuery } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';

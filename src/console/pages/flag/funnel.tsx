@@ -1,4 +1,4 @@
-import type { FeatureUsageShown, UsageShown } from '../../../management/report-shapes.ts';
+import type { FeatureUsageShown, UsageShown } from '../../../contract/shapes/reports.ts';
 import { format } from '../../format.ts';
 import { Swatch } from '../../parts/chart/legend.tsx';
 import { type Column, Table } from '../../parts/table.tsx';

@@ -1,5 +1,5 @@
 import { useId } from 'preact/hooks';
-import type { FeatureDetailShown } from '../../../management/feature-shape.ts';
+import type { FeatureDetailShown } from '../../../contract/shapes/feature.ts';
 import { call } from '../../api/client.ts';
 import { format } from '../../format.ts';
 import { Field, Form } from '../../parts/form.tsx';

@@ -1,4 +1,4 @@
-import type { FeatureDetailShown } from '../../../management/feature-shape.ts';
+import type { FeatureDetailShown } from '../../../contract/shapes/feature.ts';
 import { environmentAddress, kept, useQuery } from '../../address.ts';
 import { withQuery } from '../../api/client.ts';
 import { type Column, Table } from '../../parts/table.tsx';

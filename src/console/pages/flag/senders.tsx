@@ -1,4 +1,4 @@
-import type { FeatureSendersShown, SenderShown } from '../../../management/senders-shape.ts';
+import type { FeatureSendersShown, SenderShown } from '../../../contract/shapes/verdict.ts';
 import { usePoll } from '../../api/poll.ts';
 import { messageOf } from '../../api/problem.ts';
 import { now } from '../../clock.ts';

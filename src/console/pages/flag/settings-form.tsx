@@ -1,4 +1,4 @@
-import type { FeatureDetailShown } from '../../../management/feature-shape.ts';
+import type { FeatureDetailShown } from '../../../contract/shapes/feature.ts';
 import { type ControlProperties, Field, Form } from '../../parts/form.tsx';
 import { changeFlag } from './change.ts';
 import type { FlagPlace } from './paths.ts';

@@ -1,7 +1,7 @@
 import { useComputed } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
-import type { FeatureDetailShown } from '../../../management/feature-shape.ts';
-import type { UsageShown } from '../../../management/report-shapes.ts';
+import type { FeatureDetailShown } from '../../../contract/shapes/feature.ts';
+import type { UsageShown } from '../../../contract/shapes/reports.ts';
 import { useQuery } from '../../address.ts';
 import { resource, withQuery } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';

@@ -1,7 +1,6 @@
-import type { FeatureDetailShown } from '../../../management/feature-shape.ts';
-import type { FeatureUsageShown } from '../../../management/report-shapes.ts';
-import type { Buckets, ChartSeries, Marker, Tone } from '../../parts/chart/series.ts';
-import { toneOf } from '../../parts/chart/series.ts';
+import type { FeatureDetailShown } from '../../../contract/shapes/feature.ts';
+import type { FeatureUsageShown } from '../../../contract/shapes/reports.ts';
+import { type Buckets, type ChartSeries, type Marker, type Tone, toneOf } from '../../parts/chart/series.ts';
 import { type Bounds, widths } from '../../range.ts';
 
 /** What the chart shows. */

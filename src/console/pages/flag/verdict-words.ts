@@ -1,5 +1,5 @@
-import type { FeatureDetailShown } from '../../../management/feature-shape.ts';
-import type { VerdictAction, VerdictKind, VerdictShown } from '../../../management/verdict-shape.ts';
+import type { FeatureDetailShown } from '../../../contract/shapes/feature.ts';
+import type { VerdictAction, VerdictKind, VerdictShown } from '../../../contract/shapes/verdict.ts';
 
 /** How times and lists are written: in the reader's locale. */
 export interface Wording {

@@ -1,5 +1,5 @@
-import type { FeatureDetailShown } from '../../../management/feature-shape.ts';
-import type { VerdictAction, VerdictShown } from '../../../management/verdict-shape.ts';
+import type { FeatureDetailShown } from '../../../contract/shapes/feature.ts';
+import type { VerdictAction, VerdictShown } from '../../../contract/shapes/verdict.ts';
 import { environmentAddress, kept, useQuery } from '../../address.ts';
 import { withQuery } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';

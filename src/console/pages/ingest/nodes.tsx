@@ -1,4 +1,4 @@
-import type { ClusterShown } from '../../../management/cluster-shape.ts';
+import type { ClusterShown } from '../../../contract/shapes/status.ts';
 import { format } from '../../format.ts';
 import { type Column, Table } from '../../parts/table.tsx';
 

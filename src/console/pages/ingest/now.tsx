@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
-import type { ServiceStatusShown } from '../../../management/status-shape.ts';
+import type { ServiceStatusShown } from '../../../contract/shapes/status.ts';
 import { resource } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
 import { messageOf } from '../../api/problem.ts';

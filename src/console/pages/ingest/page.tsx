@@ -3,8 +3,8 @@
  * moment, reasons.tsx why something was refused and what to do, senders.tsx who sent it, strangers.tsx what belongs to no
  * application. advice.ts has the words on each reason; reasons.ts and recent.ts compute.
  */
-import type { LedgerShown } from '../../../management/ledger-shape.ts';
-import type { OverviewShown } from '../../../management/overview-shape.ts';
+import type { LedgerShown } from '../../../contract/shapes/ledger.ts';
+import type { OverviewShown } from '../../../contract/shapes/overview.ts';
 import { resource, withQuery } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
 import { format } from '../../format.ts';

@@ -1,4 +1,4 @@
-import type { LedgerEntryShown } from '../../../management/ledger-shape.ts';
+import type { LedgerEntryShown } from '../../../contract/shapes/ledger.ts';
 
 /** Everything of one reason: refused, or noted about what was accepted. */
 export interface Reason {

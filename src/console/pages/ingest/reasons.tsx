@@ -1,5 +1,5 @@
 import { useComputed } from '@preact/signals';
-import type { LedgerEntryShown } from '../../../management/ledger-shape.ts';
+import type { LedgerEntryShown } from '../../../contract/shapes/ledger.ts';
 import { applicationSettingsAddress, useQuery } from '../../address.ts';
 import { now } from '../../clock.ts';
 import { format, plural } from '../../format.ts';

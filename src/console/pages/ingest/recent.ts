@@ -1,4 +1,4 @@
-import type { ServiceStatusShown } from '../../../management/status-shape.ts';
+import type { ServiceStatusShown } from '../../../contract/shapes/status.ts';
 
 /** Seconds between two statuses, and how many are drawn. */
 export const recentWidth = 2;

@@ -1,4 +1,4 @@
-import type { LedgerEntryShown } from '../../../management/ledger-shape.ts';
+import type { LedgerEntryShown } from '../../../contract/shapes/ledger.ts';
 import { useQuery } from '../../address.ts';
 import { plural } from '../../format.ts';
 import { type Column, Table } from '../../parts/table.tsx';

@@ -1,4 +1,4 @@
-import type { UnattributedRefusalShown, UnattributedShown } from '../../../management/unattributed-shape.ts';
+import type { UnattributedRefusalShown, UnattributedShown } from '../../../contract/shapes/ledger.ts';
 import { resource } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
 import { type Column, Table } from '../../parts/table.tsx';

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useCallback, useEffect } from 'preact/hooks';
-import type { MetricShown } from '../../../management/metric-shape.ts';
+import type { MetricShown } from '../../../contract/shapes/metric.ts';
 import { call, resource } from '../../api/client.ts';
 import { pauseAfter } from '../../api/pause.ts';
 

@@ -4,7 +4,7 @@
  */
 import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
-import type { MeasurementsShown } from '../../../management/report-shapes.ts';
+import type { MeasurementsShown } from '../../../contract/shapes/reports.ts';
 import { useQuery } from '../../address.ts';
 import { resource, withQuery } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';

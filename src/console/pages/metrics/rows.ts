@@ -1,5 +1,5 @@
-import type { MetricShown } from '../../../management/metric-shape.ts';
-import type { MetricMeasurements } from '../../../management/report-shapes.ts';
+import type { MetricShown } from '../../../contract/shapes/metric.ts';
+import type { MetricMeasurements } from '../../../contract/shapes/reports.ts';
 
 /** A metric of the application, or one of a feature: its variants are shown together. */
 export interface MetricRow {

@@ -1,6 +1,6 @@
 import type { ReadonlySignal } from '@preact/signals';
-import type { OverviewFeature, OverviewShown } from '../../../management/overview-shape.ts';
-import type { VerdictKind } from '../../../management/verdict-shape.ts';
+import type { OverviewFeature, OverviewShown } from '../../../contract/shapes/overview.ts';
+import type { VerdictKind } from '../../../contract/shapes/verdict.ts';
 import { environmentAddress, kept } from '../../address.ts';
 import { withQuery } from '../../api/client.ts';
 import { now } from '../../clock.ts';

@@ -1,4 +1,4 @@
-import type { OverviewShown } from '../../../management/overview-shape.ts';
+import type { OverviewShown } from '../../../contract/shapes/overview.ts';
 import { type ChartSeries, toneOf } from '../../parts/chart/series.ts';
 
 /** What the chart can show. Each has a tile. */

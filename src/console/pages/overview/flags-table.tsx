@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useMemo, useRef } from 'preact/hooks';
-import type { OverviewFeature, OverviewShown } from '../../../management/overview-shape.ts';
+import type { OverviewFeature, OverviewShown } from '../../../contract/shapes/overview.ts';
 import { useQuery } from '../../address.ts';
 import type { ChosenRange } from '../../parts/range.tsx';
 import { type Sort, sortKey, sortRows } from '../../parts/sort.ts';

@@ -3,7 +3,7 @@
  * states.ts are what it comes to without a page.
  */
 import { useMemo, useRef } from 'preact/hooks';
-import type { OverviewShown } from '../../../management/overview-shape.ts';
+import type { OverviewShown } from '../../../contract/shapes/overview.ts';
 import { useQuery } from '../../address.ts';
 import { resource, withQuery } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';

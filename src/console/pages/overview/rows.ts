@@ -1,4 +1,4 @@
-import type { OverviewFeature } from '../../../management/overview-shape.ts';
+import type { OverviewFeature } from '../../../contract/shapes/overview.ts';
 import { isIn, type State } from './states.ts';
 
 /** Which flags the table shows. */

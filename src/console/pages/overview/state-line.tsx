@@ -1,4 +1,4 @@
-import type { OverviewShown } from '../../../management/overview-shape.ts';
+import type { OverviewShown } from '../../../contract/shapes/overview.ts';
 import { applicationSettingsAddress } from '../../address.ts';
 import { format, plural } from '../../format.ts';
 import { countStates, pressing, type State, states } from './states.ts';

@@ -1,4 +1,4 @@
-import type { OverviewFeature } from '../../../management/overview-shape.ts';
+import type { OverviewFeature } from '../../../contract/shapes/overview.ts';
 
 /** What a flag can be filtered by: what can be said of it, and whether it is declared. */
 export const states = {

@@ -1,4 +1,4 @@
-import type { OverviewShown } from '../../../management/overview-shape.ts';
+import type { OverviewShown } from '../../../contract/shapes/overview.ts';
 import { format } from '../../format.ts';
 import { type Range, rangeLabel } from '../../range.ts';
 import { changeOf } from './change.ts';

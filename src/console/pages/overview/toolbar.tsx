@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
-import type { OverviewFeature } from '../../../management/overview-shape.ts';
+import type { OverviewFeature } from '../../../contract/shapes/overview.ts';
 import { useQuery } from '../../address.ts';
 import { messageOf } from '../../api/problem.ts';
 import { format, plural } from '../../format.ts';

@@ -1,6 +1,6 @@
 import { type ReadonlySignal, signal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
-import type { OverviewUsersShown } from '../../../management/overview-shape.ts';
+import type { OverviewUsersShown } from '../../../contract/shapes/overview.ts';
 import { call, resource } from '../../api/client.ts';
 import type { ChosenRange } from '../../parts/range.tsx';
 import { type Bounds, boundsQuery } from '../../range.ts';

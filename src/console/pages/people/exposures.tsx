@@ -1,4 +1,4 @@
-import type { ExposureShown } from '../../../management/identities.ts';
+import type { ExposureShown } from '../../../contract/shapes/exposures.ts';
 import { format } from '../../format.ts';
 import { type Column, Table } from '../../parts/table.tsx';
 import type { Kept } from './kept.ts';

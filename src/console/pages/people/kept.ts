@@ -1,5 +1,5 @@
-import type { ApplicationShown } from '../../../management/applications.ts';
-import type { ExposureShown } from '../../../management/identities.ts';
+import type { ApplicationShown } from '../../../contract/shapes/application.ts';
+import type { ExposureShown } from '../../../contract/shapes/exposures.ts';
 import { call, resource } from '../../api/client.ts';
 
 /** What is kept of a person, by environment. */

@@ -1,16 +1,16 @@
 import type { Static } from 'typebox';
-import type * as apiKeys from '../../../management/api-keys.ts';
-import type * as applications from '../../../management/applications.ts';
-import type * as audit from '../../../management/audit.ts';
-import type * as clients from '../../../management/clients.ts';
-import type * as deletions from '../../../management/deletions.ts';
-import type * as keys from '../../../management/keys.ts';
-import type { OriginCheckShown } from '../../../management/origin-check-shape.ts';
-import type { SignInSessions } from '../../../management/session-shape.ts';
-import type * as limits from '../../../management/team-limits.ts';
-import type * as teams from '../../../management/teams.ts';
-import type * as users from '../../../management/user-shape.ts';
-import type * as webhooks from '../../../management/webhook-shape.ts';
+import type * as apiKeys from '../../../contract/shapes/api-key.ts';
+import type * as applications from '../../../contract/shapes/application.ts';
+import type { OriginCheckShown } from '../../../contract/shapes/application.ts';
+import type * as keys from '../../../contract/shapes/application-key.ts';
+import type * as audit from '../../../contract/shapes/audit-entry.ts';
+import type * as deletions from '../../../contract/shapes/deletion.ts';
+import type { SignInSessions } from '../../../contract/shapes/session.ts';
+import type * as clients from '../../../contract/shapes/sign-in-client.ts';
+import type * as limits from '../../../contract/shapes/team.ts';
+import type * as teams from '../../../contract/shapes/team.ts';
+import type * as users from '../../../contract/shapes/user.ts';
+import type * as webhooks from '../../../contract/shapes/webhook.ts';
 
 /** What the API shows, as its endpoints declare it. */
 

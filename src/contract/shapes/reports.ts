@@ -1,6 +1,6 @@
 import Type, { type Static, type TSchema } from 'typebox';
-import { count, listOf, number, oneOf, shape, text, time } from '../http/schema.ts';
-import { kind } from './metric-shape.ts';
+import { count, listOf, number, oneOf, shape, text, time } from './fields.ts';
+import { kind } from './metric.ts';
 
 /** The nodes that `completeThrough` cannot know of. */
 export const mayBeCounting = listOf(

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
-import { count, flag, listOf, oneOf, orNull, shape, text, time } from '../http/schema.ts';
-import { mayBeCounting, pointOf } from './report-shapes.ts';
-import { verdictKinds } from './verdict-shape.ts';
+import { count, flag, listOf, oneOf, orNull, shape, text, time } from './fields.ts';
+import { mayBeCounting, pointOf } from './reports.ts';
+import { verdictKinds } from './verdict.ts';
 
 /** The shapes of the overview of an environment. */
 

@@ -1,5 +1,5 @@
 import Type, { type Static, type TSchema } from 'typebox';
-import { count, flag, listOf, number, oneOf, orNull, shape, text } from '../http/schema.ts';
+import { count, flag, listOf, number, oneOf, orNull, shape, text } from './fields.ts';
 
 /** The shape of the comparison of a feature's variants. */
 

@@ -1,10 +1,19 @@
-import Type, { type Static } from 'typebox';
-import { type WebhookEventType, webhookEvents } from '../contract/events.ts';
-import { bodyShape, count, flag, listOf, name, oneOf, orNull, shape, text, time } from '../http/schema.ts';
-import type { Webhook as StoredWebhook, WebhookDelivery } from '../storage/lmdb/webhook-records.ts';
-import { overlapMs } from '../webhooks/secrets.ts';
-import { eventTypes } from '../webhooks/webhooks.ts';
-import { exampleIds, exampleTime, timeText } from './answers.ts';
+import Type from 'typebox';
+import { type WebhookEventType, webhookEvents } from '../events.ts';
+import {
+  bodyShape,
+  count,
+  exampleIds,
+  exampleTime,
+  flag,
+  listOf,
+  name,
+  oneOf,
+  orNull,
+  shape,
+  text,
+  time,
+} from './fields.ts';
 
 const settings = {
   name: name('To know it by.'),
@@ -22,7 +31,7 @@ const fields = {
   id: text('Its id.'),
   teamId: text('Id of its team.'),
   ...settings,
-  disabledFor: Type.Unsafe<StoredWebhook['disabledFor']>({
+  disabledFor: Type.Unsafe<'failing' | 'gone' | null>({
     type: ['string', 'null'],
     enum: ['failing', 'gone', null],
     description:
@@ -65,7 +74,7 @@ export const WebhookShownOnce = shape(
   { ...example, secret: `whsec_${'A'.repeat(43)}=` },
 );
 
-const { name: aName, url, events: someEvents, enabled } = settings;
+export const { name: aName, url, events: someEvents, enabled } = settings;
 
 export const NewWebhook = bodyShape(
   'NewWebhook',
@@ -123,32 +132,3 @@ export const DeliveryDetail = shape(
     body: `{"type":"flag.stale","timestamp":"${exampleTime}","data":{"feature":"checkout"}}`,
   },
 );
-
-/** A webhook without its secret. @param waiting how many deliveries of it wait */
-export function showWebhook(webhook: StoredWebhook, waiting: number): Static<typeof Webhook> {
-  const { id, teamId, name, url, enabled, disabledFor } = webhook;
-  const [, previous] = webhook.secrets;
-  return {
-    ...{ id, teamId, name, url, enabled, disabledFor, waiting },
-    events: [...eventTypes(webhook)],
-    failingSince: timeText(webhook.failingSince),
-    previousSecretUntil: timeText(previous?.until ?? null),
-    createdAt: timeText(webhook.createdAt),
-    updatedAt: timeText(webhook.updatedAt),
-  };
-}
-
-/** @param due when it is tried next */
-export function showDelivery(delivery: WebhookDelivery, due: number | undefined): Static<typeof Delivery> {
-  const { id, type, state, attempts, latest } = delivery;
-  return {
-    ...{ id, type, state, attempts },
-    latest: latest.map((attempt) => ({ ...attempt, at: timeText(attempt.at) })),
-    nextAttemptAt: timeText(due ?? null),
-    createdAt: timeText(delivery.createdAt),
-    endedAt: timeText(delivery.endedAt),
-  };
-}
-
-/** In hours, for people. */
-export const overlapHours = overlapMs / 3_600_000;

@@ -1,6 +1,16 @@
 import Type, { type Static, type TProperties, type TSchema } from 'typebox';
-import type { Content, DeclaredAnswer, Header, Headers } from './endpoint.ts';
-import type { Documented } from './openapi/json-schema.ts';
+
+/** Options of a TypeBox schema that only the document reads. */
+export interface Documented {
+  /** The name under which the document describes it once. */
+  readonly component?: string;
+  /**
+   * Added to the schema in the document, for checks that the schema does not express. With a `component` it replaces the
+   * schema.
+   */
+  readonly documented?: object;
+  readonly example?: unknown;
+}
 
 /** Short names for schemas of fields, and for those that the OpenAPI document names. */
 
@@ -75,17 +85,21 @@ export function bodyShape<Properties extends TProperties>(
   return Type.Object(properties, { component, example, additionalProperties: false });
 }
 
-/** A JSON body, with the example of its schema. */
-export function jsonContent(schema: TSchema): Content {
-  const { example } = schema as Documented;
-  return { 'application/json': { schema, ...(example !== undefined && { example }) } };
-}
+/** Times and ids in the examples of the OpenAPI document. Nothing has such an id. */
+export const exampleTime = '2026-01-31T12:00:00.000Z';
+export const exampleIds = {
+  application: `app_${'0'.repeat(23)}1`,
+  key: `key_${'0'.repeat(23)}2`,
+  team: `team_${'0'.repeat(23)}3`,
+  user: `user_${'0'.repeat(23)}4`,
+  apiKey: `client_${'0'.repeat(23)}5`,
+  client: `signin_${'0'.repeat(23)}6`,
+  webhook: `webhook_${'0'.repeat(23)}7`,
+  delivery: `msg_8_${'0'.repeat(23)}8`,
+} as const;
 
-/** Declares a JSON answer. */
-export function jsonAnswer<Schema extends TSchema, Required extends Headers = Record<never, Header>>(
-  schema: Schema,
-  description: string,
-  headers: Required = {} as Required,
-): DeclaredAnswer<Static<Schema>, Required> {
-  return { description, headers, content: jsonContent(schema) };
+/** One page of a list; `nextCursor` is `null` on the last one. */
+export interface Page<T> {
+  readonly items: readonly T[];
+  readonly nextCursor: string | null;
 }

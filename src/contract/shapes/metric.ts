@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { flag, shape, text } from '../http/schema.ts';
+import { bodyShape, flag, shape, text } from './fields.ts';
 
 export const kind = Type.Union([Type.Literal('counter'), Type.Literal('gauge')], {
   description: 'The numbers of a counter are added up; of a gauge the last one counts.',
@@ -17,3 +17,15 @@ export const Metric = shape(
 );
 
 export type MetricShown = Static<typeof Metric>;
+
+/** A metric as the list shows it can be sent back. */
+export const MetricDeclaration = bodyShape(
+  'MetricDeclaration',
+  {
+    kind,
+    unit: Type.Optional(Type.Union([Type.Null(), Type.String({ minLength: 1, maxLength: 64 })])),
+    name: Type.Optional(text('The name in the path, if it is repeated here.')),
+    declared: Type.Optional(flag('Ignored, so that a metric that was read can be sent back.')),
+  },
+  { kind: 'gauge', unit: 'EUR' },
+);

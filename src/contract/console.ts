@@ -1,0 +1,28 @@
+import type { Static } from 'typebox';
+import type { User } from './shapes/user.ts';
+
+/** The settings that the server writes into the console's page. */
+export interface ConsoleSettings {
+  readonly version: string;
+  /** Public URLs of the hosts. */
+  readonly baseUrl: string;
+  readonly authUrl: string;
+  readonly metricsUrl: string;
+  /** HOST:PORT of the gRPC listener. */
+  readonly grpcAddress: string;
+  /** Retention of buckets, ms. */
+  readonly retention: { readonly minutesMs: number; readonly hoursMs: number; readonly daysMs: number };
+}
+
+/** The answer of `GET /console/session`. `user` is `null` if nobody is signed in: a browser would log a 401 as an error. */
+export interface SignedIn {
+  readonly user: SignedInUser | null;
+  /** When the session ends unless it is used before. */
+  readonly expiresAt: string | null;
+}
+
+export interface SignedInUser extends Pick<Static<typeof User>, 'id' | 'name' | 'role'> {
+  readonly email: string;
+  readonly teams: readonly string[];
+  readonly primaryTeam: string;
+}

@@ -1,0 +1,33 @@
+import Type from 'typebox';
+import { bodyShape, exampleIds, exampleTime, name, shape, text, time } from './fields.ts';
+import { role } from './user.ts';
+
+const fields = {
+  clientId: text('The `client_id` of the client credentials grant.'),
+  name: name(),
+  role,
+  teamId: text('Id of its team.'),
+  createdAt: time('When it was created.'),
+};
+
+const example = {
+  clientId: exampleIds.apiKey,
+  name: 'Deployment',
+  role: 'User',
+  teamId: exampleIds.team,
+  createdAt: exampleTime,
+} as const;
+
+export const ApiKey = shape('ApiKey', fields, example);
+
+export const ApiKeyShownOnce = shape(
+  'ApiKeyShownOnce',
+  { ...fields, clientSecret: text('The `client_secret`. Keep it now: it is never shown again.') },
+  { ...example, clientSecret: `fm_secret_${'0'.repeat(64)}` },
+);
+
+export const NewApiKey = bodyShape(
+  'NewApiKey',
+  { name: name(), role: Type.Optional(role) },
+  { name: 'Deployment', role: 'User' },
+);

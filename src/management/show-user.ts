@@ -1,0 +1,28 @@
+import type { Static } from 'typebox';
+import type { User } from '../contract/shapes/user.ts';
+import type { ApiKey, User as StoredUser } from '../storage/lmdb/records.ts';
+import { timeText } from './answers.ts';
+import type { Caller } from './caller.ts';
+
+/** A user as the API shows them to a caller, who does not learn of teams that the caller is not in. */
+export function showUser(user: StoredUser, caller: Caller): Static<typeof User> {
+  const { id, email, name, role, primaryTeam } = user;
+  const teams = user.teams.filter((team) => caller.teams.includes(team));
+  return {
+    id,
+    email,
+    name,
+    role,
+    teams,
+    primaryTeam: teams.includes(primaryTeam) ? primaryTeam : null,
+    createdAt: timeText(user.createdAt),
+    updatedAt: timeText(user.updatedAt),
+  };
+}
+
+/** An API key in the shape of a user: it has no e-mail address. */
+export function showAsUser({ clientId, name, role, teamId, createdAt }: ApiKey): Static<typeof User> {
+  const at = timeText(createdAt);
+  const team = { teams: [teamId], primaryTeam: teamId };
+  return { id: clientId, email: null, name, role, ...team, createdAt: at, updatedAt: at };
+}

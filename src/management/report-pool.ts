@@ -4,12 +4,14 @@ import type { Pieces } from '../http/types.ts';
 import { FairQueue } from '../runtime/fair-queue.ts';
 import { Histogram } from '../runtime/histogram.ts';
 import { asPart, currentSpan } from '../runtime/spans.ts';
+import { type Outcome, resultOf } from '../runtime/thread-calls.ts';
 import type { ManageDeps } from './caller.ts';
 import { ExportQueue } from './exports/export-queue.ts';
 import type { ExportName, ExportTask } from './exports/make-export.ts';
 import type { RowFormat } from './exports/row-format.ts';
+import type { Chunk } from './exports/rows.ts';
 import type { Made, Reports } from './make-report.ts';
-import type { ReportOutcome, ReportRequest, ReportWorkerStart } from './report-worker.ts';
+import type { ReportRequest, ReportWorkerStart } from './report-worker.ts';
 
 /** Makes reports in another thread, so that a report over years of data does not delay packets. */
 export interface ReportPool {
@@ -94,15 +96,8 @@ export function startReportPool(
       throw unable ?? error;
     });
   };
-  const made = <T>(outcome: ReportOutcome<T>): T => {
-    if (outcome.ok) return outcome.made;
-    const { code, message } = outcome;
-    throw typeof code === 'number'
-      ? Object.assign(new Error(message), { code })
-      : new ApiError(code, message);
-  };
   const exports = new ExportQueue(new FairQueue(exportBounds), {
-    chunk: async (request) => made(await run('chunk', request)),
+    chunk: async (request) => resultOf<Chunk>(await run('chunk', request)),
     stop: (id) => run('stopExport', id),
   });
   return {
@@ -111,7 +106,8 @@ export function startReportPool(
       const span = currentSpan();
       return queue.run(teamId, async () => {
         const request: ReportRequest = { name, task };
-        return made<Made<Name>>(await asPart(span, `report ${name}`, () => run('make', request)));
+        const outcome = await asPart(span, `report ${name}`, () => run('make', request));
+        return resultOf(outcome as Outcome<Made<Name>>);
       });
     },
     export: (teamId, name, task, format) =>

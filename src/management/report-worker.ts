@@ -1,9 +1,8 @@
 import { workerData } from 'node:worker_threads';
-import { ApiError, isStoreFailure } from '../contract/errors.ts';
-import type { RefusalCode } from '../contract/refusals.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { Histogram } from '../runtime/histogram.ts';
 import { watchLoop } from '../runtime/loop-delay.ts';
+import { type Outcome, outcomeOf } from '../runtime/thread-calls.ts';
 import { logThreadConsole } from '../runtime/worker-log.ts';
 import type { Reading } from '../storage/lmdb/snapshot.ts';
 import { openUsageStore } from '../storage/lmdb/usage.ts';
@@ -32,11 +31,6 @@ export interface ReportRequest {
   readonly task: unknown;
 }
 
-/** The result of a request. Errors lose their code between threads, so it is sent as data; that of LMDB is a number. */
-export type ReportOutcome<T> =
-  | { readonly ok: true; readonly made: T }
-  | { readonly ok: false; readonly code: RefusalCode | number; readonly message: string };
-
 logThreadConsole();
 const { data, delays } = workerData as ReportWorkerStart;
 watchLoop(new Histogram(undefined, delays), systemClock);
@@ -48,13 +42,13 @@ const turns = new ReadingTurns(store.lmdb, systemClock);
 const underWay = new Map<number, Chunks>();
 
 /** Makes a report, and takes turns with others that are being made. */
-export function make({ name, task }: ReportRequest): Promise<ReportOutcome<unknown>> {
+export function make({ name, task }: ReportRequest): Promise<Outcome> {
   const start = reports[name] as (task: unknown) => Reading<unknown>;
   return outcomeOf(() => turns.finish(start(task)));
 }
 
 /** Reads a chunk of an export. The last one ends it, and so does a failure. */
-export function chunk({ id, begin }: ChunkRequest): Promise<ReportOutcome<Chunk>> {
+export function chunk({ id, begin }: ChunkRequest): Promise<Outcome<Chunk>> {
   if (begin !== undefined) underWay.set(id, makeExport(store, begin));
   return outcomeOf(async () => {
     let isLast = true;
@@ -71,16 +65,6 @@ export function chunk({ id, begin }: ChunkRequest): Promise<ReportOutcome<Chunk>
 /** Ends an export before its end, between two chunks. */
 export function stopExport(id: number): void {
   underWay.delete(id);
-}
-
-async function outcomeOf<T>(work: () => Promise<T>): Promise<ReportOutcome<T>> {
-  try {
-    return { ok: true, made: await work() };
-  } catch (error) {
-    if (!(error instanceof ApiError || isStoreFailure(error))) throw error;
-    const { code, message } = error as ApiError | (Error & { code: number });
-    return { ok: false, code, message };
-  }
 }
 
 /** Ends the reports that are being made, and closes the store: a worker must not end while LMDB is open. */

@@ -1,8 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { MessageChannel, Worker } from 'node:worker_threads';
 import { ApiError, engineAway } from '../contract/errors.ts';
 import type { Clock } from '../runtime/clock.ts';
-import { Histogram } from '../runtime/histogram.ts';
+import type { Histogram } from '../runtime/histogram.ts';
+import { errorOf } from '../runtime/thread-calls.ts';
+import { WorkerThread } from '../runtime/worker-thread.ts';
 import type { Maintenance } from '../storage/aggregate/maintain.ts';
 import type { Batch } from '../storage/commit/batch.ts';
 import type { Committer } from '../storage/commit/committer.ts';
@@ -24,8 +25,7 @@ import type { SetAside } from './adoption/set-aside.ts';
 import { linkAt } from './link.ts';
 import { loggedMint } from './log-bodies.ts';
 import type { NodeTold, Refuses } from './node-parts.ts';
-import { errorOf, type Failure, PortCalls } from './port-calls.ts';
-import type { ReplicaWorkerStart } from './replica-worker.ts';
+import type { MainActions, ReplicaActions, ReplicaWorkerStart } from './replica-worker.ts';
 import type { SealOutcome, SealRequest } from './seal.ts';
 import type { Spool } from './spool.ts';
 import type { SpoolCommitter } from './spool-committer.ts';
@@ -33,7 +33,7 @@ import type { SpoolCommitter } from './spool-committer.ts';
 export interface ClusterUsageDeps {
   /** The compiled `cluster/replica-worker`. */
   readonly workerFile: string;
-  readonly start: Omit<ReplicaWorkerStart, 'delays'>;
+  readonly start: ReplicaWorkerStart;
   readonly spool: Spool;
   /** Its stream is open: it has done a first step. */
   readonly committer: SpoolCommitter;
@@ -73,10 +73,9 @@ export class ClusterUsage implements UsageEngine {
   readonly digestSecret: Buffer;
   readonly committers: readonly Committer[];
   readonly resolvesLater = true;
-  readonly delays = { replica: Histogram.shared() };
+  readonly delays: { readonly replica: Histogram };
   readonly #deps: ClusterUsageDeps;
-  readonly #calls: PortCalls;
-  readonly #ended: Promise<void>;
+  readonly #thread: WorkerThread<ReplicaActions>;
   #told: NodeTold;
   #isFull = false;
   #hasEnded = false;
@@ -94,22 +93,15 @@ export class ClusterUsage implements UsageEngine {
     this.counted = deps.spool.store;
     this.digestSecret = deps.digestSecret;
     this.committers = [this.#shippingAtItsEnd(deps.committer)];
-    const { port1, port2 } = new MessageChannel();
-    const worker = new Worker(deps.workerFile, {
-      workerData: { ...deps.start, delays: this.delays.replica.memory, port: port2 },
-      transferList: [port2],
-    });
-    this.#calls = new PortCalls(port1, {
-      seal: (request: never) => this.#seal(request),
-      told: (told: never) => this.#hear(told),
-      storeFailed: (failure: Failure) => deps.health.failed(errorOf(failure)),
-      forgotten: () => this.#onForgotten(),
+    this.#thread = new WorkerThread(deps.workerFile, deps.start, {
+      seal: (request) => this.#seal(request),
+      tell: (told) => this.#hear(told),
+      storeFailed: (failure) => deps.health.failed(errorOf(failure)),
+      forgotten: async () => this.#onForgotten(),
       setAside: () => deps.setAside.keep('usage'),
-    });
-    this.#ended = new Promise((resolve) => {
-      worker.once('error', (error) => resolve(this.#end(error.message)));
-      worker.once('exit', () => resolve(this.#end('its thread has ended')));
-    });
+    } satisfies MainActions);
+    this.delays = { replica: this.#thread.delays };
+    void this.#thread.ended.then((reason) => this.#end(reason));
   }
 
   /**
@@ -139,20 +131,20 @@ export class ClusterUsage implements UsageEngine {
   /** Counts of the log are carried to wider cells here; what decides the content of replicas, the log says. */
   async maintain(_application: number, step: Maintenance): Promise<number> {
     if (step.task === 'deletion') return 0;
-    return (await this.#calls.call('maintain', step)) as number;
+    return this.#thread.call('maintain', step);
   }
 
   async keepMint(mint: Mint, application: number, fill: (batch: Batch) => void): Promise<void> {
-    await this.#ask('mint', loggedMint(mint));
+    await orUnavailable(this.#thread.call('mint', loggedMint(mint)));
     await this.#deps.laneOf(application).submit(application, fill);
   }
 
-  async forget(forgotten: Forgotten): Promise<void> {
-    await this.#ask('forget', forgotten);
+  forget(forgotten: Forgotten): Promise<void> {
+    return orUnavailable(this.#thread.call('forget', forgotten));
   }
 
   async passed({ application, environments, whole }: Deletion): Promise<boolean> {
-    await this.#ask('erase', { application, environments, whole });
+    await orUnavailable(this.#thread.call('erase', { application, environments, whole }));
     return true;
   }
 
@@ -160,8 +152,8 @@ export class ClusterUsage implements UsageEngine {
     return this.store;
   }
 
-  async freshen(): Promise<Freshness> {
-    return (await this.#ask('freshen')) as Freshness;
+  freshen(): Promise<Freshness> {
+    return orUnavailable(this.#thread.call('freshen'));
   }
 
   refusal(): ApiError | undefined {
@@ -189,19 +181,8 @@ export class ClusterUsage implements UsageEngine {
 
   async close(): Promise<void> {
     this.#isClosing = true;
-    if (!this.#hasEnded) await this.#calls.call('close').catch(() => {});
-    await this.#ended;
+    await this.#thread.close();
     await Promise.all([this.store.lmdb.close(), this.#deps.spool.close()]);
-  }
-
-  /** The error names no host, because the sender may be unauthenticated. The log names the host and the reason. @throws {ApiError} */
-  async #ask(name: string, task?: unknown): Promise<unknown> {
-    try {
-      return await this.#calls.call(name, task);
-    } catch (error) {
-      if (error instanceof ApiError) throw error;
-      throw engineAway();
-    }
   }
 
   /** What was admitted before the mark is committed before the step. */
@@ -229,7 +210,7 @@ export class ClusterUsage implements UsageEngine {
   #shippingAtItsEnd(committer: SpoolCommitter): Committer {
     const close = async () => {
       await Promise.race([
-        this.#calls.call('end').catch(() => {}),
+        this.#thread.call('end').catch(() => {}),
         pause(this.#deps.goodbyeMs, undefined, { ref: false }),
       ]);
       this.#isOver = true;
@@ -246,9 +227,15 @@ export class ClusterUsage implements UsageEngine {
     if (!this.#isClosing && !this.#hasEnded)
       this.#deps.fatal(`the thread that ships what was counted failed: ${reason}`);
     this.#hasEnded = true;
-    this.#calls.end(reason);
     this.#onTold();
   }
+}
+
+/** The error names no host, because the sender may be unauthenticated. The log names the host and the reason. @throws {ApiError} */
+function orUnavailable<T>(result: Promise<T>): Promise<T> {
+  return result.catch((error) => {
+    throw error instanceof ApiError ? error : engineAway();
+  });
 }
 
 /** What is known before the thread tells anything. */

@@ -1,12 +1,16 @@
-import { type MessagePort, workerData } from 'node:worker_threads';
+import { threadStart } from '../runtime/answer-calls.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { Histogram } from '../runtime/histogram.ts';
 import type { LogLevel } from '../runtime/log.ts';
 import { watchLoop } from '../runtime/loop-delay.ts';
-import { logThreadConsole, threadLog } from '../runtime/worker-log.ts';
+import { type Failure, failureOf, ThreadCalls } from '../runtime/thread-calls.ts';
+import { threadLog } from '../runtime/worker-log.ts';
+import type { RetentionStep } from '../storage/aggregate/maintain.ts';
+import type { Forgotten } from '../storage/commit/envelope.ts';
 import { openReplicaStore } from '../storage/lmdb/replica-store.ts';
 import type { NodeFacts } from './join.ts';
-import { failureOf, PortCalls } from './port-calls.ts';
+import type { ErasedThings, LoggedMint } from './log-bodies.ts';
+import type { MainThread } from './node-parts.ts';
 import { Connection } from './postgres/connection.ts';
 import { readEngineKey } from './postgres/engine-key.ts';
 import { logSession } from './postgres/engine-report.ts';
@@ -14,7 +18,6 @@ import type { EngineAddress } from './postgres/engine-url.ts';
 import { checkSameEngine } from './postgres/layout.ts';
 import { Replica } from './replica.ts';
 import { ReplicaNode } from './replica-node.ts';
-import type { SealOutcome } from './seal.ts';
 import type { ReplicaSettings } from './settings.ts';
 import { Spool } from './spool.ts';
 
@@ -28,19 +31,21 @@ export interface ReplicaWorkerStart {
   readonly snapshotBytes: number;
   readonly maxSpoolBytes: number;
   readonly logLevel: LogLevel;
-  /** Memory of the histogram in which the thread counts how late it is. */
-  readonly delays: ArrayBufferLike;
+}
+
+/** The actions of the main thread: see `MainThread`. */
+export interface MainActions extends Omit<MainThread, 'storeFailed'> {
+  storeFailed(failure: Failure): void;
 }
 
 const deadlineMs = 5000;
 
-logThreadConsole();
-const start = workerData as ReplicaWorkerStart & { readonly port: MessagePort };
-const { data, address, keyFile, facts, settings, snapshotBytes, maxSpoolBytes, logLevel, port } = start;
+const start = threadStart<ReplicaWorkerStart>();
+const { data, address, keyFile, facts, settings, snapshotBytes, maxSpoolBytes, logLevel, channel } = start;
 const log = threadLog(logLevel);
 const key = keyFile === undefined ? undefined : readEngineKey(keyFile);
 const clock = systemClock;
-watchLoop(new Histogram(undefined, start.delays), clock);
+watchLoop(new Histogram(undefined, channel.delays), clock);
 
 const spool = new Spool(data, () => facts.directory);
 const store = openReplicaStore(data);
@@ -54,23 +59,25 @@ const sessions = [
   connect(`${logSession(facts.directory)} ${facts.name}`),
   connect(`flagmeter ${facts.name} side`),
 ] as const;
-const calls = new PortCalls(port, {
+const actions = {
   freshen: () => node.freshen(),
-  mint: (mint: never) => node.mint(mint),
-  forget: (forgotten: never) => node.forget(forgotten),
-  erase: (erased: never) => node.erase(erased),
-  maintain: (step: never) => node.maintain(step),
+  mint: (mint: LoggedMint) => node.mint(mint),
+  forget: (forgotten: Forgotten) => node.forget(forgotten),
+  erase: (erased: ErasedThings) => node.erase(erased),
+  maintain: (step: RetentionStep) => node.maintain(step),
   end: () => node.end(),
   close,
-});
+};
+export type ReplicaActions = typeof actions;
+const calls = new ThreadCalls<MainActions>(channel, actions);
 const node = new ReplicaNode({
   ...{ facts, spool, store, settings, snapshotBytes, maxSpoolBytes, clock, log },
   session: sessions[0],
   side: sessions[1],
   replica: new Replica(store, () => clock.monotonic()),
   main: {
-    seal: (request) => calls.call('seal', request) as Promise<SealOutcome>,
-    tell: (told) => void calls.call('told', told).catch(() => {}),
+    seal: (request) => calls.call('seal', request),
+    tell: (told) => void calls.call('tell', told).catch(() => {}),
     storeFailed: (error) => void calls.call('storeFailed', failureOf(error)).catch(() => {}),
     setAside: () => calls.call('setAside'),
     forgotten: () => calls.call('forgotten'),
@@ -84,5 +91,4 @@ async function close(): Promise<void> {
   await node.end();
   await store.lmdb.close();
   await spool.close();
-  setImmediate(() => calls.end('the thread has ended'));
 }

@@ -1,24 +1,25 @@
-import { workerData } from 'node:worker_threads';
-import { answerCalls, closing } from '../runtime/answer-calls.ts';
-import { logThreadConsole } from '../runtime/worker-log.ts';
-import type { CallChannel } from '../runtime/worker-thread.ts';
-import { foldActions } from '../storage/commit/fold.ts';
+import { answerCalls, threadStart } from '../runtime/answer-calls.ts';
+import { foldActions, type Journals } from '../storage/commit/fold.ts';
 import { openSpoolStore } from '../storage/lmdb/spool.ts';
 import type { SealTask } from './seal.ts';
-import { createSpoolAggregator } from './spool-aggregator.ts';
-import type { SpoolStart } from './spool-committer.ts';
+import { createSpoolAggregator, type SpoolLimits } from './spool-aggregator.ts';
 
-logThreadConsole();
-const { data, channel, journal, others, ...limits } = workerData as SpoolStart & {
-  readonly channel: CallChannel;
-};
+/** What the spool worker is started with. */
+export interface SpoolStart extends SpoolLimits, Journals {
+  /** The data directory. */
+  readonly data: string;
+}
+
+const { data, channel, journal, others, ...limits } = threadStart<SpoolStart>();
 const store = openSpoolStore(data);
 const aggregator = createSpoolAggregator(store, limits);
 
-answerCalls(channel, {
+const actions = {
   ...foldActions(store.lmdb, { journal, others }, aggregator),
   seal: (task: SealTask) => aggregator.seal(task),
-  [closing]: () => {},
-});
+};
+export type SpoolActions = typeof actions;
+
+answerCalls(channel, actions);
 // A worker must not be ended with LMDB open.
 await store.lmdb.close();

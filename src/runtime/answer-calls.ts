@@ -1,13 +1,24 @@
-import { receiveMessageOnPort } from 'node:worker_threads';
+import { receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { threadTime } from './clock.ts';
 import { Histogram } from './histogram.ts';
-import { type Answer, type Call, type CallChannel, type Outcome, rung, signals } from './worker-thread.ts';
+import {
+  type Actions,
+  type Answer,
+  type Call,
+  type CallChannel,
+  closing,
+  failureOf,
+  type Outcome,
+  signals,
+} from './thread-calls.ts';
+import { logThreadConsole } from './worker-log.ts';
+import { rung } from './worker-thread.ts';
 
-/** The actions of a thread, by name. */
-export type Actions = Readonly<Record<string, (task: never) => unknown>>;
-
-/** Name of the call that stops the thread. */
-export const closing = 'close';
+/** The data with which a `WorkerThread` started this thread. Its console output goes to the log from then on. */
+export function threadStart<Start extends object>(): Start & { readonly channel: CallChannel } {
+  logThreadConsole();
+  return workerData as Start & { readonly channel: CallChannel };
+}
 
 /**
  * Answers calls in order, one at a time, until one named `close` was answered. Between calls the thread sleeps: no timer or
@@ -31,13 +42,13 @@ export function answerCalls(
     for (let received = receiveMessageOnPort(port); received !== undefined; ) {
       const { id, name, task, at } = received.message as Call;
       observe(at);
-      answer({ id, outcome: outcomeOf(() => actions[name]!(task as never)) });
+      answer({ id, outcome: outcomeNow(() => actions[name]!(task as never)) });
       open &&= name !== closing;
       received = receiveMessageOnPort(port);
     }
     if (Atomics.exchange(signal, signals.rings, 0) === 1) {
       observe(rungAt[0]!);
-      const outcome = outcomeOf(onRing);
+      const outcome = outcomeNow(onRing);
       if (outcome.ok) notifyDone(signal);
       else answer({ id: rung, outcome });
     }
@@ -50,11 +61,10 @@ function notifyDone(signal: Int32Array): void {
   Atomics.notify(signal, signals.done);
 }
 
-function outcomeOf(action: () => unknown): Outcome {
+function outcomeNow(action: () => unknown): Outcome {
   try {
     return { ok: true, value: action() };
   } catch (error) {
-    const { code, message } = error as Error & { code?: unknown };
-    return { ok: false, code, message };
+    return { ok: false, failure: failureOf(error) };
   }
 }

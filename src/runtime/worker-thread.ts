@@ -1,24 +1,16 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import { threadTime } from './clock.ts';
 import { Histogram } from './histogram.ts';
-
-/** The outcome of a call. Errors lose their code between threads, so it is sent as data. */
-export type Outcome =
-  | { readonly ok: true; readonly value: unknown }
-  | { readonly ok: false; readonly code: unknown; readonly message: string };
-
-export interface Call {
-  readonly id: number;
-  readonly name: string;
-  readonly task: unknown;
-  /** Creation time: `threadTime`. */
-  readonly at: number;
-}
-
-export interface Answer {
-  readonly id: number;
-  readonly outcome: Outcome;
-}
+import {
+  type Actions,
+  type Answer,
+  type Call,
+  type CallChannel,
+  closing,
+  type Outcome,
+  signals,
+  ThreadCalls,
+} from './thread-calls.ts';
 
 /** The id of rings. */
 export const rung = 0;
@@ -26,127 +18,88 @@ export const rung = 0;
 const wentWell: Answer = { id: rung, outcome: { ok: true, value: undefined } };
 
 /**
- * Indexes of the counters in shared memory: items each thread has put into the channel, successful rings, and whether the
- * doorbell is rung.
+ * A long-lived thread, and the calls to it. Its module answers either with `answerCalls`, in order, or as the other end of the
+ * `ThreadCalls`. For single functions without state, use Piscina.
  */
-export const signals = { calls: 0, answers: 1, rings: 2, done: 3 } as const;
-
-/** Data with which a thread is started. */
-export interface CallChannel {
-  readonly port: MessagePort;
-  /** See `signals`. */
-  readonly signal: Int32Array;
-  /** Time of the last ring: `threadTime`. */
-  readonly rungAt: Float64Array;
-  /** Memory of the histogram in which the thread counts the waiting times of calls, seconds. */
-  readonly delays: ArrayBufferLike;
-}
-
-/**
- * A thread that answers calls in order. An answer arrives as an event of the event loop; `collect` takes the available answers
- * at once.
- */
-export class WorkerThread {
+export class WorkerThread<Remote extends Actions<keyof Remote>> extends ThreadCalls<Remote> {
+  /** Delays of the thread, seconds: see `CallChannel`. */
+  readonly delays: Histogram;
+  /** Resolves with the reason when the thread has stopped. */
+  readonly ended: Promise<string>;
   readonly #port: MessagePort;
-  readonly #signal = new Int32Array(new SharedArrayBuffer(16));
-  readonly #rungAt = new Float64Array(new SharedArrayBuffer(8));
-  /** Waiting times of calls, seconds. */
-  readonly delays = Histogram.shared();
-  readonly #pending = new Map<number, (outcome: Outcome) => void>();
-  readonly #ended: Promise<void>;
-  #calls = 0;
+  readonly #signal: Int32Array;
+  readonly #rungAt: Float64Array;
   #answers = 0;
   /** Number of successful rings. */
   #done = 0;
-  #over = false;
 
   /**
-   * @param file its module, which must call `answerCalls`
+   * @param file its module, which takes its `threadStart`
    * @param data passed to the module besides the channel
+   * @param actions those that the thread may call
    */
-  constructor(file: string, data: object) {
+  constructor(file: string, data: object, actions?: object) {
     const { port1, port2 } = new MessageChannel();
-    const shared = { signal: this.#signal, rungAt: this.#rungAt, delays: this.delays.memory };
-    const channel: CallChannel = { port: port2, ...shared };
+    const signal = new Int32Array(new SharedArrayBuffer(16));
+    const rungAt = new Float64Array(new SharedArrayBuffer(8));
+    const delays = Histogram.shared();
+    const channel: CallChannel = { port: port2, signal, rungAt, delays: delays.memory };
     const worker = new Worker(file, { workerData: { ...data, channel }, transferList: [port2] });
+    super({ port: port1, signal }, actions);
+    this.delays = delays;
     this.#port = port1;
-    port1.on('message', (answer: Answer) => this.#settle(answer));
-    this.#ended = new Promise((resolve) => {
-      worker.once('error', (error) => resolve(this.#end(error.message)));
-      worker.once('exit', () => resolve(this.#end('the thread has ended')));
+    this.#signal = signal;
+    this.#rungAt = rungAt;
+    this.ended = new Promise((resolve) => {
+      const stop = (reason: string) => {
+        this.collect();
+        this.end(reason);
+        resolve(reason);
+      };
+      worker.once('error', ({ message }) => stop(message));
+      worker.once('exit', () => stop('the thread has ended'));
     });
   }
 
-  /** Arguments are cloned, except shared memory. */
-  call(name: string, task?: unknown): Promise<Outcome> {
-    this.#calls += 1;
-    const id = this.#calls;
-    return this.#wake(id, () => this.#port.postMessage({ id, name, task, at: threadTime() } satisfies Call));
-  }
-
   /**
-   * Calls the thread's ring action. Nothing is cloned: arguments and results are in shared memory, and no message is returned
-   * unless it fails. That saves most of the CPU time of a call. Only one ring may be in flight.
+   * Calls the ring action of `answerCalls`. Nothing is cloned: arguments and results are in shared memory, and no message is
+   * returned unless it fails. That saves most of the CPU time of a call. Only one ring may be in flight.
    */
   ring(): Promise<Outcome> {
     const { async, value } = Atomics.waitAsync(this.#signal, signals.done, this.#done);
     if (async) void value.then(() => this.#collectRing());
-    return this.#wake(rung, () => {
+    return this.sent(rung, () => {
       this.#rungAt[0] = threadTime();
       Atomics.store(this.#signal, signals.rings, 1);
     });
   }
 
-  #wake(id: number, put: () => void): Promise<Outcome> {
-    return new Promise((resolve) => {
-      if (this.#over) return resolve({ ok: false, code: undefined, message: 'the thread has ended' });
-      this.#pending.set(id, resolve);
-      put();
-      Atomics.add(this.#signal, signals.calls, 1);
-      Atomics.notify(this.#signal, signals.calls);
-    });
-  }
-
-  /** Takes the answers that have arrived. Without any, this costs one read of shared memory. */
+  /** Takes the answers that have arrived, before the event loop delivers them. Without any, this costs one read of shared memory. */
   collect(): void {
     this.#collectRing();
     if (Atomics.load(this.#signal, signals.answers) === this.#answers) return;
     for (;;) {
       const received = receiveMessageOnPort(this.#port);
       if (received === undefined) return;
-      this.#settle(received.message as Answer);
+      this.take(received.message as Call | Answer);
     }
   }
 
-  /** Resolves when the thread has stopped after its last call. */
-  ended(): Promise<void> {
-    return this.#ended;
+  /** Calls the action `close`, and resolves when the thread has stopped. */
+  async close(): Promise<void> {
+    await this.request(closing);
+    await this.ended;
   }
 
-  #settle(answer: Answer): void {
+  protected override settle(answer: Answer): void {
     this.#answers += 1;
-    this.#resolve(answer);
+    super.settle(answer);
   }
 
   #collectRing(): void {
     const done = Atomics.load(this.#signal, signals.done);
     if (done === this.#done) return;
     this.#done = done;
-    this.#resolve(wentWell);
-  }
-
-  #resolve({ id, outcome }: Answer): void {
-    const resolve = this.#pending.get(id);
-    this.#pending.delete(id);
-    resolve?.(outcome);
-  }
-
-  /** Fails all pending calls: none will be answered. */
-  #end(message: string): void {
-    this.#over = true;
-    this.collect();
-    for (const resolve of this.#pending.values()) resolve({ ok: false, code: undefined, message });
-    this.#pending.clear();
-    this.#port.close();
+    super.settle(wentWell);
   }
 }

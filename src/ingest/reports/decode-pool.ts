@@ -4,6 +4,7 @@ import type { SentBody } from '../../http/sent-body.ts';
 import { tellFailure } from '../../runtime/background-failure.ts';
 import { FairQueue } from '../../runtime/fair-queue.ts';
 import type { Log } from '../../runtime/log.ts';
+import { resultOf } from '../../runtime/thread-calls.ts';
 import type { CondensedReport } from './condensed-report.ts';
 import type { Decoded, DecodeTask } from './decode-worker.ts';
 import type { FormatName } from './formats.ts';
@@ -65,8 +66,7 @@ export function startDecodePool(workerFile: string, log: Log): DecodePool {
         })
         .finally(() => running.delete(decoding));
       unpacked(decoded.bytes);
-      if (decoded.ok) return decoded.report;
-      throw new ApiError(decoded.code, decoded.message);
+      return resultOf(decoded);
     },
     async close() {
       await Promise.allSettled(running); // Stopping would drop a task that waits for the thread to start.

@@ -1,8 +1,8 @@
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import { ApiError } from '../../contract/errors.ts';
-import type { RefusalCode } from '../../contract/refusals.ts';
 import { type Layer, SentBody } from '../../http/sent-body.ts';
 import { collectGarbage } from '../../runtime/garbage.ts';
+import { failureOf, type Outcome } from '../../runtime/thread-calls.ts';
 import { logThreadConsole } from '../../runtime/worker-log.ts';
 import { condense } from './condense.ts';
 import type { CondensedReport } from './condensed-report.ts';
@@ -17,11 +17,11 @@ export interface DecodeTask {
   readonly limit: number;
 }
 
-/** The decoded report, or its refusal. Errors lose their code between threads, so it is sent as data. */
-export type Decoded = { /** Decompressed length of the report. */ readonly bytes: number } & (
-  | { readonly ok: true; readonly report: CondensedReport }
-  | { readonly ok: false; readonly code: RefusalCode; readonly message: string }
-);
+/** The decoded report, or its refusal. */
+export type Decoded = Outcome<CondensedReport> & {
+  /** Decompressed length of the report. */
+  readonly bytes: number;
+};
 
 logThreadConsole();
 
@@ -34,12 +34,11 @@ export function decode({ format, bytes: sent, layers, limit }: DecodeTask): unkn
     const report = condense(formats[format].decode(body));
     const { names, nameEnds, entries, users } = report;
     const memory = [names, nameEnds, entries, users].map(({ buffer }) => buffer);
-    const decoded: Decoded = { bytes, ok: true, report };
+    const decoded: Decoded = { bytes, ok: true, value: report };
     return move({ [transferableSymbol]: memory, [valueSymbol]: decoded } as never);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    const { code, message } = error;
-    return { bytes, ok: false, code, message } satisfies Decoded;
+    return { bytes, ok: false, failure: failureOf(error) } satisfies Decoded;
   } finally {
     setImmediate(collectGarbage);
   }

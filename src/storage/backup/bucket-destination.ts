@@ -1,9 +1,9 @@
 import { closeSync, fstatSync, openSync, readdirSync, readSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { S3Settings } from './backup-thread.ts';
 import { Bucket } from './bucket.ts';
 import { readCredentials } from './bucket-credentials.ts';
 import { type Destination, removeGently } from './destination.ts';
+import type { S3Settings } from './make-scheduled.ts';
 import { writeFileWhole } from './write-file.ts';
 
 /** Size of a part of an upload. S3 allows at most 10 000 parts of at least 5 MiB. */

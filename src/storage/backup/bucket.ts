@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as rest } from 'node:timers/promises';
 import { AwsV4Signer } from 'aws4fetch';
-import type { S3Settings } from './backup-thread.ts';
 import type { Credentials } from './bucket-credentials.ts';
+import type { S3Settings } from './make-scheduled.ts';
 
 /** The part of an S3-compatible service's API that backups need. */
 export interface BucketDeps {

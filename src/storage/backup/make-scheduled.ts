@@ -1,11 +1,37 @@
 import { readBackupKey } from './backup-key.ts';
-import type { Keeping, Made } from './backup-thread.ts';
 import type { Destination } from './destination.ts';
 import { Interrupted, type Pace } from './pace.ts';
 import { type Sink, writeBackup } from './write-backup.ts';
 
-/** Time of the latest backup at a destination, Unix ms. */
-export async function latestBackup(destination: Destination): Promise<Made['latest']> {
+/** The destination and number of backups. */
+export interface Keeping {
+  readonly data: string;
+  /** A directory, or `s3://BUCKET/PREFIX`. */
+  readonly to: string;
+  readonly keep: number;
+  readonly s3: S3Settings;
+  /** Path of the key file for MACs. It is read for each backup, so a new key needs no restart. */
+  readonly keyFile: string | undefined;
+}
+
+export interface S3Settings {
+  readonly endpoint: string | undefined;
+  readonly region: string;
+  /** Path of a credentials file. Without it, they come from the environment. */
+  readonly credentials: string | undefined;
+}
+
+export interface MadeBackup {
+  readonly name: string;
+  readonly bytes: number;
+  /** Number of older backups that were removed. */
+  readonly removed: number;
+  /** Why an older backup was not removed, for people; empty if all were. */
+  readonly unremoved: string;
+}
+
+/** Time of the latest backup at a destination, Unix ms; `undefined` without backups. */
+export async function latestBackup(destination: Destination): Promise<number | undefined> {
   const times = (await destination.names()).map(timeOfBackup).filter((time) => time !== undefined);
   return times.length === 0 ? undefined : Math.max(...times);
 }
@@ -18,7 +44,7 @@ export async function makeScheduled(
   destination: Destination,
   { data, keep, keyFile, at }: Pick<Keeping, 'data' | 'keep' | 'keyFile'> & { readonly at: number },
   pace: Pace,
-): Promise<Made['backup']> {
+): Promise<MadeBackup> {
   const name = backupName(at);
   const key = keyFile === undefined ? undefined : readBackupKey(keyFile);
   const write = (sink: Sink) => writeBackup(data, new Date(at), sink, pace, key);
@@ -30,7 +56,7 @@ async function removeSurplus(
   destination: Destination,
   keep: number,
   pace: Pace,
-): Promise<Pick<Made['backup'], 'removed' | 'unremoved'>> {
+): Promise<Pick<MadeBackup, 'removed' | 'unremoved'>> {
   let removed = 0;
   try {
     const names = (await destination.names()).filter((each) => timeOfBackup(each) !== undefined).sort();

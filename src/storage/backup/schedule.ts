@@ -1,6 +1,6 @@
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
-import type { Made, Task } from './backup-thread.ts';
+import type { BackupThread } from './backup-thread.ts';
 
 /** State of scheduled backups, for /metrics and the status. Times are Unix ms. */
 export interface BackupStatus {
@@ -21,11 +21,7 @@ export interface ScheduleDeps {
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
   readonly log: Pick<Log, 'info' | 'warn'>;
   readonly everyMs: number;
-  readonly thread: {
-    /** @throws {Error} whose message describes the failure without secrets */
-    run<Name extends keyof Made>(task: Task<Name>): Promise<Made[Name]>;
-    stop(): Promise<void>;
-  };
+  readonly thread: Pick<BackupThread, 'run' | 'stop'>;
 }
 
 /** Resolves after `ms`; false when the service is stopping. */
@@ -70,7 +66,7 @@ export class Schedule {
     while (await this.#wait(pause)) {
       try {
         if (isKnown) await this.#backUp();
-        else this.#learn(await this.#deps.thread.run({ name: 'latest' }));
+        else this.#learn(await this.#deps.thread.run('latest'));
         isKnown = true;
         failures = 0;
       } catch (error) {
@@ -103,7 +99,7 @@ export class Schedule {
     const { clock, log, everyMs } = this.#deps;
     const at = clock.now();
     const began = clock.monotonic();
-    const { name, bytes, removed, unremoved } = await this.#deps.thread.run({ name: 'backup', at });
+    const { name, bytes, removed, unremoved } = await this.#deps.thread.run('backup', at);
     const lastMs = clock.monotonic() - began;
     const made = this.#status.made + 1;
     this.#status = {

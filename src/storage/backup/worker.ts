@@ -1,31 +1,33 @@
-import { parentPort, workerData } from 'node:worker_threads';
+import { threadStart } from '../../runtime/answer-calls.ts';
 import { systemClock } from '../../runtime/clock.ts';
-import { logThreadConsole } from '../../runtime/worker-log.ts';
-import type { Keeping, Task, WorkerAnswer } from './backup-thread.ts';
+import { ThreadCalls } from '../../runtime/thread-calls.ts';
 import { type Destination, folderDestination } from './destination.ts';
-import { latestBackup, makeScheduled } from './make-scheduled.ts';
+import { type Keeping, latestBackup, makeScheduled } from './make-scheduled.ts';
 import { Pace } from './pace.ts';
 
-logThreadConsole();
-const { keeping, task } = workerData as { readonly keeping: Keeping; readonly task: Task };
+const { channel, ...keeping } = threadStart<Keeping>();
 const stopping = new AbortController();
-parentPort!.once('message', () => stopping.abort());
+const pace = new Pace({ clock: systemClock, over: stopping.signal, gentle: true });
+let running: Promise<unknown> | undefined;
 
-parentPort!.postMessage(await answer());
-parentPort!.close();
+const actions = {
+  latest: () => run(latestBackup),
+  /** @param at the time in its name, Unix ms */
+  backup: (at: number) => run((destination) => makeScheduled(destination, { ...keeping, at }, pace)),
+  /** Interrupts the backup, which removes its unfinished files. */
+  async close(): Promise<void> {
+    stopping.abort();
+    await running;
+  },
+};
+export type BackupActions = typeof actions;
 
-async function answer(): Promise<WorkerAnswer> {
-  try {
-    const destination = await open(keeping);
-    const pace = new Pace({ clock: systemClock, over: stopping.signal, gentle: true });
-    const made =
-      task.name === 'latest'
-        ? await latestBackup(destination)
-        : await makeScheduled(destination, { ...keeping, at: task.at }, pace);
-    return { ok: true, made };
-  } catch (error) {
-    return { ok: false, reason: (error as Error).message };
-  }
+new ThreadCalls(channel, actions);
+
+function run<T>(work: (destination: Destination) => Promise<T>): Promise<T> {
+  const result = open(keeping).then(work);
+  running = result.catch(() => {});
+  return result;
 }
 
 async function open({ to, s3, data }: Keeping): Promise<Destination> {

@@ -1,6 +1,7 @@
 import { renameSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { collectGarbage } from '../../runtime/garbage.ts';
+import type { Maintenance } from '../aggregate/maintain.ts';
 import { JournalDamaged } from '../journal/errors.ts';
 import { journalDirectory } from '../journal/files.ts';
 import { isJournalEmpty } from '../journal/lanes.ts';
@@ -76,8 +77,12 @@ export function foldActions(lmdb: LmdbEnvironment, { journal, others }: Journals
     fold: (task: FoldTask) => own.fold(task),
     finish: () => own.finish(),
     prepare: () => own.prepare(),
+    maintain: (step: Maintenance) => aggregator.maintain?.(step) ?? 0,
+    close: () => {},
   };
 }
+
+export type FoldActions = ReturnType<typeof foldActions>;
 
 /** Adds frames to a store. */
 export interface Folding {
@@ -90,6 +95,8 @@ export interface Folding {
   fold(group: keyof Groups<unknown>, envelopes: Iterable<Envelope>, finish: () => void): void;
   /** Drops all state in memory. */
   forget(): void;
+  /** Does one small step of upkeep. @returns the amount of work done, 0 if nothing is left */
+  maintain?(step: Maintenance): number;
   /** Reports that the data of earlier processes is folded. */
   replayed?(): void;
 }
@@ -262,10 +269,7 @@ export class Fold {
     recycle(this.#journal, this.folded);
   }
 
-  /**
-   * Keeps a spare segment ready.
-   * @throws {Error} of the file system
-   */
+  /** Keeps a spare segment ready. @throws {Error} of the file system */
   prepare(): void {
     for (const _ of prepareSpare(this.#journal));
   }

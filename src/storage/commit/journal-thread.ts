@@ -1,21 +1,16 @@
-import { closing } from '../../runtime/answer-calls.ts';
 import type { Histogram } from '../../runtime/histogram.ts';
-import { type Outcome, WorkerThread } from '../../runtime/worker-thread.ts';
+import { WorkerThread } from '../../runtime/worker-thread.ts';
 import { CommitFailed } from './committer.ts';
 import { type Envelope, encodeEnvelope } from './envelope.ts';
 import type { JournalPlace } from './fold.ts';
 import { type Appended, FrameMemory } from './frame-memory.ts';
-
-/** Options of the journal's thread, besides its channel. */
-export interface JournalStart extends JournalPlace {
-  readonly memory: SharedArrayBuffer;
-}
+import type { JournalActions, JournalStart } from './journal-worker.ts';
 
 /** The service's handle to the thread that appends to a journal: see journal-worker.ts. */
 export class JournalThread {
   /** Time that calls waited for the thread, in seconds. */
   readonly delays: Histogram;
-  readonly #thread: WorkerThread;
+  readonly #thread: WorkerThread<JournalActions>;
   readonly #memory: FrameMemory;
 
   /** @param file path of the compiled journal-worker.ts */
@@ -27,7 +22,7 @@ export class JournalThread {
 
   /** Sets the last frame of the journal, before the first append. */
   begin(last: number): void {
-    void this.#thread.call('begin', last);
+    this.#thread.call('begin', last).catch(() => {}); // The thread has failed, and so does each append.
   }
 
   /**
@@ -36,7 +31,8 @@ export class JournalThread {
    */
   async append(envelope: Envelope): Promise<Appended> {
     this.#memory.put(encodeEnvelope(envelope));
-    resultOf(await this.#thread.ring());
+    const outcome = await this.#thread.ring();
+    if (!outcome.ok) throw new CommitFailed(outcome.failure.message, outcome.failure.code);
     return this.#memory.appended;
   }
 
@@ -44,14 +40,7 @@ export class JournalThread {
     this.#thread.collect();
   }
 
-  async close(): Promise<void> {
-    await this.#thread.call(closing);
-    await this.#thread.ended();
+  close(): Promise<void> {
+    return this.#thread.close();
   }
-}
-
-/** @throws {CommitFailed} if the call failed */
-export function resultOf(outcome: Outcome): unknown {
-  if (outcome.ok) return outcome.value;
-  throw new CommitFailed(outcome.message, outcome.code);
 }

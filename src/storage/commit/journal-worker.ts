@@ -1,16 +1,16 @@
-import { workerData } from 'node:worker_threads';
-import { answerCalls, closing } from '../../runtime/answer-calls.ts';
-import { logThreadConsole } from '../../runtime/worker-log.ts';
-import type { CallChannel } from '../../runtime/worker-thread.ts';
+import { answerCalls, threadStart } from '../../runtime/answer-calls.ts';
 import { JournalFull } from '../journal/errors.ts';
 import { prepareSpare } from '../journal/spares.ts';
 import { JournalWriter } from '../journal/writer.ts';
-import { openJournal } from './fold.ts';
+import { type JournalPlace, openJournal } from './fold.ts';
 import { FrameMemory } from './frame-memory.ts';
-import type { JournalStart } from './journal-thread.ts';
 
-logThreadConsole();
-const { channel, memory, ...place } = workerData as JournalStart & { readonly channel: CallChannel };
+/** Options of the journal's thread, besides its channel. */
+export interface JournalStart extends JournalPlace {
+  readonly memory: SharedArrayBuffer;
+}
+
+const { channel, memory, ...place } = threadStart<JournalStart>();
 const frames = new FrameMemory(memory);
 let last = 0;
 let writer: JournalWriter | undefined;
@@ -36,14 +36,13 @@ function appendTo(writer: JournalWriter): number {
   }
 }
 
-answerCalls(
-  channel,
-  {
-    /** Sets the last frame of the journal. The segment is created with the first batch, so a start does not wait for the disk. */
-    begin(sequence: number) {
-      last = sequence;
-    },
-    [closing]: () => writer?.close(),
+const actions = {
+  /** Sets the last frame of the journal. The segment is created with the first batch, so a start does not wait for the disk. */
+  begin(sequence: number) {
+    last = sequence;
   },
-  append,
-);
+  close: () => writer?.close(),
+};
+export type JournalActions = typeof actions;
+
+answerCalls(channel, actions, append);

@@ -1,20 +1,18 @@
-import { closing } from '../../runtime/answer-calls.ts';
 import type { TimerClock } from '../../runtime/clock.ts';
 import { Histogram } from '../../runtime/histogram.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { WorkerThread } from '../../runtime/worker-thread.ts';
 import type { Maintenance } from '../aggregate/maintain.ts';
-import type { Committer, JournalFigures } from './committer.ts';
+import { CommitFailed, type Committer, type JournalFigures } from './committer.ts';
 import type { Envelope } from './envelope.ts';
-import type { FoldTask, Replayed } from './fold.ts';
-import { type JournalThread, resultOf } from './journal-thread.ts';
+import type { FoldActions, Replayed } from './fold.ts';
+import type { JournalThread } from './journal-thread.ts';
 import type { UnfoldedPeople } from './unfolded-people.ts';
 import type { PeopleFreshness } from './usage-engine.ts';
 
 export interface JournaledCommitterDeps {
   readonly journal: Pick<JournalThread, 'append' | 'begin' | 'close' | 'collect' | 'delays'>;
-  /** Handles the calls of `foldActions`, `maintain` and `close`. */
-  readonly folding: WorkerThread;
+  readonly folding: WorkerThread<FoldActions>;
   readonly people?: UnfoldedPeople;
   readonly clock: Pick<TimerClock, 'after' | 'monotonic'>;
   readonly log: Pick<Log, 'info'>;
@@ -90,7 +88,7 @@ export class JournaledCommitter implements Committer, JournalFigures {
    * @throws {CommitFailed}
    */
   async begin(known?: number): Promise<void> {
-    const opened = call(this.#deps.folding, 'open', known !== undefined) as Promise<Replayed>;
+    const opened = this.#ask('open', known !== undefined);
     if (known !== undefined) opened.catch(this.#deps.failed);
     const last = known ?? (await this.#replayed(opened));
     this.#deps.journal.begin(last);
@@ -144,16 +142,7 @@ export class JournaledCommitter implements Committer, JournalFigures {
       await this.fold();
       this.#foldedFor.add(step.deletion);
     }
-    return (await call(this.#deps.folding, 'maintain', step)) as number;
-  }
-
-  /**
-   * Runs an action on the folding thread once the store has all data that is durable now.
-   * @throws {CommitFailed}
-   */
-  async askFolded(name: string, task: unknown): Promise<unknown> {
-    await this.fold();
-    return call(this.#deps.folding, name, task);
+    return this.#ask('maintain', step);
   }
 
   collect(): void {
@@ -167,10 +156,23 @@ export class JournaledCommitter implements Committer, JournalFigures {
     await this.#next?.catch(() => {});
     await this.#current.catch(() => {});
     await journal.close();
-    const { ok } = await folding.call('finish');
-    if (ok) this.#folded.prompt = this.#folded.people = this.#durable;
-    await folding.call(closing);
-    await folding.ended();
+    try {
+      await folding.call('finish');
+      this.#folded.prompt = this.#folded.people = this.#durable;
+    } catch {
+      // The next start folds the rest.
+    }
+    await folding.close();
+  }
+
+  /** @throws {CommitFailed} */
+  async #ask<Name extends keyof FoldActions>(name: Name, ...task: Parameters<FoldActions[Name]>) {
+    try {
+      return await this.#deps.folding.call(name, ...task);
+    } catch (error) {
+      const { message, code } = error as Error & { code?: unknown };
+      throw new CommitFailed(message, code);
+    }
   }
 
   /** Prepares the successor of the current segment, so that no commit waits for it. */
@@ -180,7 +182,7 @@ export class JournaledCommitter implements Committer, JournalFigures {
       this.#noSegment = failed;
       if (failed) this.#preparedFor = undefined;
     };
-    call(this.#deps.folding, 'prepare').then(
+    this.#ask('prepare').then(
       () => settle(false),
       (error) => {
         settle(true);
@@ -251,7 +253,7 @@ export class JournaledCommitter implements Committer, JournalFigures {
     this.#beganAt = this.#deps.clock.monotonic();
     if (people) this.#peopleAt = this.#beganAt;
     try {
-      await call(this.#deps.folding, 'fold', { upTo: durable.sequence, people } satisfies FoldTask);
+      await this.#ask('fold', { upTo: durable.sequence, people });
     } catch (error) {
       this.failedFolds++;
       this.#noFold = true;
@@ -270,8 +272,4 @@ export class JournaledCommitter implements Committer, JournalFigures {
 interface Place {
   readonly sequence: number;
   readonly bytes: number;
-}
-
-async function call(thread: WorkerThread, name: string, task?: unknown): Promise<unknown> {
-  return resultOf(await thread.call(name, task));
 }

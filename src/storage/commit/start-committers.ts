@@ -13,7 +13,7 @@ import {
 import { type Layout, usageLayout } from '../lmdb/layout.ts';
 import type { LmdbEnvironment } from '../lmdb/lmdb.ts';
 import type { UsageStore } from '../lmdb/usage.ts';
-import { isFoldedWhole, type JournalPlace, type Journals, journalPlace } from './fold.ts';
+import { type FoldActions, isFoldedWhole, type JournalPlace, type Journals, journalPlace } from './fold.ts';
 import { JournalThread } from './journal-thread.ts';
 import { JournaledCommitter, type JournaledCommitterDeps } from './journaled-committer.ts';
 import { UnfoldedPeople } from './unfolded-people.ts';
@@ -51,7 +51,7 @@ export async function startCommitters(
     return new JournaledCommitter({
       ...deps,
       journal: new JournalThread(workerFile('storage/commit/journal-worker'), journals.journal),
-      folding: new WorkerThread(workerFile('storage/commit/worker'), start),
+      folding: new WorkerThread<FoldActions>(workerFile('storage/commit/worker'), start),
       people: new UnfoldedPeople(store),
     });
   });

@@ -1,8 +1,4 @@
-import { workerData } from 'node:worker_threads';
-import { answerCalls, closing } from '../../runtime/answer-calls.ts';
-import { logThreadConsole } from '../../runtime/worker-log.ts';
-import type { CallChannel } from '../../runtime/worker-thread.ts';
-import type { Maintenance } from '../aggregate/maintain.ts';
+import { answerCalls, threadStart } from '../../runtime/answer-calls.ts';
 import { openUsageStore } from '../lmdb/usage.ts';
 import { createAggregator } from './aggregator.ts';
 import { foldActions, type Journals } from './fold.ts';
@@ -14,17 +10,10 @@ export interface WorkerStart extends Journals {
   readonly maxIdentities: number;
 }
 
-logThreadConsole();
-const { data, maxIdentities, channel, ...journals } = workerData as WorkerStart & {
-  readonly channel: CallChannel;
-};
+const { data, maxIdentities, channel, ...journals } = threadStart<WorkerStart>();
 const store = openUsageStore(data);
 const aggregator = createAggregator(store, maxIdentities);
 
-answerCalls(channel, {
-  ...foldActions(store.lmdb, journals, aggregator),
-  maintain: (step: Maintenance) => aggregator.maintain(step),
-  [closing]: () => {},
-});
+answerCalls(channel, foldActions(store.lmdb, journals, aggregator));
 // A worker must not be terminated while LMDB is open.
 await store.lmdb.close();

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Made, Task } from '../../../src/storage/backup/backup-thread.ts';
+import type { BackupThread } from '../../../src/storage/backup/backup-thread.ts';
 import { type Destination, folderDestination } from '../../../src/storage/backup/destination.ts';
 import {
   backupName,
@@ -35,22 +35,15 @@ async function keepFor(
   const end = now + hours * hour;
   const log: string[] = [];
   const note = (words: string, fields?: object) => void log.push(`${words} ${JSON.stringify(fields)}`);
-  const run = async (task: Task) =>
-    task.name === 'latest'
+  const run = async (name: string, at = 0) =>
+    name === 'latest'
       ? latestBackup(destination)
-      : makeScheduled(
-          destination,
-          { data, keep: options.keep ?? 7, keyFile: undefined, at: task.at },
-          steady,
-        );
+      : makeScheduled(destination, { data, keep: options.keep ?? 7, keyFile: undefined, at }, steady);
   const schedule = new Schedule({
     clock: { now: () => now, monotonic: () => now },
     log: { info: note, warn: note },
     everyMs: 24 * hour,
-    thread: {
-      run: run as <Name extends keyof Made>(task: Task<Name>) => Promise<Made[Name]>,
-      stop: async () => {},
-    },
+    thread: { run: run as BackupThread['run'], stop: async () => {} },
   });
   await schedule.keep(async (ms) => {
     now += ms;
@@ -112,10 +105,10 @@ test('a failed backup is retried within the hour, and its reason shown until one
     everyMs: 24 * hour,
     thread: {
       stop: async () => {},
-      run: (async (task: Task) => {
+      run: (async (name: string) => {
         attempts.push((now - begin) / 60_000);
         if (broken) throw new Error('no such bucket');
-        return task.name === 'latest' ? undefined : { name: 'x', bytes: 5, removed: 0, unremoved: '' };
+        return name === 'latest' ? undefined : { name: 'x', bytes: 5, removed: 0, unremoved: '' };
       }) as never,
     },
   });

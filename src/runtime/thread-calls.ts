@@ -1,0 +1,160 @@
+import type { MessagePort } from 'node:worker_threads';
+import { ApiError } from '../contract/errors.ts';
+import type { RefusalCode } from '../contract/refusals.ts';
+import { threadTime } from './clock.ts';
+
+/** The functions that a thread runs for another one, by name. */
+export type Actions<Names extends PropertyKey = string> = {
+  readonly [Name in Names]: (task: never) => unknown;
+};
+
+/** Name of the action that stops a thread. */
+export const closing = 'close';
+
+/** The result of an action. Errors lose their class and code between threads, so they are sent as data. */
+export type Outcome<T = unknown> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly failure: Failure };
+
+export interface Failure {
+  readonly message: string;
+  readonly stack: string | undefined;
+  /** The code of the refusal, or the error number of LMDB or of the operating system. */
+  readonly code: unknown;
+  readonly isRefusal: boolean;
+  readonly retryAfter: number | undefined;
+}
+
+/** The data to send for an error. */
+export function failureOf(error: unknown): Failure {
+  const { message, stack, code, retryAfter } = error as Error & { code?: unknown; retryAfter?: number };
+  return { message, stack, code, isRefusal: error instanceof ApiError, retryAfter };
+}
+
+/** The error, as an ApiError if it was one. Others keep their code. */
+export function errorOf({ message, stack, code, isRefusal, retryAfter }: Failure): Error {
+  if (isRefusal) return new ApiError(code as RefusalCode, message, retryAfter);
+  return Object.assign(new Error(message), { stack, code });
+}
+
+/** The result of some work, or its error. */
+export async function outcomeOf<T>(work: () => T | Promise<T>): Promise<Outcome<T>> {
+  try {
+    return { ok: true, value: await work() };
+  } catch (error) {
+    return { ok: false, failure: failureOf(error) };
+  }
+}
+
+/** @throws {Error} see `errorOf` */
+export function resultOf<T>(outcome: Outcome<T>): T {
+  if (outcome.ok) return outcome.value;
+  throw errorOf(outcome.failure);
+}
+
+export interface Call {
+  readonly id: number;
+  readonly name: string;
+  readonly task: unknown;
+  /** Creation time: `threadTime`. */
+  readonly at: number;
+}
+
+export interface Answer {
+  readonly id: number;
+  readonly outcome: Outcome;
+}
+
+/**
+ * Indexes of the counters in shared memory: items each thread has put into the channel, successful rings, and whether the
+ * doorbell is rung.
+ */
+export const signals = { calls: 0, answers: 1, rings: 2, done: 3 } as const;
+
+/** Data with which a thread is started. */
+export interface CallChannel {
+  readonly port: MessagePort;
+  /** See `signals`. */
+  readonly signal: Int32Array;
+  /** Time of the last ring: `threadTime`. */
+  readonly rungAt: Float64Array;
+  /** Memory of the histogram in which the thread counts its delays, seconds. */
+  readonly delays: ArrayBufferLike;
+}
+
+/**
+ * One end of a channel between two threads with running event loops. Each calls actions of the other, and answers when a result
+ * is ready, in any order.
+ */
+export class ThreadCalls<Remote extends Actions<keyof Remote>> {
+  readonly #port: MessagePort;
+  readonly #signal: Int32Array;
+  readonly #actions: Readonly<Record<string, (task: unknown) => unknown>>;
+  readonly #pending = new Map<number, (outcome: Outcome) => void>();
+  #calls = 0;
+  #ended: Outcome<never> | undefined;
+
+  /** @param actions those that the other end may call; the one named `close` is the last */
+  constructor({ port, signal }: Pick<CallChannel, 'port' | 'signal'>, actions: object = {}) {
+    this.#port = port;
+    this.#signal = signal;
+    this.#actions = actions as Readonly<Record<string, (task: unknown) => unknown>>;
+    port.on('message', (message: Call | Answer) => this.take(message));
+  }
+
+  /**
+   * Arguments and results are cloned, except shared memory.
+   * @throws {ApiError} @throws {Error} what the action threw, or that the other thread has ended
+   */
+  async call<Name extends keyof Remote & string>(
+    name: Name,
+    ...[task]: Parameters<Remote[Name]>
+  ): Promise<Awaited<ReturnType<Remote[Name]>>> {
+    return resultOf(await this.request(name, task)) as Awaited<ReturnType<Remote[Name]>>;
+  }
+
+  protected request(name: string, task?: unknown): Promise<Outcome> {
+    this.#calls += 1;
+    const id = this.#calls;
+    return this.sent(id, () => this.#port.postMessage({ id, name, task, at: threadTime() } satisfies Call));
+  }
+
+  /** Resolves with the answer to what `send` sends. */
+  protected sent(id: number, send: () => void): Promise<Outcome> {
+    return new Promise((resolve) => {
+      if (this.#ended !== undefined) return resolve(this.#ended);
+      this.#pending.set(id, resolve);
+      send();
+      Atomics.add(this.#signal, signals.calls, 1);
+      Atomics.notify(this.#signal, signals.calls);
+    });
+  }
+
+  protected take(message: Call | Answer): void {
+    if ('name' in message) void this.#answer(message);
+    else this.settle(message);
+  }
+
+  protected settle({ id, outcome }: Answer): void {
+    const resolve = this.#pending.get(id);
+    this.#pending.delete(id);
+    resolve?.(outcome);
+  }
+
+  /** Fails all pending calls and those to come: none will be answered. */
+  protected end(reason: string): void {
+    if (this.#ended !== undefined) return;
+    const ended = { ok: false, failure: failureOf(new Error(reason)) } as const;
+    this.#ended = ended;
+    for (const resolve of this.#pending.values()) resolve(ended);
+    this.#pending.clear();
+    this.#port.close();
+  }
+
+  async #answer({ id, name, task }: Call): Promise<void> {
+    const outcome = await outcomeOf(() => this.#actions[name]!(task));
+    if (this.#ended !== undefined) return;
+    this.#port.postMessage({ id, outcome } satisfies Answer);
+    if (name === closing) this.end('the thread has ended');
+  }
+}

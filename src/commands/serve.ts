@@ -14,7 +14,7 @@ import { builtIn } from '../serve/built-in.ts';
 import { type Config, loadConfig, serviceLinksIn } from '../serve/config.ts';
 import type { ServiceDeps } from '../serve/core.ts';
 import { warnOfOpenFiles } from '../serve/open-files.ts';
-import { forgetPasswordRequests } from '../serve/password-requests.ts';
+import { forgetPasswordRequests } from '../serve/password-reset.ts';
 import { publicUrls } from '../serve/public-urls.ts';
 import { type Reloadable, reload } from '../serve/reload.ts';
 import { startService } from '../serve/service.ts';

@@ -8,12 +8,12 @@ import {
   askForPassword,
   forgetPasswordRequests,
   type PasswordRequest,
-} from '../../src/serve/password-requests.ts';
+} from '../../src/serve/password-reset.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 const request = { email: 'admin@example.com', passwordHash: nobodysPasswordHash, isTemporary: true };
 
-/** Waits by calling the server, and by an hour of the clock where that is wanted. */
+/** Each wait calls the server, and advances the clock by `stepMs`. */
 function deps(server: () => Promise<void> | void, stepMs = 100) {
   let now = 0;
   return {
@@ -26,7 +26,7 @@ function deps(server: () => Promise<void> | void, stepMs = 100) {
   };
 }
 
-test('a server that runs is asked, and its directory is left as it was', async () => {
+test('asks a running server, and leaves its directory unchanged', async () => {
   const data = temporaryDirectory();
   const asked: PasswordRequest[] = [];
   const seen: string[] = [];
@@ -40,7 +40,7 @@ test('a server that runs is asked, and its directory is left as it was', async (
   expect(readdirSync(data)).toEqual([]);
 });
 
-test('the reason of a refusal is that of the server, with its exit code', async () => {
+test('reports the reason of the server for a refusal, with its exit code', async () => {
   const data = temporaryDirectory();
   const server = () =>
     answerPasswordRequests(data, async () => {
@@ -50,7 +50,7 @@ test('the reason of a refusal is that of the server, with its exit code', async 
   await expect(refused).rejects.toMatchObject({ message: 'Cannot find admin@example.com', exitCode: 5 });
 });
 
-test('a request that no server takes is withdrawn', async () => {
+test('withdraws a request that no server takes', async () => {
   const data = temporaryDirectory();
   await expect(
     askForPassword(
@@ -81,7 +81,7 @@ test.each([
   ],
   ['a directory', (path: string) => mkdirSync(path)],
   ['a link', (path: string) => symlinkSync('/etc/hostname', path)],
-])('a request that is %s is refused, and the next one is done', async (_, make) => {
+])('refuses a request that is %s, and handles the next one', async (_, make) => {
   const data = temporaryDirectory();
   make(join(data, file));
   let done = 0;
@@ -96,7 +96,7 @@ test.each([
   expect(done).toBe(1);
 });
 
-test('what a killed command left behind is removed, and other files stay', () => {
+test('removes the files of a killed command, and no others', () => {
   const data = temporaryDirectory();
   for (const name of [file, `${file}.tmp`, file.replace('request', 'answer'), 'other'])
     writeFileSync(join(data, name), '');

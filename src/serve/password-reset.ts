@@ -1,6 +1,6 @@
 /*
- * A running server has the users in memory, so `admin reset-password` beside it asks the server. It puts a file into the data
- * directory, which only the server's user can do, and the server puts the answer beside it. The file has the hash of the password only.
+ * `admin reset-password` asks a running server, which has the users in memory. It writes a request file to the data directory,
+ * where only the server's user can write, and the server answers with another file. Only the hash of the password is in a file.
  */
 import {
   chownSync,
@@ -18,22 +18,28 @@ import {
 import { join } from 'node:path';
 import Type, { type Static } from 'typebox';
 import Value from 'typebox/value';
+import type { Directory } from '../accounts/directory.ts';
 import { isPasswordHash } from '../accounts/passwords.ts';
+import type { Engine } from '../accounts/store/engine.ts';
+import { temporary } from '../accounts/temporary-password.ts';
+import { draftUserPatch, userOfEmail } from '../accounts/users.ts';
+import { forgetFailures } from '../auth/login-throttle.ts';
+import { endSessionsOf } from '../auth/sessions.ts';
 import { Failure } from '../cli/failure.ts';
 import type { Clock } from '../runtime/clock.ts';
 
 const requestSchema = Type.Object({
   email: Type.String({ maxLength: 1024 }),
   passwordHash: Type.String({ maxLength: 512 }),
-  /** Whether the user has to choose another at the next sign-in. */
+  /** Whether it must be replaced at the next sign-in. */
   isTemporary: Type.Boolean(),
 });
 
-/** Who gets another password. */
+/** A user and the new password. */
 export type PasswordRequest = Static<typeof requestSchema>;
 
 const answerSchema = Type.Object({
-  /** Why it was not done, for people; empty when it was. */
+  /** The reason of a failure, for people; empty on success. */
   fault: Type.String(),
   isUnknownUser: Type.Boolean(),
 });
@@ -41,10 +47,10 @@ const answerSchema = Type.Object({
 type Answer = Static<typeof answerSchema>;
 
 const name = /^reset-password\.([0-9a-f]{32})\.(request|taken|answer)(?:\.tmp)?$/;
-const mostBytes = 4096;
-const lookEveryMs = 100;
+const maxBytes = 4096;
+const pollMs = 100;
 
-/** How long the command waits for a server to take its request, and then for the answer, ms. */
+/** Maximum time until a server takes a request, and then until it answers, ms. */
 const waitMs = { taken: 10_000, answered: 30_000 };
 
 export interface AskDeps {
@@ -54,8 +60,8 @@ export interface AskDeps {
 }
 
 /**
- * Asks the server that uses a data directory for another password.
- * @throws {Failure} with the server's reason, or because no server answers: then nothing has changed
+ * Asks the server that uses a data directory to reset a password.
+ * @throws {Failure} with the server's reason, or if no server answers; then nothing has changed
  */
 export async function askForPassword(data: string, request: PasswordRequest, deps: AskDeps): Promise<void> {
   const path = (kind: string) => join(data, `reset-password.${id}.${kind}`);
@@ -77,10 +83,7 @@ export async function askForPassword(data: string, request: PasswordRequest, dep
   }
 }
 
-/**
- * Does what has been asked for since the last call.
- * @param reset gives a user another password
- */
+/** Handles the requests since the last call. @param reset sets a user's password */
 export async function answerPasswordRequests(
   data: string,
   reset: (request: PasswordRequest) => Promise<void>,
@@ -102,9 +105,38 @@ export async function answerPasswordRequests(
   }
 }
 
-/** Removes requests and answers that a killed process left behind: nothing waits for them any more. */
+/** Removes the files of killed processes. */
 export function forgetPasswordRequests(data: string): void {
   for (const file of readdirSync(data)) if (name.test(file)) rmSync(join(data, file), { force: true });
+}
+
+/**
+ * Sets a user's password, and ends all of the user's sessions.
+ * @param place of the users, for an error
+ * @throws {Failure} when there is no such user
+ */
+export async function applyReset(
+  { engine, directory }: { readonly engine: Engine; readonly directory: Directory },
+  place: string,
+  { email, passwordHash, isTemporary }: PasswordRequest,
+): Promise<void> {
+  const user = userOfEmail(directory, email);
+  if (user === undefined) {
+    // Anyone who can write the data directory may know its administrators.
+    const administrators = [...directory.users.values()].filter(({ role }) => role === 'Admin');
+    const known = `its administrators are ${administrators.map((each) => each.email).join(', ')}`;
+    throw new Failure(
+      'notFound',
+      `Cannot find ${email} in ${place}: no user has this e-mail address; ${known}`,
+    );
+  }
+  const { clock } = directory;
+  await directory.change((draft) => {
+    const mark = isTemporary ? temporary(passwordHash) : {};
+    draftUserPatch(draft, user, { passwordHash, ...mark }, clock.now());
+    endSessionsOf({ clock }, draft, user.id);
+  });
+  await forgetFailures(engine.throttles);
 }
 
 async function answerTo(file: string, reset: (request: PasswordRequest) => Promise<void>): Promise<Answer> {
@@ -120,23 +152,23 @@ async function answerTo(file: string, reset: (request: PasswordRequest) => Promi
   }
 }
 
-/** Root gives what it writes to the owner of the directory, who is to read it. */
+/** Root gives its files to the owner of the directory, who reads them. */
 function write(data: string, path: string, value: object): void {
-  const made = `${path}.tmp`;
-  writeFileSync(made, JSON.stringify(value), { mode: 0o600, flag: 'wx' });
+  const temp = `${path}.tmp`;
+  writeFileSync(temp, JSON.stringify(value), { mode: 0o600, flag: 'wx' });
   if (process.getuid?.() === 0) {
     const { uid, gid } = statSync(data);
-    chownSync(made, uid, gid);
+    chownSync(temp, uid, gid);
   }
-  renameSync(made, path);
+  renameSync(temp, path);
 }
 
-/** What a regular file holds as JSON. A link is not followed. */
+/** Parses the JSON of a regular file. A link is not followed. */
 function read(path: string): unknown {
   const descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
   try {
     const stat = fstatSync(descriptor);
-    if (!stat.isFile() || stat.size > mostBytes)
+    if (!stat.isFile() || stat.size > maxBytes)
       throw new Error('Cannot reset the password: the request is malformed');
     return JSON.parse(readFileSync(descriptor, 'utf8'));
   } finally {
@@ -149,11 +181,11 @@ async function appears(path: string, withinMs: number, { clock, pause }: AskDeps
   for (;;) {
     if (statSync(path, { throwIfNoEntry: false }) !== undefined) return true;
     if (clock.monotonic() >= end) return false;
-    await pause(lookEveryMs);
+    await pause(pollMs);
   }
 }
 
-/** @returns false when the server has it already */
+/** @returns false if the server has already taken it */
 function withdraw(path: string): boolean {
   try {
     rmSync(path);

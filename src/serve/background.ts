@@ -1,0 +1,140 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { finishDeletion } from '../accounts/deletions.ts';
+import { sweepExpired } from '../auth/sweep.ts';
+import type { RefusalCode } from '../contract/refusals.ts';
+import type { GrpcListener } from '../ingest/grpc/listener.ts';
+import { tellFailure } from '../runtime/background-failure.ts';
+import { systemClock } from '../runtime/clock.ts';
+import { watchLoop } from '../runtime/loop-delay.ts';
+import { answerFoldRequests } from '../storage/backup/fold-requests.ts';
+import type { Deletion } from '../storage/lmdb/records.ts';
+import { runUpkeep } from '../storage/upkeep/upkeep.ts';
+import { sweepWebhooks } from '../webhooks/sweep.ts';
+import { Watch } from '../webhooks/watch.ts';
+import { type Core, flushMarks } from './core.ts';
+import { answerPasswordRequests, applyReset } from './password-reset.ts';
+import { readinessOf } from './readiness.ts';
+import { scanUsage } from './scan-usage.ts';
+import type { ServiceStatus } from './service-status.ts';
+
+/** Resolves after `ms`; false if the service is stopping. */
+type Pause = (ms: number) => Promise<boolean>;
+
+/** Delay between the ready line and the background work, ms. */
+const startAfterMs = 50;
+
+/** Starts the background work. @returns stops it */
+export function startWork(core: Core, grpc: GrpcListener, status: ServiceStatus): () => Promise<unknown> {
+  const stopping = new AbortController();
+  const rest: Pause = (ms) => pause(ms, true, { signal: stopping.signal }).catch(() => false);
+  const loops = [...upkeepOf(core, rest), ...webhookWork(core, rest)];
+  const work = loops.map((run) => rest(startAfterMs).then((goOn) => goOn && run()));
+  const timers = tasksOf(core, grpc, status).map(([everyMs, run]) => setInterval(run, everyMs));
+  void core.disks.look();
+  const stopWatching = watchLoop(core.mainDelays, systemClock);
+  const scan = core.accounts.fullyChecked ? undefined : scanUsage({ ...core, pause: rest });
+  return () => {
+    for (const timer of timers) clearInterval(timer);
+    stopWatching();
+    stopping.abort();
+    return Promise.all([...work, scan, core.backups?.stop()]);
+  };
+}
+
+/** The loops that run until the service stops. */
+function upkeepOf(core: Core, rest: Pause): readonly (() => Promise<unknown>)[] {
+  const { config, directory, intake, health, log, audit } = core;
+  const sweeping = () =>
+    sweepExpired({
+      ...core,
+      auditMs: config.keepAudit * 86_400_000,
+      exportAudit: audit && (() => audit.run(core.accounts)),
+      pause: rest,
+      failed: (error) => tellFailure(log, 'removing expired records failed', error),
+    });
+  const keepingUp = () =>
+    runUpkeep({
+      ...core,
+      applications: directory.applications,
+      exposureDays: config.exposureDays,
+      deletions: directory.deletions,
+      settled: (application) => intake.laneOf(application).barrier(application),
+      forget: (deletion) => forgetDeleted(core, deletion),
+      finished: (deletion) => finishDeletion(directory, deletion),
+      pause: rest,
+      failed: (error) => health.failed(error),
+    });
+  return [sweeping, keepingUp, async () => core.backups?.keep(rest)];
+}
+
+/** The tasks that are repeated at an interval (ms). */
+function tasksOf(
+  core: Core,
+  grpc: GrpcListener,
+  status: ServiceStatus,
+): readonly (readonly [everyMs: number, run: () => unknown])[] {
+  const { config, accounts, usage, health, usageEngine, signingKeys, log } = core;
+  /** A failed task is logged, and repeated at its next turn. */
+  const attempt = (failure: string, run: () => Promise<unknown>) => () =>
+    run().catch((error) => tellFailure(log, failure, error));
+  const resetPasswords = () =>
+    answerPasswordRequests(config.data, async (request) => {
+      await applyReset(core, config.data, request);
+      log.info('reset a password for a command on this machine');
+    });
+  const foldForBackups = async () => {
+    if (health.ready) await answerFoldRequests(config.data, () => usageEngine.freshen());
+  };
+  // Each commit checks the files, too.
+  const checkFiles = () => {
+    try {
+      for (const { lmdb } of [accounts, usage]) lmdb.fileIdentity.check();
+    } catch (error) {
+      health.failed(error);
+    }
+  };
+  return [
+    [500, attempt('reading password requests failed', resetPasswords)],
+    [500, attempt('folding the journal for a backup failed', foldForBackups)],
+    [1000, () => grpc.setServing(readinessOf(core).counting.ready)],
+    [1000, () => status.look()],
+    [1000, () => core.intake.flushLedger()], // Commits include the ledger, too.
+    [1000, checkFiles],
+    [2000, attempt('reading the signing keys failed', () => signingKeys.refresh())], // See `flagmeter keys rotate`.
+    [10_000, () => core.readers.forEach((each) => void each.look())],
+    [60_000, () => flushMarks(core)],
+    [60_000, () => core.disks.look()],
+  ];
+}
+
+/** Frees the memory of a deleted application or environment. */
+function forgetDeleted({ counting }: Core, { application, environments, whole }: Deletion): void {
+  for (const environment of environments) {
+    counting.dictionary.forget(environment);
+    counting.senders.forget(environment);
+  }
+  if (!whole) return;
+  counting.rates.forget(application);
+  counting.messages.forget(application);
+}
+
+/** Makes the report thread serve webhooks in turn with the teams. */
+const webhookReports = 'webhooks';
+
+/** Delivers, scans for events, and removes old deliveries. */
+function webhookWork(core: Core, rest: Pause): readonly (() => Promise<void>)[] {
+  const { config, engine, directory, log, reports, usageEngine, counting, deliverer } = core;
+  const watch = new Watch({
+    ...{ engine, directory, log, pause: rest },
+    staleAfterMs: config.staleAfter * 86_400_000,
+    find: (task) => reports.make(webhookReports, 'watch', task),
+    completeThrough: async () => (await usageEngine.freshen('any'))?.completeThrough,
+    refusals: (): ReadonlyMap<RefusalCode, number> => counting.ledger.unattributed,
+  });
+  const failed = (error: unknown) => tellFailure(log, 'removing old webhook deliveries failed', error);
+  return [
+    () => deliverer.run(rest),
+    () => watch.run(),
+    () => sweepWebhooks({ ...core, pause: rest, failed }),
+  ];
+}

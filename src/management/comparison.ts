@@ -1,7 +1,6 @@
 import Type from 'typebox';
 import { Comparison } from '../contract/shapes/comparison.ts';
 import { text } from '../contract/shapes/fields.ts';
-import { ok } from '../http/answer.ts';
 import { type Group, jsonAnswer } from '../http/endpoint.ts';
 import { minutesPerDay } from '../storage/lmdb/blocks.ts';
 import { endpoint } from './endpoint.ts';
@@ -12,8 +11,7 @@ import {
   unknownEnvironment,
 } from './environment-name.ts';
 import { comparedIn, comparisonColumns } from './exports/few-columns.ts';
-import { fewRows, read } from './exports/few-rows.ts';
-import { format, orInRows, rowsWanted } from './exports/format.ts';
+import { answerRows, format, orInRows } from './exports/format.ts';
 import { type FeatureDeps, mustBeKnown, unknownFeature } from './feature-detail.ts';
 import { tooManyReports } from './report-pool.ts';
 import { range, readReportRange } from './report-range.ts';
@@ -58,7 +56,7 @@ themselves, and the checks of one person are not taken for independent ones. The
         backpressure: tooManyReports,
       },
       async handle(call, deps: FeatureDeps & ReportDeps) {
-        const { directory, application, query, request } = call;
+        const { directory, application, query } = call;
         const { feature } = call.params;
         const environment = findEnvironment(application.environments, query.environment);
         const now = directory.clock.now();
@@ -76,8 +74,7 @@ themselves, and the checks of one person are not taken for independent ones. The
         const task = { environment, feature, days, split: declaration?.split ?? null };
         const { event, base } = query;
         const made = await deps.reports.make(application.teamId, 'comparison', { ...task, event, base });
-        const rows = rowsWanted(query, request);
-        return rows === undefined ? ok(made) : fewRows(rows, comparisonColumns, comparedIn(read(made)));
+        return answerRows(call, made, comparisonColumns, comparedIn);
       },
     }),
   ],

@@ -6,8 +6,7 @@ import { type Group, jsonAnswer } from '../http/endpoint.ts';
 import { endpoint } from './endpoint.ts';
 import { findEnvironment, unknownEnvironment } from './environment-name.ts';
 import { senderColumns } from './exports/few-columns.ts';
-import { fewRows } from './exports/few-rows.ts';
-import { format, orInRows, rowsWanted } from './exports/format.ts';
+import { answerRows, format, orInRows } from './exports/format.ts';
 import { type FeatureDeps, nearestDeclared, stalenessOf, unknownFeature } from './feature-detail.ts';
 import { tooManyReports } from './report-pool.ts';
 
@@ -38,7 +37,7 @@ export const featureVerdict: Group<FeatureDeps> = {
         unknown_environment: unknownEnvironment,
       },
       async handle(call, { reports }: FeatureDeps) {
-        const { directory, application, query, request } = call;
+        const { directory, application, query } = call;
         const { feature } = call.params;
         const { environments: all, teamId } = application;
         const environments =
@@ -47,9 +46,7 @@ export const featureVerdict: Group<FeatureDeps> = {
         const senders = await reports.make(teamId, 'senders', task);
         const isDeclared = directory.featuresOf(application.id).has(feature);
         if (senders === undefined && !isDeclared) throw new ApiError('not_found', unknownFeature);
-        const rows = rowsWanted(query, request);
-        const shown = senders ?? none;
-        return rows === undefined ? ok(shown) : fewRows(rows, senderColumns, shown.items);
+        return answerRows(call, senders ?? none, senderColumns, ({ items }) => items);
       },
     }),
     endpoint('GET /applications/:id/features/:feature/verdict', {

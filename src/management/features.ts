@@ -12,15 +12,13 @@ import {
   NewFeature,
 } from '../contract/shapes/feature.ts';
 import { flag } from '../contract/shapes/fields.ts';
-import { ok } from '../http/answer.ts';
 import type { Group } from '../http/endpoint.ts';
 import { created, done, madeTagged, oneTagged, page } from './answers.ts';
 import { readTime, timeRule } from './body-time.ts';
 import { checked } from './checked.ts';
 import { endpoint } from './endpoint.ts';
 import { checkMatch, tagged, withTag } from './etag.ts';
-import { written } from './exports/few-rows.ts';
-import { format, orInRows, rowsWanted } from './exports/format.ts';
+import { answerReport, format, orInRows } from './exports/format.ts';
 import { featureColumns } from './exports/registry.ts';
 import {
   type FeatureDeps,
@@ -53,16 +51,14 @@ export const features: Group<FeatureDeps> = {
       query: { ...paging, ...filters, ...format },
       answers: { 200: orInRows(page(Feature, 'Features are sorted by name.'), featureColumns) },
       refuses: { backpressure: tooManyReports },
-      async handle({ directory, application, query, request }, deps: FeatureDeps) {
+      handle(call, deps: FeatureDeps) {
+        const { directory, application, query } = call;
         const { archived, declared: isDeclared, stale, ...wanted } = query;
         const only = { archived, declared: isDeclared, stale };
         const declared = [...directory.featuresOf(application.id).values()];
         const environments = numbersOf(application);
         const task = { environments, declared, only, page: namePage(wanted), ...stalenessOf(deps) };
-        const { teamId } = application;
-        const rows = rowsWanted(query, request);
-        if (rows === undefined) return ok(await deps.reports.make(teamId, 'features', task));
-        return written(rows.type, await deps.reports.export(teamId, 'features', task, rows.format));
+        return answerReport(call, deps.reports, 'features', task);
       },
     }),
     endpoint('POST /applications/:id/features', {

@@ -3,7 +3,7 @@ import { targetOf } from '../accounts/applications.ts';
 import type { Directory } from '../accounts/directory.ts';
 import { storeUnavailable } from '../contract/errors.ts';
 import { type ExposureShown, Exposures } from '../contract/shapes/exposures.ts';
-import { noContent, ok } from '../http/answer.ts';
+import { noContent } from '../http/answer.ts';
 import { type Group, jsonAnswer } from '../http/endpoint.ts';
 import { exposuresKey, oldestKept, readExposures } from '../storage/lmdb/exposures.ts';
 import type { Application } from '../storage/lmdb/records.ts';
@@ -19,8 +19,7 @@ import {
   unknownEnvironment,
 } from './environment-name.ts';
 import { exposureColumns } from './exports/few-columns.ts';
-import { fewRows } from './exports/few-rows.ts';
-import { format, orInRows, rowsWanted } from './exports/format.ts';
+import { answerRows, format, orInRows } from './exports/format.ts';
 
 export interface IdentityDeps extends ManageDeps {
   readonly store: UsageStore;
@@ -46,12 +45,13 @@ export const identities: Group<IdentityDeps> = {
       query: { environment: EnvironmentName, ...format },
       answers: { 200: orInRows(jsonAnswer(Exposures, 'The exposures.'), exposureColumns) },
       refuses: { invalid_query: environmentMissing, unknown_environment: unknownEnvironment },
-      handle({ application, params: { identity }, query, request }, deps: IdentityDeps) {
+      handle(call, deps: IdentityDeps) {
+        const { application, query } = call;
+        const { identity } = call.params;
         const { name, number } = findEnvironment(application.environments, query.environment);
         const exposures = exposuresOf(deps, number, deps.digestOf(application, identity));
-        const rows = rowsWanted(query, request);
-        if (rows !== undefined) return fewRows(rows, exposureColumns, exposures);
-        return ok({ identity, environment: name, exposures });
+        const shown = { identity, environment: name, exposures };
+        return answerRows(call, shown, exposureColumns, () => exposures);
       },
     }),
     endpoint('DELETE /applications/:id/identities', {

@@ -1,13 +1,11 @@
 import Type from 'typebox';
 import { flag, text } from '../contract/shapes/fields.ts';
 import { IngestReport } from '../contract/shapes/ledger.ts';
-import { ok } from '../http/answer.ts';
 import { type Group, jsonAnswer } from '../http/endpoint.ts';
 import type { Retention } from '../storage/lmdb/retention.ts';
 import { endpoint } from './endpoint.ts';
 import { findEnvironment, unknownEnvironment } from './environment-name.ts';
-import { written } from './exports/few-rows.ts';
-import { format, orInRows, rowsWanted } from './exports/format.ts';
+import { answerReport, format, orInRows, rowsWanted } from './exports/format.ts';
 import { ledgerColumns } from './exports/ledger.ts';
 import type { ReportingDeps } from './report-pool.ts';
 import { anyLength, emptyRange, range, readReportRange } from './report-range.ts';
@@ -37,18 +35,17 @@ export const ingest: Group<ReportingDeps> = {
       },
       answers: { 200: orInRows(jsonAnswer(IngestReport, 'The report.'), ledgerColumns) },
       refuses: { invalid_query: emptyRange, unknown_environment: unknownEnvironment },
-      async handle({ directory, application, query, request }, { reports }: ReportingDeps) {
-        const { number, teamId, environments } = application;
+      handle(call, { reports }: ReportingDeps) {
+        const { directory, application, query } = call;
+        const { number, environments } = application;
         const { environment: name, unnamed = false } = query;
         const only = name === undefined ? undefined : findEnvironment(environments, name);
-        const rows = rowsWanted(query, request);
         const now = directory.clock.now();
         const inHours = { ...query, step: 'hour' } as const;
-        const { from, to } = readReportRange(inHours, now, notRolledUp, rows && anyLength);
+        const { from, to } = readReportRange(inHours, now, notRolledUp, rowsWanted(call) && anyLength);
         const hours = { from: Math.floor(from / 60), to: Math.ceil(to / 60) };
         const task = { application: { number, environments }, only, unnamed, hours };
-        if (rows === undefined) return ok(await reports.make(teamId, 'ledger', task));
-        return written(rows.type, await reports.export(teamId, 'ledger', task, rows.format));
+        return answerReport(call, reports, 'ledger', task);
       },
     }),
   ],

@@ -10,8 +10,7 @@ import { type Group, jsonAnswer } from '../http/endpoint.ts';
 import { created, done, made, page } from './answers.ts';
 import { checked } from './checked.ts';
 import { endpoint } from './endpoint.ts';
-import { written } from './exports/few-rows.ts';
-import { format, orInRows, rowsWanted } from './exports/format.ts';
+import { answerReport, format, orInRows } from './exports/format.ts';
 import { metricColumns } from './exports/registry.ts';
 import { namePage, paging } from './lists.ts';
 import { showMetric } from './metrics-report.ts';
@@ -36,14 +35,12 @@ export const metrics: Group<ReportingDeps> = {
       query: { ...paging, declared: declaredFilter, ...format },
       answers: { 200: orInRows(page(Metric, 'Metrics are sorted by name.'), metricColumns) },
       refuses: { backpressure: tooManyReports },
-      async handle({ directory, application, query, request }, { reports }: ReportingDeps) {
+      handle(call, { reports }: ReportingDeps) {
+        const { directory, application, query } = call;
         const declared = [...directory.metricsOf(application.id).values()];
         const environments = application.environments.map(({ number }) => number);
         const task = { environments, declared, only: query.declared, page: namePage(query) };
-        const { teamId } = application;
-        const rows = rowsWanted(query, request);
-        if (rows === undefined) return ok(await reports.make(teamId, 'metrics', task));
-        return written(rows.type, await reports.export(teamId, 'metrics', task, rows.format));
+        return answerReport(call, reports, 'metrics', task);
       },
     }),
     endpoint('PUT /applications/:id/metrics/:metric', {

@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib';
 import Type from 'typebox';
 import { Overview, type OverviewShown, OverviewUsers } from '../contract/shapes/overview.ts';
-import { type Answer, type JsonBytes, ok } from '../http/answer.ts';
+import type { Answer, JsonBytes } from '../http/answer.ts';
 import { codingFor } from '../http/content-coding.ts';
 import { type DeclaredAnswer, type Group, type Header, jsonAnswer } from '../http/endpoint.ts';
 import { isTagIn } from '../http/entity-tag.ts';
@@ -15,8 +15,7 @@ import {
   unknownEnvironment,
 } from './environment-name.ts';
 import { userColumns, usersIn } from './exports/few-columns.ts';
-import { fewRows, read } from './exports/few-rows.ts';
-import { format, orInRows, rowsWanted } from './exports/format.ts';
+import { answerRows, format, orInRows } from './exports/format.ts';
 import { type StalenessDeps, stalenessOf } from './feature-detail.ts';
 import { freshnessHeaders, headersOf } from './freshly.ts';
 import { daysOf, overviewRange, readOverviewRange } from './overview-range.ts';
@@ -109,14 +108,14 @@ however many callers ask, so ask again every second or two, with \`If-None-Match
       },
       answers: { 200: orInRows(jsonAnswer(OverviewUsers, 'Their users.'), userColumns) },
       refuses,
-      async handle({ directory, application, query, request }, { reports, retention }: OverviewDeps) {
+      async handle(call, { reports, retention }: OverviewDeps) {
+        const { directory, application, query } = call;
         const environment = findEnvironment(application.environments, query.environment);
         const now = directory.clock.now();
         const { range } = readOverviewRange({ ...query, step: 'day' }, now, retention);
         const task = { environment, days: daysOf(range, now), features: query.feature };
         const made = await reports.make(application.teamId, 'overviewUsers', task);
-        const rows = rowsWanted(query, request);
-        return rows === undefined ? ok(made) : fewRows(rows, userColumns, usersIn(read(made)));
+        return answerRows(call, made, userColumns, usersIn);
       },
     }),
   ],

@@ -3,7 +3,7 @@ import type { Group } from '../http/endpoint.ts';
 import { expositionType } from '../http/exposition-text.ts';
 import { endpoint } from './endpoint.ts';
 import { findEnvironment, unknownEnvironment } from './environment-name.ts';
-import { written } from './exports/few-rows.ts';
+import { written } from './exports/format.ts';
 import { maxShown, monthOf } from './month-usage.ts';
 import { tooManyReports } from './report-pool.ts';
 import { readReportRange } from './report-range.ts';

@@ -2,21 +2,20 @@ import Type from 'typebox';
 import type { Directory } from '../accounts/directory.ts';
 import { text } from '../contract/shapes/fields.ts';
 import { MeasurementsReport, UsageReport } from '../contract/shapes/reports.ts';
-import { ok } from '../http/answer.ts';
 import { type Group, jsonAnswer } from '../http/endpoint.ts';
 import type { Application } from '../storage/lmdb/records.ts';
 import type { Retention } from '../storage/lmdb/retention.ts';
-import { endpoint } from './endpoint.ts';
+import { type Call, endpoint } from './endpoint.ts';
 import {
   EnvironmentName,
   environmentMissing,
   findEnvironment,
   unknownEnvironment,
 } from './environment-name.ts';
-import { written } from './exports/few-rows.ts';
-import { format, orInRows, rowsWanted } from './exports/format.ts';
+import { answerReport, format, orInRows, rowsWanted } from './exports/format.ts';
 import { measurementColumns } from './exports/measurements.ts';
 import { usageColumns } from './exports/usage.ts';
+import type { UsageTask } from './make-report.ts';
 import { overPoints } from './point-budget.ts';
 import { type ReportingDeps, tooManyReports } from './report-pool.ts';
 import { anyLength, readReportRange, reportRange } from './report-range.ts';
@@ -55,14 +54,8 @@ export const reports: Group<ReportDeps> = {
       answers: { 200: orInRows(jsonAnswer(UsageReport, 'The report.'), usageColumns) },
       refuses,
       async handle(call, { reports, retention }: ReportDeps) {
-        const { fresh, directory, application, query, request } = call;
-        const environment = findEnvironment(application.environments, query.environment);
-        const rows = rowsWanted(query, request);
-        const range = readReportRange(query, directory.clock.now(), retention, rows && anyLength);
-        const task = { environment, range, only: query.feature, fresh };
-        const { teamId } = application;
-        if (rows === undefined) return ok(await reports.make(teamId, 'usage', task));
-        return written(rows.type, await reports.export(teamId, 'usage', task, rows.format));
+        const only = call.query.feature;
+        return answerReport(call, reports, 'usage', { ...taskOf(call, retention), only });
       },
     }),
     endpoint('GET /applications/:id/measurements', {
@@ -75,19 +68,21 @@ export const reports: Group<ReportDeps> = {
       answers: { 200: orInRows(jsonAnswer(MeasurementsReport, 'The report.'), measurementColumns) },
       refuses,
       async handle(call, { reports, retention }: ReportDeps) {
-        const { fresh, directory, application, query, request } = call;
-        const environment = findEnvironment(application.environments, query.environment);
-        const rows = rowsWanted(query, request);
-        const range = readReportRange(query, directory.clock.now(), retention, rows && anyLength);
-        const gauges = gaugesOf(directory, application);
-        const task = { environment, range, only: query.metric, gauges, fresh };
-        const { teamId } = application;
-        if (rows === undefined) return ok(await reports.make(teamId, 'measurements', task));
-        return written(rows.type, await reports.export(teamId, 'measurements', task, rows.format));
+        const gauges = gaugesOf(call.directory, call.application);
+        const task = { ...taskOf(call, retention), only: call.query.metric, gauges };
+        return answerReport(call, reports, 'measurements', task);
       },
     }),
   ],
 };
+
+/** @throws {ApiError} `unknown_environment`, `invalid_query` */
+function taskOf(call: Call<'', 'application', typeof query>, retention: Retention): Omit<UsageTask, 'only'> {
+  const { fresh, directory, application, query } = call;
+  const environment = findEnvironment(application.environments, query.environment);
+  const length = rowsWanted(call) && anyLength;
+  return { environment, range: readReportRange(query, directory.clock.now(), retention, length), fresh };
+}
 
 /** Names of an application's metrics that are declared as gauges. */
 export function gaugesOf({ metricsOf }: Directory, { id }: Application): ReadonlySet<string> {

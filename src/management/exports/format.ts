@@ -1,14 +1,19 @@
 /*
- * Reports as files: their rows in CSV or NDJSON, sent while they are read, so that memory does not depend on their number.
+ * Reports as files: rows in CSV or NDJSON, sent while they are read, so that memory use does not depend on their number.
  */
 import Type from 'typebox';
+import { type Answer, type JsonBytes, ok, Written } from '../../http/answer.ts';
 import type { DeclaredAnswer, Headers } from '../../http/endpoint.ts';
 import { typeFor } from '../../http/media-type.ts';
 import type { Request } from '../../http/types.ts';
-import type { RowFormat } from './row-format.ts';
+import type { Application } from '../../storage/lmdb/records.ts';
+import type { Made, Reports } from '../make-report.ts';
+import type { ReportPool } from '../report-pool.ts';
+import type { ExportName, ExportTask } from './make-export.ts';
+import type { Cell, RowFormat } from './row-format.ts';
 import { type Columns, RowWriter } from './row-writer.ts';
 
-/** Media types by the format that `format` names. */
+/** Media types by format. */
 const types = {
   json: 'application/json',
   csv: 'text/csv',
@@ -17,7 +22,7 @@ const types = {
 
 type Format = keyof typeof types;
 
-/** The parameter of a report that can also be had in rows. */
+/** The parameter of a report that is also available in rows. */
 export const format = {
   format: Type.Optional(
     Type.Union([Type.Literal('json'), Type.Literal('csv'), Type.Literal('ndjson')], {
@@ -28,22 +33,16 @@ export const format = {
   ),
 };
 
-/** Declares that an answer can also be had in rows. */
+/** Declares that an answer is also available in rows. */
 export function orInRows<Body, Required extends Headers>(
   answer: DeclaredAnswer<Body, Required>,
   columns: Columns,
 ): DeclaredAnswer<Body, Required> {
   const rows = Object.entries(columns).map(([name, { description }]) => `\`${name}\`: ${description}`);
-  const example = (each: RowFormat) => {
-    const writer = new RowWriter(each, columns);
-    const cells = Object.values(columns).map((column) => column.example);
-    writer.add(writer.part(0, cells));
-    writer.end();
-    return new TextDecoder().decode(writer.rest());
-  };
+  const cells = Object.values(columns).map((column) => column.example);
   const media = (each: RowFormat, what: string) => ({
     schema: { type: 'string', description: `${what}\n\n${rows.join('\n')}` },
-    example: example(each),
+    example: new TextDecoder().decode(rowsOf(each, columns, [cells])),
   });
   return {
     ...answer,
@@ -55,16 +54,67 @@ export function orInRows<Body, Required extends Headers>(
   };
 }
 
-/** The format of rows that a caller wants, and its media type; `undefined` for JSON. */
-export function rowsWanted(
-  { format }: { readonly format?: Format },
-  request: Request,
-): { readonly format: RowFormat; readonly type: string } | undefined {
-  const wanted = format === undefined ? acceptedBy(request) : format;
-  return wanted === 'json' ? undefined : { format: wanted, type: types[wanted] };
+interface Asked {
+  readonly query: { readonly format?: Format };
+  readonly request: Request;
+}
+
+/** The format of the rows that a caller asks for; `undefined` for JSON. */
+export function rowsWanted({ query, request }: Asked): RowFormat | undefined {
+  const wanted = query.format ?? acceptedBy(request);
+  return wanted === 'json' ? undefined : wanted;
 }
 
 function acceptedBy(request: Request): Format {
   const type = typeFor(request.header('accept'), [types.json, types.csv, types.ndjson]);
   return type === types.csv ? 'csv' : type === types.ndjson ? 'ndjson' : 'json';
+}
+
+/** 200 with a report, as JSON or in rows that are sent while they are read. */
+export async function answerReport<Name extends ExportName>(
+  call: Asked & { readonly application: Pick<Application, 'teamId'> },
+  reports: ReportPool,
+  name: Name,
+  task: ExportTask<Name> & Parameters<Reports[Name]>[0],
+): Promise<Answer<200, ReportOf<Name>>> {
+  const { teamId } = call.application;
+  const rows = rowsWanted(call);
+  if (rows === undefined) return ok((await reports.make(teamId, name, task)) as JsonBytes<ReportOf<Name>>);
+  return written(types[rows], await reports.export(teamId, name, task, rows));
+}
+
+type ReportOf<Name extends ExportName> = Made<Name> extends JsonBytes<infer Report> ? Report : never;
+
+/**
+ * 200 with a report that is small enough to be written at once.
+ * @param itemsOf the rows, with a field for each column
+ */
+export function answerRows<Report>(
+  call: Asked,
+  report: Report | JsonBytes<Report>,
+  columns: Columns,
+  itemsOf: (report: Report) => readonly object[],
+): Answer<200, Report> {
+  const format = rowsWanted(call);
+  if (format === undefined) return ok(report);
+  const read = report instanceof Uint8Array ? JSON.parse(new TextDecoder().decode(report)) : report;
+  const rows = itemsOf(read).map((item) => {
+    const fields = new Map(Object.entries(item) as [string, Cell][]);
+    return Object.keys(columns).map((name) => fields.get(name) ?? null);
+  });
+  return written(types[format], rowsOf(format, columns, rows));
+}
+
+function rowsOf(format: RowFormat, columns: Columns, rows: readonly (readonly Cell[])[]): Uint8Array {
+  const writer = new RowWriter(format, columns);
+  for (const cells of rows) {
+    writer.add(writer.part(0, cells));
+    writer.end();
+  }
+  return writer.rest();
+}
+
+/** 200 with a body in a format other than JSON. */
+export function written(...[type, content]: ConstructorParameters<typeof Written>): Answer<200, never> {
+  return { status: 200, body: new Written(type, content), headers: {} };
 }

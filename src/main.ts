@@ -3,10 +3,10 @@ import type { Context } from './cli/context.ts';
 import { exitCodes, Failure } from './cli/failure.ts';
 import { UsageError } from './cli/flags.ts';
 import type { ReportName } from './cli/reports.ts';
-import type { ResourceName } from './cli/resources.ts';
 import type { Terminal } from './cli/terminal.ts';
 import { type CommandName, isCommand } from './commands/command-table.ts';
 import { helpText, secondWords, unknownCommand } from './commands/help.ts';
+import type { ResourceName } from './contract/resources/resources.ts';
 import { readTextFile } from './runtime/text-file.ts';
 
 type Run = (argv: readonly string[], terminal: Terminal) => number | Promise<number>;

@@ -1,27 +1,5 @@
-import { type KnownFlag, readArguments, UsageError } from './flags.ts';
-
-/** A flag of a command, as its help text and shell completion show it. */
-export interface Flag extends KnownFlag {
-  readonly description: string;
-  /** A second line of its description: its default. */
-  readonly more?: string;
-  /** All that its value can be. */
-  readonly values?: readonly string[];
-  /** Its value is a path. */
-  readonly file?: true;
-  readonly many?: true;
-  readonly required?: true;
-  readonly excludes?: readonly string[];
-}
-
-/** The argument of a command that is not a flag. */
-export interface Operand {
-  /** Its placeholder. */
-  readonly name: string;
-  readonly description: string;
-  readonly values?: readonly string[];
-  readonly optional?: true;
-}
+import type { Flag, Operand } from '../contract/resources/field.ts';
+import { readArguments, UsageError } from './flags.ts';
 
 export interface Command {
   /** One word, or two: `login`, `apps create`. */

@@ -1,7 +1,7 @@
+import { flag } from '../contract/resources/field.ts';
 import type { Command } from './command.ts';
 import { jsonFlag } from './common-flags.ts';
 import { allowAsynchronousFlag, engineFlags, engineKeyFileFlag } from './engine-flags.ts';
-import { flag } from './fields.ts';
 import { passwordFile } from './server-commands.ts';
 
 export const engineInitCommand: Command = {

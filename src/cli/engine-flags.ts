@@ -1,5 +1,5 @@
-import type { Flag } from './command.ts';
-import { flag } from './fields.ts';
+import type { Flag } from '../contract/resources/field.ts';
+import { flag } from '../contract/resources/field.ts';
 
 /** Where the engine is, for each command that opens one. */
 export const engineFlags: readonly Flag[] = [

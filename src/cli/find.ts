@@ -1,21 +1,12 @@
 import { nearest } from '../contract/nearest.ts';
+import type { Naming } from '../contract/resources/resource.ts';
+import { resources } from '../contract/resources/resources.ts';
 import type { Api, Item } from './api.ts';
 import type { Given } from './command.ts';
 import { Failure } from './failure.ts';
 import { UsageError } from './flags.ts';
 import { printable } from './printable.ts';
 import { fieldsOf } from './send.ts';
-
-/** How the items of a list are identified. */
-export interface Naming {
-  readonly one: string;
-  /** The field that is unique to each item. */
-  readonly key: string;
-  /** Another field that may be used instead. */
-  readonly alias?: string;
-  /** Whether an item has a path of its own to read it at; else it is found in the list. */
-  readonly single?: true;
-}
 
 /** Names that a message lists at most. */
 const maxListed = 12;
@@ -78,23 +69,19 @@ export function missing(items: readonly Item[], { one, key, alias = key }: Namin
   return new Failure('notFound', `There is no ${one} ${printable(named)}${hint ? `; ${hint}` : ''}`);
 }
 
-const application: Naming = { one: 'application', key: 'id', alias: 'name', single: true };
-const team: Naming = { one: 'team', key: 'id', alias: 'name', single: true };
-const user: Naming = { one: 'user', key: 'id', alias: 'email', single: true };
-
 /** The application with this id or name. @throws {Failure | UsageError} */
 export function findApplication(api: Api, named: string): Promise<Item> {
-  return find(api, ['applications'], application, named);
+  return find(api, ['applications'], resources.apps, named);
 }
 
 /** The id of the team with this id or name. @throws {Failure | UsageError} */
 export async function teamId(api: Api, named: string): Promise<string> {
-  return String((await find(api, ['teams'], team, named))['id']);
+  return String((await find(api, ['teams'], resources.teams, named))['id']);
 }
 
 /** The id of the user with this id or e-mail address. @throws {Failure | UsageError} */
 export async function userId(api: Api, named: string): Promise<string> {
-  return String((await find(api, ['users'], user, named))['id']);
+  return String((await find(api, ['users'], resources.users, named))['id']);
 }
 
 /** The path of the owner: the application or the team that a flag names. @throws {Failure | UsageError} */
@@ -107,7 +94,37 @@ export async function ownerPath(
   if (within === 'app') return ['applications', String((await findApplication(api, named ?? ''))['id'])];
   if (within !== 'team') return [];
   if (named !== undefined) return ['teams', await teamId(api, named)];
-  const { primaryTeam } = fieldsOf(await api.call('GET', ['users', 'me']));
-  if (typeof primaryTeam !== 'string') throw new UsageError('Cannot tell which team is meant: use --team');
-  return ['teams', primaryTeam];
+  const primary = await primaryTeam(api);
+  if (typeof primary !== 'string') throw new UsageError('Cannot tell which team is meant: use --team');
+  return ['teams', primary];
+}
+
+/**
+ * Refuses a second application of the same name in a team. The API allows it, as it identifies applications by id.
+ * @param id of the application that gets the name; `undefined` for a new one
+ * @param teamId of a new one; by default the caller's primary team
+ * @throws {Failure} `conflict`, with the id of the first
+ */
+export async function checkOnlyOne(
+  api: Api,
+  name: unknown,
+  { id, teamId }: { readonly id?: string | undefined; readonly teamId?: unknown },
+): Promise<void> {
+  const items = await api.list(['applications']);
+  const named = items.filter((item) => item['name'] === name && item['id'] !== id);
+  if (named.length === 0) return;
+  const team =
+    id === undefined
+      ? (teamId ?? (await primaryTeam(api)))
+      : items.find((item) => item['id'] === id)?.['teamId'];
+  const first = named.find((item) => item['teamId'] === team);
+  if (first === undefined) return;
+  throw new Failure(
+    'conflict',
+    printable(`The team already has an application ${name} (${first['id']}); use it, or choose another name`),
+  );
+}
+
+async function primaryTeam(api: Api): Promise<unknown> {
+  return fieldsOf(await api.call('GET', ['users', 'me']))['primaryTeam'];
 }

@@ -1,4 +1,5 @@
-import type { Command, Flag, Operand } from './command.ts';
+import type { Flag, Operand } from '../contract/resources/field.ts';
+import type { Command } from './command.ts';
 
 /** The column where descriptions begin, and the longest line. */
 const descriptionColumn = 30;

@@ -1,12 +1,12 @@
 import { connect } from './api.ts';
 import { readGiven } from './command.ts';
 import type { Context } from './context.ts';
-import { Failure } from './failure.ts';
 import { findApplication } from './find.ts';
 import { UsageError, unknownWord } from './flags.ts';
 import { forgetCommand } from './people-commands.ts';
 import { printJson } from './print.ts';
 import { printable } from './printable.ts';
+import { confirm } from './prompt.ts';
 import { show } from './show.ts';
 
 /**
@@ -25,9 +25,8 @@ export async function people([word, ...argv]: readonly string[], context: Contex
   const identity = given.operand;
   const what = printable(`the identity ${identity} of ${show(application['name'])} at ${api.url}`);
   if (person !== undefined && !given.has('yes')) {
-    const loses = 'its instance ids and exposures in every environment';
-    const answer = await person.ask(`Forget ${what}: ${loses}? y or n: `);
-    if (!/^y(es)?$/i.test(answer.trim())) throw new Failure('failed', 'Nothing was forgotten');
+    const loses = 'Its instance ids and exposures are deleted in every environment.';
+    await confirm(person, `Forget ${what}? ${loses}`, 'Nothing was forgotten');
   }
   await api.remove(['applications', String(application['id']), 'identities'], { identity });
   if (given.has('json')) printJson(context, { identity, forgotten: true });

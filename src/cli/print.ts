@@ -1,8 +1,12 @@
 import type { Item } from './api.ts';
 import type { Context } from './context.ts';
-import type { Column } from './resource.ts';
 import { labelOf, show } from './show.ts';
-import { makeTable, recordText } from './table.ts';
+import { type Heading, makeTable, recordText } from './table.ts';
+
+export interface Column extends Heading {
+  /** The value of a cell, before `show` formats it. */
+  of(item: Item): unknown;
+}
 
 /** Prints items as rows of a table, and names the columns that did not fit. */
 export function printTable(

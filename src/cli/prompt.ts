@@ -41,6 +41,12 @@ export function personAt(keyboard: Keyboard, show: (text: string) => void): Pers
   };
 }
 
+/** Asks for confirmation. @throws {Failure} if the person declines */
+export async function confirm(person: Person, question: string, declined: string): Promise<void> {
+  const answer = await person.ask(`${question} [y/N] `);
+  if (!/^y(es)?$/i.test(answer.trim())) throw new Failure('failed', declined);
+}
+
 async function readRaw(keyboard: Keyboard): Promise<string> {
   let typed: string[] = [];
   let interrupted = false;

@@ -1,12 +1,11 @@
 import { connect, type Item, type Query } from './api.ts';
 import { type Given, readGiven } from './command.ts';
 import type { Context } from './context.ts';
-import { queryOf, readFields } from './fields.ts';
+import { queryOf, Reader } from './fields.ts';
 import { findApplication, missing } from './find.ts';
 import { UsageError } from './flags.ts';
 import { printJson, printRows, printTable } from './print.ts';
 import { printable } from './printable.ts';
-import { readerOf } from './reader.ts';
 import { commandOf, itemsOf, type Report, range } from './report.ts';
 import { type ReportName, reports } from './reports.ts';
 import { show } from './show.ts';
@@ -24,7 +23,7 @@ export async function runReport(
   const report: Report = reports[name];
   const given = readGiven(commandOf(report), argv);
   const api = connect(context, given);
-  const fields = queryOf(await readFields([...report.fields, ...range], given, readerOf(context, api)));
+  const fields = queryOf(await new Reader(context, api).fields([...report.fields, ...range], given));
   const application = await findApplication(api, given.value('app') ?? '');
   const query = { ...fields, ...environmentOf(report, application, given) };
   const path = ['applications', String(application['id']), name];

@@ -1,8 +1,8 @@
+import { type Field, flag, rangeFlags } from '../contract/resources/field.ts';
 import type { Item } from './api.ts';
 import type { Command } from './command.ts';
-import { appFlag, formatFlag, jsonFlag, rangeFlags, urlFlag } from './common-flags.ts';
-import { type Field, flag } from './fields.ts';
-import type { Column } from './resource.ts';
+import { appFlag, formatFlag, jsonFlag, urlFlag } from './common-flags.ts';
+import type { Column } from './print.ts';
 
 /** A report of the management API on an application. */
 export interface Report {

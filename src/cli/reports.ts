@@ -1,9 +1,8 @@
+import { flag } from '../contract/resources/field.ts';
 import type { Item } from './api.ts';
-import { flag } from './fields.ts';
 import { ingest } from './ingest-report.ts';
-import { column, cut, right } from './print.ts';
+import { type Column, column, cut, right } from './print.ts';
 import { itemsOf, type Report, type Sheet } from './report.ts';
-import type { Column } from './resource.ts';
 
 /** Sums take the fewest buckets, so they are made of days. */
 const step = flag('step STEP', 'One line for each minute, hour or day in place of sums', {

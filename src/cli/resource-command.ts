@@ -1,18 +1,19 @@
+import type { Resource } from '../contract/resources/resource.ts';
+import { type ResourceName, resources } from '../contract/resources/resources.ts';
 import { connect } from './api.ts';
 import { type Given, readGiven } from './command.ts';
 import type { Context } from './context.ts';
+import { Reader } from './fields.ts';
 import { ownerPath } from './find.ts';
 import { UsageError, unknownWord } from './flags.ts';
-import { readerOf } from './reader.ts';
-import { articled, commandsOf, type Resource, type VerbCommand } from './resource.ts';
+import { articled, commandsOf, type VerbCommand } from './resource.ts';
 import { verbs } from './resource-verbs.ts';
-import { type ResourceName, resources } from './resources.ts';
 
 /**
- * Runs the command on a resource that the first argument names; a log is listed without one.
- * @param more other words that its name can be followed by, for suggestions
- * @throws {UsageError} for what is no command, and wrong arguments
- * @throws {Failure} when the server refuses, or cannot be asked
+ * Runs the command that the first argument names on a resource. A log has only one.
+ * @param more other words that may follow its name, for suggestions
+ * @throws {UsageError} for an unknown command, and wrong arguments
+ * @throws {Failure} if the server refuses, or cannot be reached
  */
 export async function runResource(
   name: ResourceName,
@@ -26,22 +27,20 @@ export async function runResource(
   if (verb === 'delete') checkCanAsk(resource, word, given, context);
   if (verb === 'update') checkChanges(resource, given);
   const api = connect(context, given);
-  const reader = readerOf(context, api);
   const path = [...(await ownerPath(resource.within, given, api)), resource.collection];
-  await verbs[verb]({ resource, given, context, api, reader, path, action });
+  await verbs[verb]({ resource, given, context, api, reader: new Reader(context, api), path, action });
   return 0;
 }
 
 /** @throws {UsageError} */
-function choose(resource: Resource, said: string | undefined, more: readonly string[]): VerbCommand {
-  const { name } = resource;
+function choose(resource: Resource, given: string | undefined, more: readonly string[]): VerbCommand {
   const commands = commandsOf(resource);
-  const chosen = commands.find(({ word }) => word === '' || word === said);
+  const chosen = commands.find(({ word }) => word === '' || word === given);
   if (chosen !== undefined) return chosen;
-  throw unknownWord(name, said, [...commands.map(({ word }) => word), ...more]);
+  throw unknownWord(resource.name, given, [...commands.map(({ word }) => word), ...more]);
 }
 
-/** A script deletes nothing by accident. @throws {UsageError} before any request */
+/** A script must confirm with `--yes`. @throws {UsageError} before any request */
 function checkCanAsk({ one }: Resource, word: string, given: Given, { person }: Context): void {
   if (person !== undefined || given.has('yes')) return;
   const why = 'standard input is not a terminal';

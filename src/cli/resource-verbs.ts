@@ -1,13 +1,15 @@
+import type { Action, Change, Creation, Resource, Secret } from '../contract/resources/resource.ts';
 import type { Api, Item } from './api.ts';
 import type { Given } from './command.ts';
 import type { Context } from './context.ts';
 import { Failure } from './failure.ts';
-import { queryOf, type Reader, readFields } from './fields.ts';
-import { find, missing } from './find.ts';
+import { queryOf, type Reader } from './fields.ts';
+import { checkOnlyOne, find, missing } from './find.ts';
 import { UsageError } from './flags.ts';
-import { printJson, printRecord, printRows, printTable } from './print.ts';
+import { type Column, printJson, printRecord, printRows, printTable } from './print.ts';
 import { printable } from './printable.ts';
-import type { Action, Change, Creation, Resource, Verb } from './resource.ts';
+import { confirm } from './prompt.ts';
+import { tableColumns, type Verb } from './resource.ts';
 import { fieldsOf } from './send.ts';
 import { capital, labelOf, show } from './show.ts';
 
@@ -19,7 +21,7 @@ export interface Call {
   readonly reader: Reader;
   /** The path of its list. */
   readonly path: readonly string[];
-  /** What `act` does. */
+  /** Of `act`. */
   readonly action?: Action | undefined;
 }
 
@@ -35,18 +37,28 @@ export const verbs: Readonly<Record<Verb, (call: Call) => Promise<void>>> = {
 
 async function list({ resource, given, context, api, reader, path }: Call): Promise<void> {
   const { one, many, columns, filters = [], defaultLimit } = resource;
-  const query = await readFields(filters, given, reader);
+  const query = queryOf(await reader.fields(filters, given));
   const format = given.value('format');
-  if (format !== undefined) return printRows(context, await api.rows(path, queryOf(query), format));
+  if (format !== undefined) return printRows(context, await api.rows(path, query, format));
   const limit = defaultLimit === undefined ? undefined : readLimit(given.value('limit'), defaultLimit);
-  const items = await api.list(path, queryOf(query), limit);
-  if (given.has('json')) printJson(context, { items, nextCursor: null });
-  else if (items.length === 0) context.err(`There are no ${many}\n`);
-  else printTable(context, columns, items);
+  const items = await api.list(path, query, limit);
+  printList(context, given, tableColumns(columns), items, many);
   if (given.has('fail-if-any') && items.length > 0)
     throw new Failure('found', `There ${items.length === 1 ? `is 1 ${one}` : `are ${items.length} ${many}`}`);
   if (items.length === limit)
     context.err(`There may be more than these ${limit}: see --limit, --from and --to\n`);
+}
+
+function printList(
+  context: Context,
+  given: Given,
+  columns: readonly Column[],
+  items: readonly Item[],
+  many: string,
+): void {
+  if (given.has('json')) printJson(context, { items, nextCursor: null });
+  else if (items.length === 0) context.err(`There are no ${many}\n`);
+  else printTable(context, columns, items);
 }
 
 function readLimit(text: string | undefined, usual: number): number {
@@ -57,26 +69,20 @@ function readLimit(text: string | undefined, usual: number): number {
 
 async function showOne(call: Call): Promise<void> {
   const { resource, given, context, api, path } = call;
-  if (!resource.single) return printMade(context, given, await find(api, path, resource, given.operand));
+  if (!resource.single) return printItem(context, given, await find(api, path, resource, given.operand));
   const { id } = await locate(call);
-  printMade(context, given, fieldsOf(await explained(call, id, (target) => api.call('GET', target))));
+  printItem(context, given, fieldsOf(await explained(call, id, (target) => api.call('GET', target))));
 }
 
 async function create({ resource, given, context, api, reader, path }: Call): Promise<void> {
-  const { operand, put, fields, check, secretOf } = resource.create as Creation;
-  const named = (await operand.read?.(given.operand, reader, '')) ?? given.operand;
-  const others = await readFields(fields, given, reader);
-  const wanted = { [operand.field ?? 'name']: named, ...others };
-  await check?.(api, wanted);
+  const { operand, put, fields, secret } = resource.create as Creation;
+  const named = await reader.value(given.operand, operand, operand.name);
+  const others = await reader.fields(fields, given);
+  if (resource.oneOfAName) await checkOnlyOne(api, named, others);
   const made = put
     ? await api.call('PUT', [...path, String(named)], fields.length === 0 ? undefined : others)
-    : await api.call('POST', path, wanted);
-  printMade(context, given, fieldsOf(made));
-  warnOfSecret(context, secretOf?.(fieldsOf(made)));
-}
-
-function warnOfSecret({ err }: Context, field: string | undefined): void {
-  if (field !== undefined) err(`${labelOf(field)}: it is shown only once; keep it in a safe place\n`);
+    : await api.call('POST', path, { [operand.field ?? 'name']: named, ...others });
+  printWithSecret(context, given, fieldsOf(made), secret);
 }
 
 async function act(call: Call): Promise<void> {
@@ -84,34 +90,38 @@ async function act(call: Call): Promise<void> {
   const { path, columns, most, secret } = action as Action;
   const { id } = await locate(call);
   await explained(call, id, async (target) => {
-    const below = [...target, ...path(given)];
-    if (columns === undefined) {
-      printMade(context, given, fieldsOf(await api.call('POST', below)));
-      return warnOfSecret(context, secret);
-    }
-    const items = await api.list(below, {}, most);
-    if (given.has('json')) printJson(context, { items, nextCursor: null });
-    else if (items.length === 0) context.err('There are none\n');
-    else printTable(context, columns, items);
+    const segments = path.map((each) => (each.startsWith('--') ? (given.value(each.slice(2)) ?? '') : each));
+    const below = [...target, ...segments];
+    if (columns === undefined)
+      printWithSecret(context, given, fieldsOf(await api.call('POST', below)), secret);
+    else
+      printList(context, given, tableColumns(columns), await api.list(below, {}, most), segments.join(' '));
   });
+}
+
+function printWithSecret(context: Context, given: Given, made: Item, secret?: Secret): void {
+  printItem(context, given, made);
+  if (secret === undefined || made[secret.field] === undefined) return;
+  if (Object.entries(secret.where ?? {}).every(([field, value]) => made[field] === value))
+    context.err(`${labelOf(secret.field)}: shown only once; keep it in a safe place\n`);
 }
 
 async function update(call: Call): Promise<void> {
   const { resource, given, context, api, reader } = call;
-  const { fields, whole, check } = resource.update as Change;
-  const changes = await readFields(fields, given, reader);
+  const { fields, whole } = resource.update as Change;
+  const changes = await reader.fields(fields, given);
   const { id } = await locate(call);
-  await check?.(api, changes, id);
+  if (resource.oneOfAName && changes['name'] !== undefined) await checkOnlyOne(api, changes['name'], { id });
   const made = await explained(call, id, async (target) => {
     if (whole === undefined) return api.call('PATCH', target, changes);
     const before = await find(api, call.path, resource, id);
     const kept = Object.fromEntries(whole.map((field) => [field, before[field]]));
     return api.call('PUT', target, { ...kept, ...changes });
   });
-  printMade(context, given, fieldsOf(made));
+  printItem(context, given, fieldsOf(made));
 }
 
-function printMade(context: Context, given: Given, fields: Item): void {
+function printItem(context: Context, given: Given, fields: Item): void {
   if (given.has('json')) printJson(context, fields);
   else printRecord(context, fields);
 }
@@ -122,10 +132,8 @@ async function remove(call: Call): Promise<void> {
   const { person, err } = context;
   const { id, called } = await locate(call);
   const what = printable(`the ${one} ${called} at ${api.url}`);
-  if (person !== undefined && !given.has('yes')) {
-    const answer = await person.ask(`${capital(word)} ${what}${loses ? `: ${loses}` : ''}? y or n: `);
-    if (!/^y(es)?$/i.test(answer.trim())) throw new Failure('failed', `Nothing was ${word}d`);
-  }
+  const question = [`${capital(word)} ${what}?`, loses && `${loses}.`].filter(Boolean).join(' ');
+  if (person !== undefined && !given.has('yes')) await confirm(person, question, `Nothing was ${word}d`);
   await explained(call, id, (target) => api.call('DELETE', target));
   if (given.has('json')) printJson(context, { [key]: id, deleted: true });
   else err(`${capital(word)}d ${what}\n`);
@@ -140,7 +148,7 @@ async function locate({ resource, given, api, path }: Call): Promise<{ id: strin
   return { id, called: `${show(found[alias])} (${id})` };
 }
 
-/** Does work on an item; when it does not exist, the failure names those that do. */
+/** Does work on an item. If it does not exist, the failure names the existing ones. */
 async function explained<T>(
   { resource, api, path }: Call,
   id: string,

@@ -1,8 +1,9 @@
 import { type Setting, settings } from '../contract/config-schema.ts';
-import type { Command, Flag } from './command.ts';
+import type { Flag } from '../contract/resources/field.ts';
+import { flag } from '../contract/resources/field.ts';
+import type { Command } from './command.ts';
 import { jsonFlag } from './common-flags.ts';
 import { engineFlags, engineKeyFileFlag } from './engine-flags.ts';
-import { flag } from './fields.ts';
 
 export const serveCommand: Command = {
   name: 'serve',

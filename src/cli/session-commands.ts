@@ -1,7 +1,7 @@
 import { clientVariables } from '../contract/client-variables.ts';
+import { flag } from '../contract/resources/field.ts';
 import type { Command } from './command.ts';
 import { jsonFlag, urlFlag } from './common-flags.ts';
-import { flag } from './fields.ts';
 
 /** For flags of a sign-in that is not by device. */
 const notByDevice = { excludes: ['device'] };

@@ -1,3 +1,4 @@
+import { timeForms } from '../contract/resources/field.ts';
 import { UsageError } from './flags.ts';
 
 const units: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
@@ -6,9 +7,6 @@ const date = /^\d{4}-\d\d-\d\d$/;
 
 /** RFC 3339, or a time as tables show it. */
 const dateTime = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d| UTC)$/i;
-
-/** How a flag that takes a time describes it. */
-export const timeForms = '7d, 24h or 30m ago, 2026-01-31, or 2026-01-31T12:00:00Z';
 
 /**
  * Reads the time that a flag gives: a duration before now, a day (its beginning in UTC), or a time.

@@ -11,7 +11,6 @@ import { forgetCommand } from '../cli/people-commands.ts';
 import { commandOf } from '../cli/report.ts';
 import { type ReportName, reports } from '../cli/reports.ts';
 import { commandsOf } from '../cli/resource.ts';
-import { type ResourceName, resources } from '../cli/resources.ts';
 import { scanCommand } from '../cli/scan/scan-command.ts';
 import {
   backupCommand,
@@ -26,6 +25,7 @@ import {
 } from '../cli/server-commands.ts';
 import { loginCommand, logoutCommand, whoamiCommand } from '../cli/session-commands.ts';
 import { capital } from '../cli/show.ts';
+import { type ResourceName, resources } from '../contract/resources/resources.ts';
 
 /** One word after `flagmeter`, with the commands that it begins. */
 export interface Entry {

@@ -1,9 +1,8 @@
 import { type Given, readGiven } from '../cli/command.ts';
 import { contextOf } from '../cli/context.ts';
 import { engineForgetNodeCommand } from '../cli/engine-commands.ts';
-import { Failure } from '../cli/failure.ts';
 import { UsageError } from '../cli/flags.ts';
-import type { Person } from '../cli/prompt.ts';
+import { confirm, type Person } from '../cli/prompt.ts';
 import { show } from '../cli/show.ts';
 import type { Terminal } from '../cli/terminal.ts';
 import type { Connection } from '../replication/postgres/connection.ts';
@@ -48,8 +47,7 @@ async function forget(
   const loss = await findLoss(connection, given.operand, force);
   terminal.err(lossText(loss));
   if (person !== undefined && !given.has('yes')) {
-    const answer = await person.ask(`Forget node ${loss.name} for good? [y/N] `);
-    if (!/^y(es)?$/i.test(answer.trim())) throw new Failure('failed', 'Nothing was changed');
+    await confirm(person, `Forget node ${loss.name} for good?`, 'Nothing was changed');
   }
   return forgetNode(connection, loss.directory, force);
 }

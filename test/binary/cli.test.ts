@@ -130,7 +130,7 @@ describe('the command line', () => {
     const { id } = JSON.parse(made.stdout);
     const key = await run(home, 'keys', 'create', 'Backend', '--app', 'Shop');
     expect(key.stdout).toMatch(/^ {2}Key +fm_be_\w+$/m);
-    expect(key.stderr).toBe('Key: it is shown only once; keep it in a safe place\n');
+    expect(key.stderr).toBe('Key: shown only once; keep it in a safe place\n');
     const listed = await run(home, 'apps', 'list');
     expect(listed.stdout).toMatch(
       /^ID +NAME +ENVIRONMENTS +CREATED +TEAM\napp_\w+ +Shop +Production +\S+ \S+ UTC +team_\w+\n$/,
@@ -219,10 +219,10 @@ describe('on a terminal', () => {
   test('the command asks before it deletes something', async () => {
     const home = await signedIn();
     await run(home, 'apps', 'create', 'Asked');
-    const no = await onTerminal(home, 'apps delete Asked', [['y or n: ', 'n\r']]);
-    expect(no).toMatch(/^Delete the application Asked .* y or n: n\nNothing was deleted\nexit 1\n$/);
-    const yes = await onTerminal(home, 'apps delete Asked', [['y or n: ', 'y\r']]);
-    expect(yes).toMatch(/y or n: y\nDeleted the application Asked .*\nexit 0\n$/);
+    const no = await onTerminal(home, 'apps delete Asked', [['[y/N] ', 'n\r']]);
+    expect(no).toMatch(/^Delete the application Asked .* \[y\/N\] n\nNothing was deleted\nexit 1\n$/);
+    const yes = await onTerminal(home, 'apps delete Asked', [['[y/N] ', 'y\r']]);
+    expect(yes).toMatch(/\[y\/N\] y\nDeleted the application Asked .*\nexit 0\n$/);
   });
 });
 

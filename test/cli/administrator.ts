@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, expect } from 'vitest';
 import type { Context } from '../../src/cli/context.ts';
 import { runResource } from '../../src/cli/resource-command.ts';
-import type { ResourceName } from '../../src/cli/resources.ts';
+import type { ResourceName } from '../../src/contract/resources/resources.ts';
 import { createApplication, manage, token } from '../support/binary.ts';
 import { type ContextOptions, testContext } from './fixture.ts';
 import { type RunningService, runService } from './running-service.ts';

@@ -10,7 +10,7 @@ describe('before it deletes', () => {
   it.each(['y', 'Y', 'yes', ' yes '])('a person is asked, and %j means it', async (answer) => {
     const { questions, err } = await run(`apps delete ${admin.application}`, answering(answer));
     expect(questions).toEqual([
-      `Delete the application Shop (${admin.application}) at ${running.url}: its keys and all that was counted for it? y or n: `,
+      `Delete the application Shop (${admin.application}) at ${running.url}? Its keys and all its counts are deleted too. [y/N] `,
     ]);
     expect(err).toMatch(/^Deleted /);
     await api('GET', `/applications/${admin.application}`, 404);

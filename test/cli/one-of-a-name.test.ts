@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Api } from '../../src/cli/api.ts';
-import { checkOnlyOne } from '../../src/cli/one-of-a-name.ts';
+import { checkOnlyOne } from '../../src/cli/find.ts';
 import { administrator } from './administrator.ts';
 
 const admin = administrator();

@@ -51,7 +51,7 @@ describe('people forget', () => {
     await expect(refused).rejects.toThrow('Nothing was forgotten');
     expect(await kept()).toHaveLength(1);
     const { questions } = await run(`forget user-8 --app ${admin.application}`, { answers: ['y'] });
-    expect(questions).toEqual([expect.stringContaining('in every environment? y or n: ')]);
+    expect(questions).toEqual([expect.stringContaining('in every environment. [y/N] ')]);
     expect(await kept()).toEqual([]);
   });
 

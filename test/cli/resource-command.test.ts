@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '../../src/cli/flags.ts';
-import type { ResourceName } from '../../src/cli/resources.ts';
 import { keys } from '../../src/commands/keys.ts';
+import type { ResourceName } from '../../src/contract/resources/resources.ts';
 import { createApplication } from '../support/binary.ts';
 import { administrator } from './administrator.ts';
 import { testContext } from './fixture.ts';
@@ -143,7 +143,7 @@ describe('a secret', () => {
     };
     const text = await run(`${command} ${rest()}`);
     expect(text.out).toMatch(new RegExp(`^  ${label} +\\S{16,}$`, 'm'));
-    expect(text.err).toBe(`${label}: it is shown only once; keep it in a safe place\n`);
+    expect(text.err).toBe(`${label}: shown only once; keep it in a safe place\n`);
     const json = await run(`${command} ${rest()} --json`);
     expect(JSON.parse(json.out)[field]).toMatch(/^\S{16,}$/);
     expect(json.err).toBe(text.err);

@@ -117,7 +117,7 @@ describe('members', () => {
     );
     const { questions, err } = await run(`members remove ${email}`, { answers: ['y'] });
     expect(questions).toEqual([
-      `Remove the member ${email} (${id}) at ${running.url}: a user in no other team is deleted? y or n: `,
+      `Remove the member ${email} (${id}) at ${running.url}? A user in no other team is deleted. [y/N] `,
     ]);
     expect(err).toBe(`Removed the member ${email} (${id}) at ${running.url}\n`);
   });
@@ -131,7 +131,7 @@ it('sign-in clients have a secret only when they can keep it', async () => {
   expect(open.err).toBe('');
   const closed = await create('Closed', ' --type CONFIDENTIAL');
   expect(closed.out).toMatch(/^ {2}Client secret +\S{20,}$/m);
-  expect(closed.err).toBe('Client secret: it is shown only once; keep it in a safe place\n');
+  expect(closed.err).toBe('Client secret: shown only once; keep it in a safe place\n');
   expect((await run('clients list')).out).toMatch(
     /^signin_\w+ +Closed +confidential +https:\/\/app\.example\/cb$/m,
   );

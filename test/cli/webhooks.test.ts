@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { commandsOf, type Resource } from '../../src/cli/resource.ts';
-import { resources } from '../../src/cli/resources.ts';
+import { commandsOf } from '../../src/cli/resource.ts';
+import type { Resource } from '../../src/contract/resources/resource.ts';
+import { resources } from '../../src/contract/resources/resources.ts';
 import { openReceiver, verified } from '../webhooks/receiver.ts';
 import { administrator } from './administrator.ts';
 
@@ -15,7 +16,7 @@ describe('webhooks', () => {
     );
     const { secret, events } = JSON.parse(made.out);
     expect(events).toEqual(['key.leaked', 'flag.stale']);
-    expect(made.err).toContain('it is shown only once');
+    expect(made.err).toContain('shown only once');
     const { id } = JSON.parse((await run('webhooks test Chat --json')).out);
     await receiver.arrived(1);
     expect(verified(receiver.received[0]!, secret)).toMatchObject({ type: 'webhook.test' });
@@ -29,7 +30,7 @@ describe('webhooks', () => {
     await expect.poll(async () => (await run('webhooks deliveries Broken')).out).toContain('ECONNREFUSED');
     const rotated = await run('webhooks rotate Chat');
     expect(rotated.out).toContain('whsec_');
-    expect(rotated.err).toContain('it is shown only once');
+    expect(rotated.err).toContain('shown only once');
     await run(`webhooks redeliver Chat --delivery ${id}`);
     await receiver.arrived(2);
     expect(verified(receiver.received[1]!, secret), 'the secret before is good for a day').toBeTruthy();

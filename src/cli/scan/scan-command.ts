@@ -1,6 +1,6 @@
+import { flag } from '../../contract/resources/field.ts';
 import type { Command } from '../command.ts';
 import { appFlag, jsonFlag, urlFlag } from '../common-flags.ts';
-import { flag } from '../fields.ts';
 
 /** `features scan`. */
 export const scanCommand: Command = {

@@ -1,8 +1,9 @@
+import { apps, envs, features, keys, metrics } from './applications.ts';
 import type { Resource } from './resource.ts';
-import { apps, envs, features, keys, metrics } from './resources-of-apps.ts';
-import { apiKeys, audit, clients, deletions, members, teams, users } from './resources-of-teams.ts';
-import { webhooks } from './webhooks-resource.ts';
+import { apiKeys, audit, clients, deletions, members, teams, users } from './teams.ts';
+import { webhooks } from './webhooks.ts';
 
+/** The resources, by their word in the client. */
 export const resources = {
   apps,
   keys,

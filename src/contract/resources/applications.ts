@@ -1,0 +1,150 @@
+import Type from 'typebox';
+import { ApplicationPatch, NewApplication } from '../shapes/application.ts';
+import { type } from '../shapes/application-key.ts';
+import { FeaturePatch, NewFeature } from '../shapes/feature.ts';
+import { MetricDeclaration } from '../shapes/metric.ts';
+import {
+  applicationColumns,
+  applicationKeyColumns,
+  environmentColumns,
+  featureColumns,
+  metricColumns,
+} from './columns.ts';
+import { type Field, fieldsOf, flag, teamFlag, valuesOf } from './field.ts';
+import type { Resource } from './resource.ts';
+
+const settings = {
+  allowedOrigins: [
+    flag('origin ORIGIN', 'Origin whose pages may send packets; repeatable'),
+    flag('any-origin', 'Accept packets from pages of any origin', { excludes: ['origin'], as: 'none' }),
+  ],
+  acceptClientIdentities: flag(
+    'accept-identities true|false',
+    'Attribute packets to identities that clients assert',
+  ),
+  rate: flag('rate N', "Packets and reports per second; default or 0: the server's rate"),
+  burst: flag('burst N', 'Packets and reports at once; default: twice the rate'),
+} as const;
+
+export const apps: Resource = {
+  name: 'apps',
+  one: 'application',
+  many: 'applications',
+  collection: 'applications',
+  key: 'id',
+  alias: 'name',
+  single: true,
+  columns: applicationColumns,
+  oneOfAName: true,
+  create: {
+    operand: { name: 'NAME', description: 'Application name' },
+    fields: fieldsOf(NewApplication, {
+      name: null,
+      environments: flag('env NAME', 'Environment; repeatable', {
+        more: 'default: Production, Staging and Development',
+      }),
+      ...settings,
+      teamId: teamFlag,
+    }),
+  },
+  update: { fields: fieldsOf(ApplicationPatch, { name: flag('name NAME', 'New name'), ...settings }) },
+  remove: { loses: 'Its keys and all its counts are deleted too' },
+};
+
+export const keys: Resource = {
+  name: 'keys',
+  one: 'application key',
+  many: 'application keys',
+  within: 'app',
+  collection: 'keys',
+  key: 'id',
+  alias: 'name',
+  columns: applicationKeyColumns,
+  create: {
+    operand: {
+      name: 'TYPE',
+      values: valuesOf(type),
+      description: 'Frontend for browsers, Mobile for apps, or Backend for servers',
+      field: 'type',
+    },
+    fields: [flag('name NAME', 'Key name')],
+    secret: { field: 'key', where: { type: 'Backend' } },
+  },
+  remove: { loses: 'Packets and reports with it are refused from then on' },
+};
+
+export const envs: Resource = {
+  name: 'envs',
+  one: 'environment',
+  many: 'environments',
+  within: 'app',
+  collection: 'environments',
+  key: 'name',
+  columns: environmentColumns,
+  create: { operand: { name: 'NAME', description: 'Environment name' }, fields: [] },
+  remove: { loses: 'All its counts are deleted too' },
+};
+
+function onlyIf(what: string): Field {
+  const values = ['true', 'false'];
+  return flag(`${what} true|false`, `Only ${what} ones (true), or all others (false)`, { values, as: 'boolean' });
+}
+
+const description = flag('description TEXT', 'Description');
+
+export const features: Resource = {
+  name: 'features',
+  one: 'feature',
+  many: 'features',
+  within: 'app',
+  collection: 'features',
+  key: 'name',
+  single: true,
+  inRows: true,
+  filters: [onlyIf('declared'), onlyIf('stale'), onlyIf('archived')],
+  columns: featureColumns,
+  create: {
+    operand: { name: 'NAME', description: 'Feature name in packets and reports' },
+    fields: fieldsOf(NewFeature, { name: null, description }),
+  },
+  update: {
+    fields: fieldsOf(FeaturePatch, {
+      description,
+      archived: flag('archived true|false', 'Archived: the team no longer uses it'),
+      permanent: flag('permanent true|false', 'Permanent: meant to stay'),
+      snoozedUntil: flag('snoozed-until TIME', 'Time until which its verdict is postponed', { as: 'time' }),
+      split: null,
+    }),
+  },
+  remove: {},
+};
+
+const kind = flag('kind KIND', 'counter: values are added up; gauge: the last value counts');
+const unit = flag('unit UNIT', 'Unit of its values');
+
+export const metrics: Resource = {
+  name: 'metrics',
+  one: 'metric',
+  many: 'metrics',
+  within: 'app',
+  collection: 'metrics',
+  key: 'name',
+  inRows: true,
+  filters: [onlyIf('declared')],
+  columns: metricColumns,
+  create: {
+    operand: { name: 'NAME', description: 'Metric name in packets and reports' },
+    put: true,
+    fields: fieldsOf(MetricDeclaration, {
+      kind: { ...kind, more: 'default: counter', default: 'counter' },
+      unit,
+      name: null,
+      declared: null,
+    }),
+  },
+  update: {
+    whole: ['kind', 'unit'],
+    fields: fieldsOf(Type.Partial(MetricDeclaration), { kind, unit, name: null, declared: null }),
+  },
+  remove: {},
+};

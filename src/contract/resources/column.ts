@@ -1,0 +1,29 @@
+import type { Static, TSchema } from 'typebox';
+
+/** A column of the tables of the client and of the console. A label alone is enough for most. */
+export type Column<Row> =
+  | string
+  | {
+      readonly label: string;
+      /** Text that may be truncated. */
+      readonly cut?: true;
+      /** Numbers, which are aligned right. */
+      readonly right?: true;
+      /** By default the value of the field. */
+      readonly of?: (row: Row) => unknown;
+    };
+
+/** The names of the fields of a row, and of the fields of an object in it: `actor.name`. */
+export type Path<Row> = {
+  [Name in keyof Row & string]: Row[Name] extends readonly unknown[] | null
+    ? Name
+    : Name | (Row[Name] extends object ? `${Name}.${keyof Row[Name] & string}` : never);
+}[keyof Row & string];
+
+/** Columns by the field that they show. */
+export type Columns<Row> = { readonly [Name in Path<Row>]?: Column<Row> };
+
+export type ColumnsOf<Schema extends TSchema> = Columns<Static<Schema>>;
+
+/** The columns of some resource. */
+export type AnyColumns = Readonly<Record<string, Column<never>>>;

@@ -1,0 +1,135 @@
+import type { Static } from 'typebox';
+import type { ApiKey } from '../shapes/api-key.ts';
+import type { Application, Environment } from '../shapes/application.ts';
+import type { ApplicationKey } from '../shapes/application-key.ts';
+import type { AuditEntry } from '../shapes/audit-entry.ts';
+import type { Deletion } from '../shapes/deletion.ts';
+import type { Feature } from '../shapes/feature.ts';
+import type { Metric } from '../shapes/metric.ts';
+import type { SignInClient } from '../shapes/sign-in-client.ts';
+import type { Team } from '../shapes/team.ts';
+import type { User } from '../shapes/user.ts';
+import type { Delivery, Webhook } from '../shapes/webhook.ts';
+import type { ColumnsOf } from './column.ts';
+
+/** The columns of the resources, in the order of the client. They are apart, as the console loads nothing else of them. */
+
+const name = { label: 'Name', cut: true } as const;
+
+export const applicationColumns = {
+  id: 'Id',
+  name,
+  environments: { label: 'Environments', cut: true },
+  createdAt: 'Created',
+  teamId: 'Team',
+} as const satisfies ColumnsOf<typeof Application>;
+
+export const applicationKeyColumns = {
+  id: 'Id',
+  type: 'Type',
+  name,
+  warnings: 'Warnings',
+  prefix: { label: 'Key', cut: true, of: ({ key, prefix }) => key ?? `${prefix}…` },
+  lastUsedAt: 'Last used',
+} as const satisfies ColumnsOf<typeof ApplicationKey>;
+
+export const environmentColumns = {
+  name,
+  createdAt: 'Created',
+} as const satisfies ColumnsOf<typeof Environment>;
+
+export const featureColumns = {
+  name,
+  declared: { label: 'State', of: stateOf },
+  lastSeenAt: 'Last seen',
+  description: { label: 'Description', cut: true },
+} as const satisfies ColumnsOf<typeof Feature>;
+
+function stateOf({ declared, archived, permanent, stale }: Static<typeof Feature>): string {
+  const words = [
+    declared ? 'declared' : 'only seen',
+    archived && 'archived',
+    permanent && 'permanent',
+    stale && 'stale',
+  ];
+  return words.filter((word) => typeof word === 'string').join(', ');
+}
+
+export const metricColumns = {
+  name,
+  kind: 'Kind',
+  unit: { label: 'Unit', cut: true },
+  declared: 'Declared',
+} as const satisfies ColumnsOf<typeof Metric>;
+
+export const teamColumns = {
+  id: 'Id',
+  name,
+  plan: 'Plan',
+  createdAt: 'Created',
+} as const satisfies ColumnsOf<typeof Team>;
+
+const email = { label: 'E-mail', cut: true } as const;
+
+export const memberColumns = {
+  email,
+  name,
+  role: 'Role',
+  id: 'Id',
+} as const satisfies ColumnsOf<typeof User>;
+
+export const userColumns = { ...memberColumns, teams: 'Teams' } as const satisfies ColumnsOf<typeof User>;
+
+export const apiKeyColumns = {
+  clientId: 'Client id',
+  name,
+  role: 'Role',
+  createdAt: 'Created',
+} as const satisfies ColumnsOf<typeof ApiKey>;
+
+export const signInClientColumns = {
+  clientId: 'Client id',
+  name,
+  type: 'Type',
+  redirectUris: { label: 'Redirect URIs', cut: true },
+} as const satisfies ColumnsOf<typeof SignInClient>;
+
+export const webhookColumns = {
+  id: 'Id',
+  name,
+  events: { label: 'Events', cut: true },
+  enabled: 'Enabled',
+  failingSince: 'Failing since',
+  waiting: { label: 'Waiting', right: true },
+} as const satisfies ColumnsOf<typeof Webhook>;
+
+export const deliveryColumns = {
+  id: 'Id',
+  type: 'Event',
+  state: 'State',
+  attempts: { label: 'Attempts', right: true },
+  createdAt: 'Created',
+  nextAttemptAt: 'Next',
+  latest: { label: 'Last answer', cut: true, of: lastAnswer },
+} as const satisfies ColumnsOf<typeof Delivery>;
+
+/** The error of the last attempt, or the status of its answer. */
+function lastAnswer({ latest }: Static<typeof Delivery>): string | number | null | undefined {
+  const last = latest.at(-1);
+  return last?.error ?? last?.status;
+}
+
+export const auditColumns = {
+  at: 'At',
+  action: 'Action',
+  'actor.name': { label: 'By', cut: true },
+  'target.name': { label: 'To', cut: true },
+  'actor.address': 'From',
+} as const satisfies ColumnsOf<typeof AuditEntry>;
+
+export const deletionColumns = {
+  requestedAt: 'Deleted',
+  'target.type': 'Type',
+  'target.name': name,
+  'target.id': 'Application',
+} as const satisfies ColumnsOf<typeof Deletion>;

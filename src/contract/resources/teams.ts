@@ -1,0 +1,171 @@
+import { NewApiKey } from '../shapes/api-key.ts';
+import { NewSignInClient } from '../shapes/sign-in-client.ts';
+import { NewTeam, TeamPatch } from '../shapes/team.ts';
+import { NewUser, UserPatch } from '../shapes/user.ts';
+import {
+  apiKeyColumns,
+  auditColumns,
+  deletionColumns,
+  memberColumns,
+  signInClientColumns,
+  teamColumns,
+  userColumns,
+} from './columns.ts';
+import { fieldsOf, flag, rangeFlags, teamFlag } from './field.ts';
+import type { Resource } from './resource.ts';
+
+const newName = flag('name NAME', 'New name');
+const role = flag('role ROLE', 'Role: Admin or User');
+const newRole = { ...role, more: 'default: User' };
+const plan = flag('plan PLAN', 'Plan: free, team or enterprise');
+
+export const teams: Resource = {
+  name: 'teams',
+  one: 'team',
+  many: 'teams',
+  collection: 'teams',
+  key: 'id',
+  alias: 'name',
+  single: true,
+  columns: teamColumns,
+  create: {
+    operand: { name: 'NAME', description: 'Team name' },
+    fields: fieldsOf(NewTeam, { name: null, plan }),
+  },
+  update: { fields: fieldsOf(TeamPatch, { name: newName, plan }) },
+  remove: { loses: 'Its API keys and sign-in clients are deleted too' },
+};
+
+export const members: Resource = {
+  name: 'members',
+  one: 'member',
+  many: 'members',
+  within: 'team',
+  collection: 'members',
+  key: 'id',
+  alias: 'email',
+  single: true,
+  columns: memberColumns,
+  create: {
+    word: 'add',
+    operand: {
+      name: 'USER',
+      description: 'User: id, or e-mail address if you share a team',
+      as: 'userId',
+    },
+    put: true,
+    fields: [],
+  },
+  remove: { word: 'remove', loses: 'A user in no other team is deleted' },
+};
+
+const secretFile = { file: true, as: 'secretFile' } as const;
+
+export const users: Resource = {
+  name: 'users',
+  one: 'user',
+  many: 'users',
+  collection: 'users',
+  key: 'id',
+  alias: 'email',
+  single: true,
+  columns: userColumns,
+  create: {
+    operand: { name: 'EMAIL', description: 'E-mail address to sign in with', field: 'email' },
+    fields: fieldsOf(NewUser, {
+      email: null,
+      name: flag('name NAME', 'Full name'),
+      role: newRole,
+      teams: { ...teamFlag, description: 'Team: id or name; repeatable' },
+      password: flag('password-file FILE', 'File with the password on its first line; - is standard input', {
+        ...secretFile,
+        more: 'default: a password is generated and printed',
+      }),
+    }),
+    secret: { field: 'password' },
+  },
+  update: {
+    fields: fieldsOf(UserPatch, {
+      name: newName,
+      email: flag('email EMAIL', 'New e-mail address to sign in with'),
+      role,
+      primaryTeam: flag('primary-team TEAM', 'Primary team: id or name', { as: 'teamId' }),
+      password: flag(
+        'password-file FILE',
+        'File with the new password on its first line; - is standard input',
+        secretFile,
+      ),
+      currentPassword: flag(
+        'current-password-file FILE',
+        'File with your current password on its first line',
+        { ...secretFile, more: 'required to change your own password or e-mail address' },
+      ),
+    }),
+  },
+  remove: { loses: 'All sessions and tokens of the user are revoked' },
+};
+
+export const apiKeys: Resource = {
+  name: 'api-keys',
+  one: 'API key',
+  many: 'API keys',
+  within: 'team',
+  collection: 'api-keys',
+  key: 'clientId',
+  alias: 'name',
+  columns: apiKeyColumns,
+  create: {
+    operand: { name: 'NAME', description: 'API key name' },
+    fields: fieldsOf(NewApiKey, { name: null, role: newRole }),
+    secret: { field: 'clientSecret' },
+  },
+  remove: { loses: 'Its tokens are refused from then on' },
+};
+
+export const clients: Resource = {
+  name: 'clients',
+  one: 'sign-in client',
+  many: 'sign-in clients',
+  within: 'team',
+  collection: 'clients',
+  key: 'clientId',
+  alias: 'name',
+  columns: signInClientColumns,
+  create: {
+    operand: { name: 'NAME', description: 'Client name, shown on the sign-in page' },
+    fields: fieldsOf(NewSignInClient, {
+      name: null,
+      redirectUris: flag('redirect-uri URI', 'Redirect URI, matched exactly; repeatable'),
+      type: flag('type TYPE', "public: runs on its users' devices; confidential: can keep a secret", {
+        more: 'default: public',
+        default: 'public',
+      }),
+    }),
+    secret: { field: 'clientSecret' },
+  },
+  remove: { loses: 'Users who signed in to it are signed out' },
+};
+
+export const audit: Resource = {
+  name: 'audit',
+  one: 'entry of the audit log',
+  many: 'entries of the audit log',
+  collection: 'audit',
+  key: 'id',
+  defaultLimit: 100,
+  filters: [
+    flag('action ACTION', 'Action, such as application.created, or a prefix of actions: application'),
+    flag('actor WHO', 'Actor: e-mail address or id of a user, or client id of an API key', { as: 'userId' }),
+    ...rangeFlags('the first entry'),
+  ],
+  columns: auditColumns,
+};
+
+export const deletions: Resource = {
+  name: 'deletions',
+  one: 'deletion',
+  many: 'pending deletions',
+  collection: 'deletions',
+  key: 'requestedAt',
+  columns: deletionColumns,
+};

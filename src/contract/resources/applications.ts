@@ -87,7 +87,10 @@ export const envs: Resource = {
 
 function onlyIf(what: string): Field {
   const values = ['true', 'false'];
-  return flag(`${what} true|false`, `Only ${what} ones (true), or all others (false)`, { values, as: 'boolean' });
+  return flag(`${what} true|false`, `Only ${what} ones (true), or all others (false)`, {
+    values,
+    as: 'boolean',
+  });
 }
 
 const description = flag('description TEXT', 'Description');

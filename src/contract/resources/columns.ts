@@ -30,6 +30,7 @@ export const applicationKeyColumns = {
   name,
   warnings: 'Warnings',
   prefix: { label: 'Key', cut: true, of: ({ key, prefix }) => key ?? `${prefix}…` },
+  createdAt: 'Created',
   lastUsedAt: 'Last used',
 } as const satisfies ColumnsOf<typeof ApplicationKey>;
 
@@ -92,16 +93,25 @@ export const signInClientColumns = {
   name,
   type: 'Type',
   redirectUris: { label: 'Redirect URIs', cut: true },
+  createdAt: 'Created',
 } as const satisfies ColumnsOf<typeof SignInClient>;
 
 export const webhookColumns = {
   id: 'Id',
   name,
   events: { label: 'Events', cut: true },
-  enabled: 'Enabled',
+  enabled: { label: 'State', of: stateOfWebhook },
   failingSince: 'Failing since',
   waiting: { label: 'Waiting', right: true },
 } as const satisfies ColumnsOf<typeof Webhook>;
+
+/** The state of a webhook, in a few words. */
+export function stateOfWebhook({ enabled, disabledFor, failingSince }: Static<typeof Webhook>): string {
+  if (disabledFor === 'failing') return 'disabled: failed for days';
+  if (disabledFor === 'gone') return 'disabled: receiver answered 410';
+  if (!enabled) return 'disabled';
+  return failingSince === null ? 'enabled' : 'failing';
+}
 
 export const deliveryColumns = {
   id: 'Id',
@@ -120,10 +130,10 @@ function lastAnswer({ latest }: Static<typeof Delivery>): string | number | null
 }
 
 export const auditColumns = {
-  at: 'At',
+  at: 'When',
   action: 'Action',
-  'actor.name': { label: 'By', cut: true },
-  'target.name': { label: 'To', cut: true },
+  'actor.name': { label: 'Who', cut: true, of: ({ actor }) => actor.name || actor.type },
+  'target.name': { label: 'Target', cut: true },
   'actor.address': 'From',
 } as const satisfies ColumnsOf<typeof AuditEntry>;
 

@@ -1,15 +1,17 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
+import { environmentColumns } from '../../../contract/resources/columns.ts';
 import { environmentAddress } from '../../address.ts';
 import { call, resource } from '../../api/client.ts';
 import { forget, usePoll } from '../../api/poll.ts';
 import { refreshApplications } from '../../applications.tsx';
 import { format } from '../../format.ts';
 import { announce } from '../../parts/announce.tsx';
+import { columnsOf } from '../../parts/declared-columns.ts';
 import { Field, Form } from '../../parts/form.tsx';
 import { ResourceTable } from '../settings/resource-table.tsx';
 import { isAdmin } from '../settings/role.tsx';
-import type { Deletion } from '../settings/shapes.ts';
+import type { Application, Deletion } from '../settings/shapes.ts';
 import type { ApplicationProps } from './application-props.ts';
 
 /** The environments of an application: to add, to remove, and how far the removal is. */
@@ -27,14 +29,9 @@ export function Environments({ application: { id, environments }, thing }: Appli
         caption="Environments"
         rowKey={({ name }) => name}
         empty="There is no environment: packets have nowhere to go. Add one."
-        columns={[
-          {
-            key: 'name',
-            title: 'Name',
-            cell: ({ name }) => <a href={environmentAddress(id, name, 'flags')}>{name}</a>,
-          },
-          { key: 'createdAt', title: 'Added', cell: ({ createdAt }) => format.time(createdAt) },
-        ]}
+        columns={columnsOf<Application['environments'][number]>(environmentColumns, {
+          name: ({ name }) => <a href={environmentAddress(id, name, 'flags')}>{name}</a>,
+        })}
         remove={({ name }) => ({
           title: `Delete the environment ${name}`,
           action: 'Delete the environment',

@@ -1,11 +1,12 @@
+import { applicationKeyColumns } from '../../../contract/resources/columns.ts';
 import { address } from '../../address.ts';
 import { call, resource } from '../../api/client.ts';
 import { useList } from '../../api/list.ts';
 import { now } from '../../clock.ts';
 import { format } from '../../format.ts';
 import { CopyButton } from '../../parts/copy.tsx';
+import { columnsOf } from '../../parts/declared-columns.ts';
 import { useDialog } from '../../parts/open-dialog.ts';
-import type { Column } from '../../parts/table.tsx';
 import { ResourceTable } from '../settings/resource-table.tsx';
 import { isAdmin } from '../settings/role.tsx';
 import type { Application, ApplicationKey } from '../settings/shapes.ts';
@@ -63,26 +64,20 @@ export function Keys({ application: { id, environments } }: { readonly applicati
   );
 }
 
-const columns: readonly Column<ApplicationKey>[] = [
-  { key: 'name', title: 'Name', cell: ({ name }) => name },
-  { key: 'type', title: 'Type', cell: ({ type }) => type },
-  {
-    key: 'key',
-    title: 'Key',
-    cell: ({ prefix, key, name }) => (
-      <span class="settings-key">
-        <code>{prefix}…</code>
-        {key !== undefined && <CopyButton text={key} title={`Copy the key ${name}`} />}
-      </span>
-    ),
-  },
-  { key: 'createdAt', title: 'Created', cell: ({ createdAt }) => format.time(createdAt) },
-  {
-    key: 'lastUsedAt',
-    title: 'Last used',
-    cell: ({ lastUsedAt }) => (lastUsedAt === null ? 'never' : format.relative(lastUsedAt, now.value)),
-  },
-];
+const columns = columnsOf<ApplicationKey>(applicationKeyColumns, {
+  id: false,
+  name: true,
+  type: true,
+  warnings: false,
+  prefix: ({ prefix, key, name }) => (
+    <span class="settings-key">
+      <code>{prefix}…</code>
+      {key !== undefined && <CopyButton text={key} title={`Copy the key ${name}`} />}
+    </span>
+  ),
+  createdAt: true,
+  lastUsedAt: ({ lastUsedAt }) => (lastUsedAt === null ? 'never' : format.relative(lastUsedAt, now.value)),
+});
 
 function Leak({
   leaked: { warnings, name },

@@ -1,8 +1,10 @@
+import { apiKeyColumns } from '../../../contract/resources/columns.ts';
 import { call, resource } from '../../api/client.ts';
 import { useList } from '../../api/list.ts';
+import { columnsOf } from '../../parts/declared-columns.ts';
 import { Field } from '../../parts/form.tsx';
 import { settings } from '../../settings.ts';
-import { clientTable } from './client-table.tsx';
+import { clientId, clientTable } from './client-table.tsx';
 import { ResourceTable } from './resource-table.tsx';
 import { RoleField } from './role-field.tsx';
 import type { ApiKey, NewApiKey } from './shapes.ts';
@@ -17,7 +19,7 @@ export function ApiKeys({ team }: { readonly team: string }) {
         Programs use them to get tokens for the management API. Packets carry an application key instead.
       </p>
       <ResourceTable
-        {...clientTable<ApiKey>('API key', path, [{ key: 'role', title: 'Role', cell: ({ role }) => role }])}
+        {...clientTable<ApiKey>('API key', path, columns)}
         list={useList<ApiKey>(path)}
         create={{
           label: 'Create an API key',
@@ -40,6 +42,8 @@ export function ApiKeys({ team }: { readonly team: string }) {
     </section>
   );
 }
+
+const columns = columnsOf<ApiKey>(apiKeyColumns, { name: true, clientId });
 
 const fields = (
   <>

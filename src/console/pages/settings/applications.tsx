@@ -1,9 +1,10 @@
 import { useLocation } from 'preact-iso';
+import { applicationColumns } from '../../../contract/resources/columns.ts';
 import { applicationSettingsAddress } from '../../address.ts';
 import { resource } from '../../api/client.ts';
 import { useList } from '../../api/list.ts';
-import { format } from '../../format.ts';
 import { CreateButton } from '../../parts/create-button.tsx';
+import { columnsOf } from '../../parts/declared-columns.ts';
 import { ListTable } from '../../parts/list-table.tsx';
 import { Removals } from '../application-settings/environments.tsx';
 import { ApplicationFields, applicationCodes, createApplication } from './application-form.tsx';
@@ -24,24 +25,12 @@ export function Applications() {
         caption="Applications"
         rowKey={({ id }) => id}
         empty="There is no application yet. Create one, and it gets a key and an address to send to."
-        columns={[
-          {
-            key: 'name',
-            title: 'Name',
-            cell: ({ id, name }) => <a href={applicationSettingsAddress(id)}>{name}</a>,
-          },
-          {
-            key: 'environments',
-            title: 'Environments',
-            cell: ({ environments }) => environments.map(({ name }) => name).join(', '),
-          },
-          {
-            key: 'team',
-            title: 'Team',
-            cell: ({ teamId }) => teams.find(({ id }) => id === teamId)?.name,
-          },
-          { key: 'createdAt', title: 'Created', cell: ({ createdAt }) => format.time(createdAt) },
-        ]}
+        columns={columnsOf<Application>(applicationColumns, {
+          id: false,
+          name: ({ id, name }) => <a href={applicationSettingsAddress(id)}>{name}</a>,
+          environments: ({ environments }) => environments.map(({ name }) => name).join(', '),
+          teamId: ({ teamId }) => teams.find(({ id }) => id === teamId)?.name,
+        })}
       />
       <Removals />
       {isAdmin() && <NewApplication />}

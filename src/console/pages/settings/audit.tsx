@@ -1,12 +1,13 @@
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
 import { auditedThings } from '../../../contract/audit.ts';
+import { auditColumns } from '../../../contract/resources/columns.ts';
 import { useQuery } from '../../address.ts';
 import { resource } from '../../api/client.ts';
 import { useList } from '../../api/list.ts';
 import { format } from '../../format.ts';
+import { columnsOf } from '../../parts/declared-columns.ts';
 import { ListTable } from '../../parts/list-table.tsx';
-import type { Column } from '../../parts/table.tsx';
 import { actionText, dayBounds } from './audit-words.ts';
 import { isAdmin } from './role.tsx';
 import type { AuditEntry, User } from './shapes.ts';
@@ -45,23 +46,11 @@ function Entries() {
   );
 }
 
-const columns: readonly Column<AuditEntry>[] = [
-  {
-    key: 'at',
-    title: 'When',
-    csv: ({ at }) => at,
-    cell: ({ at }) => <time dateTime={at}>{format.time(at)}</time>,
-  },
-  {
-    key: 'actor',
-    title: 'Who',
-    csv: ({ actor }) => actor.name || actor.type,
-    cell: ({ actor }) => <Actor of={actor} />,
-  },
-  { key: 'action', title: 'What', csv: ({ action }) => action, cell: ({ action }) => actionText(action) },
-  { key: 'target', title: 'Of', csv: ({ target }) => target.name, cell: ({ target }) => target.name },
-  { key: 'address', title: 'From', csv: ({ actor }) => actor.address, cell: ({ actor }) => actor.address },
-];
+const columns = columnsOf<AuditEntry>(auditColumns, {
+  at: ({ at }) => <time dateTime={at}>{format.time(at)}</time>,
+  'actor.name': ({ actor }) => <Actor of={actor} />,
+  action: ({ action }) => actionText(action),
+});
 
 function Actor({ of: { id, name, type } }: { readonly of: AuditEntry['actor'] }) {
   const { change, query } = useQuery();

@@ -1,5 +1,4 @@
 import { call } from '../../api/client.ts';
-import { format } from '../../format.ts';
 import type { Column } from '../../parts/table.tsx';
 import type { ResourceTableProps } from './resource-table.tsx';
 
@@ -7,12 +6,14 @@ import type { ResourceTableProps } from './resource-table.tsx';
 interface Client {
   readonly clientId: string;
   readonly name: string;
-  readonly createdAt: string;
 }
+
+/** The cell of a client id. */
+export const clientId = ({ clientId }: Client) => <code>{clientId}</code>;
 
 /**
  * The table of the OAuth clients of a team.
- * @param kind what a row is @param path of the list @param columns that the other kind does not have
+ * @param kind what a row is @param path of the list
  */
 export function clientTable<Row extends Client>(
   kind: string,
@@ -22,12 +23,7 @@ export function clientTable<Row extends Client>(
   return {
     caption: `${kind}s`,
     rowKey: ({ clientId }) => clientId,
-    columns: [
-      { key: 'name', title: 'Name', cell: ({ name }) => name },
-      { key: 'clientId', title: 'Client id', cell: ({ clientId }) => <code>{clientId}</code> },
-      ...columns,
-      { key: 'createdAt', title: 'Created', cell: ({ createdAt }) => format.time(createdAt) },
-    ],
+    columns,
     remove: ({ clientId, name }) => ({
       title: `Delete the ${kind} ${name}`,
       action: `Delete the ${kind}`,

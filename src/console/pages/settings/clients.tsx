@@ -1,9 +1,10 @@
+import { signInClientColumns } from '../../../contract/resources/columns.ts';
 import { call, resource } from '../../api/client.ts';
 import { useList } from '../../api/list.ts';
+import { columnsOf } from '../../parts/declared-columns.ts';
 import { Field } from '../../parts/form.tsx';
 import type { Shown } from '../../parts/secret.tsx';
-import type { Column } from '../../parts/table.tsx';
-import { clientTable } from './client-table.tsx';
+import { clientId, clientTable } from './client-table.tsx';
 import { linesOf } from './lines.ts';
 import { ResourceTable } from './resource-table.tsx';
 import type { NewSignInClient, SignInClient } from './shapes.ts';
@@ -33,10 +34,12 @@ export function Clients({ team }: { readonly team: string }) {
   );
 }
 
-const columns: readonly Column<SignInClient>[] = [
-  { key: 'type', title: 'Type', cell: ({ type }) => type },
-  { key: 'uris', title: 'Redirect URIs', cell: ({ redirectUris }) => <code>{redirectUris.join(' ')}</code> },
-];
+const columns = columnsOf<SignInClient>(signInClientColumns, {
+  name: true,
+  clientId,
+  type: true,
+  redirectUris: ({ redirectUris }) => <code>{redirectUris.join(' ')}</code>,
+});
 
 const fields = (
   <>

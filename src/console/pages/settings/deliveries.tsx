@@ -1,10 +1,12 @@
 import { useSignal } from '@preact/signals';
+import { deliveryColumns } from '../../../contract/resources/columns.ts';
 import { call } from '../../api/client.ts';
 import { forget, usePoll } from '../../api/poll.ts';
 import { messageOf } from '../../api/problem.ts';
 import { now } from '../../clock.ts';
 import { format } from '../../format.ts';
 import { announce } from '../../parts/announce.tsx';
+import { columnsOf } from '../../parts/declared-columns.ts';
 import { Reason } from '../../parts/reason.tsx';
 import { Table } from '../../parts/table.tsx';
 import type { Delivery } from './shapes.ts';
@@ -73,11 +75,15 @@ function DeliveryTable({ rows, canSend, onAgain }: DeliveryTableProps) {
       rowKey={({ id }) => id}
       empty="Nothing was delivered yet."
       columns={[
-        { key: 'at', title: 'Queued', cell: ({ createdAt }) => format.time(createdAt) },
-        { key: 'type', title: 'Event', cell: ({ type }) => type },
-        { key: 'state', title: 'State', cell: stateOf },
-        { key: 'attempts', title: 'Attempts', number: true, cell: ({ attempts }) => attempts },
-        { key: 'last', title: 'Last attempt', cell: lastAttempt },
+        ...columnsOf<Delivery>(deliveryColumns, {
+          id: false,
+          createdAt: true,
+          type: true,
+          state: stateOf,
+          attempts: true,
+          nextAttemptAt: false,
+          latest: lastAttempt,
+        }),
         {
           key: 'do',
           title: 'Actions',

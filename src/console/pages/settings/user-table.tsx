@@ -1,4 +1,6 @@
+import { userColumns } from '../../../contract/resources/columns.ts';
 import type { List } from '../../api/list.ts';
+import { columnsOf } from '../../parts/declared-columns.ts';
 import { useDialog } from '../../parts/open-dialog.ts';
 import { user } from '../../session.ts';
 import { type Removal, ResourceTable } from './resource-table.tsx';
@@ -28,12 +30,13 @@ export function UserTable({ caption, list, remove, teamsOf }: UserTableProps) {
         list={list}
         caption={caption}
         rowKey={({ id }) => id}
-        columns={[
-          { key: 'name', title: 'Name', cell: ({ id, name }) => (id === own ? `${name} (you)` : name) },
-          { key: 'email', title: 'E-mail address', cell: ({ email }) => email },
-          { key: 'role', title: 'Role', cell: ({ role }) => role },
-          ...(teamsOf === undefined ? [] : [{ key: 'teams', title: 'Teams', cell: teamsOf }]),
-        ]}
+        columns={columnsOf<User>(userColumns, {
+          name: ({ id, name }) => (id === own ? `${name} (you)` : name),
+          email: true,
+          role: true,
+          id: false,
+          teams: teamsOf ?? false,
+        })}
         actions={({ id, name }) => (
           <button
             type="button"

@@ -1,12 +1,12 @@
+import { stateOfWebhook } from '../../../contract/resources/columns.ts';
 import { format } from '../../format.ts';
 import type { Delivery, Webhook } from './shapes.ts';
 
 /** How a webhook is, in a few words. */
-export function webhookState({ enabled, disabledFor, failingSince }: Webhook): string {
-  if (disabledFor === 'failing') return 'disabled: it failed for days';
-  if (disabledFor === 'gone') return 'disabled: it answered 410';
-  if (!enabled) return 'disabled';
-  return failingSince === null ? 'enabled' : `failing since ${format.time(failingSince)}`;
+export function webhookState(webhook: Webhook): string {
+  const state = stateOfWebhook(webhook);
+  const { failingSince } = webhook;
+  return state === 'failing' && failingSince !== null ? `failing since ${format.time(failingSince)}` : state;
 }
 
 /** What the last attempt of a delivery has come to. */

@@ -1,7 +1,8 @@
+import { webhookColumns } from '../../../contract/resources/columns.ts';
 import { webhookAddress } from '../../address.ts';
 import { call, resource } from '../../api/client.ts';
 import { useList } from '../../api/list.ts';
-import { format } from '../../format.ts';
+import { columnsOf } from '../../parts/declared-columns.ts';
 import { ResourceTable } from './resource-table.tsx';
 import type { NewWebhook, Webhook } from './shapes.ts';
 import { shownSecret, WebhookFields, webhookCodes, webhookFields } from './webhook-form.tsx';
@@ -18,16 +19,13 @@ export function Webhooks({ team }: { readonly team: string }) {
         list={useList<Webhook>(path)}
         caption="Webhooks"
         rowKey={({ id }) => id}
-        columns={[
-          {
-            key: 'name',
-            title: 'Name',
-            cell: ({ id, name }) => <a href={webhookAddress(team, id)}>{name}</a>,
-          },
-          { key: 'events', title: 'Events', cell: ({ events }) => events.join(', ') },
-          { key: 'state', title: 'State', cell: webhookState },
-          { key: 'waiting', title: 'Waiting', number: true, cell: ({ waiting }) => format.full(waiting) },
-        ]}
+        columns={columnsOf<Webhook>(webhookColumns, {
+          id: false,
+          name: ({ id, name }) => <a href={webhookAddress(team, id)}>{name}</a>,
+          events: true,
+          enabled: webhookState,
+          failingSince: false,
+        })}
         create={{
           label: 'Create a webhook',
           codes: webhookCodes,

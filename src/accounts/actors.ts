@@ -10,17 +10,17 @@ export interface Authorship {
 /** The service itself. */
 export const system: Actor = { type: 'system', id: '', name: '', address: '' };
 
-/** An unauthenticated caller, such as after a failed sign-in; `address` is that of the peer. */
-export function anonymous(address: string): Actor {
-  return { type: 'anonymous', id: '', name: '', address };
-}
-
-/** The user or API key with this id, under its current name. */
+/**
+ * The user or API key with this id, under its current name. Without an id, an unauthenticated caller, such as after a failed
+ * sign-in.
+ * @param address the address of the peer
+ */
 export function actorOf(
   { users, apiKeys }: Pick<Accounts, 'users' | 'apiKeys'>,
-  id: string,
+  id: string | undefined,
   address: string,
 ): Actor {
+  if (id === undefined) return { type: 'anonymous', id: '', name: '', address };
   const user = users.get(id);
   if (user !== undefined) return { type: 'user', id, name: user.email, address };
   return { type: 'api-key', id, name: apiKeys.get(id)?.name ?? '', address };

@@ -2,7 +2,7 @@ import type { Clock } from '../runtime/clock.ts';
 import type { Actor, ApplicationKey } from '../storage/lmdb/records.ts';
 import { AccountDraft } from './account-draft.ts';
 import type { Accounts } from './accounts.ts';
-import { system } from './actors.ts';
+import { actorOf, system } from './actors.ts';
 import { Declarations } from './declarations.ts';
 import { completeFeature } from './feature-settings.ts';
 import type { KeyHolder } from './key-holder.ts';
@@ -40,9 +40,21 @@ export interface Directory extends DirectorySources, Accounts {
 
   /** Makes a change, which reads the accounts from its draft: see `Engine.change`. */
   change<T>(plan: (draft: AccountDraft) => T): Promise<T>;
-  /** The same directory, with this actor in the audit log. The default actor is the system. */
-  by(actor: Actor): Directory;
+  /** The same directory, whose changes are made under this authority. By default, the system makes them. */
+  under(authority: Authority): Directory;
 }
+
+/** Who makes changes, and which ones they may make. */
+export interface Authority {
+  /** The address of the peer. Without it, the same actor as before makes the changes. */
+  readonly address?: string;
+  /** The id of a user or an API key. Without it, the peer is an unauthenticated caller. */
+  readonly id?: string;
+  /** Called with the draft of each change, after the checks added earlier. Throws if the change must not be made. */
+  readonly check?: Check;
+}
+
+type Check = (draft: AccountDraft) => void;
 
 /** Opens the accounts of an engine. Each engine must have at most one directory. */
 export function openDirectory(
@@ -62,18 +74,20 @@ export function openDirectory(
     metricsOf: (applicationId: string) => metrics.of(applicationId),
     keysOf: (applicationId: string) => keys.keysOf(applicationId),
   };
-  const changeAs =
-    (actor: Actor) =>
+  const changeUnder =
+    (actor: Actor, checks: readonly Check[] = []) =>
     <T>(plan: (draft: AccountDraft) => T) =>
-      engine.change((draft) =>
-        plan(new AccountDraft(draft, byApplication, { actor, at: clock.now() }, announce)),
-      );
+      engine.change((records) => {
+        const draft = new AccountDraft(records, byApplication, { actor, at: clock.now() }, announce);
+        for (const check of checks) check(draft);
+        return plan(draft);
+      });
   const marks = new KeyMarks({
     now: () => clock.now(),
     keyOf: (hash) => engine.get('applicationKeys', hash),
-    change: changeAs(system),
+    change: changeUnder(system),
   });
-  const directoryOf = (actor: Actor): Directory => ({
+  const accounts = {
     clock,
     randomBytes,
     teams: engine.records('teams'),
@@ -84,14 +98,21 @@ export function openDirectory(
     webhooks: engine.records('webhooks'),
     deletions: engine.records('deletions'),
     ...byApplication,
+  };
+  const directoryOf = (actor: Actor, checks: readonly Check[] = []): Directory => ({
+    ...accounts,
     lastUsedAt: (key) => marks.lastUsedAt(key),
     leakedAt: (key) => marks.leakedAt(key),
     findKey: (text) => keys.find(text),
     markUsed: ({ key }) => marks.used(key.hash),
     markLeaked: ({ key }) => void marks.leaked(key.hash),
     flush: () => marks.flush(),
-    change: changeAs(actor),
-    by: directoryOf,
+    change: changeUnder(actor, checks),
+    under: ({ address, id, check }) =>
+      directoryOf(
+        address === undefined ? actor : actorOf(accounts, id, address),
+        check === undefined ? checks : [...checks, check],
+      ),
   });
   return directoryOf(system);
 }

@@ -1,6 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { AccountDraft } from '../accounts/account-draft.ts';
-import { anonymous } from '../accounts/actors.ts';
 import { hashSecret, type RandomBytes } from '../accounts/secrets.ts';
 import type { Engine } from '../accounts/store/engine.ts';
 import type { Clock } from '../runtime/clock.ts';
@@ -76,7 +75,7 @@ export function redeemCode<Begun extends Pick<Turn, 'key'>>(
   address: string,
   begin: Begin<Begun>,
 ): Promise<Redemption<Begun>> {
-  return deps.directory.by(anonymous(address)).change((draft) => redeem(deps, draft, presented, begin));
+  return deps.directory.under({ address }).change((draft) => redeem(deps, draft, presented, begin));
 }
 
 function redeem<Begun extends Pick<Turn, 'key'>>(

@@ -1,5 +1,4 @@
 import Type from 'typebox';
-import { actorOf } from '../accounts/actors.ts';
 import type { Directory } from '../accounts/directory.ts';
 import { hasTemporaryPassword } from '../accounts/temporary-password.ts';
 import { ApiError } from '../contract/errors.ts';
@@ -158,7 +157,7 @@ async function allow(
 ): Promise<Reply> {
   const target = { type: 'sign-in-client', id: client.clientId, name: client.name };
   const allowance = { userId: user.id, signIn, authTime, scope: device.scope };
-  const isDone = await directory.by(actorOf(directory, user.id, remoteAddress)).change((draft) => {
+  const isDone = await directory.under({ id: user.id, address: remoteAddress }).change((draft) => {
     if (!devices.decide(draft, device, allowance)) return false;
     for (const teamId of user.teams) draft.note('device.allowed', teamId, target);
     return true;

@@ -1,5 +1,4 @@
 import Type from 'typebox';
-import { actorOf } from '../accounts/actors.ts';
 import { ApiError } from '../contract/errors.ts';
 import { text } from '../contract/shapes/fields.ts';
 import type { Reply, Request } from '../http/types.ts';
@@ -120,7 +119,7 @@ interface Ending {
 function end(deps: EndSessionDeps, { remoteAddress }: Request, ending: Ending): Promise<boolean> {
   const { directory } = deps;
   const { userId, signIn, access, session = access?.sid } = ending;
-  return directory.by(actorOf(directory, userId, remoteAddress)).change((draft) => {
+  return directory.under({ id: userId, address: remoteAddress }).change((draft) => {
     if (access !== undefined && !isStillValid(deps, access, draft)) return false;
     if (access !== undefined) addToList(draft, access);
     const wasSignedIn = signIn !== undefined && draft.has('signIns', signIn.key);

@@ -1,6 +1,5 @@
 import Type from 'typebox';
 import type { AccountDraft } from '../accounts/account-draft.ts';
-import { anonymous } from '../accounts/actors.ts';
 import { text } from '../contract/shapes/fields.ts';
 import type { User } from '../storage/lmdb/records.ts';
 import type { TokenSettings } from './access-token.ts';
@@ -25,7 +24,7 @@ export const refreshTokenGrant: ClientForm<TokenAnswer, SessionDeps & TokenSetti
     const token = readRefreshToken(fields.refresh_token);
     const redeem = (draft: AccountDraft) =>
       token && redeemRefreshToken(deps, draft, { token, clientId, scope: fields.scope });
-    const refreshed = await deps.directory.by(anonymous(request.remoteAddress)).change(redeem);
+    const refreshed = await deps.directory.under({ address: request.remoteAddress }).change(redeem);
     if (refreshed === undefined) throw new OAuthError('invalid_grant', 'The refresh token is not valid');
     const { turn, user, scope } = refreshed;
     return signUserTokens(deps, turn, user, { scope, nonce: null });

@@ -1,5 +1,4 @@
 import Type from 'typebox';
-import { actorOf } from '../accounts/actors.ts';
 import { engineUnavailable, storeUnavailable } from '../contract/errors.ts';
 import { text } from '../contract/shapes/fields.ts';
 import { type Endpoint, type Group, jsonAnswer } from '../http/endpoint.ts';
@@ -92,7 +91,7 @@ export function invalidate(
   { remoteAddress }: Request,
 ): Promise<boolean> {
   const { directory } = deps;
-  return directory.by(actorOf(directory, claims.sub, remoteAddress)).change((draft) => {
+  return directory.under({ id: claims.sub, address: remoteAddress }).change((draft) => {
     if (!isStillValid(deps, claims, draft)) return false;
     addToList(draft, claims);
     if (claims.sid !== undefined) endSession(deps, draft, claims.sid);

@@ -1,5 +1,4 @@
 import type { AccountDraft } from '../accounts/account-draft.ts';
-import { actorOf } from '../accounts/actors.ts';
 import { passwordFault } from '../accounts/password-rules.ts';
 import { hasTemporaryPassword } from '../accounts/temporary-password.ts';
 import { draftUserPatch } from '../accounts/users.ts';
@@ -51,7 +50,7 @@ export async function replacePassword(
     return refused('Choose a password other than the one you signed in with.');
   const passwordHash = await passwords.hash(password, randomBytes, user.id);
   return directory
-    .by(actorOf(directory, user.id, address))
+    .under({ id: user.id, address })
     .change((draft) => exchange(settings, draft, { user, passwordHash, browser }));
 }
 

@@ -1,4 +1,3 @@
-import { actorOf } from '../accounts/actors.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import type { Request } from '../http/types.ts';
 import { type ClientCall, clientEndpoint, clientForm } from './client-endpoint.ts';
@@ -54,7 +53,7 @@ async function revokeSession(
   const session = engine.get('sessions', key);
   if (session === undefined) return;
   checkOwner(session.clientId, clientId);
-  await directory.by(actorOf(directory, session.userId, remoteAddress)).change((draft) => {
+  await directory.under({ id: session.userId, address: remoteAddress }).change((draft) => {
     if (endSession(deps, draft, key) !== undefined) noteEnd(draft, 'session.ended', session.userId);
   });
 }

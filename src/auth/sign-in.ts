@@ -1,5 +1,4 @@
 import type { AccountDraft } from '../accounts/account-draft.ts';
-import { anonymous } from '../accounts/actors.ts';
 import type { Directory } from '../accounts/directory.ts';
 import type { PasswordPool } from '../accounts/password-pool.ts';
 import { nobodysPasswordHash } from '../accounts/passwords.ts';
@@ -7,7 +6,7 @@ import type { RandomBytes } from '../accounts/secrets.ts';
 import type { Engine } from '../accounts/store/engine.ts';
 import { userOfEmail } from '../accounts/users.ts';
 import type { AuditAction } from '../contract/audit.ts';
-import type { Actor, OAuthClient, User } from '../storage/lmdb/records.ts';
+import type { OAuthClient, User } from '../storage/lmdb/records.ts';
 import { type Browser, renewBrowser } from './browser.ts';
 import { maySignIn } from './clients.ts';
 import { type Attempt, countAttempt, forgiveAttempt, type ThrottleDeps } from './login-throttle.ts';
@@ -62,7 +61,7 @@ export async function signIn(
     await forgiveAttempt(settings, attempt, counted);
     return result;
   }
-  await directory.by(anonymous(address)).change((draft) => {
+  await directory.under({ address }).change((draft) => {
     note(draft, 'sign-in.failed', known && draft.users.get(known.id));
   });
   return { outcome: 'wrong' };
@@ -74,8 +73,7 @@ function startFor(
   known: User,
   { attempt, client }: { attempt: Attempt; client: OAuthClient },
 ): Promise<SignInResult | undefined> {
-  const actor: Actor = { type: 'user', id: known.id, name: known.email, address: attempt.address };
-  return directory.by(actor).change((draft) => {
+  return directory.under({ id: known.id, address: attempt.address }).change((draft) => {
     const user = draft.users.get(known.id);
     if (user?.passwordHash !== known.passwordHash) return undefined;
     const now = clock.now();

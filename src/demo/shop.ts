@@ -1,4 +1,3 @@
-import { actorOf } from '../accounts/actors.ts';
 import { createKey } from '../accounts/application-keys.ts';
 import { createApplication } from '../accounts/applications.ts';
 import { type Directory, type DirectorySources, openDirectory } from '../accounts/directory.ts';
@@ -44,7 +43,7 @@ export async function makeShop(
   const past = { now: () => at, monotonic: () => clock.monotonic() };
   const system = openDirectory(engine, { clock: past, randomBytes });
   const [admin] = [...system.users.values()];
-  const directory = system.by(actorOf(system, admin!.id, '127.0.0.1'));
+  const directory = system.under({ id: admin!.id, address: '127.0.0.1' });
   const teamId = admin!.primaryTeam;
   try {
     goTo(historyDays + 10);

@@ -1,6 +1,4 @@
-import type { AccountDraft } from '../accounts/account-draft.ts';
 import type { Accounts } from '../accounts/accounts.ts';
-import { actorOf } from '../accounts/actors.ts';
 import type { Directory } from '../accounts/directory.ts';
 import { Unauthorized } from '../auth/bearer.ts';
 import { holderKeyOf } from '../auth/client-rates.ts';
@@ -8,7 +6,6 @@ import { ApiError } from '../contract/errors.ts';
 import type { Params, Request } from '../http/types.ts';
 import { type Access, checkAccess } from './access.ts';
 import { type Caller, type Claims, callerOf, type ManageDeps } from './caller.ts';
-import { checked } from './checked.ts';
 
 /** A caller with a valid token and requests left, who may do what they ask for. */
 export interface Admitted {
@@ -39,12 +36,15 @@ export function admit(
     return { ...found, caller, callerIn, directory: deps.directory };
   }
   // The token may be invalidated, and the role lost, while the body arrives.
-  const checkAgain = (draft: AccountDraft) => {
-    if (!deps.isStillValid(claims, draft)) throw new Unauthorized(true);
-    check(draft);
-  };
-  const own = deps.directory.by(actorOf(deps.directory, caller.id, request.remoteAddress));
-  return { ...found, caller, callerIn, directory: checked(own, checkAgain) };
+  const directory = deps.directory.under({
+    id: caller.id,
+    address: request.remoteAddress,
+    check(draft) {
+      if (!deps.isStillValid(claims, draft)) throw new Unauthorized(true);
+      check(draft);
+    },
+  });
+  return { ...found, caller, callerIn, directory };
 }
 
 export const tooManyRequests = 'This client has made too many requests';

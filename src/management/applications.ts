@@ -14,7 +14,6 @@ import type { Application as StoredApplication } from '../storage/lmdb/records.t
 import { checkOwnTeam, notInTeam } from './access.ts';
 import { created, done, made, oneTagged, page, timeText } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
-import { checked } from './checked.ts';
 import { endpoint } from './endpoint.ts';
 import { showEnvironment } from './environments.ts';
 import { checkMatch, tagged } from './etag.ts';
@@ -51,8 +50,8 @@ export const applications: Group<ManageDeps> = {
       },
       async handle({ directory, caller, callerIn, body }) {
         const { teamId = caller.primaryTeam, ...wanted } = body;
-        const own = checked(directory, (draft) => {
-          checkOwnTeam(draft, teamId, callerIn(draft));
+        const own = directory.under({
+          check: (draft) => checkOwnTeam(draft, teamId, callerIn(draft)),
         });
         const application = await createApplication(own, { ...wanted, teamId });
         return created(['applications', application.id], show(application));
@@ -78,9 +77,10 @@ export const applications: Group<ManageDeps> = {
         plan_limit: tooMany('allowed origins', maxOrigins),
       },
       async handle({ directory, application: { id }, request, body }) {
-        const matched = checked(directory, ({ applications }) =>
-          checkMatch(request, show(mustExist('application', applications.get(id)))),
-        );
+        const matched = directory.under({
+          check: ({ applications }) =>
+            checkMatch(request, show(mustExist('application', applications.get(id)))),
+        });
         return tagged(show(await patchApplication(matched, id, body)));
       },
     }),

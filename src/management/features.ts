@@ -15,7 +15,6 @@ import { flag } from '../contract/shapes/fields.ts';
 import type { Group } from '../http/endpoint.ts';
 import { created, done, madeTagged, oneTagged, page } from './answers.ts';
 import { readTime, timeRule } from './body-time.ts';
-import { checked } from './checked.ts';
 import { endpoint } from './endpoint.ts';
 import { checkMatch, tagged, withTag } from './etag.ts';
 import { answerReport, format, orInRows } from './exports/format.ts';
@@ -114,10 +113,12 @@ export const features: Group<FeatureDeps> = {
       async handle({ directory, application, request, body, params }, deps: FeatureDeps) {
         const { feature: name } = params;
         const sights = await deps.sights.of(application, name);
-        const matched = checked(directory, (draft) => {
-          const before = draft.featuresOf(application.id).get(name);
-          mustBeKnown(before, sights);
-          checkMatch(request, versionOf(showDetail(deps, application, name, before, sights)));
+        const matched = directory.under({
+          check(draft) {
+            const before = draft.featuresOf(application.id).get(name);
+            mustBeKnown(before, sights);
+            checkMatch(request, versionOf(showDetail(deps, application, name, before, sights)));
+          },
         });
         const feature = await patchFeature(matched, application.id, name, entered(body));
         const shown = showDetail(deps, application, name, feature, sights);

@@ -8,7 +8,6 @@ import { type Group, jsonAnswer } from '../http/endpoint.ts';
 import { checkShared } from './access.ts';
 import { created, done, made, page } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
-import { checked } from './checked.ts';
 import { endpoint } from './endpoint.ts';
 import { pageOf, paging } from './lists.ts';
 import { showUser } from './show-user.ts';
@@ -48,8 +47,9 @@ export const members: Group<ManageDeps> = {
       refuses: { plan_limit: overPlan('free', 'members') },
       async handle({ directory, caller, callerIn, team, params: { userId } }) {
         // An Admin must not take over users who are only in teams of others.
-        const ofKnown = checked(directory, (draft) => {
-          checkShared('user', mustExist('user', draft.users.get(userId)).teams, callerIn(draft));
+        const ofKnown = directory.under({
+          check: (draft) =>
+            checkShared('user', mustExist('user', draft.users.get(userId)).teams, callerIn(draft)),
         });
         const { user, added } = await addMember(ofKnown, team.id, userId);
         const shown = showUser(user, caller);
@@ -65,9 +65,11 @@ export const members: Group<ManageDeps> = {
       refuses: { conflict: onlyTeam },
       async handle({ directory, caller, team, params }) {
         const { userId } = params;
-        const withoutSelf = checked(directory, (draft) => {
-          const { id, teams } = findMember(draft, team.id, userId);
-          if (id === caller.id && teams.length === 1) throw new ApiError('conflict', onlyTeam);
+        const withoutSelf = directory.under({
+          check(draft) {
+            const { id, teams } = findMember(draft, team.id, userId);
+            if (id === caller.id && teams.length === 1) throw new ApiError('conflict', onlyTeam);
+          },
         });
         await removeMember(withoutSelf, team.id, userId);
         return noContent;

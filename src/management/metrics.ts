@@ -8,7 +8,6 @@ import { Metric, MetricDeclaration } from '../contract/shapes/metric.ts';
 import { ok } from '../http/answer.ts';
 import { type Group, jsonAnswer } from '../http/endpoint.ts';
 import { created, done, made, page } from './answers.ts';
-import { checked } from './checked.ts';
 import { endpoint } from './endpoint.ts';
 import { answerReport, format, orInRows } from './exports/format.ts';
 import { metricColumns } from './exports/registry.ts';
@@ -57,8 +56,10 @@ export const metrics: Group<ReportingDeps> = {
         const { kind, unit = null, name: repeated = name } = body;
         if (repeated !== name) throw new ApiError('invalid_body', 'Field name must be the name in the path');
         let isNew = false;
-        const asked = checked(directory, (draft) => {
-          isNew = !draft.metricsOf(id).has(name);
+        const asked = directory.under({
+          check(draft) {
+            isNew = !draft.metricsOf(id).has(name);
+          },
         });
         const shown = showMetric(name, await declareMetric(asked, id, name, { kind, unit }));
         return isNew ? created(['applications', id, 'metrics', name], shown) : ok(shown);

@@ -13,7 +13,6 @@ import { ok } from '../http/answer.ts';
 import type { Group } from '../http/endpoint.ts';
 import type { Team as StoredTeam } from '../storage/lmdb/records.ts';
 import { created, done, made, oneTagged, page, timeText } from './answers.ts';
-import { checked } from './checked.ts';
 import { type Call, endpoint } from './endpoint.ts';
 import { checkMatch, tagged } from './etag.ts';
 import { pageOf, paging } from './lists.ts';
@@ -83,10 +82,12 @@ export const teams: Group<LimitDeps> = {
           'The team exceeds the limits of the plan free: 4 applications in a team, where the plan allows 3',
       },
       async handle({ directory, team: { id }, request, body }, { plans }: LimitDeps) {
-        const matched = checked(directory, (draft) => {
-          const team = mustExist('team', draft.teams.get(id));
-          checkMatch(request, show(team));
-          checkRise(plans, body.plan, team.plan);
+        const matched = directory.under({
+          check(draft) {
+            const team = mustExist('team', draft.teams.get(id));
+            checkMatch(request, show(team));
+            checkRise(plans, body.plan, team.plan);
+          },
         });
         return tagged(show(await patchTeam(matched, id, body)));
       },

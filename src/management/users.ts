@@ -12,7 +12,6 @@ import { type Group, jsonAnswer } from '../http/endpoint.ts';
 import { checkOwnTeam, notInTeam } from './access.ts';
 import { created, done, EntityTagOfUser, made, oneTagged, page } from './answers.ts';
 import type { Caller } from './caller.ts';
-import { checked } from './checked.ts';
 import { endpoint } from './endpoint.ts';
 import { tagged } from './etag.ts';
 import { pageOf, paging } from './lists.ts';
@@ -62,7 +61,7 @@ export const users: Group<UserDeps> = {
         checkOwnTeams(directory, caller, teams);
         checkNewUser(directory, wanted); // A hash takes long: first whatever can be refused.
         const passwordHash = await hashPassword(chosen, caller.id);
-        const own = checked(directory, (draft) => checkOwnTeams(draft, callerIn(draft), teams));
+        const own = directory.under({ check: (draft) => checkOwnTeams(draft, callerIn(draft), teams) });
         const user = await createUser(own, { ...wanted, passwordHash, ...temporary(passwordHash) });
         const shown = showUser(user, caller);
         return created(['users', user.id], password === undefined ? { ...shown, password: chosen } : shown);
@@ -110,9 +109,9 @@ their teams. A new password signs the user out everywhere. One that is not set b
       refuses: { conflict: self },
       async handle({ directory, caller, callerIn, user }) {
         if (user.id === caller.id) throw new ApiError('conflict', self);
-        const managed = checked(directory, (draft) =>
-          checkManagesAllOf(callerIn(draft), draft.users.get(user.id) ?? user),
-        );
+        const managed = directory.under({
+          check: (draft) => checkManagesAllOf(callerIn(draft), draft.users.get(user.id) ?? user),
+        });
         await deleteUser(managed, user.id);
         return noContent;
       },

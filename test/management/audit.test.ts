@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { anonymous } from '../../src/accounts/actors.ts';
 import { auditKey } from '../../src/accounts/audit-log.ts';
 import { openManageFixture } from './fixture.ts';
 
@@ -44,7 +43,9 @@ test('an Admin reads the entries of their own teams only, and a User none', asyn
 test('of what belongs to no team, only Admins of the first team see failed sign-ins to unknown accounts', async () => {
   const { call, tokens, directory } = await openManageFixture();
   const nothing = { type: 'user', id: '', name: '' };
-  await directory.by(anonymous('192.0.2.7')).change((draft) => draft.note('sign-in.failed', null, nothing));
+  await directory
+    .under({ address: '192.0.2.7' })
+    .change((draft) => draft.note('sign-in.failed', null, nothing));
   await directory.change((draft) => draft.note('signing-key.rotated', null, nothing));
   const seen = async (token: string) =>
     ((await call('GET', '/audit', undefined, token)).json.items as Entry[])

@@ -1,4 +1,3 @@
-import { actorOf } from '../../accounts/actors.ts';
 import { Unauthorized } from '../../auth/bearer.ts';
 import type { ConsoleSession } from '../../auth/console/session.ts';
 import { noteEnd } from '../../auth/session-notes.ts';
@@ -54,7 +53,7 @@ async function signOut(deps: CallbackDeps, request: Request): Promise<Reply> {
   const found = console.find(request);
   if (found !== undefined) {
     const { key, user } = found;
-    await directory.by(actorOf(directory, user.id, request.remoteAddress)).change((draft) => {
+    await directory.under({ id: user.id, address: request.remoteAddress }).change((draft) => {
       const over = endSession(deps, draft, key);
       if (over === undefined) return;
       endSignIn(deps, draft, user.id, over.signIn);

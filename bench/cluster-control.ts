@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { joinEngine } from '../src/replication/accounts/join-engine.ts';
-import { PostgresEngine } from '../src/replication/accounts/postgres.ts';
+import { joinPostgres } from '../src/replication/accounts/join-postgres.ts';
+import { PostgresAccountStore } from '../src/replication/accounts/postgres.ts';
 import { Connection } from '../src/replication/postgres/connection.ts';
-import { parseEngineUrl } from '../src/replication/postgres/engine-url.ts';
+import { parsePostgresUrl } from '../src/replication/postgres/postgres-url.ts';
 import { SharedClock } from '../src/replication/postgres/shared-clock.ts';
 import { systemClock } from '../src/runtime/clock.ts';
 import type { Log } from '../src/runtime/log.ts';
@@ -22,7 +22,7 @@ const silent = () => {};
 const log: Log = { debug: silent, info: silent, warn: silent, error: silent };
 
 interface BenchNode {
-  readonly engine: PostgresEngine;
+  readonly accountStore: PostgresAccountStore;
   close(): Promise<void>;
 }
 
@@ -41,7 +41,7 @@ export interface ControlBench {
 
 /**
  * Opens the accounts of a PostgreSQL database.
- * @param url of a database prepared with `flagmeter engine init`
+ * @param url of a database prepared with `flagmeter postgres init`
  * @param callers number of concurrent callers at each node
  */
 export async function openControl(
@@ -50,20 +50,20 @@ export async function openControl(
 ): Promise<ControlBench> {
   const nodes = [await openNode(url), await openNode(url)] as const;
   const [one, other] = nodes;
-  const reads = () => measure(readers, seconds, () => one.engine.current());
-  const changes = (act: (engine: PostgresEngine, key: string) => Promise<void>) =>
-    measure(2 * callers, seconds, (caller) => act(nodes[caller % 2]!.engine, `caller ${caller}`));
+  const reads = () => measure(readers, seconds, () => one.accountStore.current());
+  const changes = (act: (accountStore: PostgresAccountStore, key: string) => Promise<void>) =>
+    measure(2 * callers, seconds, (caller) => act(nodes[caller % 2]!.accountStore, `caller ${caller}`));
   return {
     reads,
     async readsWithChanges() {
-      const timer = setInterval(() => void change(other.engine, 'timer').catch(silent), 5);
+      const timer = setInterval(() => void change(other.accountStore, 'timer').catch(silent), 5);
       return await reads().finally(() => clearInterval(timer));
     },
     changes: () => changes(change),
     changesAfterReads: () =>
-      changes(async (engine, key) => {
-        await engine.current();
-        await change(engine, key);
+      changes(async (accountStore, key) => {
+        await accountStore.current();
+        await change(accountStore, key);
       }),
     async close() {
       for (const node of nodes) await node.close();
@@ -72,8 +72,8 @@ export async function openControl(
 }
 
 /** A change like a token refresh: one record is read and written, another is added. */
-function change(engine: PostgresEngine, key: string): Promise<void> {
-  return engine.change((draft) => {
+function change(accountStore: PostgresAccountStore, key: string): Promise<void> {
+  return accountStore.change((draft) => {
     const next = (draft.get('loginThrottles', key)?.failures ?? 0) + 1;
     draft.put('loginThrottles', key, { failures: next, lastAt: next });
     draft.put('invalidated', `${key} ${next % 100}`, true);
@@ -106,22 +106,27 @@ async function measure(
 async function openNode(url: string): Promise<BenchNode> {
   const data = mkdtempSync(join(tmpdir(), 'flagmeter-bench-'));
   const connections = ['reads', 'changes', 'sign-ins'].map(
-    (name) => new Connection(parseEngineUrl(url), { name, log, clock: systemClock, deadlineMs: 4000 }),
+    (name) => new Connection(parsePostgresUrl(url), { name, log, clock: systemClock, deadlineMs: 4000 }),
   ) as [Connection, Connection, Connection];
   const [reads, changes, signIns] = connections;
   const pause = () => Promise.resolve(false);
-  const accounts = await joinEngine(data, { connection: reads, key: undefined, log, pause });
+  const accounts = await joinPostgres(data, { connection: reads, key: undefined, log, pause });
   if (accounts === undefined) throw new Error('PostgreSQL does not respond');
   const health = { ready: true, failed: (error: unknown) => console.error(error) };
   const clock = new SharedClock(systemClock);
   const parts = { health, reads, changes, signIns, key: undefined, clock, log, randomBytes };
   const repair = async () => silent;
   const directory = randomBytes(8).toString('hex');
-  const engine = new PostgresEngine(accounts, { ...parts, directory, repair, setAside: async () => {} });
+  const accountStore = new PostgresAccountStore(accounts, {
+    ...parts,
+    directory,
+    repair,
+    setAside: async () => {},
+  });
   return {
-    engine,
+    accountStore,
     async close() {
-      await engine.close();
+      await accountStore.close();
       for (const each of connections) await each.close();
       await accounts.lmdb.close();
       rmSync(data, { recursive: true });

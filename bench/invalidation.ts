@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { EmbeddedEngine } from '../src/accounts/store/embedded.ts';
-import type { Reader } from '../src/accounts/store/engine.ts';
+import type { Reader } from '../src/accounts/store/account-store.ts';
+import { EmbeddedAccountStore } from '../src/accounts/store/embedded.ts';
 import { newTokenIdentity } from '../src/auth/access-token.ts';
 import { addToList, type Invalidated, isOnList } from '../src/auth/invalidation.ts';
 import { sweepRound } from '../src/auth/sweep.ts';
 import { type Clock, systemClock } from '../src/runtime/clock.ts';
-import { type AccountStore, openAccountStore } from '../src/storage/lmdb/accounts.ts';
+import { type AccountTables, openAccountTables } from '../src/storage/lmdb/accounts.ts';
 import {
   cleanUp,
   freshDirectory,
@@ -81,12 +81,12 @@ async function residentAfter(
 
 /** Fills the list with tokens that expire within the hour, and times lookups of those and of others. */
 async function fill(data: string, tokens: number) {
-  const accounts = openAccountStore(data);
-  const engine = new EmbeddedEngine(accounts, health);
+  const accounts = openAccountTables(data);
+  const accountStore = new EmbeddedAccountStore(accounts, health);
   const listed: Invalidated[] = [];
   for (let put = 0; put < tokens; put += perTransaction) {
     const some = Array.from({ length: Math.min(perTransaction, tokens - put) }, newToken);
-    await engine.change((draft) => {
+    await accountStore.change((draft) => {
       for (const one of some) addToList(draft, one);
     });
     listed.push(...some.slice(0, 1 + (perTransaction * 10_000) / tokens));
@@ -94,8 +94,8 @@ async function fill(data: string, tokens: number) {
   const others = listed.map(newToken);
   const figures = {
     diskMb: round(statSync(join(data, 'accounts/data.mdb')).size / 2 ** 20, 1),
-    lookupNs: timeLookups(engine, others, false),
-    listedNs: timeLookups(engine, listed, true),
+    lookupNs: timeLookups(accountStore, others, false),
+    listedNs: timeLookups(accountStore, listed, true),
   };
   await accounts.lmdb.close();
   return figures;
@@ -121,12 +121,12 @@ function timeLookups(list: Reader, tokens: readonly Invalidated[], expected: boo
 
 /** Sweeps the whole list, as the service does two hours later, and times the steps. */
 async function sweep(data: string) {
-  const accounts: AccountStore = openAccountStore(data);
+  const accounts: AccountTables = openAccountTables(data);
   const steps: number[] = [];
   let since = performance.now();
   await sweepRound({
     accounts,
-    engine: new EmbeddedEngine(accounts, health),
+    accountStore: new EmbeddedAccountStore(accounts, health),
     auditMs: 400 * 86_400_000,
     clock: { ...systemClock, now: () => systemClock.now() + 2 * 3_600_000 },
     pause: async () => {

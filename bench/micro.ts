@@ -12,7 +12,7 @@ import { Batch } from '../src/storage/commit/batch.ts';
 import { RecordArrays } from '../src/storage/commit/record-buffer.ts';
 import { EnvironmentSeries } from '../src/storage/commit/series-dictionary.ts';
 import { countsCodec, measurementCodec } from '../src/storage/lmdb/cells.ts';
-import { openUsageStore } from '../src/storage/lmdb/usage.ts';
+import { openUsageTables } from '../src/storage/lmdb/usage.ts';
 import { type Benchmark, readOptions, show } from './benchmark.ts';
 import { round } from './numbers.ts';
 import { ingestMix, mixOf, packetsOf } from './packets.ts';
@@ -81,7 +81,7 @@ function steps(): Record<'parse' | 'resolve' | 'bucket' | 'batch' | 'merge', () 
 /** What a worker does for a batch of packets, whose senders are each at another place of the list: most of it is the disk's. */
 function writing(series: number): { name: string; step: () => void; close: () => Promise<void> } {
   const directory = mkdtempSync(join(tmpdir(), 'flagmeter-micro-'));
-  const store = openUsageStore(directory);
+  const store = openUsageTables(directory);
   const { write } = createAggregator(store);
   const mix = mixOf(series);
   const packets = packetsOf(mix, 'a-frontend-key').map(({ body }) => checkPacket(JSON.parse(body)));

@@ -1,11 +1,11 @@
 import { createAggregator } from '../src/storage/commit/aggregator.ts';
 import { Batch } from '../src/storage/commit/batch.ts';
-import { openAccountStore } from '../src/storage/lmdb/accounts.ts';
+import { openAccountTables } from '../src/storage/lmdb/accounts.ts';
 import { seriesRef } from '../src/storage/lmdb/blocks.ts';
 import { subjectText } from '../src/storage/lmdb/ledger.ts';
 import { bucketAt, horizonsAt } from '../src/storage/lmdb/retention.ts';
 import { environmentOrdinal } from '../src/storage/lmdb/sketches.ts';
-import { openUsageStore } from '../src/storage/lmdb/usage.ts';
+import { openUsageTables } from '../src/storage/lmdb/usage.ts';
 
 /** An environment to fill. */
 export interface History {
@@ -34,7 +34,7 @@ export async function numbersOf(
   data: string,
   id: string,
 ): Promise<{ application: number; environments: number[] }> {
-  const accounts = openAccountStore(data);
+  const accounts = openAccountTables(data);
   const { number, environments } = accounts.applications.get(id)!;
   await accounts.lmdb.close();
   return { application: number, environments: environments.map((each) => each.number) };
@@ -45,7 +45,7 @@ export async function numbersOf(
  * minute. Then does all due upkeep.
  */
 export async function fillHistory(data: string, histories: readonly History[], now: number): Promise<void> {
-  const store = openUsageStore(data);
+  const store = openUsageTables(data);
   const { write, maintain } = createAggregator(store);
   const retention = { minutesMs: 48 * hourMs, hoursMs: 90 * dayMs, daysMs: 5 * 365 * dayMs };
   const horizons = horizonsAt(now, retention);

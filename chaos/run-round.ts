@@ -1,9 +1,9 @@
 import { checkAccounts } from './checks/accounts.ts';
 import { checkAnswers } from './checks/answers.ts';
-import { checkEngine } from './checks/engine.ts';
 import { checkLedger } from './checks/ledger.ts';
 import { checkNodes } from './checks/nodes.ts';
 import { checkPeople } from './checks/people.ts';
+import { checkPostgres } from './checks/postgres.ts';
 import { checkUsage } from './checks/usage.ts';
 import { startClients } from './clients/start-clients.ts';
 import type { Dice } from './dice.ts';
@@ -48,5 +48,5 @@ async function check(round: Round, dice: Dice, began: number): Promise<void> {
   await checkPeople(round, dice);
   await checkLedger(round);
   await checkAccounts(round, began);
-  if (database !== undefined) await checkEngine(database, round.journal);
+  if (database !== undefined) await checkPostgres(database, round.journal);
 }

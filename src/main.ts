@@ -21,7 +21,7 @@ const commands: Readonly<Record<CommandName, () => Promise<Run>>> = {
   restore: async () => (await import('./commands/restore.ts')).restore,
   verify: async () => (await import('./commands/verify.ts')).verify,
   compact: async () => (await import('./commands/compact.ts')).compact,
-  engine: async () => (await import('./commands/engine.ts')).engine,
+  postgres: async () => (await import('./commands/postgres.ts')).postgres,
   login: () => client(async () => (await import('./cli/login.ts')).login),
   logout: () => client(async () => (await import('./cli/logout.ts')).logout),
   whoami: () => client(async () => (await import('./cli/whoami.ts')).whoami),

@@ -13,7 +13,7 @@ export async function acknowledgement(
   stage: Stage,
   { rounds, seconds }: { readonly rounds: number; readonly seconds: number },
 ): Promise<Figure[]> {
-  const [single, node] = [await stage.single(), await (await stage.engine()).node()];
+  const [single, node] = [await stage.single(), await (await stage.cluster()).node()];
   const drive = async (service: Service, rate?: number): Promise<Driven> => {
     const before = cpuSeconds(service.pid);
     const report = await sendPackets(service.http, packetsOf(ingestMix, service.key), {

@@ -7,7 +7,7 @@ import { BenchReplica, cells, names } from '../cluster-replica.ts';
 import type { Service } from '../service.ts';
 import { atMost, type Figure, told } from './figure.ts';
 import { follow, OtherNode, silentLog } from './other-node.ts';
-import { type Stage, type StagedEngine, until } from './stage.ts';
+import { type Stage, type StagedPostgres, until } from './stage.ts';
 
 const others = 2;
 
@@ -20,13 +20,13 @@ export async function away(
   { small, series }: { readonly small: boolean; readonly series: number },
 ): Promise<Figure[]> {
   const hours = small ? 2 : 24;
-  const engine = await stage.engine();
-  const { data, ...before } = await engine.node();
+  const cluster = await stage.cluster();
+  const { data, ...before } = await cluster.node();
   await stop(before);
   const minutes = Math.floor(Date.now() / 60_000) - hours * 60;
-  const megabytes = await writeDay(engine, { series, hours, firstMinute: minutes });
+  const megabytes = await writeDay(cluster, { series, hours, firstMinute: minutes });
   const begun = performance.now();
-  const node = await engine.node([], engine.url, data);
+  const node = await cluster.node([], cluster.url, data);
   const managing = (performance.now() - begun) / 1000;
   await until(() => hasAll(node, series - 1, hours * 60 * others), 'the node has the day', 20);
   const complete = (performance.now() - begun) / 1000;
@@ -47,8 +47,8 @@ interface Day {
 }
 
 /** Puts a snapshot of all hours but the last into PostgreSQL, and the last hour into the log. */
-async function writeDay(engine: StagedEngine, { series, hours, firstMinute }: Day) {
-  const nodes = Array.from({ length: others }, () => new OtherNode(engine.url));
+async function writeDay(cluster: StagedPostgres, { series, hours, firstMinute }: Day) {
+  const nodes = Array.from({ length: others }, () => new OtherNode(cluster.url));
   const [{ session }] = nodes as [OtherNode];
   const replica = new BenchReplica(join(freshDirectory(), 'replica'));
   for (const node of nodes) {
@@ -61,14 +61,14 @@ async function writeDay(engine: StagedEngine, { series, hours, firstMinute }: Da
   await follow(session, replica.replica);
   const parts = { session, replica: replica.replica, directory: 'bench', log: silentLog, leastBytes: 0 };
   if (!(await makeSnapshot(parts))) throw new Error('no snapshot was made');
-  await engine.query("UPDATE fm_entry SET at = at - interval '61 min'");
+  await cluster.query("UPDATE fm_entry SET at = at - interval '61 min'");
   await trimLogs(session);
   for (const node of nodes) {
     await node.ship(hourBySecond(node, series, firstMinute + (hours - 1) * 60));
     await node.end();
   }
   await replica.store.lmdb.close();
-  const [row] = await engine.query<{ snapshot: string; log: string }>(
+  const [row] = await cluster.query<{ snapshot: string; log: string }>(
     `SELECT (SELECT sum(octet_length(body)) FROM fm_snapshot_part) AS snapshot,
        (SELECT sum(octet_length(body)) FROM fm_entry) AS log`,
   );

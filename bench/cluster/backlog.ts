@@ -16,10 +16,10 @@ export async function backlog(
   stage: Stage,
   { series, minutes }: { readonly series: number; readonly minutes: number },
 ): Promise<Figure[]> {
-  const engine = await stage.engine();
-  const node = await engine.node();
+  const cluster = await stage.cluster();
+  const node = await cluster.node();
   const { key } = await createKey(node.http, node.accessToken, node.applicationId, 'Backend');
-  await untilShipped(engine);
+  await untilShipped(cluster);
   await stage.postgres.stop();
   const begin = Math.floor(Date.now() / 60_000) * 60_000 - minutes * 60_000;
   await send(node.http, reports(series, minutes, begin, key, node.http));
@@ -46,14 +46,14 @@ export async function backlog(
   return [
     atMost(`${series * minutes} cells from the return of PostgreSQL to the reports`, seconds, 15, 's'),
     atLeast('packets/s meanwhile, of 1 000 sent', rps, 990),
-    told('MB of them in the log', await megabytes(engine), 'MB'),
+    told('MB of them in the log', await megabytes(cluster), 'MB'),
   ];
 }
 
-async function megabytes(engine: {
+async function megabytes(cluster: {
   query<Row extends object>(text: string): Promise<Row[]>;
 }): Promise<number> {
-  const [row] = await engine.query<{ bytes: string }>(
+  const [row] = await cluster.query<{ bytes: string }>(
     'SELECT sum(octet_length(body)) AS bytes FROM fm_entry',
   );
   return Number(row!.bytes) / 1e6;

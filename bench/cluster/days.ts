@@ -6,7 +6,7 @@ import { cpuSeconds } from '../process-stats.ts';
 import { type Service, sendRequests } from '../service.ts';
 import { atMost, type Figure, told } from './figure.ts';
 import { untilShipped } from './shipping.ts';
-import { type Stage, type StagedEngine, until } from './stage.ts';
+import { type Stage, type StagedPostgres, until } from './stage.ts';
 
 const variants = 10;
 const featuresOfReport = 100;
@@ -14,18 +14,18 @@ const dayMs = 86_400_000;
 
 /** Cost of writing a day of many series into the tables for SQL, and its effect on packets. */
 export async function days(stage: Stage, { series }: { readonly series: number }): Promise<Figure[]> {
-  const engine = await stage.engine();
-  const node = await engine.node();
+  const cluster = await stage.cluster();
+  const node = await cluster.node();
   await report(node, series, new Date(Date.now() - dayMs));
-  await untilShipped(engine);
-  await untilWritten(engine, series);
+  await untilShipped(cluster);
+  await untilWritten(cluster, series);
   const quiet = await packets(node, 10);
   const cpuBefore = cpuSeconds(node.pid);
-  await engine.query(`UPDATE fm_day SET position = 0; DELETE FROM fm_daily;
+  await cluster.query(`UPDATE fm_day SET position = 0; DELETE FROM fm_daily;
     UPDATE fm_export SET position = 0, day = '1970-01-01', holder = '', until = now()`);
-  const [busy, seconds] = await Promise.all([packets(node, 45), untilWritten(engine, series)]);
+  const [busy, seconds] = await Promise.all([packets(node, 45), untilWritten(cluster, series)]);
   const cpu = cpuSeconds(node.pid) - cpuBefore;
-  const [size] = await engine.query<{ bytes: string }>(
+  const [size] = await cluster.query<{ bytes: string }>(
     `SELECT pg_total_relation_size('fm_daily') / greatest(count(*), 1) AS bytes FROM fm_daily`,
   );
   await stop(node);
@@ -59,10 +59,10 @@ async function report(node: Service, series: number, time: Date): Promise<void> 
 }
 
 /** @returns seconds from the first row to the last */
-async function untilWritten(engine: StagedEngine, series: number): Promise<number> {
+async function untilWritten(cluster: StagedPostgres, series: number): Promise<number> {
   let began = 0;
   const written = async () => {
-    const [row] = await engine.query<{ rows: string; days: string }>(
+    const [row] = await cluster.query<{ rows: string; days: string }>(
       `SELECT (SELECT count(*) FROM fm_daily WHERE variant <> '') AS rows,
          (SELECT count(*) FROM fm_day WHERE position > 0) AS days`,
     );

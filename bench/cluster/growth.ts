@@ -35,11 +35,11 @@ export async function growth(
 }
 
 async function measure(stage: Stage, rate: number, seconds: number): Promise<Growth> {
-  const engine = await stage.engine();
-  const node = await engine.node();
+  const cluster = await stage.cluster();
+  const node = await cluster.node();
   const packets = packetsOf(ingestMix, node.key);
   const read = async () => {
-    const [row] = await engine.query<{ entries: string; bytes: string }>(
+    const [row] = await cluster.query<{ entries: string; bytes: string }>(
       "SELECT count(*) AS entries, coalesce(sum(octet_length(body)), 0) AS bytes FROM fm_entry WHERE kind = 'delta'",
     );
     return { entries: Number(row!.entries), bytes: Number(row!.bytes) };
@@ -51,13 +51,13 @@ async function measure(stage: Stage, rate: number, seconds: number): Promise<Gro
     warmupSeconds: 0,
     limit: packets.length,
   });
-  await untilShipped(engine);
+  await untilShipped(cluster);
   const before = await read();
   const begun = performance.now();
   // A busy machine accepts fewer. Those not accepted in time are left out.
   const plan = { connections: 64, seconds, warmupSeconds: 0, rate, overload: true };
   const { rps } = await sendPackets(node.http, packets, plan);
-  const took = ((await untilShipped(engine)) - begun) / 1000;
+  const took = ((await untilShipped(cluster)) - begun) / 1000;
   const after = await read();
   await stop(node);
   return {

@@ -12,7 +12,7 @@ import { ingestMix, packetsOf } from '../packets.ts';
 import { sendPackets } from '../service.ts';
 import { type Figure, told } from './figure.ts';
 import { OtherNode } from './other-node.ts';
-import type { Stage, StagedEngine } from './stage.ts';
+import type { Stage, StagedPostgres } from './stage.ts';
 
 interface Options {
   readonly small: boolean;
@@ -79,16 +79,16 @@ function calculated(nodes: number, inputs: Inputs): Figure[] {
 }
 
 async function ofNode(stage: Stage, seconds: number): Promise<Pick<Inputs, 'packets' | 'walOfNode'>> {
-  const engine = await stage.engine();
-  const node = await engine.node();
+  const cluster = await stage.cluster();
+  const node = await cluster.node();
   const plan = { connections: 64, seconds, warmupSeconds: seconds / 5 };
   const { rps } = await sendPackets(node.http, packetsOf(ingestMix, node.key), plan);
   await Bun.sleep(3000); // Let all counts be shipped.
   const each: number[] = [];
   for (let second = 0; second < 3 * seconds; second += 1) {
-    const before = await wal(engine);
+    const before = await wal(cluster);
     await Bun.sleep(1000);
-    each.push((await wal(engine)) - before);
+    each.push((await wal(cluster)) - before);
   }
   await stop(node);
   // A full-page write after a checkpoint makes one second stand out.
@@ -96,12 +96,12 @@ async function ofNode(stage: Stage, seconds: number): Promise<Pick<Inputs, 'pack
 }
 
 async function ofLog(stage: Stage, rounds: number) {
-  const engine = await stage.engine();
-  const nodes = Array.from({ length: appenders }, () => new OtherNode(engine.url));
+  const cluster = await stage.cluster();
+  const nodes = Array.from({ length: appenders }, () => new OtherNode(cluster.url));
   for (const node of nodes) await node.start();
   const [one] = nodes as [OtherNode];
-  const small = await shipped(engine, [one], rounds * 5, 1);
-  const large = await shipped(engine, nodes, rounds, cellsOfDelta);
+  const small = await shipped(cluster, [one], rounds * 5, 1);
+  const large = await shipped(cluster, nodes, rounds, cellsOfDelta);
   for (const node of nodes) await node.end();
   return {
     appended: large.cellsPerSecond,
@@ -112,25 +112,25 @@ async function ofLog(stage: Stage, rounds: number) {
 }
 
 /** Ships deltas of a given number of cells from all nodes at once, each in a separate commit. */
-async function shipped(engine: StagedEngine, nodes: readonly OtherNode[], rounds: number, size: number) {
+async function shipped(cluster: StagedPostgres, nodes: readonly OtherNode[], rounds: number, size: number) {
   const sealed = nodes.map((node) =>
     Array.from({ length: rounds + 1 }, (_, at) =>
       node.seal(cells((at * size) % series, size, [firstMinute + at])),
     ),
   );
-  await engine.query('CHECKPOINT'); // Otherwise the number of full-page writes depends on chance.
+  await cluster.query('CHECKPOINT'); // Otherwise the number of full-page writes depends on chance.
   for (const [at, node] of nodes.entries()) await node.ship(sealed[at]!.splice(0, 1));
-  const before = await wal(engine);
+  const before = await wal(cluster);
   const begun = performance.now();
   await Promise.all(nodes.map((node, at) => node.ship(sealed[at]!, 1)));
   const took = (performance.now() - begun) / 1000;
   const count = sealed.flat().length * size;
   const bytes = sealed.flat().reduce((sum, { body }) => sum + body.length, 0);
-  return { cells: count, cellsPerSecond: count / took, bytes, wal: (await wal(engine)) - before };
+  return { cells: count, cellsPerSecond: count / took, bytes, wal: (await wal(cluster)) - before };
 }
 
-async function wal(engine: StagedEngine): Promise<number> {
-  const [row] = await engine.query<{ bytes: string }>("SELECT pg_current_wal_lsn() - '0/0' AS bytes");
+async function wal(cluster: StagedPostgres): Promise<number> {
+  const [row] = await cluster.query<{ bytes: string }>("SELECT pg_current_wal_lsn() - '0/0' AS bytes");
   return Number(row!.bytes);
 }
 

@@ -15,12 +15,12 @@ interface Options {
 
 /** Requests with a bearer token. Each waits until the node is sure to be current. */
 export async function bearers(stage: Stage, options: Options): Promise<Figure[]> {
-  const engine = await stage.engine();
-  const node = await engine.node();
+  const cluster = await stage.cluster();
+  const node = await cluster.node();
   const near = await repeat(options, node);
   await stop(node);
   const link = await slowLink(stage.postgres.port, 1);
-  const far = await engine.node([], engine.url.replace(/:\d+\//, `:${link.port}/`));
+  const far = await cluster.node([], cluster.url.replace(/:\d+\//, `:${link.port}/`));
   const slow = await repeat(options, far);
   await stop(far);
   link.close();
@@ -41,10 +41,10 @@ async function repeat({ seconds, rounds }: Options, service: Service): Promise<L
 
 /** Changes of accounts by two nodes at once, each with 16 concurrent callers: in process, and over HTTP. */
 export async function changes(stage: Stage, options: Options): Promise<Figure[]> {
-  const engine = await stage.engine();
-  const nodes = [await engine.node(), await engine.node()] as const;
+  const cluster = await stage.cluster();
+  const nodes = [await cluster.node(), await cluster.node()] as const;
   await declareFeatures(nodes[0]);
-  const control = await openControl((await stage.engine()).url, options);
+  const control = await openControl((await stage.cluster()).url, options);
   const [reads, beside] = [await control.reads(), await control.readsWithChanges()];
   const inProcess: Measured[] = [];
   const afterReads: Measured[] = [];

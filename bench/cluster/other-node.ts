@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { type Delta, emptyContent, encodeDelta } from '../../src/replication/delta.ts';
 import { readEntries } from '../../src/replication/follow.ts';
 import { Connection } from '../../src/replication/postgres/connection.ts';
-import { parseEngineUrl } from '../../src/replication/postgres/engine-url.ts';
 import { entriesAfter } from '../../src/replication/postgres/follower.ts';
+import { parsePostgresUrl } from '../../src/replication/postgres/postgres-url.ts';
 import type { Replica } from '../../src/replication/replica.ts';
 import { register, ship } from '../../src/replication/ship.ts';
 import type { SealedDelta } from '../../src/replication/spool.ts';
@@ -24,7 +24,7 @@ export class OtherNode {
 
   constructor(url: string) {
     const options = { name: 'bench', log: silentLog, clock: systemClock, deadlineMs: 60_000 };
-    this.session = new Connection(parseEngineUrl(url), options);
+    this.session = new Connection(parsePostgresUrl(url), options);
   }
 
   start(): Promise<void> {

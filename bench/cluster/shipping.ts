@@ -4,7 +4,7 @@ import { cpuSeconds } from '../process-stats.ts';
 import { type Service, sendRequests } from '../service.ts';
 import { atMost, type Figure, told } from './figure.ts';
 import { packetsFor } from './many-series.ts';
-import { type Stage, type StagedEngine, until } from './stage.ts';
+import { type Stage, type StagedPostgres, until } from './stage.ts';
 
 interface Costs {
   readonly cpu: number;
@@ -16,9 +16,9 @@ export async function shipping(
   stage: Stage,
   { series, seconds }: { readonly series: number; readonly seconds: number },
 ): Promise<Figure[]> {
-  const engine = await stage.engine();
-  const [single, node] = [await stage.single(), await engine.node()];
-  const visible = await untilVisible(engine, node, series);
+  const cluster = await stage.cluster();
+  const [single, node] = [await stage.single(), await cluster.node()];
+  const visible = await untilVisible(cluster, node, series);
   const alone = await measure(single, series, seconds);
   const within = await measure(node, series, seconds);
   await Promise.all([stop(single), stop(node)]);
@@ -48,7 +48,7 @@ async function measure(service: Service, series: number, seconds: number): Promi
 }
 
 /** Time for one delta of all series to reach PostgreSQL. */
-async function untilVisible(engine: StagedEngine, node: Service, series: number) {
+async function untilVisible(cluster: StagedPostgres, node: Service, series: number) {
   const requests = packetsFor(series, node.key, node.http);
   // The names are shipped first, so that only counts are measured.
   await sendRequests(node.http, requests, {
@@ -57,8 +57,8 @@ async function untilVisible(engine: StagedEngine, node: Service, series: number)
     warmupSeconds: 0,
     limit: requests.length,
   });
-  await untilShipped(engine);
-  const [before] = await engine.query<{ position: string }>(
+  await untilShipped(cluster);
+  const [before] = await cluster.query<{ position: string }>(
     "SELECT position FROM fm_head WHERE log = 'data'",
   );
   const commitsBefore = await commitSeconds(node);
@@ -69,20 +69,20 @@ async function untilVisible(engine: StagedEngine, node: Service, series: number)
     limit: requests.length,
   });
   const answered = performance.now();
-  const shippedMs = (await untilShipped(engine)) - answered;
+  const shippedMs = (await untilShipped(cluster)) - answered;
   const commitMs = ((await commitSeconds(node)) - commitsBefore) * 1000;
-  const [head] = await engine.query<{ bytes: string }>(
+  const [head] = await cluster.query<{ bytes: string }>(
     `SELECT sum(octet_length(body)) AS bytes FROM fm_entry WHERE kind = 'delta' AND position > ${before!.position}`,
   );
   return { shippedMs, commitMs, bytes: Number(head!.bytes) };
 }
 
 /** Waits until no more entries arrive. @returns when the last arrived (`performance.now()`) */
-export async function untilShipped(engine: StagedEngine): Promise<number> {
+export async function untilShipped(cluster: StagedPostgres): Promise<number> {
   let [last, same, at] = ['', 0, 0];
   await until(
     async () => {
-      const [row] = await engine.query<{ now: string }>(
+      const [row] = await cluster.query<{ now: string }>(
         `SELECT concat(sum(octet_length(body)) FILTER (WHERE kind = 'delta'), ' ', (SELECT max(oldest_unshipped) FROM fm_node)) AS now
          FROM fm_entry`,
       );

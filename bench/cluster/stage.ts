@@ -20,11 +20,11 @@ export interface Stage {
   /** A single server with the same settings as a node. */
   single(args?: readonly string[]): Promise<Service>;
   /** Prepares a separate database. */
-  engine(): Promise<StagedEngine>;
+  cluster(): Promise<StagedPostgres>;
   close(): Promise<void>;
 }
 
-export interface StagedEngine {
+export interface StagedPostgres {
   readonly url: string;
   readonly credentials: Credentials;
   /** Starts a node. @param url another URL of PostgreSQL @param data its directory, empty by default */
@@ -42,14 +42,14 @@ export async function openStage(binary: string): Promise<Stage> {
     binary,
     postgres,
     single: (args = []) => startService(binary, [...unlimited, ...args]),
-    engine: () => openEngine(binary, postgres),
+    cluster: () => openPostgres(binary, postgres),
     close: () => postgres.close(),
   };
 }
 
-async function openEngine(binary: string, postgres: Postgres): Promise<StagedEngine> {
+async function openPostgres(binary: string, postgres: Postgres): Promise<StagedPostgres> {
   const url = await postgres.database();
-  const init = ['engine', 'init', '--engine', url, '--admin-email', 'bench@localhost', '--json'];
+  const init = ['postgres', 'init', '--postgres', url, '--admin-email', 'bench@localhost', '--json'];
   const { stdout } = await promisify(execFile)(binary, init);
   const credentials = JSON.parse(stdout) as Credentials;
   let first: Pick<Service, 'applicationId' | 'key'> | undefined;
@@ -57,8 +57,8 @@ async function openEngine(binary: string, postgres: Postgres): Promise<StagedEng
     url,
     credentials,
     async node(args = [], through = url, data = join(freshDirectory(), 'data')) {
-      const engine = ['--engine', through, '--node-name', `node-${data.slice(-11, -5)}`];
-      const started = await startBinary({ data, binary, args: [...unlimited, ...engine, ...args] });
+      const cluster = ['--postgres', through, '--node-name', `node-${data.slice(-11, -5)}`];
+      const started = await startBinary({ data, binary, args: [...unlimited, ...cluster, ...args] });
       await untilManaging(started);
       const accessToken = await token(started.http, credentials);
       first ??= await makeApplication(started, accessToken);

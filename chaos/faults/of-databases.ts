@@ -156,7 +156,7 @@ async function invalidateFor({ round, dice }: Stage, nodes: readonly ServiceNode
 }
 
 /** Both servers are gone for a while. */
-const engineDown: Fault = {
+const postgresDown: Fault = {
   claims: ['database'],
   weight: 2,
   async run(stage) {
@@ -216,7 +216,7 @@ export const faultsOfDatabases = {
   cancelledWaits,
   answersLost,
   splitBrain,
-  engineDown,
+  postgresDown,
   sessionsEnded,
   lossyFailover,
 };

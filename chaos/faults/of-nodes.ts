@@ -46,7 +46,7 @@ const freeze: Fault = {
 /** It finds no engine when it starts, and has to count nevertheless. */
 const startCutOff: Fault = {
   claims: ['node'],
-  run: (stage) => startWithoutEngine(stage, 'SIGKILL'),
+  run: (stage) => startWithoutPostgres(stage, 'SIGKILL'),
 };
 
 /**
@@ -56,10 +56,10 @@ const startCutOff: Fault = {
 const stopThenCutOff: Fault = {
   claims: ['node'],
   weight: 2,
-  run: (stage) => startWithoutEngine(stage, 'SIGTERM'),
+  run: (stage) => startWithoutPostgres(stage, 'SIGTERM'),
 };
 
-async function startWithoutEngine(stage: Stage, how: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+async function startWithoutPostgres(stage: Stage, how: 'SIGKILL' | 'SIGTERM'): Promise<void> {
   const { scene, round, node, dice, journal } = stage;
   await node.end(how);
   await cutOff(stage);

@@ -37,7 +37,7 @@ export async function isForgotten(stage: Stage, which: string, ...more: string[]
   const { scene, journal } = stage;
   const database = databaseOf(stage);
   const url = database.url(database.hosts);
-  const args = ['engine', 'forget-node', which, '--engine', url, '--yes', ...more];
+  const args = ['postgres', 'forget-node', which, '--postgres', url, '--yes', ...more];
   return runCommand(scene.options.binary, args).then(
     () => true,
     ({ message }: Error) => {
@@ -111,8 +111,8 @@ const replicaAdopted: Fault = {
     journal.note('the database is lost');
     await pause(dice.between(500, 4_000));
     await node.end(dice.pick(['SIGTERM', 'SIGKILL']));
-    const args = ['--from-replica', '--data', node.data, '--engine', database.url(database.hosts)];
-    await runCommand(scene.options.binary, ['engine', 'adopt', ...args]);
+    const args = ['--from-replica', '--data', node.data, '--postgres', database.url(database.hosts)];
+    await runCommand(scene.options.binary, ['postgres', 'adopt', ...args]);
     journal.note(`the database is restored from the replica of ${node.name}`);
     await node.start();
     await database.dropReplaced();

@@ -149,14 +149,14 @@ function openLinks(): Promise<Link[]> {
 function argsOf(name: string, database: Database | undefined): string[] {
   const url = `http://${balanced.http}`;
   const urls = ['--auth-url', url, '--base-url', url, '--metrics-url', url];
-  return [...limits, ...urls, ...engineArgs(name, database)];
+  return [...limits, ...urls, ...postgresArgs(name, database)];
 }
 
 /** How a node is told of its engine. */
-function engineArgs(name: string, database: Database | undefined): string[] {
+function postgresArgs(name: string, database: Database | undefined): string[] {
   if (database === undefined) return [];
   const hosts = name === linked ? linkPorts.map((each) => `${hub}:${each}`) : database.hosts;
-  return ['--engine', database.url(hosts), '--node-name', name];
+  return ['--postgres', database.url(hosts), '--node-name', name];
 }
 
 async function firstCredentials(
@@ -168,7 +168,7 @@ async function firstCredentials(
   const args = [
     'engine',
     'init',
-    '--engine',
+    '--postgres',
     database.url(database.hosts),
     '--admin-email',
     'chaos@localhost',

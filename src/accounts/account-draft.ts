@@ -12,7 +12,7 @@ import type { Authorship } from './actors.ts';
 import { auditKey } from './audit-log.ts';
 import { declarationsWith } from './declarations.ts';
 import { byAge } from './key-index.ts';
-import type { Draft, KeyRange, MemoryTable } from './store/engine.ts';
+import type { Draft, KeyRange, MemoryTable } from './store/account-store.ts';
 import type { Announce, TeamEvent } from './team-events.ts';
 
 /** The kinds of things that are numbered, each in its own sequence. */

@@ -1,11 +1,11 @@
 import type { Log } from '../runtime/log.ts';
-import type { AccountStore } from '../storage/lmdb/accounts.ts';
+import type { AccountTables } from '../storage/lmdb/accounts.ts';
 import { type DataLock, lockDirectory } from '../storage/lmdb/lock.ts';
 import type { AuditEntry } from '../storage/lmdb/records.ts';
 import { appendLines, auditFile, linesOf, syncDirectory } from './audit-files.ts';
 import { auditKey, showEntry } from './audit-log.ts';
 
-type Source = Pick<AccountStore, 'audit'>;
+type Source = Pick<AccountTables, 'audit'>;
 
 /** Rounds since the start of the process. */
 export interface ExportCounts {

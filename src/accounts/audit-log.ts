@@ -1,4 +1,4 @@
-import type { AccountStore } from '../storage/lmdb/accounts.ts';
+import type { AccountTables } from '../storage/lmdb/accounts.ts';
 import type { AuditEntry } from '../storage/lmdb/records.ts';
 
 /** The key of an audit log entry. Keys sort by number. */
@@ -17,7 +17,7 @@ export function showEntry({ number, at, actor, action, teamId, target }: AuditEn
  * @param limit maximum number of entries
  */
 export function auditEntries(
-  { audit }: Pick<AccountStore, 'audit'>,
+  { audit }: Pick<AccountTables, 'audit'>,
   before: number | undefined,
   limit: number,
 ): readonly AuditEntry[] {

@@ -3,7 +3,7 @@ import type { AccountRecords } from '../storage/lmdb/accounts.ts';
 import type { Application, AuditEntry } from '../storage/lmdb/records.ts';
 import { surplusName } from '../storage/lmdb/series.ts';
 import { checkPathName } from './checks.ts';
-import type { Write } from './store/engine.ts';
+import type { Write } from './store/account-store.ts';
 import { LayeredRecords } from './store/layer.ts';
 
 /** The tables of declarations: what teams record about names in packets. */

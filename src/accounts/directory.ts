@@ -9,7 +9,7 @@ import type { KeyHolder } from './key-holder.ts';
 import { KeyIndex } from './key-index.ts';
 import { KeyMarks } from './key-marks.ts';
 import type { RandomBytes } from './secrets.ts';
-import { type Engine, type MemoryTable, memoryTables, type Write } from './store/engine.ts';
+import { type AccountStore, type MemoryTable, memoryTables, type Write } from './store/account-store.ts';
 import type { Announce } from './team-events.ts';
 
 /** The directory's sources of time and randomness. */
@@ -38,7 +38,7 @@ export interface Directory extends DirectorySources, Accounts {
   /** Writes the recorded uses to disk. Call it periodically, and before closing the store. Rejects as `change` does. */
   flush(): Promise<void>;
 
-  /** Makes a change, which reads the accounts from its draft: see `Engine.change`. */
+  /** Makes a change, which reads the accounts from its draft: see `AccountStore.change`. */
   change<T>(plan: (draft: AccountDraft) => T): Promise<T>;
   /** The same directory, whose changes are made under this authority. By default, the system makes them. */
   under(authority: Authority): Directory;
@@ -58,7 +58,7 @@ type Check = (draft: AccountDraft) => void;
 
 /** Opens the accounts of an engine. Each engine must have at most one directory. */
 export function openDirectory(
-  engine: Engine,
+  accountStore: AccountStore,
   { clock, randomBytes, announce }: DirectorySources & { readonly announce?: Announce },
 ): Directory {
   const keys = new KeyIndex();
@@ -67,8 +67,8 @@ export function openDirectory(
   const index = (writes: readonly Write[]) => {
     for (const each of [keys, features, metrics]) each.update(writes);
   };
-  for (const table of memoryTables) index(asWrites(engine, table));
-  engine.onCommit(index);
+  for (const table of memoryTables) index(asWrites(accountStore, table));
+  accountStore.onCommit(index);
   const byApplication = {
     featuresOf: (applicationId: string) => features.of(applicationId),
     metricsOf: (applicationId: string) => metrics.of(applicationId),
@@ -77,26 +77,26 @@ export function openDirectory(
   const changeUnder =
     (actor: Actor, checks: readonly Check[] = []) =>
     <T>(plan: (draft: AccountDraft) => T) =>
-      engine.change((records) => {
+      accountStore.change((records) => {
         const draft = new AccountDraft(records, byApplication, { actor, at: clock.now() }, announce);
         for (const check of checks) check(draft);
         return plan(draft);
       });
   const marks = new KeyMarks({
     now: () => clock.now(),
-    keyOf: (hash) => engine.get('applicationKeys', hash),
+    keyOf: (hash) => accountStore.get('applicationKeys', hash),
     change: changeUnder(system),
   });
   const accounts = {
     clock,
     randomBytes,
-    teams: engine.records('teams'),
-    users: engine.records('users'),
-    apiKeys: engine.records('apiKeys'),
-    applications: engine.records('applications'),
-    clients: engine.records('clients'),
-    webhooks: engine.records('webhooks'),
-    deletions: engine.records('deletions'),
+    teams: accountStore.records('teams'),
+    users: accountStore.records('users'),
+    apiKeys: accountStore.records('apiKeys'),
+    applications: accountStore.records('applications'),
+    clients: accountStore.records('clients'),
+    webhooks: accountStore.records('webhooks'),
+    deletions: accountStore.records('deletions'),
     ...byApplication,
   };
   const directoryOf = (actor: Actor, checks: readonly Check[] = []): Directory => ({
@@ -117,6 +117,6 @@ export function openDirectory(
   return directoryOf(system);
 }
 
-function asWrites(engine: Engine, table: MemoryTable): Write[] {
-  return Array.from(engine.records(table), ([key, value]) => ({ table, key, value }) as Write);
+function asWrites(accountStore: AccountStore, table: MemoryTable): Write[] {
+  return Array.from(accountStore.records(table), ([key, value]) => ({ table, key, value }) as Write);
 }

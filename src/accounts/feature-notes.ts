@@ -1,5 +1,5 @@
 import { ApiError } from '../contract/errors.ts';
-import type { AccountStore } from '../storage/lmdb/accounts.ts';
+import type { AccountTables } from '../storage/lmdb/accounts.ts';
 import type { FeatureNote } from '../storage/lmdb/records.ts';
 import type { AccountDraft } from './account-draft.ts';
 import { mustExist, tooMany } from './checks.ts';
@@ -20,7 +20,7 @@ export interface NewNote {
 
 /** The notes of a feature, by time. */
 export function notesOf(
-  { notes }: Pick<AccountStore, 'notes'>,
+  { notes }: Pick<AccountTables, 'notes'>,
   applicationId: string,
   feature: string,
 ): readonly FeatureNote[] {

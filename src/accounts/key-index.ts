@@ -2,7 +2,7 @@ import type { Application, ApplicationKey } from '../storage/lmdb/records.ts';
 import type { KeyHolder } from './key-holder.ts';
 import { originMatcher } from './origins.ts';
 import { hashSecret } from './secrets.ts';
-import type { Write } from './store/engine.ts';
+import type { Write } from './store/account-store.ts';
 
 /** Maximum length of a key. The limit bounds the work of hashing. */
 const longestText = 128;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Clock } from '../runtime/clock.ts';
 import { isPresent } from '../runtime/presence.ts';
 import { areJournalsEmpty } from '../storage/journal/lanes.ts';
-import { type AccountStore, openAccountStore } from '../storage/lmdb/accounts.ts';
+import { type AccountTables, openAccountTables } from '../storage/lmdb/accounts.ts';
 import type { SigningAlgorithm } from '../storage/lmdb/auth-records.ts';
 import { readCopyState } from '../storage/lmdb/copy-state.ts';
 import { createAtomically } from '../storage/lmdb/create-atomically.ts';
@@ -12,13 +12,13 @@ import { journalsOf } from '../storage/lmdb/journal-mark.ts';
 import { accountsLayout, currentLayout } from '../storage/lmdb/layout.ts';
 import { transact } from '../storage/lmdb/lmdb.ts';
 import type { User } from '../storage/lmdb/records.ts';
-import { openUsageStore } from '../storage/lmdb/usage.ts';
+import { openUsageTables } from '../storage/lmdb/usage.ts';
 import { newApiKey } from './api-keys.ts';
 import { newSigningKey } from './new-signing-key.ts';
 import { hashPassword, newPassword } from './passwords.ts';
 import { newId, type RandomBytes } from './secrets.ts';
+import type { Write } from './store/account-store.ts';
 import { applyWrites } from './store/committed.ts';
-import type { Write } from './store/engine.ts';
 import { newTeam } from './teams.ts';
 import { temporary } from './temporary-password.ts';
 
@@ -68,9 +68,9 @@ export function checkPrepared(
 
 /**
  * Opens the accounts of a prepared data directory; `undefined` if it is not prepared.
- * @throws {Error} as `openAccountStore` does, and if the accounts are a replica
+ * @throws {Error} as `openAccountTables` does, and if the accounts are a replica
  */
-export async function openPrepared(data: string): Promise<AccountStore | undefined> {
+export async function openPrepared(data: string): Promise<AccountTables | undefined> {
   const store = await openPreparedOrCopy(data);
   if (store === undefined || readCopyState(store.lmdb) === undefined) return store;
   await store.lmdb.close();
@@ -80,18 +80,18 @@ export async function openPrepared(data: string): Promise<AccountStore | undefin
 /** The refusal to use a replica without PostgreSQL. */
 export function isCopy(data: string): Error {
   return new Error(
-    `Cannot use ${data} without PostgreSQL: its accounts are a copy of those in a database; pass the --engine that it was used with`,
+    `Cannot use ${data} without PostgreSQL: its accounts are a copy of those in a database; pass the --postgres that it was used with`,
   );
 }
 
 /** As `openPrepared`, but also opens a replica. */
-export async function openPreparedOrCopy(data: string): Promise<AccountStore | undefined> {
+export async function openPreparedOrCopy(data: string): Promise<AccountTables | undefined> {
   if (!isPresent(join(data, 'accounts/data.mdb'))) {
     checkDataFiles(data);
     return undefined;
   }
   const { store, state } = await explainDamage(data, 'accounts', () => {
-    const opened = openAccountStore(data);
+    const opened = openAccountTables(data);
     return { store: opened, state: stateOf(opened) };
   });
   if (state === 'prepared') return store;
@@ -116,9 +116,9 @@ export async function prepareData(data: string, wanted: Preparation): Promise<Fi
   checkNoJournal(data);
   let first: FirstCredentials | undefined;
   await createAtomically(data, async (aside) => {
-    const accounts = openAccountStore(aside);
+    const accounts = openAccountTables(aside);
     first = await prepareStore(accounts, wanted).finally(() => accounts.lmdb.close());
-    await openUsageStore(aside).lmdb.close();
+    await openUsageTables(aside).lmdb.close();
   });
   return first!;
 }
@@ -132,13 +132,13 @@ export function checkNoJournal(data: string): void {
 }
 
 /** `prepareStore` makes all of it in one transaction. */
-function stateOf(store: AccountStore): 'prepared' | 'damaged' | 'empty' {
+function stateOf(store: AccountTables): 'prepared' | 'damaged' | 'empty' {
   if (isPrepared(store)) return 'prepared';
   return store.users.getCount() > 0 ? 'damaged' : 'empty';
 }
 
 /** Whether a store has the records that `prepareStore` makes. */
-export function isPrepared(store: AccountStore): boolean {
+export function isPrepared(store: AccountTables): boolean {
   return store.numbers.get('layout') !== undefined;
 }
 
@@ -147,7 +147,7 @@ export function isPrepared(store: AccountStore): boolean {
  * @throws {AlreadyPrepared} if the store is prepared
  * @throws {RangeError} if the given password cannot be hashed
  */
-export async function prepareStore(store: AccountStore, wanted: Preparation): Promise<FirstCredentials> {
+export async function prepareStore(store: AccountTables, wanted: Preparation): Promise<FirstCredentials> {
   if (isPrepared(store)) throw new AlreadyPrepared();
   const { writes, credentials } = await firstRecords(wanted);
   const first = transact(store.lmdb, () => {

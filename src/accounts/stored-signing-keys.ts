@@ -1,10 +1,10 @@
-import type { AccountStore } from '../storage/lmdb/accounts.ts';
+import type { AccountTables } from '../storage/lmdb/accounts.ts';
 import type { RetiredKey, SigningAlgorithm, SigningKey } from '../storage/lmdb/auth-records.ts';
 import { transact } from '../storage/lmdb/lmdb.ts';
 import { newSigningKey, publicMembers } from './new-signing-key.ts';
-import type { Draft } from './store/engine.ts';
+import type { Draft } from './store/account-store.ts';
 
-type KeyStore = Pick<AccountStore, 'lmdb' | 'signingKeys'>;
+type KeyStore = Pick<AccountTables, 'lmdb' | 'signingKeys'>;
 
 export type StoredKey = SigningKey | RetiredKey;
 
@@ -15,7 +15,7 @@ export interface Rotation {
 }
 
 /** All stored keys, whichever process wrote them: the current one, then newest first. */
-export function storedKeys({ signingKeys }: Pick<AccountStore, 'signingKeys'>): StoredKey[] {
+export function storedKeys({ signingKeys }: Pick<AccountTables, 'signingKeys'>): StoredKey[] {
   signingKeys.resetReadTxn();
   return inOrder(Array.from(signingKeys.getRange(), ({ value }) => value));
 }

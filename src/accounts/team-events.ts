@@ -3,7 +3,7 @@ import type { Application, ApplicationKey, User } from '../storage/lmdb/records.
 import type { Webhook } from '../storage/lmdb/webhook-records.ts';
 import type { Accounts } from './accounts.ts';
 import type { Authorship } from './actors.ts';
-import type { Draft } from './store/engine.ts';
+import type { Draft } from './store/account-store.ts';
 
 /** An event that a change of accounts causes, for webhooks. */
 export type TeamEvent =

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { AccountDraft } from '../accounts/account-draft.ts';
 import { hashSecret, type RandomBytes } from '../accounts/secrets.ts';
-import type { Engine } from '../accounts/store/engine.ts';
+import type { AccountStore } from '../accounts/store/account-store.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { AuthorizationCode } from '../storage/lmdb/auth-records.ts';
 import type { User } from '../storage/lmdb/records.ts';
@@ -15,7 +15,7 @@ const codeLifetimeMs = 60_000;
 const usedCodeLifetimeMs = 3_600_000;
 
 export interface CodeDeps {
-  readonly engine: Pick<Engine, 'change'>;
+  readonly accountStore: Pick<AccountStore, 'change'>;
   readonly clock: Clock;
   readonly randomBytes: RandomBytes;
 }
@@ -26,7 +26,7 @@ export interface CodeDeps {
  * @throws {ApiError} `store_unavailable`
  */
 export async function issueCode(
-  { engine, clock, randomBytes }: CodeDeps,
+  { accountStore, clock, randomBytes }: CodeDeps,
   granted: Omit<AuthorizationCode, 'expiresAt' | 'session'>,
 ): Promise<string> {
   const code = Buffer.from(randomBytes(32)).toString('base64url');
@@ -36,7 +36,7 @@ export async function issueCode(
     expiresAt: clock.now() + codeLifetimeMs,
     session: null,
   };
-  await engine.change((draft) => draft.put('codes', hashSecret(code), record));
+  await accountStore.change((draft) => draft.put('codes', hashSecret(code), record));
   return code;
 }
 

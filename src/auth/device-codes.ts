@@ -1,5 +1,5 @@
 import { hashSecret, matchesHash, type RandomBytes } from '../accounts/secrets.ts';
-import type { Draft, Engine } from '../accounts/store/engine.ts';
+import type { AccountStore, Draft } from '../accounts/store/account-store.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { networkOf } from '../runtime/network.ts';
 import type { Allowance, DeviceCode } from '../storage/lmdb/auth-records.ts';
@@ -48,7 +48,7 @@ interface Pace {
 }
 
 interface DeviceCodeDeps {
-  readonly engine: Pick<Engine, 'change' | 'records'>;
+  readonly accountStore: Pick<AccountStore, 'change' | 'records'>;
   readonly clock: Clock;
   readonly randomBytes: RandomBytes;
   /** @default 10000 */
@@ -73,7 +73,7 @@ export class DeviceCodes {
   }
 
   get size(): number {
-    return this.#deps.engine.records('deviceCodes').size;
+    return this.#deps.accountStore.records('deviceCodes').size;
   }
 
   /**
@@ -81,10 +81,10 @@ export class DeviceCodes {
    * @throws {ApiError} `store_unavailable`, `engine_unavailable`
    */
   async begin(request: DeviceRequest): Promise<{ readonly deviceCode: string; readonly userCode: string }> {
-    const { engine, clock, randomBytes } = this.#deps;
+    const { accountStore, clock, randomBytes } = this.#deps;
     const { clientId, scope, address } = request;
     const secret = Buffer.from(randomBytes(32)).toString('base64url');
-    const letters = await engine.change((draft) => {
+    const letters = await accountStore.change((draft) => {
       const now = clock.now();
       if (draft.records('deviceCodes').size >= this.#maxDevices) makeRoom(draft, now - rememberMs);
       const free = this.#newLetters(draft);
@@ -108,7 +108,7 @@ export class DeviceCodes {
   /** The waiting device with this user code, however it was typed (RFC 8628 §6.1). */
   find(typed: string): WaitingDevice | undefined {
     const letters = lettersOf(typed);
-    const device = this.#deps.engine.records('deviceCodes').get(letters);
+    const device = this.#deps.accountStore.records('deviceCodes').get(letters);
     return device !== undefined && this.#isWaiting(device)
       ? { ...device, userCode: shown(letters) }
       : undefined;
@@ -126,7 +126,7 @@ export class DeviceCodes {
   /** Answers a device that polls for its user's decision (RFC 8628 §3.4, §3.5). */
   poll(deviceCode: string, clientId: string): Poll {
     const letters = codeForm.exec(deviceCode)?.[1] ?? '';
-    const device = this.#deps.engine.records('deviceCodes').get(letters);
+    const device = this.#deps.accountStore.records('deviceCodes').get(letters);
     if (device === undefined || !isOf(device, deviceCode, clientId)) return { outcome: 'unknown' };
     const now = this.#deps.clock.now();
     if (now >= device.expiresAt) return { outcome: 'expired' };

@@ -1,4 +1,4 @@
-import type { Draft } from '../accounts/store/engine.ts';
+import type { Draft } from '../accounts/store/account-store.ts';
 import type { DeviceCode } from '../storage/lmdb/auth-records.ts';
 
 /** How many devices to remove at once, which makes scans rare. */

@@ -77,7 +77,7 @@ function mayKnow(client: AuthenticatedClient, { client_id, team }: AccessClaims)
 
 function introspectRefreshToken(deps: SessionDeps, text: string, clientId: string): Introspection {
   const token = readRefreshToken(text);
-  const session = token && deps.engine.get('sessions', token.session);
+  const session = token && deps.accountStore.get('sessions', token.session);
   if (!session || session.clientId !== clientId || !isCurrent(token, session)) return inactive;
   const user = userOf(deps, deps.directory, session);
   if (user === undefined) return inactive;

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { engineUnavailable, storeUnavailable } from '../contract/errors.ts';
+import { postgresUnavailable, storeUnavailable } from '../contract/errors.ts';
 import { text } from '../contract/shapes/fields.ts';
 import { type Endpoint, type Group, jsonAnswer } from '../http/endpoint.ts';
 import { Challenge, NotCached } from '../http/openapi/headers.ts';
@@ -48,7 +48,7 @@ const invalidateToken: Endpoint<InvalidateTokenDeps> = {
         { 'WWW-Authenticate': Challenge },
       ),
     },
-    refuses: { store_unavailable: storeUnavailable.changeNotKept, engine_unavailable: engineUnavailable },
+    refuses: { store_unavailable: storeUnavailable.changeNotKept, engine_unavailable: postgresUnavailable },
   },
   bind: (deps) => (request) => answer(deps, request),
 };

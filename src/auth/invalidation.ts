@@ -1,4 +1,4 @@
-import type { Draft, Engine, Reader } from '../accounts/store/engine.ts';
+import type { AccountStore, Draft, Reader } from '../accounts/store/account-store.ts';
 import type { TokenIdentity } from './access-token.ts';
 import type { VerifiedTokens } from './verified-tokens.ts';
 
@@ -33,8 +33,11 @@ export function isOnList(reader: Pick<Reader, 'has'>, token: Invalidated): boole
 }
 
 /** Removes tokens from the cache of verified tokens when they are added to the list. */
-export function forgetInvalidated(engine: Pick<Engine, 'onCommit'>, verified: VerifiedTokens): void {
-  engine.onCommit((writes) => {
+export function forgetInvalidated(
+  accountStore: Pick<AccountStore, 'onCommit'>,
+  verified: VerifiedTokens,
+): void {
+  accountStore.onCommit((writes) => {
     for (const { table, key, value } of writes)
       if (table === 'invalidated' && value !== undefined) verified.drop(key.slice(digits + 1));
   });

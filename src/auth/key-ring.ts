@@ -1,6 +1,6 @@
 import type { Directory } from '../accounts/directory.ts';
 import { newSigningKey } from '../accounts/new-signing-key.ts';
-import type { Engine, Write } from '../accounts/store/engine.ts';
+import type { AccountStore, Write } from '../accounts/store/account-store.ts';
 import {
   draftedKeys,
   draftRotation,
@@ -13,7 +13,7 @@ import {
 import { ApiError } from '../contract/errors.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
-import type { AccountStore } from '../storage/lmdb/accounts.ts';
+import type { AccountTables } from '../storage/lmdb/accounts.ts';
 import type { SigningAlgorithm } from '../storage/lmdb/auth-records.ts';
 import { accessTokenLifetime } from './access-token.ts';
 import {
@@ -26,8 +26,8 @@ import {
 } from './signing-keys.ts';
 
 export interface KeyRingDeps {
-  readonly accounts: Pick<AccountStore, 'lmdb' | 'signingKeys'>;
-  readonly engine: Pick<Engine, 'change' | 'onCommit'>;
+  readonly accounts: Pick<AccountTables, 'lmdb' | 'signingKeys'>;
+  readonly accountStore: Pick<AccountStore, 'change' | 'onCommit'>;
   readonly directory: Pick<Directory, 'change'>;
   readonly clock: Clock;
   readonly log: Log;
@@ -101,7 +101,7 @@ export class KeyRing implements SigningKeys {
     this.#deps = deps;
     this.#keys = openSigningKeys(storedKeys(deps.accounts));
     this.#signer = this.#keys.current;
-    deps.engine.onCommit((writes) => this.#hear(writes));
+    deps.accountStore.onCommit((writes) => this.#hear(writes));
   }
 
   get current(): Signer {
@@ -159,11 +159,11 @@ export class KeyRing implements SigningKeys {
   }
 
   async #removeExpired(stored: readonly StoredKey[]): Promise<void> {
-    const { engine, clock, log } = this.#deps;
+    const { accountStore, clock, log } = this.#deps;
     const now = clock.now();
     const expired = stored.filter((key) => !signs(key) && now >= key.retiredAt + retiredLifeMs);
     if (expired.length === 0) return;
-    await engine.change((draft) => {
+    await accountStore.change((draft) => {
       for (const { kid } of expired) draft.remove('signingKeys', kid);
     });
     for (const { kid } of expired) log.info('removed a retired signing key', { keyId: kid });

@@ -1,5 +1,5 @@
 import { hashSecret } from '../accounts/secrets.ts';
-import type { Engine } from '../accounts/store/engine.ts';
+import type { AccountStore } from '../accounts/store/account-store.ts';
 import type { ListedThrottle, ThrottleDraft, Throttles } from '../accounts/store/throttles.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { networkOf } from '../runtime/network.ts';
@@ -39,7 +39,7 @@ const forgetManyMs = dayMs;
 const forgetBrowserMs = 90 * dayMs;
 
 export interface ThrottleDeps {
-  readonly engine: Pick<Engine, 'throttles'>;
+  readonly accountStore: Pick<AccountStore, 'throttles'>;
   readonly clock: Clock;
 }
 
@@ -62,9 +62,9 @@ export interface Counted {
  * `forgiveAttempt` removes the count after a success. An attempt that must wait is not counted.
  * @throws {ApiError} `store_unavailable`, `engine_unavailable`
  */
-export function countAttempt({ engine, clock }: ThrottleDeps, attempt: Attempt): Promise<Counted> {
+export function countAttempt({ accountStore, clock }: ThrottleDeps, attempt: Attempt): Promise<Counted> {
   const all = kinds.map((kind) => keyOf(kind, attempt));
-  return engine.throttles.change(all, (draft) => {
+  return accountStore.throttles.change(all, (draft) => {
     const now = clock.now();
     const keys = keysOf(draft, attempt, now);
     const wait = Math.max(...keys.map((key) => waitMs(key, failuresAt(draft, key, now), now)));
@@ -78,18 +78,18 @@ export function countAttempt({ engine, clock }: ThrottleDeps, attempt: Attempt):
 }
 
 /** Undoes an attempt, as neither failed nor successful. */
-export function uncountAttempt({ engine }: ThrottleDeps, { keys }: Counted): Promise<void> {
-  return engine.throttles.change(keys, (draft) => uncount(draft, keys));
+export function uncountAttempt({ accountStore }: ThrottleDeps, { keys }: Counted): Promise<void> {
+  return accountStore.throttles.change(keys, (draft) => uncount(draft, keys));
 }
 
 /** Records that an attempt succeeded: undoes its count, and remembers its browser. */
 export function forgiveAttempt(
-  { engine, clock }: ThrottleDeps,
+  { accountStore, clock }: ThrottleDeps,
   attempt: Attempt,
   { keys }: Counted,
 ): Promise<void> {
   const own = keyOf('browser', attempt);
-  return engine.throttles.change([...new Set([...keys, own])], (draft) => {
+  return accountStore.throttles.change([...new Set([...keys, own])], (draft) => {
     uncount(draft, keys);
     // Failures at other throttles remain. Otherwise the owner of one account could guess at others without end.
     for (const key of keys) if (kindOf(key) === 'pair') draft.remove(key);

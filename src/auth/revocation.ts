@@ -49,8 +49,8 @@ async function revokeSession(
   clientId: string,
   { remoteAddress }: Request,
 ): Promise<void> {
-  const { engine, directory } = deps;
-  const session = engine.get('sessions', key);
+  const { accountStore, directory } = deps;
+  const session = accountStore.get('sessions', key);
   if (session === undefined) return;
   checkOwner(session.clientId, clientId);
   await directory.under({ id: session.userId, address: remoteAddress }).change((draft) => {

@@ -1,7 +1,7 @@
 import type { Accounts } from '../accounts/accounts.ts';
 import type { Directory } from '../accounts/directory.ts';
 import type { RandomBytes } from '../accounts/secrets.ts';
-import type { Draft, Engine, Reader } from '../accounts/store/engine.ts';
+import type { AccountStore, Draft, Reader } from '../accounts/store/account-store.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Session } from '../storage/lmdb/auth-records.ts';
 import type { User } from '../storage/lmdb/records.ts';
@@ -20,7 +20,7 @@ const lifetimeMs = 90 * dayMs;
 
 /** The dependencies of sessions. The functions below that take a draft are for plans. */
 export interface SessionDeps {
-  readonly engine: Engine;
+  readonly accountStore: AccountStore;
   readonly directory: Directory;
   readonly clock: Clock;
   readonly randomBytes: RandomBytes;

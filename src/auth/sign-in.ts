@@ -3,7 +3,7 @@ import type { Directory } from '../accounts/directory.ts';
 import type { PasswordPool } from '../accounts/password-pool.ts';
 import { nobodysPasswordHash } from '../accounts/passwords.ts';
 import type { RandomBytes } from '../accounts/secrets.ts';
-import type { Engine } from '../accounts/store/engine.ts';
+import type { AccountStore } from '../accounts/store/account-store.ts';
 import { userOfEmail } from '../accounts/users.ts';
 import type { AuditAction } from '../contract/audit.ts';
 import type { OAuthClient, User } from '../storage/lmdb/records.ts';
@@ -14,7 +14,7 @@ import { type CurrentSignIn, type SignInDeps, startSignIn } from './sign-ins.ts'
 import { verifyCounted } from './verify-counted.ts';
 
 export interface SignInSettings extends ThrottleDeps, SignInDeps {
-  readonly engine: Engine;
+  readonly accountStore: AccountStore;
   readonly directory: Directory;
   readonly passwords: PasswordPool;
   readonly randomBytes: RandomBytes;

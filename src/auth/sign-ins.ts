@@ -1,6 +1,6 @@
 import type { Accounts } from '../accounts/accounts.ts';
 import { hashSecret } from '../accounts/secrets.ts';
-import type { Draft, Engine } from '../accounts/store/engine.ts';
+import type { AccountStore, Draft } from '../accounts/store/account-store.ts';
 import { passwordId } from '../accounts/temporary-password.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { SignIn } from '../storage/lmdb/auth-records.ts';
@@ -15,7 +15,7 @@ export const lifetimeSeconds = 7 * 24 * 3600;
 const useMs = 60_000;
 
 export interface SignInDeps {
-  readonly engine: Pick<Engine, 'get' | 'change'>;
+  readonly accountStore: Pick<AccountStore, 'get' | 'change'>;
   readonly directory: Pick<Accounts, 'users'>;
   readonly clock: Clock;
 }
@@ -34,19 +34,19 @@ export interface CurrentSignIn {
  * @throws {ApiError} `store_unavailable`
  */
 export async function currentSignIn(
-  { engine, directory, clock }: SignInDeps,
+  { accountStore, directory, clock }: SignInDeps,
   browser: Browser | undefined,
 ): Promise<CurrentSignIn | undefined> {
   if (browser === undefined) return undefined;
   const now = clock.now();
   const key = signInKey(browser);
-  const signIn = engine.get('signIns', key);
+  const signIn = accountStore.get('signIns', key);
   if (signIn === undefined || now >= signIn.expiresAt) return undefined;
   const { authTime } = signIn;
   const user = directory.users.get(signIn.userId);
   if (user === undefined || !isOf(signIn, user)) return undefined;
   if (now - signIn.lastSeenAt >= useMs)
-    await engine.change((draft) => {
+    await accountStore.change((draft) => {
       const last = draft.get('signIns', key); // The sign-in may have ended since.
       if (last !== undefined) draft.put('signIns', key, { ...last, ...signInOf(user, authTime, now) });
     });

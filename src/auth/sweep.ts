@@ -1,4 +1,4 @@
-import type { Engine } from '../accounts/store/engine.ts';
+import type { AccountStore } from '../accounts/store/account-store.ts';
 import {
   runSweepSteps,
   type Sweep,
@@ -8,15 +8,15 @@ import {
   sweepSteps,
 } from '../accounts/store/sweep.ts';
 import type { Clock } from '../runtime/clock.ts';
-import type { AccountStore, TableName } from '../storage/lmdb/accounts.ts';
+import type { AccountTables, TableName } from '../storage/lmdb/accounts.ts';
 import { isDeviceOver } from './device-codes.ts';
 import { invalidationKeyAt } from './invalidation.ts';
 import { sweepThrottles } from './login-throttle.ts';
 import { endsAt, removeSession } from './sessions.ts';
 
 export interface SweepDeps extends SweepTurns {
-  readonly accounts: AccountStore;
-  readonly engine: Engine;
+  readonly accounts: AccountTables;
+  readonly accountStore: AccountStore;
   readonly clock: Clock;
   /** Retention of the audit log, ms. */
   readonly auditMs: number;
@@ -47,11 +47,11 @@ export async function sweepRound(deps: SweepDeps): Promise<void> {
 
 /** @param exported the number of the last audit log entry that may be removed */
 function stepsAt(
-  { accounts, engine, auditMs }: SweepDeps,
+  { accounts, accountStore, auditMs }: SweepDeps,
   now: number,
   exported: number,
 ): readonly SweepStep[] {
-  const steps = <Name extends TableName>(sweep: Sweep<Name>) => sweepSteps(accounts, engine, sweep);
+  const steps = <Name extends TableName>(sweep: Sweep<Name>) => sweepSteps(accounts, accountStore, sweep);
   return [
     steps({
       table: 'invalidated',
@@ -71,7 +71,7 @@ function stepsAt(
       table: 'signIns',
       isOver: (_, { expiresAt, userId }, reader) => now >= expiresAt || !reader.has('users', userId),
     }),
-    (after = '') => sweepThrottles(engine.throttles, after, now),
+    (after = '') => sweepThrottles(accountStore.throttles, after, now),
     steps({
       table: 'audit',
       inOrder: true,

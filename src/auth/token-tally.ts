@@ -1,4 +1,4 @@
-import type { Engine } from '../accounts/store/engine.ts';
+import type { AccountStore } from '../accounts/store/account-store.ts';
 import { TokenRejections } from './token-rejections.ts';
 
 /** Counts the tokens issued, invalidated and rejected since the start. */
@@ -18,8 +18,8 @@ export class TokenTally {
   }
 
   /** Starts counting additions to the invalidation list. */
-  watch(engine: Pick<Engine, 'onCommit'>): void {
-    engine.onCommit((writes) => {
+  watch(accountStore: Pick<AccountStore, 'onCommit'>): void {
+    accountStore.onCommit((writes) => {
       for (const { table, value } of writes)
         if (table === 'invalidated' && value !== undefined) this.invalidated += 1;
     });

@@ -1,6 +1,6 @@
 import type { AccountDraft } from '../accounts/account-draft.ts';
 import type { Accounts } from '../accounts/accounts.ts';
-import type { Engine } from '../accounts/store/engine.ts';
+import type { AccountStore } from '../accounts/store/account-store.ts';
 import { type AccessClaims, InvalidToken, type TokenSettings, verifyAccessToken } from './access-token.ts';
 import { isOnList } from './invalidation.ts';
 import { signedInUser } from './sessions.ts';
@@ -8,7 +8,7 @@ import type { TokenRejections } from './token-rejections.ts';
 import type { VerifiedTokens } from './verified-tokens.ts';
 
 export interface ValidationDeps extends TokenSettings {
-  readonly engine: Pick<Engine, 'has'>;
+  readonly accountStore: Pick<AccountStore, 'has'>;
   readonly directory: Pick<Accounts, 'apiKeys' | 'users' | 'clients'>;
   readonly verified: VerifiedTokens;
   readonly rejections?: Pick<TokenRejections, 'count'>;
@@ -25,12 +25,12 @@ export type ValidateToken = (token: string) => AccessClaims | Promise<AccessClai
  * exists.
  */
 export function createValidation(deps: ValidationDeps): ValidateToken {
-  const { keys, clock, engine, directory, verified } = deps;
+  const { keys, clock, accountStore, directory, verified } = deps;
 
   async function validate(token: string): Promise<AccessClaims> {
     const claims = await verifyAccessToken(deps, token);
     // No other code runs between this check and adding the token, so no cached token is on the list.
-    if (isOnList(engine, claims) || !holderExists(directory, claims)) throw new InvalidToken();
+    if (isOnList(accountStore, claims) || !holderExists(directory, claims)) throw new InvalidToken();
     verified.keep(token, claims);
     return claims;
   }

@@ -3,7 +3,7 @@ import type { Flag } from '../contract/resources/field.ts';
 import { flag } from '../contract/resources/field.ts';
 import type { Command } from './command.ts';
 import { jsonFlag } from './common-flags.ts';
-import { engineFlags, engineKeyFileFlag } from './engine-flags.ts';
+import { postgresFlags, postgresKeyFileFlag } from './postgres-flags.ts';
 
 export const serveCommand: Command = {
   name: 'serve',
@@ -32,7 +32,7 @@ const dataFlags: readonly Flag[] = [
 ];
 
 /** Where the accounts of several nodes are; `--config` is there already. */
-const ofEngine = [...engineFlags.filter(({ name }) => name !== 'config'), engineKeyFileFlag];
+const ofPostgres = [...postgresFlags.filter(({ name }) => name !== 'config'), postgresKeyFileFlag];
 
 /** A flag that names a file with a password. */
 export function passwordFile(name: string): Flag {
@@ -76,7 +76,7 @@ export const resetPasswordCommand: Command = {
   flags: [
     flag('email EMAIL', 'E-mail address of the user', { required: true }),
     ...dataFlags,
-    ...ofEngine,
+    ...ofPostgres,
     passwordFile('password-file'),
     jsonFlag,
   ],
@@ -85,7 +85,7 @@ export const resetPasswordCommand: Command = {
 export const rotateCommand: Command = {
   name: 'keys rotate',
   summary: 'Make a new key that signs tokens, on this machine or in an engine',
-  flags: [...dataFlags, ...ofEngine, jsonFlag],
+  flags: [...dataFlags, ...ofPostgres, jsonFlag],
 };
 
 const backupKeyFlag = flag('backup-key-file FILE', 'Key of the MAC of the backup: 32 bytes or more', {

@@ -13,7 +13,7 @@ import { type Sink, type Written, writeBackup } from '../storage/backup/write-ba
 import { writeFileWhole } from '../storage/backup/write-file.ts';
 import { foldJournals } from '../storage/commit/fold-journals.ts';
 import { areJournalsEmpty } from '../storage/journal/lanes.ts';
-import { attachAccountStore } from '../storage/lmdb/accounts.ts';
+import { attachAccountTables } from '../storage/lmdb/accounts.ts';
 import { readCopyState } from '../storage/lmdb/copy-state.ts';
 import { isLocked, lockDataDirectory, waitUntilSharable } from '../storage/lmdb/lock.ts';
 import { longWork } from './long-work.ts';
@@ -89,12 +89,12 @@ function cannotWrite({ code, message }: NodeJS.ErrnoException): Error {
  * Refuses what belongs to a node of several machines.
  * @throws {Error} that says what to back up instead
  */
-export async function checkOwnData({ data, engine }: Pick<Config, 'data' | 'engine'>): Promise<void> {
+export async function checkOwnData({ data, postgres }: Pick<Config, 'data' | 'postgres'>): Promise<void> {
   const instead = 'back up the PostgreSQL, which has what all nodes have counted (docs/cluster.md)';
-  if (engine !== undefined) throw new Error(`Cannot back up a node of several machines: ${instead}`);
+  if (postgres !== undefined) throw new Error(`Cannot back up a node of several machines: ${instead}`);
   checkPrepared(data);
   await waitUntilSharable(data);
-  const accounts = attachAccountStore(data);
+  const accounts = attachAccountTables(data);
   const isCopy = readCopyState(accounts.lmdb) !== undefined || isPresent(join(data, 'spool'));
   await accounts.lmdb.close();
   if (isCopy) throw new Error(`Cannot back up ${data}: it belongs to a node of several machines; ${instead}`);

@@ -4,14 +4,14 @@ import { dirname } from 'node:path';
 import { checkPrepared } from '../accounts/prepare.ts';
 import type { Terminal } from '../cli/terminal.ts';
 import { checkTlsTime, readTls } from '../http/tls.ts';
-import { readEngineKey } from '../replication/postgres/engine-key.ts';
+import { readPostgresKey } from '../replication/postgres/postgres-key.ts';
 import { authority, parseAddress } from '../runtime/address.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { isDenied, isPresent, permissionDenied } from '../runtime/presence.ts';
 import { type Config, loadConfig } from '../serve/config.ts';
-import { engineAddress, withEngine } from '../serve/engine-connection.ts';
 import { assignHosts } from '../serve/listeners.ts';
 import { readHeaders } from '../serve/otlp/headers.ts';
+import { postgresAddress, withPostgres } from '../serve/postgres-connection.ts';
 import { checkPublicUrls } from '../serve/public-urls.ts';
 import { readBackupKey } from '../storage/backup/backup-key.ts';
 import { readCredentials } from '../storage/backup/bucket-credentials.ts';
@@ -53,18 +53,18 @@ function checksOf(config: Config, terminal: Terminal): readonly Check[] {
     ...filesOf(config, terminal),
     ...dataChecks(config),
     ...addressesOf(config),
-    ...engineOf(config),
+    ...postgresOf(config),
   ];
 }
 
 /** Only what is configured. */
 function filesOf(config: Config, { env }: Terminal): readonly Check[] {
-  const { tlsCert, tlsKey, engineKeyFile, backupKeyFile, backupTo, otlpHeadersFile } = config;
+  const { tlsCert, tlsKey, postgresKeyFile, backupKeyFile, backupTo, otlpHeadersFile } = config;
   const checks: Check[] = [];
   if (tlsCert !== undefined && tlsKey !== undefined)
     checks.push(['TLS files', () => checkTls({ certFile: tlsCert, keyFile: tlsKey })]);
-  if (engineKeyFile !== undefined)
-    checks.push(['--engine-key-file', () => void readEngineKey(engineKeyFile)]);
+  if (postgresKeyFile !== undefined)
+    checks.push(['--postgres-key-file', () => void readPostgresKey(postgresKeyFile)]);
   if (backupKeyFile !== undefined)
     checks.push(['--backup-key-file', () => void readBackupKey(backupKeyFile)]);
   if (otlpHeadersFile !== undefined)
@@ -139,13 +139,13 @@ function bindOnce(host: string, port: number): Promise<void> {
   });
 }
 
-function engineOf({ engine }: Config): readonly Check[] {
-  if (engine === undefined) return [];
+function postgresOf({ postgres }: Config): readonly Check[] {
+  if (postgres === undefined) return [];
   return [
     [
       'PostgreSQL',
       () =>
-        withEngine(engineAddress(engine), (connection) => connection.query({ text: 'SELECT 1' })).then(
+        withPostgres(postgresAddress(postgres), (connection) => connection.query({ text: 'SELECT 1' })).then(
           () => undefined,
         ),
     ],

@@ -1,13 +1,13 @@
 import type { Command } from '../cli/command.ts';
-import {
-  engineAdoptCommand,
-  engineForgetNodeCommand,
-  engineInitCommand,
-  engineKeyCommand,
-  engineMigrateCommand,
-  engineStatusCommand,
-} from '../cli/engine-commands.ts';
 import { forgetCommand } from '../cli/people-commands.ts';
+import {
+  postgresAdoptCommand,
+  postgresForgetNodeCommand,
+  postgresInitCommand,
+  postgresKeyCommand,
+  postgresMigrateCommand,
+  postgresStatusCommand,
+} from '../cli/postgres-commands.ts';
 import { commandOf } from '../cli/report.ts';
 import { type ReportName, reports } from '../cli/reports.ts';
 import { commandsOf } from '../cli/resource.ts';
@@ -89,29 +89,29 @@ Each file is written anew without its free pages, checked, and put in place of t
 the server first. It takes as much room again for that time, and says what was gained.
 `,
   ),
-  engine: {
+  postgres: {
     summary: 'Prepare and watch the PostgreSQL that several nodes share',
     commands: [
-      ...[engineInitCommand, engineStatusCommand, engineMigrateCommand],
-      ...[engineForgetNodeCommand, engineAdoptCommand, engineKeyCommand],
+      ...[postgresInitCommand, postgresStatusCommand, postgresMigrateCommand],
+      ...[postgresForgetNodeCommand, postgresAdoptCommand, postgresKeyCommand],
     ],
     notes: `
 A URL with a password is seen by other users of the machine when it is an argument: put it into a
-file. An engine that is initialised is left unchanged by engine init, with exit code 1.
+file. An engine that is initialised is left unchanged by postgres init, with exit code 1.
 
-engine init and engine adopt refuse a PostgreSQL whose failover can lose commits, such as one with
+postgres init and postgres adopt refuse a PostgreSQL whose failover can lose commits, such as one with
 asynchronous standbys. With --allow-asynchronous, counts and revocations may be lost at a failover.
 
-engine migrate may run while nodes do: it refuses a step that would leave the program of one behind.
-engine forget-node is for a node whose data directory is lost. One that can be started again ships
+postgres migrate may run while nodes do: it refuses a step that would leave the program of one behind.
+postgres forget-node is for a node whose data directory is lost. One that can be started again ships
 what it has counted by itself.
 
-engine adopt takes an empty database, and the data directory of a server that is stopped. Give it
+postgres adopt takes an empty database, and the data directory of a server that is stopped. Give it
 the server's --config or variables, too: how long things are kept stays as it was. Interrupted, it
 goes on from there when it is run again. The directory is that of a node then.
 
-engine adopt --from-replica restores a PostgreSQL that is lost, or too old, into an empty database,
-from the directory of a node that is stopped. Give it the --engine-key-file of the nodes. With
+postgres adopt --from-replica restores a PostgreSQL that is lost, or too old, into an empty database,
+from the directory of a node that is stopped. Give it the --postgres-key-file of the nodes. With
 --dry-run it lists what that node holds: use the node that is furthest.
 `,
   },

@@ -11,9 +11,9 @@ import { readFlags } from '../cli/flags.ts';
 import { rotateCommand } from '../cli/server-commands.ts';
 import type { Terminal } from '../cli/terminal.ts';
 import { systemClock } from '../runtime/clock.ts';
-import { withEngineAccounts } from '../serve/engine-accounts.ts';
-import { type EngineSettings, engineSettings } from '../serve/engine-connection.ts';
-import { attachAccountStore } from '../storage/lmdb/accounts.ts';
+import { withPostgresAccounts } from '../serve/postgres-accounts.ts';
+import { type PostgresSettings, postgresSettings } from '../serve/postgres-connection.ts';
+import { attachAccountTables } from '../storage/lmdb/accounts.ts';
 import { readCopyState } from '../storage/lmdb/copy-state.ts';
 import { configOf } from './server-flags.ts';
 
@@ -27,15 +27,15 @@ export async function rotate(argv: readonly string[], terminal: Terminal): Promi
   const flags = readFlags(argv, rotateCommand.flags);
   const config = configOf(flags, terminal);
   const rotation =
-    config.engine === undefined
+    config.postgres === undefined
       ? await rotateOn(config.data)
-      : await rotateIn(engineSettings(flags, terminal));
+      : await rotateIn(postgresSettings(flags, terminal));
   terminal.out(flags.has('json') ? asJson(rotation) : asText(rotation));
   return 0;
 }
 
 async function rotateOn(data: string): Promise<Rotation> {
-  const accounts = attachAccountStore(data);
+  const accounts = attachAccountTables(data);
   try {
     if (readCopyState(accounts.lmdb) !== undefined) throw isCopy(data);
     return await rotateSigningKey(accounts, systemClock.now());
@@ -45,8 +45,8 @@ async function rotateOn(data: string): Promise<Rotation> {
 }
 
 /** For all nodes. */
-function rotateIn(settings: EngineSettings): Promise<Rotation> {
-  return withEngineAccounts(settings, async ({ accounts, directory }) => {
+function rotateIn(settings: PostgresSettings): Promise<Rotation> {
+  return withPostgresAccounts(settings, async ({ accounts, directory }) => {
     const { alg } = signingKeyOf(storedKeys(accounts));
     const made = await newSigningKey(systemClock.now(), alg);
     return directory.change((draft) => {

@@ -3,16 +3,16 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { openDirectory } from '../accounts/directory.ts';
 import { hashPassword, newPassword } from '../accounts/passwords.ts';
 import { checkPrepared, openPrepared } from '../accounts/prepare.ts';
-import { EmbeddedEngine } from '../accounts/store/embedded.ts';
+import { EmbeddedAccountStore } from '../accounts/store/embedded.ts';
 import { Failure } from '../cli/failure.ts';
 import { readFlags, UsageError } from '../cli/flags.ts';
 import { resetPasswordCommand } from '../cli/server-commands.ts';
 import type { Terminal } from '../cli/terminal.ts';
 import { systemClock } from '../runtime/clock.ts';
-import { engineFailure, withEngineAccounts } from '../serve/engine-accounts.ts';
-import { type EngineSettings, engineSettings } from '../serve/engine-connection.ts';
 import { applyReset, askForPassword, type PasswordRequest } from '../serve/password-reset.ts';
-import type { AccountStore } from '../storage/lmdb/accounts.ts';
+import { postgresFailure, withPostgresAccounts } from '../serve/postgres-accounts.ts';
+import { type PostgresSettings, postgresSettings } from '../serve/postgres-connection.ts';
+import type { AccountTables } from '../storage/lmdb/accounts.ts';
 import { isLocked, lockDataDirectory } from '../storage/lmdb/lock.ts';
 import { readPassword } from './password-file.ts';
 import { configOf } from './server-flags.ts';
@@ -33,8 +33,8 @@ export async function resetPassword(argv: readonly string[], terminal: Terminal)
   const password = given ?? newPassword(randomBytes);
   const passwordHash = await hashPassword(password, randomBytes);
   const request = { email, passwordHash, isTemporary: given === undefined };
-  if (config.engine === undefined) await resetOn(config.data, request);
-  else await resetIn(engineSettings(flags, terminal), request);
+  if (config.postgres === undefined) await resetOn(config.data, request);
+  else await resetIn(postgresSettings(flags, terminal), request);
   const shown = given === undefined ? { email, password } : { email };
   terminal.out(flags.has('json') ? `${JSON.stringify(shown)}\n` : textOf(shown));
   return 0;
@@ -53,7 +53,7 @@ async function resetOn(data: string, request: PasswordRequest): Promise<void> {
   }
 }
 
-async function setPassword(accounts: AccountStore, data: string, request: PasswordRequest) {
+async function setPassword(accounts: AccountTables, data: string, request: PasswordRequest) {
   let failure: unknown;
   const health = {
     ready: true,
@@ -61,22 +61,22 @@ async function setPassword(accounts: AccountStore, data: string, request: Passwo
       failure = error;
     },
   };
-  const engine = new EmbeddedEngine(accounts, health);
-  const directory = openDirectory(engine, { clock: systemClock, randomBytes });
+  const accountStore = new EmbeddedAccountStore(accounts, health);
+  const directory = openDirectory(accountStore, { clock: systemClock, randomBytes });
   try {
-    await applyReset({ engine, directory }, data, request);
+    await applyReset({ accountStore, directory }, data, request);
   } catch (error) {
     throw failure ?? error; // The store's own words say more.
   }
 }
 
 /** The nodes may run meanwhile. */
-function resetIn(settings: EngineSettings, request: PasswordRequest): Promise<void> {
-  return withEngineAccounts(settings, async (opened) => {
+function resetIn(settings: PostgresSettings, request: PasswordRequest): Promise<void> {
+  return withPostgresAccounts(settings, async (opened) => {
     try {
       await applyReset(opened, 'the engine', request);
     } catch (error) {
-      throw engineFailure(error, opened);
+      throw postgresFailure(error, opened);
     }
   });
 }

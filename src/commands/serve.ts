@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { checkPrepared, openPrepared, prepareData } from '../accounts/prepare.ts';
 import type { Terminal } from '../cli/terminal.ts';
-import { loadDescriptors, loadEngine } from '../http/engines/runtime.ts';
+import { loadDescriptors, loadHttpEngine } from '../http/engines/runtime.ts';
 import { authority } from '../runtime/address.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { logConsole } from '../runtime/console-log.ts';
@@ -20,7 +20,7 @@ import { type Reloadable, reload } from '../serve/reload.ts';
 import { startService } from '../serve/service.ts';
 import { listenToSignals, type Signals } from '../serve/signals.ts';
 import { leave, stopService } from '../serve/stop-service.ts';
-import { type AccountStore, openAccountStore } from '../storage/lmdb/accounts.ts';
+import { type AccountTables, openAccountTables } from '../storage/lmdb/accounts.ts';
 import { willHave } from '../storage/lmdb/create-atomically.ts';
 import { lockDataDirectory } from '../storage/lmdb/lock.ts';
 import { checkServe } from './check-serve.ts';
@@ -83,7 +83,7 @@ interface Serving {
 /** Errors of an address or a TLS file show before anything is prepared. */
 async function openAndServe(serving: Serving): Promise<number> {
   const { config, load, log, setLogLevel, signals } = serving;
-  const [engine, descriptors] = await Promise.all([loadEngine(), loadDescriptors()]);
+  const [engine, descriptors] = await Promise.all([loadHttpEngine(), loadDescriptors()]);
   const bound = await bindListeners({ config, engine, descriptors, clock: systemClock, log });
   const reloadable: Reloadable = { bound, log, setLogLevel, setRates: undefined };
   let reloading = Promise.resolve(config);
@@ -136,7 +136,7 @@ type OpenedStores = Pick<ServiceDeps, 'accounts'> & Partial<Pick<ServiceDeps, 's
 /** The accounts, and where they and usage are kept; `undefined` when the process was told to stop meanwhile. */
 async function openStores(serving: Serving): Promise<OpenedStores | undefined> {
   const { config, log, terminal, signals } = serving;
-  if (config.engine === undefined) return { accounts: await openOrPrepare(config, log, terminal) };
+  if (config.postgres === undefined) return { accounts: await openOrPrepare(config, log, terminal) };
   const { openCluster } = await import('../serve/cluster-storage.ts');
   return openCluster({ config, log, clock: systemClock, toldToStop: signals.toldToStop });
 }
@@ -168,7 +168,7 @@ async function openOrPrepare(
   { data, signingAlg }: Config,
   log: Log,
   terminal: Terminal,
-): Promise<AccountStore> {
+): Promise<AccountTables> {
   const existing = await openPrepared(data);
   if (existing !== undefined) {
     const applications = existing.applications.getCount();
@@ -182,7 +182,7 @@ async function openOrPrepare(
   const wanted = { adminEmail: 'admin@localhost', signingAlg, clock: systemClock, randomBytes };
   terminal.err(credentialsText(await prepareData(data, wanted), data));
   log.info('a new store is prepared', { data });
-  return openAccountStore(data);
+  return openAccountTables(data);
 }
 
 function readyLine({ listeners, grpc }: BoundListeners): string {

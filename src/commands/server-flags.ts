@@ -2,7 +2,7 @@ import type { Given } from '../cli/command.ts';
 import type { Terminal } from '../cli/terminal.ts';
 import { type Config, loadConfig } from '../serve/config.ts';
 
-const names = ['data', 'config', 'engine', 'engine-file', 'engine-key-file', 'backup-key-file'];
+const names = ['data', 'config', 'engine', 'postgres-file', 'postgres-key-file', 'backup-key-file'];
 
 /** The settings of a command on a data directory or an engine, which come from its flags. */
 export function configOf(flags: ReadonlyMap<string, string> | Given, terminal: Terminal): Config {

@@ -9,7 +9,8 @@ export const storeUnavailable = {
 } as const;
 
 /** The details of `engine_unavailable`. */
-export const engineUnavailable = 'The engine does not answer: this node counts, but cannot manage; try again';
+export const postgresUnavailable =
+  'The engine does not answer: this node counts, but cannot manage; try again';
 
 /** The refusal of a request, and its reason. It is shown to the caller, so it must not hold secrets. */
 export class ApiError extends Error {
@@ -44,6 +45,6 @@ export function refusalOf(error: unknown): ApiError {
 }
 
 /** The refusal of what needs the engine. Strangers may read it: the log says which host failed, and why. */
-export function engineAway(): ApiError {
-  return new ApiError('engine_unavailable', engineUnavailable, 2);
+export function postgresAway(): ApiError {
+  return new ApiError('engine_unavailable', postgresUnavailable, 2);
 }

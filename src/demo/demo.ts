@@ -10,7 +10,7 @@ import { type Given, readGiven } from '../cli/command.ts';
 import { UsageError } from '../cli/flags.ts';
 import { demoCommand } from '../cli/server-commands.ts';
 import type { Terminal } from '../cli/terminal.ts';
-import { loadEngine } from '../http/engines/runtime.ts';
+import { loadHttpEngine } from '../http/engines/runtime.ts';
 import { authority } from '../runtime/address.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { logConsole } from '../runtime/console-log.ts';
@@ -23,8 +23,8 @@ import { publicUrls } from '../serve/public-urls.ts';
 import { startService } from '../serve/service.ts';
 import { listenToSignals, type Signals } from '../serve/signals.ts';
 import { stopService } from '../serve/stop-service.ts';
-import { openAccountStore } from '../storage/lmdb/accounts.ts';
-import { openUsageStore } from '../storage/lmdb/usage.ts';
+import { openAccountTables } from '../storage/lmdb/accounts.ts';
+import { openUsageTables } from '../storage/lmdb/usage.ts';
 import { writeHistory } from './history.ts';
 import { makeShop } from './shop.ts';
 import { Story } from './story.ts';
@@ -101,7 +101,7 @@ async function run(demo: Demo): Promise<number> {
  * @throws {Error} when an address cannot be used
  */
 async function bind({ given, temp, log }: Demo): Promise<{ config: Config; bound: BoundListeners }> {
-  const engine = await loadEngine();
+  const engine = await loadHttpEngine();
   const authUrl = given.value('auth-url');
   const bindAt = async (httpPort: number, grpcPort: number) => {
     const listen = given.value('listen') ?? `127.0.0.1:${httpPort}`;
@@ -147,8 +147,8 @@ async function fill(config: Config, seed: number, stopping: AbortSignal) {
   // A password that is given need not be replaced: the store is as short-lived as the terminal that shows it.
   const admin = { adminEmail: 'demo@localhost', adminPassword: newPassword(randomBytes) };
   const credentials = await prepareData(config.data, { ...admin, ...sources });
-  const accounts = openAccountStore(config.data);
-  const usage = openUsageStore(config.data);
+  const accounts = openAccountTables(config.data);
+  const usage = openUsageTables(config.data);
   try {
     const shop = await makeShop(accounts, sources);
     const until = Math.floor(systemClock.now() / 60_000);

@@ -15,7 +15,7 @@ import { digestIdentity, openDigestSecret } from '../storage/lmdb/instances.ts';
 import type { LedgerLine } from '../storage/lmdb/ledger.ts';
 import type { Environment } from '../storage/lmdb/records.ts';
 import { bucketAt, ceilToBucket, type Horizons, horizonsAt } from '../storage/lmdb/retention.ts';
-import type { UsageStore } from '../storage/lmdb/usage.ts';
+import type { UsageTables } from '../storage/lmdb/usage.ts';
 import type { DemoFlag } from './flags.ts';
 import { brokenSenders, ledgerSource, metrics, programs } from './programs.ts';
 import { Random, type Shares } from './random.ts';
@@ -30,7 +30,7 @@ const knownDays = 30;
 const spansPerCommit = 96;
 
 interface HistoryDeps {
-  readonly usage: UsageStore;
+  readonly usage: UsageTables;
   readonly shop: Shop;
   readonly story: Story;
   /** The minute (since the epoch) before which the history ends. */

@@ -6,9 +6,9 @@ import { declareFeature, patchFeature } from '../accounts/features.ts';
 import type { KeyHolder } from '../accounts/key-holder.ts';
 import { declareMetric } from '../accounts/metrics.ts';
 import { nobodysPasswordHash } from '../accounts/passwords.ts';
-import { EmbeddedEngine } from '../accounts/store/embedded.ts';
+import { EmbeddedAccountStore } from '../accounts/store/embedded.ts';
 import { createUser } from '../accounts/users.ts';
-import type { AccountStore } from '../storage/lmdb/accounts.ts';
+import type { AccountTables } from '../storage/lmdb/accounts.ts';
 import type { Application, KeyType } from '../storage/lmdb/records.ts';
 import { type DemoFlag, flags } from './flags.ts';
 import { brokenSenders, type KeyName, metrics, shopOrigin } from './programs.ts';
@@ -32,16 +32,16 @@ const colleagues = [
 
 /** Creates what a team has created over the months, each at its time: applications, keys, declarations, colleagues. */
 export async function makeShop(
-  accounts: AccountStore,
+  accounts: AccountTables,
   { clock, randomBytes }: DirectorySources,
 ): Promise<Shop> {
   let at = clock.now();
   const goTo = (daysAgo: number) => {
     at = clock.now() - daysAgo * dayMs;
   };
-  const engine = new EmbeddedEngine(accounts, { ready: true, failed: () => {} });
+  const accountStore = new EmbeddedAccountStore(accounts, { ready: true, failed: () => {} });
   const past = { now: () => at, monotonic: () => clock.monotonic() };
-  const system = openDirectory(engine, { clock: past, randomBytes });
+  const system = openDirectory(accountStore, { clock: past, randomBytes });
   const [admin] = [...system.users.values()];
   const directory = system.under({ id: admin!.id, address: '127.0.0.1' });
   const teamId = admin!.primaryTeam;
@@ -66,7 +66,7 @@ export async function makeShop(
     await createApplication(directory, { name: 'Warehouse', teamId });
     return { application, keys, holderOf: (key) => system.findKey(keys[key])! };
   } finally {
-    await engine.close();
+    await accountStore.close();
   }
 }
 

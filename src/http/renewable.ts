@@ -1,4 +1,4 @@
-import type { Engine, Listener, ListenOptions } from './types.ts';
+import type { HttpEngine, Listener, ListenOptions } from './types.ts';
 
 /** A listener that can reload its TLS files while it listens. */
 export interface RenewableListener extends Listener {
@@ -10,8 +10,11 @@ export interface RenewableListener extends Listener {
   renew(graceMs: number): Promise<void>;
 }
 
-/** Opens a listener. Throws the errors of `Engine.listen`. */
-export async function listenRenewably(engine: Engine, options: ListenOptions): Promise<RenewableListener> {
+/** Opens a listener. Throws the errors of `HttpEngine.listen`. */
+export async function listenRenewably(
+  engine: HttpEngine,
+  options: ListenOptions,
+): Promise<RenewableListener> {
   let current = await engine.listen(options);
   const { host, port } = current;
   return {

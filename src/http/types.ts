@@ -113,7 +113,7 @@ export interface Listener {
 }
 
 /** An HTTP server implementation: the only difference between the two runtimes. */
-export interface Engine {
+export interface HttpEngine {
   readonly name: 'bun' | 'uws';
   /** @throws {Error} if the address cannot be bound; the message contains the address and the reason */
   listen(options: ListenOptions): Promise<Listener>;

@@ -3,7 +3,7 @@ import { ApiError, storeUnavailable } from '../contract/errors.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { networkOf } from '../runtime/network.ts';
 import type { QueueMonitor } from '../storage/commit/queue-monitor.ts';
-import type { UsageEngine } from '../storage/commit/usage-engine.ts';
+import type { UsageStore } from '../storage/commit/usage-store.ts';
 import type { StoreHealth } from '../storage/lmdb/store-health.ts';
 import type { LargeBodies } from './admission/large-bodies.ts';
 import { type RateLimited, type RateLimits, tokensFor } from './admission/rate-limits.ts';
@@ -17,7 +17,7 @@ export interface AdmissionDeps {
   /** For large bodies without a known key. */
   readonly unknown: UnknownSenders;
   readonly health: StoreHealth;
-  readonly usage: Pick<UsageEngine, 'refusal'>;
+  readonly usage: Pick<UsageStore, 'refusal'>;
   readonly bodies: LargeBodies;
   /** Settles finished commits, which may free room in the queue. */
   collect(): void;

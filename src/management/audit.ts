@@ -6,7 +6,7 @@ import { type Page, text } from '../contract/shapes/fields.ts';
 import { ok } from '../http/answer.ts';
 import type { Group } from '../http/endpoint.ts';
 import type { QueryOf } from '../http/query-reader.ts';
-import type { AccountStore } from '../storage/lmdb/accounts.ts';
+import type { AccountTables } from '../storage/lmdb/accounts.ts';
 import type { AuditEntry as StoredEntry } from '../storage/lmdb/records.ts';
 import { page } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
@@ -15,7 +15,7 @@ import { paging, readCursor, writeCursor } from './lists.ts';
 import { range } from './report-range.ts';
 
 export interface AuditDeps extends ManageDeps {
-  readonly accounts: Pick<AccountStore, 'audit'>;
+  readonly accounts: Pick<AccountTables, 'audit'>;
 }
 
 const filters = {

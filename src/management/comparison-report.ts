@@ -7,7 +7,7 @@ import { countsCodec } from '../storage/lmdb/cells.ts';
 import type { Environment } from '../storage/lmdb/records.ts';
 import { featureItself } from '../storage/lmdb/series.ts';
 import type { Reading } from '../storage/lmdb/snapshot.ts';
-import type { UsageStore } from '../storage/lmdb/usage.ts';
+import type { UsageTables } from '../storage/lmdb/usage.ts';
 import { outcomeOf } from './comparison-text.ts';
 import { daysText } from './overview-range.ts';
 import { PointBudget } from './point-budget.ts';
@@ -36,7 +36,7 @@ interface Read {
 
 /** Compares the variants of a feature, over whole UTC days. */
 export function* comparisonReport(
-  store: UsageStore,
+  store: UsageTables,
   unions: UserUnions,
   task: ComparisonTask,
 ): Reading<ComparisonShown> {
@@ -64,7 +64,7 @@ export function* comparisonReport(
 }
 
 /** Reads each variant's checks and events by day, and its users; those with most users first. */
-function* readVariants(store: UsageStore, unions: UserUnions, task: ComparisonTask): Reading<Read> {
+function* readVariants(store: UsageTables, unions: UserUnions, task: ComparisonTask): Reading<Read> {
   const { environment, days, event } = task;
   const length = days.to - days.from;
   const series = yield* pickSeries(store, environment.number, (name) =>

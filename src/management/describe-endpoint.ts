@@ -1,7 +1,7 @@
 import type { TProperties, TSchema } from 'typebox';
 import { missing } from '../accounts/checks.ts';
 import { Unauthorized } from '../auth/bearer.ts';
-import { engineUnavailable, storeUnavailable } from '../contract/errors.ts';
+import { postgresUnavailable, storeUnavailable } from '../contract/errors.ts';
 import { bodyRefusals } from '../http/body.ts';
 import {
   type DeclaredAnswers,
@@ -15,7 +15,7 @@ import { maxJsonBody } from '../http/json-body.ts';
 import { Challenge, ContentEncoding, NotCached } from '../http/openapi/headers.ts';
 import { queryParameters } from '../http/query-reader.ts';
 import { pathNotUtf8 } from '../http/router.ts';
-import type { PeopleFreshness } from '../storage/commit/usage-engine.ts';
+import type { PeopleFreshness } from '../storage/commit/usage-store.ts';
 import { type Access, adminsOnly, notInTeam } from './access.ts';
 import { tooManyRequests } from './admit.ts';
 import { changedSince } from './etag.ts';
@@ -140,7 +140,7 @@ function usualRefusals(method: string, path: string, declared: Described): Refus
     ...(within !== 'service' && { not_found: missing(within), not_in_team: notInTeam[within] }),
     ...(matches && { precondition_failed: changedSince }),
     rate_limited: tooManyRequests,
-    engine_unavailable: engineUnavailable,
+    engine_unavailable: postgresUnavailable,
     ...(method !== 'GET' && {
       store_unavailable: storeUnavailable.changeNotKept,
     }),

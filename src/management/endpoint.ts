@@ -8,7 +8,7 @@ import { jsonBody } from '../http/json-body.ts';
 import { problem } from '../http/problem.ts';
 import { type QueryOf, queryReader } from '../http/query-reader.ts';
 import type { Handler, Params, Reply, Request, Route } from '../http/types.ts';
-import type { Freshness, PeopleFreshness } from '../storage/commit/usage-engine.ts';
+import type { Freshness, PeopleFreshness } from '../storage/commit/usage-store.ts';
 import { type Access, accessRow, type Within } from './access.ts';
 import { admit } from './admit.ts';
 import type { Caller, Claims, ManageDeps } from './caller.ts';

@@ -2,7 +2,7 @@ import { notesOf } from '../accounts/feature-notes.ts';
 import { ApiError } from '../contract/errors.ts';
 import { nearest } from '../contract/nearest.ts';
 import type { FeatureDetailShown, NoteShown } from '../contract/shapes/feature.ts';
-import type { AccountStore } from '../storage/lmdb/accounts.ts';
+import type { AccountTables } from '../storage/lmdb/accounts.ts';
 import type { Application, FeatureDeclaration, FeatureNote } from '../storage/lmdb/records.ts';
 import { timeText } from './answers.ts';
 import { type Staleness, showFeature } from './features-report.ts';
@@ -18,7 +18,7 @@ export interface StalenessDeps extends Pick<ReportingDeps, 'directory'> {
 
 /** What endpoints of single features work on. */
 export interface FeatureDeps extends ReportingDeps, StalenessDeps {
-  readonly accounts: Pick<AccountStore, 'notes'>;
+  readonly accounts: Pick<AccountTables, 'notes'>;
   /** When features were seen. */
   readonly sights: SharedSights;
 }

@@ -3,7 +3,7 @@ import type { FeatureShown } from '../contract/shapes/feature.ts';
 import type { Page } from '../contract/shapes/fields.ts';
 import type { FeatureDeclaration } from '../storage/lmdb/records.ts';
 import type { Reading } from '../storage/lmdb/snapshot.ts';
-import type { UsageStore } from '../storage/lmdb/usage.ts';
+import type { UsageTables } from '../storage/lmdb/usage.ts';
 import { timeText } from './answers.ts';
 import { cutPage, type PageRequest } from './lists.ts';
 import { type FeatureSight, merge, neverSeen, readSights, type Sight } from './sights.ts';
@@ -30,7 +30,7 @@ export interface SightTask {
 }
 
 /** A page of an application's features, declared or only seen, sorted by name. */
-export function* featuresReport(store: UsageStore, task: FeaturesTask): Reading<Page<FeatureShown>> {
+export function* featuresReport(store: UsageTables, task: FeaturesTask): Reading<Page<FeatureShown>> {
   const { environments, declared, only, page } = task;
   const sights = new Map<string, Sight>();
   for (const environment of environments) {
@@ -56,7 +56,7 @@ export function* featuresReport(store: UsageStore, task: FeaturesTask): Reading<
  * out.
  */
 export function* sightsOf(
-  store: UsageStore,
+  store: UsageTables,
   { environments, features }: SightTask,
 ): Reading<ReadonlyMap<string, ReadonlyMap<number, FeatureSight>>> {
   const found = new Map(features.map((feature) => [feature, new Map<number, FeatureSight>()]));

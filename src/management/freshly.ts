@@ -1,9 +1,9 @@
 import type { Header } from '../http/endpoint.ts';
 import type { Reply } from '../http/types.ts';
-import type { Freshness, PeopleFreshness } from '../storage/commit/usage-engine.ts';
+import type { Freshness, PeopleFreshness } from '../storage/commit/usage-store.ts';
 import { timeText } from './answers.ts';
 
-/** What tells how complete the counts are that reports read: see `UsageEngine.freshen`. */
+/** What tells how complete the counts are that reports read: see `UsageStore.freshen`. */
 export interface FreshnessDeps {
   /** @throws {ApiError} `store_unavailable`, `engine_unavailable` */
   freshen(people?: PeopleFreshness): Promise<Freshness | undefined>;
@@ -52,7 +52,7 @@ export function fieldsOf(fresh: Freshness | undefined): {
 /**
  * Answers when what this node has counted is in the store, and as much of the others as is known; the headers say how much that
  * is.
- * @param people how much of the users must be there: see `UsageEngine.freshen`
+ * @param people how much of the users must be there: see `UsageStore.freshen`
  */
 export async function freshly(
   { freshen }: FreshnessDeps,

@@ -8,7 +8,7 @@ import { type Group, jsonAnswer } from '../http/endpoint.ts';
 import { exposuresKey, oldestKept, readExposures } from '../storage/lmdb/exposures.ts';
 import type { Application } from '../storage/lmdb/records.ts';
 import { seriesName } from '../storage/lmdb/series.ts';
-import type { UsageStore } from '../storage/lmdb/usage.ts';
+import type { UsageTables } from '../storage/lmdb/usage.ts';
 import { done, timeText } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
 import { endpoint } from './endpoint.ts';
@@ -22,7 +22,7 @@ import { exposureColumns } from './exports/few-columns.ts';
 import { answerRows, format, orInRows } from './exports/format.ts';
 
 export interface IdentityDeps extends ManageDeps {
-  readonly store: UsageStore;
+  readonly store: UsageTables;
   /** Days that exposures are kept. */
   readonly exposureDays: number;
   /** What the records of an identity are found by. */

@@ -10,7 +10,7 @@ import {
 } from '../storage/lmdb/ledger.ts';
 import type { Application, Environment } from '../storage/lmdb/records.ts';
 import { fromSnapshot, type Reading, readEach } from '../storage/lmdb/snapshot.ts';
-import type { UsageStore } from '../storage/lmdb/usage.ts';
+import type { UsageTables } from '../storage/lmdb/usage.ts';
 import { timeText } from './answers.ts';
 
 export interface LedgerTask {
@@ -38,7 +38,7 @@ const maxRows = 5000;
 const maxEntries = 500;
 
 /** Adds the hours of an application's ledger up, row by row. */
-export function* ledgerReport(store: UsageStore, task: LedgerTask): Reading<LedgerShown> {
+export function* ledgerReport(store: UsageTables, task: LedgerTask): Reading<LedgerShown> {
   const { application, only, unnamed, hours } = task;
   const present = new Set<number | null>(application.environments.map((each) => each.number));
   const rows = new Map<string, ReportedRow>();

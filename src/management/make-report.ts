@@ -1,11 +1,11 @@
 import type { OverviewShown } from '../contract/shapes/overview.ts';
 import { type JsonBytes, jsonBytes } from '../http/answer.ts';
 import { UserUnions } from '../storage/aggregate/unique-users.ts';
-import type { Freshness } from '../storage/commit/usage-engine.ts';
+import type { Freshness } from '../storage/commit/usage-store.ts';
 import type { Environment } from '../storage/lmdb/records.ts';
 import { type ScanTask, scan } from '../storage/lmdb/scan.ts';
 import type { Reading } from '../storage/lmdb/snapshot.ts';
-import type { UsageStore } from '../storage/lmdb/usage.ts';
+import type { UsageTables } from '../storage/lmdb/usage.ts';
 import type { WatchTask } from '../webhooks/findings.ts';
 import { type ComparisonTask, comparisonReport } from './comparison-report.ts';
 import { type FeaturesTask, featuresReport, type SightTask, sightsOf } from './features-report.ts';
@@ -48,7 +48,7 @@ export type Made<Name extends keyof Reports> =
   ReturnType<Reports[Name]> extends Reading<infer T> ? Awaited<T> : never;
 
 /** The reports of a store, and the scan that finds damage. */
-export function createReports(store: UsageStore) {
+export function createReports(store: UsageTables) {
   const verdicts = new Verdicts(store);
   const bases = new OverviewBases(store);
   const unions = new UserUnions(store);

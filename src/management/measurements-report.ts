@@ -4,7 +4,7 @@ import { type Measurement, measurementCodec } from '../storage/lmdb/cells.ts';
 import type { MetricKind } from '../storage/lmdb/records.ts';
 import type { SeriesName } from '../storage/lmdb/series.ts';
 import type { Reading } from '../storage/lmdb/snapshot.ts';
-import type { UsageStore } from '../storage/lmdb/usage.ts';
+import type { UsageTables } from '../storage/lmdb/usage.ts';
 import { PointBudget } from './point-budget.ts';
 import { minuteText, type ReportRange } from './report-range.ts';
 import { pickSeries } from './sights.ts';
@@ -20,7 +20,7 @@ type MetricIdentity = Pick<MetricMeasurements, 'metric' | 'feature' | 'variant'>
  * @throws {ApiError} `too_many_points`
  */
 export function* measurementsReport(
-  store: UsageStore,
+  store: UsageTables,
   environment: { readonly name: string; readonly number: number },
   range: ReportRange,
   only: string | undefined,

@@ -3,7 +3,7 @@ import type { MetricShown } from '../contract/shapes/metric.ts';
 import type { MetricDeclaration } from '../storage/lmdb/records.ts';
 import { surplusName } from '../storage/lmdb/series.ts';
 import type { Reading } from '../storage/lmdb/snapshot.ts';
-import type { UsageStore } from '../storage/lmdb/usage.ts';
+import type { UsageTables } from '../storage/lmdb/usage.ts';
 import { cutPage, type PageRequest } from './lists.ts';
 import { pickSeries } from './sights.ts';
 
@@ -18,7 +18,7 @@ export interface MetricsTask {
 
 /** A page of an application's metrics, declared or only seen, sorted by name. */
 export function* metricsReport(
-  store: UsageStore,
+  store: UsageTables,
   { environments, declared, only, page }: MetricsTask,
 ): Reading<Page<MetricShown>> {
   const declarations = new Map(declared.map((each) => [each.name, each]));
@@ -35,7 +35,7 @@ export function showMetric(name: string, declaration: MetricDeclaration | undefi
 }
 
 /** The metrics that packets and reports have named, also those of features, without `__other__`. */
-function* namesSeen(store: UsageStore, environments: readonly number[]): Reading<ReadonlySet<string>> {
+function* namesSeen(store: UsageTables, environments: readonly number[]): Reading<ReadonlySet<string>> {
   const names = new Set<string>();
   for (const environment of environments)
     yield* pickSeries(store, environment, (name) => {

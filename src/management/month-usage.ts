@@ -5,7 +5,7 @@ import { type Counts, countsCodec, type Measurement, measurementCodec } from '..
 import type { Environment } from '../storage/lmdb/records.ts';
 import type { SeriesName } from '../storage/lmdb/series.ts';
 import { fromSnapshot, type Reading } from '../storage/lmdb/snapshot.ts';
-import type { UsageStore } from '../storage/lmdb/usage.ts';
+import type { UsageTables } from '../storage/lmdb/usage.ts';
 import { PointBudget } from './point-budget.ts';
 import type { ReportRange } from './report-range.ts';
 import { pickSeries } from './sights.ts';
@@ -34,7 +34,7 @@ export interface MonthUsage {
 }
 
 /** Adds up what an application has counted in this month: those series that count most. */
-export function* monthUsage(store: UsageStore, task: MonthTask): Reading<MonthUsage> {
+export function* monthUsage(store: UsageTables, task: MonthTask): Reading<MonthUsage> {
   const features: Shown<Counts>[] = [];
   const metrics: Shown<Measurement>[] = [];
   for (const { name, number } of task.environments) {
@@ -68,7 +68,7 @@ function compare(a: Labels, b: Labels): number {
 }
 
 function countsOf(
-  store: UsageStore,
+  store: UsageTables,
   environment: number,
   { from, to }: ReportRange,
 ): Reading<ReadonlyMap<number, Counts>> {
@@ -88,7 +88,7 @@ function countsOf(
 }
 
 function* measurementsOf(
-  store: UsageStore,
+  store: UsageTables,
   environment: number,
   range: ReportRange,
   names: ReadonlyMap<number, SeriesName>,

@@ -4,7 +4,7 @@ import { type Days, type EnvironmentUsers, environmentUsers } from '../storage/a
 import type { Carried } from '../storage/lmdb/carried.ts';
 import { type Counts, countsCodec } from '../storage/lmdb/cells.ts';
 import type { Reading, Snapshot } from '../storage/lmdb/snapshot.ts';
-import type { UsageStore } from '../storage/lmdb/usage.ts';
+import type { UsageTables } from '../storage/lmdb/usage.ts';
 import { type HourlyLedger, hourlyLedger } from './overview-ledger.ts';
 import { type Names, readNames } from './overview-names.ts';
 import { daysOf, gridOf, hoursAround, type OverviewRange, type Span } from './overview-range.ts';
@@ -53,7 +53,7 @@ export function daysParted({ range, now }: Pick<OverviewWanted, 'range' | 'now'>
 }
 
 function* readBase(
-  store: UsageStore,
+  store: UsageTables,
   wanted: OverviewWanted,
   carried: Carried,
   at: Snapshot,
@@ -79,7 +79,7 @@ function* readBase(
 }
 
 function* sumCarried(
-  store: UsageStore,
+  store: UsageTables,
   environment: number,
   span: Span | undefined,
   carried: Carried,
@@ -105,10 +105,10 @@ const maxBases = 16;
 
 /** The bases of the overviews that were asked for last. Pages ask for the same ones, every second or two. */
 export class OverviewBases {
-  readonly #store: UsageStore;
+  readonly #store: UsageTables;
   readonly #kept = new Map<string, OverviewBase>();
 
-  constructor(store: UsageStore) {
+  constructor(store: UsageTables) {
     this.#store = store;
   }
 

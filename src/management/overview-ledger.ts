@@ -1,6 +1,6 @@
 import { ledgerEntries } from '../storage/lmdb/ledger.ts';
 import { type Reading, readEach, type Snapshot } from '../storage/lmdb/snapshot.ts';
-import type { UsageStore } from '../storage/lmdb/usage.ts';
+import type { UsageTables } from '../storage/lmdb/usage.ts';
 import type { Span } from './overview-range.ts';
 
 /** What came in by hour: `accepted[0]` is of the hour `from` (hours since the epoch). */
@@ -17,7 +17,7 @@ export interface Received {
 
 /** Adds up what an application's ledger says of one environment, hour by hour. @param hours since the epoch */
 export function* hourlyLedger(
-  store: UsageStore,
+  store: UsageTables,
   application: number,
   environment: number,
   { from, to }: Span,

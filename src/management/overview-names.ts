@@ -2,7 +2,7 @@ import { seenOf } from '../storage/lmdb/seen.ts';
 import { featureItself, seriesOf, surplusName } from '../storage/lmdb/series.ts';
 import { environmentOrdinal } from '../storage/lmdb/sketches.ts';
 import type { Reading, Snapshot } from '../storage/lmdb/snapshot.ts';
-import type { UsageStore } from '../storage/lmdb/usage.ts';
+import type { UsageTables } from '../storage/lmdb/usage.ts';
 
 /** The features of an environment, numbered, and which of its series belong to which. */
 export interface Names {
@@ -17,7 +17,7 @@ export interface Names {
 const stride = 512;
 
 /** Every feature that packets and reports of an environment have named. */
-export function* readNames(store: UsageStore, environment: number, at: Snapshot): Reading<Names> {
+export function* readNames(store: UsageTables, environment: number, at: Snapshot): Reading<Names> {
   const numbers = new Map<string, number>();
   const featureOf: number[] = [];
   const variantOf: (string | undefined)[] = [];
@@ -46,7 +46,7 @@ export interface Sights {
 
 /** @returns `undefined` when a series was seen that is not in the names */
 export function* readSights(
-  store: UsageStore,
+  store: UsageTables,
   environment: number,
   { features, featureOf }: Names,
   at: Snapshot,

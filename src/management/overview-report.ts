@@ -1,14 +1,14 @@
 import type { OverviewFeature, OverviewShown } from '../contract/shapes/overview.ts';
 import { readNewCounts } from '../storage/aggregate/read-counts.ts';
 import { environmentUsers } from '../storage/aggregate/unique-users.ts';
-import type { Freshness } from '../storage/commit/usage-engine.ts';
+import type { Freshness } from '../storage/commit/usage-store.ts';
 import { minutesPerDay } from '../storage/lmdb/blocks.ts';
 import { readCarried } from '../storage/lmdb/carried.ts';
 import type { Counts } from '../storage/lmdb/cells.ts';
 import type { Environment, FeatureDeclaration } from '../storage/lmdb/records.ts';
 import { surplusName } from '../storage/lmdb/series.ts';
 import { fromSnapshot, type Reading, type Snapshot } from '../storage/lmdb/snapshot.ts';
-import type { UsageStore } from '../storage/lmdb/usage.ts';
+import type { UsageTables } from '../storage/lmdb/usage.ts';
 import { timeText } from './answers.ts';
 import { fieldsOf } from './freshly.ts';
 import {
@@ -48,7 +48,7 @@ export interface Remembered {
 
 /** The whole overview of an environment, read from one snapshot, with the verdicts of the application. */
 export function* overviewReport(
-  store: UsageStore,
+  store: UsageTables,
   { verdicts, bases }: Remembered,
   task: OverviewTask,
 ): Reading<OverviewShown> {
@@ -88,7 +88,7 @@ export function* overviewReport(
 
 /** The base, and when the features were seen. A base that lacks a new series is made anew. */
 function* readKnown(
-  store: UsageStore,
+  store: UsageTables,
   task: OverviewTask,
   bases: OverviewBases,
   at: Snapshot,
@@ -111,7 +111,7 @@ interface Counted {
 
 /** Adds the last minutes to the base. */
 function* countAll(
-  store: UsageStore,
+  store: UsageTables,
   { environment, range, comparison }: OverviewTask,
   base: OverviewBase,
   at: Snapshot,
@@ -145,7 +145,7 @@ function minus(whole: Counts, part: Counts): Counts {
 
 /** The hours that are over, and the rest. */
 function* readLedger(
-  store: UsageStore,
+  store: UsageTables,
   task: OverviewTask,
   { ledger }: OverviewBase,
   at: Snapshot,
@@ -195,7 +195,7 @@ function showHourly({ from: start, accepted, refused }: HourlyLedger, { from, to
 
 /** Users of the UTC days that the range touches, as far as they have begun; and of those that are over, to compare them. */
 function* countUsers(
-  store: UsageStore,
+  store: UsageTables,
   task: OverviewTask,
   { users, usersBefore }: OverviewBase,
   { earliest }: Sights,

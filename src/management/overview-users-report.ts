@@ -2,7 +2,7 @@ import type { OverviewUsersShown } from '../contract/shapes/overview.ts';
 import { countUniqueUsers, type Days, type UserUnions } from '../storage/aggregate/unique-users.ts';
 import type { Environment } from '../storage/lmdb/records.ts';
 import type { Reading } from '../storage/lmdb/snapshot.ts';
-import type { UsageStore } from '../storage/lmdb/usage.ts';
+import type { UsageTables } from '../storage/lmdb/usage.ts';
 import { daysText } from './overview-range.ts';
 import { pickSeries } from './sights.ts';
 
@@ -14,7 +14,7 @@ export interface OverviewUsersTask {
 
 /** Counts the users of some features of an environment. */
 export function* overviewUsersReport(
-  store: UsageStore,
+  store: UsageTables,
   unions: UserUnions,
   { environment, days, features }: OverviewUsersTask,
 ): Reading<OverviewUsersShown> {

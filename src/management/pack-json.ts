@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import type { OverviewShown } from '../contract/shapes/overview.ts';
 import { entityTag } from '../http/entity-tag.ts';
-import type { Freshness } from '../storage/commit/usage-engine.ts';
+import type { Freshness } from '../storage/commit/usage-store.ts';
 import type { PackedJson } from './shared-results.ts';
 
 /** Fast rather than small: the answer changes every second or two. */

@@ -1,7 +1,7 @@
 import { expositionText, type ServiceMetric } from '../http/exposition-text.ts';
 import type { Counts } from '../storage/lmdb/cells.ts';
 import type { Reading } from '../storage/lmdb/snapshot.ts';
-import type { UsageStore } from '../storage/lmdb/usage.ts';
+import type { UsageTables } from '../storage/lmdb/usage.ts';
 import { type MonthTask, type MonthUsage, monthUsage } from './month-usage.ts';
 
 export interface PrometheusTask extends MonthTask {
@@ -10,7 +10,7 @@ export interface PrometheusTask extends MonthTask {
 }
 
 /** What an application has counted in this month, in Prometheus' text format. */
-export function* prometheusReport(store: UsageStore, task: PrometheusTask): Reading<Promise<string>> {
+export function* prometheusReport(store: UsageTables, task: PrometheusTask): Reading<Promise<string>> {
   return expositionText(metricsOf(yield* monthUsage(store, task), task.gauges));
 }
 

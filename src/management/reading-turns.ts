@@ -1,19 +1,19 @@
 import { ApiError } from '../contract/errors.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Reading } from '../storage/lmdb/snapshot.ts';
-import type { UsageStore } from '../storage/lmdb/usage.ts';
+import type { UsageTables } from '../storage/lmdb/usage.ts';
 
 /** How long a reading runs before the next has a turn, ms. */
 const turnMs = 10;
 
 /** Interleaves the long reads of one thread. Between turns only the snapshots of the readings are open. */
 export class ReadingTurns {
-  readonly #lmdb: Pick<UsageStore['lmdb'], 'resetReadTxn'>;
+  readonly #lmdb: Pick<UsageTables['lmdb'], 'resetReadTxn'>;
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #underWay = new Set<Promise<unknown>>();
   #ending = false;
 
-  constructor(lmdb: Pick<UsageStore['lmdb'], 'resetReadTxn'>, clock: Pick<Clock, 'monotonic'>) {
+  constructor(lmdb: Pick<UsageTables['lmdb'], 'resetReadTxn'>, clock: Pick<Clock, 'monotonic'>) {
     this.#lmdb = lmdb;
     this.#clock = clock;
   }

@@ -5,7 +5,7 @@ import { watchLoop } from '../runtime/loop-delay.ts';
 import { type Outcome, outcomeOf } from '../runtime/thread-calls.ts';
 import { logThreadConsole } from '../runtime/worker-log.ts';
 import type { Reading } from '../storage/lmdb/snapshot.ts';
-import { openUsageStore } from '../storage/lmdb/usage.ts';
+import { openUsageTables } from '../storage/lmdb/usage.ts';
 import { type ExportRequest, makeExport } from './exports/make-export.ts';
 import type { Chunk, Chunks } from './exports/rows.ts';
 import { createReports, type Reports } from './make-report.ts';
@@ -34,7 +34,7 @@ export interface ReportRequest {
 logThreadConsole();
 const { data, delays } = workerData as ReportWorkerStart;
 watchLoop(new Histogram(undefined, delays), systemClock);
-const store = openUsageStore(data);
+const store = openUsageTables(data);
 const reports = createReports(store);
 const turns = new ReadingTurns(store.lmdb, systemClock);
 

@@ -3,7 +3,7 @@ import { otherSenders } from '../storage/lmdb/ledger.ts';
 import type { Environment } from '../storage/lmdb/records.ts';
 import { readSenders, type SeenSender, senderLife, slotMs } from '../storage/lmdb/senders.ts';
 import { fromSnapshot, type Reading, type Snapshot } from '../storage/lmdb/snapshot.ts';
-import type { UsageStore } from '../storage/lmdb/usage.ts';
+import type { UsageTables } from '../storage/lmdb/usage.ts';
 import { timeText } from './answers.ts';
 import { sightsAt } from './sights.ts';
 
@@ -19,7 +19,7 @@ const mostShown = 200;
 
 /** Who asked for a feature; `undefined` when no packet has named it in these environments. */
 export function* sendersReport(
-  store: UsageStore,
+  store: UsageTables,
   { environments, feature, now }: SendersTask,
 ): Reading<FeatureSendersShown | undefined> {
   let isSeen = false;
@@ -42,7 +42,7 @@ export function* sendersReport(
 
 /** The senders of a feature, or of a whole environment, that are not forgotten: see `readSenders`. @param now Unix ms */
 export function sendersAt(
-  store: UsageStore,
+  store: UsageTables,
   environment: number,
   ordinal: number,
   now: number,

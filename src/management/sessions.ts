@@ -1,5 +1,5 @@
 import { missing } from '../accounts/checks.ts';
-import type { Reader } from '../accounts/store/engine.ts';
+import type { Reader } from '../accounts/store/account-store.ts';
 import { findClient } from '../auth/clients.ts';
 import { noteEnd } from '../auth/session-notes.ts';
 import { endSignIn, endsAt, sessionKeysOf, userOf } from '../auth/sessions.ts';
@@ -14,7 +14,7 @@ import type { Caller, ManageDeps } from './caller.ts';
 import { type Call, endpoint } from './endpoint.ts';
 
 export interface UserSessionDeps extends ManageDeps {
-  readonly engine: Pick<Reader, 'get' | 'keys'>;
+  readonly accountStore: Pick<Reader, 'get' | 'keys'>;
 }
 
 /** The sign-ins that are shown at the most: those that were used last. */
@@ -30,7 +30,7 @@ export const sessions: Group<UserSessionDeps> = {
       summary: 'List the sessions of a user, by sign-in',
       description: `The ${most} sign-ins that were used last; the latest comes first. Sessions of clients of other teams are left out.`,
       answers: { 200: jsonAnswer(SessionList, 'The sign-ins.') },
-      handle: (call, { engine }: UserSessionDeps) => ok({ items: signInsOf(engine, call) }),
+      handle: (call, { accountStore }: UserSessionDeps) => ok({ items: signInsOf(accountStore, call) }),
     }),
     endpoint('DELETE /users/:id/sessions/:signInId', {
       access: { within: 'user', least: 'Admin', orSelf: true },
@@ -64,11 +64,11 @@ interface Shown {
 
 /** The sessions that a caller may see of a user, folded by sign-in. */
 function signInsOf(
-  engine: UserSessionDeps['engine'],
+  accountStore: UserSessionDeps['accountStore'],
   { directory, caller, user }: Pick<Call<'', 'user'>, 'directory' | 'caller' | 'user'>,
 ): SignInSessions[] {
-  const found = sessionKeysOf(engine, user.id).flatMap((key): Shown[] => {
-    const session = engine.get('sessions', key);
+  const found = sessionKeysOf(accountStore, user.id).flatMap((key): Shown[] => {
+    const session = accountStore.get('sessions', key);
     if (session === undefined || userOf(directory, directory, session) === undefined) return [];
     const client = findClient(directory, session.clientId);
     return client !== undefined && isShownTo(caller, client) ? [{ key, session, client }] : [];

@@ -1,5 +1,5 @@
 import type { Clock } from '../runtime/clock.ts';
-import type { Freshness } from '../storage/commit/usage-engine.ts';
+import type { Freshness } from '../storage/commit/usage-store.ts';
 
 /** A result that many callers get: JSON, compressed once. */
 export interface PackedJson {

@@ -24,7 +24,7 @@ export class SharedSights {
   readonly #running = new Map<string, Promise<unknown>>();
   readonly #gathering = new Map<string, Batch>();
 
-  /** @param freshen see `UsageEngine.freshen` */
+  /** @param freshen see `UsageStore.freshen` */
   constructor(reports: Pick<ReportPool, 'make'>, freshen: FreshnessDeps['freshen'] = async () => undefined) {
     this.#reports = reports;
     this.#freshen = freshen;

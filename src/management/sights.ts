@@ -1,7 +1,7 @@
 import { seenOf } from '../storage/lmdb/seen.ts';
 import { featureItself, type SeriesName, seriesOf, surplusName } from '../storage/lmdb/series.ts';
 import { fromSnapshot, type Reading, readEach, type Snapshot } from '../storage/lmdb/snapshot.ts';
-import type { UsageStore } from '../storage/lmdb/usage.ts';
+import type { UsageTables } from '../storage/lmdb/usage.ts';
 
 /** When something was seen: Unix ms, to the minute. `null` when that is not known. */
 export interface Sight {
@@ -23,7 +23,7 @@ type Only = Pick<ReadonlySet<string>, 'has'>;
 
 /** The sights of an environment at a moment of their own: see `sightsAt`. */
 export function readSights(
-  store: UsageStore,
+  store: UsageTables,
   environment: number,
   only?: Only,
 ): Reading<ReadonlyMap<string, FeatureSight>> {
@@ -35,7 +35,7 @@ export function readSights(
  * seen when a variant or a metric of it was.
  */
 export function* sightsAt(
-  store: UsageStore,
+  store: UsageTables,
   environment: number,
   at: Snapshot,
   only?: Only,
@@ -89,7 +89,7 @@ function addTo(
 
 /** What `pick` returns for each series of an environment, by ordinal. Series for which it returns nothing are left out. */
 export function pickSeries<T>(
-  store: UsageStore,
+  store: UsageTables,
   environment: number,
   pick: (name: SeriesName, ordinal: number) => T | undefined,
 ): Reading<ReadonlyMap<number, T>> {

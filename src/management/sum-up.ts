@@ -8,13 +8,13 @@ import {
 import type { CellCodec } from '../storage/lmdb/cells.ts';
 import type { Table } from '../storage/lmdb/lmdb.ts';
 import { fromSnapshot, type Reading, readEach, type Snapshot } from '../storage/lmdb/snapshot.ts';
-import type { UsageStore } from '../storage/lmdb/usage.ts';
+import type { UsageTables } from '../storage/lmdb/usage.ts';
 import type { PointBudget } from './point-budget.ts';
 import { bucketStart, type ReportRange } from './report-range.ts';
 
 /** A table of cells, how to merge two of them, and which ones to read. */
 export interface CellSource<T> {
-  readonly store: UsageStore;
+  readonly store: UsageTables;
   readonly table: Table;
   readonly codec: CellCodec<T>;
   merge(into: T, from: T): void;

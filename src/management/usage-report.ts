@@ -6,7 +6,7 @@ import { minutesPerDay } from '../storage/lmdb/blocks.ts';
 import { type Counts, countsCodec } from '../storage/lmdb/cells.ts';
 import { featureItself } from '../storage/lmdb/series.ts';
 import { fromSnapshot, type Reading } from '../storage/lmdb/snapshot.ts';
-import type { UsageStore } from '../storage/lmdb/usage.ts';
+import type { UsageTables } from '../storage/lmdb/usage.ts';
 import { PointBudget } from './point-budget.ts';
 import { bucketStart, minuteText, type ReportRange } from './report-range.ts';
 import { pickSeries } from './sights.ts';
@@ -33,7 +33,7 @@ interface Tally {
  * @throws {ApiError} `too_many_points`
  */
 export function* usageReport(
-  store: UsageStore,
+  store: UsageTables,
   environment: ReportedEnvironment,
   range: ReportRange,
   only: string | undefined,
@@ -58,7 +58,7 @@ export function* usageReport(
 }
 
 function* talliesOf(
-  store: UsageStore,
+  store: UsageTables,
   environment: number,
   only: string | undefined,
 ): Reading<Map<string, Tally[]>> {
@@ -77,7 +77,7 @@ function* talliesOf(
 type PointsByTime = Map<number, [t: number, checks: number, used: number, viewed: number]>;
 
 function addUp(
-  store: UsageStore,
+  store: UsageTables,
   environment: number,
   range: ReportRange,
   features: ReadonlyMap<string, readonly Tally[]>,

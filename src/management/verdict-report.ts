@@ -3,7 +3,7 @@ import { readCounts } from '../storage/aggregate/read-counts.ts';
 import { minutesPerDay } from '../storage/lmdb/blocks.ts';
 import { seriesOf } from '../storage/lmdb/series.ts';
 import { fromSnapshot, type Reading, type Snapshot } from '../storage/lmdb/snapshot.ts';
-import type { UsageStore } from '../storage/lmdb/usage.ts';
+import type { UsageTables } from '../storage/lmdb/usage.ts';
 import { timeText } from './answers.ts';
 import { showSender } from './senders-report.ts';
 import { type EnvironmentFacts, type Judgement, judge } from './verdict.ts';
@@ -19,7 +19,7 @@ export interface VerdictTask extends VerdictsTask {
 export type Said = Omit<VerdictShown, 'nearest'>;
 
 /** The verdict of one feature, with its reasons; `undefined` when it is neither declared nor seen. */
-export function verdictReport(store: UsageStore, task: VerdictTask): Reading<Said | undefined> {
+export function verdictReport(store: UsageTables, task: VerdictTask): Reading<Said | undefined> {
   const { environments, declared, feature, now, staleAfterMs } = task;
   return fromSnapshot(store.lmdb, function* (at) {
     const places = yield* placesAt(store, environments, now, at, feature);
@@ -57,7 +57,7 @@ const days = 30;
 
 /** What was checked of a feature in the last days, in the environments that the judgement speaks of. */
 function* figuresOf(
-  store: UsageStore,
+  store: UsageTables,
   { environments, feature, now }: VerdictTask,
   judgement: Judgement,
   at: Snapshot,

@@ -3,7 +3,7 @@ import type { Environment, FeatureDeclaration } from '../storage/lmdb/records.ts
 import type { SeenSender } from '../storage/lmdb/senders.ts';
 import { environmentOrdinal } from '../storage/lmdb/sketches.ts';
 import { fromSnapshot, type Reading, type Snapshot } from '../storage/lmdb/snapshot.ts';
-import type { UsageStore } from '../storage/lmdb/usage.ts';
+import type { UsageTables } from '../storage/lmdb/usage.ts';
 import { sendersAt } from './senders-report.ts';
 import { type FeatureSight, sightsAt } from './sights.ts';
 import { type EnvironmentFacts, judge, type VerdictFacts } from './verdict.ts';
@@ -32,10 +32,10 @@ interface Remembered {
 
 /** The verdicts of all features of applications. What was seen may be up to 20 seconds old; declarations are as they are given. */
 export class Verdicts {
-  readonly #store: UsageStore;
+  readonly #store: UsageTables;
   readonly #remembered = new Map<string, Remembered>();
 
-  constructor(store: UsageStore) {
+  constructor(store: UsageTables) {
     this.#store = store;
   }
 
@@ -96,7 +96,7 @@ export interface Place {
 
 /** What is known of environments. @param only the one feature that matters */
 export function* placesAt(
-  store: UsageStore,
+  store: UsageTables,
   environments: VerdictsTask['environments'],
   now: number,
   at: Snapshot,
@@ -112,7 +112,7 @@ export function* placesAt(
 
 /** What is known of a feature, with who asked for it. */
 export function factsWithAskers(
-  store: UsageStore,
+  store: UsageTables,
   places: readonly Place[],
   feature: string,
   now: number,
@@ -127,7 +127,7 @@ export function factsWithAskers(
 
 /** Who asked matters only for silence, and is read only then. */
 function kindOf(
-  store: UsageStore,
+  store: UsageTables,
   { now, staleAfterMs }: VerdictsTask,
   places: readonly Place[],
   name: string,

@@ -1,7 +1,7 @@
 import { ledgerEntries } from '../storage/lmdb/ledger.ts';
 import type { FeatureDeclaration } from '../storage/lmdb/records.ts';
 import { fromSnapshot, type Reading, readEach, type Snapshot } from '../storage/lmdb/snapshot.ts';
-import type { UsageStore } from '../storage/lmdb/usage.ts';
+import type { UsageTables } from '../storage/lmdb/usage.ts';
 import type {
   Findings,
   FirstSeen,
@@ -16,7 +16,7 @@ type Environment = WatchTask['environments'][number];
 type Place = readonly [Environment, ReadonlyMap<string, FeatureSight>];
 
 /** What webhooks are told of an application, in what was counted and refused. */
-export function watchReport(store: UsageStore, task: WatchTask): Reading<Findings> {
+export function watchReport(store: UsageTables, task: WatchTask): Reading<Findings> {
   return fromSnapshot(store.lmdb, function* (at): Reading<Findings> {
     const { firstSeenFrom, stale, environments } = task;
     const places: Place[] = [];
@@ -71,7 +71,7 @@ function staleAt(
 const hourMs = 3_600_000;
 
 function* refusedSince(
-  store: UsageStore,
+  store: UsageTables,
   { application, environments, refusedFrom }: WatchTask,
   at: Snapshot,
 ): Reading<RefusedMessages[]> {

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
 import { mustExist, nameRule } from '../accounts/checks.ts';
 import { overPlan } from '../accounts/plans.ts';
-import type { Engine } from '../accounts/store/engine.ts';
+import type { AccountStore } from '../accounts/store/account-store.ts';
 import { webhooksOf } from '../accounts/team-events.ts';
 import {
   Delivery,
@@ -13,7 +13,7 @@ import {
 } from '../contract/shapes/webhook.ts';
 import { ok } from '../http/answer.ts';
 import { type Group, jsonAnswer } from '../http/endpoint.ts';
-import type { AccountStore } from '../storage/lmdb/accounts.ts';
+import type { AccountTables } from '../storage/lmdb/accounts.ts';
 import type { Webhook as StoredWebhook, WebhookDelivery } from '../storage/lmdb/webhook-records.ts';
 import { urlRule } from '../webhooks/addresses.ts';
 import {
@@ -46,8 +46,8 @@ import { pageOf, paging, readCursor, writeCursor } from './lists.ts';
 const overlapHours = overlapMs / 3_600_000;
 
 export interface WebhookDeps extends ManageDeps {
-  readonly engine: Pick<Engine, 'get' | 'records'>;
-  readonly accounts: Pick<AccountStore, 'webhookDeliveries'>;
+  readonly accountStore: Pick<AccountStore, 'get' | 'records'>;
+  readonly accounts: Pick<AccountTables, 'webhookDeliveries'>;
   readonly webhookRules: WebhookRules;
 }
 
@@ -70,8 +70,8 @@ export const webhooks: Group<WebhookDeps> = {
       summary: 'List the webhooks of a team',
       query: paging,
       answers: { 200: page(Webhook, 'The oldest webhook comes first.') },
-      handle({ directory, team, query }, { engine }: WebhookDeps) {
-        const waiting = waitingCounts(engine);
+      handle({ directory, team, query }, { accountStore }: WebhookDeps) {
+        const waiting = waitingCounts(accountStore);
         const shown = (webhook: StoredWebhook) => showWebhook(webhook, waiting.get(webhook.id) ?? 0);
         return ok(pageOf(webhooksOf(directory, team.id), query, shown));
       },
@@ -167,7 +167,7 @@ export const webhooks: Group<WebhookDeps> = {
       answers: { 200: jsonAnswer(DeliveryDetail, 'The delivery.') },
       handle({ directory, team, params: { webhookId, deliveryId } }, deps: WebhookDeps) {
         const { id } = findWebhook(directory, team.id, webhookId);
-        const delivery = mustExist('delivery', findDelivery(deps.engine, id, deliveryId));
+        const delivery = mustExist('delivery', findDelivery(deps.accountStore, id, deliveryId));
         return ok({ ...showOne(deps, delivery), body: delivery.body });
       },
     }),
@@ -186,12 +186,12 @@ export const webhooks: Group<WebhookDeps> = {
   ],
 };
 
-function show({ engine }: WebhookDeps, webhook: StoredWebhook) {
-  return showWebhook(webhook, waitingOf(engine, webhook.id).length);
+function show({ accountStore }: WebhookDeps, webhook: StoredWebhook) {
+  return showWebhook(webhook, waitingOf(accountStore, webhook.id).length);
 }
 
-function showOne({ engine }: WebhookDeps, delivery: WebhookDelivery) {
-  const turn = engine.get('webhookTurns', deliveryKey(delivery.webhookId, delivery.number));
+function showOne({ accountStore }: WebhookDeps, delivery: WebhookDelivery) {
+  const turn = accountStore.get('webhookTurns', deliveryKey(delivery.webhookId, delivery.number));
   return showDelivery(delivery, turn?.due);
 }
 

@@ -1,4 +1,4 @@
-import { engineAway } from '../contract/errors.ts';
+import { postgresAway } from '../contract/errors.ts';
 
 /** How far the replica is. */
 export interface Progress {
@@ -56,7 +56,7 @@ export class Awaited {
       if (!isThere && at < until) return true;
       // A node that has just started may not have any of it.
       if (isReport ? completeThrough !== undefined : isThere) done(completeThrough ?? 0);
-      else refused(engineAway());
+      else refused(postgresAway());
       return false;
     });
   }
@@ -65,6 +65,6 @@ export class Awaited {
   fail(): void {
     const waiting = this.#waiting;
     this.#waiting = waiting.filter(({ isReport }) => !isReport);
-    for (const { isReport, refused } of waiting) if (isReport) refused(engineAway());
+    for (const { isReport, refused } of waiting) if (isReport) refused(postgresAway());
   }
 }

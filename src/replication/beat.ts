@@ -1,10 +1,10 @@
-import type { UsageEngineStatus } from '../storage/commit/usage-engine.ts';
-import type { EngineStream } from './decide.ts';
-import type { EngineSession } from './postgres/connection.ts';
-import { noHead } from './postgres/engine-error.ts';
+import type { UsageStoreStatus } from '../storage/commit/usage-store.ts';
+import type { PostgresStream } from './decide.ts';
+import type { PostgresSession } from './postgres/connection.ts';
 import { checkId } from './postgres/layout.ts';
 import type { LogPosition } from './postgres/log-position.ts';
-import { engineNow } from './postgres/shared-clock.ts';
+import { noHead } from './postgres/postgres-error.ts';
+import { postgresNow } from './postgres/shared-clock.ts';
 
 /** What a node says of itself each second. */
 export interface Beat {
@@ -29,7 +29,7 @@ export interface Beat {
 }
 
 /** What the engine answers. */
-export interface EngineView extends Pick<UsageEngineStatus, 'nodes' | 'refused'> {
+export interface PostgresView extends Pick<UsageStoreStatus, 'nodes' | 'refused'> {
   readonly engine: string;
   /** The last entry of the log. */
   readonly head: LogPosition;
@@ -37,7 +37,7 @@ export interface EngineView extends Pick<UsageEngineStatus, 'nodes' | 'refused'>
   readonly at: number;
   /** Whether the row of this directory is of this process: otherwise another one uses a copy of the directory. */
   readonly isOurs: boolean;
-  readonly streams: readonly (EngineStream & { readonly stream: string })[];
+  readonly streams: readonly (PostgresStream & { readonly stream: string })[];
   /** All that other open streams have answered before this time is in the log; `undefined` when there are none. */
   readonly othersThrough: number | undefined;
   /** What changes when another server has become the primary, or it was restored. */
@@ -48,8 +48,8 @@ export interface EngineView extends Pick<UsageEngineStatus, 'nodes' | 'refused'>
  * Tells the engine that this node is alive, and reads what a node follows: one statement, which is committed synchronously.
  * So what it has read is confirmed, and what was acknowledged before it was sent is replicated.
  */
-export async function beat(session: EngineSession, said: Beat): Promise<EngineView> {
-  const { rows } = await session.query<{ view: EngineView }>({
+export async function beat(session: PostgresSession, said: Beat): Promise<PostgresView> {
+  const { rows } = await session.query<{ view: PostgresView }>({
     name: 'fm-beat',
     text: beatText,
     values: [
@@ -75,7 +75,7 @@ const beatText = `
   )
   SELECT json_strip_nulls(json_build_object(
     'engine', (SELECT id FROM fm_engine), 'head', json_build_object('position', position, 'id', id::text),
-    'at', ${engineNow}, 'isOurs', EXISTS (SELECT 1 FROM node),
+    'at', ${postgresNow}, 'isOurs', EXISTS (SELECT 1 FROM node),
     'timeline', substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8),
     'othersThrough', (SELECT min(through) FROM fm_stream WHERE state = 'open' AND stream <> $2),
     'streams', (SELECT coalesce(json_agg(

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { ApiError, engineAway } from '../contract/errors.ts';
+import { ApiError, postgresAway } from '../contract/errors.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Histogram } from '../runtime/histogram.ts';
 import { errorOf } from '../runtime/thread-calls.ts';
@@ -13,14 +13,14 @@ import type { Lane } from '../storage/commit/lane.ts';
 import type {
   Freshness,
   NodeStatus,
-  UsageEngine,
-  UsageEngineStatus,
   UsageReadiness,
-} from '../storage/commit/usage-engine.ts';
+  UsageStore,
+  UsageStoreStatus,
+} from '../storage/commit/usage-store.ts';
 import type { Mint } from '../storage/lmdb/instances.ts';
 import type { Deletion } from '../storage/lmdb/records.ts';
 import type { StoreHealth } from '../storage/lmdb/store-health.ts';
-import type { UsageStore } from '../storage/lmdb/usage.ts';
+import type { UsageTables } from '../storage/lmdb/usage.ts';
 import type { SetAside } from './adoption/set-aside.ts';
 import { linkAt } from './link.ts';
 import { loggedMint } from './log-bodies.ts';
@@ -38,7 +38,7 @@ export interface ClusterUsageDeps {
   /** Its stream is open: it has done a first step. */
   readonly committer: SpoolCommitter;
   /** The replica, for reading. */
-  readonly store: UsageStore;
+  readonly store: UsageTables;
   readonly digestSecret: Buffer;
   readonly setAside: SetAside;
   /** What the end of the process may take for shipping the rest. */
@@ -67,8 +67,8 @@ const refusals: Readonly<Record<Refuses, string>> = {
  * Keeps usage in a log that several machines share. What this node counts goes to its spool, and from there into the log; the
  * replica, which reports read, is what the log says. A thread of its own stands between them: see `ReplicaNode`.
  */
-export class ClusterUsage implements UsageEngine {
-  readonly store: UsageStore;
+export class ClusterUsage implements UsageStore {
+  readonly store: UsageTables;
   readonly counted;
   readonly digestSecret: Buffer;
   readonly committers: readonly Committer[];
@@ -148,7 +148,7 @@ export class ClusterUsage implements UsageEngine {
     return true;
   }
 
-  peopleOf(): UsageStore {
+  peopleOf(): UsageTables {
     return this.store;
   }
 
@@ -171,7 +171,7 @@ export class ClusterUsage implements UsageEngine {
     return { counting, managing: counting ?? managing };
   }
 
-  status(): UsageEngineStatus {
+  status(): UsageStoreStatus {
     const { clock, setAside } = this.#deps;
     const { status } = this.#told;
     const isSilent = ({ state, lastBeat }: NodeStatus) => state === 'up' && clock.now() - lastBeat > silentMs;
@@ -234,7 +234,7 @@ export class ClusterUsage implements UsageEngine {
 /** The error names no host, because the sender may be unauthenticated. The log names the host and the reason. @throws {ApiError} */
 function orUnavailable<T>(result: Promise<T>): Promise<T> {
   return result.catch((error) => {
-    throw error instanceof ApiError ? error : engineAway();
+    throw error instanceof ApiError ? error : postgresAway();
   });
 }
 
@@ -243,7 +243,7 @@ function untold({ facts, maxSpoolBytes }: ClusterUsageDeps['start'], now: number
   return {
     ...{ isJoined: false, refusal: undefined, trouble: undefined, refuses: undefined },
     status: {
-      ...{ directory: facts.directory, engine: linkAt(now), nodes: [], completeThrough: 0, rebases: 0 },
+      ...{ directory: facts.directory, postgres: linkAt(now), nodes: [], completeThrough: 0, rebases: 0 },
       spool: { bytes: 0, maxBytes: maxSpoolBytes, oldestUnshipped: undefined },
       refused: { rows: 0, latest: [] },
       log: { trimmed: 0, bytes: 0, oldest: undefined },

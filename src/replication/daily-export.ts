@@ -8,13 +8,13 @@ import { openSnapshot, readAt, type Snapshot } from '../storage/lmdb/snapshot.ts
 import { type ChangedDay, changedDays } from './changed-days.ts';
 import { type DailyRow, dailyRows } from './daily-rows.ts';
 import { DailyTables, type DayRange, type WrittenUntil } from './daily-tables.ts';
-import type { EngineSession } from './postgres/connection.ts';
+import type { PostgresSession } from './postgres/connection.ts';
 import { type LogPosition, logStart } from './postgres/log-position.ts';
 import { ReplicaState } from './replica-state.ts';
 import { environmentsOf } from './retire.ts';
 
 export interface DailyExportDeps {
-  readonly session: EngineSession;
+  readonly session: PostgresSession;
   readonly store: ReplicaStore;
   /** Of the node. */
   readonly directory: string;

@@ -1,5 +1,5 @@
 import type { DailyRow } from './daily-rows.ts';
-import type { EngineSession } from './postgres/connection.ts';
+import type { PostgresSession } from './postgres/connection.ts';
 import type { LogPosition } from './postgres/log-position.ts';
 
 /** Days since the epoch: both are included. */
@@ -38,10 +38,10 @@ const isInLog = (position: string, id: string) =>
 
 /** The tables of an engine that hold the usage by days: see postgres/daily-schema.ts. Each statement commits by itself. */
 export class DailyTables {
-  readonly #session: EngineSession;
+  readonly #session: PostgresSession;
   readonly #directory: string;
 
-  constructor(session: EngineSession, directory: string) {
+  constructor(session: PostgresSession, directory: string) {
     this.#session = session;
     this.#directory = directory;
   }

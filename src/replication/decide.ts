@@ -18,7 +18,7 @@ export interface KnownStream {
 }
 
 /** What the engine says of a stream: the last delta that it has. */
-export interface EngineStream {
+export interface PostgresStream {
   readonly seq: number;
   /** Of that delta, hex; empty when there is none, or the stream comes from a replica: see `putStreams`. */
   readonly digest: string;
@@ -53,7 +53,7 @@ export type Held = 'foreign' | 'closed' | 'behind';
  * @param said `undefined` when the engine has no such stream
  * @param isConfirmed whether a synchronous commit was kept after `said` was read
  */
-export function decide(known: KnownStream, said: EngineStream | undefined, isConfirmed: boolean): Decision {
+export function decide(known: KnownStream, said: PostgresStream | undefined, isConfirmed: boolean): Decision {
   if (said === undefined) return { action: 'register' };
   const { seq, state } = said;
   const { sealed, acknowledged, kept, isOwn } = known;
@@ -71,7 +71,7 @@ function hold(why: Held): Decision {
 }
 
 /** The engine has something else under this stream than this node has made. */
-function isForeign(known: KnownStream, { seq, digest }: EngineStream): boolean {
+function isForeign(known: KnownStream, { seq, digest }: PostgresStream): boolean {
   if (seq > known.sealed) return true;
   return seq >= known.kept && digest !== '' && known.digest(seq) !== digest;
 }

@@ -1,5 +1,5 @@
 import type { StoredEntry } from './entry.ts';
-import type { EngineSession } from './postgres/connection.ts';
+import type { PostgresSession } from './postgres/connection.ts';
 import type { LogRead } from './postgres/follower.ts';
 import type { LogPosition } from './postgres/log-position.ts';
 
@@ -8,7 +8,10 @@ const maxEntries = 256;
 const maxBytes = 2 * 1024 * 1024;
 
 /** Reads the entries from the last one that a replica has applied. */
-export async function readEntries(session: EngineSession, from: LogPosition): Promise<LogRead<StoredEntry>> {
+export async function readEntries(
+  session: PostgresSession,
+  from: LogPosition,
+): Promise<LogRead<StoredEntry>> {
   const { rows: entries } = await session.query<StoredEntry>({
     name: 'fm-follow',
     text: `SELECT position::float8, id::text, kind, coalesce(stream, '') AS stream, coalesce(seq, 0)::float8 AS seq, body FROM (
@@ -30,7 +33,7 @@ export async function readEntries(session: EngineSession, from: LogPosition): Pr
  * @returns `undefined` when a replica that stands there can follow the log to its end
  */
 export async function firstMissing(
-  session: EngineSession,
+  session: PostgresSession,
   { position, id }: LogPosition,
 ): Promise<number | undefined> {
   const { rows } = await session.query<{ begins: boolean; missing: number; head: number }>({

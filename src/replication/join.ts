@@ -1,10 +1,10 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Clock } from '../runtime/clock.ts';
-import type { EngineSession } from './postgres/connection.ts';
-import { noEngine } from './postgres/engine-error.ts';
+import type { PostgresSession } from './postgres/connection.ts';
 import { checkId } from './postgres/layout.ts';
-import { engineLayout } from './postgres/schema.ts';
-import { engineNow, whySkewed } from './postgres/shared-clock.ts';
+import { noPostgres } from './postgres/postgres-error.ts';
+import { postgresLayout } from './postgres/schema.ts';
+import { postgresNow, whySkewed } from './postgres/shared-clock.ts';
 
 /** How a node is known in the engine. */
 export interface NodeFacts {
@@ -47,9 +47,9 @@ interface Seen {
  * Takes the directory's row in the engine for this process: after that the streams of earlier processes may be shipped.
  * Nothing is written before it is sure that no other process beats for this directory.
  * @throws {JoinRefused} another process uses a copy of this directory; the clocks differ
- * @throws {EngineUnfit} the engine is another one
+ * @throws {PostgresUnfit} the engine is another one
  */
-export async function join(session: EngineSession, clock: Clock, facts: NodeFacts): Promise<void> {
+export async function join(session: PostgresSession, clock: Clock, facts: NodeFacts): Promise<void> {
   let first: Seen | undefined;
   for (;;) {
     const asked = clock.now();
@@ -75,17 +75,17 @@ function hasBeaten(first: Seen, { beat }: Seen): boolean {
   return first.beat === null || (beat !== null && beat > first.beat);
 }
 
-async function look(session: EngineSession, directory: string): Promise<Seen> {
+async function look(session: PostgresSession, directory: string): Promise<Seen> {
   const { rows } = await session.query<Seen>({
     name: 'fm-join-look',
-    text: `SELECT engine.id AS engine, ${engineNow} AS at,
+    text: `SELECT engine.id AS engine, ${postgresNow} AS at,
              node.stream, node.name, node.state, node.beat_at::text AS beat,
              (extract(epoch FROM clock_timestamp() - node.beat_at) * 1000)::bigint AS silent
            FROM fm_engine AS engine LEFT JOIN fm_node AS node ON node.directory = $1`,
     values: [directory],
   });
   const [seen] = rows;
-  if (seen === undefined) throw noEngine();
+  if (seen === undefined) throw noPostgres();
   return seen;
 }
 
@@ -94,7 +94,7 @@ async function look(session: EngineSession, directory: string): Promise<Seen> {
  * @returns false when the row is no longer as it was seen
  */
 async function claim(
-  session: EngineSession,
+  session: PostgresSession,
   facts: NodeFacts,
   seen: Seen,
   answered: number,
@@ -112,7 +112,7 @@ async function claim(
                through = excluded.through, layout = excluded.layout, state = 'up'
              WHERE fm_node.stream IS NOT DISTINCT FROM $6 AND ($7::text IS NULL OR fm_node.beat_at::text = $7::text OR $6 IS NULL)
              RETURNING 1`,
-      values: [directory, name, stream, version, started, seen.stream, seen.beat, engineLayout],
+      values: [directory, name, stream, version, started, seen.stream, seen.beat, postgresLayout],
     });
     if (claimed.rows.length === 0) return false;
     await run({

@@ -1,12 +1,12 @@
 import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
-import type { EngineLinkStatus } from '../storage/commit/usage-engine.ts';
+import type { PostgresLinkStatus } from '../storage/commit/usage-store.ts';
 import { Availability } from './postgres/availability.ts';
-import type { EngineSession } from './postgres/connection.ts';
+import type { PostgresSession } from './postgres/connection.ts';
 import type { Run, Statement } from './postgres/statement.ts';
 
 interface LinkDeps {
-  readonly session: EngineSession;
+  readonly session: PostgresSession;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -19,7 +19,7 @@ const messages = {
 };
 
 /** A session with the engine, whether it answers, and figures of what it commits. */
-export class Link extends Availability implements EngineSession {
+export class Link extends Availability implements PostgresSession {
   readonly #deps: LinkDeps;
   readonly #figures = { commits: 0, commitMs: 0, failovers: 0 };
   #timeline: string | undefined;
@@ -34,7 +34,7 @@ export class Link extends Availability implements EngineSession {
     return this.trouble !== notAsked;
   }
 
-  get status(): EngineLinkStatus {
+  get status(): PostgresLinkStatus {
     const { trouble, since } = this;
     return { connected: trouble === undefined, since, reason: trouble ?? '', ...this.#figures };
   }
@@ -68,6 +68,6 @@ export class Link extends Availability implements EngineSession {
 }
 
 /** The status of a link that was not tried yet. */
-export function linkAt(since: number): EngineLinkStatus {
+export function linkAt(since: number): PostgresLinkStatus {
   return { connected: false, since, reason: notAsked, commits: 0, commitMs: 0, failovers: 0 };
 }

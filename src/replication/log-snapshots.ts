@@ -1,13 +1,13 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Log } from '../runtime/log.ts';
-import type { EngineSession } from './postgres/connection.ts';
+import type { PostgresSession } from './postgres/connection.ts';
 import type { LogPosition } from './postgres/log-position.ts';
 import type { Replica } from './replica.ts';
 
 /** Snapshots of what the log says, kept in the engine: nodes that join or fell behind load the newest one. */
 
 export interface SnapshotDeps {
-  readonly session: EngineSession;
+  readonly session: PostgresSession;
   readonly replica: Replica;
   readonly directory: string;
   readonly log: Log;
@@ -22,7 +22,7 @@ export const bodiesMs = 3_600_000;
 
 /** The newest snapshot that is whole. */
 export async function newestSnapshot(
-  session: EngineSession,
+  session: PostgresSession,
 ): Promise<{ readonly snapshot: string; readonly applied: LogPosition; readonly bytes: number } | undefined> {
   const { rows } = await session.query<{ snapshot: string; position: bigint; id: string; bytes: bigint }>({
     name: 'fm-snapshot-newest',
@@ -38,7 +38,7 @@ export async function newestSnapshot(
 }
 
 /** Reads a snapshot, part by part. @throws {Error} when it was removed meanwhile */
-export async function* partsOf(session: EngineSession, snapshot: string): AsyncGenerator<Buffer> {
+export async function* partsOf(session: PostgresSession, snapshot: string): AsyncGenerator<Buffer> {
   const { rows } = await session.query<{ parts: number }>({
     name: 'fm-snapshot-parts',
     text: 'SELECT count(*)::int AS parts FROM fm_snapshot_part WHERE snapshot = $1',
@@ -96,7 +96,7 @@ export interface Uploaded {
  * that are there already, since an earlier attempt, are not sent again.
  */
 export async function putParts(
-  session: Pick<EngineSession, 'query'>,
+  session: Pick<PostgresSession, 'query'>,
   snapshot: string,
   bodies: AsyncIterable<Buffer>,
   onPart: (uploaded: Uploaded) => void = () => {},

@@ -1,9 +1,9 @@
 import { ApiError } from '../contract/errors.ts';
 import type { EntryKind } from './entry.ts';
 import { type EntryBodies, encodeBody, type Horizon, type LoggedMint } from './log-bodies.ts';
-import type { EngineSession } from './postgres/connection.ts';
+import type { PostgresSession } from './postgres/connection.ts';
 import { newLogId } from './postgres/log-position.ts';
-import { engineNow } from './postgres/shared-clock.ts';
+import { postgresNow } from './postgres/shared-clock.ts';
 import type { Statement } from './postgres/statement.ts';
 
 interface NewEntry {
@@ -46,13 +46,13 @@ const maxWaiting = 10_000;
  * does not know what became of one sends it again.
  */
 export class LogAppender {
-  readonly #session: EngineSession;
+  readonly #session: PostgresSession;
   #waiting: LoggedMint[] = [];
   /** Resolves when those that wait are appended. */
   #next: Promise<number> | undefined;
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(session: EngineSession) {
+  constructor(session: PostgresSession) {
     this.#session = session;
   }
 
@@ -101,7 +101,7 @@ export class LogAppender {
       const { rows } = await run<{ horizon: Horizon }>({
         name: 'fm-horizon-open',
         text: `SELECT json_build_object(
-                 'through', coalesce(min(through), 0), 'since', coalesce(min(since), 0), 'now', ${engineNow},
+                 'through', coalesce(min(through), 0), 'since', coalesce(min(since), 0), 'now', ${postgresNow},
                  'open', coalesce(json_agg(stream), '[]'), 'nodes', (
                    SELECT coalesce(json_agg(json_build_object('directory', directory, 'name', name, 'state', state,
                      'beat', floor(extract(epoch FROM beat_at) * 1000), 'streams', ARRAY(

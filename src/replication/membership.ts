@@ -30,7 +30,7 @@ export class Membership {
     return own.held === 'closed' ? 'closed' : undefined;
   }
 
-  /** @throws {JoinRefused} @throws {EngineError} */
+  /** @throws {JoinRefused} @throws {PostgresError} */
   async join(): Promise<void> {
     const { facts, link, clock, log } = this.#parts;
     await join(link, clock, facts);

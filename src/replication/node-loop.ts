@@ -1,13 +1,13 @@
-import { engineAway, isStoreFailure } from '../contract/errors.ts';
+import { isStoreFailure, postgresAway } from '../contract/errors.ts';
 import { Awaited } from './awaited.ts';
-import { beat, type EngineView } from './beat.ts';
+import { beat, type PostgresView } from './beat.ts';
 import { Completeness } from './completeness.ts';
 import { JoinRefused } from './join.ts';
 import { Loop } from './loop.ts';
 import { Membership } from './membership.ts';
 import type { NodeParts, Refuses } from './node-parts.ts';
-import { EngineError, EngineUnfit } from './postgres/engine-error.ts';
 import { isSameEntry } from './postgres/log-position.ts';
+import { PostgresError, PostgresUnfit } from './postgres/postgres-error.ts';
 import { Sealing } from './sealing.ts';
 import { sameSettings } from './settings.ts';
 import { deregister } from './ship.ts';
@@ -43,7 +43,7 @@ export class NodeLoop {
   readonly #loop = new Loop(() => this.#turn());
   readonly #awaited = new Awaited();
   /** What the engine last said. */
-  view: EngineView | undefined;
+  view: PostgresView | undefined;
   /** The engine was away, and may have gone back: before anything else it is asked what it has. */
   #mustLook = true;
   #hasSettings = false;
@@ -99,7 +99,7 @@ export class NodeLoop {
    */
   freshen(): Promise<number> {
     const { clock, link, time } = this.#parts;
-    if (this.trouble !== undefined && link.isTried) return Promise.reject(engineAway());
+    if (this.trouble !== undefined && link.isTried) return Promise.reject(postgresAway());
     this.#sealing.ask();
     this.#loop.ring();
     return this.#awaited.report(time.now(), clock.monotonic());
@@ -260,7 +260,7 @@ export class NodeLoop {
     }
     for (const stream of this.#streams.all) stream.isKnown = false; // PostgreSQL is queried before the next delta is shipped.
     this.#mustLook = true;
-    if (error instanceof EngineError || error instanceof EngineUnfit) link.failed(error);
+    if (error instanceof PostgresError || error instanceof PostgresUnfit) link.failed(error);
     else if (this.#refusal === undefined) {
       if (this.#stumbled?.message !== error.message) {
         log.error('applying what nodes have counted failed; retrying', { error });

@@ -1,11 +1,11 @@
 import type { TimerClock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
-import type { UsageEngineStatus } from '../storage/commit/usage-engine.ts';
+import type { UsageStoreStatus } from '../storage/commit/usage-store.ts';
 import type { ReplicaStore } from '../storage/lmdb/replica-store.ts';
 import type { NodeFacts } from './join.ts';
 import type { Link } from './link.ts';
 import type { LogAppender } from './log.ts';
-import type { EngineSession } from './postgres/connection.ts';
+import type { PostgresSession } from './postgres/connection.ts';
 import type { SharedClock } from './postgres/shared-clock.ts';
 import type { Replica } from './replica.ts';
 import type { SealOutcome, SealRequest } from './seal.ts';
@@ -28,7 +28,7 @@ export interface NodeTold {
   readonly trouble: string | undefined;
   /** Why this node may not count: see `NodeLoop.refuses`. */
   readonly refuses: Refuses | undefined;
-  readonly status: Omit<UsageEngineStatus, 'setAsideBytes'>;
+  readonly status: Omit<UsageStoreStatus, 'setAsideBytes'>;
 }
 
 /** What a node asks of the main thread. */
@@ -51,7 +51,7 @@ export interface NodeParts {
   /** For what the loop does. */
   readonly link: Link;
   /** For what must not wait for the loop: mints, snapshots. */
-  readonly side: EngineSession;
+  readonly side: PostgresSession;
   readonly spool: Spool;
   readonly replica: Replica;
   /** Of the replica, for reading. */

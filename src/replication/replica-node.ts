@@ -1,19 +1,19 @@
 import type { RetentionStep } from '../storage/aggregate/maintain.ts';
 import type { Forgotten } from '../storage/commit/envelope.ts';
-import type { Freshness } from '../storage/commit/usage-engine.ts';
+import type { Freshness } from '../storage/commit/usage-store.ts';
 import { Link } from './link.ts';
 import { LogAppender } from './log.ts';
 import type { ErasedThings, LoggedMint } from './log-bodies.ts';
 import { NodeLoop } from './node-loop.ts';
 import type { NodeParts, NodeTold } from './node-parts.ts';
-import type { EngineSession } from './postgres/connection.ts';
+import type { PostgresSession } from './postgres/connection.ts';
 import { SharedClock } from './postgres/shared-clock.ts';
 import { SideWork } from './side-work.ts';
 
 /** What a node is made of: see `NodeParts`. */
 export interface ReplicaNodeDeps extends Omit<NodeParts, 'link' | 'time' | 'appender'> {
   /** For what the loop does. */
-  readonly session: EngineSession;
+  readonly session: PostgresSession;
 }
 
 /** Figures of the spool are read this often at most. */
@@ -60,12 +60,12 @@ export class ReplicaNode {
     return { completeThrough, mayBeCounting };
   }
 
-  /** Resolves when the log has it. @throws {ApiError} `backpressure` @throws {EngineError} */
+  /** Resolves when the log has it. @throws {ApiError} `backpressure` @throws {PostgresError} */
   async mint(mint: LoggedMint): Promise<void> {
     await this.#parts.appender.mint(mint);
   }
 
-  /** Resolves when this node has applied it. @throws {ApiError} `engine_unavailable` @throws {EngineError} */
+  /** Resolves when this node has applied it. @throws {ApiError} `engine_unavailable` @throws {PostgresError} */
   async forget(forgotten: Forgotten): Promise<void> {
     await this.#loop.applied(await this.#parts.appender.append('forget', forgotten));
   }
@@ -121,7 +121,7 @@ export class ReplicaNode {
       ...{ isJoined, refusal, refuses, trouble },
       status: {
         directory: this.#parts.facts.directory,
-        engine: this.#parts.link.status,
+        postgres: this.#parts.link.status,
         nodes: view?.nodes ?? [],
         completeThrough: completeness.through,
         spool: { bytes, maxBytes: this.#parts.maxSpoolBytes, oldestUnshipped: oldest },

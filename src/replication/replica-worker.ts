@@ -12,10 +12,10 @@ import type { NodeFacts } from './join.ts';
 import type { ErasedThings, LoggedMint } from './log-bodies.ts';
 import type { MainThread } from './node-parts.ts';
 import { Connection } from './postgres/connection.ts';
-import { readEngineKey } from './postgres/engine-key.ts';
-import { logSession } from './postgres/engine-report.ts';
-import type { EngineAddress } from './postgres/engine-url.ts';
-import { checkSameEngine } from './postgres/layout.ts';
+import { checkSamePostgres } from './postgres/layout.ts';
+import { readPostgresKey } from './postgres/postgres-key.ts';
+import { logSession } from './postgres/postgres-report.ts';
+import type { PostgresAddress } from './postgres/postgres-url.ts';
 import { Replica } from './replica.ts';
 import { ReplicaNode } from './replica-node.ts';
 import type { ReplicaSettings } from './settings.ts';
@@ -24,7 +24,7 @@ import { Spool } from './spool.ts';
 /** What the thread is started with. */
 export interface ReplicaWorkerStart {
   readonly data: string;
-  readonly address: EngineAddress;
+  readonly address: PostgresAddress;
   readonly keyFile: string | undefined;
   readonly facts: NodeFacts;
   readonly settings: ReplicaSettings;
@@ -43,7 +43,7 @@ const deadlineMs = 5000;
 const start = threadStart<ReplicaWorkerStart>();
 const { data, address, keyFile, facts, settings, snapshotBytes, maxSpoolBytes, logLevel, channel } = start;
 const log = threadLog(logLevel);
-const key = keyFile === undefined ? undefined : readEngineKey(keyFile);
+const key = keyFile === undefined ? undefined : readPostgresKey(keyFile);
 const clock = systemClock;
 watchLoop(new Histogram(undefined, channel.delays), clock);
 
@@ -53,7 +53,7 @@ const connect = (name: string) =>
   new Connection(address, {
     name,
     ...{ log, clock, deadlineMs },
-    prepare: async (run) => void (await checkSameEngine(run, facts.engine, key)),
+    prepare: async (run) => void (await checkSamePostgres(run, facts.engine, key)),
   });
 const sessions = [
   connect(`${logSession(facts.directory)} ${facts.name}`),

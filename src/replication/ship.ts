@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { append } from './log.ts';
-import type { EngineSession } from './postgres/connection.ts';
-import { engineNow } from './postgres/shared-clock.ts';
+import type { PostgresSession } from './postgres/connection.ts';
+import { postgresNow } from './postgres/shared-clock.ts';
 import type { Statement } from './postgres/statement.ts';
 import type { SealedDelta } from './spool.ts';
 
@@ -11,10 +11,10 @@ import type { SealedDelta } from './spool.ts';
  * locked before the head's, by everyone: no two can wait for each other.
  * @param before the delta before: a copy of the directory may have shipped another; `undefined` when it is not kept any more
  * @returns the engine's clock, Unix ms; `undefined` when the row says something else: nothing was appended then
- * @throws {EngineError} `unknown_outcome` when it is not known whether they are in the log
+ * @throws {PostgresError} `unknown_outcome` when it is not known whether they are in the log
  */
 export async function ship(
-  session: EngineSession,
+  session: PostgresSession,
   stream: string,
   deltas: readonly SealedDelta[],
   before: SealedDelta | undefined,
@@ -26,7 +26,7 @@ export async function ship(
       name: 'fm-ship-fence',
       text: `UPDATE fm_stream SET seq = $2, digest = $3, through = $4, since = $5, version = $6
              WHERE stream = $1 AND seq = $7 AND state = 'open' AND digest IN ('', coalesce($8::bytea, digest))
-             RETURNING ${engineNow} AS at`,
+             RETURNING ${postgresNow} AS at`,
       values: [
         stream,
         seq,
@@ -55,7 +55,7 @@ export function digestOf(body: Uint8Array): Buffer {
  * Makes the stream's row, when there is none: nothing of it is in the log. It fails when the table has no key: rows of a backup come
  * before the keys, so this one may come still.
  */
-export async function register(session: EngineSession, stream: string, directory: string): Promise<void> {
+export async function register(session: PostgresSession, stream: string, directory: string): Promise<void> {
   await session.query({
     name: 'fm-register',
     text: `INSERT INTO fm_stream (stream, directory, seq, digest, through, since, version, state)
@@ -75,7 +75,7 @@ export function markDone(stream: string, seq: number): Statement {
 
 /** Closes the stream of a process that has shipped all that it counted, and deregisters its node. */
 export function deregister(
-  session: EngineSession,
+  session: PostgresSession,
   directory: string,
   { stream, sealed }: { readonly stream: string; readonly sealed: number },
 ): Promise<void> {

@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
-import type { LogStatus } from '../storage/commit/usage-engine.ts';
+import type { LogStatus } from '../storage/commit/usage-store.ts';
 import { type ExportProgress, exportDays } from './daily-export.ts';
 import { makeSnapshot } from './log-snapshots.ts';
 import { Loop } from './loop.ts';
 import type { NodeLoop } from './node-loop.ts';
 import type { NodeParts } from './node-parts.ts';
-import { EngineError } from './postgres/engine-error.ts';
+import { PostgresError } from './postgres/postgres-error.ts';
 import { defaultSettings } from './settings.ts';
 import { logLength, trimLogs } from './trim-logs.ts';
 
@@ -55,7 +55,7 @@ export class SideWork {
       if (this.#node.isCaughtUp && this.#node.trouble === undefined) await round();
     } catch (error) {
       // The loop says so when the engine is away.
-      if (!(error instanceof EngineError && ['unreachable', 'refused'].includes(error.code)))
+      if (!(error instanceof PostgresError && ['unreachable', 'refused'].includes(error.code)))
         this.#parts.log.warn(failed, { error });
     }
     return lookEveryMs;

@@ -1,5 +1,5 @@
 import type { StreamRecord } from '../storage/lmdb/spool.ts';
-import { type Decision, decide, type EngineStream, type Held, type KnownStream } from './decide.ts';
+import { type Decision, decide, type Held, type KnownStream, type PostgresStream } from './decide.ts';
 import type { NodeParts } from './node-parts.ts';
 import type { SealTask } from './seal.ts';
 import { digestOf, markDone, register, ship } from './ship.ts';
@@ -15,9 +15,9 @@ const heldOwn: Readonly<Record<Held, string>> = {
   foreign:
     'PostgreSQL has other deltas under the stream of this process: another process used a copy of its directory. This node keeps what it has counted and counts nothing more; start a node with an empty directory in its place',
   closed:
-    'the stream of this process was closed by someone else, as by flagmeter engine forget-node: this node counts nothing until it is restarted, and ships then what it has kept',
+    'the stream of this process was closed by someone else, as by flagmeter postgres forget-node: this node counts nothing until it is restarted, and ships then what it has kept',
   behind:
-    'PostgreSQL is older than what this node keeps: counting goes on, and nothing is shipped. Restore a newer backup, or fill a new database by flagmeter engine adopt --from-replica; to accept the loss, stop this node, run flagmeter engine forget-node for it, and start it',
+    'PostgreSQL is older than what this node keeps: counting goes on, and nothing is shipped. Restore a newer backup, or fill a new database by flagmeter postgres adopt --from-replica; to accept the loss, stop this node, run flagmeter postgres forget-node for it, and start it',
 };
 
 const heldEarlier: Readonly<Record<Held, string>> = {
@@ -25,7 +25,7 @@ const heldEarlier: Readonly<Record<Held, string>> = {
   foreign:
     'PostgreSQL has deltas of an earlier process that are not in this directory: it is a copy of one that went on, or a copy of it was used. This node keeps what it has counted and counts nothing more; start a node with an empty directory in its place',
   closed:
-    'the stream of an earlier process was closed by someone else, as by flagmeter engine forget-node: what it kept goes on under another stream',
+    'the stream of an earlier process was closed by someone else, as by flagmeter postgres forget-node: what it kept goes on under another stream',
 };
 
 /** A stream of this directory, as this process knows it: what is sealed, what the engine has, and what is done next. */
@@ -96,7 +96,7 @@ export class Stream implements KnownStream {
   }
 
   /** Does what is to be done by what the engine says. */
-  async settle(said: EngineStream | undefined, at: number, isConfirmed: boolean): Promise<void> {
+  async settle(said: PostgresStream | undefined, at: number, isConfirmed: boolean): Promise<void> {
     const decision = decide(this, said, isConfirmed);
     if (decision.action !== 'confirm' && decision.action !== 'hold') this.held = undefined;
     await this.#carryOut(decision, said, at);
@@ -106,7 +106,7 @@ export class Stream implements KnownStream {
   /**
    * Ships what comes next, several deltas at once.
    * @returns whether anything was: it may all be there, or the engine has to be asked first
-   * @throws {EngineError}
+   * @throws {PostgresError}
    */
   async shipNext(): Promise<boolean> {
     if (!this.isKnown || this.waiting === 0) return false;
@@ -120,7 +120,7 @@ export class Stream implements KnownStream {
     return true;
   }
 
-  async #carryOut(decision: Decision, said: EngineStream | undefined, at: number): Promise<void> {
+  async #carryOut(decision: Decision, said: PostgresStream | undefined, at: number): Promise<void> {
     const { facts, link, log } = this.#parts;
     const { stream } = this;
     switch (decision.action) {
@@ -145,7 +145,7 @@ export class Stream implements KnownStream {
   }
 
   /** An earlier process will not add to its stream. */
-  async #finish({ seq, state }: EngineStream): Promise<void> {
+  async #finish({ seq, state }: PostgresStream): Promise<void> {
     if (this.isOwn) return;
     const { link, log } = this.#parts;
     this.#isDone = state !== 'open' || (await link.query(markDone(this.stream, seq))).rowCount > 0;
@@ -158,7 +158,7 @@ export class Stream implements KnownStream {
     if (this.held === why) return;
     this.held = why;
     const { stream, isOwn, sealed } = this;
-    this.#parts.log.error((isOwn ? heldOwn : heldEarlier)[why], { stream, sealed, engineHas: seq });
+    this.#parts.log.error((isOwn ? heldOwn : heldEarlier)[why], { stream, sealed, postgresHas: seq });
   }
 
   #acknowledge(seq: number, at: number): void {

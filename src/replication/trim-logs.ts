@@ -1,5 +1,5 @@
 import { bodiesMs, newestSnapshot } from './log-snapshots.ts';
-import type { EngineSession } from './postgres/connection.ts';
+import type { PostgresSession } from './postgres/connection.ts';
 import { type LogLength, logLengthText } from './postgres/log-length.ts';
 
 /** Changes of the accounts, and ids of entries of usage, stay for this long. A node that was away for longer replaces its content. */
@@ -14,7 +14,7 @@ const refusedMs = 7 * 86_400_000;
 const stepRows = 1000;
 
 /** Removes what no node needs any more of both logs, in small steps. Every node may do it. @returns entries whose bodies were removed */
-export async function trimLogs(session: EngineSession): Promise<number> {
+export async function trimLogs(session: PostgresSession): Promise<number> {
   const until = async (name: string, text: string, ...values: (string | number)[]) => {
     for (let touched = 0; ; ) {
       const { rowCount } = await session.query({ name: `fm-trim-${name}`, text, values });
@@ -73,7 +73,7 @@ const some = (column: string, table: string, ms: number, rest = '') =>
   `SELECT ${column} FROM ${table} WHERE ${isOlder('at', ms)} ${rest} LIMIT ${stepRows} FOR UPDATE SKIP LOCKED`;
 
 /** Reads how long the log is. */
-export async function logLength(session: EngineSession): Promise<LogLength> {
+export async function logLength(session: PostgresSession): Promise<LogLength> {
   const { rows } = await session.query<LogLength>({ name: 'fm-log-length', text: logLengthText });
   return rows[0]!;
 }

@@ -56,7 +56,7 @@ export class UsageFollower extends Follower<StoredEntry> {
   /**
    * Applies some of what follows in the log.
    * @returns what was applied, by kinds; empty when the replica is at the end
-   * @throws {EngineError}
+   * @throws {PostgresError}
    * @throws {BrokenLog}
    */
   async step(): Promise<ReadonlySet<string>> {

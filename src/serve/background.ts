@@ -73,7 +73,7 @@ function tasksOf(
   grpc: GrpcListener,
   status: ServiceStatus,
 ): readonly (readonly [everyMs: number, run: () => unknown])[] {
-  const { config, accounts, usage, health, usageEngine, signingKeys, log } = core;
+  const { config, accounts, usage, health, usageStore, signingKeys, log } = core;
   /** A failed task is logged, and repeated at its next turn. */
   const attempt = (failure: string, run: () => Promise<unknown>) => () =>
     run().catch((error) => tellFailure(log, failure, error));
@@ -83,7 +83,7 @@ function tasksOf(
       log.info('reset a password for a command on this machine');
     });
   const foldForBackups = async () => {
-    if (health.ready) await answerFoldRequests(config.data, () => usageEngine.freshen());
+    if (health.ready) await answerFoldRequests(config.data, () => usageStore.freshen());
   };
   // Each commit checks the files, too.
   const checkFiles = () => {
@@ -123,12 +123,12 @@ const webhookReports = 'webhooks';
 
 /** Delivers, scans for events, and removes old deliveries. */
 function webhookWork(core: Core, rest: Pause): readonly (() => Promise<void>)[] {
-  const { config, engine, directory, log, reports, usageEngine, counting, deliverer } = core;
+  const { config, engine, directory, log, reports, usageStore, counting, deliverer } = core;
   const watch = new Watch({
     ...{ engine, directory, log, pause: rest },
     staleAfterMs: config.staleAfter * 86_400_000,
     find: (task) => reports.make(webhookReports, 'watch', task),
-    completeThrough: async () => (await usageEngine.freshen('any'))?.completeThrough,
+    completeThrough: async () => (await usageStore.freshen('any'))?.completeThrough,
     refusals: (): ReadonlyMap<RefusalCode, number> => counting.ledger.unattributed,
   });
   const failed = (error: unknown) => tellFailure(log, 'removing old webhook deliveries failed', error);

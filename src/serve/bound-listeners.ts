@@ -8,7 +8,7 @@ import { createRouter } from '../http/router.ts';
 import { SlowRequests } from '../http/slow-requests.ts';
 import { checkTlsTime, expiryOf, hostsWithout, readTls, type TlsFiles, type TlsPair } from '../http/tls.ts';
 import { inTurns } from '../http/turns.ts';
-import type { Dispatch, Engine } from '../http/types.ts';
+import type { Dispatch, HttpEngine } from '../http/types.ts';
 import { type GrpcListener, listenGrpc } from '../ingest/grpc/listener.ts';
 import { notStarted } from '../ingest/not-started.ts';
 import type { ReportKinds } from '../ingest/reports/kinds.ts';
@@ -24,7 +24,7 @@ import { checkPublicUrls, publicUrls, warnOfPlainPasswords } from './public-urls
 
 export interface BindDeps {
   readonly config: Config;
-  readonly engine: Engine;
+  readonly engine: HttpEngine;
   readonly clock: Clock;
   readonly log: Log;
   /** The connections of this process, where the runtime shows them. */

@@ -1,25 +1,25 @@
 import type { ServiceMetric } from '../http/exposition-text.ts';
-import type { UsageEngineStatus } from '../storage/commit/usage-engine.ts';
+import type { UsageStoreStatus } from '../storage/commit/usage-store.ts';
 import type { Core } from './core.ts';
 import { counter, gauge, gaugeBy } from './metric.ts';
 
 /** The metrics of a node. A single machine has none of them. */
-export function clusterMetrics({ usageEngine, clock }: Core): readonly ServiceMetric[] {
-  if (usageEngine.status() === undefined) return [];
-  const of = (read: (status: UsageEngineStatus) => number) => () => read(usageEngine.status()!);
+export function clusterMetrics({ usageStore, clock }: Core): readonly ServiceMetric[] {
+  if (usageStore.status() === undefined) return [];
+  const of = (read: (status: UsageStoreStatus) => number) => () => read(usageStore.status()!);
   const age = (since: number | undefined) =>
     since === undefined ? 0 : Math.max(0, clock.now() - since) / 1000;
-  const nodesIn = (wanted: string) => usageEngine.status()!.nodes.filter(({ state }) => state === wanted);
+  const nodesIn = (wanted: string) => usageStore.status()!.nodes.filter(({ state }) => state === wanted);
   // biome-ignore format: a table
   return [
     gauge('flagmeter_engine_connected', '1 while this node is connected to PostgreSQL.',
-      of(({ engine }) => Number(engine.connected))),
+      of(({ postgres }) => Number(postgres.connected))),
     counter('flagmeter_engine_commits_total', 'Commits in PostgreSQL.',
-      of(({ engine }) => engine.commits)),
+      of(({ postgres }) => postgres.commits)),
     counter('flagmeter_engine_commit_seconds_total', 'Total duration of these commits.',
-      of(({ engine }) => engine.commitMs / 1000)),
+      of(({ postgres }) => postgres.commitMs / 1000)),
     counter('flagmeter_engine_failovers_total', 'Number of changes of the primary.',
-      of(({ engine }) => engine.failovers)),
+      of(({ postgres }) => postgres.failovers)),
     gaugeBy('flagmeter_nodes', 'Nodes by state, as this node knows them.', 'state',
       () => ['up', 'silent', 'done', 'forgotten'].map((state) => [state, nodesIn(state).length])),
     gauge('flagmeter_log_lag_entries', 'Entries of the log that this node has not applied yet.',

@@ -1,29 +1,29 @@
 import { hostname } from 'node:os';
 import { setTimeout as rest } from 'node:timers/promises';
 import { version } from '../../package.json' with { type: 'json' };
-import type { Engine } from '../accounts/store/engine.ts';
+import type { AccountStore } from '../accounts/store/account-store.ts';
 import { planAfterLoss } from '../auth/after-loss.ts';
-import { joinEngine } from '../replication/accounts/join-engine.ts';
-import { PostgresEngine } from '../replication/accounts/postgres.ts';
+import { joinPostgres } from '../replication/accounts/join-postgres.ts';
+import { PostgresAccountStore } from '../replication/accounts/postgres.ts';
 import { SetAside } from '../replication/adoption/set-aside.ts';
 import { ClusterUsage } from '../replication/cluster-usage.ts';
 import { Connection } from '../replication/postgres/connection.ts';
-import { type EngineKey, readEngineKey } from '../replication/postgres/engine-key.ts';
-import type { EngineAddress } from '../replication/postgres/engine-url.ts';
-import { checkSameEngine } from '../replication/postgres/layout.ts';
+import { checkSamePostgres } from '../replication/postgres/layout.ts';
+import { type PostgresKey, readPostgresKey } from '../replication/postgres/postgres-key.ts';
+import type { PostgresAddress } from '../replication/postgres/postgres-url.ts';
 import { maxSkewMs, SharedClock } from '../replication/postgres/shared-clock.ts';
 import { Spool } from '../replication/spool.ts';
 import { startSpoolCommitter } from '../replication/spool-committer.ts';
 import type { TimerClock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
-import type { UsageEngine } from '../storage/commit/usage-engine.ts';
-import type { AccountStore } from '../storage/lmdb/accounts.ts';
+import type { UsageStore } from '../storage/commit/usage-store.ts';
+import type { AccountTables } from '../storage/lmdb/accounts.ts';
 import { readCopyState } from '../storage/lmdb/copy-state.ts';
 import type { StoreHealth } from '../storage/lmdb/store-health.ts';
-import { openUsageStore } from '../storage/lmdb/usage.ts';
+import { openUsageTables } from '../storage/lmdb/usage.ts';
 import type { Config } from './config.ts';
-import { engineAddress } from './engine-connection.ts';
 import { retentionOf } from './limits.ts';
+import { postgresAddress } from './postgres-connection.ts';
 import { urlsMissing } from './public-urls.ts';
 import type { Opened, Storage, StorageDeps } from './storage.ts';
 
@@ -35,7 +35,7 @@ export type ClusterDeps = Pick<StorageDeps, 'config' | 'log' | 'clock'> & {
 
 /** A node that may use its directory with its engine. */
 export interface OpenedCluster {
-  readonly accounts: AccountStore;
+  readonly accounts: AccountTables;
   readonly storage: Storage;
   /** PostgreSQL's: the service reads no other. */
   readonly clock: TimerClock;
@@ -56,8 +56,8 @@ const snapshotBytes = 2 ** 26;
 export async function openCluster(deps: ClusterDeps): Promise<OpenedCluster | undefined> {
   const { config, log, toldToStop } = deps;
   warnOfOwnAddresses(config, log);
-  const key = config.engineKeyFile === undefined ? undefined : readEngineKey(config.engineKeyFile);
-  const link = new EngineLink(deps, key);
+  const key = config.postgresKeyFile === undefined ? undefined : readPostgresKey(config.postgresKeyFile);
+  const link = new PostgresLink(deps, key);
   let isTold = false;
   let isOpen = false;
   const told = toldToStop.then(async () => {
@@ -67,7 +67,7 @@ export async function openCluster(deps: ClusterDeps): Promise<OpenedCluster | un
   });
   const pause = (ms: number) => Promise.race([rest(ms, true, { ref: false }), told]);
   try {
-    const accounts = await joinEngine(config.data, { connection: link.connect('reads'), key, log, pause });
+    const accounts = await joinPostgres(config.data, { connection: link.connect('reads'), key, log, pause });
     isOpen = accounts !== undefined && !isTold;
     link.known = accounts && readCopyState(accounts.lmdb)?.engine;
     if (isOpen) return { accounts: accounts!, storage: new ClusterStorage(link, key), clock: link.clock };
@@ -87,8 +87,8 @@ function warnOfOwnAddresses(config: Config, log: Log): void {
 }
 
 /** The sessions of the main thread with the engine, and what the engine has said of itself. */
-class EngineLink {
-  readonly address: EngineAddress;
+class PostgresLink {
+  readonly address: PostgresAddress;
   readonly name: string;
   readonly clock: SharedClock;
   /** What the engine says of itself; `undefined` as long as it was away. */
@@ -96,12 +96,12 @@ class EngineLink {
   /** The engine of the data directory; `undefined` when it has none yet. */
   known: string | undefined;
   readonly #deps: ClusterDeps;
-  readonly #key: EngineKey | undefined;
+  readonly #key: PostgresKey | undefined;
   readonly #connections = new Map<string, Connection>();
 
-  constructor(deps: ClusterDeps, key: EngineKey | undefined) {
+  constructor(deps: ClusterDeps, key: PostgresKey | undefined) {
     const { config } = deps;
-    this.address = engineAddress(config.engine!);
+    this.address = postgresAddress(config.postgres!);
     this.name = config.nodeName ?? hostname();
     this.clock = new SharedClock(deps.clock);
     this.#deps = deps;
@@ -118,7 +118,7 @@ class EngineLink {
     const connection = new Connection(this.address, {
       ...{ name, log, clock, deadlineMs },
       prepare: async (run) => {
-        const facts = await checkSameEngine(run, this.found?.id ?? this.known, this.#key);
+        const facts = await checkSamePostgres(run, this.found?.id ?? this.known, this.#key);
         if (this.found === undefined) await clock.ask(run);
         this.found ??= { id: facts.id, secret: facts.digestSecret, stored: facts.secret };
       },
@@ -139,21 +139,21 @@ class EngineLink {
 
 /** Several machines: accounts are those of the engine, and usage is what its log says. */
 class ClusterStorage implements Storage {
-  readonly #link: EngineLink;
-  readonly #key: EngineKey | undefined;
+  readonly #link: PostgresLink;
+  readonly #key: PostgresKey | undefined;
   #spool: Spool | undefined;
   #setAside: SetAside | undefined;
   #joining = async () => {};
 
-  constructor(link: EngineLink, key: EngineKey | undefined) {
+  constructor(link: PostgresLink, key: PostgresKey | undefined) {
     this.#link = link;
     this.#key = key;
   }
 
-  async openEngine(parts: StorageDeps, health: StoreHealth): Promise<Engine> {
+  async openAccounts(parts: StorageDeps, health: StoreHealth): Promise<AccountStore> {
     const { config, accounts, log, randomBytes } = parts;
     const { clock } = this.#link;
-    const engine = new PostgresEngine(accounts, {
+    const accountStore = new PostgresAccountStore(accounts, {
       ...{ health, clock, log, randomBytes },
       reads: this.#link.connect('reads'),
       changes: this.#link.connect('changes'),
@@ -164,19 +164,19 @@ class ClusterStorage implements Storage {
       repair: () => planAfterLoss(clock, config.signingAlg),
       setAside: () => this.#setAsideOf(parts).keep('accounts'),
     });
-    const started = engine.start();
+    const started = accountStore.start();
     if (this.#link.found !== undefined) await started; // Else it begins to count at once.
-    return engine;
+    return accountStore;
   }
 
-  async openUsage(parts: StorageDeps, { engine, health, laneOf }: Opened): Promise<UsageEngine> {
+  async openUsage(parts: StorageDeps, { accountStore, health, laneOf }: Opened): Promise<UsageStore> {
     const { config, workerFile, clock, randomBytes, log, fatal } = parts;
     const spool = this.#openSpool(parts);
     const digestSecret = secretOf(this.#link, spool);
-    const store = openUsageStore(config.data);
+    const store = openUsageTables(config.data);
     const stream = newId(randomBytes);
     // The engine's clock may be behind by so much: it is not known yet.
-    const mark = { at: clock.now() - maxSkewMs, applied: 0, version: engine.version };
+    const mark = { at: clock.now() - maxSkewMs, applied: 0, version: accountStore.version };
     const committer = await startSpoolCommitter(
       spool.store,
       {
@@ -191,7 +191,7 @@ class ClusterStorage implements Storage {
       start: {
         data: config.data,
         address: this.#link.address,
-        keyFile: config.engineKeyFile,
+        keyFile: config.postgresKeyFile,
         facts: {
           directory: spool.directory,
           path: config.data,
@@ -209,7 +209,7 @@ class ClusterStorage implements Storage {
       ...{ spool, committer, store, digestSecret, health, clock, laneOf, fatal },
       setAside: this.#setAsideOf(parts),
       goodbyeMs: (config.shutdownGrace * 1000) / 2,
-      accountsVersion: () => engine.version,
+      accountsVersion: () => accountStore.version,
     });
     this.#joining = () =>
       joinOrCount(usage, this.#link, (reason) => {
@@ -241,7 +241,7 @@ class ClusterStorage implements Storage {
 /** A node joins before it is ready; while the engine is away it counts, and joins later. */
 async function joinOrCount(
   usage: ClusterUsage,
-  link: EngineLink,
+  link: PostgresLink,
   refused: (reason: string) => void,
 ): Promise<void> {
   try {
@@ -256,7 +256,7 @@ async function joinOrCount(
 }
 
 /** The HMAC key of digests is the engine's. A prepared directory remembers it, since it counts without the engine, too. */
-function secretOf({ found }: EngineLink, spool: Spool): Buffer {
+function secretOf({ found }: PostgresLink, spool: Spool): Buffer {
   const { lmdb, meta } = spool.store;
   if (found !== undefined && (spool.engine ?? found.id) === found.id) {
     spool.bindTo(found.id);

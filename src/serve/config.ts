@@ -35,7 +35,7 @@ const passedOver: ReadonlySet<string> = new Set(Object.values(clientVariables));
  */
 const mayBeSecret: ReadonlySet<keyof Settings> = new Set([
   ...(['tlsCert', 'tlsKey'] as const),
-  ...(['engine', 'engineFile', 'engineKeyFile', 'backupKeyFile'] as const),
+  ...(['engine', 'postgresFile', 'postgresKeyFile', 'backupKeyFile'] as const),
 ]);
 
 const isSwitch = ({ schema }: Setting) => schema.type === 'boolean';
@@ -64,29 +64,30 @@ export function loadConfig({ argv, env, readFile }: ConfigSources): Config {
     const value = 2 * number(checked, 'rate');
     checked.set('burst', { raw: value, value, by: 'the default' });
   }
-  readEngineFile(checked, readFile);
+  readPostgresFile(checked, readFile);
   checkRelations(checked);
   return Object.freeze(Object.fromEntries([...checked].map(([key, { value }]) => [key, value]))) as Config;
 }
 
-/** The URL in `--engine-file` becomes the setting `engine`. */
-function readEngineFile(checked: Checked, readFile: ConfigSources['readFile']): void {
-  const path = checked.get('engineFile');
+/** The URL in `--postgres-file` becomes the setting `engine`. */
+function readPostgresFile(checked: Checked, readFile: ConfigSources['readFile']): void {
+  const path = checked.get('postgresFile');
   if (path === undefined) return;
-  if (checked.has('engine')) throw blame(checked, 'engineFile', 'leave out --engine then');
+  if (checked.has('engine')) throw blame(checked, 'postgresFile', 'leave out --postgres then');
   let raw: string;
   try {
     raw = readFile(String(path.value)).trim();
   } catch (error) {
     throw blame(
       checked,
-      'engineFile',
+      'postgresFile',
       `cannot be read (${(error as NodeJS.ErrnoException).code ?? 'error'})`,
     );
   }
   const setting = settingOf('engine');
-  if (!Value.Check(setting.schema, raw)) throw blame(checked, 'engineFile', `its text must ${must(setting)}`);
-  checked.set('engine', { raw, value: raw, by: 'from --engine-file' });
+  if (!Value.Check(setting.schema, raw))
+    throw blame(checked, 'postgresFile', `its text must ${must(setting)}`);
+  checked.set('engine', { raw, value: raw, by: 'from --postgres-file' });
 }
 
 function fromFlags(argv: readonly string[]): Layer {
@@ -226,7 +227,11 @@ function checkRelations(checked: Checked): void {
     throw blame(checked, 'burst', `must be at least 1 while --rate is ${shown(checked, 'rate')}`);
   }
   if (checked.has('engine') && number(checked, 'workers') > 1)
-    throw blame(checked, 'workers', 'must be 1 with --engine: one thread counts and another applies the log');
+    throw blame(
+      checked,
+      'workers',
+      'must be 1 with --postgres: one thread counts and another applies the log',
+    );
   if (checked.has('tlsCert') && !checked.has('tlsKey'))
     throw blame(checked, 'tlsCert', 'needs --tls-key too');
   if (checked.has('tlsKey') && !checked.has('tlsCert'))
@@ -251,7 +256,7 @@ function checkBackup(checked: Checked): void {
     throw blame(
       checked,
       'backupEvery',
-      'cannot be combined with --engine: back up the PostgreSQL database, which has the counts of all nodes',
+      'cannot be combined with --postgres: back up the PostgreSQL database, which has the counts of all nodes',
     );
 }
 

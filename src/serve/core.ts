@@ -2,7 +2,7 @@ import { version } from '../../package.json' with { type: 'json' };
 import type { AuditExport } from '../accounts/audit-export.ts';
 import { type Directory, openDirectory } from '../accounts/directory.ts';
 import { startPasswordPool } from '../accounts/password-pool.ts';
-import type { Engine } from '../accounts/store/engine.ts';
+import type { AccountStore } from '../accounts/store/account-store.ts';
 import { ClientRates } from '../auth/client-rates.ts';
 import { openKeyRing } from '../auth/key-ring.ts';
 import type { ConsoleBundle } from '../console/host/bundle.ts';
@@ -25,7 +25,7 @@ import type { Log } from '../runtime/log.ts';
 import { Intake } from '../storage/commit/intake.ts';
 import { tracedLane } from '../storage/commit/lane.ts';
 import { SeriesDictionary } from '../storage/commit/series-dictionary.ts';
-import type { UsageEngine } from '../storage/commit/usage-engine.ts';
+import type { UsageStore } from '../storage/commit/usage-store.ts';
 import { explainDamage } from '../storage/lmdb/data-file.ts';
 import type { LmdbEnvironment } from '../storage/lmdb/lmdb.ts';
 import { messageLifeMs, messagesSince } from '../storage/lmdb/messages.ts';
@@ -64,19 +64,19 @@ export async function openCore(parts: ServiceDeps) {
     config.otlpEndpoint === undefined
       ? (application: number) => intake.laneOf(application)
       : (application: number) => tracedLane(intake.laneOf(application));
-  const usageEngine = await explainDamage(config.data, 'usage', () =>
+  const usageStore = await explainDamage(config.data, 'usage', () =>
     storage.openUsage(parts, { ...accounts, health, laneOf }),
   );
-  const intake = new Intake(usageEngine.committers, health, clock, config, {
+  const intake = new Intake(usageStore.committers, health, clock, config, {
     log: debugLog(parts),
     slow: { fromMs: config.slowCommit, log },
   });
   await storage.ready?.();
   const retention = retentionOf(config);
-  const counting = countingParts(parts, { ...accounts, usageEngine, health, intake, laneOf });
-  const instances = openInstances(parts, usageEngine);
-  usageEngine.onForgotten(() => instances.readAgain());
-  const environments = environmentsOf(parts, usageEngine);
+  const counting = countingParts(parts, { ...accounts, usageStore, health, intake, laneOf });
+  const instances = openInstances(parts, usageStore);
+  usageStore.onForgotten(() => instances.readAgain());
+  const environments = environmentsOf(parts, usageStore);
   const reports = startReportPool(parts.workerFile('management/report-worker'), config.data, (error) =>
     health.failed(error),
   );
@@ -85,16 +85,16 @@ export async function openCore(parts: ServiceDeps) {
   return {
     ...parts,
     ...accounts,
-    usageEngine,
+    usageStore,
     /** The store that reports read. */
-    usage: usageEngine.store,
+    usage: usageStore.store,
     health,
     /** The LMDB environments of the stores by name, and the watches of their readers. */
     environments,
     readers: Object.entries(environments).map(([name, lmdb]) => new ReaderWatch(name, lmdb, clock, log)),
     /** The threads that others wait for, each with its delays of due tasks, seconds. */
     mainDelays,
-    threads: [{ name: 'main', delays: mainDelays }, ...threadsOf(usageEngine, reports)],
+    threads: [{ name: 'main', delays: mainDelays }, ...threadsOf(usageStore, reports)],
     /** The limits of tokens of the management API, and of OAuth clients. */
     apiRates: new KeyedLimits(config.apiRate, 2 * config.apiRate),
     clientRates: new ClientRates(config.tokenRate),
@@ -119,10 +119,10 @@ async function openAccounts(parts: ServiceDeps & { readonly storage: Storage }, 
   const { storage, config } = parts;
   try {
     return await explainDamage(config.data, 'accounts', async () => {
-      const engine = await storage.openEngine(parts, health);
-      const directory = openDirectory(engine, { ...parts, announce: announcer(parts.randomBytes) });
-      const signingKeys = await openKeyRing({ ...parts, engine, directory }, config.signingAlg);
-      return { engine, directory, signingKeys };
+      const accountStore = await storage.openAccounts(parts, health);
+      const directory = openDirectory(accountStore, { ...parts, announce: announcer(parts.randomBytes) });
+      const signingKeys = await openKeyRing({ ...parts, accountStore, directory }, config.signingAlg);
+      return { accountStore, directory, signingKeys };
     });
   } catch (error) {
     await storage.abandon?.();
@@ -132,14 +132,14 @@ async function openAccounts(parts: ServiceDeps & { readonly storage: Storage }, 
 
 function environmentsOf(
   { accounts }: ServiceDeps,
-  { store, counted }: UsageEngine,
+  { store, counted }: UsageStore,
 ): Readonly<Record<string, LmdbEnvironment>> {
   const own = counted === store ? {} : { spool: counted.lmdb };
   return { accounts: accounts.lmdb, usage: store.lmdb, ...own };
 }
 
 /** Without the threads that hash passwords, which are busy by design. */
-function threadsOf({ committers, delays = {} }: UsageEngine, reports: ReportPool) {
+function threadsOf({ committers, delays = {} }: UsageStore, reports: ReportPool) {
   const committing = committers.flatMap(({ delays, journal }, at) => [
     [`commit-${at + 1}`, delays] as const,
     [`fold-${at + 1}`, journal?.foldDelays] as const,
@@ -159,9 +159,9 @@ export async function closeCore(core: Core): Promise<void> {
   await core.decoder.close();
   await core.intake.close();
   await flushMarks(core);
-  await core.engine.close();
+  await core.accountStore.close();
   await Promise.all([core.reports.close(), core.passwords.close()]);
-  await Promise.all([core.usageEngine.close(), core.accounts.lmdb.close()]);
+  await Promise.all([core.usageStore.close(), core.accounts.lmdb.close()]);
   await core.storage?.close?.();
 }
 
@@ -179,14 +179,14 @@ const webhookDeadlineMs = 15_000;
 
 function openDeliverer(
   { config, log }: ServiceDeps,
-  { engine, directory }: { readonly engine: Engine; readonly directory: Directory },
+  { accountStore, directory }: { readonly accountStore: AccountStore; readonly directory: Directory },
 ): Deliverer {
   const allowPrivate = config.webhookAllowPrivate;
   const deps = { resolve: resolver(allowPrivate), allowPrivate, version, deadlineMs: webhookDeadlineMs };
-  return new Deliverer({ engine, directory, log, send: (...sent) => send(deps, ...sent) });
+  return new Deliverer({ accountStore, directory, log, send: (...sent) => send(deps, ...sent) });
 }
 
-function openInstances({ config, randomBytes }: ServiceDeps, usage: UsageEngine): Instances {
+function openInstances({ config, randomBytes }: ServiceDeps, usage: UsageStore): Instances {
   const { instanceTtl, rotationGrace } = config;
   return new Instances({
     usage,
@@ -201,22 +201,22 @@ function countingParts(
   { config, clock }: ServiceDeps,
   {
     directory,
-    usageEngine,
+    usageStore,
     health,
     intake,
     laneOf,
   }: Pick<CountingDeps, 'health' | 'laneOf'> & {
     readonly directory: Directory;
-    readonly usageEngine: UsageEngine;
+    readonly usageStore: UsageStore;
     readonly intake: Intake;
   },
 ): CountingDeps {
-  const { store, counted } = usageEngine;
+  const { store, counted } = usageStore;
   const known = messagesSince(counted, clock.now() - messageLifeMs, 2 * maxSeenMessages);
   return {
     clock,
     health,
-    usage: usageEngine,
+    usage: usageStore,
     keys: directory,
     monitor: intake.monitor,
     rates: new RateLimits(config.rate, config.burst),

@@ -129,11 +129,11 @@ export class DiskWatch {
 
 function directoriesOf({
   data,
-  engine,
+  postgres,
   backupEvery,
   backupTo,
 }: DiskWatchDeps['config']): readonly (readonly [DiskName, string])[] {
-  const spool = engine === undefined ? [] : [['spool', join(data, 'spool')] as const];
+  const spool = postgres === undefined ? [] : [['spool', join(data, 'spool')] as const];
   const keepsFiles = backupEvery !== undefined && backupTo !== undefined && !backupTo.startsWith('s3://');
   const backups = keepsFiles ? [['backups', backupTo] as const] : [];
   return [['data', data], ...spool, ...backups];

@@ -1,22 +1,22 @@
-import { EmbeddedEngine } from '../accounts/store/embedded.ts';
+import { EmbeddedAccountStore } from '../accounts/store/embedded.ts';
 import { EmbeddedUsage } from '../storage/commit/embedded-usage.ts';
 import { endJournals, startCommitters } from '../storage/commit/start-committers.ts';
 import { openDigestSecret } from '../storage/lmdb/instances.ts';
 import { usageLayout } from '../storage/lmdb/layout.ts';
 import type { StoreHealth } from '../storage/lmdb/store-health.ts';
-import { openUsageStore } from '../storage/lmdb/usage.ts';
+import { openUsageTables } from '../storage/lmdb/usage.ts';
 import type { Storage, StorageDeps } from './storage.ts';
 
 /** One machine: everything is in the data directory. */
 export function embeddedStorage(): Storage {
   let opening: ReturnType<typeof openAndStart>;
   return {
-    openEngine(parts, health) {
+    openAccounts(parts, health) {
       // Its threads start while the accounts are opened.
       opening = openAndStart(parts, health);
       opening.catch(() => {}); // It is awaited in `openUsage`.
       const { accounts, clock, config, log } = parts;
-      return new EmbeddedEngine(accounts, health, clock, { fromMs: config.slowCommit, log });
+      return new EmbeddedAccountStore(accounts, health, clock, { fromMs: config.slowCommit, log });
     },
     async abandon() {
       const opened = await opening.catch(() => undefined);
@@ -36,7 +36,7 @@ async function openAndStart(
   { config, workerFile, randomBytes, clock, log }: StorageDeps,
   health: StoreHealth,
 ) {
-  const store = openUsageStore(config.data);
+  const store = openUsageTables(config.data);
   const committers = await startCommitters(store, {
     ...{ data: config.data, workers: config.workers, maxIdentities: config.maxIdentities },
     ...{ workerFile, randomBytes, clock, log },

@@ -1,6 +1,6 @@
 import { listenRenewably, type RenewableListener } from '../http/renewable.ts';
 import type { TlsFiles } from '../http/tls.ts';
-import type { AddressOf, Dispatch, Engine } from '../http/types.ts';
+import type { AddressOf, Dispatch, HttpEngine } from '../http/types.ts';
 import { telemetryPath } from '../ingest/telemetry/endpoint.ts';
 import { parseAddress } from '../runtime/address.ts';
 import type { Config } from './config.ts';
@@ -42,7 +42,7 @@ export function assignHosts(config: Config): readonly { address: string; hosts: 
  * @param dispatchOf what answers the requests of a listener, by the hosts that it serves
  */
 export async function listen(
-  engine: Engine,
+  engine: HttpEngine,
   config: Config,
   tls: TlsFiles | undefined,
   addressOf: AddressOf,

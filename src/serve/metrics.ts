@@ -106,7 +106,12 @@ function tokenMetrics(tokens: TokenTally): readonly ServiceMetric[] {
   ];
 }
 
-function ingestMetrics({ counting: { ledger }, intake, engine, clock }: Core): readonly ServiceMetric[] {
+function ingestMetrics({
+  counting: { ledger },
+  intake,
+  accountStore,
+  clock,
+}: Core): readonly ServiceMetric[] {
   const { monitor } = intake;
   // biome-ignore format: a table
   return [
@@ -132,7 +137,7 @@ function ingestMetrics({ counting: { ledger }, intake, engine, clock }: Core): r
     counter('flagmeter_failed_commits_total', 'Failed commits, of which nothing was kept.',
       () => intake.failedCommits),
     histogram('flagmeter_account_commit_duration_seconds', 'Duration of a commit of changes of accounts, sessions and tokens.',
-      () => engine.commitTimes),
+      () => accountStore.commitTimes),
   ];
 }
 
@@ -144,9 +149,9 @@ function* refusals(codes: ReadonlyMap<RefusalCode, number>, attributed: 'true' |
   for (const code of watched) if (!codes.has(code)) yield [{ code, attributed }, 0] as const;
 }
 
-function journalMetrics({ usageEngine }: Core): readonly ServiceMetric[] {
+function journalMetrics({ usageStore }: Core): readonly ServiceMetric[] {
   const journals = () =>
-    usageEngine.committers.flatMap(({ journal }, at) =>
+    usageStore.committers.flatMap(({ journal }, at) =>
       journal === undefined ? [] : [[String(at + 1), journal] as const],
     );
   const byLane =

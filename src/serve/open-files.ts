@@ -4,7 +4,7 @@ import type { Log } from '../runtime/log.ts';
 import type { Config } from './config.ts';
 
 /** Settings whose files hold secrets. The key file of an engine is refused when others can read it. */
-const secretFiles = ['engineFile', 'tlsKey', 'otlpHeadersFile', 'backupS3Credentials'] as const;
+const secretFiles = ['postgresFile', 'tlsKey', 'otlpHeadersFile', 'backupS3Credentials'] as const;
 
 /** Warns of files with secrets that every user of this machine can read. */
 export function warnOfOpenFiles(config: Config, log: Pick<Log, 'warn'>): void {

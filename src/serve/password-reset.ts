@@ -20,7 +20,7 @@ import Type, { type Static } from 'typebox';
 import Value from 'typebox/value';
 import type { Directory } from '../accounts/directory.ts';
 import { isPasswordHash } from '../accounts/passwords.ts';
-import type { Engine } from '../accounts/store/engine.ts';
+import type { AccountStore } from '../accounts/store/account-store.ts';
 import { temporary } from '../accounts/temporary-password.ts';
 import { draftUserPatch, userOfEmail } from '../accounts/users.ts';
 import { forgetFailures } from '../auth/login-throttle.ts';
@@ -116,7 +116,7 @@ export function forgetPasswordRequests(data: string): void {
  * @throws {Failure} when there is no such user
  */
 export async function applyReset(
-  { engine, directory }: { readonly engine: Engine; readonly directory: Directory },
+  { engine, directory }: { readonly engine: AccountStore; readonly directory: Directory },
   place: string,
   { email, passwordHash, isTemporary }: PasswordRequest,
 ): Promise<void> {

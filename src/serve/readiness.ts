@@ -1,4 +1,4 @@
-import { engineUnavailable } from '../contract/errors.ts';
+import { postgresUnavailable } from '../contract/errors.ts';
 import type { Ability, Readiness } from '../http/health.ts';
 import type { Core } from './core.ts';
 
@@ -8,17 +8,17 @@ export function readinessOf({
   health,
   intake,
   clock,
-  engine,
-  usageEngine,
+  accountStore,
+  usageStore,
   disks,
 }: Core): Readiness {
-  const usage = usageEngine.readiness();
+  const usage = usageStore.readiness();
   const stopping = shutdown.isNear ? 'the service is stopping' : undefined;
   const queue = intake.monitor.admits(clock.monotonic())
     ? undefined
     : 'too many messages are waiting for the disk';
   // Anyone may read it: the log and the status say which host failed, and why.
-  const away = health.ready && engine.status().trouble ? engineUnavailable : undefined;
+  const away = health.ready && accountStore.status().trouble ? postgresUnavailable : undefined;
   return {
     counting: ability(stopping ?? usage.counting ?? queue),
     managing: ability(stopping ?? away ?? usage.managing),

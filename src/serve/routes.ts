@@ -61,28 +61,28 @@ export function routesOf(
 
 /** What every user of tokens shares: one invalidation list, and one cache of verified tokens. */
 function tokenParts(parts: Core, issuer: string, audience: string, tally: TokenTally) {
-  const { engine, directory, clock, randomBytes, signingKeys, config } = parts;
+  const { accountStore, directory, clock, randomBytes, signingKeys, config } = parts;
   const verified = new VerifiedTokens();
-  forgetInvalidated(engine, verified);
+  forgetInvalidated(accountStore, verified);
   const tokens = {
-    ...{ engine, directory, clock, randomBytes, issuer, audience, verified, tally },
+    ...{ accountStore, directory, clock, randomBytes, issuer, audience, verified, tally },
     rejections: tally.rejections,
     keys: signingKeys,
     serviceScope: config.serviceScope,
     failures: new ClientFailures(),
     rates: parts.clientRates,
-    devices: new DeviceCodes({ engine, clock, randomBytes }),
+    devices: new DeviceCodes({ accountStore, clock, randomBytes }),
   };
   return { ...tokens, validate: createValidation(tokens), console: createConsoleCallers(tokens) };
 }
 
 type TokenDeps = ReturnType<typeof tokenParts>;
 
-function authRoutes({ engine, passwords }: Core, tokens: TokenDeps): readonly Route[] {
+function authRoutes({ accountStore, passwords }: Core, tokens: TokenDeps): readonly Route[] {
   const parts = { ...tokens, passwords, guesses: limitGuesses() };
   return [
-    ...forClientPages(tokens, whenCurrent(routesFrom([pageTokens], tokens), engine, cannotAnswer)),
-    ...whenCurrent(routesFrom(accountEndpoints, parts), engine, cannotAnswer),
+    ...forClientPages(tokens, whenCurrent(routesFrom([pageTokens], tokens), accountStore, cannotAnswer)),
+    ...whenCurrent(routesFrom(accountEndpoints, parts), accountStore, cannotAnswer),
     ...routesFrom([metadata, authDescription], tokens),
     ...discoveryOfPath(tokens),
   ];
@@ -94,7 +94,7 @@ function apiRoutes(
   settings: ConsoleSettings,
   status: ServiceStatus,
 ): readonly Route[] {
-  const { engine, bundle } = core;
+  const { accountStore, bundle } = core;
   const managed = [
     ...routesFrom([tokenInvalidation], tokens),
     ...routesFrom(managementApi, managementDeps(core, tokens, status)),
@@ -102,10 +102,10 @@ function apiRoutes(
   return [
     ...routesFrom([description], tokens),
     ...routesFrom([consolePages(bundle)], settings),
-    ...whenCurrent(routesFrom([consoleSession], tokens), engine, consoleCannotAnswer),
+    ...whenCurrent(routesFrom([consoleSession], tokens), accountStore, consoleCannotAnswer),
     ...forClientPages(
       tokens,
-      whenCurrent(managed, engine, (refusal) => problem(refusal)),
+      whenCurrent(managed, accountStore, (refusal) => problem(refusal)),
     ),
   ];
 }
@@ -114,19 +114,19 @@ function managementDeps(core: Core, tokens: TokenDeps, status: ServiceStatus): M
   const { config, accounts, directory, usage, reports, passwords, clock, retention, instances } = core;
   const { exposureDays, staleAfter, plans } = config;
   return {
-    ...{ directory, engine: core.engine, accounts, store: usage, reports },
+    ...{ directory, accountStore: core.accountStore, accounts, store: usage, reports },
     ...{ retention, exposureDays, staleAfter, plans },
     limits: config,
     webhookRules: { allowPrivate: config.webhookAllowPrivate },
     authenticate: createBearer(tokens, tokens.console.claimsOf),
     strangers: core.counting.ledger.strangers,
     status: () => status.now(),
-    freshen: (people) => core.usageEngine.freshen(people),
+    freshen: (people) => core.usageStore.freshen(people),
     isStillValid: (claims, draft) => isStillValid(tokens, claims, draft),
     rates: core.apiRates,
     digestOf: ({ number }, identity) => instances.digestOf(number, identity),
     overviews: new SharedResults(clock),
-    sights: new SharedSights(reports, (people) => core.usageEngine.freshen(people)),
+    sights: new SharedSights(reports, (people) => core.usageStore.freshen(people)),
     forget: (application, identity) => instances.forget(application, identity),
     hashPassword: (password, caller) => passwords.hash(password, core.randomBytes, caller),
     provePassword: (...sent) => provePassword({ ...tokens, passwords }, ...sent),

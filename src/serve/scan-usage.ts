@@ -1,10 +1,10 @@
 import type { ReportPool } from '../management/report-pool.ts';
 import type { Log } from '../runtime/log.ts';
 import type { UsageTable } from '../storage/lmdb/scan.ts';
-import type { UsageStore } from '../storage/lmdb/usage.ts';
+import type { UsageTables } from '../storage/lmdb/usage.ts';
 
 export interface ScanDeps {
-  readonly usage: UsageStore;
+  readonly usage: UsageTables;
   readonly reports: ReportPool;
   readonly log: Log;
   /** Resolves after `ms`; false when the service is stopping. */
@@ -35,6 +35,6 @@ export async function scanUsage({ usage, reports, log, pause }: ScanDeps): Promi
   if (inOrder) log.info('the usage store was checked and is in order');
 }
 
-function tablesOf(usage: UsageStore): readonly UsageTable[] {
+function tablesOf(usage: UsageTables): readonly UsageTable[] {
   return Object.keys(usage).filter((name): name is UsageTable => name !== 'lmdb');
 }

@@ -1,7 +1,7 @@
 import type { ClusterShown, ServiceStatusShown } from '../contract/shapes/status.ts';
 import type { RequestTally } from '../http/request-tally.ts';
 import type { BackupStatus } from '../storage/backup/schedule.ts';
-import type { NodeStatus, UsageEngineStatus } from '../storage/commit/usage-engine.ts';
+import type { NodeStatus, UsageStoreStatus } from '../storage/commit/usage-store.ts';
 import type { Core } from './core.ts';
 import { readinessOf } from './readiness.ts';
 
@@ -39,7 +39,7 @@ export class ServiceStatus {
   }
 
   now(): ServiceStatusShown {
-    const { clock, intake, config, usageEngine } = this.#core;
+    const { clock, intake, config, usageStore } = this.#core;
     const now = this.#read();
     const before = this.#past[0]!;
     const rate = rateBetween(before, now);
@@ -64,7 +64,7 @@ export class ServiceStatus {
       ready: counting.ready,
       reason: counting.reason,
       backup: showBackup(this.#core.backups?.status),
-      cluster: showCluster(usageEngine.status()),
+      cluster: showCluster(usageStore.status()),
     };
   }
 
@@ -105,18 +105,18 @@ function showBackup(status: BackupStatus | undefined): ServiceStatusShown['backu
   return { lastGoodAt: timeOrNull(lastGoodAt), lastBytes, nextAt: timeOrNull(nextAt), trouble };
 }
 
-function showCluster(status: UsageEngineStatus | undefined): ClusterShown | null {
+function showCluster(status: UsageStoreStatus | undefined): ClusterShown | null {
   if (status === undefined) return null;
-  const { directory, engine, nodes, completeThrough, spool, refused, rebases, setAsideBytes } = status;
+  const { directory, postgres, nodes, completeThrough, spool, refused, rebases, setAsideBytes } = status;
   return {
     node: directory,
-    connected: engine.connected,
-    reason: engine.connected ? '' : engine.reason,
+    connected: postgres.connected,
+    reason: postgres.connected ? '' : postgres.reason,
     completeThrough: timeOf(completeThrough),
     spoolMaxBytes: spool.maxBytes,
     nodes: nodes.map(showNode),
     refusedRows: refused.rows,
-    failovers: engine.failovers,
+    failovers: postgres.failovers,
     setAsideBytes,
     rebases,
   };

@@ -47,7 +47,7 @@ export async function startService(parts: ServiceDeps, bound: BoundListeners): P
   });
   const tallies = { requests: new RequestTally(), calls: bound.grpc.tally, tokens: new TokenTally(core) };
   const status = new ServiceStatus(core, tallies.requests);
-  tallies.tokens.watch(core.engine);
+  tallies.tokens.watch(core.accountStore);
   let collector: Collector | undefined;
   try {
     collector = await collectorOf(core);

@@ -1,6 +1,6 @@
 import type { Directory } from '../accounts/directory.ts';
 import { newId } from '../accounts/secrets.ts';
-import type { Engine, Write } from '../accounts/store/engine.ts';
+import type { AccountStore, Write } from '../accounts/store/account-store.ts';
 import { tellFailure } from '../runtime/background-failure.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Span } from '../runtime/spans.ts';
@@ -11,7 +11,7 @@ import { mostPerWebhook, Slots } from './slots.ts';
 import { type Claimed, claim, isFree, release, settle, type Turn } from './turns.ts';
 
 export interface DelivererDeps {
-  readonly engine: Engine;
+  readonly accountStore: AccountStore;
   /** The directory, with the service as actor. */
   readonly directory: Directory;
   readonly log: Log;
@@ -82,7 +82,7 @@ export class Deliverer {
   constructor(deps: DelivererDeps) {
     this.#deps = deps;
     this.#node = newId('process', deps.directory.randomBytes);
-    deps.engine.onCommit((writes) => {
+    deps.accountStore.onCommit((writes) => {
       if (writes.some(isForUs)) this.#wake();
     });
   }
@@ -94,7 +94,7 @@ export class Deliverer {
 
   /** Number of pending deliveries, from all nodes. */
   get waiting(): number {
-    return this.#deps.engine.records('webhookTurns').size;
+    return this.#deps.accountStore.records('webhookTurns').size;
   }
 
   /** Resolves when the service is stopping and all attempts have ended. */
@@ -127,8 +127,8 @@ export class Deliverer {
   }
 
   #turn(): Turn {
-    const { engine, directory } = this.#deps;
-    const alone = engine.status().kind === 'embedded';
+    const { accountStore, directory } = this.#deps;
+    const alone = accountStore.status().kind === 'embedded';
     return { node: this.#node, alone, now: directory.clock.now() };
   }
 
@@ -163,7 +163,7 @@ export class Deliverer {
   #firstsOfEach(): Map<string, Due[]> {
     const by = this.#turn();
     const firsts = new Map<string, Due[]>();
-    for (const [key, turn] of this.#deps.engine.records('webhookTurns')) {
+    for (const [key, turn] of this.#deps.accountStore.records('webhookTurns')) {
       if (!isFree(turn, by) || this.#inProgress.has(key)) continue;
       const id = webhookIn(key);
       const own = firsts.get(id);

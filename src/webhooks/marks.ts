@@ -1,4 +1,4 @@
-import type { Draft, Reader } from '../accounts/store/engine.ts';
+import type { Draft, Reader } from '../accounts/store/account-store.ts';
 
 /*
  * Marks of events that were announced although their cause lasts: a flag was seen, is stale, or messages are refused. A mark is

@@ -1,9 +1,9 @@
 import { mustExist } from '../accounts/checks.ts';
 import { newId, type RandomBytes } from '../accounts/secrets.ts';
-import type { Draft, Reader } from '../accounts/store/engine.ts';
+import type { Draft, Reader } from '../accounts/store/account-store.ts';
 import type { WebhookEventData, WebhookEventType } from '../contract/events.ts';
 import { currentSpan } from '../runtime/spans.ts';
-import type { AccountStore } from '../storage/lmdb/accounts.ts';
+import type { AccountTables } from '../storage/lmdb/accounts.ts';
 import type { Webhook, WebhookDelivery } from '../storage/lmdb/webhook-records.ts';
 
 /** Maximum number of stored deliveries per webhook, pending or done. The next one removes the oldest. */
@@ -123,7 +123,7 @@ export function findDelivery(
  * @param before the number after that of the first delivery
  */
 export function deliveriesOf(
-  { webhookDeliveries: kept }: Pick<AccountStore, 'webhookDeliveries'>,
+  { webhookDeliveries: kept }: Pick<AccountTables, 'webhookDeliveries'>,
   webhookId: string,
   before: number | undefined,
   limit: number,

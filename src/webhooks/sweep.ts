@@ -1,4 +1,4 @@
-import type { Engine } from '../accounts/store/engine.ts';
+import type { AccountStore } from '../accounts/store/account-store.ts';
 import {
   runSweepSteps,
   type Sweep,
@@ -7,13 +7,13 @@ import {
   sweepInRounds,
   sweepSteps,
 } from '../accounts/store/sweep.ts';
-import type { AccountStore, TableName } from '../storage/lmdb/accounts.ts';
+import type { AccountTables, TableName } from '../storage/lmdb/accounts.ts';
 import { applicationIn, service } from './marks.ts';
 import { maxDeliveries, sequenceOf, webhookIn } from './queue.ts';
 
 export interface SweepDeps extends SweepTurns {
-  readonly accounts: AccountStore;
-  readonly engine: Engine;
+  readonly accounts: AccountTables;
+  readonly accountStore: AccountStore;
   readonly clock: { now(): number };
 }
 
@@ -38,8 +38,8 @@ export function sweepRound(deps: SweepDeps): Promise<void> {
   return runSweepSteps(deps, stepsAt(deps, deps.clock.now()));
 }
 
-function stepsAt({ accounts, engine }: SweepDeps, now: number): readonly SweepStep[] {
-  const steps = <Name extends TableName>(sweep: Sweep<Name>) => sweepSteps(accounts, engine, sweep);
+function stepsAt({ accounts, accountStore }: SweepDeps, now: number): readonly SweepStep[] {
+  const steps = <Name extends TableName>(sweep: Sweep<Name>) => sweepSteps(accounts, accountStore, sweep);
   return [
     // A version without webhooks deletes a team but not its webhooks.
     steps({ table: 'webhooks', isOver: (_, { teamId }, reader) => !reader.has('teams', teamId) }),

@@ -1,5 +1,5 @@
 import type { Directory } from '../accounts/directory.ts';
-import type { Draft, Engine } from '../accounts/store/engine.ts';
+import type { AccountStore, Draft } from '../accounts/store/account-store.ts';
 import type { WebhookEventType } from '../contract/events.ts';
 import type { RefusalCode } from '../contract/refusals.ts';
 import type { Log } from '../runtime/log.ts';
@@ -11,7 +11,7 @@ import { markedAt, putMark, refusedMark, type Step, seenMark, service, staleMark
 import { enqueue, type WebhookEvent } from './queue.ts';
 
 export interface WatchDeps {
-  readonly engine: Engine;
+  readonly accountStore: AccountStore;
   /** The directory, with the service as actor. */
   readonly directory: Directory;
   readonly log: Log;
@@ -134,13 +134,13 @@ export class Watch {
    * are handled in between.
    */
   async #newsIn(candidates: Iterable<Candidate>): Promise<readonly Candidate[]> {
-    const { engine, pause } = this.#deps;
+    const { accountStore, pause } = this.#deps;
     const news: Candidate[] = [];
     let looked = 0;
     for (const candidate of candidates) {
       looked += 1;
       if (looked % marksAtOnce === 0 && !(await pause(1))) break;
-      if (candidate.stepFrom(markedAt(engine, candidate.mark)) !== undefined) news.push(candidate);
+      if (candidate.stepFrom(markedAt(accountStore, candidate.mark)) !== undefined) news.push(candidate);
       if (news.length === mostAtOnce) break;
     }
     return news;

@@ -7,7 +7,7 @@ import { sweepRound } from '../../src/auth/sweep.ts';
 import { needing } from '../support/needing.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { type Fixture, fixtureOn } from './fixture.ts';
-import { closeSharedServer, newEngine, openNode, sharedServer } from './store/postgres-fixture.ts';
+import { closeSharedServer, newDatabase, openNode, sharedServer } from './store/postgres-fixture.ts';
 
 const { describe, test } = needing('postgresql');
 const dayMs = 86_400_000;
@@ -20,7 +20,7 @@ interface Exporting extends Fixture {
 }
 
 async function twoNodes(): Promise<readonly [Exporting, Exporting]> {
-  const url = await newEngine(await sharedServer());
+  const url = await newDatabase(await sharedServer());
   const one = await fixtureOn({ data: '', ...openNode(url) });
   const other = await fixtureOn({ data: '', ...openNode(url) });
   return [
@@ -41,8 +41,8 @@ async function makeEntries(nodes: readonly Fixture[], each: number): Promise<voi
 }
 
 /** The numbers of all entries in PostgreSQL, as a node sees them now. */
-async function numbersIn({ store, engine }: Fixture): Promise<readonly number[]> {
-  await engine.current();
+async function numbersIn({ store, accountStore }: Fixture): Promise<readonly number[]> {
+  await accountStore.current();
   store.audit.resetReadTxn();
   return Array.from(store.audit.getRange({}), ({ value }) => value.number);
 }
@@ -56,17 +56,17 @@ function numbersOf({ audit }: Exporting): readonly number[] {
 
 /** One maintenance round of a node, as in a new process. */
 async function sweep(node: Exporting, exporting = (audit: AuditExport) => audit.run(node.store)) {
-  const { store: accounts, engine, clock } = node;
+  const { store: accounts, accountStore, clock } = node;
   const audit = AuditExport.open(node.audit, quiet);
   const failed = (error: unknown) => {
     throw error;
   };
   try {
-    await engine.current();
+    await accountStore.current();
     accounts.audit.resetReadTxn();
     const pause = async () => true;
     const exportAudit = () => exporting(audit);
-    await sweepRound({ accounts, engine, clock, auditMs: 400 * dayMs, exportAudit, pause, failed });
+    await sweepRound({ accounts, accountStore, clock, auditMs: 400 * dayMs, exportAudit, pause, failed });
   } finally {
     audit.close();
   }

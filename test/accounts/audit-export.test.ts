@@ -200,7 +200,7 @@ describe('the export', () => {
 describe('retention', () => {
   /** A round of retention when all entries are too old. Returns the numbers of those that remain. */
   async function sweep(
-    { store, engine, clock }: Exporting,
+    { store, accountStore, clock }: Exporting,
     exportAudit: (() => Promise<number>) | undefined,
   ): Promise<readonly number[]> {
     const pause = async () => true;
@@ -208,7 +208,15 @@ describe('retention', () => {
       throw error;
     };
     clock.advance(3650 * dayMs);
-    await sweepRound({ accounts: store, engine, clock, auditMs: 400 * dayMs, exportAudit, pause, failed });
+    await sweepRound({
+      accounts: store,
+      accountStore,
+      clock,
+      auditMs: 400 * dayMs,
+      exportAudit,
+      pause,
+      failed,
+    });
     return [...store.audit.getRange({})].map(({ value }) => value.number);
   }
 

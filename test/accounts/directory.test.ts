@@ -6,7 +6,7 @@ import { createEnvironment, deleteEnvironment } from '../../src/accounts/environ
 import type { KeyHolder } from '../../src/accounts/key-holder.ts';
 import { createTeam, deleteTeam, patchTeam } from '../../src/accounts/teams.ts';
 import { limits } from '../../src/contract/plans.ts';
-import type { AccountStore } from '../../src/storage/lmdb/accounts.ts';
+import type { AccountTables } from '../../src/storage/lmdb/accounts.ts';
 import type { KeyType } from '../../src/storage/lmdb/records.ts';
 import { openFixture, reopen } from './fixture.ts';
 
@@ -82,7 +82,7 @@ test('numbers of applications and environments are never reused, even after a re
 const diskError = Object.assign(new Error('No space left on device'), { code: 28 });
 const refused = { code: 'store_unavailable', status: 503, retryAfter: 5 };
 
-function failingOnce(store: AccountStore): void {
+function failingOnce(store: AccountTables): void {
   vi.spyOn(store.lmdb, 'batch').mockRejectedValueOnce(diskError);
 }
 

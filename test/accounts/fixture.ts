@@ -3,12 +3,12 @@ import { onTestFinished } from 'vitest';
 import { createApplication } from '../../src/accounts/applications.ts';
 import { mustExist } from '../../src/accounts/checks.ts';
 import { type Directory, openDirectory } from '../../src/accounts/directory.ts';
-import { EmbeddedEngine } from '../../src/accounts/store/embedded.ts';
-import type { Engine } from '../../src/accounts/store/engine.ts';
+import type { AccountStore } from '../../src/accounts/store/account-store.ts';
+import { EmbeddedAccountStore } from '../../src/accounts/store/embedded.ts';
 import { createTeam } from '../../src/accounts/teams.ts';
 import { draftUserPatch, type UserPatch } from '../../src/accounts/users.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
-import { type AccountStore, openAccountStore } from '../../src/storage/lmdb/accounts.ts';
+import { type AccountTables, openAccountTables } from '../../src/storage/lmdb/accounts.ts';
 import type { Application, Team, User } from '../../src/storage/lmdb/records.ts';
 import type { StoreHealth } from '../../src/storage/lmdb/store-health.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
@@ -41,8 +41,8 @@ export function testHealth(): TestHealth {
 }
 
 /** A store in a fresh directory, closed when the test ends. */
-export function openTestStore(data = temporaryDirectory()): AccountStore {
-  const store = openAccountStore(data);
+export function openTestStore(data = temporaryDirectory()): AccountTables {
+  const store = openAccountTables(data);
   onTestFinished(() => store.lmdb.close());
   return store;
 }
@@ -50,8 +50,8 @@ export function openTestStore(data = temporaryDirectory()): AccountStore {
 export interface Fixture {
   /** The data directory. */
   readonly data: string;
-  readonly store: AccountStore;
-  readonly engine: Engine;
+  readonly store: AccountTables;
+  readonly accountStore: AccountStore;
   readonly directory: Directory;
   readonly clock: TestClock;
   readonly health: TestHealth;
@@ -64,15 +64,15 @@ export async function openFixture(): Promise<Fixture> {
   const data = temporaryDirectory();
   const store = openTestStore(data);
   const health = testHealth();
-  return fixtureOn({ data, store, health, engine: new EmbeddedEngine(store, health) });
+  return fixtureOn({ data, store, health, accountStore: new EmbeddedAccountStore(store, health) });
 }
 
 /** The same, on an engine. */
 export async function fixtureOn(
-  parts: Pick<Fixture, 'data' | 'store' | 'health' | 'engine'>,
+  parts: Pick<Fixture, 'data' | 'store' | 'health' | 'accountStore'>,
 ): Promise<Fixture> {
   const clock = testClock();
-  const directory = openDirectory(parts.engine, { clock, randomBytes });
+  const directory = openDirectory(parts.accountStore, { clock, randomBytes });
   const team = await createTeam(directory, 'Team');
   const application = await createApplication(directory, { name: 'Shop', teamId: team.id });
   return { ...parts, directory, clock, team, application };
@@ -80,7 +80,7 @@ export async function fixtureOn(
 
 /** The directory that a new process would read from the same store. */
 export function reopen({ store, clock }: Fixture): Directory {
-  return openDirectory(new EmbeddedEngine(store, testHealth()), { clock, randomBytes });
+  return openDirectory(new EmbeddedAccountStore(store, testHealth()), { clock, randomBytes });
 }
 
 /** Changes a user. */

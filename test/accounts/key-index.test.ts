@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { KeyIndex } from '../../src/accounts/key-index.ts';
-import type { Write } from '../../src/accounts/store/engine.ts';
+import type { Write } from '../../src/accounts/store/account-store.ts';
 import type { Application, ApplicationKey } from '../../src/storage/lmdb/records.ts';
 
 const application = { id: 'app_1', allowedOrigins: [], environments: [] } as unknown as Application;

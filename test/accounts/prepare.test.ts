@@ -4,14 +4,14 @@ import { verifyClient } from '../../src/accounts/api-keys.ts';
 import { openDirectory } from '../../src/accounts/directory.ts';
 import { verifyPassword } from '../../src/accounts/passwords.ts';
 import { AlreadyPrepared, isPrepared, prepareStore } from '../../src/accounts/prepare.ts';
-import { EmbeddedEngine } from '../../src/accounts/store/embedded.ts';
+import { EmbeddedAccountStore } from '../../src/accounts/store/embedded.ts';
 import { hasTemporaryPassword } from '../../src/accounts/temporary-password.ts';
-import type { AccountStore } from '../../src/storage/lmdb/accounts.ts';
+import type { AccountTables } from '../../src/storage/lmdb/accounts.ts';
 import { openTestStore, testClock, testHealth } from './fixture.ts';
 
 const wanted = { adminEmail: 'admin@example.com', clock: testClock(), randomBytes };
 
-function everything(store: AccountStore): unknown {
+function everything(store: AccountTables): unknown {
   const { lmdb: _, fullyChecked: __, ...tables } = store;
   return Object.entries(tables).map(([name, table]) => [name, [...table.getRange()]]);
 }
@@ -29,7 +29,7 @@ test('prepares a store with credentials that work', async () => {
     'teamId',
   ]);
 
-  const directory = openDirectory(new EmbeddedEngine(store, testHealth()), wanted);
+  const directory = openDirectory(new EmbeddedAccountStore(store, testHealth()), wanted);
   const [user] = directory.users.values();
   expect(user).toMatchObject({ email: 'admin@example.com', role: 'Admin', teams: [made.teamId] });
   expect(await verifyPassword(made.adminPassword, user?.passwordHash ?? '')).toBe(true);

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { EmbeddedEngine } from '../../src/accounts/store/embedded.ts';
+import { EmbeddedAccountStore } from '../../src/accounts/store/embedded.ts';
 import { DeviceCodes } from '../../src/auth/device-codes.ts';
 import { openTestStore, type TestClock, testClock, testHealth } from '../accounts/fixture.ts';
 
@@ -11,12 +11,16 @@ const maxDevices = 300;
 
 function openDevices(random = randomBytes as (size: number) => Buffer): {
   devices: DeviceCodes;
-  engine: EmbeddedEngine;
+  accountStore: EmbeddedAccountStore;
   clock: TestClock;
 } {
-  const engine = new EmbeddedEngine(openTestStore(), testHealth());
+  const accountStore = new EmbeddedAccountStore(openTestStore(), testHealth());
   const clock = testClock();
-  return { devices: new DeviceCodes({ engine, clock, randomBytes: random, maxDevices }), engine, clock };
+  return {
+    devices: new DeviceCodes({ accountStore, clock, randomBytes: random, maxDevices }),
+    accountStore,
+    clock,
+  };
 }
 
 async function beginMany(devices: DeviceCodes, clock: TestClock, count: number): Promise<void> {
@@ -59,16 +63,20 @@ test('user codes of waiting devices are unique', async () => {
 });
 
 test('of two concurrent polls, one gets the session', async () => {
-  const { devices, engine } = openDevices();
+  const { devices, accountStore } = openDevices();
   const { deviceCode, userCode } = await devices.begin(request);
   const allowance = { userId: 'user_1', signIn: 'key', authTime: 1, scope: 'openid' };
   const waiting = devices.find(userCode)!;
   const decisions = [allowance, 'denied'] as const;
-  const decided = decisions.map((each) => engine.change((draft) => devices.decide(draft, waiting, each)));
+  const decided = decisions.map((each) =>
+    accountStore.change((draft) => devices.decide(draft, waiting, each)),
+  );
   expect(await Promise.all(decided)).toEqual([true, false]);
   expect(devices.poll(deviceCode, request.clientId)).toEqual({ outcome: 'allowed' });
   expect(devices.poll(deviceCode, 'another')).toEqual({ outcome: 'unknown' });
-  const taken = [1, 2].map(() => engine.change((draft) => devices.take(draft, deviceCode, request.clientId)));
+  const taken = [1, 2].map(() =>
+    accountStore.change((draft) => devices.take(draft, deviceCode, request.clientId)),
+  );
   expect(await Promise.all(taken)).toEqual([allowance, undefined]);
   expect(devices.poll(deviceCode, request.clientId)).toEqual({ outcome: 'unknown' });
 });

@@ -100,12 +100,12 @@ export async function openAuthFixture(tokenRate = 0, base?: Fixture): Promise<Au
 
 /** The dependencies that a new process would issue and verify tokens with. */
 export function settingsOf(
-  { engine, directory, clock }: Pick<Fixture, 'engine' | 'directory' | 'clock'>,
+  { accountStore, directory, clock }: Pick<Fixture, 'accountStore' | 'directory' | 'clock'>,
   signingKey: SigningKey,
   tokenRate = 0,
 ): AuthSettings {
   const verified = new VerifiedTokens();
-  forgetInvalidated(engine, verified);
+  forgetInvalidated(accountStore, verified);
   return {
     issuer: 'https://auth.example',
     audience: 'https://api.example',
@@ -114,11 +114,11 @@ export function settingsOf(
     randomBytes,
     directory,
     serviceScope: 'flagmeter',
-    engine,
+    accountStore,
     verified,
     failures: new ClientFailures(),
     rates: new ClientRates(tokenRate),
-    devices: new DeviceCodes({ engine, clock, randomBytes }),
+    devices: new DeviceCodes({ accountStore, clock, randomBytes }),
     tally: new TokenTally({ log: silent, clock }),
   };
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, describe, expect, test } from 'vitest';
-import { EmbeddedEngine } from '../../src/accounts/store/embedded.ts';
-import type { Engine } from '../../src/accounts/store/engine.ts';
+import type { AccountStore } from '../../src/accounts/store/account-store.ts';
+import { EmbeddedAccountStore } from '../../src/accounts/store/embedded.ts';
 import { renewBrowser } from '../../src/auth/browser.ts';
 import {
   type Attempt,
@@ -11,7 +11,7 @@ import {
   isThrottleOver,
   type ThrottleDeps,
 } from '../../src/auth/login-throttle.ts';
-import type { AccountStore } from '../../src/storage/lmdb/accounts.ts';
+import type { AccountTables } from '../../src/storage/lmdb/accounts.ts';
 import { openTestStore, type TestClock, testClock, testHealth } from '../accounts/fixture.ts';
 import { cleanUp } from '../support/binary.ts';
 import { openSignIn } from './sign-in-fixture.ts';
@@ -22,14 +22,14 @@ const minute = 60_000;
 const day = 24 * 60 * minute;
 
 interface ThrottleFixture extends ThrottleDeps {
-  readonly store: AccountStore;
-  readonly engine: Engine;
+  readonly store: AccountTables;
+  readonly accountStore: AccountStore;
   readonly clock: TestClock;
 }
 
 function openThrottles(): ThrottleFixture {
   const store = openTestStore();
-  return { store, engine: new EmbeddedEngine(store, testHealth()), clock: testClock() };
+  return { store, accountStore: new EmbeddedAccountStore(store, testHealth()), clock: testClock() };
 }
 
 function attempt(parts: Partial<Attempt> = {}): Attempt {

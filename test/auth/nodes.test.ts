@@ -15,7 +15,7 @@ import { systemClock } from '../../src/runtime/clock.ts';
 import { fixtureOn, testClock } from '../accounts/fixture.ts';
 import {
   closeSharedServer,
-  newEngine,
+  newDatabase,
   openNode,
   sharedServer,
   testLog,
@@ -31,17 +31,17 @@ afterAll(closeSharedServer);
 /** Two nodes that serve the same users. The first reaches PostgreSQL through a proxy. */
 async function twoNodes() {
   const postgres = await sharedServer();
-  const url = await newEngine(postgres);
+  const url = await newDatabase(postgres);
   const relay = await cuttingRelay(postgres, url, 'fm_control_write');
   const one = await openSessionFixture(0, await fixtureOn({ data: '', ...openNode(relay.url) }));
   const node = openNode(url);
-  await node.engine.current();
+  await node.accountStore.current();
   return { url, relay, one, other: one.beside(node) };
 }
 
 /** A node's answer to a request that starts now. */
-async function callNow({ engine, call }: SessionFixture, token: string): Promise<number> {
-  await engine.current();
+async function callNow({ accountStore, call }: SessionFixture, token: string): Promise<number> {
+  await accountStore.current();
   return call(token);
 }
 
@@ -85,21 +85,21 @@ describe('on two nodes', () => {
   test('a device starts at one, is allowed at the other, and gets its tokens once', async () => {
     const { one, other } = await twoNodes();
     const [at, there] = [one, other].map(
-      ({ engine, clock }) => new DeviceCodes({ engine, clock, randomBytes }),
+      ({ accountStore, clock }) => new DeviceCodes({ accountStore, clock, randomBytes }),
     ) as [DeviceCodes, DeviceCodes];
     const { userCode, deviceCode } = await at.begin({
       clientId: 'cli',
       scope: 'openid',
       address: '192.0.2.1',
     });
-    await other.engine.current();
+    await other.accountStore.current();
     const waiting = there.find(userCode)!;
     const allowance = { userId: one.user.id, signIn: 'key', authTime: 1, scope: 'openid' };
-    expect(await other.engine.change((draft) => there.decide(draft, waiting, allowance))).toBe(true);
-    await one.engine.current();
+    expect(await other.accountStore.change((draft) => there.decide(draft, waiting, allowance))).toBe(true);
+    await one.accountStore.current();
     expect(at.poll(deviceCode, 'cli')).toEqual({ outcome: 'allowed' });
     const taking = [at.take.bind(at), there.take.bind(there)].map((take, index) =>
-      [one, other][index]!.engine.change((draft) => take(draft, deviceCode, 'cli')),
+      [one, other][index]!.accountStore.change((draft) => take(draft, deviceCode, 'cli')),
     );
     const taken = await Promise.all(taking);
     expect(taken.filter((each) => each !== undefined)).toEqual([allowance]);
@@ -110,14 +110,14 @@ describe('on two nodes', () => {
     const clock = testClock();
     const browser = { id: 'a', mark: 'b' };
     const attempt = { email: 'ada@example.com', address: '192.0.2.1', browser };
-    const nodes = [one, other].map(({ engine }) => ({ engine, clock }));
+    const nodes = [one, other].map(({ accountStore }) => ({ accountStore, clock }));
     const count = (turn: number) => countAttempt(nodes[turn % 2]!, attempt);
     const counted = await Promise.all([0, 1, 2, 3, 4].map(count));
     expect(counted.map(({ wait }) => wait)).toEqual([0, 0, 0, 0, 0]);
     expect((await count(0)).wait).toBe(5);
     expect((await count(1)).wait).toBe(5);
     await forgiveAttempt(nodes[1]!, attempt, counted[4]!);
-    const { throttles } = one.engine;
+    const { throttles } = one.accountStore;
     expect((await count(0)).keys.map((key) => key.split('.')[0])).toEqual(['browser']);
     expect(await sweepThrottles(throttles, '', clock.now() + 86_400_000)).toBeUndefined();
     expect((await throttles.list('', 9)).map(({ key }) => key.split('.')[0])).toEqual(['browser']);
@@ -126,25 +126,25 @@ describe('on two nodes', () => {
   });
 
   test('a signing key of one is loaded by the other before it verifies tokens', async () => {
-    const url = await newEngine(await sharedServer());
+    const url = await newDatabase(await sharedServer());
     const nodes = [openNode(url), openNode(url)];
     const repair = await planAfterLoss(systemClock, 'ES256');
-    await nodes[0]!.engine.change(repair);
-    await nodes[1]!.engine.current();
+    await nodes[0]!.accountStore.change(repair);
+    await nodes[1]!.accountStore.current();
     const rings = await Promise.all(
-      nodes.map(({ engine, store }) =>
+      nodes.map(({ accountStore, store }) =>
         openKeyRing(
           {
-            ...{ accounts: store, engine, clock: systemClock, log: testLog() },
-            directory: openDirectory(engine, { clock: systemClock, randomBytes }),
+            ...{ accounts: store, accountStore, clock: systemClock, log: testLog() },
+            directory: openDirectory(accountStore, { clock: systemClock, randomBytes }),
           },
           'ES256',
         ),
       ),
     );
     expect(rings[0]!.current.kid).toBe(rings[1]!.current.kid);
-    await nodes[0]!.engine.change(await planAfterLoss(systemClock, 'EdDSA'));
-    await nodes[1]!.engine.current();
+    await nodes[0]!.accountStore.change(await planAfterLoss(systemClock, 'EdDSA'));
+    await nodes[1]!.accountStore.current();
     const kids = rings.map((ring) => [ring.current.kid, ring.published.map(({ kid }) => kid)]);
     expect(kids[0]).toEqual(kids[1]);
     expect(kids[0]![1]).toEqual(storedKeys(nodes[0]!.store).map(({ kid }) => kid));
@@ -154,10 +154,10 @@ describe('on two nodes', () => {
 test('a loss of changes ends all sessions and tokens, and no number is reused', async () => {
   const { one, other } = await twoNodes();
   const { refresh_token: token } = await one.tokens();
-  const before = one.engine.records('numbers').get('team')!;
-  await one.engine.change(await planAfterLoss(systemClock, 'ES256'));
-  await other.engine.current();
+  const before = one.accountStore.records('numbers').get('team')!;
+  await one.accountStore.change(await planAfterLoss(systemClock, 'ES256'));
+  await other.accountStore.current();
   expect(await other.refresh(token)).toMatchObject({ status: 400 });
-  expect(other.engine.records('numbers').get('team')).toBe(before + 10_000);
+  expect(other.accountStore.records('numbers').get('team')).toBe(before + 10_000);
   expect(other.audited('engine.changes-lost')).toHaveLength(1);
 });

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { createClient, type NewClient } from '../../src/accounts/clients.ts';
 import { openDirectory } from '../../src/accounts/directory.ts';
-import { EmbeddedEngine } from '../../src/accounts/store/embedded.ts';
+import { EmbeddedAccountStore } from '../../src/accounts/store/embedded.ts';
 import { createUser } from '../../src/accounts/users.ts';
 import { createBearer, Unauthorized } from '../../src/auth/bearer.ts';
 import { type Browser, BrowserCookie, renewBrowser } from '../../src/auth/browser.ts';
@@ -74,7 +74,7 @@ export interface SessionFixture extends AuthFixture {
   /** Closes the store, and continues with a new process that reads it. */
   restart(): Promise<SessionFixture>;
   /** Another process with its own engine. */
-  beside(parts: Pick<SessionFixture, 'store' | 'health' | 'engine'>): SessionFixture;
+  beside(parts: Pick<SessionFixture, 'store' | 'health' | 'accountStore'>): SessionFixture;
 }
 
 /** A user, their clients, and every endpoint that accepts tokens. Parameters as for `openAuthFixture`. */
@@ -111,7 +111,7 @@ function withSessions(fixture: AuthFixture, user: User, shop: NewClient, app: Ne
     ...(clientSecret === null ? {} : { client_secret: clientSecret }),
   });
   const beside: SessionFixture['beside'] = (parts) => {
-    const directory = openDirectory(parts.engine, { clock, randomBytes });
+    const directory = openDirectory(parts.accountStore, { clock, randomBytes });
     const other = { ...fixture, ...parts, directory };
     return withSessions({ ...other, settings: settingsOf(other, signingKey) }, user, shop, app);
   };
@@ -150,7 +150,7 @@ function withSessions(fixture: AuthFixture, user: User, shop: NewClient, app: Ne
       await store.lmdb.close();
       const fresh = openTestStore(data);
       const health = testHealth();
-      return beside({ store: fresh, health, engine: new EmbeddedEngine(fresh, health) });
+      return beside({ store: fresh, health, accountStore: new EmbeddedAccountStore(fresh, health) });
     },
     beside,
   };
@@ -174,7 +174,7 @@ function grantOf(
 async function signInTo(settings: AuthSettings, user: User): Promise<SignedInBrowser> {
   const browser: Browser = renewBrowser(undefined, randomBytes);
   const now = settings.clock.now();
-  const { key } = await settings.engine.change((draft) => startSignIn(draft, user, { browser, now }));
+  const { key } = await settings.accountStore.change((draft) => startSignIn(draft, user, { browser, now }));
   const [cookie = ''] = new BrowserCookie(settings.issuer).write(browser).split(';');
   return { key, cookie };
 }

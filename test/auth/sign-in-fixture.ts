@@ -3,11 +3,11 @@ import { createClient } from '../../src/accounts/clients.ts';
 import { openDirectory } from '../../src/accounts/directory.ts';
 import { hashPassword } from '../../src/accounts/passwords.ts';
 import { prepareStore } from '../../src/accounts/prepare.ts';
-import { EmbeddedEngine } from '../../src/accounts/store/embedded.ts';
+import { EmbeddedAccountStore } from '../../src/accounts/store/embedded.ts';
 import { createTeam } from '../../src/accounts/teams.ts';
 import { temporary } from '../../src/accounts/temporary-password.ts';
 import { createUser } from '../../src/accounts/users.ts';
-import { openAccountStore } from '../../src/storage/lmdb/accounts.ts';
+import { openAccountTables } from '../../src/storage/lmdb/accounts.ts';
 import { type TestClock, testClock, testHealth } from '../accounts/fixture.ts';
 import { freshDirectory, manage, token } from '../support/binary.ts';
 import { type LocalOptions, type LocalService, startLocal } from '../support/service.ts';
@@ -69,12 +69,12 @@ export async function openSignIn(options: LocalOptions = {}): Promise<SignInFixt
 }
 
 async function prepareData(data: string, clock: TestClock) {
-  const store = openAccountStore(data);
+  const store = openAccountTables(data);
   const admin = { email: 'Ada@Example.com', password: 'the analytical engine' };
   const stranger = { email: 'stranger@example.com', password: 'correct horse battery' };
   const wanted = { adminEmail: admin.email, adminPassword: admin.password, clock, randomBytes };
   const credentials = await prepareStore(store, wanted);
-  const directory = openDirectory(new EmbeddedEngine(store, testHealth()), { clock, randomBytes });
+  const directory = openDirectory(new EmbeddedAccountStore(store, testHealth()), { clock, randomBytes });
   const { id } = await createTeam(directory, 'Others');
   const passwordHash = await hashPassword(stranger.password, randomBytes);
   await createUser(directory, { email: stranger.email, name: 'S', role: 'User', teams: [id], passwordHash });

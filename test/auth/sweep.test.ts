@@ -10,12 +10,12 @@ const dayMs = 24 * hourMs;
 /** A round. Returns how often it yielded. */
 async function sweep(fixture: SessionFixture, goOn: () => boolean = () => true): Promise<number> {
   let pauses = 0;
-  const { store: accounts, engine, clock } = fixture;
+  const { store: accounts, accountStore, clock } = fixture;
   const pause = async () => {
     pauses += 1;
     return goOn();
   };
-  await sweepRound({ accounts, engine, clock, auditMs: 400 * dayMs, pause, failed: () => {} });
+  await sweepRound({ accounts, accountStore, clock, auditMs: 400 * dayMs, pause, failed: () => {} });
   return pauses;
 }
 
@@ -177,7 +177,7 @@ describe('a large sweep', () => {
 
 test('a round fails while the store accepts no writes, and the next one completes it', async () => {
   const fixture = await openSessionFixture();
-  const { store: accounts, engine, health, clock } = fixture;
+  const { store: accounts, accountStore, health, clock } = fixture;
   list(fixture, 10, 10);
   clock.advance(hourMs);
   health.ready = false;
@@ -190,7 +190,7 @@ test('a round fails while the store accepts no writes, and the next one complete
   };
   await sweepExpired({
     accounts,
-    engine,
+    accountStore,
     clock,
     auditMs: 400 * dayMs,
     pause,

@@ -3,7 +3,7 @@ import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { openUsageStore } from '../../src/storage/lmdb/usage.ts';
+import { openUsageTables } from '../../src/storage/lmdb/usage.ts';
 import { type Fault, ops, opsOf, testAtOnce } from '../support/alerting.ts';
 import {
   type Binary,
@@ -114,7 +114,7 @@ async function startUnfolded() {
     service,
     release: () => release(),
     hold() {
-      const { lmdb } = openUsageStore(service.data);
+      const { lmdb } = openUsageTables(service.data);
       const released = new Promise<void>((resolve) => {
         release = resolve;
       });

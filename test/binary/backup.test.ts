@@ -168,7 +168,7 @@ test('a directory in use is not restored into, and one of several machines is no
     code: 1,
     stderr: expect.stringContaining('is using it'),
   });
-  const env = { FLAGMETER_ENGINE: 'postgres://flagmeter@127.0.0.1:1/flagmeter' };
+  const env = { FLAGMETER_POSTGRES: 'postgres://flagmeter@127.0.0.1:1/flagmeter' };
   expect(await runBinary(['backup', '--data', service.data, '--to', file], env)).toMatchObject({
     code: 1,
     stderr: expect.stringContaining('Cannot back up a node of several machines: back up the PostgreSQL'),

@@ -3,7 +3,7 @@ import { expectAlerts, type Fault, ops, opsOf } from '../support/alerting.ts';
 import { type Binary, cleanUp, startBinary, stop } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
 import { Postgres } from '../support/postgres.ts';
-import { prepareEngine } from '../support/prepare-engine.ts';
+import { preparePostgres } from '../support/prepare-postgres.ts';
 import { Prometheus } from '../support/prometheus.ts';
 import { openShop, sendCheck } from '../support/shop.ts';
 
@@ -13,20 +13,20 @@ const { describe, test } = needing('prometheus', 'postgresql');
 
 describe('alerts of several machines', () => {
   let database: Postgres;
-  let engine: string;
+  let postgresUrl: string;
   let one: Binary;
   let two: Binary;
   let key: string;
   let prometheus: Prometheus;
 
   const startNode = (name: string) =>
-    startBinary({ args: ['--engine', engine, '--node-name', name, ...ops, ...urls] });
+    startBinary({ args: ['--postgres', postgresUrl, '--node-name', name, ...ops, ...urls] });
   const urls = ['--auth-url', 'https://auth.example', '--base-url', 'https://api.example'];
 
   beforeAll(async () => {
     database = await Postgres.start();
-    engine = await database.database();
-    const credentials = await prepareEngine(engine);
+    postgresUrl = await database.database();
+    const credentials = await preparePostgres(postgresUrl);
     [one, two] = await Promise.all([startNode('one'), startNode('two')]);
     ({ key } = await openShop(one.http, credentials));
     prometheus = await Prometheus.start([one, two].map(opsOf));
@@ -46,7 +46,7 @@ describe('alerts of several machines', () => {
        INSERT INTO fm_entry (position, id, kind, stream, seq, body)
        SELECT position - $1 + n, 7, $2, 'another', n, $3 FROM head, generate_series(1, $1::int) AS n`,
       [count, kind, body],
-      engine,
+      postgresUrl,
     );
 
   const faults: readonly Fault[] = [

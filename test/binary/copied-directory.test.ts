@@ -4,7 +4,7 @@ import { afterAll, expect, test, vi } from 'vitest';
 import { cleanUp, freshDirectory, startBinary, stop } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
 import { Postgres } from '../support/postgres.ts';
-import { prepareEngine } from '../support/prepare-engine.ts';
+import { preparePostgres } from '../support/prepare-postgres.ts';
 import { runBinary } from '../support/run-binary.ts';
 import { openShop, readChecks, sendCheck } from '../support/shop.ts';
 
@@ -20,9 +20,9 @@ afterAll(async () => {
 needing('postgresql').describe('a node that is frozen while a copy of its directory starts', () => {
   test('answers 503 when it is thawed, and what both have accepted counts once', async () => {
     database = await Postgres.start();
-    const engine = await database.database();
-    const credentials = await prepareEngine(engine);
-    const start = (data: string) => startBinary({ data, args: ['--engine', engine] });
+    const postgresUrl = await database.database();
+    const credentials = await preparePostgres(postgresUrl);
+    const start = (data: string) => startBinary({ data, args: ['--postgres', postgresUrl] });
     const original = await start(join(freshDirectory(), 'original'));
     const shop = await openShop(original.http, credentials);
     let accepted = 0;
@@ -49,7 +49,7 @@ needing('postgresql').describe('a node that is frozen while a copy of its direct
     const ready = await fetch(`http://${original.http}/readyz`);
     expect([ready.status, await ready.text()]).toEqual([503, expect.stringContaining('empty directory')]);
     expect(original.stderr()).toContain('this node is not alone');
-    const { stdout } = await runBinary(['engine', 'status', '--engine', engine, '--json']);
+    const { stdout } = await runBinary(['postgres', 'status', '--postgres', postgresUrl, '--json']);
     expect(JSON.parse(stdout).nodes).toMatchObject([{ state: 'up', refuses: 'copied' }]);
     await send(copy.http);
     await stop(copy);

@@ -16,7 +16,7 @@ import {
 import { parseExposition } from '../support/exposition.ts';
 import { needing } from '../support/needing.ts';
 import { Postgres } from '../support/postgres.ts';
-import { prepareEngine } from '../support/prepare-engine.ts';
+import { preparePostgres } from '../support/prepare-postgres.ts';
 import { readTable } from '../support/read-csv.ts';
 import { openShop, type Shop, sendCheck } from '../support/shop.ts';
 
@@ -31,7 +31,7 @@ const features = ['checkout', 'search'] as const;
 const inTime = { timeout: 60_000, interval: 100 };
 
 let database: Postgres;
-let engine: string;
+let postgresUrl: string;
 let credentials: Credentials;
 let collector: TestCollector;
 let shop: Shop;
@@ -44,9 +44,9 @@ function startNode(name: string): Promise<Binary> {
   const directory = freshDirectory();
   const headers = join(directory, 'headers');
   writeFileSync(headers, `x-node: ${name}\n`);
-  const engineArgs = ['--engine', engine, '--node-name', name];
+  const postgresArgs = ['--postgres', postgresUrl, '--node-name', name];
   const otlp = ['--otlp-endpoint', collector.url, '--otlp-headers-file', headers, '--otlp-every', '1'];
-  return startBinary({ data: join(directory, 'data'), args: [...engineArgs, ...otlp] });
+  return startBinary({ data: join(directory, 'data'), args: [...postgresArgs, ...otlp] });
 }
 
 async function send(http: string, feature: string): Promise<void> {
@@ -109,8 +109,8 @@ needing('postgresql').describe('two nodes on one PostgreSQL', { timeout: 180_000
   beforeAll(async () => {
     collector = await TestCollector.open();
     database = await Postgres.start();
-    engine = await database.database();
-    credentials = await prepareEngine(engine);
+    postgresUrl = await database.database();
+    credentials = await preparePostgres(postgresUrl);
     for (const name of names) nodes.set(name, await startNode(name));
     shop = await openShop(nodes.get('one')!.http, credentials);
     for (const { http } of nodes.values()) {

@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
-import { openUsageStore } from '../../src/storage/lmdb/usage.ts';
+import { openUsageTables } from '../../src/storage/lmdb/usage.ts';
 import { type Fault, ops, opsOf, testAtOnce } from '../support/alerting.ts';
 import {
   type Binary,
@@ -15,7 +15,7 @@ import {
 } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
 import { Postgres } from '../support/postgres.ts';
-import { prepareEngine } from '../support/prepare-engine.ts';
+import { preparePostgres } from '../support/prepare-postgres.ts';
 import { Prometheus } from '../support/prometheus.ts';
 import { openShop, sendCheck } from '../support/shop.ts';
 
@@ -38,11 +38,11 @@ describe('alerts', () => {
 
   beforeAll(async () => {
     database = await Postgres.start();
-    const engine = await database.database();
-    const ofEngine = await prepareEngine(engine);
+    const postgresUrl = await database.database();
+    const ofPostgres = await preparePostgres(postgresUrl);
     const urls = ['--auth-url', 'https://auth.example', '--base-url', 'https://api.example'];
-    node = await startBinary({ args: ['--engine', engine, ...ops, ...urls] });
-    ({ key: nodeKey } = await openShop(node.http, ofEngine));
+    node = await startBinary({ args: ['--postgres', postgresUrl, ...ops, ...urls] });
+    ({ key: nodeKey } = await openShop(node.http, ofPostgres));
     const data = join(freshDirectory(), 'data');
     credentials = await prepare(data);
     const copies = ['--audit-export', audit, '--backup-every', '1m', '--backup-to', backups];
@@ -77,7 +77,7 @@ describe('alerts', () => {
       alerts: ['FlagmeterOldReader'],
       target: () => opsOf(single),
       async provoke() {
-        const store = openUsageStore(single.data);
+        const store = openUsageTables(single.data);
         const reading = store.lmdb.useReadTransaction();
         closing.push(
           () => reading.done(),

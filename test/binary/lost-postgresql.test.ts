@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { ServiceStatusShown } from '../../src/contract/shapes/status.ts';
-import { EngineKey, storedSecret } from '../../src/replication/postgres/engine-key.ts';
+import { PostgresKey, storedSecret } from '../../src/replication/postgres/postgres-key.ts';
 import {
   type Binary,
   type Credentials,
@@ -16,7 +16,7 @@ import {
 } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
 import { Postgres } from '../support/postgres.ts';
-import { prepareEngine } from '../support/prepare-engine.ts';
+import { preparePostgres } from '../support/prepare-postgres.ts';
 import { runBinary } from '../support/run-binary.ts';
 
 /** Three processes of the compiled executable whose PostgreSQL is lost, and restored from what they hold. */
@@ -26,7 +26,7 @@ const origin = 'https://shop.example';
 const inTime = { timeout: 90_000, interval: 100 };
 
 let database: Postgres;
-let engine: string;
+let postgresUrl: string;
 let keyFile: string;
 let credentials: Credentials;
 let nodes: Binary[] = [];
@@ -44,9 +44,9 @@ interface Shown {
 needing('postgresql').describe('nodes whose PostgreSQL is lost', { timeout: 180_000 }, () => {
   beforeAll(async () => {
     database = await Postgres.start();
-    engine = await database.database();
+    postgresUrl = await database.database();
     keyFile = await newKeyFile();
-    credentials = await prepareEngine(engine, ['--engine-key-file', keyFile]);
+    credentials = await preparePostgres(postgresUrl, ['--postgres-key-file', keyFile]);
     for (const name of ['one', 'two', 'three'])
       nodes.push(await startNode(join(freshDirectory(), name), name));
     bearer = await token(nodes[0]!.http, credentials);
@@ -66,7 +66,7 @@ needing('postgresql').describe('nodes whose PostgreSQL is lost', { timeout: 180_
     const { data } = nodes[2]!;
     expect((await reportOf(nodes[0]!)).mayBeCounting).toBeUndefined();
     await stop(nodes[2]!);
-    const away = new URL(engine);
+    const away = new URL(postgresUrl);
     away.port = '1';
     const cutOff = await startNode(data, 'three', away.href);
     const before = Date.now();
@@ -79,7 +79,14 @@ needing('postgresql').describe('nodes whose PostgreSQL is lost', { timeout: 180_
     }, inTime);
     const answer = await get(nodes[1]!, `${usagePath()}&format=csv`);
     expect(answer.headers.get('flagmeter-may-be-counting')).toBe('three');
-    const forgotten = await runBinary(['engine', 'forget-node', 'three', '--engine', engine, '--yes']);
+    const forgotten = await runBinary([
+      'postgres',
+      'forget-node',
+      'three',
+      '--postgres',
+      postgresUrl,
+      '--yes',
+    ]);
     expect(forgotten, forgotten.stderr).toMatchObject({ code: 0 });
     await vi.waitFor(async () => expect((await reportOf(nodes[0]!)).mayBeCounting).toBeUndefined(), inTime);
     await stop(cutOff);
@@ -100,9 +107,9 @@ needing('postgresql').describe('nodes whose PostgreSQL is lost', { timeout: 180_
     await stop(nodes[0]!);
     const without = await runBinary(adoptArgs(data, []));
     expect(without).toMatchObject({ code: 1, stderr: expect.stringContaining('was made with a key file') });
-    const wrong = await runBinary(adoptArgs(data, ['--engine-key-file', await newKeyFile()]));
+    const wrong = await runBinary(adoptArgs(data, ['--postgres-key-file', await newKeyFile()]));
     expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('is not the key file') });
-    expect(await database.query("SELECT to_regclass('fm_engine') AS found", [], engine)).toEqual([
+    expect(await database.query("SELECT to_regclass('fm_engine') AS found", [], postgresUrl)).toEqual([
       { found: null },
     ]);
     let kills = 0;
@@ -114,11 +121,15 @@ needing('postgresql').describe('nodes whose PostgreSQL is lost', { timeout: 180_
       /^replica: usage at position \d+, complete through (20.*|an unknown time); accounts at version \d+$/m,
     );
     // As it is until adopt is done: a node that is restarted counts meanwhile.
-    await database.query("UPDATE fm_engine SET id = id || ', which is being filled'", [], engine);
+    await database.query("UPDATE fm_engine SET id = id || ', which is being filled'", [], postgresUrl);
     await stop(nodes[2]!);
     nodes[2] = await startNode(nodes[2]!.data, 'three');
     expect(await send(nodes[2]!)).toBe(202);
-    await database.query("UPDATE fm_engine SET id = replace(id, ', which is being filled', '')", [], engine);
+    await database.query(
+      "UPDATE fm_engine SET id = replace(id, ', which is being filled', '')",
+      [],
+      postgresUrl,
+    );
     nodes[0] = await startNode(data, 'one');
     for (const node of nodes) expect(await send(node)).toBe(202);
     await expectAll();
@@ -166,8 +177,8 @@ needing('postgresql').describe('nodes whose PostgreSQL is lost', { timeout: 180_
   });
 
   test('refuse a database whose secrets are encrypted with another key, and go on with their own', async () => {
-    const [own] = await database.query<{ secret: string }>('SELECT secret FROM fm_engine', [], engine);
-    await replaceSecret(storedSecret(randomBytes(32), new EngineKey(randomBytes(32))));
+    const [own] = await database.query<{ secret: string }>('SELECT secret FROM fm_engine', [], postgresUrl);
+    await replaceSecret(storedSecret(randomBytes(32), new PostgresKey(randomBytes(32))));
     for (const node of nodes)
       await vi.waitFor(
         async () => expect(await stateOf(node)).toEqual({ managing: 503, connected: '0' }),
@@ -186,7 +197,7 @@ needing('postgresql').describe('nodes whose PostgreSQL is lost', { timeout: 180_
 
 /** Replaces the secret of digests, as restoring another database does, and ends all sessions. */
 async function replaceSecret(secret: string): Promise<void> {
-  await database.query('UPDATE fm_engine SET secret = $1', [secret], engine);
+  await database.query('UPDATE fm_engine SET secret = $1', [secret], postgresUrl);
   const end =
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1 AND application_name LIKE 'flagmeter %'";
   await database.query(end, [nameOf()]);
@@ -198,10 +209,10 @@ async function stateOf({ http }: Binary): Promise<{ managing: number; connected:
   return { managing, connected: /^flagmeter_engine_connected (.*)$/m.exec(metrics)?.[1] };
 }
 
-function startNode(data: string, name: string, url = engine): Promise<Binary> {
+function startNode(data: string, name: string, url = postgresUrl): Promise<Binary> {
   return startBinary({
     data,
-    args: ['--engine', url, '--engine-key-file', keyFile, '--node-name', name, ...urls],
+    args: ['--postgres', url, '--postgres-key-file', keyFile, '--node-name', name, ...urls],
   });
 }
 
@@ -209,17 +220,17 @@ function adopt(data: string, ...flags: string[]) {
   return runBinary([...adoptArgs(data), ...flags]);
 }
 
-const adoptArgs = (data: string, key: readonly string[] = ['--engine-key-file', keyFile]) => [
-  ...['engine', 'adopt', '--from-replica', '--data', data, '--engine', engine, ...key],
+const adoptArgs = (data: string, key: readonly string[] = ['--postgres-key-file', keyFile]) => [
+  ...['postgres', 'adopt', '--from-replica', '--data', data, '--postgres', postgresUrl, ...key],
 ];
 
 async function newKeyFile(): Promise<string> {
   const file = join(freshDirectory(), 'engine-key');
-  expect(await runBinary(['engine', 'key', '--out', file])).toMatchObject({ code: 0 });
+  expect(await runBinary(['postgres', 'key', '--out', file])).toMatchObject({ code: 0 });
   return file;
 }
 
-const nameOf = () => new URL(engine).pathname.slice(1);
+const nameOf = () => new URL(postgresUrl).pathname.slice(1);
 
 async function lose(): Promise<void> {
   await database.query(`DROP DATABASE ${nameOf()} WITH (FORCE)`);

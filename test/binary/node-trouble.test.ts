@@ -20,7 +20,7 @@ import { canMount } from '../support/mount.ts';
 import { needing } from '../support/needing.ts';
 import { openSender } from '../support/packet-sender.ts';
 import { Postgres } from '../support/postgres.ts';
-import { prepareEngine } from '../support/prepare-engine.ts';
+import { preparePostgres } from '../support/prepare-postgres.ts';
 import { runBinary, runProgram } from '../support/run-binary.ts';
 import { openShop, readChecks, type Shop, sendCheck } from '../support/shop.ts';
 import { sendUntilFull, startOnSmallDisk } from '../support/small-disk.ts';
@@ -31,15 +31,15 @@ const listen = ['--listen', '127.0.0.1:0', '--grpc-listen', '127.0.0.1:0'];
 const inTime = { timeout: 60_000, interval: 100 };
 
 let database: Postgres;
-let engine: string;
+let postgresUrl: string;
 let credentials: Credentials;
 
 const { describe, test } = needing('postgresql');
 
 beforeAll(async () => {
   database = await Postgres.start();
-  engine = await database.database();
-  credentials = await prepareEngine(engine);
+  postgresUrl = await database.database();
+  credentials = await preparePostgres(postgresUrl);
 });
 
 afterAll(async () => {
@@ -48,7 +48,7 @@ afterAll(async () => {
 });
 
 function startNode(...args: string[]): Promise<Binary> {
-  return startBinary({ args: ['--engine', engine, ...args] });
+  return startBinary({ args: ['--postgres', postgresUrl, ...args] });
 }
 
 /** Resolves when the reports have the checks that were accepted, and no others. */
@@ -65,7 +65,7 @@ needing('faketime', 'postgresql').describe('a node whose clock is wrong', () => 
   const serveAt = (shift: string, data: string) =>
     runProgram(
       'faketime',
-      ['-f', shift, binaryPath, 'serve', '--data', data, '--engine', engine, ...listen],
+      ['-f', shift, binaryPath, 'serve', '--data', data, '--postgres', postgresUrl, ...listen],
       {
         FAKETIME_DONT_FAKE_MONOTONIC: '1',
       },
@@ -83,7 +83,7 @@ needing('faketime', 'postgresql').describe('a node whose clock is wrong', () => 
     );
     expect(existsSync(data) ? readdirSync(data) : []).toEqual([]);
     expect(
-      await database.query('SELECT 1 FROM fm_node UNION ALL SELECT 1 FROM fm_stream', [], engine),
+      await database.query('SELECT 1 FROM fm_node UNION ALL SELECT 1 FROM fm_stream', [], postgresUrl),
     ).toEqual([]);
   });
 });
@@ -94,7 +94,7 @@ test.each([3_700_000, -7_200_000])(
     const folder = freshDirectory();
     const clock = new SkewedClock(await buildClock(folder), join(folder, 'clock'));
     const [jumping, other] = await Promise.all([
-      startBinary({ args: ['--engine', engine], env: clock.env }),
+      startBinary({ args: ['--postgres', postgresUrl], env: clock.env }),
       startNode(),
     ]);
     const shop = await openShop(other.http, credentials);
@@ -119,13 +119,13 @@ test('a running node that is forgotten answers 503 until it is restarted', async
   const shop = await openShop(node.http, credentials);
   expect(await sendCheck(node.http, shop.key, 'before')).toBe(202);
   await expectChecks(node.http, shop, new Map([['before', 1]]));
-  const forget = ['engine', 'forget-node', 'forgotten', '--engine', engine, '--yes'];
+  const forget = ['postgres', 'forget-node', 'forgotten', '--postgres', postgresUrl, '--yes'];
   expect(await runBinary(forget)).toMatchObject({ code: 1, stderr: expect.stringContaining('--force') });
   expect(await runBinary([...forget, '--force'])).toMatchObject({ code: 0 });
   await vi.waitFor(async () => expect(await sendCheck(node.http, shop.key, 'refused')).toBe(503), inTime);
   const ready = await fetch(`http://${node.http}/readyz`);
   expect([ready.status, await ready.text()]).toEqual([503, expect.stringContaining('restart it')]);
-  const { stdout } = await runBinary(['engine', 'status', '--engine', engine]);
+  const { stdout } = await runBinary(['postgres', 'status', '--postgres', postgresUrl]);
   expect(stdout).toContain(
     'Node forgotten was forgotten while it runs: it answers 503 until it is restarted',
   );
@@ -143,7 +143,7 @@ describe('SIGTERM while an empty directory waits for its engine', () => {
   /** Ends at once with 0, and has written nothing. */
   async function expectEnd(url: string, isWaiting: (stderr: NodeJS.ReadableStream) => Promise<unknown>) {
     const data = join(freshDirectory(), 'data');
-    const child = spawn(binaryPath, ['serve', '--data', data, '--engine', url, ...listen]);
+    const child = spawn(binaryPath, ['serve', '--data', data, '--postgres', url, ...listen]);
     const closed = once(child, 'close');
     await isWaiting(child.stderr);
     child.kill('SIGTERM');
@@ -156,7 +156,7 @@ describe('SIGTERM while an empty directory waits for its engine', () => {
       let said = '';
       for await (const text of stderr) {
         said += text;
-        if (/begins once the engine answers/.test(said)) return;
+        if (/begins once the postgresUrl answers/.test(said)) return;
       }
     });
   });
@@ -228,7 +228,7 @@ const withDisk = needing('postgresql').test;
 (canMount() ? withDisk : withDisk.skip)(
   'a node whose disk is full answers 503, and goes on when there is room, and nothing is lost',
   async () => {
-    const node = await startOnSmallDisk(['--engine', engine]);
+    const node = await startOnSmallDisk(['--postgres', postgresUrl]);
     const shop = await openShop(node.http, credentials);
     expect(await sendCheck(node.http, shop.key, 'before')).toBe(202);
     node.fill();

@@ -14,7 +14,7 @@ import {
 } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
 import { Postgres } from '../support/postgres.ts';
-import { prepareEngine } from '../support/prepare-engine.ts';
+import { preparePostgres } from '../support/prepare-postgres.ts';
 import { runBinary } from '../support/run-binary.ts';
 import { sendCheck } from '../support/shop.ts';
 
@@ -36,11 +36,11 @@ needing('postgresql').describe(
   () => {
     test('counts nothing twice, and loses nothing', async () => {
       database = await Postgres.start();
-      const engine = await database.database();
-      const credentials = await prepareEngine(engine);
+      const postgresUrl = await database.database();
+      const credentials = await preparePostgres(postgresUrl);
       const data = join(freshDirectory(), 'one');
       const start = (directory: string, name: string) =>
-        startBinary({ data: directory, args: ['--engine', engine, '--node-name', name, ...urls] });
+        startBinary({ data: directory, args: ['--postgres', postgresUrl, '--node-name', name, ...urls] });
       let one = await start(data, 'one');
       const two = await start(join(freshDirectory(), 'two'), 'two');
       const bearer = await token(one.http, credentials);

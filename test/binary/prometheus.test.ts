@@ -14,7 +14,7 @@ import { parseExposition } from '../support/exposition.ts';
 import { call, openClient } from '../support/grpc-call.ts';
 import { needing } from '../support/needing.ts';
 import { Postgres } from '../support/postgres.ts';
-import { prepareEngine } from '../support/prepare-engine.ts';
+import { preparePostgres } from '../support/prepare-postgres.ts';
 import { Prometheus } from '../support/prometheus.ts';
 import { metricsIn, promtool, readPanels, readRules } from '../support/promtool.ts';
 import { encode, usageReport } from '../support/report-messages.ts';
@@ -61,9 +61,9 @@ async function fires(alert: string, provoke: () => Promise<unknown>): Promise<vo
 needing('prometheus', 'postgresql').describe('Prometheus', { timeout: 60_000 }, () => {
   beforeAll(async () => {
     database = await Postgres.start();
-    const engine = await database.database();
-    const credentials = await prepareEngine(engine);
-    node = await startBinary({ args: ['--engine', engine, ...own, ...urls, ...narrow] });
+    const postgresUrl = await database.database();
+    const credentials = await preparePostgres(postgresUrl);
+    node = await startBinary({ args: ['--postgres', postgresUrl, ...own, ...urls, ...narrow] });
     const backups = ['--backup-every', '24h', '--backup-to', freshDirectory()];
     const copies = ['--audit-export', freshDirectory()];
     const tls = ['--tls-cert', pem('cert'), '--tls-key', pem('key')];

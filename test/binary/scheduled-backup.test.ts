@@ -86,8 +86,8 @@ test.each([
   [['--backup-every', '90s', '--backup-to', 'x'], 'be minutes, hours or days, such as 30m, 24h or 7d'],
   [['--backup-every', '1d', '--backup-to', 's3://'], 'be a directory, or s3://BUCKET/PREFIX'],
   [
-    ['--backup-every', '1d', '--backup-to', 'x', '--engine', 'postgres://flagmeter@127.0.0.1:1/flagmeter'],
-    'cannot be combined with --engine: back up the PostgreSQL',
+    ['--backup-every', '1d', '--backup-to', 'x', '--postgres', 'postgres://flagmeter@127.0.0.1:1/flagmeter'],
+    'cannot be combined with --postgres: back up the PostgreSQL',
   ],
 ])('%s is refused in words', async (args, words) => {
   const data = join(freshDirectory(), 'data');

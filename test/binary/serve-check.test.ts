@@ -34,7 +34,7 @@ test('serve --check lists every problem and ends with 1', async () => {
     ...['serve', '--check', '--data', data, '--backup-key-file', key],
     ...['--tls-cert', join(directory, 'no.pem'), '--tls-key', join(directory, 'no.key')],
     ...['--listen', other.http, '--grpc-listen', '127.0.0.1:0'],
-    ...['--engine', 'postgres://flagmeter@127.0.0.1:1/flagmeter'],
+    ...['--postgres', 'postgres://flagmeter@127.0.0.1:1/flagmeter'],
   ]);
   await stop(other);
   expect(code).toBe(1);

@@ -15,7 +15,7 @@ import {
 import { call, openClient } from '../support/grpc-call.ts';
 import { needing } from '../support/needing.ts';
 import { Postgres } from '../support/postgres.ts';
-import { prepareEngine } from '../support/prepare-engine.ts';
+import { preparePostgres } from '../support/prepare-postgres.ts';
 import { encode } from '../support/report-messages.ts';
 
 /** Two processes of the compiled executable, and a reader of PostgreSQL who knows the views only. */
@@ -26,7 +26,7 @@ const today = new Date(Math.floor(Date.now() / dayMs) * dayMs);
 const yesterday = new Date(today.getTime() - dayMs);
 
 let database: Postgres;
-let engine: string;
+let postgresUrl: string;
 let reader: string;
 const nodes: Binary[] = [];
 let bearer: string;
@@ -36,22 +36,26 @@ let key: string;
 needing('postgresql').describe('the usage by days in SQL', { timeout: 120_000 }, () => {
   beforeAll(async () => {
     database = await Postgres.start();
-    engine = await database.database();
-    const credentials = await prepareEngine(engine);
+    postgresUrl = await database.database();
+    const credentials = await preparePostgres(postgresUrl);
     for (const name of ['one', 'two'])
       nodes.push(
         await startBinary({
           data: join(freshDirectory(), name),
-          args: ['--engine', engine, '--node-name', name, '--auth-url', 'https://a.example'],
+          args: ['--postgres', postgresUrl, '--node-name', name, '--auth-url', 'https://a.example'],
         }),
       );
     bearer = await token(nodes[0]!.http, credentials);
     application = await createApplication(nodes[0]!.http, bearer, { name: 'Shop' });
     key = (await createKey(nodes[0]!.http, bearer, application, 'Backend')).key;
     await database.query('CREATE ROLE analyst LOGIN');
-    await database.query('GRANT USAGE ON SCHEMA flagmeter_reports TO analyst', [], engine);
-    await database.query('GRANT SELECT ON ALL TABLES IN SCHEMA flagmeter_reports TO analyst', [], engine);
-    reader = engine.replace('postgres@', 'analyst@');
+    await database.query('GRANT USAGE ON SCHEMA flagmeter_reports TO analyst', [], postgresUrl);
+    await database.query(
+      'GRANT SELECT ON ALL TABLES IN SCHEMA flagmeter_reports TO analyst',
+      [],
+      postgresUrl,
+    );
+    reader = postgresUrl.replace('postgres@', 'analyst@');
   }, 120_000);
 
   afterAll(async () => {

@@ -4,24 +4,24 @@ import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { cleanUp, freshDirectory, prepare, startBinary, stop } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
 import { Postgres } from '../support/postgres.ts';
-import { prepareEngine } from '../support/prepare-engine.ts';
+import { preparePostgres } from '../support/prepare-postgres.ts';
 import { runBinary } from '../support/run-binary.ts';
 
-/** What `serve --engine` says when it must not go on, and that it has written nothing then. */
+/** What `serve --postgres` says when it must not go on, and that it has written nothing then. */
 
 const listen = ['--listen', '127.0.0.1:0', '--grpc-listen', '127.0.0.1:0'];
 
 let database: Postgres;
-let engine: string;
+let postgresUrl: string;
 /** A directory that has been a node of the engine. */
 let node: string;
 
 needing('postgresql').describe('a node', { timeout: 120_000 }, () => {
   beforeAll(async () => {
     database = await Postgres.start();
-    engine = await newEngine();
+    postgresUrl = await newDatabase();
     node = join(freshDirectory(), 'node');
-    await stop(await startBinary({ data: node, args: ['--engine', engine] }));
+    await stop(await startBinary({ data: node, args: ['--postgres', postgresUrl] }));
   }, 120_000);
 
   afterAll(async () => {
@@ -30,19 +30,19 @@ needing('postgresql').describe('a node', { timeout: 120_000 }, () => {
   });
 
   const refusals: [string, () => Promise<readonly string[]>, RegExp][] = [
-    ['a URL that is none', async () => ['--engine', 'postgres://'], /--engine|URL/],
+    ['a URL that is none', async () => ['--postgres', 'postgres://'], /--postgresUrl|URL/],
     [
       'a database without tables',
-      async () => ['--engine', await database.database()],
-      /flagmeter engine init/,
+      async () => ['--postgres', await database.database()],
+      /flagmeter postgres init/,
     ],
-    ['a database that is not there', async () => ['--engine', database.url('no_such')], /no_such/],
+    ['a database that is not there', async () => ['--postgres', database.url('no_such')], /no_such/],
     [
       'a key file that the engine has not',
-      async () => ['--engine', engine, '--engine-key-file', await keyFile()],
-      /--engine-key-file/,
+      async () => ['--postgres', postgresUrl, '--postgres-key-file', await keyFile()],
+      /--postgres-key-file/,
     ],
-    ['several workers', async () => ['--engine', engine, '--workers', '2'], /--workers 2/],
+    ['several workers', async () => ['--postgres', postgresUrl, '--workers', '2'], /--workers 2/],
   ];
   test.each(refusals)('with %s says so, and writes nothing', async (_, args, words) => {
     const data = join(freshDirectory(), 'empty');
@@ -58,7 +58,7 @@ needing('postgresql').describe('a node', { timeout: 120_000 }, () => {
     [['--base-url'], ['--auth-url', 'https://flags.example', '--api-listen', '127.0.0.1:0']],
   ])('is warned of %j that is its own', async (missing, given) => {
     const data = join(freshDirectory(), 'addresses');
-    const started = await startBinary({ data, args: ['--engine', engine, ...given] });
+    const started = await startBinary({ data, args: ['--postgres', postgresUrl, ...given] });
     await stop(started);
     const warnings = started
       .stderr()
@@ -70,28 +70,28 @@ needing('postgresql').describe('a node', { timeout: 120_000 }, () => {
   test('on the directory of a single machine is refused', async () => {
     const data = join(freshDirectory(), 'single');
     await prepare(data);
-    const ended = await serve(data, ['--engine', engine]);
-    expect(ended.stderr).toMatch(/holds the accounts of a single machine; flagmeter engine adopt/);
+    const ended = await serve(data, ['--postgres', postgresUrl]);
+    expect(ended.stderr).toMatch(/holds the accounts of a single machine; flagmeter postgres adopt/);
     expect(filesIn(data)).not.toContain('spool');
   });
 
   test('on the directory of another engine is refused', async () => {
-    const ended = await serve(node, ['--engine', await newEngine()]);
+    const ended = await serve(node, ['--postgres', await newDatabase()]);
     expect(ended.code).not.toBe(0);
-    expect(ended.stderr).toMatch(/engine/);
+    expect(ended.stderr).toMatch(/postgresUrl/);
   });
 
   test('is not started as a single machine', async () => {
     const ended = await serve(node, []);
     expect(ended.code).not.toBe(0);
-    expect(ended.stderr).toMatch(/--engine/);
+    expect(ended.stderr).toMatch(/--postgresUrl/);
   });
 
   test('on a copy of a directory that is in use is refused, or the other one is', async () => {
-    const running = await startBinary({ data: node, args: ['--engine', engine] });
+    const running = await startBinary({ data: node, args: ['--postgres', postgresUrl] });
     const copy = join(freshDirectory(), 'copy');
     cpSync(node, copy, { recursive: true });
-    const second = startBinary({ data: copy, args: ['--engine', engine] });
+    const second = startBinary({ data: copy, args: ['--postgres', postgresUrl] });
     // The copy takes over from a node that has been silent for 2.5 s, as one on a busy machine may be.
     const refused = /uses the same directory or a copy of it right now/;
     const isRefused = second.then(
@@ -109,7 +109,7 @@ needing('postgresql').describe('a node', { timeout: 120_000 }, () => {
     const data = join(freshDirectory(), 'waiting');
     await database.stop();
     let isReady = false;
-    const starting = startBinary({ data, args: ['--engine', engine] }).then((started) => {
+    const starting = startBinary({ data, args: ['--postgres', postgresUrl] }).then((started) => {
       isReady = true;
       return started;
     });
@@ -119,7 +119,7 @@ needing('postgresql').describe('a node', { timeout: 120_000 }, () => {
     await database.start();
     const started = await starting;
     expect(started.stderr()).toMatch(
-      /this data directory is empty: the service begins once the engine answers/,
+      /this data directory is empty: the service begins once the postgresUrl answers/,
     );
     expect(await stop(started)).toMatchObject({ code: 0 });
   });
@@ -135,9 +135,9 @@ function serve(data: string, args: readonly string[]) {
   return runBinary(['serve', '--data', data, ...listen, ...args]);
 }
 
-async function newEngine(): Promise<string> {
+async function newDatabase(): Promise<string> {
   const url = await database.database();
-  await prepareEngine(url);
+  await preparePostgres(url);
   return url;
 }
 

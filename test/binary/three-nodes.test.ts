@@ -15,7 +15,7 @@ import {
 import { call, openClient } from '../support/grpc-call.ts';
 import { needing } from '../support/needing.ts';
 import { Postgres } from '../support/postgres.ts';
-import { prepareEngine } from '../support/prepare-engine.ts';
+import { preparePostgres } from '../support/prepare-postgres.ts';
 import { encode } from '../support/report-messages.ts';
 
 /** Three processes of the compiled executable on one PostgreSQL, spoken to as a load balancer would. */
@@ -26,7 +26,7 @@ const origin = 'https://shop.example';
 const inTime = { timeout: 90_000, interval: 100 };
 
 let database: Postgres;
-let engine: string;
+let postgresUrl: string;
 let credentials: Credentials;
 const nodes: Binary[] = [];
 let bearer: string;
@@ -38,8 +38,8 @@ let counted = 0;
 needing('postgresql').describe('three nodes on one PostgreSQL', { timeout: 120_000 }, () => {
   beforeAll(async () => {
     database = await Postgres.start();
-    engine = await database.database();
-    credentials = await prepareEngine(engine);
+    postgresUrl = await database.database();
+    credentials = await preparePostgres(postgresUrl);
     for (const name of ['one', 'two', 'three']) nodes.push(await startNode(name));
     bearer = await token(nodes[0]!.http, credentials);
     application = await createApplication(nodes[0]!.http, bearer, { name: 'Shop' });
@@ -155,7 +155,7 @@ needing('postgresql').describe('three nodes on one PostgreSQL', { timeout: 120_0
 });
 
 function nodeArgs(name: string): string[] {
-  return ['--engine', engine, '--node-name', name, ...urls];
+  return ['--postgres', postgresUrl, '--node-name', name, ...urls];
 }
 
 function startNode(name: string): Promise<Binary> {

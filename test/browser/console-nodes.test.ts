@@ -2,21 +2,21 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { cleanUp } from '../support/binary.ts';
 import { needing } from '../support/needing.ts';
 import { Postgres } from '../support/postgres.ts';
-import { prepareEngine } from '../support/prepare-engine.ts';
+import { preparePostgres } from '../support/prepare-postgres.ts';
 import { axeFaults } from './support/axe.ts';
 import { type Console, openConsole, openSender, type Sender } from './support/console.ts';
 
 needing('chromium', 'postgresql').describe('on several machines', () => {
   let database: Postgres;
-  let engine: string;
+  let postgresUrl: string;
   let console_: Console;
   let shop: Sender;
 
   beforeAll(async () => {
     database = await Postgres.start();
-    engine = await database.database();
-    const credentials = await prepareEngine(engine);
-    const args = ['--engine', engine, '--node-name', 'flagmeter-1'];
+    postgresUrl = await database.database();
+    const credentials = await preparePostgres(postgresUrl);
+    const args = ['--postgres', postgresUrl, '--node-name', 'flagmeter-1'];
     console_ = await openConsole(args, undefined, credentials);
     shop = await openSender(console_, 'Shop', { allowedOrigins: ['https://shop.example'] });
     await shop.packet({ checkout: { on: [1] } });
@@ -31,7 +31,7 @@ needing('chromium', 'postgresql').describe('on several machines', () => {
   test('the overview names the nodes that may be counting without PostgreSQL', async () => {
     const stopped = `INSERT INTO fm_node (directory, name, state, beat_at) VALUES ($1, $2, 'done', now())`;
     for (const [directory, name] of Object.entries({ d1: 'left', d2: 'left', d3: 'right' }))
-      await database.query(stopped, [directory, name], engine);
+      await database.query(stopped, [directory, name], postgresUrl);
     const { page } = await console_.visit(`/apps/${shop.application}/Production/flags?range=24h`);
     const shown = page.getByText('Not in it: what left (d1), left (d2), right may count without PostgreSQL.');
     await shown.waitFor();
@@ -44,7 +44,7 @@ needing('chromium', 'postgresql').describe('on several machines', () => {
     await row.waitFor();
     expect(await axeFaults(page)).toEqual([]);
     await database.stop();
-    await page.locator('.live', { hasText: /since .*: The engine/ }).waitFor({ timeout: 60_000 });
+    await page.locator('.live', { hasText: /since .*: The postgresUrl/ }).waitFor({ timeout: 60_000 });
     await row.waitFor();
     await database.start();
     await shop.packet({ checkout: { on: [1] } });

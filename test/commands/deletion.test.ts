@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
-import { openAccountStore } from '../../src/storage/lmdb/accounts.ts';
-import { openUsageStore } from '../../src/storage/lmdb/usage.ts';
+import { openAccountTables } from '../../src/storage/lmdb/accounts.ts';
+import { openUsageTables } from '../../src/storage/lmdb/usage.ts';
 import { cleanUp, manage, token } from '../support/binary.ts';
 import { attachPeople, openPeople, type People } from '../support/people.ts';
 import { dump } from '../support/whole-batch.ts';
@@ -36,7 +36,7 @@ async function fill(people: People): Promise<void> {
 
 /** Numbers of the environments and applications that have stored data. Messages are left out: they name no application. */
 async function numbersIn(data: string): Promise<{ environments: Set<number>; applications: Set<number> }> {
-  const store = openUsageStore(data);
+  const store = openUsageTables(data);
   const found = { environments: new Set<number>(), applications: new Set<number>() };
   for (const record of dump(store)) {
     const [table = '', key = ''] = record.split(' ');
@@ -51,7 +51,7 @@ async function numbersIn(data: string): Promise<{ environments: Set<number>; app
 
 /** The application that is there and its environments, by their numbers; and how many deletions are to be done. */
 async function readAccounts(data: string) {
-  const store = openAccountStore(data);
+  const store = openAccountTables(data);
   const [application] = store.applications.getRange().map(({ value }) => value);
   const deletions = store.deletions.getCount();
   const declared = store.features.getCount();

@@ -6,7 +6,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { verifyPassword } from '../../src/accounts/passwords.ts';
 import { UsageError } from '../../src/cli/flags.ts';
 import { init } from '../../src/commands/init.ts';
-import { openAccountStore } from '../../src/storage/lmdb/accounts.ts';
+import { openAccountTables } from '../../src/storage/lmdb/accounts.ts';
 import { lockDataDirectory } from '../../src/storage/lmdb/lock.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'flagmeter-init-'));
@@ -65,7 +65,7 @@ describe('init', () => {
     const argv = ['--data', data, ...admin, '--json', `--admin-password-file=${path}`];
     const { out } = await run(argv, { [path]: 'correct horse battery\r\nsecond line\n' });
     expect(JSON.parse(out).adminPassword).toBe('correct horse battery');
-    const store = openAccountStore(data);
+    const store = openAccountTables(data);
     const [user] = [...store.users.getRange()].map(({ value }) => value);
     expect(user?.email).toBe('admin@example.com');
     expect(await verifyPassword('correct horse battery', user?.passwordHash ?? '')).toBe(true);

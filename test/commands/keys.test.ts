@@ -6,7 +6,7 @@ import { storedKeys } from '../../src/accounts/stored-signing-keys.ts';
 import { UsageError } from '../../src/cli/flags.ts';
 import { keys } from '../../src/commands/keys.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
-import { openAccountStore } from '../../src/storage/lmdb/accounts.ts';
+import { openAccountTables } from '../../src/storage/lmdb/accounts.ts';
 import type { SigningAlgorithm } from '../../src/storage/lmdb/auth-records.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
@@ -30,14 +30,14 @@ async function run(argv: readonly string[], env = {}): Promise<string> {
 
 async function prepared(signingAlg: SigningAlgorithm): Promise<string> {
   const data = temporaryDirectory();
-  const store = openAccountStore(data);
+  const store = openAccountTables(data);
   await prepareStore(store, { adminEmail: 'a@b', signingAlg, clock: systemClock, randomBytes });
   await store.lmdb.close();
   return data;
 }
 
 async function keysOf(data: string) {
-  const store = openAccountStore(data);
+  const store = openAccountTables(data);
   const found = storedKeys(store);
   await store.lmdb.close();
   return found;

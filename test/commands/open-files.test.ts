@@ -6,7 +6,7 @@ import { warnOfOpenFiles } from '../../src/serve/open-files.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 const names = [
-  ['engineFile', '--engine-file'],
+  ['postgresFile', '--postgres-file'],
   ['tlsKey', '--tls-key'],
   ['otlpHeadersFile', '--otlp-headers-file'],
   ['backupS3Credentials', '--backup-s3-credentials'],
@@ -28,7 +28,7 @@ test.each(names)('the log warns of a file of %s that everyone can read', (name, 
 });
 
 test.each([0o600, 0o640, 0o400])('and not of one of mode %o', (mode) => {
-  expect(warnings('engineFile', mode).said).toEqual([]);
+  expect(warnings('postgresFile', mode).said).toEqual([]);
 });
 
 /** A path whose look-up fails, also for root. */
@@ -43,7 +43,7 @@ test.each([
   ['that cannot be looked up', loop],
 ])('a file %s is left to whoever reads it', (_, path) => {
   const said: unknown[] = [];
-  const config = { engineFile: path() } as unknown as Config;
+  const config = { postgresFile: path() } as unknown as Config;
   warnOfOpenFiles(config, { warn: (...line) => void said.push(line) });
   expect(said).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { afterAll, expect, test } from 'vitest';
 import { oldestReader } from '../../src/storage/lmdb/reader-watch.ts';
-import { openUsageStore } from '../../src/storage/lmdb/usage.ts';
+import { openUsageTables } from '../../src/storage/lmdb/usage.ts';
 import { cleanUp, createKey, manage, token, usage } from '../support/binary.ts';
 import { startLocal } from '../support/service.ts';
 import { openShop } from '../support/shop.ts';
@@ -40,7 +40,7 @@ test('no thread keeps a read transaction after its reports, so the file does not
   await manage(http, access, 'GET', '/api/v2/audit', 200);
   await createKey(http, access, application, 'Mobile'); // A commit to the accounts too.
 
-  const store = openUsageStore(data);
+  const store = openUsageTables(data);
   const size = () => statSync(`${data}/usage/data.mdb`).size;
   for (let warm = 0; warm < 20; warm += 1) await send();
   const before = size();

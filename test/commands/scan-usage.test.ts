@@ -1,6 +1,6 @@
 import { afterAll, expect, test, vi } from 'vitest';
-import { openAccountStore } from '../../src/storage/lmdb/accounts.ts';
-import { openUsageStore } from '../../src/storage/lmdb/usage.ts';
+import { openAccountTables } from '../../src/storage/lmdb/accounts.ts';
+import { openUsageTables } from '../../src/storage/lmdb/usage.ts';
 import { cleanUp, freshDirectory } from '../support/binary.ts';
 import { damagePage, pagesIn } from '../support/damage.ts';
 import { startLocal } from '../support/service.ts';
@@ -10,8 +10,8 @@ afterAll(cleanUp);
 /** A data directory whose usage store has a table of thousands of records. */
 async function openUsed(): Promise<{ data: string; file: string }> {
   const data = `${freshDirectory()}/data`;
-  await openAccountStore(data).lmdb.close();
-  const store = openUsageStore(data);
+  await openAccountTables(data).lmdb.close();
+  const store = openUsageTables(data);
   store.lmdb.transactionSync(() => {
     for (let number = 0; number < 2500; number += 1)
       store.exposures.putSync(Buffer.from(`9999${String(number).padStart(9, '0')}`), Buffer.alloc(200));
@@ -29,7 +29,7 @@ async function startWithoutTime(data: string) {
       return now;
     },
   };
-  const accounts = openAccountStore(data, clock);
+  const accounts = openAccountTables(data, clock);
   expect(accounts.fullyChecked).toBe(false);
   return startLocal({ data, accounts });
 }

@@ -13,9 +13,9 @@ function openCounters() {
   const intake = { commits: 0, commitTimes: new Histogram(), failedCommits: 0, monitor };
   const health = { ready: true };
   const requests = new RequestTally();
-  const engine = { status: () => ({}) };
+  const accountStore = { status: () => ({}) };
   const disks = { warnings: [] };
-  const usageEngine = {
+  const usageStore = {
     readiness: () => ({ counting: health.ready ? undefined : 'the store cannot take data; see the log' }),
     status: () => undefined,
   };
@@ -25,8 +25,8 @@ function openCounters() {
     counting: { ledger },
     intake,
     health,
-    engine,
-    usageEngine,
+    accountStore,
+    usageStore,
     disks,
   };
   const core = { ...parts, config: { queueHighPackets: 10 } };

@@ -2,16 +2,16 @@ import { randomBytes } from 'node:crypto';
 import { status } from '@grpc/grpc-js';
 import { afterAll, expect, test } from 'vitest';
 import { prepareStore } from '../../src/accounts/prepare.ts';
-import { loadEngine } from '../../src/http/engines/runtime.ts';
+import { loadHttpEngine } from '../../src/http/engines/runtime.ts';
 import type { RenewableListener } from '../../src/http/renewable.ts';
-import type { Engine, Listener } from '../../src/http/types.ts';
+import type { HttpEngine, Listener } from '../../src/http/types.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { createLog } from '../../src/runtime/log.ts';
 import { bindListeners } from '../../src/serve/bound-listeners.ts';
 import { type Config, loadConfig } from '../../src/serve/config.ts';
 import type { HostListener } from '../../src/serve/listeners.ts';
 import { startService } from '../../src/serve/service.ts';
-import { openAccountStore } from '../../src/storage/lmdb/accounts.ts';
+import { openAccountTables } from '../../src/storage/lmdb/accounts.ts';
 import { cleanUp, freshDirectory } from '../support/binary.ts';
 import { call, openClient } from '../support/grpc-call.ts';
 import { encode, usageReport } from '../support/report-messages.ts';
@@ -20,7 +20,7 @@ import { bundle, snippet, workerFile } from '../support/service.ts';
 afterAll(cleanUp);
 
 const listen = ['--listen', '127.0.0.1:0', '--grpc-listen', '127.0.0.1:0'];
-const engine = await loadEngine();
+const engine = await loadHttpEngine();
 const log = createLog('error', () => {}, systemClock);
 
 function configOf(...argv: string[]): Config {
@@ -30,7 +30,7 @@ function configOf(...argv: string[]): Config {
 test('a service that fails to start leaves no store open', async () => {
   const config = configOf('--data', `${freshDirectory()}/data`);
   const bound = await bindListeners({ config, engine, clock: systemClock, log });
-  const accounts = openAccountStore(config.data);
+  const accounts = openAccountTables(config.data);
   await prepareStore(accounts, { adminEmail: 'admin@localhost', clock: systemClock, randomBytes });
   const deps = {
     config,
@@ -46,7 +46,7 @@ test('a service that fails to start leaves no store open', async () => {
   // What the routes are made from: the issuer of tokens is the listener's address.
   const listeners = bound.listeners.map(({ hosts }) => ({ hosts, listener: {} as RenewableListener }));
   await expect(startService(deps, { ...bound, listeners })).rejects.toThrow(TypeError);
-  await openAccountStore(config.data).lmdb.close();
+  await openAccountTables(config.data).lmdb.close();
   await bound.close(0);
 });
 
@@ -89,7 +89,7 @@ test.each(['/api/frontend/telemetry', '/t/api/frontend/telemetry'])(
 test('either all addresses are bound or none', async () => {
   const taken = await bindListeners({ config: configOf(), engine, clock: systemClock, log });
   const opened: Listener[] = [];
-  const observed: Engine = {
+  const observed: HttpEngine = {
     ...engine,
     async listen(options) {
       const listener = await engine.listen(options);

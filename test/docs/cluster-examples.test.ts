@@ -12,8 +12,8 @@ import { temporaryDirectory } from '../support/temporary.ts';
 const folder = join(import.meta.dirname, '../../docs/examples/cluster');
 const textOf = (name: string) => readFileSync(join(folder, name), 'utf8');
 
-const [engineUrl = ''] = /postgres:\/\/flagmeter\S+(?=')/.exec(textOf('compose.yaml')) ?? [];
-const readFile = (path: string) => (path.endsWith('engine-url') ? engineUrl : textOf('node.json'));
+const [postgresUrl = ''] = /postgres:\/\/flagmeter\S+(?=')/.exec(textOf('compose.yaml')) ?? [];
+const readFile = (path: string) => (path.endsWith('engine-url') ? postgresUrl : textOf('node.json'));
 
 interface Service {
   readonly environment: Record<string, string>;
@@ -29,7 +29,7 @@ describe('the Compose file', () => {
   test('gives each of three nodes valid settings and a unique name', () => {
     const names = nodes.map(([, { environment }]) => {
       const read = loadConfig({ argv: [], env: environment, readFile });
-      expect(read).toMatchObject({ engine: engineUrl, data: '/var/lib/flagmeter' });
+      expect(read).toMatchObject({ engine: postgresUrl, data: '/var/lib/flagmeter' });
       expect(() => checkPublicUrls(read)).not.toThrow();
       expect(Object.keys(environment)).toSatisfy((keys: string[]) =>
         keys.every((key) => /^FLAGMETER_/.test(key)),
@@ -73,7 +73,7 @@ describe('the unit of a node', () => {
     const [, words = ''] = /^ExecStart=\S+ (.*)$/m.exec(unit) ?? [];
     const [command, ...argv] = words.replaceAll('%d', '/run/credentials').split(' ');
     const read = loadConfig({ argv, env: {}, readFile });
-    expect([command, read.engineFile, read.engineKeyFile]).toEqual([
+    expect([command, read.postgresFile, read.postgresKeyFile]).toEqual([
       'serve',
       '/run/credentials/engine-url',
       '/run/credentials/engine-key',

@@ -14,8 +14,8 @@ test('docs/metrics.md has one row for each metric', () => {
     }),
   );
   // Only the names, types and labels are read.
-  const usageEngine = { status: () => ({}) };
-  const parts = { counting: {}, intake: {}, readers: [], threads: [], clock: { now: () => 0 }, usageEngine };
+  const usageStore = { status: () => ({}) };
+  const parts = { counting: {}, intake: {}, readers: [], threads: [], clock: { now: () => 0 }, usageStore };
   const core = parts as unknown as Core;
   const metrics = serviceMetrics(core, {} as Tallies, {
     certificateExpiry: () => 0,

@@ -1,6 +1,6 @@
 import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openUsageStore } from '../../src/storage/lmdb/usage.ts';
+import { openUsageTables } from '../../src/storage/lmdb/usage.ts';
 import { cleanUp, freshDirectory, prepare, startBinary, stop } from '../support/binary.ts';
 import { damagePage, type PageKind, pagesIn } from '../support/damage.ts';
 import { runBinary } from '../support/run-binary.ts';
@@ -20,7 +20,7 @@ beforeAll(async () => {
   await stop(service);
   sound = `${freshDirectory()}/data`;
   cpSync(data, sound, { recursive: true });
-  const store = openUsageStore(data);
+  const store = openUsageTables(data);
   const keyOf = (number: number) => Buffer.from(`9999${String(number).padStart(9, '0')}`);
   for (const size of [300, 9000, 300]) {
     store.lmdb.transactionSync(() => {

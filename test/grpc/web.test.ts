@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ApiError } from '../../src/contract/errors.ts';
 import type { RefusalCode } from '../../src/contract/refusals.ts';
 import { routesFrom } from '../../src/http/endpoint.ts';
-import { loadEngine } from '../../src/http/engines/runtime.ts';
+import { loadHttpEngine } from '../../src/http/engines/runtime.ts';
 import { createRouter } from '../../src/http/router.ts';
 import type { Dispatch, Listener } from '../../src/http/types.ts';
 import { grpcWeb } from '../../src/ingest/grpc/web.ts';
@@ -35,7 +35,7 @@ let errors: unknown[];
 let dispatch: Dispatch;
 
 beforeAll(async () => {
-  const engine = await loadEngine();
+  const engine = await loadHttpEngine();
   listener = await engine.listen({ host: '127.0.0.1', port: 0, dispatch: (request) => dispatch(request) });
   url = `http://127.0.0.1:${listener.port}`;
 });

@@ -1,5 +1,5 @@
 import { describe } from 'vitest';
-import { loadEngine } from '../../src/http/engines/runtime.ts';
+import { loadHttpEngine } from '../../src/http/engines/runtime.ts';
 import { bodies } from './conformance/bodies.ts';
 import { heads } from './conformance/heads.ts';
 import { listeners } from './conformance/listeners.ts';
@@ -7,7 +7,7 @@ import { replies } from './conformance/replies.ts';
 import { startWith } from './support/servers.ts';
 import { openTarget } from './support/target.ts';
 
-const engine = await loadEngine();
+const engine = await loadHttpEngine();
 
 /** The conformance tests run on Node and on Bun, each with its own engine. */
 describe.concurrent(engine.name, () => {

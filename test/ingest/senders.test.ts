@@ -6,12 +6,12 @@ import { Batch } from '../../src/storage/commit/batch.ts';
 import { SeriesDictionary } from '../../src/storage/commit/series-dictionary.ts';
 import { slotMs } from '../../src/storage/lmdb/senders.ts';
 import { environmentOrdinal } from '../../src/storage/lmdb/sketches.ts';
-import { openUsageStore } from '../../src/storage/lmdb/usage.ts';
+import { openUsageTables } from '../../src/storage/lmdb/usage.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 /** Sends packets. Each send returns what its batch records: ordinals, or `all` for the environment, with the sender. */
 function open() {
-  const store = openUsageStore(temporaryDirectory());
+  const store = openUsageTables(temporaryDirectory());
   onTestFinished(() => store.lmdb.close());
   const dictionary = new SeriesDictionary(store, { features: 3, variants: 2, metrics: 2 });
   const senders = new Senders();

@@ -5,9 +5,9 @@ import { startSignIn } from '../../src/auth/sign-ins.ts';
 import { openPeopleFixture, type PeopleFixture, type Person } from './people.ts';
 
 /** Begins a session of the console. @returns its key, and the headers of the console's requests */
-async function signIn({ engine, settings, clock, sendTo }: PeopleFixture, { user }: Person) {
+async function signIn({ accountStore, settings, clock, sendTo }: PeopleFixture, { user }: Person) {
   const browser = { id: 'x'.repeat(43), mark: 'y'.repeat(43) };
-  const { key, cookie } = await engine.change((draft) => {
+  const { key, cookie } = await accountStore.change((draft) => {
     const { key, authTime } = startSignIn(draft, user, { browser, now: clock.now() });
     const granted = { userId: user.id, signIn: key, scope: 'openid flagmeter', authTime };
     return beginConsoleSession(settings, draft, granted);
@@ -23,7 +23,7 @@ async function signIn({ engine, settings, clock, sendTo }: PeopleFixture, { user
 
 test('a request of the console that is in flight makes no change once its user has signed out', async () => {
   const fixture = await openPeopleFixture();
-  const { slowly, ada, as, team, engine, clock } = fixture;
+  const { slowly, ada, as, team, accountStore, clock } = fixture;
   const { key, headers } = await signIn(fixture, ada);
   const path = `/teams/${team.id}/api-keys`;
   const body = { name: 'too late', role: 'Admin' };
@@ -31,7 +31,7 @@ test('a request of the console that is in flight makes no change once its user h
   const onTime = await slowly(ada, 'POST', path, { ...body, name: 'on time' }, headers);
   onTime.arrive();
   expect(await onTime.answer).toMatchObject({ status: 201 });
-  await engine.change((draft) => endSession({ clock }, draft, key));
+  await accountStore.change((draft) => endSession({ clock }, draft, key));
   late.arrive();
   expect(await late.answer).toMatchObject({ status: 401, json: { code: 'unauthorized' } });
   const keys = JSON.stringify((await as(ada, 'GET', path)).json);
@@ -74,9 +74,9 @@ test('tabs and tokens of one user share a rate', async () => {
 
 test('a session for another scope than that of the service is none', async () => {
   const fixture = await openPeopleFixture();
-  const { engine, settings, eve, sendTo } = fixture;
+  const { accountStore, settings, eve, sendTo } = fixture;
   const granted = { userId: eve.user.id, signIn: 'x', scope: 'openid email', authTime: 1_767_323_045 };
-  const { cookie } = await engine.change((draft) => beginConsoleSession(settings, draft, granted));
+  const { cookie } = await accountStore.change((draft) => beginConsoleSession(settings, draft, granted));
   const headers = { ...(await signIn(fixture, eve)).headers, cookie: `__Host-flagmeter-console=${cookie}` };
   expect(await sendTo('/api/v2/users/me', { headers })).toMatchObject({ status: 401 });
 });

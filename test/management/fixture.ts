@@ -58,7 +58,7 @@ export async function openManageFixture(rate = 0, plans: 'fixed' | 'open' = 'ope
   const { settings, directory, team, addClient } = fixture;
   const parts = {
     directory,
-    engine: fixture.engine,
+    accountStore: fixture.accountStore,
     accounts: fixture.store,
     authenticate: createBearer(settings, createConsoleCallers(settings).claimsOf),
     freshen: async () => undefined,

@@ -8,7 +8,7 @@ import { routesFrom } from '../../src/http/endpoint.ts';
 import { createRouter } from '../../src/http/router.ts';
 import { KeyedLimits } from '../../src/ingest/admission/keyed-limits.ts';
 import { identities } from '../../src/management/identities.ts';
-import { openUsageStore } from '../../src/storage/lmdb/usage.ts';
+import { openUsageTables } from '../../src/storage/lmdb/usage.ts';
 import { send } from '../auth/fixture.ts';
 import { cleanUp, token, usage } from '../support/binary.ts';
 import { type Exposure, openPeople, type People } from '../support/people.ts';
@@ -193,7 +193,7 @@ test('packets that come while a person is being forgotten do not bring the perso
 test('members see, admins forget, and callers of other teams are refused', async () => {
   const fixture = await openManageFixture();
   const { directory, settings, clock, application, tokens } = fixture;
-  const store = openUsageStore(temporaryDirectory());
+  const store = openUsageTables(temporaryDirectory());
   const forgotten: string[] = [];
   const routes = routesFrom([identities], {
     directory,

@@ -1,8 +1,8 @@
 import { afterAll, expect, test } from 'vitest';
 import {
-  type AccountStore,
+  type AccountTables,
   accountTables,
-  openAccountStore,
+  openAccountTables,
   type TableName,
 } from '../../src/storage/lmdb/accounts.ts';
 import { transact } from '../../src/storage/lmdb/lmdb.ts';
@@ -20,7 +20,7 @@ const later = { addedLater: ['kept', { as: 'it', was: 1 }] };
 
 type Records = Map<string, Record<string, unknown>>;
 
-function recordsIn(store: AccountStore, table: TableName): Records {
+function recordsIn(store: AccountTables, table: TableName): Records {
   const records = store[table].getRange() as Iterable<{ key: string; value: unknown }>;
   const objects = Array.from(records, ({ key, value }) => [key, value] as [string, unknown]).filter(
     ([, value]) => typeof value === 'object' && value !== null && !Array.isArray(value),
@@ -30,7 +30,7 @@ function recordsIn(store: AccountStore, table: TableName): Records {
 
 /** Adds the field to every record. @returns how many there are, by table */
 async function addField(data: string): Promise<Map<TableName, Records>> {
-  const store = openAccountStore(data);
+  const store = openAccountTables(data);
   const all = new Map(accountTables.map((table) => [table, recordsIn(store, table)]));
   transact(store.lmdb, () => {
     for (const [table, records] of all)
@@ -61,7 +61,7 @@ test('a field that a later version has added to a record stays in it, whatever t
   await changeEverything(service.http, stored);
   await service.stop();
 
-  const store = openAccountStore(data);
+  const store = openAccountTables(data);
   const changed = new Set<TableName>();
   const lost: string[] = [];
   for (const [table, records] of before) {

@@ -2,7 +2,7 @@ import { constants } from 'node:os';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { RefusalCode } from '../../src/contract/refusals.ts';
 import { cleanUp } from '../support/binary.ts';
-import { switchedStorage } from '../support/engine-away.ts';
+import { switchedStorage } from '../support/postgres-away.ts';
 import { busyApplication } from './support/busy-application.ts';
 import { departures, read } from './support/conformance.ts';
 import { crowdOf } from './support/crowd.ts';

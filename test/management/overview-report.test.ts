@@ -12,7 +12,7 @@ import { Batch } from '../../src/storage/commit/batch.ts';
 import { seriesRef } from '../../src/storage/lmdb/blocks.ts';
 import { bucketAt, horizonsAt } from '../../src/storage/lmdb/retention.ts';
 import { environmentOrdinal } from '../../src/storage/lmdb/sketches.ts';
-import { openUsageStore, type UsageStore } from '../../src/storage/lmdb/usage.ts';
+import { openUsageTables, type UsageTables } from '../../src/storage/lmdb/usage.ts';
 import { finish } from '../support/finish.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
@@ -52,7 +52,7 @@ const readQuery = queryReader(overviewRange);
 
 /** Without `bases`, nothing is known from an earlier overview. */
 function read(
-  store: UsageStore,
+  store: UsageTables,
   query: Record<string, string>,
   bases = new OverviewBases(store),
 ): OverviewShown {
@@ -78,7 +78,7 @@ test('totals, series, rows and the usage report agree, before and after upkeep',
   });
   await fc.assert(
     fc.asyncProperty(fc.array(seen, { maxLength: 25 }), range, async (all, { ago, length, step }) => {
-      const store = openUsageStore(temporaryDirectory());
+      const store = openUsageTables(temporaryDirectory());
       const aggregator = createAggregator(store);
       count(aggregator, all);
       const time = (minute: number) => new Date(minute * minuteMs).toISOString();
@@ -141,7 +141,7 @@ test('totals, series, rows and the usage report agree, before and after upkeep',
 }, 60_000);
 
 test('users are counted once over whole UTC days, and compared by days that are over', async () => {
-  const store = openUsageStore(temporaryDirectory());
+  const store = openUsageTables(temporaryDirectory());
   const days = (ago: number) => ago * 1440;
   const seen = [0, 0, days(1), days(2), days(3), days(4), days(5), days(6)];
   count(
@@ -163,7 +163,7 @@ test('users are counted once over whole UTC days, and compared by days that are 
 });
 
 test('nothing is compared with a time when nothing was counted yet', async () => {
-  const store = openUsageStore(temporaryDirectory());
+  const store = openUsageTables(temporaryDirectory());
   const aggregator = createAggregator(store);
   count(aggregator, [
     { ago: 60, series: 0, checks: 1 },

@@ -2,9 +2,9 @@ import { afterAll, expect, test } from 'vitest';
 import { maxPoints } from '../../src/management/point-budget.ts';
 import { createAggregator } from '../../src/storage/commit/aggregator.ts';
 import { Batch } from '../../src/storage/commit/batch.ts';
-import { openAccountStore } from '../../src/storage/lmdb/accounts.ts';
+import { openAccountTables } from '../../src/storage/lmdb/accounts.ts';
 import { bucketOf, bucketWidth, seriesRef } from '../../src/storage/lmdb/blocks.ts';
-import { openUsageStore } from '../../src/storage/lmdb/usage.ts';
+import { openUsageTables } from '../../src/storage/lmdb/usage.ts';
 import { cleanUp, createApplication, freshDirectory, token } from '../support/binary.ts';
 import { startLocal } from '../support/service.ts';
 
@@ -16,7 +16,7 @@ const series = Math.floor(maxPoints / minutes) + 1;
 
 /** Counts a check, and measures a value, of each series in each minute of ten hours. */
 function fill(data: string, environment: number): Promise<void> {
-  const store = openUsageStore(data);
+  const store = openUsageTables(data);
   const { write } = createAggregator(store);
   const batch = new Batch();
   for (let ordinal = 0; ordinal < 2 * series; ordinal += 2) {
@@ -34,7 +34,7 @@ function fill(data: string, environment: number): Promise<void> {
 
 test('a report with too many points is refused before they are made, and says what to ask for instead', async () => {
   const data = `${freshDirectory()}/data`;
-  const accounts = openAccountStore(data);
+  const accounts = openAccountTables(data);
   const { http, credentials, stop } = await startLocal({ data, accounts });
   const access = await token(http, credentials);
   const application = await createApplication(http, access, { name: 'shop' });

@@ -4,7 +4,7 @@ import { prometheusReport } from '../../src/management/prometheus-report.ts';
 import { createAggregator } from '../../src/storage/commit/aggregator.ts';
 import { Batch } from '../../src/storage/commit/batch.ts';
 import { bucketOf, bucketWidth, seriesRef } from '../../src/storage/lmdb/blocks.ts';
-import { openUsageStore } from '../../src/storage/lmdb/usage.ts';
+import { openUsageTables } from '../../src/storage/lmdb/usage.ts';
 import { parseExposition } from '../support/exposition.ts';
 import { finish } from '../support/finish.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
@@ -62,7 +62,7 @@ test('counters begin anew with each month', async () => {
 });
 
 test('of too many series those that count most are shown, and the others are counted', async () => {
-  const store = openUsageStore(temporaryDirectory());
+  const store = openUsageTables(temporaryDirectory());
   const batch = new Batch();
   const surplus = 7;
   for (let ordinal = 0; ordinal < maxShown.features + surplus; ordinal += 1) {

@@ -41,14 +41,14 @@ test("a token from a team's sign-in client reaches that team alone, whatever els
 });
 
 test('a token that is invalidated while a body is in flight makes no change', async () => {
-  const { slowly, ada, tokens, as, team, engine } = await openPeopleFixture();
+  const { slowly, ada, tokens, as, team, accountStore } = await openPeopleFixture();
   const path = `/teams/${team.id}/api-keys`;
   const late = await slowly({ ...ada, token: tokens.admin }, 'POST', path, {
     name: 'backdoor',
     role: 'Admin',
   });
   const { jti = '', exp = 0 } = decodeJwt(tokens.admin);
-  await engine.change((draft) => addToList(draft, { jti, exp }));
+  await accountStore.change((draft) => addToList(draft, { jti, exp }));
   late.arrive();
   expect(await late.answer).toMatchObject({ status: 401 });
   expect(JSON.stringify((await as(ada, 'GET', path)).json)).not.toContain('backdoor');

@@ -1,12 +1,12 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { ReadingTurns } from '../../src/management/reading-turns.ts';
 import type { Reading } from '../../src/storage/lmdb/snapshot.ts';
-import { openUsageStore } from '../../src/storage/lmdb/usage.ts';
+import { openUsageTables } from '../../src/storage/lmdb/usage.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 /** Turns with a clock that goes on by 4 ms whenever it is read: one has three steps. */
 function open() {
-  const { lmdb } = openUsageStore(temporaryDirectory());
+  const { lmdb } = openUsageTables(temporaryDirectory());
   onTestFinished(() => lmdb.close());
   let now = 0;
   const clock = {

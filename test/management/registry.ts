@@ -24,7 +24,7 @@ import { Batch } from '../../src/storage/commit/batch.ts';
 import { type EnvironmentSeries, SeriesDictionary } from '../../src/storage/commit/series-dictionary.ts';
 import { bucketOf, bucketWidth } from '../../src/storage/lmdb/blocks.ts';
 import type { Reading } from '../../src/storage/lmdb/snapshot.ts';
-import { openUsageStore, type UsageStore } from '../../src/storage/lmdb/usage.ts';
+import { openUsageTables, type UsageTables } from '../../src/storage/lmdb/usage.ts';
 import type { Answer, RequestDeps } from '../auth/fixture.ts';
 import { finish } from '../support/finish.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
@@ -50,7 +50,7 @@ export interface Registry extends ManageFixture {
 export async function openRegistry(): Promise<Registry> {
   const fixture = await openManageFixture();
   const { directory, settings, clock, application, team } = fixture;
-  const store = openUsageStore(temporaryDirectory());
+  const store = openUsageTables(temporaryDirectory());
   onTestFinished(() => store.lmdb.close());
   const { write } = createAggregator(store);
   const dictionary = new SeriesDictionary(store, { features: 3, variants: 64, metrics: 2 });
@@ -122,7 +122,7 @@ export async function openRegistry(): Promise<Registry> {
 }
 
 /** What crosses to the thread of the reports and back is copied here too. */
-function reportsInThisThread(store: UsageStore): ReportPool {
+function reportsInThisThread(store: UsageTables): ReportPool {
   const reports = createReports(store);
   return {
     make: async (_teamId, name, task) => {

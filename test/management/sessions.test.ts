@@ -10,14 +10,14 @@ const hourMs = 3_600_000;
 
 /** Begins a session of a person. @returns its key */
 async function begin(
-  { engine, settings, clock }: PeopleFixture,
+  { accountStore, settings, clock }: PeopleFixture,
   { user }: Person,
   signIn: string,
   clientId = 'flagmeter-cli',
 ): Promise<string> {
   const granted = { userId: user.id, clientId, signIn, scope, authTime: Math.floor(clock.now() / 1000) };
   const start = clientId === 'flagmeter-console' ? beginConsoleSession : startSession;
-  return (await engine.change((draft) => start(settings, draft, granted))).key;
+  return (await accountStore.change((draft) => start(settings, draft, granted))).key;
 }
 
 /** What the list shows of a person's sessions: the sign-ins, each with its clients. */
@@ -106,7 +106,7 @@ test("an Admin does not see a user's sessions of another team's client", async (
 
 test('ending a sign-in ends all of its sessions, and no other; the audit log has it', async () => {
   const fixture = await openPeopleFixture();
-  const { as, ada, eve, engine } = fixture;
+  const { as, ada, eve, accountStore } = fixture;
   const laptop = [
     await begin(fixture, eve, 'laptop'),
     await begin(fixture, eve, 'laptop', 'flagmeter-console'),
@@ -114,8 +114,8 @@ test('ending a sign-in ends all of its sessions, and no other; the audit log has
   const phone = await begin(fixture, eve, 'phone');
   const path = `/users/${eve.user.id}/sessions/laptop`;
   expect(await as(ada, 'DELETE', path)).toMatchObject({ status: 204 });
-  expect(laptop.map((key) => engine.has('sessions', key))).toEqual([false, false]);
-  expect(engine.has('sessions', phone)).toBe(true);
+  expect(laptop.map((key) => accountStore.has('sessions', key))).toEqual([false, false]);
+  expect(accountStore.has('sessions', phone)).toBe(true);
   expect(await as(ada, 'DELETE', path)).toMatchObject({
     status: 404,
     json: { detail: 'There is no such sign-in' },
@@ -130,7 +130,7 @@ test('ending a sign-in ends all of its sessions, and no other; the audit log has
 
 test('the sign-in of someone else is not ended through the path of a user', async () => {
   const fixture = await openPeopleFixture();
-  const { as, ada, eve, engine } = fixture;
+  const { as, ada, eve, accountStore } = fixture;
   const session = await begin(fixture, ada, 'desk');
   const remove = (who: Person, of: Person) => as(who, 'DELETE', `/users/${of.user.id}/sessions/desk`);
   expect(await remove(eve, eve)).toMatchObject({ status: 404 });
@@ -139,5 +139,5 @@ test('the sign-in of someone else is not ended through the path of a user', asyn
     status: 403,
     json: { code: 'not_in_team' },
   });
-  expect(engine.has('sessions', session)).toBe(true);
+  expect(accountStore.has('sessions', session)).toBe(true);
 });

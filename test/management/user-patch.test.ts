@@ -169,14 +169,14 @@ describe('a new password', () => {
   const change = { password: 'new password', currentPassword: 'old password' };
 
   test('signs the user out everywhere', async () => {
-    const { as, eve, store, engine, settings, ...fixture } = await open();
-    const session = await beginSession({ engine, settings, eve } as PeopleFixture);
+    const { as, eve, store, accountStore, settings, ...fixture } = await open();
+    const session = await beginSession({ accountStore, settings, eve } as PeopleFixture);
     expect(store.sessions.get(session.key)).toBeDefined();
     expect(await as(eve, 'PATCH', `/users/${eve.user.id}`, { name: 'Eva' })).toMatchObject({ status: 200 });
     expect(store.sessions.get(session.key)).toBeDefined();
     expect(await as(eve, 'PATCH', `/users/${eve.user.id}`, change)).toMatchObject({ status: 200 });
     expect(store.sessions.get(session.key)).toBeUndefined();
-    expect(isOnList(engine, session.access)).toBe(true);
+    expect(isOnList(accountStore, session.access)).toBe(true);
     const { items } = (await fixture.call('GET', '/audit?limit=1')).json;
     expect(items[0]).toMatchObject({ action: 'user.password-changed', target: { id: eve.user.id } });
   });
@@ -214,7 +214,7 @@ test('wrong current passwords are throttled, and after the wait the right one wo
   expect(await guess('old password')).toMatchObject({ status: 200 });
 });
 
-async function beginSession({ engine, settings, eve }: PeopleFixture) {
+async function beginSession({ accountStore, settings, eve }: PeopleFixture) {
   const granted = {
     userId: eve.user.id,
     clientId: 'flagmeter-console',
@@ -222,5 +222,5 @@ async function beginSession({ engine, settings, eve }: PeopleFixture) {
     scope: 'openid flagmeter',
     authTime: 0,
   };
-  return engine.change((draft) => startSession(settings, draft, granted));
+  return accountStore.change((draft) => startSession(settings, draft, granted));
 }

@@ -8,7 +8,7 @@ import { watchReport } from '../../src/management/watch-report.ts';
 import { createAggregator } from '../../src/storage/commit/aggregator.ts';
 import { Batch } from '../../src/storage/commit/batch.ts';
 import { SeriesDictionary } from '../../src/storage/commit/series-dictionary.ts';
-import { openUsageStore } from '../../src/storage/lmdb/usage.ts';
+import { openUsageTables } from '../../src/storage/lmdb/usage.ts';
 import type { WatchTask } from '../../src/webhooks/findings.ts';
 import { openFixture } from '../accounts/fixture.ts';
 import { finish } from '../support/finish.ts';
@@ -19,7 +19,7 @@ const dayMs = 86_400_000;
 async function openReport() {
   const fixture = await openFixture();
   const { directory, clock, application } = fixture;
-  const store = openUsageStore(temporaryDirectory());
+  const store = openUsageTables(temporaryDirectory());
   onTestFinished(() => store.lmdb.close());
   const { write } = createAggregator(store);
   const dictionary = new SeriesDictionary(store, { features: 9, variants: 9, metrics: 9 });

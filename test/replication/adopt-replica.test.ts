@@ -7,18 +7,18 @@ import { adoptReplica } from '../../src/replication/adoption/adopt-replica.ts';
 import type { Adopted } from '../../src/replication/adoption/fill.ts';
 import { SetAside, type Source, setAsideIn, sourcesIn } from '../../src/replication/adoption/set-aside.ts';
 import { LogAppender } from '../../src/replication/log.ts';
-import type { Connection, EngineSession } from '../../src/replication/postgres/connection.ts';
+import type { Connection, PostgresSession } from '../../src/replication/postgres/connection.ts';
 import { Spool } from '../../src/replication/spool.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
-import { openAccountStore } from '../../src/storage/lmdb/accounts.ts';
+import { openAccountTables } from '../../src/storage/lmdb/accounts.ts';
 import { copyStateWriter, readCopyState } from '../../src/storage/lmdb/copy-state.ts';
 import { openReplicaStore } from '../../src/storage/lmdb/replica-store.ts';
 import { testLog } from '../accounts/store/postgres-fixture.ts';
 import { needing } from '../support/needing.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { failing } from './failing-connection.ts';
-import { copyOf, ended, engine, expectCounts, logged, postgres, start } from './nodes.ts';
-import { connect, initEngine, type TestNode } from './test-node.ts';
+import { copyOf, ended, expectCounts, logged, newDatabase, postgres, start } from './nodes.ts';
+import { connect, initPostgres, type TestNode } from './test-node.ts';
 
 const { describe, it } = needing('postgresql');
 
@@ -31,7 +31,7 @@ async function nodeDirectory(url: string, version = 5): Promise<string> {
   const spool = new Spool(data, () => randomBytes(8).toString('hex'));
   spool.bindTo(row!.id);
   await spool.close();
-  const accounts = openAccountStore(data);
+  const accounts = openAccountTables(data);
   accounts.lmdb.transactionSync(() => {
     copyStateWriter(accounts.lmdb)({ engine: row!.id, version, change, tables: allTables, lossOpen: false });
     accounts.numbers.putSync('application', 8);
@@ -72,7 +72,7 @@ async function withSources<T>(
   data: string,
   use: (sources: readonly Source[], directory: string) => Promise<T>,
 ) {
-  const [accounts, usage] = [openAccountStore(data), openReplicaStore(data)];
+  const [accounts, usage] = [openAccountTables(data), openReplicaStore(data)];
   const spool = new Spool(data, () => '');
   try {
     return await use(sourcesIn({ data, accounts, usage, spool }), spool.directory);
@@ -86,7 +86,7 @@ const secret = Buffer.alloc(32, 9);
 function restore(
   url: string,
   data: string,
-  { connection = connect(url), name }: { connection?: EngineSession; name?: string } = {},
+  { connection = connect(url), name }: { connection?: PostgresSession; name?: string } = {},
 ): Promise<Adopted> {
   if ('close' in connection) onTestFinished(() => (connection as Connection).close());
   return withSources(data, (sources, directory) =>
@@ -106,7 +106,7 @@ async function end(node: TestNode): Promise<string> {
 
 describe('an empty database that is filled from a replica', () => {
   it('is the same engine: all nodes go on, and everything counts once', async () => {
-    const url = await engine();
+    const url = await newDatabase();
     const nodes = [await startNode(url, 'one'), await startNode(url, 'two'), await startNode(url, 'three')];
     const [one, two, three] = nodes as [TestNode, TestNode, TestNode];
     const earlier = await startNode(url, 'earlier');
@@ -129,7 +129,7 @@ describe('an empty database that is filled from a replica', () => {
   });
 
   it('has heard from each node when the lost one had', async () => {
-    const url = await engine();
+    const url = await newDatabase();
     const [one, two] = [await startNode(url, 'one'), await startNode(url, 'two')];
     const earlier = await startNode(url, 'earlier');
     ended(earlier);
@@ -156,7 +156,7 @@ describe('an empty database that is filled from a replica', () => {
   });
 
   it('goes on from wherever the restoration was interrupted, and nodes wait meanwhile', async () => {
-    const url = await engine();
+    const url = await newDatabase();
     const [one, two] = [await startNode(url, 'one'), await startNode(url, 'two')];
     one.count('f', 1);
     for (const node of [one, two]) await expectCounts(node, { f: 1 });
@@ -182,13 +182,13 @@ describe('an empty database that is filled from a replica', () => {
   }, 120_000);
 
   it('is not begun in a database that holds anything else, not even this engine, and nothing is changed', async () => {
-    const url = await engine();
+    const url = await newDatabase();
     const one = await startNode(url, 'one');
     one.count('f', 1);
     await expectCounts(one, { f: 1 });
     const data = await end(one);
     await expect(restore(url, data)).rejects.toThrow(/^Cannot fill this database: it holds engine .* start/);
-    const other = await engine();
+    const other = await newDatabase();
     await expect(restore(other, data)).rejects.toThrow(/^Cannot fill this database: it holds engine /);
     expect(await postgres.query('SELECT 1 FROM fm_snapshot', [], other)).toEqual([]);
     await postgres.query("UPDATE fm_entry SET id = 5 WHERE kind = 'delta'", [], url);
@@ -204,13 +204,13 @@ describe('a node whose PostgreSQL is another', () => {
     ['has no tables', 'is not prepared'],
     ['is another engine', 'used with another engine'],
   ])('keeps what it has when it %s, and goes on when it is right', async (which, why) => {
-    const url = await engine();
+    const url = await newDatabase();
     const node = await startNode(url, 'one');
     node.count('f', 1);
     await expectCounts(node, { f: 1 });
     const goBack = await copyOf(url);
     await lose(url);
-    if (which === 'is another engine') await initEngine(url);
+    if (which === 'is another engine') await initPostgres(url);
     node.count('f', 10);
     await node.until(({ trouble }) => trouble?.includes(why) === true);
     expect(node.counts()).toEqual({ f: 1 });
@@ -223,7 +223,7 @@ describe('a node whose PostgreSQL is another', () => {
 describe('what PostgreSQL has lost', () => {
   /** Two nodes of an engine that was put back to before 100 of what the first counted. */
   async function wentBack(free?: () => number) {
-    const url = await engine();
+    const url = await newDatabase();
     const one = await restartNode(url, await nodeDirectory(url), { name: 'one', ...(free && { free }) });
     const two = await startNode(url, 'two');
     one.count('f', 1);
@@ -262,7 +262,7 @@ describe('what PostgreSQL has lost', () => {
     const names = () => withSources(data, async (sources) => sources.map(({ name }) => name));
     const [kept] = setAsideIn(data).names;
     expect(await names()).toEqual([kept, 'replica']);
-    const { lmdb } = openAccountStore(data);
+    const { lmdb } = openAccountTables(data);
     const copy = readCopyState(lmdb)!;
     lmdb.transactionSync(() => copyStateWriter(lmdb)({ ...copy, version: copy.version + 1 }));
     await lmdb.close();

@@ -3,13 +3,13 @@ import { cpSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished } from 'vitest';
 import { openPrepared, openPreparedOrCopy } from '../../src/accounts/prepare.ts';
-import { joinEngine } from '../../src/replication/accounts/join-engine.ts';
+import { joinPostgres } from '../../src/replication/accounts/join-postgres.ts';
 import { adopt } from '../../src/replication/adoption/adopt.ts';
 import type { Adopted } from '../../src/replication/adoption/fill.ts';
-import { Connection, type EngineSession } from '../../src/replication/postgres/connection.ts';
-import { EngineKey, readSecret } from '../../src/replication/postgres/engine-key.ts';
-import { parseEngineUrl } from '../../src/replication/postgres/engine-url.ts';
-import { checkEngine } from '../../src/replication/postgres/layout.ts';
+import { Connection, type PostgresSession } from '../../src/replication/postgres/connection.ts';
+import { checkPostgres } from '../../src/replication/postgres/layout.ts';
+import { PostgresKey, readSecret } from '../../src/replication/postgres/postgres-key.ts';
+import { parsePostgresUrl } from '../../src/replication/postgres/postgres-url.ts';
 import { Replica } from '../../src/replication/replica.ts';
 import { defaultSettings } from '../../src/replication/settings.ts';
 import { replicaTables } from '../../src/replication/snapshot.ts';
@@ -33,7 +33,7 @@ let postgres: Postgres;
 let url: string;
 let data: string;
 
-const key = new EngineKey(Buffer.alloc(32, 7));
+const key = new PostgresKey(Buffer.alloc(32, 7));
 const identity = Buffer.alloc(16, 3);
 const sentAt = Date.UTC(2026, 0, 1);
 
@@ -54,13 +54,13 @@ beforeEach(async () => {
 function connect(to = url): Connection {
   const log = createLog('error', () => {}, systemClock);
   const options = { name: 'test', log, clock: systemClock, deadlineMs: 10_000 };
-  const connection = new Connection(parseEngineUrl(to), options);
+  const connection = new Connection(parsePostgresUrl(to), options);
   onTestFinished(() => connection.close());
   return connection;
 }
 
 /** Moves a directory, as the command does. */
-async function move(connection: EngineSession = connect(), directory = data): Promise<Adopted> {
+async function move(connection: PostgresSession = connect(), directory = data): Promise<Adopted> {
   const accounts = (await openPreparedOrCopy(directory))!;
   const deps = { accounts, connection, key, settings: defaultSettings, randomBytes, onPart: () => {} };
   try {
@@ -99,13 +99,13 @@ async function usageIn(directory: string): Promise<Rows> {
   );
 }
 
-/** Makes the directory of another node from what is in the engine, as `serve --engine` does. */
+/** Makes the directory of another node from what is in the engine, as `serve --postgres` does. */
 async function joinAnother(): Promise<string> {
   const connection = connect();
   const directory = join(temporaryDirectory(), 'data');
   mkdirSync(directory);
   const log = createLog('error', () => {}, systemClock);
-  const accounts = await joinEngine(directory, { connection, key, log, pause: async () => false });
+  const accounts = await joinPostgres(directory, { connection, key, log, pause: async () => false });
   await accounts!.lmdb.close();
   await connection.close();
   const usage = openReplicaStore(directory);
@@ -143,7 +143,7 @@ async function expectMoved(before: { accounts: Rows; usage: Rows }, { engine }: 
   await spool.close();
   const usage = openReplicaStore(data);
   const connection = connect();
-  const { secret } = await connection.transaction((run) => checkEngine(run));
+  const { secret } = await connection.transaction((run) => checkPostgres(run));
   await connection.close();
   expect(readSecret(secret, key)).toEqual(openDigestSecret(usage, randomBytes));
   expect(new Replica(usage, systemClock.monotonic).applied).toMatchObject({ position: 1 });

@@ -7,10 +7,10 @@ import type { FaultKind } from './faulty-session.ts';
 import {
   begin,
   closeStreams,
-  engine,
   expectCounts,
   kill,
   logged,
+  newDatabase,
   postgres,
   restart,
   start,
@@ -23,7 +23,7 @@ const { describe, it } = needing('postgresql');
 async function countCutOff(node: TestNode, count: () => void): Promise<void> {
   node.session.fault = () => 'refused';
   count();
-  await node.until(({ status }) => !status.engine.connected);
+  await node.until(({ status }) => !status.postgres.connected);
 }
 
 function copyOf(data: string): string {
@@ -34,7 +34,7 @@ function copyOf(data: string): string {
 
 describe('a process whose stream was closed', () => {
   it('keeps what it acknowledges until it notices, and its successor ships all of that once', async () => {
-    const url = await engine();
+    const url = await newDatabase();
     const [one, two] = [await start(url), await start(url)];
     one.count('f', 1);
     await expectCounts(two, { f: 1 });
@@ -54,7 +54,7 @@ describe('a process whose stream was closed', () => {
   });
 
   it('notices it also when the engine has all that it counted', async () => {
-    const url = await engine();
+    const url = await newDatabase();
     const one = await start(url);
     one.count('f', 1);
     await expectCounts(one, { f: 1 });
@@ -66,7 +66,7 @@ describe('a process whose stream was closed', () => {
   });
 
   it('ships its rest though the others have forgotten the names of its series', async () => {
-    const url = await engine();
+    const url = await newDatabase();
     const [one, two] = [await start(url), await start(url)];
     one.count('f', 1);
     await expectCounts(two, { f: 1 });
@@ -94,7 +94,7 @@ describe('a process whose stream was closed', () => {
   it.each(places)(
     'ships its rest once when its successor is killed at %s, %s it was done',
     async (statement, kind) => {
-      const url = await engine();
+      const url = await newDatabase();
       const [one, two] = [await start(url), await start(url)];
       await one.node.freshen();
       await countCutOff(one, () => one.count('f', 10));
@@ -114,7 +114,7 @@ describe('a process whose stream was closed', () => {
 
 describe('a directory that was copied', () => {
   it('is refused when the engine has more of one of its streams, and nothing counts twice', async () => {
-    const url = await engine();
+    const url = await newDatabase();
     const two = await start(url);
     const one = await start(url);
     one.count('f', 1);
@@ -138,17 +138,17 @@ describe('a directory that was copied', () => {
     ['is shipped after that, when the copy has shipped the same deltas', true],
     ['is held, when the copy has shipped others', false],
   ])('is refused to its original while a copy runs, and what that one alone has %s', async (_, isSame) => {
-    const url = await engine();
+    const url = await newDatabase();
     const one = await start(url, { name: 'one' });
     one.count('f', 1);
     await expectCounts(one, { f: 1 });
     one.session.fault = () => 'refused';
     if (isSame) one.session.fault = (name) => (name.startsWith('fm-append') ? 'refused' : undefined);
-    else await one.until(({ status }) => !status.engine.connected); // Nothing is sealed from now on.
+    else await one.until(({ status }) => !status.postgres.connected); // Nothing is sealed from now on.
     one.count('f', 10);
     await expect.poll(() => one.spool.stream(one.stream)?.sealed).toBe(isSame ? 2 : 1);
     one.session.fault = () => 'refused';
-    await one.until(({ status }) => !status.engine.connected);
+    await one.until(({ status }) => !status.postgres.connected);
     const data = copyOf(one.data);
     one.count('f', 100);
     await postgres.query(`UPDATE fm_node SET beat_at = beat_at - interval '3 s'`, [], url);

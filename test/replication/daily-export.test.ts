@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { usageReport } from '../../src/management/usage-report.ts';
 import { type Exported, exportDays } from '../../src/replication/daily-export.ts';
-import type { EngineSession } from '../../src/replication/postgres/connection.ts';
+import type { PostgresSession } from '../../src/replication/postgres/connection.ts';
 import type { Statement } from '../../src/replication/postgres/statement.ts';
 import { defaultSettings } from '../../src/replication/settings.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { transact } from '../../src/storage/lmdb/lmdb.ts';
 import { finish } from '../support/finish.ts';
 import { needing } from '../support/needing.ts';
-import { engine, expectCounts, kill, postgres, start } from './nodes.ts';
+import { expectCounts, kill, newDatabase, postgres, start } from './nodes.ts';
 import { environment, minute, type TestNode } from './test-node.ts';
 
 const { describe, it } = needing('postgresql');
@@ -32,8 +32,8 @@ interface DayRow {
 }
 
 /** An engine with one application. */
-async function engineWithShop(): Promise<string> {
-  const url = await engine();
+async function postgresWithShop(): Promise<string> {
+  const url = await newDatabase();
   const application = {
     id: 'app_1',
     teamId: 'team_1',
@@ -60,7 +60,7 @@ async function engineWithShop(): Promise<string> {
 
 function exportFrom(
   node: TestNode,
-  session: EngineSession = node.side,
+  session: PostgresSession = node.side,
   now = Date.now(),
 ): Promise<Exported | undefined> {
   return exportDays({
@@ -111,7 +111,10 @@ function gate(): { readonly opened: Promise<void>; open(): void } {
 }
 
 /** A session that fails, or waits, at a statement. */
-function intercepted(session: EngineSession, before: (statement: Statement) => Promise<void>): EngineSession {
+function intercepted(
+  session: PostgresSession,
+  before: (statement: Statement) => Promise<void>,
+): PostgresSession {
   return {
     query: async (statement: Statement) => {
       await before(statement);
@@ -140,7 +143,7 @@ async function fill(one: TestNode, two: TestNode, features = 1200): Promise<Reco
 
 describe('the usage by days in SQL', () => {
   it('is what reports say, of days that are over, whichever nodes write it', async () => {
-    const url = await engineWithShop();
+    const url = await postgresWithShop();
     const [one, two] = [await start(url), await start(url)];
     one.meet('f1', 1);
     two.meet('f1', 2);
@@ -168,7 +171,7 @@ describe('the usage by days in SQL', () => {
   });
 
   it('has users of variants and of features', async () => {
-    const url = await engineWithShop();
+    const url = await postgresWithShop();
     const [one, two] = [await start(url), await start(url)];
     const day = Math.floor(minute / 1440);
     one.meet('f', 1);
@@ -187,7 +190,7 @@ describe('the usage by days in SQL', () => {
   });
 
   it('shows a day when all of it is written, although its writer was killed', async () => {
-    const url = await engineWithShop();
+    const url = await postgresWithShop();
     const [one, two] = [await start(url), await start(url)];
     await fill(one, two);
     let puts = 0;
@@ -206,7 +209,7 @@ describe('the usage by days in SQL', () => {
   });
 
   it('is corrected by what comes late, and an earlier position replaces no later one', async () => {
-    const url = await engineWithShop();
+    const url = await postgresWithShop();
     const [one, two] = [await start(url), await start(url)];
     const wanted = await fill(one, two, 20);
     await exportFrom(one);
@@ -235,7 +238,7 @@ describe('the usage by days in SQL', () => {
   });
 
   it('follows the names of the accounts, and goes with an environment', async () => {
-    const url = await engineWithShop();
+    const url = await postgresWithShop();
     const [one, two] = [await start(url), await start(url)];
     await fill(one, two, 20);
     await exportFrom(one);
@@ -253,7 +256,7 @@ describe('the usage by days in SQL', () => {
   });
 
   it('has what a program counted that did not note the days', async () => {
-    const url = await engineWithShop();
+    const url = await postgresWithShop();
     const [one, two] = [await start(url), await start(url)];
     await fill(one, two, 20);
     transact(one.store.lmdb, () => {
@@ -265,7 +268,7 @@ describe('the usage by days in SQL', () => {
   });
 
   it('is hidden from who may not read it, and lets nothing else be seen', async () => {
-    const url = await engineWithShop();
+    const url = await postgresWithShop();
     const [one, two] = [await start(url), await start(url)];
     await fill(one, two, 20);
     await exportFrom(one);

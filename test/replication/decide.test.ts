@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { type Decision, decide, type EngineStream, type KnownStream } from '../../src/replication/decide.ts';
+import {
+  type Decision,
+  decide,
+  type KnownStream,
+  type PostgresStream,
+} from '../../src/replication/decide.ts';
 
 /** A stream whose delta `n` has the digest `n`. */
 function known(sealed: number, acknowledged: number, kept = 1, isOwn = true): KnownStream {
@@ -7,14 +12,14 @@ function known(sealed: number, acknowledged: number, kept = 1, isOwn = true): Kn
   return { isOwn, sealed, acknowledged, kept, digest };
 }
 
-function said(seq: number, digest = seq === 0 ? '' : `${seq}`, state: EngineStream['state'] = 'open') {
+function said(seq: number, digest = seq === 0 ? '' : `${seq}`, state: PostgresStream['state'] = 'open') {
   return { seq, digest, state };
 }
 
 interface Case {
   readonly when: string;
   readonly known: KnownStream;
-  readonly said: EngineStream | undefined;
+  readonly said: PostgresStream | undefined;
   readonly isConfirmed?: boolean;
   readonly result: Decision;
 }

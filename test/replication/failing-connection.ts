@@ -1,11 +1,11 @@
-import type { Connection, EngineSession } from '../../src/replication/postgres/connection.ts';
+import type { Connection, PostgresSession } from '../../src/replication/postgres/connection.ts';
 import type { Run, Statement } from '../../src/replication/postgres/statement.ts';
 
 /** A connection that is lost after a call was done. Those that make tables are not asked about. */
 export function failing(
   connection: Connection,
   isIt: (call: number, text: string) => boolean,
-): EngineSession {
+): PostgresSession {
   let calls = -1;
   async function interrupt<T>(text: string, action: () => Promise<T>): Promise<T> {
     if (/^(CREATE|COMMENT|ALTER)/.test(text)) return action();

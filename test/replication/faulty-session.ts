@@ -1,5 +1,5 @@
-import type { EngineSession } from '../../src/replication/postgres/connection.ts';
-import { EngineError } from '../../src/replication/postgres/engine-error.ts';
+import type { PostgresSession } from '../../src/replication/postgres/connection.ts';
+import { PostgresError } from '../../src/replication/postgres/postgres-error.ts';
 import type { QueryResult, Run, Statement } from '../../src/replication/postgres/statement.ts';
 
 /**
@@ -13,20 +13,20 @@ export type FaultKind = 'refused' | 'lost' | 'killed before' | 'killed after' | 
 export type Fault = (statement: string) => FaultKind | undefined;
 
 /** A session with the engine on which things go wrong when a test wants it. */
-export class FaultySession implements EngineSession {
-  readonly #session: EngineSession;
+export class FaultySession implements PostgresSession {
+  readonly #session: PostgresSession;
   readonly #with: FaultySession | undefined;
-  readonly #late: EngineSession | undefined;
+  readonly #late: PostgresSession | undefined;
   #release: () => void = () => {};
   fault: Fault;
   #isKilled = false;
 
   /** @param dyingWith the session of the same process @param late for transactions that go on when they are given up */
   constructor(
-    session: EngineSession,
+    session: PostgresSession,
     fault: Fault = () => undefined,
     dyingWith?: FaultySession,
-    late?: EngineSession,
+    late?: PostgresSession,
   ) {
     this.#session = session;
     this.fault = fault;
@@ -79,7 +79,7 @@ export class FaultySession implements EngineSession {
       });
       transaction.catch(reject);
     });
-    throw new EngineError('unknown_outcome', 'no answer came in time');
+    throw new PostgresError('unknown_outcome', 'no answer came in time');
   }
 
   async #run<T>(name: string, action: () => Promise<T>): Promise<T> {
@@ -93,11 +93,11 @@ export class FaultySession implements EngineSession {
   #after<T>(kind: FaultKind | undefined, result: T): T {
     if (kind === 'killed after') this.kill();
     if (kind === 'lost' || kind === 'killed after')
-      throw new EngineError('unknown_outcome', 'the answer was lost');
+      throw new PostgresError('unknown_outcome', 'the answer was lost');
     return result;
   }
 }
 
-function away(): EngineError {
-  return new EngineError('unreachable', 'the test keeps the engine away');
+function away(): PostgresError {
+  return new PostgresError('unreachable', 'the test keeps the engine away');
 }

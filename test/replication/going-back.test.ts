@@ -12,10 +12,10 @@ import {
   closeStreams,
   copyOf,
   ended,
-  engine,
   expectCounts,
   kill,
   logged,
+  newDatabase,
   postgres,
   restart,
   start,
@@ -26,7 +26,7 @@ const { describe, it } = needing('postgresql');
 
 describe('an engine that went back', () => {
   it('gets again what was shipped since, also from a node that counts nothing and from earlier processes', async () => {
-    const url = await engine();
+    const url = await newDatabase();
     const [one, two] = [await start(url), await start(url)];
     one.count('f', 1);
     await expectCounts(two, { f: 1 });
@@ -52,7 +52,7 @@ describe('an engine that went back', () => {
   });
 
   it('further than deltas are kept is not managed, and loses what it has lost only when its streams are closed', async () => {
-    const url = await engine();
+    const url = await newDatabase();
     const [one, two] = [await start(url), await start(url)];
     const goBack = await copyOf(url);
     one.count('lost', 1);
@@ -78,7 +78,7 @@ describe('an engine that went back', () => {
 
 describe('a replica', () => {
   it('is loaded from a snapshot, when the log begins later', async () => {
-    const url = await engine();
+    const url = await newDatabase();
     const one = await start(url);
     for (let index = 0; index < 20; index += 1) one.count(`f${index}`, index + 1);
     const all = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`f${index}`, index + 1]));
@@ -112,7 +112,7 @@ describe('a replica', () => {
       '',
     ],
   ])('is right when a restore brings the %s last', async (_, take, give, why) => {
-    const url = await engine();
+    const url = await newDatabase();
     const one = await start(url);
     one.count('f', 1);
     await expectCounts(one, { f: 1 });
@@ -127,7 +127,7 @@ describe('a replica', () => {
   });
 
   it('keeps what it has when the engine has lost the log, and says so', async () => {
-    const url = await engine();
+    const url = await newDatabase();
     const one = await start(url);
     one.count('f', 1);
     await expectCounts(one, { f: 1 });
@@ -140,7 +140,7 @@ describe('a replica', () => {
   });
 
   it('gets over a hole in the log by the snapshot of a node that has it all', async () => {
-    const url = await engine();
+    const url = await newDatabase();
     const one = await start(url);
     for (const [index, feature] of ['f', 'g', 'h'].entries()) {
       one.count(feature, 10 ** index);
@@ -163,7 +163,7 @@ describe('a replica', () => {
 
 describe('a person who was forgotten', () => {
   it('is not in the engine any more an hour later, however little the log has grown', async () => {
-    const url = await engine();
+    const url = await newDatabase();
     const one = await start(url);
     const digest = Buffer.alloc(16, 5);
     const instanceId = newInstanceId(digest, (length) => new Uint8Array(length));
@@ -191,7 +191,7 @@ describe('a person who was forgotten', () => {
 
 describe('a process', () => {
   it('is refused on a copy of a directory that another one uses', async () => {
-    const url = await engine();
+    const url = await newDatabase();
     const one = await start(url, { name: 'left' });
     one.count('f', 1);
     await expectCounts(one, { f: 1 });
@@ -205,7 +205,7 @@ describe('a process', () => {
   });
 
   it('that stopped is told in reports from others of its name by its directory', async () => {
-    const url = await engine();
+    const url = await newDatabase();
     const stopped = [];
     for (const name of ['a', 'a', 'b', 'c']) stopped.push(await start(url, { name }));
     const [one, another, , alike] = stopped.map(({ spool }) => spool.directory);
@@ -219,7 +219,7 @@ describe('a process', () => {
   });
 
   it('that said goodbye is not listed for good', async () => {
-    const url = await engine();
+    const url = await newDatabase();
     const session = connect(url);
     onTestFinished(() => session.close());
     const add = (directory: string, state: string, days: number) =>
@@ -241,7 +241,7 @@ describe('a process', () => {
   });
 
   it('is refused when its clock is wrong', async () => {
-    const url = await engine();
+    const url = await newDatabase();
     const node = await start(url, { clockMs: 6000 });
     expect(node.told?.refusal).toMatch(/[56]\.\d s ahead of PostgreSQL's/);
     expect(await postgres.query('SELECT 1 FROM fm_node', [], url)).toEqual([]);

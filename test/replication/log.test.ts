@@ -3,7 +3,7 @@ import { LogAppender } from '../../src/replication/log.ts';
 import { loggedMint } from '../../src/replication/log-bodies.ts';
 import { findInstance, type Mint } from '../../src/storage/lmdb/instances.ts';
 import { needing } from '../support/needing.ts';
-import { engine, expectCounts, postgres, start } from './nodes.ts';
+import { expectCounts, newDatabase, postgres, start } from './nodes.ts';
 import { cuttingRelay } from './postgres/relay.ts';
 import { connect } from './test-node.ts';
 
@@ -26,7 +26,7 @@ const kinds = async (url: string) =>
 
 describe('what is no delta', () => {
   it('is found by every node, when it is an instance id that was minted', async () => {
-    const url = await engine();
+    const url = await newDatabase();
     const [one, two] = [await start(url), await start(url)];
     const mint = mintOf(1);
     await one.node.mint(loggedMint(mint));
@@ -36,7 +36,7 @@ describe('what is no delta', () => {
   });
 
   it('shares a commit with others that wait', async () => {
-    const url = await engine();
+    const url = await newDatabase();
     const connection = connect(url);
     const appender = new LogAppender(connection);
     const mint = (person: number) => appender.mint(loggedMint(mintOf(person)));
@@ -50,7 +50,7 @@ describe('what is no delta', () => {
   });
 
   it('is applied by the node that asked, when it resolves', async () => {
-    const url = await engine();
+    const url = await newDatabase();
     const one = await start(url);
     const mint = mintOf(3);
     await one.node.mint(loggedMint(mint));
@@ -65,7 +65,7 @@ describe('what is no delta', () => {
   });
 
   it('is refused while the engine is away', async () => {
-    const url = await engine();
+    const url = await newDatabase();
     const one = await start(url);
     one.side.fault = () => 'refused';
     await expect(one.node.mint(loggedMint(mintOf(4)))).rejects.toMatchObject({ code: 'unreachable' });
@@ -75,7 +75,7 @@ describe('what is no delta', () => {
   });
 
   it('says once for all nodes how far all streams are', async () => {
-    const url = await engine();
+    const url = await newDatabase();
     const connection = connect(url);
     const appenders = Array.from({ length: 3 }, () => new LogAppender(connection));
     expect(await Promise.all(appenders.map((appender) => appender.horizon(60_000)))).toEqual([
@@ -90,7 +90,7 @@ describe('what is no delta', () => {
 
 describe('a connection that is cut', () => {
   it('after COMMIT was sent makes nothing count twice, and loses nothing', async () => {
-    const url = await engine();
+    const url = await newDatabase();
     const relay = await cuttingRelay(postgres, url);
     const node = await start(relay.url);
     const other = await start(url);

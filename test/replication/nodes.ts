@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { Postgres } from '../support/postgres.ts';
-import { initEngine, TestNode, type TestNodeOptions } from './test-node.ts';
+import { initPostgres, TestNode, type TestNodeOptions } from './test-node.ts';
 
 /** Nodes on engines of one PostgreSQL, for the tests of a file: they end with each test. */
 export let postgres: Postgres;
@@ -19,9 +19,9 @@ afterEach(async () => {
 afterAll(() => postgres.close());
 
 /** A new engine. @returns its URL */
-export async function engine(): Promise<string> {
+export async function newDatabase(): Promise<string> {
   const url = await postgres.database();
-  await initEngine(url);
+  await initPostgres(url);
   return url;
 }
 
@@ -79,7 +79,7 @@ export async function restart(url: string, node: TestNode, options?: TestNodeOpt
   return start(url, { ...options, data: node.data });
 }
 
-/** Closes the streams of a node, as `flagmeter engine forget-node` does. */
+/** Closes the streams of a node, as `flagmeter postgres forget-node` does. */
 export async function closeStreams(url: string, { spool }: TestNode): Promise<void> {
   const close = `UPDATE fm_stream SET state = 'forgotten' WHERE directory = $1 AND state = 'open'`;
   await postgres.query(close, [spool.directory], url);

@@ -6,14 +6,14 @@ import type { Envelope } from '../../src/storage/commit/envelope.ts';
 import { EnvironmentSeries } from '../../src/storage/commit/series-dictionary.ts';
 import { resolveInstance } from '../../src/storage/lmdb/instances.ts';
 import { horizonsAt } from '../../src/storage/lmdb/retention.ts';
-import { openUsageStore, type UsageStore } from '../../src/storage/lmdb/usage.ts';
+import { openUsageTables, type UsageTables } from '../../src/storage/lmdb/usage.ts';
 import { type History, type Item, people } from './history.ts';
 import { environments } from './test-replica.ts';
 import { application, batchOf, digestOf, type Sent } from './test-streams.ts';
 
 /** A single machine that gets each packet of a log, each repeated one once. */
 export class OneMachine {
-  readonly store: UsageStore;
+  readonly store: UsageTables;
   readonly #write: (envelope: Envelope) => void;
   readonly #maintain: ReturnType<typeof createAggregator>['maintain'];
   readonly #series = new Map<number, EnvironmentSeries>();
@@ -22,7 +22,7 @@ export class OneMachine {
   #isErased = false;
 
   constructor(data: string) {
-    this.store = openUsageStore(data);
+    this.store = openUsageTables(data);
     ({ write: this.#write, maintain: this.#maintain } = createAggregator(this.store));
   }
 

@@ -9,7 +9,7 @@ import { createAggregator } from '../../src/storage/commit/aggregator.ts';
 import { seriesPerEnvironment, seriesRef } from '../../src/storage/lmdb/blocks.ts';
 import { environmentOrdinal } from '../../src/storage/lmdb/sketches.ts';
 import type { Mark } from '../../src/storage/lmdb/spool.ts';
-import { openUsageStore } from '../../src/storage/lmdb/usage.ts';
+import { openUsageTables } from '../../src/storage/lmdb/usage.ts';
 import { BatchFiller, packet } from '../support/random-batches.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { applyDelta, readModel, UsageModel } from '../support/usage-model.ts';
@@ -73,7 +73,7 @@ const step = fc.record({
 test('what was sealed anywhere in between is what an embedded store counts', async () => {
   await fc.assert(
     fc.asyncProperty(room, fc.array(step, { maxLength: 12 }), async (size, steps) => {
-      const embedded = openUsageStore(temporaryDirectory());
+      const embedded = openUsageTables(temporaryDirectory());
       const { write } = createAggregator(embedded);
       const [plain, filler] = [new BatchFiller(), new BatchFiller()];
       const node = new Node(size);

@@ -2,13 +2,13 @@ import { expect, vi } from 'vitest';
 import { defaultSettings } from '../../src/replication/settings.ts';
 import { needing } from '../support/needing.ts';
 import type { FaultKind } from './faulty-session.ts';
-import { begin, ended, engine, expectCounts, kill, logged, postgres, restart, start } from './nodes.ts';
+import { begin, ended, expectCounts, kill, logged, newDatabase, postgres, restart, start } from './nodes.ts';
 
 const { describe, it } = needing('postgresql');
 
 describe('nodes on one engine', () => {
   it('have in all of them what any has counted', async () => {
-    const url = await engine();
+    const url = await newDatabase();
     const nodes = [await start(url, { name: 'a' }), await start(url, { name: 'b' }), await start(url)];
     for (const [index, node] of nodes.entries()) {
       node.count('f', 10 ** index);
@@ -18,7 +18,7 @@ describe('nodes on one engine', () => {
   });
 
   it('fold names by the limits of the node that was started first, from its first packet on', async () => {
-    const url = await engine();
+    const url = await newDatabase();
     const one = begin(url, { settings: { ...defaultSettings, features: 2 } });
     for (const feature of ['a', 'b', 'c', 'd']) one.count(feature);
     await expectCounts(one, { a: 1, b: 1, __other__: 2 });
@@ -28,7 +28,7 @@ describe('nodes on one engine', () => {
   });
 
   it('show what a node has answered before a report was asked for, and until when it is complete', async () => {
-    const url = await engine();
+    const url = await newDatabase();
     const [one, two] = [await start(url), await start(url)];
     await two.node.freshen();
     const before = Date.now();
@@ -39,7 +39,7 @@ describe('nodes on one engine', () => {
   });
 
   it('say by the clock of the engine until when that is, though their own clocks are wrong and are set', async () => {
-    const url = await engine();
+    const url = await newDatabase();
     const [one, two] = [await start(url, { clockMs: 4_000 }), await start(url, { clockMs: 3_000 })];
     for (const clockMs of [4_000, -4_000, 2_000, 4_500, 0]) {
       one.clockMs = clockMs;
@@ -56,7 +56,7 @@ describe('nodes on one engine', () => {
   });
 
   it('ship all of it at the end, and say goodbye', async () => {
-    const url = await engine();
+    const url = await newDatabase();
     const [one, two] = [await start(url), await start(url)];
     one.count('f', 3);
     ended(one);
@@ -71,12 +71,12 @@ describe('nodes on one engine', () => {
   });
 
   it('ship what was counted while the engine was away', async () => {
-    const url = await engine();
+    const url = await newDatabase();
     const [one, two] = [await start(url), await start(url)];
     one.session.fault = () => 'refused';
     for (let round = 0; round < 60; round += 1)
       one.countAll(Array.from({ length: 100 }, (_, index) => [`f${index}`, 1, round] as const));
-    await one.until(({ status }) => !status.engine.connected);
+    await one.until(({ status }) => !status.postgres.connected);
     await expect(one.node.freshen()).rejects.toMatchObject({ code: 'engine_unavailable' });
     one.session.fault = () => undefined;
     const all = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`f${index}`, 60]));
@@ -88,7 +88,7 @@ describe('nodes on one engine', () => {
 
 describe('a commit that is given up, and comes later', () => {
   it('counts once, though its deltas were sent again meanwhile', async () => {
-    const url = await engine();
+    const url = await newDatabase();
     const [one, two] = [await start(url), await start(url)];
     let late = 0;
     for (let round = 1; round <= 3; round += 1) {
@@ -122,7 +122,7 @@ describe('a node that is killed', () => {
   ];
 
   it.each(places)('at %s, %s it was done, counts everything once', async (statement, kind) => {
-    const url = await engine();
+    const url = await newDatabase();
     const other = await start(url);
     let node = await start(url);
     let total = 0;
@@ -145,7 +145,7 @@ describe('a node that is killed', () => {
   });
 
   it('or whose answers are lost, counts everything once', async () => {
-    const url = await engine();
+    const url = await newDatabase();
     const [one, two] = [await start(url), await start(url)];
     let statements = 0;
     one.session.fault = () => (++statements % 3 === 0 ? 'lost' : undefined);

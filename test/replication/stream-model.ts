@@ -1,4 +1,4 @@
-import { decide, type EngineStream, type Held, type KnownStream } from '../../src/replication/decide.ts';
+import { decide, type Held, type KnownStream, type PostgresStream } from '../../src/replication/decide.ts';
 
 /**
  * All that can happen to the streams of two nodes, as a search through every state: packets come in, deltas are sealed, shipped
@@ -38,16 +38,16 @@ interface Row {
   readonly isClosed?: true;
 }
 
-interface Engine {
+interface Database {
   readonly rows: Readonly<Record<number, Row>>;
   readonly counts: readonly number[];
 }
 
 interface State {
-  readonly primary: Engine;
-  readonly standby: Engine;
+  readonly primary: Database;
+  readonly standby: Database;
   /** The primary of before. */
-  readonly old: Engine | null;
+  readonly old: Database | null;
   /** Streams of both nodes: the own one and then the others; `null` when the node does not run. */
   readonly nodes: readonly (readonly StreamState[] | null)[];
   readonly next: number;
@@ -74,10 +74,10 @@ const successor = (id: number) => id + 2;
 const heir = (id: number) => id + 10;
 
 function start({ packets, copy }: Model): State {
-  const engine: Engine = { rows: {}, counts: Array(packets).fill(0) };
+  const database: Database = { rows: {}, counts: Array(packets).fill(0) };
   return {
-    primary: engine,
-    standby: engine,
+    primary: database,
+    standby: database,
     old: null,
     nodes: [[fresh(0)], copy === undefined ? [fresh(1)] : null],
     ...{ next: 0, failovers: 0, closes: 0, copy: null, excused: 0, accepted: 0, seenAtCopy: 0 },
@@ -219,23 +219,23 @@ function* settling(
 }
 
 function* settledBy(
-  engine: Engine,
+  database: Database,
   isConfirmed: boolean,
   ...[stream, isOwn, put]: [stream: StreamState, isOwn: boolean, put: Put]
 ): Generator<State> {
-  const decision = decide(knownOf(stream, isOwn), saidOf(engine, stream.id), isConfirmed);
+  const decision = decide(knownOf(stream, isOwn), saidOf(database, stream.id), isConfirmed);
   if (stream.held !== null && decision.action !== 'hold' && decision.action !== 'confirm')
     yield put({ ...stream, held: null });
   switch (decision.action) {
     case 'register':
-      return yield put(stream, { primary: withRow(engine, stream.id, { seq: 0, digest: 0 }) });
+      return yield put(stream, { primary: withRow(database, stream.id, { seq: 0, digest: 0 }) });
     case 'acknowledge':
       return yield put({ ...stream, acknowledged: decision.seq });
     case 'shipAgain':
       return yield put({ ...stream, acknowledged: decision.from - 1 });
     case 'hold':
       if (decision.why !== 'closed') return yield put({ ...stream, held: decision.why });
-      return yield put(isOwn ? restarted(stream) : withRest(stream, engine.rows[stream.id]!.seq));
+      return yield put(isOwn ? restarted(stream) : withRest(stream, database.rows[stream.id]!.seq));
   }
 }
 
@@ -264,20 +264,20 @@ function knownOf({ deltas, acknowledged, kept }: StreamState, isOwn: boolean): K
   return { isOwn, sealed: deltas.length, acknowledged, kept, digest: (seq) => `${deltas[seq - 1]}` };
 }
 
-function saidOf({ rows }: Engine, id: number): EngineStream | undefined {
+function saidOf({ rows }: Database, id: number): PostgresStream | undefined {
   const row = rows[id];
   return row && { seq: row.seq, digest: `${row.digest}`, state: row.isClosed ? 'forgotten' : 'open' };
 }
 
-function withRow(engine: Engine, id: number, row: Row): Engine {
-  return { ...engine, rows: { ...engine.rows, [id]: row } };
+function withRow(database: Database, id: number, row: Row): Database {
+  return { ...database, rows: { ...database.rows, [id]: row } };
 }
 
-function inserted(engine: Engine, id: number, seq: number, delta: number): Engine {
-  const counts = engine.counts.map((count, packet) =>
+function inserted(database: Database, id: number, seq: number, delta: number): Database {
+  const counts = database.counts.map((count, packet) =>
     delta & (1 << packet) ? Math.min(2, count + 1) : count,
   );
-  return withRow({ ...engine, counts }, id, { seq, digest: delta });
+  return withRow({ ...database, counts }, id, { seq, digest: delta });
 }
 
 /** The copy inherits what the first node had, sealed. */

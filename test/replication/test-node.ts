@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { NodeTold } from '../../src/replication/node-parts.ts';
 import { Connection } from '../../src/replication/postgres/connection.ts';
-import { parseEngineUrl } from '../../src/replication/postgres/engine-url.ts';
-import { checkSameEngine } from '../../src/replication/postgres/layout.ts';
+import { checkSamePostgres } from '../../src/replication/postgres/layout.ts';
+import { parsePostgresUrl } from '../../src/replication/postgres/postgres-url.ts';
 import { createTables } from '../../src/replication/postgres/schema.ts';
 import { maxSkewMs } from '../../src/replication/postgres/shared-clock.ts';
 import type { Run } from '../../src/replication/postgres/statement.ts';
@@ -29,7 +29,7 @@ export const minute = 29_000_000;
 const limitsOfNames = { features: 20_000, variants: 64, metrics: 100 };
 
 /** Makes the engine in an empty database. */
-export async function initEngine(url: string): Promise<void> {
+export async function initPostgres(url: string): Promise<void> {
   const connection = connect(url, 'init');
   await connection.transaction((run) =>
     createTables(run, { id: randomUUID(), secret: randomBytes(32).toString('base64') }),
@@ -40,8 +40,8 @@ export async function initEngine(url: string): Promise<void> {
 /** @param engine the only one that is accepted */
 export function connect(url: string, name = 'test', engine?: string): Connection {
   const log = createLog('error', () => {}, systemClock);
-  const prepare = async (run: Run) => void (engine && (await checkSameEngine(run, engine, undefined)));
-  return new Connection(parseEngineUrl(url), { name, log, clock: systemClock, deadlineMs: 5000, prepare });
+  const prepare = async (run: Run) => void (engine && (await checkSamePostgres(run, engine, undefined)));
+  return new Connection(parsePostgresUrl(url), { name, log, clock: systemClock, deadlineMs: 5000, prepare });
 }
 
 export interface TestNodeOptions {

@@ -5,7 +5,7 @@ import { exposuresKey, readExposures } from '../../src/storage/lmdb/exposures.ts
 import { openReplicaStore, type ReplicaStore } from '../../src/storage/lmdb/replica-store.ts';
 import { horizonsAt } from '../../src/storage/lmdb/retention.ts';
 import { seriesName } from '../../src/storage/lmdb/series.ts';
-import type { UsageStore } from '../../src/storage/lmdb/usage.ts';
+import type { UsageTables } from '../../src/storage/lmdb/usage.ts';
 import { finish } from '../support/finish.ts';
 import { dump } from '../support/whole-batch.ts';
 import type { TestLog } from './test-streams.ts';
@@ -85,7 +85,7 @@ const days = { from: Math.floor(start / 86_400_000) - 3, to: Math.floor(start / 
 const range = { from: days.from * 1440, to: days.to * 1440, step: 'day' } as const;
 
 /** What all reports say. */
-export function reportsOf(store: UsageStore, now: number, features: readonly string[]): unknown[] {
+export function reportsOf(store: UsageTables, now: number, features: readonly string[]): unknown[] {
   store.lmdb.resetReadTxn();
   const reports = createReports(store);
   const json = (made: Parameters<typeof finish>[0]) =>
@@ -128,7 +128,7 @@ function compare(a: string, b: string): number {
 }
 
 /** What is known of people: their exposures by name. */
-export function exposuresOf(store: UsageStore, people: readonly string[]): unknown[] {
+export function exposuresOf(store: UsageTables, people: readonly string[]): unknown[] {
   store.lmdb.resetReadTxn();
   return people.flatMap((person) =>
     environments.map((environment) => {

@@ -1,13 +1,13 @@
 import { beforeEach, expect, onTestFinished } from 'vitest';
 import { makeSnapshot } from '../../src/replication/log-snapshots.ts';
-import type { Connection, EngineSession } from '../../src/replication/postgres/connection.ts';
-import { readEngine } from '../../src/replication/postgres/engine-report.ts';
+import type { Connection, PostgresSession } from '../../src/replication/postgres/connection.ts';
+import { readPostgres } from '../../src/replication/postgres/postgres-report.ts';
 import type { Statement } from '../../src/replication/postgres/statement.ts';
 import { trimLogs } from '../../src/replication/trim-logs.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { createLog } from '../../src/runtime/log.ts';
 import { needing } from '../support/needing.ts';
-import { engine, expectCounts, logged, postgres, start } from './nodes.ts';
+import { expectCounts, logged, newDatabase, postgres, start } from './nodes.ts';
 import { connect, type TestNode } from './test-node.ts';
 
 const { describe, test } = needing('postgresql');
@@ -16,7 +16,7 @@ let url: string;
 let session: Connection;
 
 beforeEach(async () => {
-  url = await engine();
+  url = await newDatabase();
   session = connect(url);
   onTestFinished(() => session.close());
 });
@@ -24,7 +24,7 @@ beforeEach(async () => {
 const sql = (text: string) => postgres.query<Record<string, unknown>>(text, [], url);
 
 /** Makes a snapshot of what a node has, however little that is. */
-function snapshotOf(node: TestNode, by: EngineSession = session): Promise<boolean> {
+function snapshotOf(node: TestNode, by: PostgresSession = session): Promise<boolean> {
   const log = createLog('error', () => {}, systemClock);
   const { replica, data: directory } = node;
   return makeSnapshot({ session: by, replica, directory, log, leastBytes: 0 });
@@ -105,13 +105,13 @@ describe('of the log', () => {
   });
 });
 
-test('running nodes trim the log, report it, and engine status shows what is left', async () => {
+test('running nodes trim the log, report it, and postgres status shows what is left', async () => {
   const one = await start(url);
   const old = await countOne(one, 'f');
   expect(await snapshotOf(one)).toBe(true);
   const later = await countOne(one, 'g');
   await age('61 min', `position <= ${old}`);
-  const before = await readEngine(session);
+  const before = await readPostgres(session);
   expect(before.log).toMatchObject({ first: 1, ids: 0 });
   const two = await start(url);
   const trimmed = () => [one, two].filter(({ told }) => told!.status.log.trimmed > 0);
@@ -119,7 +119,7 @@ test('running nodes trim the log, report it, and engine status shows what is lef
   const [node] = trimmed();
   expect(node!.told!.status.log.trimmed).toBe(old);
   expect(node!.lines.find(({ msg }) => msg === 'the log was trimmed')).toMatchObject({ trimmed: old });
-  const { log, heads } = await readEngine(session);
+  const { log, heads } = await readPostgres(session);
   expect(log).toMatchObject({ first: old + 1, ids: old });
   expect(node!.told!.status.log).toMatchObject({ bytes: log.bytes, oldest: log.since!.getTime() });
   expect(log.since!.getTime()).toBeGreaterThan(before.log.since!.getTime());
@@ -189,7 +189,7 @@ test('rows that could not be applied are shown for a week', async () => {
 
 describe('a snapshot is made by one node', () => {
   /** A session that does something before a statement of one name. */
-  const intercepting = (name: string, action: () => Promise<unknown>): EngineSession => ({
+  const intercepting = (name: string, action: () => Promise<unknown>): PostgresSession => ({
     query: async (statement: Statement) => {
       if (statement.name === name) await action();
       return session.query(statement) as never;
@@ -225,7 +225,7 @@ describe('a snapshot is made by one node', () => {
       await ageLease(14);
       others.push(await snapshotOf(two));
     });
-    const slower: EngineSession = {
+    const slower: PostgresSession = {
       ...slow,
       query: async (statement: Statement) => {
         if (statement.name === 'fm-snapshot-put') await ageLease(14);

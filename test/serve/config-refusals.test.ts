@@ -124,12 +124,13 @@ describe('loadConfig refuses', () => {
       () => load(['--tls-cert', secret]),
       () => load([], { FLAGMETER_TLS_KEY: secret }),
       () => load(['--config', 'f.json'], {}, { tlsKey: [secret] }),
-      () => load(['--engine', `mysql://me:${secret}@db/a`]),
-      () => load([], { FLAGMETER_ENGINE: secret }),
-      () => load(['--engine-file', 'f.json'], {}, secret),
-      () => load(['--engine-file', `postgres://me:${secret}@db/a`]),
-      () => load([`--engine=postgres://me:${secret}@db/a`, '--workers=2']),
-      () => load([`--engine=postgres://me:${secret}@db/a`, '--engine-file=f.json'], {}, 'postgres://db/a'),
+      () => load(['--postgres', `mysql://me:${secret}@db/a`]),
+      () => load([], { FLAGMETER_POSTGRES: secret }),
+      () => load(['--postgres-file', 'f.json'], {}, secret),
+      () => load(['--postgres-file', `postgres://me:${secret}@db/a`]),
+      () => load([`--postgres=postgres://me:${secret}@db/a`, '--workers=2']),
+      () =>
+        load([`--postgres=postgres://me:${secret}@db/a`, '--postgres-file=f.json'], {}, 'postgres://db/a'),
       () => load([`-----BEGIN PRIVATE KEY-----\n${secret}`]),
     ];
     for (const attempt of tries) {

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { systemClock } from '../../src/runtime/clock.ts';
 import type { JournaledCommitter } from '../../src/storage/commit/journaled-committer.ts';
 import { type CommittersStart, startCommitters } from '../../src/storage/commit/start-committers.ts';
-import type { UsageStore } from '../../src/storage/lmdb/usage.ts';
+import type { UsageTables } from '../../src/storage/lmdb/usage.ts';
 
 /** Where the build puts the workers. */
 export const workerFile = (name: string) =>
@@ -11,7 +11,7 @@ export const workerFile = (name: string) =>
 
 /** Starts committers with real threads; a failed fold throws in the test unless `failed` is given. */
 export function startTestCommitters(
-  store: UsageStore,
+  store: UsageTables,
   data: string,
   parts: Partial<CommittersStart> = {},
 ): Promise<JournaledCommitter[]> {

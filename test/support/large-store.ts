@@ -1,10 +1,10 @@
-import { openUsageStore } from '../../src/storage/lmdb/usage.ts';
+import { openUsageTables } from '../../src/storage/lmdb/usage.ts';
 
 const rowBytes = 1500;
 
 /** Puts so much into a prepared data directory that work on it takes a while. The rows are of an environment that is gone. */
 export async function enlarge(data: string, bytes: number): Promise<void> {
-  const { lmdb, series } = openUsageStore(data);
+  const { lmdb, series } = openUsageTables(data);
   const name = Buffer.from(JSON.stringify(['x'.repeat(rowBytes)]));
   lmdb.transactionSync(() => {
     for (let row = 0; row < bytes / rowBytes; row += 1) {
@@ -18,7 +18,7 @@ export async function enlarge(data: string, bytes: number): Promise<void> {
 
 /** Takes out what `enlarge` has put in: its pages stay in the file, free. */
 export async function empty(data: string): Promise<void> {
-  const { lmdb, series } = openUsageStore(data);
+  const { lmdb, series } = openUsageTables(data);
   const start = Buffer.alloc(4, 0xee);
   lmdb.transactionSync(() => {
     for (const key of [...series.getKeys({ start })]) series.removeSync(Buffer.from(key));

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { newPassword } from '../../src/accounts/passwords.ts';
 import { prepareStore } from '../../src/accounts/prepare.ts';
 import type { ConsoleBundle } from '../../src/console/host/bundle.ts';
-import { loadEngine } from '../../src/http/engines/runtime.ts';
+import { loadHttpEngine } from '../../src/http/engines/runtime.ts';
 import type { SnippetFiles } from '../../src/ingest/telemetry/snippet.ts';
 import { type Clock, systemClock } from '../../src/runtime/clock.ts';
 import { createLog } from '../../src/runtime/log.ts';
@@ -12,7 +12,7 @@ import { bindListeners } from '../../src/serve/bound-listeners.ts';
 import { loadConfig } from '../../src/serve/config.ts';
 import { startService } from '../../src/serve/service.ts';
 import type { Storage } from '../../src/serve/storage.ts';
-import { type AccountStore, openAccountStore } from '../../src/storage/lmdb/accounts.ts';
+import { type AccountTables, openAccountTables } from '../../src/storage/lmdb/accounts.ts';
 import { type Credentials, freshDirectory } from './binary.ts';
 
 /** A worker as `npm run build` leaves it: a worker thread of Node cannot load TypeScript. */
@@ -50,7 +50,7 @@ export interface LocalOptions {
   /** Those of the data directory, when it is prepared already. */
   readonly credentials?: Credentials;
   /** The data directory's accounts, when they are open already; the service closes them. */
-  readonly accounts?: AccountStore;
+  readonly accounts?: AccountTables;
   /** Where accounts and usage are kept; the data directory, unless given. */
   readonly storage?: Storage;
 }
@@ -71,7 +71,7 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalServi
   ];
   const config = loadConfig({ argv, env: {}, readFile: (path) => readFileSync(path, 'utf8') });
   const adminPassword = newPassword(randomBytes); // Given, so that it need not be replaced at the first sign-in.
-  const accounts = options.accounts ?? openAccountStore(data);
+  const accounts = options.accounts ?? openAccountTables(data);
   const credentials =
     options.credentials ??
     (await prepareStore(accounts, { adminEmail: 'admin@localhost', adminPassword, clock, randomBytes }));
@@ -80,7 +80,7 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalServi
   const fatal = (reason: string) => {
     throw new Error(reason);
   };
-  const bound = await bindListeners({ config, engine: await loadEngine(), clock, log });
+  const bound = await bindListeners({ config, engine: await loadHttpEngine(), clock, log });
   const { storage } = options;
   const own = { config, accounts, workerFile, bundle, snippet, clock, randomBytes, log, fatal };
   const parts = { ...own, ...(storage && { storage }) };

@@ -63,10 +63,10 @@ async function startWithWrongSecrets(secret: string): Promise<string> {
   const serve = ['serve', '--data', join(freshDirectory(), 'data'), ...listen];
   const away = `postgres://flagmeter:${secret}@127.0.0.1:1/flagmeter`;
   const refused: readonly (readonly [readonly string[], Record<string, string>])[] = [
-    [['engine', 'status', '--engine', away], {}],
-    [serve, { FLAGMETER_ENGINE: `mysql://${secret}` }],
-    [serve, { FLAGMETER_ENGINE: `${away}?sslmode=${secret}` }],
-    [serve, { FLAGMETER_ENGINE: away, FLAGMETER_ENGINE_KEY_FILE: secret }],
+    [['postgres', 'status', '--postgres', away], {}],
+    [serve, { FLAGMETER_POSTGRES: `mysql://${secret}` }],
+    [serve, { FLAGMETER_POSTGRES: `${away}?sslmode=${secret}` }],
+    [serve, { FLAGMETER_POSTGRES: away, FLAGMETER_POSTGRES_KEY_FILE: secret }],
     [serve, { FLAGMETER_TLS_KEY: secret }],
   ];
   let written = '';

@@ -9,7 +9,7 @@ import { seenOf } from '../../src/storage/lmdb/seen.ts';
 import { decodeSenders } from '../../src/storage/lmdb/senders.ts';
 import { seriesOf } from '../../src/storage/lmdb/series.ts';
 import { readChunk, sketchChunks } from '../../src/storage/lmdb/sketches.ts';
-import type { UsageStore } from '../../src/storage/lmdb/usage.ts';
+import type { UsageTables } from '../../src/storage/lmdb/usage.ts';
 import { testEnvironments } from './random-batches.ts';
 
 /** What was counted, by texts that name the rows. */
@@ -136,7 +136,7 @@ function applyMessage(model: UsageModel, message: CountedMessage): void {
 }
 
 /** What a usage store holds. */
-export function readModel(store: UsageStore): UsageModel {
+export function readModel(store: UsageTables): UsageModel {
   const model = new UsageModel();
   store.counts.resetReadTxn();
   for (const environment of testEnvironments) {
@@ -162,7 +162,7 @@ export function readModel(store: UsageStore): UsageModel {
   return model;
 }
 
-function readRest(model: UsageModel, store: UsageStore): void {
+function readRest(model: UsageModel, store: UsageTables): void {
   model.lastSeen.clear();
   for (const environment of testEnvironments) {
     for (const { ordinal, last } of seenOf(store, environment))

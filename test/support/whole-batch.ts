@@ -5,7 +5,7 @@ import { digestIdentity, newInstanceId } from '../../src/storage/lmdb/instances.
 import { subjectText } from '../../src/storage/lmdb/ledger.ts';
 import { slotMs } from '../../src/storage/lmdb/senders.ts';
 import { environmentOrdinal } from '../../src/storage/lmdb/sketches.ts';
-import type { UsageStore } from '../../src/storage/lmdb/usage.ts';
+import type { UsageTables } from '../../src/storage/lmdb/usage.ts';
 
 /** Times that a report can have come in for, so that there are buckets of each width. */
 const widths = Object.values(bucketWidth);
@@ -68,11 +68,11 @@ export function wholeBatch(application: number, environment: number, at: number)
 }
 
 /** Every record of every table, as `table key value`, binary in hex. */
-export function dump(store: UsageStore): string[] {
+export function dump(store: UsageTables): string[] {
   store.counts.resetReadTxn();
   return Object.entries(store)
     .filter(([table]) => table !== 'lmdb')
-    .flatMap(([table, records]: [string, UsageStore['counts']]) =>
+    .flatMap(([table, records]: [string, UsageTables['counts']]) =>
       Array.from(
         records.getRange(),
         ({ key, value }) => `${table} ${key.toString('hex')} ${value.toString('hex')}`,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { addMember, removeMember } from '../../src/accounts/members.ts';
-import { EmbeddedEngine } from '../../src/accounts/store/embedded.ts';
+import { EmbeddedAccountStore } from '../../src/accounts/store/embedded.ts';
 import { createTeam } from '../../src/accounts/teams.ts';
 import { Deliverer } from '../../src/webhooks/deliverer.ts';
 import { delays } from '../../src/webhooks/turns.ts';
@@ -56,9 +56,9 @@ describe('an event', () => {
     const { receiver, secret } = await hookAnswering(fixture, 204);
     await person(fixture, 'queued');
     await new Deliverer({ ...fixture, log: testLog(), send: () => new Promise(() => {}) }).look();
-    const engine = new EmbeddedEngine(fixture.store, testHealth());
-    const next = await openWebhooks({ ...fixture, engine });
-    expect([...engine.records('webhookTurns').values()]).toMatchObject([
+    const accountStore = new EmbeddedAccountStore(fixture.store, testHealth());
+    const next = await openWebhooks({ ...fixture, accountStore });
+    expect([...accountStore.records('webhookTurns').values()]).toMatchObject([
       { lease: { until: expect.any(Number) } },
     ]);
     await next.deliver();
@@ -141,10 +141,10 @@ test('a delivery whose outcome could not be recorded is repeated', async () => {
   const { receiver, latest } = await hookAnswering(fixture, 204);
   await person(fixture);
   const health = testHealth();
-  const engine = new EmbeddedEngine(fixture.store, health);
-  const { directory } = await openWebhooks({ ...fixture, engine });
+  const accountStore = new EmbeddedAccountStore(fixture.store, health);
+  const { directory } = await openWebhooks({ ...fixture, accountStore });
   const failing = new Deliverer({
-    engine,
+    accountStore,
     directory,
     log: testLog(),
     send: async () => {

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { type Directory, openDirectory } from '../../src/accounts/directory.ts';
-import { EmbeddedEngine } from '../../src/accounts/store/embedded.ts';
-import type { Engine } from '../../src/accounts/store/engine.ts';
+import type { AccountStore } from '../../src/accounts/store/account-store.ts';
+import { EmbeddedAccountStore } from '../../src/accounts/store/embedded.ts';
 import { createTeam } from '../../src/accounts/teams.ts';
 import { createUser } from '../../src/accounts/users.ts';
 import type { WebhookEventType } from '../../src/contract/events.ts';
-import type { AccountStore } from '../../src/storage/lmdb/accounts.ts';
+import type { AccountTables } from '../../src/storage/lmdb/accounts.ts';
 import type { Team } from '../../src/storage/lmdb/records.ts';
 import type { WebhookDelivery } from '../../src/storage/lmdb/webhook-records.ts';
 import { resolver } from '../../src/webhooks/addresses.ts';
@@ -27,8 +27,8 @@ export const sending: SendDeps = {
 };
 
 export interface WebhookFixture {
-  readonly store: AccountStore;
-  readonly engine: Engine;
+  readonly store: AccountTables;
+  readonly accountStore: AccountStore;
   readonly directory: Directory;
   readonly clock: TestClock;
   readonly team: Team;
@@ -47,13 +47,13 @@ export async function openWebhooks(
   deps = sending,
 ): Promise<WebhookFixture> {
   const store = base.store ?? openTestStore();
-  const engine = base.engine ?? new EmbeddedEngine(store, testHealth());
+  const accountStore = base.accountStore ?? new EmbeddedAccountStore(store, testHealth());
   const clock = base.clock ?? testClock();
-  const directory = openDirectory(engine, { clock, randomBytes, announce: announcer(randomBytes) });
+  const directory = openDirectory(accountStore, { clock, randomBytes, announce: announcer(randomBytes) });
   const team = base.team ?? (await createTeam(directory, 'Team'));
-  const deliverer = newDeliverer({ engine, directory }, deps);
+  const deliverer = newDeliverer({ accountStore, directory }, deps);
   return {
-    ...{ store, engine, directory, clock, team, deliverer },
+    ...{ store, accountStore, directory, clock, team, deliverer },
     hook: (url, events = ['member.changed'], name = 'Hook') =>
       createWebhook(directory, team.id, { name, url, events }, { allowPrivate: true }),
     deliveries: (id) => deliveriesOf(store, id, undefined, 2000),
@@ -66,10 +66,10 @@ export async function openWebhooks(
 
 /** The deliverer of one process. */
 export function newDeliverer(
-  { engine, directory }: Pick<WebhookFixture, 'engine' | 'directory'>,
+  { accountStore, directory }: Pick<WebhookFixture, 'accountStore' | 'directory'>,
   deps = sending,
 ): Deliverer {
-  return new Deliverer({ engine, directory, log: testLog(), send: (...sent) => send(deps, ...sent) });
+  return new Deliverer({ accountStore, directory, log: testLog(), send: (...sent) => send(deps, ...sent) });
 }
 
 export const dayMs = 86_400_000;

@@ -10,7 +10,7 @@ import { createWebhook } from '../../src/webhooks/webhooks.ts';
 import { testClock } from '../accounts/fixture.ts';
 import {
   closeSharedServer,
-  newEngine,
+  newDatabase,
   openNode,
   sharedServer,
   testLog,
@@ -26,12 +26,16 @@ const delivered = { status: 204, error: null, retryAfterMs: 0 } as const;
  * @param sends how each of them delivers
  */
 async function openNodes(sends: readonly Send[]) {
-  const url = await newEngine(await sharedServer());
+  const url = await newDatabase(await sharedServer());
   const clock = testClock();
   const nodes = sends.map((send) => {
-    const { engine } = openNode(url);
-    const directory = openDirectory(engine, { clock, randomBytes, announce: announcer(randomBytes) });
-    return { engine, directory, deliverer: new Deliverer({ engine, directory, log: testLog(), send }) };
+    const { accountStore } = openNode(url);
+    const directory = openDirectory(accountStore, { clock, randomBytes, announce: announcer(randomBytes) });
+    return {
+      accountStore,
+      directory,
+      deliverer: new Deliverer({ accountStore, directory, log: testLog(), send }),
+    };
   });
   const [{ directory }] = nodes as [(typeof nodes)[0]];
   const team = await createTeam(directory, 'Team');
@@ -46,7 +50,7 @@ async function openNodes(sends: readonly Send[]) {
       passwordHash: 'none',
     });
   /** Waits until all nodes have read the writes of all others. */
-  const current = () => Promise.all(nodes.map(({ engine }) => engine.current()));
+  const current = () => Promise.all(nodes.map(({ accountStore }) => accountStore.current()));
   return { nodes, clock, person, current };
 }
 

@@ -7,11 +7,11 @@ import { deleteWebhook, testWebhook } from '../../src/webhooks/webhooks.ts';
 import { openWebhooks, type WebhookFixture } from './fixture.ts';
 import { openReceiver } from './receiver.ts';
 
-async function sweep({ store: accounts, engine, clock }: WebhookFixture): Promise<void> {
+async function sweep({ store: accounts, accountStore, clock }: WebhookFixture): Promise<void> {
   const failed = (error: unknown) => {
     throw error;
   };
-  await sweepRound({ accounts, engine, clock, pause: async () => true, failed });
+  await sweepRound({ accounts, accountStore, clock, pause: async () => true, failed });
 }
 
 function marksOf({ store }: WebhookFixture): string[] {
@@ -45,7 +45,7 @@ test('nothing remains of a deleted webhook', async () => {
   await sweep(fixture);
   expect(fixture.deliveries(webhook.id)).toEqual([]);
   expect(fixture.deliverer.waiting).toBe(0);
-  expect(fixture.engine.has('numbers', sequenceOf(webhook.id))).toBe(false);
+  expect(fixture.accountStore.has('numbers', sequenceOf(webhook.id))).toBe(false);
 });
 
 test('a webhook is removed with its team, even if a version without webhooks deleted the team', async () => {
@@ -53,10 +53,10 @@ test('a webhook is removed with its team, even if a version without webhooks del
   const { webhook } = await fixture.hook('http://127.0.0.1:1/');
   await testWebhook(fixture.directory, { teamId: fixture.team.id, id: webhook.id });
   await sweep(fixture);
-  expect(fixture.engine.has('webhooks', webhook.id)).toBe(true);
+  expect(fixture.accountStore.has('webhooks', webhook.id)).toBe(true);
   await fixture.directory.change((draft) => draft.remove('teams', fixture.team.id));
   await sweep(fixture);
-  expect(fixture.engine.has('webhooks', webhook.id)).toBe(false);
+  expect(fixture.accountStore.has('webhooks', webhook.id)).toBe(false);
   expect(fixture.deliverer.waiting).toBe(0);
 });
 

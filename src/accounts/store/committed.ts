@@ -1,19 +1,19 @@
 import { ApiError, storeUnavailable } from '../../contract/errors.ts';
-import type { AccountRecords, AccountStore, TableName } from '../../storage/lmdb/accounts.ts';
+import type { AccountRecords, AccountTables, TableName } from '../../storage/lmdb/accounts.ts';
 import type { StoreHealth } from '../../storage/lmdb/store-health.ts';
-import { type KeyRange, type MemoryTable, memoryTables, type Reader, type Write } from './engine.ts';
+import { type KeyRange, type MemoryTable, memoryTables, type Reader, type Write } from './account-store.ts';
 
 type Records = { readonly [Name in MemoryTable]: Map<string, AccountRecords[Name]> };
 
 /** The committed records. Some tables are read from memory, the others from the store. */
 export class Committed implements Reader {
-  protected readonly store: AccountStore;
+  protected readonly store: AccountTables;
   readonly #health: Pick<StoreHealth, 'ready' | 'failed'>;
   readonly #records: Records;
   readonly #listeners: ((writes: readonly Write[]) => void)[] = [];
 
   /** @param health records failed commits; while it is not ready, nothing is written */
-  constructor(store: AccountStore, health: Pick<StoreHealth, 'ready' | 'failed'>) {
+  constructor(store: AccountTables, health: Pick<StoreHealth, 'ready' | 'failed'>) {
     this.store = store;
     this.#health = health;
     this.#records = Object.fromEntries(memoryTables.map((table) => [table, load(store, table)])) as Records;
@@ -82,7 +82,10 @@ export class Committed implements Reader {
   }
 }
 
-function load<Name extends MemoryTable>(store: AccountStore, table: Name): Map<string, AccountRecords[Name]> {
+function load<Name extends MemoryTable>(
+  store: AccountTables,
+  table: Name,
+): Map<string, AccountRecords[Name]> {
   const entries = store[table]
     .getRange()
     .map(({ key, value }) => [key, value as AccountRecords[Name]] as const);
@@ -90,7 +93,7 @@ function load<Name extends MemoryTable>(store: AccountStore, table: Name): Map<s
 }
 
 /** Writes records to the store, within a transaction. */
-export function applyWrites(store: AccountStore, writes: readonly Write[]): void {
+export function applyWrites(store: AccountTables, writes: readonly Write[]): void {
   for (const { table, key, value } of writes) {
     if (value === undefined) void store[table].remove(key);
     else void (store[table] as { put(key: string, value: unknown): unknown }).put(key, value);
@@ -104,7 +107,7 @@ export function applyWrites(store: AccountStore, writes: readonly Write[]): void
  * @throws {FileGone} if it wrote to a file that was removed or replaced
  * @throws {Error} LMDB's, with its number as `code`
  */
-async function write(store: AccountStore, writes: readonly Write[], also: () => void): Promise<void> {
+async function write(store: AccountTables, writes: readonly Write[], also: () => void): Promise<void> {
   try {
     // Only the promise of the whole batch resolves when it is on disk.
     await store.lmdb.batch(() => {

@@ -2,11 +2,11 @@ import { ApiError } from '../../contract/errors.ts';
 import { type Clock, systemClock } from '../../runtime/clock.ts';
 import type { Histogram } from '../../runtime/histogram.ts';
 import { asPart, currentSpan } from '../../runtime/spans.ts';
-import type { AccountStore } from '../../storage/lmdb/accounts.ts';
+import type { AccountTables } from '../../storage/lmdb/accounts.ts';
 import { CommitWatch, type SlowCommits } from '../../storage/lmdb/commit-watch.ts';
 import type { StoreHealth } from '../../storage/lmdb/store-health.ts';
+import type { AccountStore, AccountStoreStatus, Plan, Reader } from './account-store.ts';
 import { Committed, storeAway } from './committed.ts';
-import type { Engine, EngineStatus, Plan, Reader } from './engine.ts';
 import { Layer } from './layer.ts';
 import type { ListedThrottle, Throttles } from './throttles.ts';
 
@@ -37,7 +37,7 @@ class Group {
  * Keeps the accounts in the data directory's LMDB. While one commit is in progress, the next group of changes collects (group
  * commit). Group size follows disk latency, without a timer.
  */
-export class EmbeddedEngine extends Committed implements Engine {
+export class EmbeddedAccountStore extends Committed implements AccountStore {
   readonly version = 0;
   readonly throttles = throttlesIn(this);
   readonly #clock: Pick<Clock, 'monotonic'>;
@@ -49,7 +49,7 @@ export class EmbeddedEngine extends Committed implements Engine {
 
   /** Loads the tables held in memory. No other engine may write to the store meanwhile. */
   constructor(
-    store: AccountStore,
+    store: AccountTables,
     health: Pick<StoreHealth, 'ready' | 'failed'>,
     clock: Pick<Clock, 'monotonic'> = systemClock,
     slow?: SlowCommits,
@@ -65,7 +65,7 @@ export class EmbeddedEngine extends Committed implements Engine {
     return undefined;
   }
 
-  status(): EngineStatus {
+  status(): AccountStoreStatus {
     return { kind: 'embedded', trouble: undefined, version: this.version };
   }
 
@@ -142,11 +142,11 @@ export class EmbeddedEngine extends Committed implements Engine {
 }
 
 /** Failed sign-ins are counted in the accounts themselves, by plans. */
-function throttlesIn(engine: Engine): Throttles {
+function throttlesIn(accountStore: AccountStore): Throttles {
   const table = 'loginThrottles';
   return {
     change: (_keys, decide) =>
-      engine.change((draft) =>
+      accountStore.change((draft) =>
         decide({
           get: (key) => draft.get(table, key),
           put: (key, failures) => draft.put(table, key, failures),
@@ -155,8 +155,8 @@ function throttlesIn(engine: Engine): Throttles {
       ),
     async list(after, limit) {
       const found: ListedThrottle[] = [];
-      for (const key of engine.keys(table, { start: `${after}!`, end: '~' })) {
-        found.push({ key, failures: engine.get(table, key)! });
+      for (const key of accountStore.keys(table, { start: `${after}!`, end: '~' })) {
+        found.push({ key, failures: accountStore.get(table, key)! });
         if (found.length === limit) break;
       }
       return found;

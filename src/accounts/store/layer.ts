@@ -1,5 +1,5 @@
 import type { AccountRecords, TableName } from '../../storage/lmdb/accounts.ts';
-import type { Draft, KeyRange, MemoryTable, Reader, Write } from './engine.ts';
+import type { Draft, KeyRange, MemoryTable, Reader, Write } from './account-store.ts';
 
 /** LMDB's limit. A longer key is rejected when drafted: it would fail all plans that share its commit. */
 const maxKeyBytes = 1978;

@@ -1,5 +1,5 @@
-import type { AccountRecords, AccountStore, AccountTable, TableName } from '../../storage/lmdb/accounts.ts';
-import type { Draft, Engine, Reader } from './engine.ts';
+import type { AccountRecords, AccountTable, AccountTables, TableName } from '../../storage/lmdb/accounts.ts';
+import type { AccountStore, Draft, Reader } from './account-store.ts';
 
 /** A table, and which of its records to remove. */
 export interface Sweep<Name extends TableName> {
@@ -45,7 +45,7 @@ export async function sweepInRounds(
   } while (await pause(betweenRoundsMs));
 }
 
-/** Runs all steps over their tables; ends early if the service is stopping. It throws as `Engine.change` does. */
+/** Runs all steps over their tables; ends early if the service is stopping. It throws as `AccountStore.change` does. */
 export async function runSweepSteps(
   { pause }: Pick<SweepTurns, 'pause'>,
   steps: readonly SweepStep[],
@@ -59,10 +59,10 @@ export async function runSweepSteps(
 /** Records per step. A step takes about a millisecond of the event loop, and no plan waits longer. */
 const stepLimit = 256;
 
-/** Makes the steps that remove expired records, each as its own change. A step throws as `Engine.change` does. */
+/** Makes the steps that remove expired records, each as its own change. A step throws as `AccountStore.change` does. */
 export function sweepSteps<Name extends TableName>(
-  store: AccountStore,
-  engine: Engine,
+  store: AccountTables,
+  accountStore: AccountStore,
   sweep: Sweep<Name>,
 ): SweepStep {
   const { table, end, inOrder, isOver } = sweep;
@@ -71,8 +71,8 @@ export function sweepSteps<Name extends TableName>(
     const range = { ...start, ...(end === undefined ? {} : { end }), limit: stepLimit };
     const records = store[table] as unknown as AccountTable<Name>;
     const found = [...records.getRange(range)];
-    const over = found.filter(({ key, value }) => isOver(key, value, engine)).map(({ key }) => key);
-    if (over.length > 0) await engine.change((draft) => remove(draft, over, sweep));
+    const over = found.filter(({ key, value }) => isOver(key, value, accountStore)).map(({ key }) => key);
+    if (over.length > 0) await accountStore.change((draft) => remove(draft, over, sweep));
     const isLast = found.length < stepLimit || (inOrder && over.length < found.length);
     return isLast ? undefined : found.at(-1)?.key;
   };

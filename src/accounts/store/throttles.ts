@@ -15,7 +15,7 @@ export interface Throttles {
   /**
    * Resolves with the result of `decide` when its writes are on disk. Nothing comes between its reads and writes.
    * @param keys all keys that it reads or writes, without duplicates
-   * @throws {ApiError} as `Engine.change` does
+   * @throws {ApiError} as `AccountStore.change` does
    */
   change<T>(keys: readonly string[], decide: (draft: ThrottleDraft) => T): Promise<T>;
   /** Some counts in key order, after a key. */

@@ -1,5 +1,5 @@
 import { hashSecret, matchesHash } from '../../accounts/secrets.ts';
-import type { Draft } from '../../accounts/store/engine.ts';
+import type { Draft } from '../../accounts/store/account-store.ts';
 import type { Session } from '../../storage/lmdb/auth-records.ts';
 import type { User } from '../../storage/lmdb/records.ts';
 import { newTokenIdentity } from '../access-token.ts';
@@ -59,13 +59,13 @@ export function beginConsoleSession(
 
 /** The session of a cookie; `undefined` if there is none, or it has ended. */
 export function findConsoleSession(
-  { engine, directory, clock }: Pick<SessionDeps, 'engine' | 'directory' | 'clock'>,
+  { accountStore, directory, clock }: Pick<SessionDeps, 'accountStore' | 'directory' | 'clock'>,
   cookie: string,
 ): ConsoleSession | undefined {
   const [, id = '', secret = ''] = form.exec(cookie) ?? [];
   if (id === '') return undefined;
   const key = sessionKey(id);
-  const session = engine.get('sessions', key);
+  const session = accountStore.get('sessions', key);
   if (session?.clientId !== consoleClientId || !matchesHash(secretOf(secret), session.refreshHash))
     return undefined;
   const user = userOf({ clock }, directory, session);
@@ -74,21 +74,21 @@ export function findConsoleSession(
 
 /** Records occasionally that a session is in use. An unused session expires. */
 export class SessionUses {
-  readonly #deps: Pick<SessionDeps, 'engine' | 'clock'>;
+  readonly #deps: Pick<SessionDeps, 'accountStore' | 'clock'>;
   /** The sessions whose use is being written. */
   readonly #pending = new Set<string>();
 
-  constructor(deps: Pick<SessionDeps, 'engine' | 'clock'>) {
+  constructor(deps: Pick<SessionDeps, 'accountStore' | 'clock'>) {
     this.#deps = deps;
   }
 
   /** Writes the use in the background. If that fails, a later use is written instead. */
   note({ key, session }: ConsoleSession): void {
-    const { engine, clock } = this.#deps;
+    const { accountStore, clock } = this.#deps;
     const now = clock.now();
     if (now - session.refreshedAt < useMs || this.#pending.has(key)) return;
     this.#pending.add(key);
-    const written = engine.change((draft) => {
+    const written = accountStore.change((draft) => {
       const current = draft.get('sessions', key); // The session may have ended since.
       if (current !== undefined) draft.put('sessions', key, { ...current, refreshedAt: now });
     });

@@ -6,7 +6,7 @@ import { ApiProblem, messageOf } from '../api/problem.ts';
 
 /** What a page shows when its data cannot be read. It is tried again by itself, unless that would change nothing. */
 export function Failure({ error }: { readonly error: unknown }) {
-  if (error instanceof ApiProblem && error.code === 'engine_unavailable') return <EngineAway />;
+  if (error instanceof ApiProblem && error.code === 'engine_unavailable') return <PostgresAway />;
   return (
     <section class="notice" role="alert">
       <h1>This cannot be shown</h1>
@@ -16,7 +16,7 @@ export function Failure({ error }: { readonly error: unknown }) {
   );
 }
 
-function EngineAway() {
+function PostgresAway() {
   return (
     <section class="notice" role="status">
       <h1>This node cannot manage just now</h1>

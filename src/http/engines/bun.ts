@@ -1,7 +1,7 @@
 import { bindFailure, freePort } from '../bind-failure.ts';
 import { problem } from '../problem.ts';
 import { cipherSuites, readTls } from '../tls.ts';
-import type { Engine, ListenOptions, Pieces, Reply } from '../types.ts';
+import type { HttpEngine, ListenOptions, Pieces, Reply } from '../types.ts';
 import { BodyDeadlines } from './body-deadlines.ts';
 import { type BodyReader, BunRequest, type RawRequest, type Server, type Shared } from './bun-request.ts';
 import { type Answer, routesFor, strayPath } from './bun-routes.ts';
@@ -15,7 +15,7 @@ import { resolvable } from './plain-path.ts';
  * `Bun.serve`. It answers `Expect: 100-continue` itself, pauses the sender of a body until the handler reads it, and answers
  * 431 to a head over 16 KiB.
  */
-export const bunEngine: Engine = {
+export const bunEngine: HttpEngine = {
   name: 'bun',
   async listen(options) {
     const { addressOf = connectedAddress, secondMs, headers } = options;

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { bindFailure, freePort } from '../bind-failure.ts';
 import { cipherSuites, readTls, type TlsFiles } from '../tls.ts';
-import type { AddressOf, Engine, Listener, ListenOptions } from '../types.ts';
+import type { AddressOf, HttpEngine, Listener, ListenOptions } from '../types.ts';
 import { BodyDeadlines } from './body-deadlines.ts';
 import { connectedAddress } from './connected-address.ts';
 import { type EveryReply, headersOfEveryReply } from './every-reply.ts';
@@ -13,7 +13,7 @@ import type { App, ListenSocket, Uws } from './uws-types.ts';
  * uWebSockets.js on Node. It answers `Expect: 100-continue` itself, speaks HTTP/1.1 only, and drops a connection after waiting
  * 10 s for a request.
  */
-export const uwsEngine: Engine = {
+export const uwsEngine: HttpEngine = {
   name: 'uws',
   async listen(options) {
     const uws = loadUws();

@@ -3,7 +3,7 @@ import { hashIdentity, type UserHash } from '../../storage/aggregate/user-hash.t
 import type { Batch } from '../../storage/commit/batch.ts';
 import type { Forgotten } from '../../storage/commit/envelope.ts';
 import { digestWords } from '../../storage/commit/records.ts';
-import type { UsageEngine } from '../../storage/commit/usage-engine.ts';
+import type { UsageStore } from '../../storage/commit/usage-store.ts';
 import {
   digestIdentity,
   digestOfInstance,
@@ -16,7 +16,7 @@ import type { FoundPerson, Person } from './person.ts';
 
 /** Dependencies of instance ids. Times are milliseconds. */
 export interface InstanceDeps {
-  readonly usage: Pick<UsageEngine, 'peopleOf' | 'digestSecret' | 'keepMint' | 'forget' | 'resolvesLater'>;
+  readonly usage: Pick<UsageStore, 'peopleOf' | 'digestSecret' | 'keepMint' | 'forget' | 'resolvesLater'>;
   readonly randomBytes: RandomBytes;
   /** Lifetime of an id after its last use. */
   readonly ttlMs: number;
@@ -34,7 +34,7 @@ export interface Profile {
 /** A minted id that is not on disk yet. */
 interface Minted {
   readonly instanceId: string;
-  /** See `UsageEngine.keepMint`. */
+  /** See `UsageStore.keepMint`. */
   readonly durable: Promise<void>;
 }
 
@@ -133,7 +133,7 @@ export class Instances {
   }
 
   /**
-   * Deletes the ids of an identity and its exposures in all environments. Resolves as `UsageEngine.forget` does.
+   * Deletes the ids of an identity and its exposures in all environments. Resolves as `UsageStore.forget` does.
    * @throws {ApiError} `store_unavailable`, `engine_unavailable`
    */
   async forget({ number, environments }: Application, identity: string): Promise<void> {

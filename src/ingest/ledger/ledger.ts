@@ -17,7 +17,7 @@ import {
   type Transport,
 } from '../../storage/lmdb/ledger.ts';
 import type { Application, Environment } from '../../storage/lmdb/records.ts';
-import type { UsageStore } from '../../storage/lmdb/usage.ts';
+import type { UsageTables } from '../../storage/lmdb/usage.ts';
 import { type AcceptedSender, acceptedSubject, HourRows, type SentSubject } from './hour-rows.ts';
 import { type Claim, Strangers } from './strangers.ts';
 import { ledgerText } from './text.ts';
@@ -45,7 +45,7 @@ export interface Refused {
 }
 
 interface LedgerDeps {
-  readonly store: UsageStore;
+  readonly store: UsageTables;
   readonly clock: Clock;
   /** Where an application's counts wait for the next commit. */
   laneOf(applicationNumber: number): Tallying;
@@ -172,7 +172,7 @@ export class Ledger {
   }
 }
 
-function* subjectsOf(store: UsageStore, application: number, hour: number): Generator<LedgerSubject> {
+function* subjectsOf(store: UsageTables, application: number, hour: number): Generator<LedgerSubject> {
   for (const { subject } of ledgerEntries(store, application, hour, hour + 1)) yield subject;
 }
 

@@ -1,6 +1,6 @@
 import { type LedgerEntry, ledgerEntries } from '../../storage/lmdb/ledger.ts';
 import { fromSnapshot, readEach } from '../../storage/lmdb/snapshot.ts';
-import type { UsageStore } from '../../storage/lmdb/usage.ts';
+import type { UsageTables } from '../../storage/lmdb/usage.ts';
 import { timeText } from '../answers.ts';
 import type { LedgerTask } from '../ledger-report.ts';
 import type { Columns, RowWriter } from './row-writer.ts';
@@ -32,7 +32,7 @@ export const ledgerColumns = {
 
 /** The ledger hour by hour, the earliest first. Each hour is one snapshot. */
 export function* ledgerRows(
-  store: UsageStore,
+  store: UsageTables,
   { application, only, unnamed, hours }: LedgerTask,
   writer: RowWriter,
 ): Rows {

@@ -1,4 +1,4 @@
-import type { UsageStore } from '../../storage/lmdb/usage.ts';
+import type { UsageTables } from '../../storage/lmdb/usage.ts';
 import { ledgerColumns, ledgerRows } from './ledger.ts';
 import { measurementColumns, measurementRows } from './measurements.ts';
 import { featureColumns, featureRows, metricColumns, metricRows } from './registry.ts';
@@ -15,7 +15,7 @@ const kinds = {
   features: [featureColumns, featureRows],
   metrics: [metricColumns, metricRows],
 } as const satisfies Readonly<
-  Record<string, readonly [Columns, (store: UsageStore, task: never, writer: RowWriter) => Rows]>
+  Record<string, readonly [Columns, (store: UsageTables, task: never, writer: RowWriter) => Rows]>
 >;
 
 type Kinds = typeof kinds;
@@ -34,7 +34,7 @@ export interface ExportRequest {
 }
 
 /** Begins an export. */
-export function makeExport(store: UsageStore, { name, task, format, memory }: ExportRequest): Chunks {
+export function makeExport(store: UsageTables, { name, task, format, memory }: ExportRequest): Chunks {
   const [columns, rows] = kinds[name] as readonly [Columns, (...of: unknown[]) => Rows];
   const writer = new RowWriter(format, columns);
   return new Chunks(writer, rows(store, task, writer), memory);

@@ -2,7 +2,7 @@ import { mergeMeasurement } from '../../storage/aggregate/merge.ts';
 import { bucketWidth, minutesPerDay, scanCells } from '../../storage/lmdb/blocks.ts';
 import { type Measurement, measurementCodec } from '../../storage/lmdb/cells.ts';
 import type { Reading } from '../../storage/lmdb/snapshot.ts';
-import type { UsageStore } from '../../storage/lmdb/usage.ts';
+import type { UsageTables } from '../../storage/lmdb/usage.ts';
 import type { MeasurementsTask } from '../make-report.ts';
 import { PointBudget } from '../point-budget.ts';
 import { pickSeries } from '../sights.ts';
@@ -39,7 +39,7 @@ type Point = readonly [t: number, metric: NamedMetric, cell: Measurement];
  * What was measured in an environment by time and metric. A day of buckets is in memory, or an hour of minutes.
  * @throws {ApiError} when a day is rolled up after some of its hours were read: the others cannot be told
  */
-export function* measurementRows(store: UsageStore, task: MeasurementsTask, writer: RowWriter): Rows {
+export function* measurementRows(store: UsageTables, task: MeasurementsTask, writer: RowWriter): Rows {
   const { environment, range } = task;
   const series = yield* metricsInOrder(store, task, writer);
   const cells = { store, table: store.measurements, codec: measurementCodec, merge: mergeMeasurement };
@@ -61,7 +61,7 @@ export function* measurementRows(store: UsageStore, task: MeasurementsTask, writ
   }
 }
 
-function isRolledUp({ measurements }: UsageStore, environment: number, day: number): boolean {
+function isRolledUp({ measurements }: UsageTables, environment: number, day: number): boolean {
   const end = day + minutesPerDay;
   for (const _ of scanCells(measurements, measurementCodec, environment, bucketWidth.day, day, end))
     return true;
@@ -69,7 +69,7 @@ function isRolledUp({ measurements }: UsageStore, environment: number, day: numb
 }
 
 function* metricsInOrder(
-  store: UsageStore,
+  store: UsageTables,
   { environment, only, gauges }: MeasurementsTask,
   writer: RowWriter,
 ): Reading<ReadonlyMap<number, NamedMetric>> {

@@ -1,4 +1,4 @@
-import type { UsageStore } from '../../storage/lmdb/usage.ts';
+import type { UsageTables } from '../../storage/lmdb/usage.ts';
 import { type FeaturesTask, featuresReport } from '../features-report.ts';
 import { type MetricsTask, metricsReport } from '../metrics-report.ts';
 import type { Columns, RowWriter } from './row-writer.ts';
@@ -33,13 +33,13 @@ export const metricColumns = {
 const all = { limit: Number.POSITIVE_INFINITY, after: undefined };
 
 /** All features of an application by name. */
-export function* featureRows(store: UsageStore, task: Omit<FeaturesTask, 'page'>, writer: RowWriter): Rows {
+export function* featureRows(store: UsageTables, task: Omit<FeaturesTask, 'page'>, writer: RowWriter): Rows {
   const { items } = yield* featuresReport(store, { ...task, page: all });
   yield* rowsOf(writer, items, (feature) => Object.keys(featureColumns).map((name) => cellOf(feature, name)));
 }
 
 /** All metrics of an application by name. */
-export function* metricRows(store: UsageStore, task: Omit<MetricsTask, 'page'>, writer: RowWriter): Rows {
+export function* metricRows(store: UsageTables, task: Omit<MetricsTask, 'page'>, writer: RowWriter): Rows {
   const { items } = yield* metricsReport(store, { ...task, page: all });
   yield* rowsOf(writer, items, (metric) => Object.keys(metricColumns).map((name) => cellOf(metric, name)));
 }

@@ -4,7 +4,7 @@ import { minutesPerDay } from '../../storage/lmdb/blocks.ts';
 import { readCarried } from '../../storage/lmdb/carried.ts';
 import type { SeriesName } from '../../storage/lmdb/series.ts';
 import { fromSnapshot, type Reading } from '../../storage/lmdb/snapshot.ts';
-import type { UsageStore } from '../../storage/lmdb/usage.ts';
+import type { UsageTables } from '../../storage/lmdb/usage.ts';
 import type { UsageTask } from '../make-report.ts';
 import { type ReportRange, stepMinutes } from '../report-range.ts';
 import { pickSeries } from '../sights.ts';
@@ -39,7 +39,7 @@ const maxCells = 100_000;
 
 /** The counts of an environment by time, feature and variant. Each part of the time is one snapshot. */
 export function* usageRows(
-  store: UsageStore,
+  store: UsageTables,
   { environment, range, only }: UsageTask,
   writer: RowWriter,
 ): Rows {
@@ -56,7 +56,7 @@ export function* usageRows(
 }
 
 function* seriesInOrder(
-  store: UsageStore,
+  store: UsageTables,
   environment: UsageTask['environment'],
   only: string | undefined,
   writer: RowWriter,
@@ -82,7 +82,7 @@ export function byName(a: SeriesName, b: SeriesName): number {
  * @throws {ApiError} when a part goes on within a bucket that was rolled up since the last one: the rest of it cannot be told
  */
 function readPart(
-  store: UsageStore,
+  store: UsageTables,
   environment: number,
   range: ReportRange,
   only: string | undefined,

@@ -1,12 +1,12 @@
-import type { Plan } from '../../accounts/store/engine.ts';
+import type { Plan } from '../../accounts/store/account-store.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { SlowCommits } from '../../storage/lmdb/commit-watch.ts';
 import type { StoreHealth } from '../../storage/lmdb/store-health.ts';
 import type { Availability } from '../postgres/availability.ts';
-import type { EngineSession } from '../postgres/connection.ts';
-import type { EngineKey } from '../postgres/engine-key.ts';
+import type { PostgresSession } from '../postgres/connection.ts';
 import { Follower, type LogRead, type Whole } from '../postgres/follower.ts';
 import { checkId } from '../postgres/layout.ts';
+import type { PostgresKey } from '../postgres/postgres-key.ts';
 import type { SharedClock } from '../postgres/shared-clock.ts';
 import { confirmHistory, readAccounts } from './control-statements.ts';
 import type { Copy } from './copy.ts';
@@ -16,16 +16,16 @@ import type { RecordCodec, StoredChange } from './record-codec.ts';
 export const patienceMs = 5000;
 
 /** What an engine on PostgreSQL is given. */
-export interface PostgresEngineDeps {
+export interface PostgresAccountStoreDeps {
   readonly health: Pick<StoreHealth, 'ready' | 'failed'>;
   /** For reading only: what is written there is the node's own row. What waits for the lock of a change must not hold it up. */
-  readonly reads: EngineSession;
-  readonly changes: EngineSession;
+  readonly reads: PostgresSession;
+  readonly changes: PostgresSession;
   /** A third one, for failed sign-ins. */
-  readonly signIns: EngineSession;
+  readonly signIns: PostgresSession;
   /** The id of the data directory. */
   readonly directory: string;
-  readonly key: EngineKey | undefined;
+  readonly key: PostgresKey | undefined;
   /** Set by each answer of PostgreSQL's. */
   readonly clock: SharedClock;
   readonly log: Log;
@@ -38,7 +38,7 @@ export interface PostgresEngineDeps {
 }
 
 /** What the parts of an engine share. */
-export interface Shared extends PostgresEngineDeps {
+export interface Shared extends PostgresAccountStoreDeps {
   readonly copy: Copy;
   readonly codec: RecordCodec;
   readonly availability: Availability;

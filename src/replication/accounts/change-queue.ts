@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Plan } from '../../accounts/store/engine.ts';
+import type { Plan } from '../../accounts/store/account-store.ts';
 import { Layer } from '../../accounts/store/layer.ts';
-import { ApiError, engineAway } from '../../contract/errors.ts';
+import { ApiError, postgresAway } from '../../contract/errors.ts';
 import type { CommitWatch } from '../../storage/lmdb/commit-watch.ts';
-import { EngineError } from '../postgres/engine-error.ts';
 import { LogGap } from '../postgres/follower.ts';
 import { isSameEntry, newLogId } from '../postgres/log-position.ts';
+import { PostgresError } from '../postgres/postgres-error.ts';
 import type { Run, Statement } from '../postgres/statement.ts';
 import { type AccountsFollower, patienceMs, type Shared } from './accounts-follower.ts';
 import { type History, lockHistory, writeChange } from './control-statements.ts';
@@ -71,7 +71,7 @@ export class ChangeQueue {
 
   /** @throws {ApiError} `engine_unavailable`, `store_unavailable`, `backpressure` */
   add<T>(plan: Plan<T>): Promise<T> {
-    if (this.#isClosed || this.#shared.availability.isDown) return Promise.reject(engineAway());
+    if (this.#isClosed || this.#shared.availability.isDown) return Promise.reject(postgresAway());
     if (this.#waiting.size >= maxWaiting)
       return Promise.reject(
         new ApiError('backpressure', 'Too many changes wait for the engine; try again', 1),
@@ -85,7 +85,7 @@ export class ChangeQueue {
    */
   repaired(): Promise<void> | undefined {
     if (!this.#shared.copy.state.lossOpen) return undefined;
-    return this.#isClosed ? Promise.reject(engineAway()) : this.#enqueue(() => undefined);
+    return this.#isClosed ? Promise.reject(postgresAway()) : this.#enqueue(() => undefined);
   }
 
   #enqueue<T>(plan: Plan<T>): Promise<T> {
@@ -204,12 +204,12 @@ export class ChangeQueue {
 
   /** What a transaction came to is unknown, unless the engine has refused a statement. Its plans still wait, and run again. */
   #keepUnsettled({ own, plans, answers }: Turn, error: unknown): void {
-    if (error instanceof EngineError && error.code === 'sql') this.#refuse(plans);
+    if (error instanceof PostgresError && error.code === 'sql') this.#refuse(plans);
     else if (own !== undefined) this.#unsettled.push({ own, plans, answers });
   }
 
   /** The engine refuses what some plan writes: which one is found by running them one by one. */
-  #refusePlan({ plans }: Turn, { message, sqlstate }: EngineError): void {
+  #refusePlan({ plans }: Turn, { message, sqlstate }: PostgresError): void {
     if (plans.length > 1) {
       this.#apart = plans.length;
       return;
@@ -225,7 +225,7 @@ export class ChangeQueue {
   }
 
   #refuse(plans: readonly WaitingPlan[]): void {
-    for (const plan of plans) plan.refuse(engineAway());
+    for (const plan of plans) plan.refuse(postgresAway());
     this.#remove(plans);
   }
 
@@ -235,6 +235,6 @@ export class ChangeQueue {
 }
 
 /** What was written is at fault, and not the server: invalid data, a constraint, a limit of the server's. */
-function isOfData(error: unknown): error is EngineError {
-  return error instanceof EngineError && error.code === 'sql' && /^(22|23|54)/.test(error.sqlstate ?? '');
+function isOfData(error: unknown): error is PostgresError {
+  return error instanceof PostgresError && error.code === 'sql' && /^(22|23|54)/.test(error.sqlstate ?? '');
 }

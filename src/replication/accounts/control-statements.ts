@@ -1,8 +1,8 @@
-import type { EngineSession } from '../postgres/connection.ts';
-import { noHead } from '../postgres/engine-error.ts';
+import type { PostgresSession } from '../postgres/connection.ts';
 import type { LogRead } from '../postgres/follower.ts';
 import type { LogPosition } from '../postgres/log-position.ts';
-import { engineNow } from '../postgres/shared-clock.ts';
+import { noHead } from '../postgres/postgres-error.ts';
+import { postgresNow } from '../postgres/shared-clock.ts';
 import type { Run, Statement } from '../postgres/statement.ts';
 import type { StoredChange, StoredRecord } from './record-codec.ts';
 
@@ -16,7 +16,7 @@ interface Head extends LogPosition {
   readonly at: number;
 }
 
-const head = `position::float8, id::text, ${engineNow}::float8 AS at`;
+const head = `position::float8, id::text, ${postgresNow}::float8 AS at`;
 const change = 'version::float8 AS position, id::text';
 
 /** Locks the end of the history until the transaction ends, and reads the changes from a version on. */
@@ -48,7 +48,7 @@ interface ConfirmedRow extends Head {
  * all that it has read, as one that only reads would not.
  */
 export async function confirmHistory(
-  session: EngineSession,
+  session: PostgresSession,
   directory: string,
   { position }: LogPosition,
 ): Promise<History & Pick<ConfirmedRow, 'engine'>> {
@@ -111,7 +111,7 @@ export interface AllAccounts {
  * Reads all accounts, unconfirmed. @param version of a change that is looked for
  * @throws {Error} when there are no records: accounts have them from their first version on
  */
-export function readAccounts(session: EngineSession, version = 0): Promise<AllAccounts> {
+export function readAccounts(session: PostgresSession, version = 0): Promise<AllAccounts> {
   return session.transaction(async (run) => {
     const [, { rows }, { rows: records }] = await Promise.all([
       run({ text: 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ' }),

@@ -1,7 +1,7 @@
+import type { Write } from '../../accounts/store/account-store.ts';
 import { Committed } from '../../accounts/store/committed.ts';
-import type { Write } from '../../accounts/store/engine.ts';
-import { engineAway } from '../../contract/errors.ts';
-import { type AccountStore, accountTables, type TableName } from '../../storage/lmdb/accounts.ts';
+import { postgresAway } from '../../contract/errors.ts';
+import { type AccountTables, accountTables, type TableName } from '../../storage/lmdb/accounts.ts';
 import { type CopyState, copyStateWriter, readCopyState } from '../../storage/lmdb/copy-state.ts';
 import type { StoreHealth } from '../../storage/lmdb/store-health.ts';
 import type { LogContent } from '../postgres/follower.ts';
@@ -19,7 +19,7 @@ export class Copy extends Committed implements LogContent {
   #applying: Promise<unknown> = Promise.resolve();
 
   /** @param store has the state of a replica */
-  constructor(store: AccountStore, health: Pick<StoreHealth, 'ready' | 'failed'>) {
+  constructor(store: AccountTables, health: Pick<StoreHealth, 'ready' | 'failed'>) {
     super(store, health);
     const state = readCopyState(store.lmdb);
     if (state === undefined) throw new Error('Cannot open the accounts as a replica: no replica state found');
@@ -52,7 +52,7 @@ export class Copy extends Committed implements LogContent {
    */
   advance(changes: readonly AccountChange[], era: number, settled = false): Promise<void> {
     return this.#inTurn(async () => {
-      if (era !== this.#era) throw engineAway();
+      if (era !== this.#era) throw postgresAway();
       const news = changes.filter(({ position }) => position > this.#state.version);
       const { position: version, id: change } = news.at(-1) ?? this.applied;
       const lossOpen = this.#state.lossOpen && !settled;

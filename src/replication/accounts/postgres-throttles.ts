@@ -1,12 +1,12 @@
 import type { ListedThrottle, Throttles } from '../../accounts/store/throttles.ts';
-import { engineAway } from '../../contract/errors.ts';
+import { postgresAway } from '../../contract/errors.ts';
 import type { LoginFailures } from '../../storage/lmdb/auth-records.ts';
-import type { EngineSession } from '../postgres/connection.ts';
-import { EngineError } from '../postgres/engine-error.ts';
+import type { PostgresSession } from '../postgres/connection.ts';
+import { PostgresError } from '../postgres/postgres-error.ts';
 import type { QueryResult, Statement } from '../postgres/statement.ts';
 
 /** Counts failed sign-ins in a table of the engine, by rows of their own: for several nodes. */
-export function postgresThrottles(connection: EngineSession): Throttles {
+export function postgresThrottles(connection: PostgresSession): Throttles {
   return {
     change: (keys, decide) =>
       answerOf(
@@ -32,7 +32,7 @@ async function answerOf<T>(answer: Promise<T>): Promise<T> {
   try {
     return await answer;
   } catch (error) {
-    throw error instanceof EngineError ? engineAway() : error;
+    throw error instanceof PostgresError ? postgresAway() : error;
   }
 }
 

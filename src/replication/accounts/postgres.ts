@@ -1,11 +1,11 @@
-import type { Engine, EngineStatus, Plan } from '../../accounts/store/engine.ts';
+import type { AccountStore, AccountStoreStatus, Plan } from '../../accounts/store/account-store.ts';
 import type { Throttles } from '../../accounts/store/throttles.ts';
 import type { Histogram } from '../../runtime/histogram.ts';
 import { asPart, currentSpan } from '../../runtime/spans.ts';
-import type { AccountStore } from '../../storage/lmdb/accounts.ts';
+import type { AccountTables } from '../../storage/lmdb/accounts.ts';
 import { CommitWatch } from '../../storage/lmdb/commit-watch.ts';
 import { Availability } from '../postgres/availability.ts';
-import { AccountsFollower, type PostgresEngineDeps } from './accounts-follower.ts';
+import { AccountsFollower, type PostgresAccountStoreDeps } from './accounts-follower.ts';
 import { ChangeQueue } from './change-queue.ts';
 import { Copy } from './copy.ts';
 import { postgresThrottles } from './postgres-throttles.ts';
@@ -26,7 +26,7 @@ const messages = {
  * Keeps the accounts in a PostgreSQL that several nodes share. The node has a copy: it reads there, and follows the engine.
  * Nothing is shown that a synchronous commit has not confirmed.
  */
-export class PostgresEngine extends Copy implements Engine {
+export class PostgresAccountStore extends Copy implements AccountStore {
   readonly throttles: Throttles;
   readonly #watch: CommitWatch;
   readonly #availability: Availability;
@@ -36,7 +36,7 @@ export class PostgresEngine extends Copy implements Engine {
   #polling: NodeJS.Timeout | undefined;
 
   /** @param store the copy; no other engine may write to it meanwhile */
-  constructor(store: AccountStore, deps: PostgresEngineDeps) {
+  constructor(store: AccountTables, deps: PostgresAccountStoreDeps) {
     super(store, deps.health);
     const availability = new Availability(deps.clock, deps.log, messages);
     const shared = { ...deps, copy: this, codec: new RecordCodec(deps.key), availability };
@@ -78,7 +78,7 @@ export class PostgresEngine extends Copy implements Engine {
     return asPart(currentSpan(), 'read accounts', () => this.#read.wait(), inPostgres);
   }
 
-  status(): EngineStatus {
+  status(): AccountStoreStatus {
     return { kind: 'postgres', trouble: this.#availability.trouble, version: this.version };
   }
 

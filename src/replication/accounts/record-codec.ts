@@ -1,8 +1,8 @@
-import type { Write } from '../../accounts/store/engine.ts';
+import type { Write } from '../../accounts/store/account-store.ts';
 import { accountTables, type TableName } from '../../storage/lmdb/accounts.ts';
-import type { EngineKey } from '../postgres/engine-key.ts';
 import type { LogEntry, Whole } from '../postgres/follower.ts';
 import type { LogPosition } from '../postgres/log-position.ts';
+import type { PostgresKey } from '../postgres/postgres-key.ts';
 
 /** A change of the accounts as all nodes share it. Its position is the version that it leads to. */
 export interface AccountChange extends LogPosition {
@@ -48,10 +48,10 @@ const secretFields: { readonly [Name in TableName]?: SecretField } = {
 
 /** Turns records into what the engine holds, and back. Secrets that are kept as they are elsewhere are encrypted there. */
 export class RecordCodec {
-  readonly #key: EngineKey | undefined;
+  readonly #key: PostgresKey | undefined;
 
   /** @param key without it, private parts of signing keys and secrets of webhooks are in the engine as they are */
-  constructor(key: EngineKey | undefined) {
+  constructor(key: PostgresKey | undefined) {
     this.#key = key;
   }
 
@@ -101,7 +101,9 @@ export class RecordCodec {
 
   #openField({ plain, sealed, about, people }: SecretField, record: Fields): unknown {
     if (this.#key === undefined)
-      throw new Error(`Cannot read the ${people} of the engine: they are encrypted; give --engine-key-file`);
+      throw new Error(
+        `Cannot read the ${people} of the engine: they are encrypted; give --postgres-key-file`,
+      );
     const { [sealed]: secret, ...rest } = record;
     return { ...rest, [plain]: JSON.parse(this.#key.open(secret as string, about(rest)).toString()) };
   }

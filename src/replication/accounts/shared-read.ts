@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { ApiError, engineAway } from '../../contract/errors.ts';
+import { ApiError, postgresAway } from '../../contract/errors.ts';
 import { type AccountsFollower, type Confirmed, patienceMs, type Shared } from './accounts-follower.ts';
 
 /** Between two tries. */
@@ -28,7 +28,7 @@ export class SharedRead {
 
   /** Resolves when the copy is as new as this call. @throws {ApiError} `engine_unavailable`, `store_unavailable` */
   wait(): Promise<void> {
-    if (this.#isClosed || this.#shared.availability.isDown) return Promise.reject(engineAway());
+    if (this.#isClosed || this.#shared.availability.isDown) return Promise.reject(postgresAway());
     return this.#join();
   }
 
@@ -61,7 +61,7 @@ export class SharedRead {
         return await this.#follower.read();
       } catch (error) {
         availability.failed(error as Error);
-        if (this.#isClosed || clock.monotonic() - begun >= patienceMs) throw engineAway();
+        if (this.#isClosed || clock.monotonic() - begun >= patienceMs) throw postgresAway();
         await pause(pauseMs);
       }
     }
@@ -77,7 +77,7 @@ export class SharedRead {
     } catch (error) {
       if (error instanceof ApiError) throw error;
       availability.failed(error as Error);
-      throw engineAway();
+      throw postgresAway();
     }
   }
 }
@@ -86,7 +86,7 @@ export class SharedRead {
 function inTime(read: Promise<void>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(engineAway()), patienceMs);
+    timer = setTimeout(() => reject(postgresAway()), patienceMs);
   });
   return Promise.race([read, late]).finally(() => clearTimeout(timer));
 }

@@ -1,5 +1,5 @@
+import type { Plan } from '../../accounts/store/account-store.ts';
 import { storeAway } from '../../accounts/store/committed.ts';
-import type { Plan } from '../../accounts/store/engine.ts';
 import { Layer } from '../../accounts/store/layer.ts';
 import { currentSpan, inSpan, type PartOfSpan, type Span } from '../../runtime/spans.ts';
 

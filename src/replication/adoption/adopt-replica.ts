@@ -1,7 +1,7 @@
-import { storedSecret } from '../postgres/engine-key.ts';
 import { checkPlace } from '../postgres/init-checks.ts';
 import { idWhileFilled } from '../postgres/layout.ts';
-import { type Adopted, AdoptionRefused, engineIdOf, type FillingDeps, fillEngine } from './fill.ts';
+import { storedSecret } from '../postgres/postgres-key.ts';
+import { type Adopted, AdoptionRefused, type FillingDeps, fillPostgres, postgresIdOf } from './fill.ts';
 import type { Source } from './set-aside.ts';
 
 export interface FromReplicaDeps extends FillingDeps {
@@ -22,7 +22,7 @@ export async function adoptReplica(deps: FromReplicaDeps): Promise<Adopted> {
   const { source, directory, connection, key } = deps;
   const { engine, applied } = source.holding;
   const [idMeanwhile, snapshot] = [idWhileFilled(engine), `replica-${directory}`];
-  const found = await engineIdOf(connection);
+  const found = await postgresIdOf(connection);
   if (found === engine) {
     const { rows } = await connection.query<{ filled: boolean }>({
       text: `SELECT EXISTS (
@@ -43,5 +43,5 @@ export async function adoptReplica(deps: FromReplicaDeps): Promise<Adopted> {
   if (found === undefined) await checkPlace(connection, deps.allowAsynchronous);
   const secret = storedSecret(deps.secret, key);
   const filling = { ...source.holding, idMeanwhile, snapshot, directory, secret };
-  return fillEngine(deps, filling, source, found !== undefined);
+  return fillPostgres(deps, filling, source, found !== undefined);
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { isPresent } from '../../runtime/presence.ts';
-import type { AccountStore } from '../../storage/lmdb/accounts.ts';
+import type { AccountTables } from '../../storage/lmdb/accounts.ts';
 import { type CopyState, copyStateWriter, readCopyState } from '../../storage/lmdb/copy-state.ts';
 import { openDigestSecret } from '../../storage/lmdb/instances.ts';
 import { type LmdbEnvironment, transact } from '../../storage/lmdb/lmdb.ts';
@@ -9,9 +9,9 @@ import { messagesSince } from '../../storage/lmdb/messages.ts';
 import { openReplicaStore, type ReplicaStore } from '../../storage/lmdb/replica-store.ts';
 import { allTables } from '../accounts/copy.ts';
 import { CountedMessages } from '../counted-messages.ts';
-import { storedSecret } from '../postgres/engine-key.ts';
 import { checkPlace } from '../postgres/init-checks.ts';
 import { newLogId } from '../postgres/log-position.ts';
+import { storedSecret } from '../postgres/postgres-key.ts';
 import { ReplicaState } from '../replica-state.ts';
 import type { ReplicaSettings } from '../settings.ts';
 import { ReplicaSnapshot } from '../snapshot.ts';
@@ -21,10 +21,10 @@ import {
   AdoptionRefused,
   type Content,
   checkUnused,
-  engineIdOf,
   type Filling,
   type FillingDeps,
-  fillEngine,
+  fillPostgres,
+  postgresIdOf,
 } from './fill.ts';
 import { accountsIn } from './holding.ts';
 
@@ -33,7 +33,7 @@ export interface AdoptionDeps extends FillingDeps {
   /** Locked, and used by no server. */
   readonly data: string;
   /** Those of the directory. */
-  readonly accounts: AccountStore;
+  readonly accounts: AccountTables;
   readonly settings: ReplicaSettings;
   readonly randomBytes: (length: number) => Buffer;
 }
@@ -46,7 +46,7 @@ export interface AdoptionDeps extends FillingDeps {
  */
 export async function adopt(deps: AdoptionDeps): Promise<Adopted> {
   const { data, accounts, connection } = deps;
-  const found = await engineIdOf(connection);
+  const found = await postgresIdOf(connection);
   const begun = begunIn(data);
   const copy = readCopyState(accounts.lmdb);
   checkState(copy, begun, found);
@@ -70,7 +70,7 @@ export async function adopt(deps: AdoptionDeps): Promise<Adopted> {
       uploaded: () => belong(accounts.lmdb, filling, true),
       accounts: () => accountsIn(accounts),
     };
-    const adopted = await fillEngine(deps, filling, content, found !== undefined);
+    const adopted = await fillPostgres(deps, filling, content, found !== undefined);
     belong(accounts.lmdb, filling);
     transact(spool.store.lmdb, () => {
       meta.putSync('engine', adoption.engine);

@@ -1,10 +1,10 @@
-import type { Write } from '../../accounts/store/engine.ts';
+import type { Write } from '../../accounts/store/account-store.ts';
 import { RecordCodec } from '../accounts/record-codec.ts';
 import { putParts, type Uploaded } from '../log-snapshots.ts';
-import type { EngineSession } from '../postgres/connection.ts';
-import type { EngineKey } from '../postgres/engine-key.ts';
-import { checkEngine } from '../postgres/layout.ts';
+import type { PostgresSession } from '../postgres/connection.ts';
+import { checkPostgres } from '../postgres/layout.ts';
 import type { LogPosition } from '../postgres/log-position.ts';
+import type { PostgresKey } from '../postgres/postgres-key.ts';
 import { createTables } from '../postgres/schema.ts';
 import type { Run } from '../postgres/statement.ts';
 import type { Holding } from './holding.ts';
@@ -37,8 +37,8 @@ export interface Filling extends Pick<Holding, 'engine' | 'place' | 'streams' | 
 
 /** How an engine is filled. */
 export interface FillingDeps {
-  readonly connection: EngineSession;
-  readonly key: EngineKey | undefined;
+  readonly connection: PostgresSession;
+  readonly key: PostgresKey | undefined;
   /** Accepts that a failover may lose commits. */
   readonly allowAsynchronous?: boolean;
   /** Is told of the usage that has arrived. */
@@ -59,20 +59,20 @@ const recordsAStatement = 500;
 const deadlineMs = 600_000;
 
 /** Which engine this is; `undefined` when it has no tables yet. */
-export async function engineIdOf(connection: EngineSession): Promise<string | undefined> {
+export async function postgresIdOf(connection: PostgresSession): Promise<string | undefined> {
   const { rows } = await connection.query<{ found: string | null }>({
     text: "SELECT to_regclass('fm_engine')::text AS found",
   });
   if (rows[0]?.found == null) return undefined;
-  return (await checkEngine((statement) => connection.query(statement))).id;
+  return (await checkPostgres((statement) => connection.query(statement))).id;
 }
 
 /**
  * Fills an engine. It can be interrupted at any moment, and goes on when it is called again.
- * @param hasTables whether an earlier attempt, or `engine init`, has made the tables
+ * @param hasTables whether an earlier attempt, or `postgres init`, has made the tables
  * @throws {AdoptionRefused} the engine is in use, or another directory is being moved into it
  */
-export async function fillEngine(
+export async function fillPostgres(
   { connection, key, onPart }: FillingDeps,
   filling: Filling,
   { parts, uploaded, accounts }: Content,
@@ -96,7 +96,7 @@ export async function fillEngine(
  * @returns whether the engine has all of the store already
  */
 function claim(
-  connection: EngineSession,
+  connection: PostgresSession,
   { idMeanwhile, snapshot, applied, directory, secret }: Filling,
   hasTables: boolean,
 ): Promise<boolean> {
@@ -145,7 +145,7 @@ export async function checkUnused(run: Run, snapshot = ''): Promise<void> {
  * @returns how many records
  */
 function complete(
-  connection: EngineSession,
+  connection: PostgresSession,
   filling: Filling,
   { bytes }: Uploaded,
   accounts: Iterable<Write>,

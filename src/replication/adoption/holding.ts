@@ -1,5 +1,5 @@
-import type { Write } from '../../accounts/store/engine.ts';
-import { type AccountStore, accountTables } from '../../storage/lmdb/accounts.ts';
+import type { Write } from '../../accounts/store/account-store.ts';
+import { type AccountTables, accountTables } from '../../storage/lmdb/accounts.ts';
 import { readCopyState } from '../../storage/lmdb/copy-state.ts';
 import type { ReplicaStore } from '../../storage/lmdb/replica-store.ts';
 import { isOwn } from '../accounts/copy.ts';
@@ -29,14 +29,14 @@ export interface Holding {
 }
 
 /** The accounts of a node or of a single machine, without what belongs to the file. */
-export function* accountsIn(accounts: AccountStore): Generator<Write> {
+export function* accountsIn(accounts: AccountTables): Generator<Write> {
   for (const table of accountTables)
     for (const { key, value } of accounts[table].getRange())
       if (!isOwn(table, key)) yield { table, key, value } as Write;
 }
 
 /** @throws {Error} when the accounts are not a copy of an engine's */
-export function holdingOf(usage: ReplicaStore, accounts: AccountStore, spool: Spool): Holding {
+export function holdingOf(usage: ReplicaStore, accounts: AccountTables, spool: Spool): Holding {
   const copy = readCopyState(accounts.lmdb);
   if (copy === undefined) throw new Error('Cannot read what a node holds: the accounts are not a copy');
   const state = new ReplicaState(usage);

@@ -1,11 +1,11 @@
 import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Write } from '../../accounts/store/engine.ts';
+import type { Write } from '../../accounts/store/account-store.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import { isPresent } from '../../runtime/presence.ts';
-import { type AccountStore, openAccountStore } from '../../storage/lmdb/accounts.ts';
+import { type AccountTables, openAccountTables } from '../../storage/lmdb/accounts.ts';
 import { createAtomically, finishCreation } from '../../storage/lmdb/create-atomically.ts';
 import { diskSpace } from '../../storage/lmdb/disk.ts';
 import { openReplicaStore, type ReplicaStore } from '../../storage/lmdb/replica-store.ts';
@@ -77,7 +77,7 @@ export class SetAside {
   async #keep(lost: Lost): Promise<void> {
     const { data, log } = this.#deps;
     const spool = new Spool(data, () => '');
-    const [usage, accounts] = [openReplicaStore(data), openAccountStore(data)];
+    const [usage, accounts] = [openReplicaStore(data), openAccountTables(data)];
     const content = new ReplicaSnapshot(usage);
     try {
       const holding = holdingOf(usage, accounts, spool);
@@ -157,7 +157,7 @@ export interface Source {
 
 export interface NodeStores {
   readonly data: string;
-  readonly accounts: AccountStore;
+  readonly accounts: AccountTables;
   readonly usage: ReplicaStore;
   readonly spool: Spool;
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
-import { EngineError } from './engine-error.ts';
+import { PostgresError } from './postgres-error.ts';
 
 /** Shorter troubles, such as a failover, are waited out. */
 const blipMs = 1000;
@@ -60,7 +60,7 @@ export class Availability {
   failed(error: Error): void {
     const now = this.#clock.monotonic();
     if (now - this.#loggedAt >= repeatMs) {
-      const sqlstate = error instanceof EngineError ? error.sqlstate : undefined;
+      const sqlstate = error instanceof PostgresError ? error.sqlstate : undefined;
       const { away, next } = this.#messages;
       this.#log.warn(away, { reason: error.message, sqlstate, next });
       this.#loggedAt = now;

@@ -4,9 +4,9 @@
  */
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
-import { EngineError, sqlstateOf } from './engine-error.ts';
-import { type EngineAddress, type EngineHost, showHost } from './engine-url.ts';
 import { openSession } from './open-session.ts';
+import { PostgresError, sqlstateOf } from './postgres-error.ts';
+import { type PostgresAddress, type PostgresHost, showHost } from './postgres-url.ts';
 import type { Session } from './session.ts';
 import type { QueryResult, Run, Statement } from './statement.ts';
 
@@ -22,7 +22,7 @@ export interface ConnectionOptions {
 }
 
 /** What runs statements: a connection, or what stands in for one. */
-export type EngineSession = Pick<Connection, 'query' | 'transaction'>;
+export type PostgresSession = Pick<Connection, 'query' | 'transaction'>;
 
 const firstPauseMs = 100;
 const longestPauseMs = 2000;
@@ -32,7 +32,7 @@ const longestPauseMs = 2000;
  * two transactions never mix. Nothing is retried.
  */
 export class Connection {
-  readonly #address: EngineAddress;
+  readonly #address: PostgresAddress;
   readonly #options: ConnectionOptions;
   #session: Session | undefined;
   #opening: Promise<Session> | undefined;
@@ -42,11 +42,11 @@ export class Connection {
   #pauseMs = firstPauseMs;
   #nextAttempt = 0;
   /** In the order in which they are tried. */
-  readonly #hosts: EngineHost[];
+  readonly #hosts: PostgresHost[];
   /** Resolves when all transactions until now have ended. */
   #transactions: Promise<unknown> = Promise.resolve();
 
-  constructor(address: EngineAddress, options: ConnectionOptions) {
+  constructor(address: PostgresAddress, options: ConnectionOptions) {
     this.#address = address;
     this.#options = options;
     this.#hosts = [...address.hosts];
@@ -59,7 +59,7 @@ export class Connection {
 
   /**
    * Runs one statement, which commits by itself. Several that are made without waiting travel together.
-   * @throws {EngineError} `unreachable`, `refused`, `deadline`, `sql`: nothing was kept; `unknown_outcome`
+   * @throws {PostgresError} `unreachable`, `refused`, `deadline`, `sql`: nothing was kept; `unknown_outcome`
    */
   query<Row = Record<string, unknown>>(statement: Statement): Promise<QueryResult<Row>> {
     return this.#within(this.#options.deadlineMs, async (session) => {
@@ -71,7 +71,7 @@ export class Connection {
    * Runs a transaction at READ COMMITTED. BEGIN travels with the first statements, and COMMIT with those that `work` does
    * not wait for; one that fails makes the transaction fail.
    * @param work must wait for nothing but statements; when it throws, the transaction is rolled back
-   * @throws {EngineError} `unreachable`, `refused`, `deadline`, `sql`: nothing was kept; `unknown_outcome`: COMMIT was sent
+   * @throws {PostgresError} `unreachable`, `refused`, `deadline`, `sql`: nothing was kept; `unknown_outcome`: COMMIT was sent
    * @throws whatever `work` throws; nothing was kept
    */
   transaction<T>(work: (run: Run) => Promise<T> | T, deadlineMs = this.#options.deadlineMs): Promise<T> {
@@ -95,7 +95,7 @@ export class Connection {
     const before = this.#transactions;
     return new Promise((resolve, reject) => {
       let session: Session | undefined;
-      const late = () => new EngineError('deadline', `The engine gave no answer within ${deadlineMs} ms`);
+      const late = () => new PostgresError('deadline', `The engine gave no answer within ${deadlineMs} ms`);
       let isLate = false;
       const timer = setTimeout(() => {
         isLate = true;
@@ -118,7 +118,7 @@ export class Connection {
 
   /**
    * Gives the session. After a failed attempt to open it, calls fail at once until the next attempt is due.
-   * @throws {EngineError} `unreachable`, `refused`
+   * @throws {PostgresError} `unreachable`, `refused`
    * @throws whatever `prepare` throws
    */
   async #open(): Promise<Session> {
@@ -139,7 +139,7 @@ export class Connection {
     try {
       const opened = await this.#findPrimary();
       session = opened;
-      const why = new EngineError('deadline', `The engine gave no answer within ${connectTimeoutMs} ms`);
+      const why = new PostgresError('deadline', `The engine gave no answer within ${connectTimeoutMs} ms`);
       timer = setTimeout(() => opened.abandon(why), connectTimeoutMs);
       await prepare?.(((statement) => opened.send(statement, true)) as Run);
     } catch (error) {
@@ -157,11 +157,11 @@ export class Connection {
     return session;
   }
 
-  /** Tries one host after another. @throws {EngineError} with what is wrong with each */
+  /** Tries one host after another. @throws {PostgresError} with what is wrong with each */
   async #findPrimary(): Promise<Session> {
     const { name } = this.#options;
     const { signal } = this.#closing;
-    const problems: EngineError[] = [];
+    const problems: PostgresError[] = [];
     for (const host of [...this.#hosts]) {
       if (signal.aborted) throw closed();
       try {
@@ -169,14 +169,14 @@ export class Connection {
         const session: Session = await openSession(this.#address, host, { name, signal, onLost });
         return session;
       } catch (error) {
-        problems.push(error as EngineError);
+        problems.push(error as PostgresError);
         this.#hosts.push(this.#hosts.shift()!);
       }
     }
     const sqlstate = problems.find((problem) => problem.sqlstate !== undefined)?.sqlstate;
     const each = problems.map(({ message }) => message).join('; ');
     const code = problems.some((problem) => problem.code === 'refused') ? 'refused' : 'unreachable';
-    throw new EngineError(code, `The engine cannot be used: ${each}`, sqlstate);
+    throw new PostgresError(code, `The engine cannot be used: ${each}`, sqlstate);
   }
 
   #failed(why: Error): void {
@@ -186,7 +186,7 @@ export class Connection {
     this.#nextAttempt = clock.monotonic() + this.#pauseMs;
     this.#pauseMs = Math.min(this.#pauseMs * 2, longestPauseMs);
     const next = `is tried again, at most ${longestPauseMs / 1000} s apart, whenever it is needed`;
-    const { sqlstate } = why as EngineError;
+    const { sqlstate } = why as PostgresError;
     if (isNew) log.warn('engine is away', { connection: name, sqlstate, reason: why.message, next });
   }
 
@@ -201,6 +201,6 @@ export class Connection {
   }
 }
 
-function closed(): EngineError {
-  return new EngineError('unreachable', 'The connection with the engine is closed');
+function closed(): PostgresError {
+  return new PostgresError('unreachable', 'The connection with the engine is closed');
 }

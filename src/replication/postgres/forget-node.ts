@@ -1,5 +1,5 @@
 import type { Connection } from './connection.ts';
-import { EngineUnfit, unfit } from './engine-error.ts';
+import { PostgresUnfit, unfit } from './postgres-error.ts';
 import type { Run } from './statement.ts';
 
 /** What is lost with a node that never comes back. Times are as the node said them last. */
@@ -24,7 +24,7 @@ interface Row extends Omit<NodeLoss, 'streams'> {
 /**
  * Finds a node by the id of its directory or by its name, and says what it has never shipped.
  * @param force also when the node was heard from within the last ten minutes
- * @throws {EngineUnfit} the node is unknown, ambiguous, forgotten already, or may be running
+ * @throws {PostgresUnfit} the node is unknown, ambiguous, forgotten already, or may be running
  */
 export function findLoss(connection: Connection, named: string, force: boolean): Promise<NodeLoss> {
   return connection.transaction((run) => lossOf(run, named, force));
@@ -33,7 +33,7 @@ export function findLoss(connection: Connection, named: string, force: boolean):
 /**
  * Closes the streams of a node that is gone for good: nothing more of them gets into the log, and reports do not wait for them. All
  * in one transaction.
- * @throws {EngineUnfit} as `findLoss`
+ * @throws {PostgresUnfit} as `findLoss`
  */
 export function forgetNode(connection: Connection, directory: string, force: boolean): Promise<NodeLoss> {
   return connection.transaction(async (run) => {
@@ -58,16 +58,16 @@ async function lossOf(run: Run, named: string, force: boolean): Promise<NodeLoss
   const [first, ...others] = rows;
   const found = rows.find(({ directory }) => directory === named) ?? first;
   if (found === undefined)
-    throw new EngineUnfit(`The engine knows no node ${named}: flagmeter engine status lists them`);
+    throw new PostgresUnfit(`The engine knows no node ${named}: flagmeter postgres status lists them`);
   const { isAlive, ...node } = found;
   const { directory, name, state, lastBeat } = node;
   if (directory !== named && others.length > 0)
-    throw new EngineUnfit(
+    throw new PostgresUnfit(
       `${rows.length} nodes are called ${named}: name one by its directory, ${rows.map((row) => row.directory).join(' or ')}`,
     );
-  if (state === 'forgotten') throw new EngineUnfit(`Node ${name} (${directory}) is forgotten already`);
+  if (state === 'forgotten') throw new PostgresUnfit(`Node ${name} (${directory}) is forgotten already`);
   if (isAlive && !force)
-    throw new EngineUnfit(
+    throw new PostgresUnfit(
       `Node ${name} was heard from at ${lastBeat.toISOString()} and may be running. Stop it: it ships what it has. If it is lost, wait ten minutes or add --force`,
     );
   const { rows: streams } = await run<NodeLoss['streams'][number]>({

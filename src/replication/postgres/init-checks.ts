@@ -1,6 +1,6 @@
 import type { Connection } from './connection.ts';
 import { dailyViews } from './daily-schema.ts';
-import { type EngineError, EngineUnfit, unfit } from './engine-error.ts';
+import { type PostgresError, PostgresUnfit, unfit } from './postgres-error.ts';
 import { canCommit, readReplication, whyCommitsMayBeLost } from './replication.ts';
 
 /** As the server counts: 15 of 15.4. */
@@ -20,7 +20,7 @@ interface Place {
 /**
  * Checks that an engine can be made in a database.
  * @param allowAsynchronous whether a failover may lose commits
- * @throws {EngineUnfit} it cannot; nothing was changed
+ * @throws {PostgresUnfit} it cannot; nothing was changed
  */
 export async function checkPlace(
   connection: Pick<Connection, 'query'>,
@@ -37,7 +37,7 @@ export async function checkPlace(
   });
   const { isTaken, schema, mayCreate, mayCreateViews, hasViews, version, encoding, user } = rows[0] as Place;
   const refuse = (isSo: boolean, why: string) => {
-    if (isSo) throw new EngineUnfit(why);
+    if (isSo) throw new PostgresUnfit(why);
   };
   refuse(isTaken, taken);
   refuse(
@@ -80,12 +80,12 @@ const taken = 'The engine is initialised already; nothing was changed';
 
 /**
  * Puts into words why tables could not be made.
- * @throws {EngineUnfit}
+ * @throws {PostgresUnfit}
  * @throws {unknown} the error itself, when it is something else
  */
 export function notMade(error: unknown): never {
-  const { sqlstate = '' } = error as EngineError;
+  const { sqlstate = '' } = error as PostgresError;
   // Someone else makes, or has made, a table or its type of the same name.
-  if (['42P07', '23505', '42710'].includes(sqlstate)) throw new EngineUnfit(taken);
+  if (['42P07', '23505', '42710'].includes(sqlstate)) throw new PostgresUnfit(taken);
   return unfit(error);
 }

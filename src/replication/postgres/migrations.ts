@@ -1,7 +1,7 @@
 import type { Connection } from './connection.ts';
 import { dailySchema } from './daily-schema.ts';
-import { EngineUnfit, noEngine, unfit } from './engine-error.ts';
-import { engineLayout } from './schema.ts';
+import { noPostgres, PostgresUnfit, unfit } from './postgres-error.ts';
+import { postgresLayout } from './schema.ts';
 import type { Run } from './statement.ts';
 
 /** A step from the layout before to `layout`. */
@@ -26,21 +26,21 @@ const aliveMs = 10_000;
 /**
  * Brings the tables to the newest layout, in one transaction. Nodes may run meanwhile, unless a step leaves their program behind.
  * @param steps all there are; the last leads to the layout of this program
- * @throws {EngineUnfit} the engine is not initialised, its layout is newer, or nodes run that could not go on
+ * @throws {PostgresUnfit} the engine is not initialised, its layout is newer, or nodes run that could not go on
  */
 export function migrate(
   connection: Connection,
   steps = migrations,
-  target = engineLayout,
+  target = postgresLayout,
 ): Promise<Migrated> {
   const migrated = connection.transaction(async (run) => {
     const { rows } = await run<{ layout: number }>({ text: 'SELECT layout FROM fm_engine FOR UPDATE' }).catch(
       unfit,
     );
     const from = rows[0]?.layout;
-    if (from === undefined) throw noEngine();
+    if (from === undefined) throw noPostgres();
     if (from > target)
-      throw new EngineUnfit(
+      throw new PostgresUnfit(
         `The engine has layout ${from}, and this program knows layouts up to ${target}: use a newer flagmeter`,
       );
     const due = steps.filter(({ layout }) => layout > from);
@@ -66,7 +66,7 @@ async function refuseToLeaveBehind(run: Run, oldest: number): Promise<void> {
   });
   if (rows.length === 0) return;
   const nodes = rows.map(({ name, version }) => `${name} (flagmeter ${version})`).join(', ');
-  throw new EngineUnfit(
+  throw new PostgresUnfit(
     `These nodes run a program that cannot use the new tables: ${nodes}; stop them first, then migrate again`,
   );
 }

@@ -1,7 +1,7 @@
 import pg from 'pg';
-import { EngineError, sqlstateOf } from './engine-error.ts';
-import { tlsOptions } from './engine-tls.ts';
-import { type EngineAddress, type EngineHost, showHost } from './engine-url.ts';
+import { PostgresError, sqlstateOf } from './postgres-error.ts';
+import { tlsOptions } from './postgres-tls.ts';
+import { type PostgresAddress, type PostgresHost, showHost } from './postgres-url.ts';
 import { Session, streamOf } from './session.ts';
 
 const int8 = 20;
@@ -46,11 +46,11 @@ export interface SessionOptions {
 
 /**
  * Opens a session with one server.
- * @throws {EngineError} `unreachable` when it does not answer, or is not the primary; `refused`
+ * @throws {PostgresError} `unreachable` when it does not answer, or is not the primary; `refused`
  */
 export async function openSession(
-  address: EngineAddress,
-  host: EngineHost,
+  address: PostgresAddress,
+  host: PostgresHost,
   { name, signal, onLost }: SessionOptions,
 ): Promise<Session> {
   const client = new pg.Client({
@@ -80,7 +80,7 @@ export async function openSession(
     const refusal = isOther ? undefined : whyRefused(error as DriverError, address);
     const what = refusal ?? (isOther ? error.message : whyUnreachable(error as DriverError));
     const code = refusal === undefined ? 'unreachable' : 'refused';
-    throw new EngineError(code, `${showHost(host)} ${what}`, sqlstateOf(error));
+    throw new PostgresError(code, `${showHost(host)} ${what}`, sqlstateOf(error));
   } finally {
     clearTimeout(timer);
     signal.removeEventListener('abort', giveUp);
@@ -97,7 +97,7 @@ async function prepare(client: pg.Client): Promise<void> {
 }
 
 /** What does not fit, and what to do, by SQLSTATE or by the system's code. */
-function whyRefused(error: DriverError, { user, password, database }: EngineAddress): string | undefined {
+function whyRefused(error: DriverError, { user, password, database }: PostgresAddress): string | undefined {
   const sqlstate = sqlstateOf(error);
   const shown = JSON.stringify(user);
   if (sqlstate === '28P01')

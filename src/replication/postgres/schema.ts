@@ -2,13 +2,13 @@ import { dailySchema } from './daily-schema.ts';
 import type { Run } from './statement.ts';
 
 /** The layout of the tables below. A change of them raises it, and comes with a step in `migrations.ts`. */
-export const engineLayout = 2;
+export const postgresLayout = 2;
 
 /** A row that is updated all the time finds room in its own page, and no index has to follow. */
 const busy = 'WITH (fillfactor = 10, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000)';
 
 /**
- * The tables of an engine, as `flagmeter engine init` makes them, in the first schema of the session's search path. Keys are
+ * The tables of an engine, as `flagmeter postgres init` makes them, in the first schema of the session's search path. Keys are
  * compared byte by byte, so that every server sorts them alike. Positions, versions, random ids and times in Unix ms are int8.
  */
 const schema = `
@@ -149,7 +149,7 @@ export const tableNames: readonly string[] = Array.from(
 );
 
 /** What an engine is from its first day on. */
-export interface NewEngine {
+export interface NewPostgres {
   readonly id: string;
   /** Of digests of instance ids, as it is to be stored. */
   readonly secret: string;
@@ -159,7 +159,10 @@ export interface NewEngine {
  * Makes all tables, within a transaction. No other lock is needed: of two that do it at the same time, the second waits at the
  * first table, and is refused then.
  */
-export async function createTables(run: Run, { id, secret }: NewEngine): Promise<void> {
+export async function createTables(run: Run, { id, secret }: NewPostgres): Promise<void> {
   const text = 'INSERT INTO fm_engine (id, layout, oldest_layout, secret) VALUES ($1, $2, $3, $4)';
-  await Promise.all([run({ text: schema }), run({ text, values: [id, engineLayout, engineLayout, secret] })]);
+  await Promise.all([
+    run({ text: schema }),
+    run({ text, values: [id, postgresLayout, postgresLayout, secret] }),
+  ]);
 }

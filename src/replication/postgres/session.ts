@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import type pg from 'pg';
-import { EngineError, endsSession, refusal, sqlstateOf } from './engine-error.ts';
-import type { EngineHost } from './engine-url.ts';
+import { endsSession, PostgresError, refusal, sqlstateOf } from './postgres-error.ts';
+import type { PostgresHost } from './postgres-url.ts';
 import type { QueryResult, Run, Statement } from './statement.ts';
 
 /** What a statement came to, as the server says it. */
@@ -11,7 +11,7 @@ export interface Outcome extends QueryResult {
 }
 
 interface Sent {
-  readonly reject: (error: EngineError) => void;
+  readonly reject: (error: PostgresError) => void;
   readonly commits: boolean;
   /** The server warned, while it ran this, that the standby may not have what was committed. */
   isUnconfirmed: boolean;
@@ -21,7 +21,7 @@ const closeWithinMs = 1000;
 
 /** One session with the primary. It never comes back: when it is lost, all that it was asked rejects. */
 export class Session {
-  readonly host: EngineHost;
+  readonly host: PostgresHost;
   readonly #client: pg.Client;
   /** What the server has not answered yet, in its order. */
   readonly #sent: Sent[] = [];
@@ -30,7 +30,7 @@ export class Session {
   #isClosing = false;
 
   /** @param client a connected one @param onLost is called once, when the session ends unless `close` ended it */
-  constructor(client: pg.Client, host: EngineHost, onLost: (why: Error) => void) {
+  constructor(client: pg.Client, host: PostgresHost, onLost: (why: Error) => void) {
     this.#client = client;
     this.host = host;
     this.#onLost = onLost;
@@ -48,7 +48,7 @@ export class Session {
   /**
    * Sends one statement at once, behind those that were sent before.
    * @param commits whether it may commit something
-   * @throws {EngineError} `sql`; `unreachable` when it was not sent; `unknown_outcome` when the session was lost, or the
+   * @throws {PostgresError} `sql`; `unreachable` when it was not sent; `unknown_outcome` when the session was lost, or the
    *   standby may not have it
    */
   send(statement: Statement, commits: boolean): Promise<Outcome> {
@@ -77,7 +77,7 @@ export class Session {
   async transaction<T>(work: (run: Run) => Promise<T> | T): Promise<T> {
     let failure: unknown;
     const run = <Row>(statement: Statement): Promise<QueryResult<Row>> => {
-      const answer = this.send(statement, false).catch((error: EngineError) => {
+      const answer = this.send(statement, false).catch((error: PostgresError) => {
         failure ??= nothingKept(error);
         throw failure;
       });
@@ -92,10 +92,11 @@ export class Session {
       if (this.isOpen) await this.send({ text: 'ROLLBACK' }, false).catch(() => {});
       throw error;
     }
-    if (!this.isOpen) throw failure ?? new EngineError('unreachable', 'The session with the engine was lost');
+    if (!this.isOpen)
+      throw failure ?? new PostgresError('unreachable', 'The session with the engine was lost');
     const { command } = await this.send({ text: 'COMMIT' }, true);
     if (command === 'COMMIT') return result;
-    throw failure ?? new EngineError('sql', 'The engine rolled the transaction back');
+    throw failure ?? new PostgresError('sql', 'The engine rolled the transaction back');
   }
 
   /** Gives it up: the server is asked to stop what it does, and the socket is gone. */
@@ -119,7 +120,7 @@ export class Session {
     if (running?.commits && (code === '01000' || code === '57P01')) running.isUnconfirmed = true;
   }
 
-  #failed(error: Error): EngineError {
+  #failed(error: Error): PostgresError {
     const sqlstate = sqlstateOf(error);
     if (sqlstate === undefined) return lost(this.#lost ?? error);
     if (!endsSession(sqlstate)) return refusal(error, sqlstate);
@@ -137,7 +138,7 @@ export class Session {
 }
 
 function closed(): Error {
-  return new EngineError('unreachable', 'The session with the engine is closed');
+  return new PostgresError('unreachable', 'The session with the engine is closed');
 }
 
 /** A server that is stopped never takes the request. */
@@ -148,7 +149,7 @@ const cancelRequest = 80_877_102;
  * Asks the server to cancel what a session does, by a connection of its own, as the protocol has it. Without this a session
  * that is given up goes on: one that waits for its standby stays, and holds its locks. There is no answer.
  */
-function cancel({ host, port }: EngineHost, processId: number, secret: number): void {
+function cancel({ host, port }: PostgresHost, processId: number, secret: number): void {
   const message = Buffer.alloc(16);
   for (const [at, value] of [16, cancelRequest, processId, secret].entries())
     message.writeInt32BE(value, at * 4);
@@ -164,21 +165,27 @@ export function streamOf(client: pg.Client): { destroy(): void } {
   return (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream;
 }
 
-function lost(why: Error): EngineError {
-  if (why instanceof EngineError) return new EngineError('unknown_outcome', why.message, why.sqlstate, why);
+function lost(why: Error): PostgresError {
+  if (why instanceof PostgresError)
+    return new PostgresError('unknown_outcome', why.message, why.sqlstate, why);
   const sqlstate = sqlstateOf(why);
   const cause = sqlstate === undefined ? why.message : `${why.message} (SQLSTATE ${sqlstate})`;
-  return new EngineError('unknown_outcome', `The session with the engine was lost: ${cause}`, sqlstate, why);
+  return new PostgresError(
+    'unknown_outcome',
+    `The session with the engine was lost: ${cause}`,
+    sqlstate,
+    why,
+  );
 }
 
-function unconfirmed(): EngineError {
+function unconfirmed(): PostgresError {
   const message = 'The engine has committed without its standby: the wait for it was cancelled';
-  return new EngineError('unknown_outcome', message, '01000');
+  return new PostgresError('unknown_outcome', message, '01000');
 }
 
 /** COMMIT was not sent: what was lost with the session is not kept. */
-function nothingKept(error: EngineError): EngineError {
+function nothingKept(error: PostgresError): PostgresError {
   if (error.code !== 'unknown_outcome') return error;
-  const isLate = error.cause instanceof EngineError && error.cause.code === 'deadline';
-  return new EngineError(isLate ? 'deadline' : 'unreachable', error.message, error.sqlstate, error.cause);
+  const isLate = error.cause instanceof PostgresError && error.cause.code === 'deadline';
+  return new PostgresError(isLate ? 'deadline' : 'unreachable', error.message, error.sqlstate, error.cause);
 }

@@ -12,7 +12,7 @@ export function whySkewed(skewMs: number, whose = 'this machine'): string | unde
 }
 
 /** When PostgreSQL read its clock for a statement; its rows have the column `at`, Unix ms. */
-export const engineNow = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
+export const postgresNow = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
 
 /**
  * PostgreSQL's time as this process knows it: the one clock by which nodes decide what they share, such as what has expired. It
@@ -63,7 +63,7 @@ export class SharedClock implements TimerClock {
   /** Asks PostgreSQL. @throws {Error} as `check` */
   async ask(run: Run): Promise<void> {
     const asked = this.monotonic();
-    const { rows } = await run<{ at: bigint }>({ text: `SELECT ${engineNow} AS at` });
+    const { rows } = await run<{ at: bigint }>({ text: `SELECT ${postgresNow} AS at` });
     this.heard(Number(rows[0]!.at), asked);
     this.check();
   }

@@ -2,13 +2,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type ExportResult, ExportResultCode } from '@opentelemetry/core';
 import type { PushMetricExporter, ResourceMetrics } from '@opentelemetry/sdk-metrics';
 import { monthOf } from '../../management/month-usage.ts';
-import type { UsageEngineStatus } from '../../storage/commit/usage-engine.ts';
+import type { UsageStoreStatus } from '../../storage/commit/usage-store.ts';
 import type { Application } from '../../storage/lmdb/records.ts';
 import type { Core } from '../core.ts';
 import { usageMetrics } from './usage-metrics.ts';
 
 /** What sending usage works on. */
-export type PushDeps = Pick<Core, 'accounts' | 'directory' | 'reports' | 'usageEngine' | 'clock' | 'log'>;
+export type PushDeps = Pick<Core, 'accounts' | 'directory' | 'reports' | 'usageStore' | 'clock' | 'log'>;
 
 /** Sends the usage of every application, one after another. */
 export class UsagePush {
@@ -37,9 +37,9 @@ export class UsagePush {
 
   /** Sends everything once, if it is for this machine to do. */
   async round(): Promise<void> {
-    const { usageEngine, directory } = this.#core;
-    if (!isSender(usageEngine.status())) return;
-    await usageEngine.freshen();
+    const { usageStore, directory } = this.#core;
+    if (!isSender(usageStore.status())) return;
+    await usageStore.freshen();
     for (const application of directory.applications.values()) await this.#push(application);
   }
 
@@ -84,10 +84,10 @@ export class UsagePush {
  * that was counted. While they disagree, two of them send the same points, or none does for a moment: the sums go on from there.
  */
 export function isSender(
-  status: Pick<UsageEngineStatus, 'directory' | 'engine' | 'nodes'> | undefined,
+  status: Pick<UsageStoreStatus, 'directory' | 'postgres' | 'nodes'> | undefined,
 ): boolean {
   if (status === undefined) return true;
-  if (!status.engine.connected) return false;
+  if (!status.postgres.connected) return false;
   const up = status.nodes.filter(({ state }) => state === 'up').map(({ directory }) => directory);
   return up.sort()[0] === status.directory;
 }

@@ -13,11 +13,11 @@ import { readCarried } from '../lmdb/carried.ts';
 import { type Counts, countsCodec } from '../lmdb/cells.ts';
 import { seriesName } from '../lmdb/series.ts';
 import type { Reading, Snapshot } from '../lmdb/snapshot.ts';
-import type { UsageStore } from '../lmdb/usage.ts';
+import type { UsageTables } from '../lmdb/usage.ts';
 import { mergeCounts } from './merge.ts';
 
 /** The units in which counts are checked. */
-type CountsStore = Pick<UsageStore, 'counts' | 'carried' | 'series'>;
+type CountsStore = Pick<UsageTables, 'counts' | 'carried' | 'series'>;
 
 /** The cells of one width. Their sums are the cells of the next. */
 interface Level {

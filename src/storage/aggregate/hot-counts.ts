@@ -11,7 +11,7 @@ import {
 } from '../lmdb/blocks.ts';
 import { type Carried, daysOver, notCarried, putCarried, readCarried } from '../lmdb/carried.ts';
 import type { Counts } from '../lmdb/cells.ts';
-import type { UsageStore } from '../lmdb/usage.ts';
+import type { UsageTables } from '../lmdb/usage.ts';
 import type { HotCells } from './hot-cells.ts';
 import { addCounts, mergeCounts } from './merge.ts';
 
@@ -22,7 +22,7 @@ const [hour, day] = [60, minutesPerDay];
  * rolled up also goes to the wider cells, in the same transaction.
  */
 export class HotCounts {
-  readonly #store: Pick<UsageStore, 'carried'>;
+  readonly #store: Pick<UsageTables, 'carried'>;
   readonly #cells: HotCells<Counts>;
   readonly #carried = new Map<number, Carried>();
   readonly #marked = new Set<number>();
@@ -34,7 +34,7 @@ export class HotCounts {
   #environment = -1;
   #ofEnvironment = notCarried;
 
-  constructor(store: Pick<UsageStore, 'carried'>, cells: HotCells<Counts>) {
+  constructor(store: Pick<UsageTables, 'carried'>, cells: HotCells<Counts>) {
     this.#store = store;
     this.#cells = cells;
   }

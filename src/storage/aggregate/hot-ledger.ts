@@ -7,7 +7,7 @@ import {
   ledgerLifeHours,
   putLedgerRow,
 } from '../lmdb/ledger.ts';
-import type { UsageStore } from '../lmdb/usage.ts';
+import type { UsageTables } from '../lmdb/usage.ts';
 import { mergeTally } from './merge.ts';
 
 /** Maximum number of rows in memory: about 10 MB. */
@@ -24,11 +24,11 @@ interface HotRow {
  * of the application's expired rows.
  */
 export class HotLedger {
-  readonly #store: UsageStore;
+  readonly #store: UsageTables;
   readonly #rows = new Map<string, HotRow>();
   readonly #touched = new Set<HotRow>();
 
-  constructor(store: UsageStore) {
+  constructor(store: UsageTables) {
     this.#store = store;
   }
 

@@ -2,7 +2,7 @@ import { assert } from '../../runtime/assert.ts';
 import { blockOf, cellsPerBlock } from '../lmdb/blocks.ts';
 import { putSeen, readSeen, type SeenBlock, seenWidth } from '../lmdb/seen.ts';
 import { isNamed } from '../lmdb/series.ts';
-import type { UsageStore } from '../lmdb/usage.ts';
+import type { UsageTables } from '../lmdb/usage.ts';
 
 /** Maximum number of blocks in memory between two commits: about 4 MB. */
 const hotBlockLimit = 10_000;
@@ -18,11 +18,11 @@ interface HotBlock {
  * changes are written: a block per minute.
  */
 export class HotSeen {
-  readonly #store: UsageStore;
+  readonly #store: UsageTables;
   readonly #blocks = new Map<number, HotBlock>();
   #touched: HotBlock[] = [];
 
-  constructor(store: UsageStore) {
+  constructor(store: UsageTables) {
     this.#store = store;
   }
 

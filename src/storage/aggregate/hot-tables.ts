@@ -1,7 +1,7 @@
 import { minuteOf, minutesPerDay } from '../lmdb/blocks.ts';
 import { countsCodec, type Measurement, measurementCodec } from '../lmdb/cells.ts';
 import { slotMs, sweepSenders } from '../lmdb/senders.ts';
-import type { UsageStore } from '../lmdb/usage.ts';
+import type { UsageTables } from '../lmdb/usage.ts';
 import { HotCells } from './hot-cells.ts';
 import { HotCounts } from './hot-counts.ts';
 import { HotSeen } from './hot-seen.ts';
@@ -26,7 +26,7 @@ export interface HotTables {
  * Creates empty caches.
  * @param taken whether the store is one that is emptied repeatedly: see `HotSketches`
  */
-export function createHotTables(store: UsageStore, taken = false): HotTables {
+export function createHotTables(store: UsageTables, taken = false): HotTables {
   const seen = new HotSeen(store);
   const inBucket = (ref: number, bucket: number) => seen.mark(ref, minuteOf(bucket));
   return {
@@ -72,10 +72,10 @@ const dayMs = 86_400_000;
 
 /** Forgets senders that were not seen for long. Sweeps all senders of an environment once a day. */
 export class SenderSweep {
-  readonly #store: UsageStore;
+  readonly #store: UsageTables;
   readonly #visits = new Map<number, Visit>();
 
-  constructor(store: UsageStore) {
+  constructor(store: UsageTables) {
     this.#store = store;
   }
 

@@ -10,7 +10,7 @@ import { removeByPrefix } from '../lmdb/key-prefix.ts';
 import type { Deletion } from '../lmdb/records.ts';
 import type { Horizons } from '../lmdb/retention.ts';
 import { deleteSketches } from '../lmdb/sketches.ts';
-import type { UsageStore } from '../lmdb/usage.ts';
+import type { UsageTables } from '../lmdb/usage.ts';
 import type { HotTables } from './hot-tables.ts';
 import { carry, expire, rollUp } from './roll-up.ts';
 
@@ -40,14 +40,14 @@ export interface DeletionStep extends Step {
 }
 
 /** Does one step, inside a transaction. @returns records touched: 0 if nothing is left to do */
-export function maintain(store: UsageStore, hot: HotTables, step: Maintenance): number {
+export function maintain(store: UsageTables, hot: HotTables, step: Maintenance): number {
   const chores = step.task === 'deletion' ? erasures(store, step.deletion) : retentions(store, hot, step);
   let touched = 0;
   for (const chore of chores) if (touched < step.limit) touched += chore(step.limit - touched);
   return touched;
 }
 
-function retentions(store: UsageStore, hot: HotTables, step: RetentionStep): readonly Chore[] {
+function retentions(store: UsageTables, hot: HotTables, step: RetentionStep): readonly Chore[] {
   const { environment, horizons, now, exposureDays } = step;
   const sketchDays = Math.floor(horizons.days / minutesPerDay);
   return [
@@ -70,7 +70,7 @@ export type Chore = (room: number) => number;
  * of the last minutes contain no personal data and expire.
  */
 export function erasures(
-  store: UsageStore,
+  store: UsageTables,
   { application, environments, whole }: Deletion,
 ): readonly Chore[] {
   const { counts, carried, measurements, sketches, seen, senders, series } = store;

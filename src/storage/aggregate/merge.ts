@@ -1,7 +1,7 @@
 import type { Counts, Measurement } from '../lmdb/cells.ts';
 import { type Exposures, listPerson, readExposures, rowsPerPerson } from '../lmdb/exposures.ts';
 import type { LedgerTally } from '../lmdb/ledger.ts';
-import type { UsageStore } from '../lmdb/usage.ts';
+import type { UsageTables } from '../lmdb/usage.ts';
 
 /** Adds one packet's counts of a variant. */
 export function addCounts(into: Counts, checks: number, used: number, viewed: number): void {
@@ -62,7 +62,7 @@ function clamp(sum: number): number {
  * @returns `undefined` if the environment has no room for this person
  */
 export function openExposures(
-  store: UsageStore,
+  store: UsageTables,
   key: Buffer,
   seconds: number,
   people: number,

@@ -14,7 +14,7 @@ import {
 } from '../lmdb/blocks.ts';
 import { type Carried, readCarried } from '../lmdb/carried.ts';
 import { type Reading, readAt, type Snapshot } from '../lmdb/snapshot.ts';
-import type { UsageStore } from '../lmdb/usage.ts';
+import type { UsageTables } from '../lmdb/usage.ts';
 
 /** The range of an environment's counts to read. */
 export interface CountsWanted {
@@ -79,7 +79,7 @@ const stride = 64;
  * depends on the size of the result only. Counts that are not rolled up yet (see lmdb/carried.ts) are added.
  */
 export function* readCounts(
-  store: UsageStore,
+  store: UsageTables,
   environment: number,
   wanted: CountsWanted,
   at: Snapshot,
@@ -92,7 +92,7 @@ export function* readCounts(
 
 /** Reads rolled-up counts, which stay the same while `carried` does. */
 export function* readCarriedCounts(
-  store: UsageStore,
+  store: UsageTables,
   environment: number,
   wanted: CountsWanted,
   carried: Carried,
@@ -111,7 +111,7 @@ export function* readCarriedCounts(
 
 /** Reads counts that are not rolled up: the last minutes. */
 export function readNewCounts(
-  store: UsageStore,
+  store: UsageTables,
   environment: number,
   wanted: CountsWanted,
   { minutes }: Carried,
@@ -127,7 +127,7 @@ function readerFor({ only }: CountsWanted): ReadPart {
 }
 
 type ReadPart = (
-  store: UsageStore,
+  store: UsageTables,
   environment: number,
   width: BucketWidth,
   places: Places,

@@ -11,7 +11,7 @@ import {
 } from '../lmdb/blocks.ts';
 import { type Counts, countsCodec, measurementCodec } from '../lmdb/cells.ts';
 import type { Horizons } from '../lmdb/retention.ts';
-import type { UsageStore } from '../lmdb/usage.ts';
+import type { UsageTables } from '../lmdb/usage.ts';
 import type { HotCounts } from './hot-counts.ts';
 import type { HotTables } from './hot-tables.ts';
 import { mergeMeasurement } from './merge.ts';
@@ -23,7 +23,7 @@ import { mergeMeasurement } from './merge.ts';
  * @returns blocks moved: fewer than `limit` if none are left
  */
 export function rollUp(
-  store: UsageStore,
+  store: UsageTables,
   hot: HotTables,
   environment: number,
   horizons: Horizons,
@@ -37,7 +37,7 @@ export function rollUp(
 }
 
 interface Mover {
-  readonly store: UsageStore;
+  readonly store: UsageTables;
   readonly hot: HotTables;
   readonly environment: number;
 }
@@ -78,7 +78,7 @@ const perRecord = 8;
  * @returns the used part of the limit: less than the limit if nothing is left
  */
 export function carry(
-  store: UsageStore,
+  store: UsageTables,
   counts: HotCounts,
   environment: number,
   before: number,
@@ -117,7 +117,7 @@ const hoursToDays: Widths = {
 
 /** @returns blocks rolled up */
 function carryWidth(
-  store: UsageStore,
+  store: UsageTables,
   counts: HotCounts,
   environment: number,
   { narrow, wide }: Widths,
@@ -141,7 +141,7 @@ function carryWidth(
  * @returns blocks deleted: fewer than `limit` if none are left
  */
 export function expire(
-  store: UsageStore,
+  store: UsageTables,
   counts: HotCounts,
   environment: number,
   horizons: Horizons,
@@ -166,7 +166,7 @@ export function expire(
 }
 
 function blocksIn(
-  store: UsageStore,
+  store: UsageTables,
   environment: number,
   width: BucketWidth,
   places: Places,

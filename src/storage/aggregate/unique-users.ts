@@ -2,7 +2,7 @@ import { seriesPerEnvironment } from '../lmdb/blocks.ts';
 import { daysOver, readCarried } from '../lmdb/carried.ts';
 import { environmentOrdinal, sketchChunks } from '../lmdb/sketches.ts';
 import { fromSnapshot, type Reading, type Snapshot } from '../lmdb/snapshot.ts';
-import type { UsageStore } from '../lmdb/usage.ts';
+import type { UsageTables } from '../lmdb/usage.ts';
 import { HyperLogLog } from './hyperloglog.ts';
 
 /** Number of different users over all days. */
@@ -59,7 +59,7 @@ export interface EnvironmentUsers {
 
 /** Counts the unique users of an environment as a whole, day by day and over all days. */
 export function* environmentUsers(
-  store: UsageStore,
+  store: UsageTables,
   environment: number,
   { from, to }: Days,
   at: Snapshot,
@@ -109,12 +109,12 @@ const unionBytes = 600;
  * Adding a user to such a day, or the end of the next day, invalidates them by changing their key.
  */
 export class UserUnions {
-  readonly #store: UsageStore;
+  readonly #store: UsageTables;
   /** The most recently used is last. */
   readonly #kept = new Map<string, HyperLogLog>();
   #bytes = 0;
 
-  constructor(store: UsageStore) {
+  constructor(store: UsageTables) {
     this.#store = store;
   }
 
@@ -189,7 +189,7 @@ export interface Days {
 
 /** Adds the users of the days to the sketches of the ordinals. */
 export function* readSketches(
-  store: UsageStore,
+  store: UsageTables,
   environment: number,
   days: Days,
   sketches: ReadonlyMap<number, HyperLogLog>,

@@ -1,4 +1,4 @@
-import type { AccountRecords, AccountStore, AccountTable, TableName } from '../lmdb/accounts.ts';
+import type { AccountRecords, AccountTable, AccountTables, TableName } from '../lmdb/accounts.ts';
 import { accountTables } from '../lmdb/accounts.ts';
 import type { Reading } from '../lmdb/snapshot.ts';
 
@@ -66,7 +66,7 @@ function declaration(applicationId: string, name: string, key: string, all: Acco
  * Checks every record of the accounts and its references. Pauses after each.
  * @returns the first fault; `undefined` if there is none
  */
-export function* checkAccounts(store: AccountStore): Reading<string | undefined> {
+export function* checkAccounts(store: AccountTables): Reading<string | undefined> {
   const all: Accounts = {
     rows: (table) => (store[table] as unknown as AccountTable<typeof table>).getRange() as never,
     has: (table, key) => store[table].get(key) !== undefined,

@@ -6,7 +6,7 @@ import { isFoldedWhole, type JournalPlace, journalPlace, openJournal, peopleOf }
 import { JournalDamaged } from '../journal/errors.ts';
 import { checkSegments, isJournalEmpty } from '../journal/lanes.ts';
 import { JournalReader } from '../journal/reader.ts';
-import { type AccountStore, openAccountTables } from '../lmdb/accounts.ts';
+import { type AccountTables, accountTablesIn } from '../lmdb/accounts.ts';
 import { checkPages } from '../lmdb/check-pages.ts';
 import { dataFilesIn } from '../lmdb/data-file.ts';
 import {
@@ -21,7 +21,7 @@ import {
 import { accountsLayout, type Layout, openIfCurrent, spoolLayout, usageLayout } from '../lmdb/layout.ts';
 import type { LmdbEnvironment } from '../lmdb/lmdb.ts';
 import { fromSnapshot, type Reading } from '../lmdb/snapshot.ts';
-import { openUsageTables } from '../lmdb/usage.ts';
+import { usageTablesIn } from '../lmdb/usage.ts';
 import { checkAccounts } from './check-accounts.ts';
 import { checkUsageTable, usageTables } from './check-usage.ts';
 import type { Pace } from './pace.ts';
@@ -75,7 +75,7 @@ async function checkFile(file: string, pace: Pace): Promise<Finding> {
 async function checkTables(data: string, pace: Pace, tell: (finding: Finding) => void): Promise<void> {
   const lmdb = openIfCurrent(data, accountsLayout);
   if (lmdb === undefined) return;
-  const accounts = openAccountTables(lmdb);
+  const accounts = accountTablesIn(lmdb);
   const file = join(data, 'accounts/data.mdb');
   try {
     const fault = await finish(checkAccounts(accounts), pace);
@@ -87,7 +87,7 @@ async function checkTables(data: string, pace: Pace, tell: (finding: Finding) =>
   }
 }
 
-function environmentsOf(accounts: AccountStore): ReadonlySet<number> {
+function environmentsOf(accounts: AccountTables): ReadonlySet<number> {
   const numbers = Array.from(accounts.applications.getRange(), ({ value }) =>
     value.environments.map(({ number }) => number),
   );
@@ -103,7 +103,7 @@ async function checkUsage(
   const file = join(data, 'usage/data.mdb');
   const lmdb = isPresent(file) ? openIfCurrent(data, usageLayout) : undefined;
   if (lmdb === undefined) return;
-  const store = openUsageTables(lmdb);
+  const store = usageTablesIn(lmdb);
   try {
     const faults = [
       await finish(

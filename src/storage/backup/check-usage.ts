@@ -7,9 +7,9 @@ import { decodeSeen } from '../lmdb/seen.ts';
 import { decodeSenders } from '../lmdb/senders.ts';
 import { chunksPerSketch, chunkValueBytes, environmentOrdinal, readChunk } from '../lmdb/sketches.ts';
 import { type Reading, readAt, type Snapshot } from '../lmdb/snapshot.ts';
-import type { UsageStore } from '../lmdb/usage.ts';
+import type { UsageTables } from '../lmdb/usage.ts';
 
-type TableName = Exclude<keyof UsageStore, 'lmdb'>;
+type TableName = Exclude<keyof UsageTables, 'lmdb'>;
 
 /** The series of the existing environments: the first unused ordinal of each. */
 type Named = ReadonlyMap<number, number>;
@@ -18,7 +18,7 @@ type Named = ReadonlyMap<number, number>;
 type Rule = (
   key: Buffer,
   value: Buffer,
-  all: { readonly store: UsageStore; readonly named: Named; readonly at: Snapshot },
+  all: { readonly store: UsageTables; readonly named: Named; readonly at: Snapshot },
 ) => string | false;
 
 const widths = [1, 60, minutesPerDay];
@@ -103,7 +103,7 @@ export const usageTables = Object.keys(rules) as readonly TableName[];
  * @returns the first fault; `undefined` if there is none
  */
 export function* checkUsageTable(
-  store: UsageStore,
+  store: UsageTables,
   table: TableName,
   environments: ReadonlySet<number>,
   at: Snapshot,
@@ -126,7 +126,7 @@ function faultOf(table: TableName, key: Buffer, value: Buffer, all: Parameters<R
   }
 }
 
-function namedSeries(store: UsageStore, environments: ReadonlySet<number>, at: Snapshot): Named {
+function namedSeries(store: UsageTables, environments: ReadonlySet<number>, at: Snapshot): Named {
   const named = new Map<number, number>();
   for (const environment of environments) named.set(environment, 0);
   for (const key of store.series.getKeys(readAt(at))) {
@@ -159,11 +159,11 @@ function cells<T>(
   return !isNamed(named, key.readUInt32BE(0), last) && 'its series has no name';
 }
 
-function isListed(days: UsageStore['identityDays'], day: number, key: Buffer, at: Snapshot): boolean {
+function isListed(days: UsageTables['identityDays'], day: number, key: Buffer, at: Snapshot): boolean {
   return days.get(prefixedKey(day, key), readAt(at)) !== undefined;
 }
 
-function peopleIn(store: UsageStore, environment: Buffer, at: Snapshot): number {
+function peopleIn(store: UsageTables, environment: Buffer, at: Snapshot): number {
   const end = Buffer.from(environment);
   end.writeUInt32BE(end.readUInt32BE(0) + 1, 0);
   // The first key is that of the environment itself.

@@ -1,7 +1,7 @@
 import { createHotTables } from '../aggregate/hot-tables.ts';
 import { type Maintenance, maintain } from '../aggregate/maintain.ts';
 import { transact } from '../lmdb/lmdb.ts';
-import type { UsageStore } from '../lmdb/usage.ts';
+import type { UsageTables } from '../lmdb/usage.ts';
 import type { Envelope } from './envelope.ts';
 import type { Folding } from './fold.ts';
 import { createSections, type Section } from './sections.ts';
@@ -18,7 +18,7 @@ export interface Aggregator extends Folding {
  * Makes the aggregator of a store.  Nothing else may write to the applications it serves.
  * @param maxIdentities maximum number of people per environment whose exposures are kept
  */
-export function createAggregator(store: UsageStore, maxIdentities = 100_000): Aggregator {
+export function createAggregator(store: UsageTables, maxIdentities = 100_000): Aggregator {
   const hot = createHotTables(store);
   const groups = createSections(store, hot, maxIdentities);
   const all = [...groups.prompt, ...groups.people];

@@ -3,16 +3,16 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Maintenance } from '../aggregate/maintain.ts';
 import type { IdentityTables, Mint } from '../lmdb/instances.ts';
 import type { StoreHealth } from '../lmdb/store-health.ts';
-import type { UsageStore } from '../lmdb/usage.ts';
+import type { UsageTables } from '../lmdb/usage.ts';
 import type { Batch } from './batch.ts';
 import type { Committer } from './committer.ts';
 import type { Forgotten } from './envelope.ts';
 import type { JournaledCommitter } from './journaled-committer.ts';
 import type { Lane } from './lane.ts';
-import type { Freshness, PeopleFreshness, UsageEngine, UsageReadiness } from './usage-engine.ts';
+import type { Freshness, PeopleFreshness, UsageReadiness, UsageStore } from './usage-store.ts';
 
 export interface EmbeddedUsageDeps {
-  readonly store: UsageStore;
+  readonly store: UsageTables;
   readonly digestSecret: Buffer;
   readonly clock: Pick<Clock, 'now'>;
   /** One for each lane. Each application's data is written by one lane only. */
@@ -39,9 +39,9 @@ const always = Promise.resolve(true);
 const storeFails = 'the store cannot take data; see the log';
 
 /** Keeps usage in the LMDB store of the data directory. Reports read the same store that commits write. */
-export class EmbeddedUsage implements UsageEngine {
-  readonly store: UsageStore;
-  readonly counted: UsageStore;
+export class EmbeddedUsage implements UsageStore {
+  readonly store: UsageTables;
+  readonly counted: UsageTables;
   readonly digestSecret: Buffer;
   readonly committers: readonly FoldingCommitter[];
   readonly resolvesLater = false;

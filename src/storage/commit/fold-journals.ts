@@ -5,7 +5,7 @@ import { areJournalsEmpty, checkSegments } from '../journal/lanes.ts';
 import { isJournalled, journalLanes, journalsOf, markJournal, readJournalId } from '../lmdb/journal-mark.ts';
 import { openIfCurrent, usageLayout } from '../lmdb/layout.ts';
 import type { LmdbEnvironment } from '../lmdb/lmdb.ts';
-import { openUsageTables } from '../lmdb/usage.ts';
+import { usageTablesIn } from '../lmdb/usage.ts';
 import { createAggregator } from './aggregator.ts';
 import { Fold, journalPlace } from './fold.ts';
 
@@ -40,7 +40,7 @@ export function removeJournals(data: string): void {
 function foldAll(data: string, lmdb: LmdbEnvironment, maxIdentities: number): void {
   const id = readJournalId(lmdb);
   if (id === undefined) throw missing(data);
-  const aggregator = createAggregator(openUsageTables(lmdb), maxIdentities);
+  const aggregator = createAggregator(usageTablesIn(lmdb), maxIdentities);
   for (const lane of journalLanes(data)) {
     const fold = new Fold(lmdb, journalPlace(data, lane, id), aggregator);
     try {

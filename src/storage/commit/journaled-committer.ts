@@ -8,7 +8,7 @@ import type { Envelope } from './envelope.ts';
 import type { FoldActions, Replayed } from './fold.ts';
 import type { JournalThread } from './journal-thread.ts';
 import type { UnfoldedPeople } from './unfolded-people.ts';
-import type { PeopleFreshness } from './usage-engine.ts';
+import type { PeopleFreshness } from './usage-store.ts';
 
 export interface JournaledCommitterDeps {
   readonly journal: Pick<JournalThread, 'append' | 'begin' | 'close' | 'collect' | 'delays'>;
@@ -123,7 +123,7 @@ export class JournaledCommitter implements Committer, JournalFigures {
 
   /**
    * Resolves when the store has all data that is durable now.
-   * @param people how recent the people must be: see `UsageEngine.freshen`
+   * @param people how recent the people must be: see `UsageStore.freshen`
    * @returns the age of the people in the store, ms; 0 if they are complete
    * @throws {CommitFailed}
    */

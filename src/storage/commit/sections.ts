@@ -7,7 +7,7 @@ import { putHashedMint, putHashedUse, removeIdentity } from '../lmdb/instances.t
 import { putMessages } from '../lmdb/messages.ts';
 import { putSights } from '../lmdb/senders.ts';
 import { putSeries } from '../lmdb/series.ts';
-import type { UsageStore } from '../lmdb/usage.ts';
+import type { UsageTables } from '../lmdb/usage.ts';
 import type { Envelope } from './envelope.ts';
 import { eachCount, eachExposure, eachMeasurement, eachUser, messageChanges } from './records.ts';
 
@@ -25,7 +25,7 @@ export interface Groups<T> {
  * @param maxIdentities maximum number of people per environment whose exposures are kept
  */
 export function createSections(
-  store: UsageStore,
+  store: UsageTables,
   hot: HotTables,
   maxIdentities: number,
 ): Groups<readonly Section[]> {
@@ -42,7 +42,7 @@ export function createSections(
 
 /** Names, messages, and the counts of series. */
 export function countingSections(
-  store: UsageStore,
+  store: UsageTables,
   { counts, measurements, seen }: HotTables,
 ): readonly Section[] {
   return [
@@ -89,7 +89,7 @@ export function usersSection(hot: HotTables): Section {
 }
 
 /** People: instance ids and exposures. */
-export function sendersSection(store: UsageStore): Section {
+export function sendersSection(store: UsageTables): Section {
   return { add: ({ senders }) => putSights(store, senders) };
 }
 
@@ -104,7 +104,7 @@ export interface Section {
 }
 
 /** Minted instance ids, their uses, and identities to be forgotten. Keeps nothing in memory. */
-export function instancesSection(store: UsageStore): Section {
+export function instancesSection(store: UsageTables): Section {
   return {
     add({ mints, uses, forgotten }) {
       for (const mint of mints) putHashedMint(store, mint);
@@ -117,7 +117,7 @@ export function instancesSection(store: UsageStore): Section {
 }
 
 /** Adds the ledger counts of a batch to the ledger. */
-export function ledgerSection(store: UsageStore): Section {
+export function ledgerSection(store: UsageTables): Section {
   const rows = new HotLedger(store);
   return { add: ({ ledger }) => rows.add(ledger), put: () => rows.put(), forget: () => rows.forget() };
 }
@@ -136,7 +136,7 @@ interface Person {
  * memory between transactions, so a sweep or a deletion need not inform this section.
  * @param peoplePerEnvironment maximum number of people per environment whose exposures are kept
  */
-export function exposuresSection(store: UsageStore, peoplePerEnvironment: number): Section {
+export function exposuresSection(store: UsageTables, peoplePerEnvironment: number): Section {
   /** The people of this transaction by key; `undefined` if the environment has no room for them. */
   const people = new Map<string, Person | undefined>();
   const rows = new PendingRows();
@@ -195,14 +195,14 @@ export function exposuresSection(store: UsageStore, peoplePerEnvironment: number
   };
 }
 
-function putPeople(store: UsageStore, rows: PendingRows, people: ReadonlyMap<string, Person | undefined>) {
+function putPeople(store: UsageTables, rows: PendingRows, people: ReadonlyMap<string, Person | undefined>) {
   for (const name of [...people.keys()].sort()) {
     const person = people.get(name);
     if (person !== undefined) putPerson(store, rows, Buffer.from(name, 'latin1'), person);
   }
 }
 
-function putPerson(store: UsageStore, rows: PendingRows, key: Buffer, { day, first }: Person): void {
+function putPerson(store: UsageTables, rows: PendingRows, key: Buffer, { day, first }: Person): void {
   const exposures = day === undefined ? readExposures(store, key)! : { day, rows: new Map() };
   rows.each(first, (ordinal, seconds, checks, used, viewed) =>
     addExposure(exposures, ordinal, seconds, seconds, checks, used, viewed),

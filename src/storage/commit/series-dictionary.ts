@@ -9,7 +9,7 @@ import {
   surplusName,
 } from '../lmdb/series.ts';
 import { environmentOrdinal } from '../lmdb/sketches.ts';
-import type { UsageStore } from '../lmdb/usage.ts';
+import type { UsageTables } from '../lmdb/usage.ts';
 
 export interface SeriesLimits {
   /** Maximum number of features per environment. */
@@ -184,11 +184,11 @@ function foldOver(names: ReadonlyMap<string, unknown> | undefined, name: string,
 
 /** The dictionaries of all environments used since the start, each read from the store at its first use. */
 export class SeriesDictionary {
-  readonly #store: Pick<UsageStore, 'series'>;
+  readonly #store: Pick<UsageTables, 'series'>;
   readonly #limits: SeriesLimits;
   readonly #environments = new Map<number, EnvironmentSeries>();
 
-  constructor(store: Pick<UsageStore, 'series'>, limits: SeriesLimits) {
+  constructor(store: Pick<UsageTables, 'series'>, limits: SeriesLimits) {
     this.#store = store;
     this.#limits = limits;
   }

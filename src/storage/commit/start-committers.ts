@@ -12,7 +12,7 @@ import {
 } from '../lmdb/journal-mark.ts';
 import { type Layout, usageLayout } from '../lmdb/layout.ts';
 import type { LmdbEnvironment } from '../lmdb/lmdb.ts';
-import type { UsageStore } from '../lmdb/usage.ts';
+import type { UsageTables } from '../lmdb/usage.ts';
 import { type FoldActions, isFoldedWhole, type JournalPlace, type Journals, journalPlace } from './fold.ts';
 import { JournalThread } from './journal-thread.ts';
 import { JournaledCommitter, type JournaledCommitterDeps } from './journaled-committer.ts';
@@ -36,7 +36,7 @@ export interface CommittersStart extends Pick<JournaledCommitterDeps, 'clock' | 
  * @throws {CommitFailed} if they cannot be read or folded
  */
 export async function startCommitters(
-  store: UsageStore,
+  store: UsageTables,
   parts: CommittersStart,
 ): Promise<JournaledCommitter[]> {
   const { workerFile, data, workers, maxIdentities = 100_000, ...deps } = parts;

@@ -1,5 +1,5 @@
 import { answerCalls, threadStart } from '../../runtime/answer-calls.ts';
-import { openUsageStore } from '../lmdb/usage.ts';
+import { openUsageTables } from '../lmdb/usage.ts';
 import { createAggregator } from './aggregator.ts';
 import { foldActions, type Journals } from './fold.ts';
 
@@ -11,7 +11,7 @@ export interface WorkerStart extends Journals {
 }
 
 const { data, maxIdentities, channel, ...journals } = threadStart<WorkerStart>();
-const store = openUsageStore(data);
+const store = openUsageTables(data);
 const aggregator = createAggregator(store, maxIdentities);
 
 answerCalls(channel, foldActions(store.lmdb, journals, aggregator));

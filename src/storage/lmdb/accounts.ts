@@ -119,7 +119,7 @@ export type AccountTable<Name extends TableName> = Database<AccountRecords[Name]
 type Tables = { readonly [Name in TableName]: AccountTable<Name> };
 
 /** The accounts of a data directory. Reads return what is on disk. */
-export interface AccountStore extends Tables {
+export interface AccountTables extends Tables {
   /** Whether all data files were checked for damage before they were opened, or time ran out. */
   readonly fullyChecked: boolean;
   readonly lmdb: LmdbEnvironment;
@@ -129,9 +129,12 @@ export interface AccountStore extends Tables {
  * Opens the accounts environment of a data directory. Call it before opening any other store of the directory.
  * @throws {Error} as `checkDataFiles` and `openLaidOut`
  */
-export function openAccountStore(data: string, clock: Pick<Clock, 'monotonic'> = systemClock): AccountStore {
+export function openAccountTables(
+  data: string,
+  clock: Pick<Clock, 'monotonic'> = systemClock,
+): AccountTables {
   const fullyChecked = checkDataFiles(data, clock);
-  return openAccountTables(openLaidOut(data, accountsLayout), fullyChecked);
+  return accountTablesIn(openLaidOut(data, accountsLayout), fullyChecked);
 }
 
 /**
@@ -139,14 +142,14 @@ export function openAccountStore(data: string, clock: Pick<Clock, 'monotonic'> =
  * Write only data that the service does not cache in memory.
  * @throws {Error} if there is none, or it has another layout
  */
-export function attachAccountStore(data: string): AccountStore {
+export function attachAccountTables(data: string): AccountTables {
   if (!isPresent(join(data, 'accounts/data.mdb')))
     throw new Error(`Cannot use ${data}: it is not a prepared data directory; specify one with --data`);
-  return openAccountTables(attachLaidOut(data, accountsLayout));
+  return accountTablesIn(attachLaidOut(data, accountsLayout));
 }
 
 /** Opens the tables of accounts in an LMDB environment, and creates missing ones. */
-export function openAccountTables(lmdb: LmdbEnvironment, fullyChecked = false): AccountStore {
+export function accountTablesIn(lmdb: LmdbEnvironment, fullyChecked = false): AccountTables {
   const tables = Object.entries(namesInFile).map(([table, name]) => [table, openRecords(lmdb, name)]);
   return { fullyChecked, lmdb, ...(Object.fromEntries(tables) as Tables) };
 }

@@ -1,7 +1,7 @@
 import { type Counts, countsCodec } from './cells.ts';
 import { digestBytes } from './instances.ts';
 import { keysIn, prefixedKey, prefixKey } from './key-prefix.ts';
-import type { UsageStore } from './usage.ts';
+import type { UsageTables } from './usage.ts';
 
 /**
  * The variants that a person was given in one environment.
@@ -39,7 +39,7 @@ export function exposuresKey(environment: number, digest: Uint8Array): Buffer {
 }
 
 /** A person's exposures; `undefined` if there are none. */
-export function readExposures(store: UsageStore, key: Buffer): Exposures | undefined {
+export function readExposures(store: UsageTables, key: Buffer): Exposures | undefined {
   const value = store.exposures.get(key);
   return value === undefined ? undefined : { day: value.readUInt32LE(0), rows: decodeExposures(value) };
 }
@@ -56,7 +56,7 @@ export function decodeExposures(value: Buffer): Map<number, Exposure> {
 }
 
 /** Replaces the exposures of a listed person (see `listPerson`). Call it in a transaction. */
-export function putExposures(store: UsageStore, key: Buffer, { day, rows }: Exposures): void {
+export function putExposures(store: UsageTables, key: Buffer, { day, rows }: Exposures): void {
   const value = Buffer.allocUnsafe(headBytes + rows.size * rowBytes);
   value.writeUInt32LE(day, 0);
   let at = headBytes;
@@ -77,7 +77,7 @@ export function putExposures(store: UsageStore, key: Buffer, { day, rows }: Expo
  * @returns empty exposures, or `undefined` if the environment is full
  */
 export function listPerson(
-  store: UsageStore,
+  store: UsageTables,
   key: Buffer,
   seconds: number,
   limit: number,
@@ -91,7 +91,7 @@ export function listPerson(
 }
 
 /** Removes a person's exposures. Call it in a transaction. */
-export function removeExposures(store: UsageStore, key: Buffer): void {
+export function removeExposures(store: UsageTables, key: Buffer): void {
   const value = store.exposures.get(key);
   if (value === undefined) return;
   store.exposureDays.removeSync(prefixedKey(value.readUInt32LE(0), key));
@@ -103,7 +103,7 @@ export function removeExposures(store: UsageStore, key: Buffer): void {
  * Removes the exposures of a deleted environment. Call it in a transaction.
  * @returns people removed, at most `limit`
  */
-export function removeAllExposures(store: UsageStore, environment: number, limit: number): number {
+export function removeAllExposures(store: UsageTables, environment: number, limit: number): number {
   const people = { start: exposuresKey(environment, noDigest), end: prefixKey(environment + 1), limit };
   const keys = keysIn(store.exposures, people);
   for (const key of keys) removeExposures(store, key);
@@ -116,7 +116,7 @@ export function removeAllExposures(store: UsageStore, environment: number, limit
  * @param limit maximum number of people to visit
  * @returns people visited: 0 if none is due
  */
-export function sweepExposures(store: UsageStore, now: number, limit: number, keptDays = 30): number {
+export function sweepExposures(store: UsageTables, now: number, limit: number, keptDays = 30): number {
   const oldest = oldestKept(now, keptDays);
   const end = prefixedKey(Math.max(0, Math.floor(oldest / daySeconds)), nothing);
   const due = [...store.exposureDays.getKeys({ end, limit })];
@@ -129,7 +129,7 @@ export function oldestKept(now: number, keptDays: number): number {
   return Math.floor(now / 1000) - keptDays * daySeconds;
 }
 
-function sweepPerson(store: UsageStore, listed: Buffer, oldest: number): void {
+function sweepPerson(store: UsageTables, listed: Buffer, oldest: number): void {
   const key = listed.subarray(4);
   const exposures = readExposures(store, key);
   if (exposures === undefined) {
@@ -150,11 +150,11 @@ function sweepPerson(store: UsageStore, listed: Buffer, oldest: number): void {
 const nothing = Buffer.alloc(0);
 const noDigest = Buffer.alloc(digestBytes);
 
-function peopleOf(store: UsageStore, key: Buffer): number {
+function peopleOf(store: UsageTables, key: Buffer): number {
   return store.exposures.get(key.subarray(0, 4))?.readUInt32LE(0) ?? 0;
 }
 
-function putPeople(store: UsageStore, key: Buffer, people: number): void {
+function putPeople(store: UsageTables, key: Buffer, people: number): void {
   if (people === 0) {
     store.exposures.removeSync(key.subarray(0, 4));
     return;

@@ -1,7 +1,7 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { keysIn, prefixedKey, prefixKey } from './key-prefix.ts';
 import type { Table } from './lmdb.ts';
-import type { UsageStore } from './usage.ts';
+import type { UsageTables } from './usage.ts';
 
 /**
  * People and the instance ids that were minted for them. An id contains the digest of its person, so one record per person
@@ -96,7 +96,7 @@ const dayMs = 86_400_000;
 type RandomBytes = (length: number) => Uint8Array;
 
 /** The HMAC key of the digests, created at first use. It never changes. */
-export function openDigestSecret(store: UsageStore, randomBytes: RandomBytes): Buffer {
+export function openDigestSecret(store: UsageTables, randomBytes: RandomBytes): Buffer {
   const key = Buffer.from('secret');
   const known = store.identities.get(key);
   if (known !== undefined) return known;
@@ -147,7 +147,7 @@ export function findInstance(
 
 /** The owner of an id that was valid at a time (Unix ms): the halves of the user's hash. Call it in a transaction. */
 export function resolveInstance(
-  store: UsageStore,
+  store: UsageTables,
   { application, digest, hash }: HashedId,
   at: number,
 ): Pick<Instance, 'high' | 'low'> | undefined {
@@ -158,7 +158,7 @@ export function resolveInstance(
 }
 
 /** A person's profile from the last mint, as JSON. */
-export function findProfile(store: UsageStore, application: number, digest: Buffer): string | undefined {
+export function findProfile(store: UsageTables, application: number, digest: Buffer): string | undefined {
   store.identities.resetReadTxn();
   return readIdentity(store, prefixedKey(application, digest))?.profile.toString();
 }
@@ -207,7 +207,7 @@ export function removeIdentity(store: IdentityTables, application: number, diges
  * Removes the people of a deleted application. Call it in a transaction.
  * @returns people removed, at most `limit`
  */
-export function removeAllIdentities(store: UsageStore, application: number, limit: number): number {
+export function removeAllIdentities(store: UsageTables, application: number, limit: number): number {
   const people = { start: prefixKey(application), end: prefixKey(application + 1), limit };
   const keys = keysIn(store.identities, people);
   for (const key of keys) removeIdentity(store, application, key.subarray(4));
@@ -220,7 +220,7 @@ export function removeAllIdentities(store: UsageStore, application: number, limi
  * @param limit maximum number of people to visit
  * @returns people visited: 0 if none is due
  */
-export function sweepInstances(store: UsageStore, now: number, limit: number): number {
+export function sweepInstances(store: UsageTables, now: number, limit: number): number {
   const due = [...store.identityDays.getKeys({ end: prefixedKey(dayOf(now), nothing), limit })];
   for (const listed of due) {
     const key = listed.subarray(4);

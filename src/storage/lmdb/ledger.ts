@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { pairKey, removeRange } from './key-prefix.ts';
 import type { KeyType } from './records.ts';
 import { readAt, type Snapshot } from './snapshot.ts';
-import type { UsageStore } from './usage.ts';
+import type { UsageTables } from './usage.ts';
 
 /**
  * The ledger: what happened to the packets and reports of an application, hour by hour (UTC).
@@ -85,14 +85,14 @@ export function ledgerKey({ application, hour, subject }: Omit<LedgerLine, keyof
 }
 
 /** Puts a row. Call it in the transaction that counts. */
-export function putLedgerRow(store: UsageStore, key: Buffer, subject: string, tally: LedgerTally): void {
+export function putLedgerRow(store: UsageTables, key: Buffer, subject: string, tally: LedgerTally): void {
   const { count, lastAt, example } = tally;
   const value = `[${subject},${count},${lastAt},${JSON.stringify(example)}]`;
   store.ledger.putSync(key, Buffer.from(value));
 }
 
 /** The count of a stored row. */
-export function getLedgerTally(store: UsageStore, key: Buffer): LedgerTally | undefined {
+export function getLedgerTally(store: UsageTables, key: Buffer): LedgerTally | undefined {
   const value = store.ledger.get(key);
   if (value === undefined) return undefined;
   const [, count, lastAt, example] = JSON.parse(value.toString()) as StoredRow;
@@ -107,14 +107,14 @@ export function readLedgerLine(key: Buffer, value: Buffer): LedgerLine {
 }
 
 /** Deletes at most `limit` rows of an application from before an hour. Call it in a transaction. */
-export function deleteLedger(store: UsageStore, application: number, before: number, limit: number): void {
+export function deleteLedger(store: UsageTables, application: number, before: number, limit: number): void {
   const range = { start: pairKey(application, 0), end: pairKey(application, Math.max(0, before)), limit };
   removeRange(store.ledger, range);
 }
 
 /** The rows of an application with `from ≤ hour < to`, latest hour first. */
 export function* ledgerEntries(
-  store: UsageStore,
+  store: UsageTables,
   application: number,
   from: number,
   to: number,

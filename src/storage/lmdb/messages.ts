@@ -1,5 +1,5 @@
 import { keysIn } from './key-prefix.ts';
-import type { UsageStore } from './usage.ts';
+import type { UsageTables } from './usage.ts';
 
 /**
  * A counted message, so that a repetition is not counted again. Key: time (u48, Unix ms, big-endian), identity (16 bytes). The
@@ -27,7 +27,7 @@ const identityBytes = 16;
  * put, so that the table stays small, but a bounded number, because the commit waits. Call it in the transaction that counts
  * the messages.
  */
-export function putMessages(store: UsageStore, messages: readonly MessageChange[]): void {
+export function putMessages(store: UsageTables, messages: readonly MessageChange[]): void {
   if (messages.length === 0) return;
   for (const { at, identity, forgotten } of messages) {
     if (forgotten) store.messages.removeSync(messageKey(at, identity));
@@ -39,12 +39,12 @@ export function putMessages(store: UsageStore, messages: readonly MessageChange[
 }
 
 /** Puts one message. */
-export function putMessage(store: Pick<UsageStore, 'messages'>, { at, identity }: Message): void {
+export function putMessage(store: Pick<UsageTables, 'messages'>, { at, identity }: Message): void {
   store.messages.putSync(messageKey(at, identity), nothing);
 }
 
 /** Deletes messages from before a time (Unix ms), the oldest first. Call it in a transaction. @returns the deleted */
-export function takeMessages(store: Pick<UsageStore, 'messages'>, before: number, limit: number): Message[] {
+export function takeMessages(store: Pick<UsageTables, 'messages'>, before: number, limit: number): Message[] {
   const taken: Message[] = [];
   for (const key of keysIn(store.messages, { start: timeKey(0), end: timeKey(before), limit })) {
     taken.push({ at: key.readUIntBE(0, timeBytes), identity: key.subarray(timeBytes) });
@@ -56,7 +56,7 @@ export function takeMessages(store: Pick<UsageStore, 'messages'>, before: number
 const nothing = Buffer.alloc(0);
 
 /** The last `limit` messages from `since` (Unix ms) on, oldest first. */
-export function messagesSince(store: Pick<UsageStore, 'messages'>, since: number, limit: number): Message[] {
+export function messagesSince(store: Pick<UsageTables, 'messages'>, since: number, limit: number): Message[] {
   const range = { end: timeKey(since), reverse: true, limit } as const;
   return Array.from(store.messages.getRange(range), ({ key }) => ({
     at: key.readUIntBE(0, timeBytes),

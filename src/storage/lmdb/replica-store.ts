@@ -1,11 +1,11 @@
 import { openTable, type Table } from './lmdb.ts';
-import { openUsageStore, type UsageStore } from './usage.ts';
+import { openUsageTables, type UsageTables } from './usage.ts';
 
 /**
  * The usage store of a node that applies a log shared by several machines: see replication/replica.ts. It has these tables besides
  * those of usage.
  */
-export interface ReplicaStore extends UsageStore {
+export interface ReplicaStore extends UsageTables {
   /** The replica's own state, as JSON by name: see replication/replica-state.ts. */
   readonly replica: Table;
   /** The series of streams: see replication/stream-series.ts. */
@@ -20,7 +20,7 @@ export interface ReplicaStore extends UsageStore {
 
 /** Opens the usage store of a data directory with the tables of a replica. @throws {Error} as `openLaidOut` */
 export function openReplicaStore(data: string): ReplicaStore {
-  const usage = openUsageStore(data);
+  const usage = openUsageTables(data);
   const { lmdb } = usage;
   return {
     ...usage,

@@ -1,9 +1,9 @@
 import { openTable, type Table } from './lmdb.ts';
 import type { Reading } from './snapshot.ts';
 import { fromSnapshot, readAt } from './snapshot.ts';
-import type { UsageStore } from './usage.ts';
+import type { UsageTables } from './usage.ts';
 
-export type UsageTable = Exclude<keyof UsageStore, 'lmdb'>;
+export type UsageTable = Exclude<keyof UsageTables, 'lmdb'>;
 
 /** Where to continue reading a table. */
 export interface ScanTask {
@@ -19,7 +19,7 @@ const stepLimit = 500;
  * Reads some records of a table to check their pages: LMDB checks each page when reading it from the file.
  * @returns the last key that was read; `undefined` at the end of the table
  */
-export function scan(store: UsageStore, { table, after }: ScanTask): Reading<Uint8Array | undefined> {
+export function scan(store: UsageTables, { table, after }: ScanTask): Reading<Uint8Array | undefined> {
   return fromSnapshot(store.lmdb, function* (at) {
     const start = after === undefined ? {} : { start: Buffer.from(after), exclusiveStart: true };
     let left = stepLimit;
@@ -33,7 +33,7 @@ export function scan(store: UsageStore, { table, after }: ScanTask): Reading<Uin
 }
 
 /** On several machines, the store of a node has more tables than reports read: see replica-store.ts. */
-function tableOf(store: UsageStore, name: UsageTable): Table {
+function tableOf(store: UsageTables, name: UsageTable): Table {
   const tables: Partial<Record<UsageTable, Table>> = store;
   tables[name] ??= openTable(store.lmdb, name);
   return tables[name];

@@ -1,7 +1,7 @@
 import { blocksPerEnvironment, cellsPerBlock } from './blocks.ts';
 import { pairKey, prefixKey } from './key-prefix.ts';
 import { readAt, type Snapshot } from './snapshot.ts';
-import type { UsageStore } from './usage.ts';
+import type { UsageTables } from './usage.ts';
 
 /**
  * When each series was first and last seen. Cells do not show this, because they are rolled up and finally deleted.
@@ -14,13 +14,13 @@ export type SeenBlock = Uint32Array;
 export const seenWidth = 2;
 
 /** The minutes of a block (see `blockOf`), in a new array. */
-export function readSeen(store: UsageStore, block: number): SeenBlock {
+export function readSeen(store: UsageTables, block: number): SeenBlock {
   const value = store.seen.get(seenKey(block));
   return value === undefined ? new Uint32Array(cellsPerBlock * seenWidth) : decodeSeen(value);
 }
 
 /** Puts a block. Call it in the transaction that puts its cells. */
-export function putSeen(store: UsageStore, block: number, minutes: SeenBlock): void {
+export function putSeen(store: UsageTables, block: number, minutes: SeenBlock): void {
   const value = Buffer.allocUnsafe(minutes.length * 4);
   for (const [at, minute] of minutes.entries()) value.writeUInt32LE(minute, at * 4);
   store.seen.putSync(seenKey(block), value);
@@ -34,7 +34,7 @@ export interface SeenSeries {
 }
 
 /** The series of an environment that were ever seen, in the order of their ordinals. */
-export function* seenOf(store: UsageStore, environment: number, at?: Snapshot): Generator<SeenSeries> {
+export function* seenOf(store: UsageTables, environment: number, at?: Snapshot): Generator<SeenSeries> {
   const range = { start: prefixKey(environment), end: prefixKey(environment + 1), ...readAt(at) };
   for (const { key, value } of store.seen.getRange(range)) {
     const minutes = decodeSeen(value);

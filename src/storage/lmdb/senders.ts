@@ -2,7 +2,7 @@ import { pairKey, prefixKey } from './key-prefix.ts';
 import { type LedgerRoute, otherSenders, type Transport } from './ledger.ts';
 import { environmentOrdinal } from './sketches.ts';
 import { readAt, type Snapshot } from './snapshot.ts';
-import type { UsageStore } from './usage.ts';
+import type { UsageTables } from './usage.ts';
 
 /**
  * The senders in each environment, and those that ask for each feature in it.
@@ -56,7 +56,7 @@ export function otherSender({ transport, route }: Sender): Sender {
 }
 
 /** Adds the senders of a batch. Call it in a transaction. */
-export function putSights(store: UsageStore, sights: readonly SenderSight[]): void {
+export function putSights(store: UsageTables, sights: readonly SenderSight[]): void {
   putSpans(
     store,
     sights.map((sight) => ({ ...sight, first: sight.slot, last: sight.slot })),
@@ -64,7 +64,7 @@ export function putSights(store: UsageStore, sights: readonly SenderSight[]): vo
 }
 
 /** Adds senders seen over some slots. Call it in a transaction. */
-export function putSpans(store: UsageStore, spans: readonly SenderSpan[]): void {
+export function putSpans(store: UsageTables, spans: readonly SenderSpan[]): void {
   const records = new Map<
     string,
     { readonly key: Buffer; readonly senders: SeenSender[]; changed: boolean }
@@ -87,7 +87,7 @@ export function putSpans(store: UsageStore, spans: readonly SenderSpan[]): void 
 
 /** The senders that asked for a feature, or sent anything in an environment. */
 export function readSenders(
-  store: UsageStore,
+  store: UsageTables,
   environment: number,
   ordinal: number,
   at?: Snapshot,
@@ -103,7 +103,7 @@ export function readSenders(
  * @returns the next ordinal to visit; `undefined` at the end
  */
 export function sweepSenders(
-  store: UsageStore,
+  store: UsageTables,
   environment: number,
   from: number,
   slot: number,
@@ -163,7 +163,7 @@ type Stored = [
   last: number,
 ];
 
-function putSenders(store: UsageStore, key: Buffer, senders: readonly SeenSender[]): void {
+function putSenders(store: UsageTables, key: Buffer, senders: readonly SeenSender[]): void {
   const stored = senders.map(({ name, version, transport, route, first, last }): Stored => {
     return [name, version, transport, route, first, last];
   });

@@ -2,7 +2,7 @@ import { seriesPerEnvironment } from './blocks.ts';
 import { pairKey } from './key-prefix.ts';
 import { environmentOrdinal } from './sketches.ts';
 import { readAt, type Snapshot } from './snapshot.ts';
-import type { UsageStore } from './usage.ts';
+import type { UsageTables } from './usage.ts';
 
 /**
  * The series dictionary. Key: environment (u32), ordinal (u32), big-endian. Value: the series' name as a JSON array:
@@ -35,13 +35,13 @@ export interface NewSeries {
 }
 
 /** Puts a series into the dictionary. Call it in the transaction of the first cells that refer to it. */
-export function putSeries(store: Pick<UsageStore, 'series'>, series: NewSeries): void {
+export function putSeries(store: Pick<UsageTables, 'series'>, series: NewSeries): void {
   store.series.putSync(pairKey(series.environment, series.ordinal), Buffer.from(JSON.stringify(series.name)));
 }
 
 /** The series of an environment by ascending ordinal. @param from the first ordinal */
 export function* seriesOf(
-  store: Pick<UsageStore, 'series'>,
+  store: Pick<UsageTables, 'series'>,
   environment: number,
   at?: Snapshot,
   from = 0,
@@ -53,7 +53,7 @@ export function* seriesOf(
 }
 
 /** The series of all environments. */
-export function* allSeries(store: Pick<UsageStore, 'series'>): Generator<NewSeries> {
+export function* allSeries(store: Pick<UsageTables, 'series'>): Generator<NewSeries> {
   for (const { key, value } of store.series.getRange()) {
     yield {
       environment: key.readUInt32BE(0),
@@ -65,7 +65,7 @@ export function* allSeries(store: Pick<UsageStore, 'series'>): Generator<NewSeri
 
 /** The name of a series; `undefined` if it does not exist. */
 export function seriesName(
-  store: Pick<UsageStore, 'series'>,
+  store: Pick<UsageTables, 'series'>,
   environment: number,
   ordinal: number,
 ): SeriesName | undefined {
@@ -74,7 +74,7 @@ export function seriesName(
 }
 
 /** Whether a series (see `seriesRef`) has a name; an environment as a whole needs none. */
-export function isNamed(store: UsageStore, ref: number): boolean {
+export function isNamed(store: UsageTables, ref: number): boolean {
   const ordinal = ref % seriesPerEnvironment;
   if (ordinal === environmentOrdinal) return true;
   return store.series.doesExist(pairKey(Math.floor(ref / seriesPerEnvironment), ordinal));

@@ -1,7 +1,7 @@
 import { seriesPerEnvironment } from './blocks.ts';
 import { removeRange } from './key-prefix.ts';
 import { readAt, type Snapshot } from './snapshot.ts';
-import type { UsageStore } from './usage.ts';
+import type { UsageTables } from './usage.ts';
 
 /**
  * The storage format of sketches. A sketch counts the unique users of one series on one day (UTC): a HyperLogLog of 32 768
@@ -109,7 +109,7 @@ export interface StoredChunk {
 
 /** The chunks of an environment's day with `from ≤ ordinal < to`. The chunks of a sketch are adjacent. */
 export function* sketchChunks(
-  store: UsageStore,
+  store: UsageTables,
   environment: number,
   day: number,
   from: number,
@@ -131,7 +131,7 @@ export function* sketchChunks(
  * @returns chunks deleted, at most `limit`
  */
 export function deleteSketches(
-  store: UsageStore,
+  store: UsageTables,
   environment: number,
   before: number,
   limit: number,

@@ -1,13 +1,13 @@
 import type { Database } from 'lmdb';
 import { openLaidOut, spoolLayout } from './layout.ts';
 import { openRecords, openTable, type Table } from './lmdb.ts';
-import { openUsageTables, type UsageStore } from './usage.ts';
+import { type UsageTables, usageTablesIn } from './usage.ts';
 
 /**
  * The tables of the spool. Those of usage hold the open delta: counts that are in no delta yet. Sealing keeps only the names of
  * series and the messages of the last minutes in them.
  */
-export interface SpoolStore extends UsageStore {
+export interface SpoolStore extends UsageTables {
   /**
    * Sealed deltas. Key: the number of the stream, and the delta's in it (u32 each, big-endian). Value: through, since and version
    * (f64 each, little-endian), then the body.
@@ -71,7 +71,7 @@ export interface Mark {
 export function openSpoolStore(data: string): SpoolStore {
   const lmdb = openLaidOut(data, spoolLayout);
   return {
-    ...openUsageTables(lmdb),
+    ...usageTablesIn(lmdb),
     deltas: openTable(lmdb, 'deltas'),
     apart: openTable(lmdb, 'apart'),
     used: openTable(lmdb, 'used'),

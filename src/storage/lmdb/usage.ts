@@ -2,7 +2,7 @@ import { openLaidOut, usageLayout } from './layout.ts';
 import { type LmdbEnvironment, openTable, type Table } from './lmdb.ts';
 
 /** The tables of the usage store. The commit workers write it; the main thread only reads. */
-export interface UsageStore {
+export interface UsageTables {
   readonly lmdb: LmdbEnvironment;
   /** Cells of variants: see blocks.ts. */
   readonly counts: Table;
@@ -34,12 +34,12 @@ export interface UsageStore {
  * Opens the usage store of a data directory. Each thread opens it separately, the main thread first.
  * @throws {Error} as `openLaidOut`
  */
-export function openUsageStore(data: string): UsageStore {
-  return openUsageTables(openLaidOut(data, usageLayout));
+export function openUsageTables(data: string): UsageTables {
+  return usageTablesIn(openLaidOut(data, usageLayout));
 }
 
 /** Opens the tables of usage in an LMDB environment, and creates missing ones. */
-export function openUsageTables(lmdb: LmdbEnvironment): UsageStore {
+export function usageTablesIn(lmdb: LmdbEnvironment): UsageTables {
   return {
     lmdb,
     counts: openTable(lmdb, 'counts'),

@@ -6,13 +6,13 @@
 import { ApiError } from '../../contract/errors.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Maintenance } from '../aggregate/maintain.ts';
-import type { UsageEngine } from '../commit/usage-engine.ts';
+import type { UsageStore } from '../commit/usage-store.ts';
 import type { Application, Deletion } from '../lmdb/records.ts';
 import { horizonsAt, type Retention } from '../lmdb/retention.ts';
 
 /** The part of the service that upkeep steps depend on. */
 interface StepDeps {
-  readonly usageEngine: Pick<UsageEngine, 'maintain' | 'passed'>;
+  readonly usageStore: Pick<UsageStore, 'maintain' | 'passed'>;
   /** Resolves after `ms`: false if the service is stopping. */
   pause(ms: number): Promise<boolean>;
 }
@@ -82,7 +82,7 @@ export async function eraseDeleted(deps: EraseDeps): Promise<boolean> {
     deps.forget(deletion);
     const step = { task: 'deletion', deletion, limit: stepLimit.deletion } as const;
     if (!(await repeatUntilDone(deps, application, step))) return false;
-    if (await deps.usageEngine.passed(deletion)) await deps.finished(deletion);
+    if (await deps.usageStore.passed(deletion)) await deps.finished(deletion);
   }
   return true;
 }
@@ -98,11 +98,10 @@ async function retire({ clock, retention, exposureDays, applications, ...deps }:
 
 /** Repeats a step until it touches nothing. @returns false if the service is stopping */
 async function repeatUntilDone(
-  { usageEngine, pause }: StepDeps,
+  { usageStore, pause }: StepDeps,
   application: number,
   step: Maintenance,
 ): Promise<boolean> {
-  while ((await usageEngine.maintain(application, step)) > 0)
-    if (!(await pause(betweenStepsMs))) return false;
+  while ((await usageStore.maintain(application, step)) > 0) if (!(await pause(betweenStepsMs))) return false;
   return true;
 }

@@ -4,7 +4,7 @@ import { sweepRound } from '../../../src/auth/sweep.ts';
 import { SharedClock } from '../../../src/replication/postgres/shared-clock.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { needing } from '../../support/needing.ts';
-import { closeSharedServer, newEngine, openNode, sharedServer, type TestNode } from './postgres-fixture.ts';
+import { closeSharedServer, newDatabase, openNode, sharedServer, type TestNode } from './postgres-fixture.ts';
 
 const { describe, test } = needing('postgresql');
 
@@ -24,7 +24,7 @@ function openClocked(url: string): ClockedNode {
 }
 
 async function nodes(): Promise<readonly [ClockedNode, ClockedNode]> {
-  const url = await newEngine(await sharedServer());
+  const url = await newDatabase(await sharedServer());
   return [openClocked(url), openClocked(url)];
 }
 
@@ -35,47 +35,47 @@ const unavailable = { code: 'engine_unavailable' };
 describe.each([3_700_000, -2 * hour])('a node whose clock jumps by %i ms', (aheadMs) => {
   test('manages nothing until the clock is correct, and reports why', async () => {
     const [node, other] = await nodes();
-    await node.engine.current();
+    await node.accountStore.current();
     node.machine.aheadMs = aheadMs;
-    await expect(node.engine.current()).rejects.toMatchObject(unavailable);
-    await expect(node.engine.change((draft) => draft.put('numbers', 'n', 1))).rejects.toMatchObject(
+    await expect(node.accountStore.current()).rejects.toMatchObject(unavailable);
+    await expect(node.accountStore.change((draft) => draft.put('numbers', 'n', 1))).rejects.toMatchObject(
       unavailable,
     );
-    expect(node.engine.status().trouble).toMatch(/The clock of this machine is .* PostgreSQL's/);
-    await other.engine.current();
-    expect(other.engine.has('numbers', 'n')).toBe(false);
+    expect(node.accountStore.status().trouble).toMatch(/The clock of this machine is .* PostgreSQL's/);
+    await other.accountStore.current();
+    expect(other.accountStore.has('numbers', 'n')).toBe(false);
     node.machine.aheadMs = 0;
-    await node.engine.start();
-    await vi.waitFor(() => node.engine.current(), inTime);
-    expect(node.engine.status().trouble).toBeUndefined();
+    await node.accountStore.start();
+    await vi.waitFor(() => node.accountStore.current(), inTime);
+    expect(node.accountStore.status().trouble).toBeUndefined();
   });
 
   test("uses PostgreSQL's time", async () => {
     const [node] = await nodes();
-    await node.engine.current();
+    await node.accountStore.current();
     node.machine.aheadMs = aheadMs;
     expect(Math.abs(node.clock.now() - systemClock.now())).toBeLessThan(hour / 2);
   });
 
   test('still applies the changes of others, which packets depend on', async () => {
     const [node, other] = await nodes();
-    await node.engine.current();
+    await node.accountStore.current();
     node.machine.aheadMs = aheadMs;
-    await other.engine.change((draft) => draft.put('numbers', 'n', 1));
-    await node.engine.current().catch(() => {});
-    expect(node.engine.get('numbers', 'n')).toBe(1);
+    await other.accountStore.change((draft) => draft.put('numbers', 'n', 1));
+    await node.accountStore.current().catch(() => {});
+    expect(node.accountStore.get('numbers', 'n')).toBe(1);
   });
 
   test('keeps invalidated tokens that have not expired', async () => {
     const [node, other] = await nodes();
     const key = invalidationKeyAt(systemClock.now() / 1000 + 3600);
-    await other.engine.change((draft) => draft.put('invalidated', key, true));
-    await node.engine.current();
+    await other.accountStore.change((draft) => draft.put('invalidated', key, true));
+    await node.accountStore.current();
     node.machine.aheadMs = aheadMs;
-    const sweep = { accounts: node.store, engine: node.engine, clock: node.clock, auditMs: 0 };
+    const sweep = { accounts: node.store, accountStore: node.accountStore, clock: node.clock, auditMs: 0 };
     await sweepRound({ ...sweep, pause: async () => true, failed: () => {} }).catch(() => {});
     node.machine.aheadMs = 0;
-    await other.engine.current();
-    expect(other.engine.has('invalidated', key)).toBe(true);
+    await other.accountStore.current();
+    expect(other.accountStore.has('invalidated', key)).toBe(true);
   });
 });

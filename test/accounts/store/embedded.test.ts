@@ -1,16 +1,16 @@
 import { onTestFinished } from 'vitest';
-import { EmbeddedEngine } from '../../../src/accounts/store/embedded.ts';
+import { EmbeddedAccountStore } from '../../../src/accounts/store/embedded.ts';
 import { openTestStore, testHealth } from '../fixture.ts';
-import { testEngine } from './engine-suite.ts';
-import type { EngineFixture } from './fixture.ts';
+import { testAccountStore } from './account-store-suite.ts';
+import type { AccountStoreFixture } from './fixture.ts';
 import { testModel } from './model-suite.ts';
 
 /** An engine whose commits are delayed, or fail, before they reach LMDB. */
-async function open(): Promise<EngineFixture> {
+async function open(): Promise<AccountStoreFixture> {
   const store = openTestStore();
   const health = testHealth();
-  const engine = new EmbeddedEngine(store, health);
-  onTestFinished(() => engine.close());
+  const accountStore = new EmbeddedAccountStore(store, health);
+  onTestFinished(() => accountStore.close());
   let gate: Promise<void> | undefined;
   let failure: Error | undefined;
   let commits = 0;
@@ -25,7 +25,7 @@ async function open(): Promise<EngineFixture> {
     return batch.call(lmdb, action);
   };
   return {
-    engine,
+    accountStore,
     health,
     refusal: { code: 'store_unavailable', status: 503, retryAfter: 5 },
     toldOf: (error) => [error],
@@ -40,9 +40,9 @@ async function open(): Promise<EngineFixture> {
       failure = error;
     },
     commits: () => commits,
-    reopen: () => new EmbeddedEngine(store, testHealth()),
+    reopen: () => new EmbeddedAccountStore(store, testHealth()),
   };
 }
 
-testEngine('embedded', open);
+testAccountStore('embedded', open);
 testModel('embedded', open);

@@ -1,9 +1,9 @@
-import type { Draft, Engine } from '../../../src/accounts/store/engine.ts';
+import type { AccountStore, Draft } from '../../../src/accounts/store/account-store.ts';
 import type { TestHealth } from '../fixture.ts';
 
 /** An engine on a fresh store whose commits a test can delay or fail. */
-export interface EngineFixture {
-  readonly engine: Engine;
+export interface AccountStoreFixture {
+  readonly accountStore: AccountStore;
   readonly health: TestHealth;
   /** Delays commits from now on. Returns a function that releases them. */
   hold(): () => void;
@@ -16,7 +16,7 @@ export interface EngineFixture {
   /** Number of started commits that write. */
   commits(): number;
   /** What a new process reads. */
-  reopen(): Engine;
+  reopen(): AccountStore;
 }
 
 /** `numbers` is held in memory, `loginThrottles` is read from disk. */
@@ -30,7 +30,7 @@ export function put(draft: Draft, table: Table, key: string, value: number): voi
 }
 
 /** The number of a key. */
-export function read(reader: Pick<Engine, 'get'>, table: Table, key: string): number | undefined {
+export function read(reader: Pick<AccountStore, 'get'>, table: Table, key: string): number | undefined {
   return table === 'numbers' ? reader.get('numbers', key) : reader.get('loginThrottles', key)?.failures;
 }
 

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Draft, Engine } from '../../../src/accounts/store/engine.ts';
-import { type EngineFixture, put, read, type Table, tables } from './fixture.ts';
+import type { AccountStore, Draft } from '../../../src/accounts/store/account-store.ts';
+import { type AccountStoreFixture, put, read, type Table, tables } from './fixture.ts';
 
 /** Compares an engine with a map, for arbitrary plans. */
-export function testModel(name: string, open: () => Promise<EngineFixture>): void {
+export function testModel(name: string, open: () => Promise<AccountStoreFixture>): void {
   test(`${name}: plans, and then the disk, match a map`, async () => {
-    const { engine, hold, reopen } = await open();
+    const { accountStore, hold, reopen } = await open();
     const value = fc.option(fc.nat(9), { nil: undefined });
     const step = fc.record({
       table: fc.constantFrom(...tables),
@@ -23,7 +23,7 @@ export function testModel(name: string, open: () => Promise<EngineFixture>): voi
       for (const { steps, throws, waits } of plans) {
         const release = hold();
         // An engine may run a plan at once or later, but in this order, and twice only if necessary.
-        const change = engine.change((draft) => {
+        const change = accountStore.change((draft) => {
           const next = new Map(model);
           for (const each of steps) apply(draft, next, each);
           expect(contents(draft)).toEqual(inOrder(next));
@@ -36,10 +36,10 @@ export function testModel(name: string, open: () => Promise<EngineFixture>): voi
         release();
         if (!waits) continue;
         expect(await ended).toMatchObject([{ status: throws ? 'rejected' : 'fulfilled' }]);
-        expect(contents(engine)).toEqual(inOrder(model));
+        expect(contents(accountStore)).toEqual(inOrder(model));
       }
-      await engine.change(() => undefined);
-      expect(contents(engine)).toEqual(inOrder(model));
+      await accountStore.change(() => undefined);
+      expect(contents(accountStore)).toEqual(inOrder(model));
     });
     await fc.assert(property, { numRuns: 50, endOnFailure: true });
     expect(contents(reopen())).toEqual(inOrder(model));
@@ -65,7 +65,7 @@ function apply(draft: Draft, model: Model, { table, key, value }: Step): void {
   }
 }
 
-function contents(reader: Pick<Engine, 'get' | 'keys'>): unknown {
+function contents(reader: Pick<AccountStore, 'get' | 'keys'>): unknown {
   const found = tables.flatMap((table) =>
     Array.from(
       reader.keys(table, { start: 'a', end: 'z' }),

@@ -1,7 +1,7 @@
 import { afterAll, expect } from 'vitest';
-import type { Draft, Write } from '../../../src/accounts/store/engine.ts';
+import type { Draft, Write } from '../../../src/accounts/store/account-store.ts';
 import { repairMark } from '../../../src/replication/accounts/copy.ts';
-import type { EngineSession } from '../../../src/replication/postgres/connection.ts';
+import type { PostgresSession } from '../../../src/replication/postgres/connection.ts';
 import type { QueryResult, Run } from '../../../src/replication/postgres/statement.ts';
 import { readCopyState } from '../../../src/storage/lmdb/copy-state.ts';
 import { cuttingRelay } from '../../replication/postgres/relay.ts';
@@ -11,7 +11,7 @@ import { count, put, read } from './fixture.ts';
 import {
   closeSharedServer,
   emptyCopy,
-  newEngine,
+  newDatabase,
   openNode,
   sharedServer,
   type TestNode,
@@ -29,7 +29,7 @@ function spend(draft: Draft): string {
 }
 
 async function twoNodes(): Promise<{ url: string; one: TestNode; other: TestNode }> {
-  const url = await newEngine(await sharedServer());
+  const url = await newDatabase(await sharedServer());
   return { url, one: openNode(url), other: openNode(url) };
 }
 
@@ -37,7 +37,7 @@ async function twoNodes(): Promise<{ url: string; one: TestNode; other: TestNode
 function answering(
   name: string,
   change: (result: QueryResult) => QueryResult,
-): (connection: EngineSession) => EngineSession {
+): (connection: PostgresSession) => PostgresSession {
   const wrap = (run: Run): Run =>
     ((statement) => {
       const result = run(statement);
@@ -53,14 +53,14 @@ describe('a change of another node', () => {
   test('is seen by every read that starts after its answer', async () => {
     const { one, other } = await twoNodes();
     const heard: Write[] = [];
-    other.engine.onCommit((writes) => void heard.push(...writes));
+    other.accountStore.onCommit((writes) => void heard.push(...writes));
     for (let turn = 1; turn <= 30; turn += 1) {
-      await one.engine.change((draft) => put(draft, 'numbers', 'n', turn));
-      await other.engine.current();
-      expect(read(other.engine, 'numbers', 'n')).toBe(turn);
+      await one.accountStore.change((draft) => put(draft, 'numbers', 'n', turn));
+      await other.accountStore.current();
+      expect(read(other.accountStore, 'numbers', 'n')).toBe(turn);
       expect(heard.at(-1)).toMatchObject({ table: 'numbers', key: 'n', value: turn });
     }
-    expect(other.engine.version).toBe(one.engine.version);
+    expect(other.accountStore.version).toBe(one.accountStore.version);
   });
 
   test('is seen by many concurrent readers, while others change', async () => {
@@ -69,15 +69,15 @@ describe('a change of another node', () => {
     let isOver = false;
     const changing = (async () => {
       while (!isOver) {
-        await one.engine.change((draft) => count(draft));
+        await one.accountStore.change((draft) => count(draft));
         answered += 1;
       }
     })();
     const asking = Array.from({ length: 32 }, async () => {
       for (let turn = 0; turn < 50; turn += 1) {
         const before = answered;
-        await other.engine.current();
-        expect(read(other.engine, 'numbers', 'n') ?? 0).toBeGreaterThanOrEqual(before);
+        await other.accountStore.current();
+        expect(read(other.accountStore, 'numbers', 'n') ?? 0).toBeGreaterThanOrEqual(before);
       }
     });
     await Promise.all(asking);
@@ -87,20 +87,20 @@ describe('a change of another node', () => {
   });
 
   test('would be missed without the synchronous read', async () => {
-    const url = await newEngine(await sharedServer());
+    const url = await newDatabase(await sharedServer());
     const one = openNode(url);
     const old = { position: 0, id: '0', entries: [] };
     const stale = (all: QueryResult) => ({ ...all, rows: all.rows.map((row) => ({ ...row, ...old })) });
     const other = openNode(url, { wrap: answering('fm_control_confirm', stale) });
-    await one.engine.change((draft) => put(draft, 'numbers', 'n', 1));
-    await other.engine.current();
-    expect(read(other.engine, 'numbers', 'n')).toBeUndefined();
+    await one.accountStore.change((draft) => put(draft, 'numbers', 'n', 1));
+    await other.accountStore.current();
+    expect(read(other.accountStore, 'numbers', 'n')).toBeUndefined();
   });
 
   test('is visible to plans', async () => {
     const { one, other } = await twoNodes();
     const counting = Array.from({ length: 200 }, (_, turn) =>
-      (turn % 2 === 0 ? one : other).engine.change((draft) => count(draft)),
+      (turn % 2 === 0 ? one : other).accountStore.change((draft) => count(draft)),
     );
     const counts = await Promise.all(counting);
     expect(counts.sort((a, b) => a - b)).toEqual(counts.map((_, index) => index));
@@ -109,65 +109,65 @@ describe('a change of another node', () => {
   test('leaves only one success to a plan that can succeed once', async () => {
     const { one, other } = await twoNodes();
     for (let turn = 0; turn < 8; turn += 1) {
-      await one.engine.change((draft) => put(draft, 'loginThrottles', 'token', 1));
+      await one.accountStore.change((draft) => put(draft, 'loginThrottles', 'token', 1));
       const callers = [one, other, one, other, other, one];
-      const answers = await Promise.all(callers.map(({ engine }) => engine.change(spend)));
+      const answers = await Promise.all(callers.map(({ accountStore }) => accountStore.change(spend)));
       expect(answers.filter((answer) => answer === 'exchanged')).toHaveLength(1);
     }
   });
 
   test('arrives by itself within seconds', async () => {
     const { one, other } = await twoNodes();
-    await other.engine.start();
-    const seen = new Promise<void>((resolve) => other.engine.onCommit(() => resolve()));
-    await one.engine.change((draft) => put(draft, 'numbers', 'n', 1));
+    await other.accountStore.start();
+    const seen = new Promise<void>((resolve) => other.accountStore.onCommit(() => resolve()));
+    await one.accountStore.change((draft) => put(draft, 'numbers', 'n', 1));
     await seen;
-    expect(read(other.engine, 'numbers', 'n')).toBe(1);
+    expect(read(other.accountStore, 'numbers', 'n')).toBe(1);
   });
 });
 
 describe('a commit whose answer is lost', () => {
   test('counts as made, and is not repeated', async () => {
     const postgres = await sharedServer();
-    const relay = await cuttingRelay(postgres, await newEngine(postgres), 'fm_control_write');
-    const { engine } = openNode(relay.url);
+    const relay = await cuttingRelay(postgres, await newDatabase(postgres), 'fm_control_write');
+    const { accountStore } = openNode(relay.url);
     for (let turn = 1; turn <= 4; turn += 1) {
-      await engine.change((draft) => put(draft, 'loginThrottles', 'token', 1));
+      await accountStore.change((draft) => put(draft, 'loginThrottles', 'token', 1));
       relay.loseNextCommit();
-      expect(await engine.change(spend)).toBe('exchanged');
+      expect(await accountStore.change(spend)).toBe('exchanged');
       expect(relay.lost).toBe(turn);
     }
-    expect(engine.version).toBe(8);
+    expect(accountStore.version).toBe(8);
   });
 
   test('would pass for a change of another node without its id', async () => {
     const postgres = await sharedServer();
-    const url = await newEngine(postgres);
+    const url = await newDatabase(postgres);
     const relay = await cuttingRelay(postgres, url, 'fm_control_write');
     const withoutIds = (result: QueryResult) => ({
       ...result,
       rows: result.rows.map((row) => ({ ...row, id: '0' })),
     });
-    const wrapBoth = (connection: EngineSession) =>
+    const wrapBoth = (connection: PostgresSession) =>
       answering('fm_control_lock', withoutIds)(answering('fm_control_changes', withoutIds)(connection));
-    await openNode(url).engine.change((draft) => put(draft, 'loginThrottles', 'token', 1));
+    await openNode(url).accountStore.change((draft) => put(draft, 'loginThrottles', 'token', 1));
     await (await sharedServer()).query('UPDATE fm_change SET id = 0', [], url);
     await (await sharedServer()).query("UPDATE fm_head SET id = 0 WHERE log = 'control'", [], url);
-    const { engine } = openNode(relay.url, { wrap: wrapBoth });
-    await engine.change(() => undefined);
+    const { accountStore } = openNode(relay.url, { wrap: wrapBoth });
+    await accountStore.change(() => undefined);
     relay.loseNextCommit();
-    expect(await engine.change(spend)).toBe('refused');
+    expect(await accountStore.change(spend)).toBe('refused');
   });
 
   test('also counts if the other connection has seen the change first', async () => {
     const postgres = await sharedServer();
-    const relay = await cuttingRelay(postgres, await newEngine(postgres), 'fm_control_write');
-    const { engine } = openNode(relay.url);
-    await engine.change((draft) => put(draft, 'loginThrottles', 'token', 1));
+    const relay = await cuttingRelay(postgres, await newDatabase(postgres), 'fm_control_write');
+    const { accountStore } = openNode(relay.url);
+    await accountStore.change((draft) => put(draft, 'loginThrottles', 'token', 1));
     relay.loseNextCommit();
-    const change = engine.change(spend);
-    while (relay.lost === 0) await engine.current();
-    await engine.current();
+    const change = accountStore.change(spend);
+    while (relay.lost === 0) await accountStore.current();
+    await accountStore.current();
     expect(await change).toBe('exchanged');
   });
 });
@@ -191,50 +191,50 @@ describe('a PostgreSQL that has reverted to an earlier state', () => {
     'is detected by %s, and the records are replaced and repaired',
     async (by) => {
       const postgres = await sharedServer();
-      const url = await newEngine(postgres);
+      const url = await newDatabase(postgres);
       const plan = (draft: Draft) => put(draft, 'numbers', 'repaired', 1);
       const node = openNode(url, { repair: async () => plan });
-      const { engine, store, log } = node;
-      await engine.change((draft) => put(draft, 'numbers', 'kept', 1));
+      const { accountStore, store, log } = node;
+      await accountStore.change((draft) => put(draft, 'numbers', 'kept', 1));
       const restore = await backUp(postgres, url);
-      await engine.change((draft) => put(draft, 'numbers', 'kept', 2));
-      await engine.change((draft) => put(draft, 'loginThrottles', 'lost', 3));
+      await accountStore.change((draft) => put(draft, 'numbers', 'kept', 2));
+      await accountStore.change((draft) => put(draft, 'loginThrottles', 'lost', 3));
       await restore();
       // Another node has continued where the old copy ends.
-      await openNode(url).engine.change((draft) => put(draft, 'numbers', 'new', 4));
-      if (by === 'a read') await engine.current();
-      else await engine.change((draft) => draft.get('numbers', 'kept'));
-      expect(Object.fromEntries(engine.records('numbers'))).toEqual({ kept: 1, new: 4, repaired: 1 });
-      expect(engine.has('loginThrottles', 'lost')).toBe(false);
-      expect(readCopyState(store.lmdb)).toMatchObject({ lossOpen: false, version: engine.version });
+      await openNode(url).accountStore.change((draft) => put(draft, 'numbers', 'new', 4));
+      if (by === 'a read') await accountStore.current();
+      else await accountStore.change((draft) => draft.get('numbers', 'kept'));
+      expect(Object.fromEntries(accountStore.records('numbers'))).toEqual({ kept: 1, new: 4, repaired: 1 });
+      expect(accountStore.has('loginThrottles', 'lost')).toBe(false);
+      expect(readCopyState(store.lmdb)).toMatchObject({ lossOpen: false, version: accountStore.version });
       expect(log.lines.join('\n')).toContain('the engine has lost changes');
       const other = openNode(url);
-      await other.engine.current();
-      expect(read(other.engine, 'numbers', 'repaired')).toBe(1);
+      await other.accountStore.current();
+      expect(read(other.accountStore, 'numbers', 'repaired')).toBe(1);
     },
   );
 
   test('and has no records yet does not replace those of the replica', async () => {
     const postgres = await sharedServer();
-    const url = await newEngine(postgres);
-    const { engine } = openNode(url);
-    await engine.change((draft) => put(draft, 'numbers', 'kept', 1));
+    const url = await newDatabase(postgres);
+    const { accountStore } = openNode(url);
+    await accountStore.change((draft) => put(draft, 'numbers', 'kept', 1));
     await postgres.query("UPDATE fm_head SET id = 7 WHERE log = 'control'", [], url);
     await postgres.query('TRUNCATE fm_record', [], url);
-    await expect(engine.current()).rejects.toMatchObject(away);
-    expect(engine.status().trouble).toContain('it is being restored');
-    expect(read(engine, 'numbers', 'kept')).toBe(1);
+    await expect(accountStore.current()).rejects.toMatchObject(away);
+    expect(accountStore.status().trouble).toContain('it is being restored');
+    expect(read(accountStore, 'numbers', 'kept')).toBe(1);
   });
 
   test('is repaired by one node, and not again by others that had applied the lost changes', async () => {
     const postgres = await sharedServer();
-    const url = await newEngine(postgres);
+    const url = await newDatabase(postgres);
     let repairs = 0;
     const repair = async () => (draft: Draft) => {
       repairs += 1;
       put(draft, 'numbers', repairMark, repairs);
     };
-    const nodes = [1, 2, 3].map(() => openNode(url, { repair }).engine);
+    const nodes = [1, 2, 3].map(() => openNode(url, { repair }).accountStore);
     const lose = async (restore: () => Promise<void>, value: number) => {
       await nodes[0]!.change((draft) => put(draft, 'numbers', 'lost', value));
       for (const node of nodes) await node.current();
@@ -255,16 +255,16 @@ describe('a PostgreSQL that has reverted to an earlier state', () => {
 
   test('is not assumed by a node that was away for a long time', async () => {
     const postgres = await sharedServer();
-    const url = await newEngine(postgres);
+    const url = await newDatabase(postgres);
     const one = openNode(url);
     const store = emptyCopy();
     const early = openNode(url, { store });
-    await one.engine.change((draft) => put(draft, 'numbers', 'a', 1));
-    await early.engine.current();
-    for (const key of ['b', 'c']) await one.engine.change((draft) => put(draft, 'numbers', key, 1));
+    await one.accountStore.change((draft) => put(draft, 'numbers', 'a', 1));
+    await early.accountStore.current();
+    for (const key of ['b', 'c']) await one.accountStore.change((draft) => put(draft, 'numbers', key, 1));
     await postgres.query('DELETE FROM fm_change WHERE version < 3', [], url);
-    await early.engine.current();
-    expect([...early.engine.records('numbers').keys()].sort()).toEqual(['a', 'b', 'c']);
+    await early.accountStore.current();
+    expect([...early.accountStore.records('numbers').keys()].sort()).toEqual(['a', 'b', 'c']);
     expect(readCopyState(store.lmdb)).toMatchObject({ lossOpen: false, version: 3 });
     expect(early.log.lines.join('\n')).not.toContain('lost');
   });
@@ -273,28 +273,29 @@ describe('a PostgreSQL that has reverted to an earlier state', () => {
 describe('a copy', () => {
   test('notifies listeners once per record, however often it was changed', async () => {
     const { one, other } = await twoNodes();
-    for (const value of [1, 2, 3]) await one.engine.change((draft) => put(draft, 'numbers', 'n', value));
-    await one.engine.change((draft) => draft.remove('numbers', 'n'));
+    for (const value of [1, 2, 3])
+      await one.accountStore.change((draft) => put(draft, 'numbers', 'n', value));
+    await one.accountStore.change((draft) => draft.remove('numbers', 'n'));
     const heard: Write[] = [];
-    other.engine.onCommit((writes) => void heard.push(...writes));
-    await other.engine.current();
+    other.accountStore.onCommit((writes) => void heard.push(...writes));
+    await other.accountStore.current();
     expect(heard).toEqual([{ table: 'numbers', key: 'n', value: undefined }]);
   });
 
   test('that is behind, as after a crash, catches up', async () => {
-    const url = await newEngine(await sharedServer());
+    const url = await newDatabase(await sharedServer());
     const one = openNode(url);
-    for (let turn = 0; turn < 5; turn += 1) await one.engine.change((draft) => count(draft));
-    const { engine } = openNode(url);
-    expect(await engine.change((draft) => count(draft))).toBe(5);
-    expect(engine.version).toBe(6);
+    for (let turn = 0; turn < 5; turn += 1) await one.accountStore.change((draft) => count(draft));
+    const { accountStore } = openNode(url);
+    expect(await accountStore.change((draft) => count(draft))).toBe(5);
+    expect(accountStore.version).toBe(6);
   });
 
   test('of another database is unchanged', async () => {
-    const url = await newEngine(await sharedServer());
-    const { engine, store, log } = openNode(url, { store: emptyCopy('engine-2') });
-    await expect(engine.current()).rejects.toMatchObject(away);
+    const url = await newDatabase(await sharedServer());
+    const { accountStore, store, log } = openNode(url, { store: emptyCopy('engine-2') });
+    await expect(accountStore.current()).rejects.toMatchObject(away);
     expect(log.lines.join('\n')).toContain('used with another engine');
-    expect(readCopyState(store.lmdb)).toMatchObject({ engine: 'engine-2', version: 0 });
+    expect(readCopyState(store.lmdb)).toMatchObject({ accountStore: 'engine-2', version: 0 });
   });
 });

@@ -1,7 +1,7 @@
 import { afterAll, expect } from 'vitest';
 import { trimLogs } from '../../../src/replication/trim-logs.ts';
 import { needing } from '../../support/needing.ts';
-import { closeSharedServer, connect, newEngine, openNode, sharedServer } from './postgres-fixture.ts';
+import { closeSharedServer, connect, newDatabase, openNode, sharedServer } from './postgres-fixture.ts';
 
 const { test } = needing('postgresql');
 
@@ -9,8 +9,8 @@ afterAll(closeSharedServer);
 
 test('changes are removed after a day, except for the last thousand', async () => {
   const postgres = await sharedServer();
-  const url = await newEngine(postgres);
-  const { engine } = openNode(url);
+  const url = await newDatabase(postgres);
+  const { accountStore } = openNode(url);
   const insert =
     "INSERT INTO fm_change SELECT n, n, now() - interval '2 days', '[]' FROM generate_series(1, 3000) n";
   await postgres.query(insert, [], url);
@@ -19,6 +19,6 @@ test('changes are removed after a day, except for the last thousand', async () =
   await trimLogs(connect(url));
   const rows = await postgres.query('SELECT min(version)::int, max(version)::int FROM fm_change', [], url);
   expect(rows).toEqual([{ min: 2000, max: 3000 }]);
-  await engine.current();
-  expect(engine.version).toBe(3000);
+  await accountStore.current();
+  expect(accountStore.version).toBe(3000);
 });

@@ -1,17 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { onTestFinished } from 'vitest';
-import type { Plan } from '../../../src/accounts/store/engine.ts';
-import type { PostgresEngineDeps } from '../../../src/replication/accounts/accounts-follower.ts';
+import type { Plan } from '../../../src/accounts/store/account-store.ts';
+import type { PostgresAccountStoreDeps } from '../../../src/replication/accounts/accounts-follower.ts';
 import { allTables } from '../../../src/replication/accounts/copy.ts';
-import { PostgresEngine } from '../../../src/replication/accounts/postgres.ts';
-import type { EngineSession } from '../../../src/replication/postgres/connection.ts';
+import { PostgresAccountStore } from '../../../src/replication/accounts/postgres.ts';
+import type { PostgresSession } from '../../../src/replication/postgres/connection.ts';
 import { Connection } from '../../../src/replication/postgres/connection.ts';
-import { parseEngineUrl } from '../../../src/replication/postgres/engine-url.ts';
+import { parsePostgresUrl } from '../../../src/replication/postgres/postgres-url.ts';
 import { createTables } from '../../../src/replication/postgres/schema.ts';
 import { SharedClock } from '../../../src/replication/postgres/shared-clock.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import type { Log } from '../../../src/runtime/log.ts';
-import type { AccountStore } from '../../../src/storage/lmdb/accounts.ts';
+import type { AccountTables } from '../../../src/storage/lmdb/accounts.ts';
 import { copyStateWriter } from '../../../src/storage/lmdb/copy-state.ts';
 import { Postgres } from '../../support/postgres.ts';
 import { openTestStore, type TestHealth, testHealth } from '../fixture.ts';
@@ -30,7 +30,7 @@ export async function closeSharedServer(): Promise<void> {
 }
 
 /** Makes a database without accounts. Returns its URL. */
-export async function newEngine(postgres: Postgres, id = 'engine-1'): Promise<string> {
+export async function newDatabase(postgres: Postgres, id = 'engine-1'): Promise<string> {
   const url = await postgres.database();
   await connect(url).transaction((run) => createTables(run, { id, secret: '' }));
   return url;
@@ -49,31 +49,31 @@ export function testLog(): TestLog {
 
 export function connect(url: string, name = 'test', deadlineMs = 4000): Connection {
   const options = { name, log: testLog(), clock: systemClock, deadlineMs };
-  const connection = new Connection(parseEngineUrl(url), options);
+  const connection = new Connection(parsePostgresUrl(url), options);
   onTestFinished(() => connection.close());
   return connection;
 }
 
 /** A node: its replica, and its engine. */
 export interface TestNode {
-  readonly engine: PostgresEngine;
-  readonly store: AccountStore;
+  readonly accountStore: PostgresAccountStore;
+  readonly store: AccountTables;
   readonly health: TestHealth;
   readonly log: TestLog;
 }
 
-export interface NodeOptions extends Partial<PostgresEngineDeps> {
-  readonly store?: AccountStore;
+export interface NodeOptions extends Partial<PostgresAccountStoreDeps> {
+  readonly store?: AccountTables;
   /** Puts a proxy between the node and PostgreSQL. */
-  readonly wrap?: (connection: EngineSession) => EngineSession;
+  readonly wrap?: (connection: PostgresSession) => PostgresSession;
   readonly repair?: () => Promise<Plan<void>>;
   readonly deadlineMs?: number;
 }
 
 /** A store that is a replica of a new database. */
-export function emptyCopy(engine = 'engine-1'): AccountStore {
+export function emptyCopy(id = 'engine-1'): AccountTables {
   const store = openTestStore();
-  const state = { engine, version: 0, change: '0', tables: allTables, lossOpen: false };
+  const state = { engine: id, version: 0, change: '0', tables: allTables, lossOpen: false };
   store.lmdb.transactionSync(() => copyStateWriter(store.lmdb)(state));
   return store;
 }
@@ -82,7 +82,7 @@ export function openNode(url: string, options: NodeOptions = {}): TestNode {
   const { store = emptyCopy(), wrap = (connection) => connection } = options;
   const health = testHealth();
   const log = testLog();
-  const engine = new PostgresEngine(store, {
+  const accountStore = new PostgresAccountStore(store, {
     health,
     reads: wrap(connect(url, 'reads', options.deadlineMs)),
     changes: wrap(connect(url, 'changes', options.deadlineMs)),
@@ -96,6 +96,6 @@ export function openNode(url: string, options: NodeOptions = {}): TestNode {
     setAside: async () => {},
     ...options,
   });
-  onTestFinished(() => engine.close());
-  return { engine, store, health, log };
+  onTestFinished(() => accountStore.close());
+  return { accountStore, store, health, log };
 }

@@ -1,20 +1,20 @@
 import { afterAll, onTestFinished } from 'vitest';
-import type { EngineSession } from '../../../src/replication/postgres/connection.ts';
-import { EngineError } from '../../../src/replication/postgres/engine-error.ts';
+import type { PostgresSession } from '../../../src/replication/postgres/connection.ts';
+import { PostgresError } from '../../../src/replication/postgres/postgres-error.ts';
 import { needing } from '../../support/needing.ts';
-import { testEngine } from './engine-suite.ts';
-import type { EngineFixture } from './fixture.ts';
+import { testAccountStore } from './account-store-suite.ts';
+import type { AccountStoreFixture } from './fixture.ts';
 import { testModel } from './model-suite.ts';
-import { closeSharedServer, newEngine, openNode, sharedServer } from './postgres-fixture.ts';
+import { closeSharedServer, newDatabase, openNode, sharedServer } from './postgres-fixture.ts';
 
 afterAll(closeSharedServer);
 
 /** An engine whose transactions are delayed before COMMIT, or are rolled back. */
-async function open(): Promise<EngineFixture> {
+async function open(): Promise<AccountStoreFixture> {
   let gate: Promise<void> | undefined;
   let failure: Error | undefined;
   let commits = 0;
-  const wrap = (connection: EngineSession): EngineSession => ({
+  const wrap = (connection: PostgresSession): PostgresSession => ({
     query: (statement) => connection.query(statement),
     transaction: (work) =>
       connection.transaction(async (run) => {
@@ -29,10 +29,10 @@ async function open(): Promise<EngineFixture> {
         return result;
       }),
   });
-  const url = await newEngine(await sharedServer());
-  const { engine, health, store } = openNode(url, { wrap });
+  const url = await newDatabase(await sharedServer());
+  const { accountStore, health, store } = openNode(url, { wrap });
   return {
-    engine,
+    accountStore,
     health,
     refusal: { code: 'engine_unavailable', status: 503, retryAfter: 2 },
     toldOf: () => [],
@@ -45,14 +45,14 @@ async function open(): Promise<EngineFixture> {
       return release;
     },
     failNext() {
-      failure = new EngineError('sql', 'could not extend file', '53100');
+      failure = new PostgresError('sql', 'could not extend file', '53100');
     },
     commits: () => commits,
-    reopen: () => openNode(url, { store }).engine,
+    reopen: () => openNode(url, { store }).accountStore,
   };
 }
 
 needing('postgresql').describe('on PostgreSQL', () => {
-  testEngine('postgres', open);
+  testAccountStore('postgres', open);
   testModel('postgres', open);
 });

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
-import type { Write } from '../../../src/accounts/store/engine.ts';
+import type { Write } from '../../../src/accounts/store/account-store.ts';
 import { RecordCodec } from '../../../src/replication/accounts/record-codec.ts';
-import { EngineKey } from '../../../src/replication/postgres/engine-key.ts';
+import { PostgresKey } from '../../../src/replication/postgres/postgres-key.ts';
 import { needing } from '../../support/needing.ts';
-import { closeSharedServer, newEngine, openNode, sharedServer } from './postgres-fixture.ts';
+import { closeSharedServer, newDatabase, openNode, sharedServer } from './postgres-fixture.ts';
 
 afterAll(closeSharedServer);
 
@@ -46,43 +46,43 @@ test('records of tables from a later version are skipped', () => {
 });
 
 test('the private part of a signing key is sealed, and opens only with the same key', () => {
-  const key = new EngineKey(randomBytes(32));
+  const key = new PostgresKey(randomBytes(32));
   const value = { kid: 'a', alg: 'ES256', createdAt: 1, privateJwk: { kty: 'EC', d: 'secret' } } as const;
   const signingKey: Write = { table: 'signingKeys', key: 'a', value };
   const stored = new RecordCodec(key).encode(signingKey);
   expect(stored.value).not.toContain('secret');
   expect(new RecordCodec(key).decodeRecords([stored])).toEqual([signingKey]);
-  for (const other of [undefined, new EngineKey(randomBytes(32))])
-    expect(() => new RecordCodec(other).decodeRecords([stored])).toThrow('--engine-key-file');
+  for (const other of [undefined, new PostgresKey(randomBytes(32))])
+    expect(() => new RecordCodec(other).decodeRecords([stored])).toThrow('--postgres-key-file');
 });
 
 test('the secrets of a webhook are sealed, and open only with the same key', () => {
-  const key = new EngineKey(randomBytes(32));
+  const key = new PostgresKey(randomBytes(32));
   const value = { id: 'webhook_1', name: 'Chat', secrets: [{ text: 'whsec_c2VjcmV0', until: null }] };
   const webhook = { table: 'webhooks', key: 'webhook_1', value } as unknown as Write;
   const stored = new RecordCodec(key).encode(webhook);
   expect(stored.value).toContain('Chat');
   expect(stored.value).not.toContain('whsec_');
   expect(new RecordCodec(key).decodeRecords([stored])).toEqual([webhook]);
-  for (const other of [undefined, new EngineKey(randomBytes(32))])
-    expect(() => new RecordCodec(other).decodeRecords([stored])).toThrow('--engine-key-file');
+  for (const other of [undefined, new PostgresKey(randomBytes(32))])
+    expect(() => new RecordCodec(other).decodeRecords([stored])).toThrow('--postgres-key-file');
 });
 
-const withEngine = needing('postgresql').test;
-withEngine('keys and values with any characters survive, as a change and as records', async () => {
-  const url = await newEngine(await sharedServer());
+const withPostgres = needing('postgresql').test;
+withPostgres('keys and values with any characters survive, as a change and as records', async () => {
+  const url = await newDatabase(await sharedServer());
   const one = openNode(url);
   const names = ['', '\0', '"', '\\', "'", '{}', 'NULL', '\n\t', 'ü', '💡', '\u2028', '$1', '\u007f'].map(
     (odd) => `x${odd}`,
   );
-  await one.engine.change((draft) => {
+  await one.accountStore.change((draft) => {
     for (const name of names) draft.put('notes', name, [{ name }] as never);
   });
   const follows = openNode(url);
-  await follows.engine.current();
+  await follows.accountStore.current();
   await (await sharedServer()).query('DELETE FROM fm_change', [], url);
   const loads = openNode(url);
-  await loads.engine.current();
-  for (const { engine } of [follows, loads])
-    for (const name of names) expect(engine.get('notes', name)).toEqual([{ name }]);
+  await loads.accountStore.current();
+  for (const { accountStore } of [follows, loads])
+    for (const name of names) expect(accountStore.get('notes', name)).toEqual([{ name }]);
 });

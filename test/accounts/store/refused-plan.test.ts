@@ -2,16 +2,16 @@ import { afterAll, expect } from 'vitest';
 import { cuttingRelay } from '../../replication/postgres/relay.ts';
 import { needing } from '../../support/needing.ts';
 import { count, put, read } from './fixture.ts';
-import { closeSharedServer, newEngine, openNode, sharedServer } from './postgres-fixture.ts';
+import { closeSharedServer, newDatabase, openNode, sharedServer } from './postgres-fixture.ts';
 
 const { describe, test } = needing('postgresql');
 
 afterAll(closeSharedServer);
 
 /** A PostgreSQL that rejects records with a bad key. */
-async function strictEngine(): Promise<string> {
+async function strictPostgres(): Promise<string> {
   const postgres = await sharedServer();
-  const url = await newEngine(postgres);
+  const url = await newDatabase(postgres);
   const rule = `ALTER TABLE fm_record ADD CONSTRAINT good CHECK (key NOT LIKE '%bad%')`;
   await postgres.query(rule, [], url);
   return url;
@@ -19,9 +19,9 @@ async function strictEngine(): Promise<string> {
 
 describe('a plan whose write PostgreSQL rejects', () => {
   test('fails alone, and the others in its transaction succeed in order', async () => {
-    const { engine, log } = openNode(await strictEngine());
+    const { accountStore, log } = openNode(await strictPostgres());
     const plans = Array.from({ length: 30 }, (_, at) =>
-      engine.change((draft) => {
+      accountStore.change((draft) => {
         if (at % 10 === 7) put(draft, 'numbers', `bad ${at}`, 1);
         return count(draft);
       }),
@@ -34,24 +34,27 @@ describe('a plan whose write PostgreSQL rejects', () => {
     expect(answers[7]).toMatchObject({ reason: { code: 'engine_unavailable', status: 503 } });
     expect(log.lines.filter((line) => line.includes('refuses a change'))).toHaveLength(3);
     expect(log.lines.join()).toContain('"sqlstate":"23514"');
-    expect(engine.status().trouble).toBeUndefined();
-    expect(await engine.change((draft) => count(draft))).toBe(27);
-    expect(read(engine, 'numbers', 'n')).toBe(28);
+    expect(accountStore.status().trouble).toBeUndefined();
+    expect(await accountStore.change((draft) => count(draft))).toBe(27);
+    expect(read(accountStore, 'numbers', 'n')).toBe(28);
   });
 
   test('does not repeat a change whose commit got no answer', async () => {
-    const relay = await cuttingRelay(await sharedServer(), await strictEngine(), 'fm_control_write');
-    const { engine } = openNode(relay.url);
-    await engine.change(() => undefined);
+    const relay = await cuttingRelay(await sharedServer(), await strictPostgres(), 'fm_control_write');
+    const { accountStore } = openNode(relay.url);
+    await accountStore.change(() => undefined);
     relay.loseNextCommit();
-    const first = [engine.change((draft) => count(draft)), engine.change((draft) => count(draft))];
-    while (relay.lost === 0) await engine.current();
+    const first = [
+      accountStore.change((draft) => count(draft)),
+      accountStore.change((draft) => count(draft)),
+    ];
+    while (relay.lost === 0) await accountStore.current();
     const then = await Promise.allSettled([
-      engine.change((draft) => put(draft, 'numbers', 'bad', 1)),
-      engine.change((draft) => count(draft)),
+      accountStore.change((draft) => put(draft, 'numbers', 'bad', 1)),
+      accountStore.change((draft) => count(draft)),
     ]);
     expect(await Promise.all(first)).toEqual([0, 1]);
     expect(then).toMatchObject([{ status: 'rejected' }, { status: 'fulfilled', value: 2 }]);
-    expect(read(engine, 'numbers', 'n')).toBe(3);
+    expect(read(accountStore, 'numbers', 'n')).toBe(3);
   });
 });

@@ -52,15 +52,15 @@ const refusedRequest = /^Failed to load resource: the server responded with a st
 /**
  * Starts a service on fresh data, and Chromium. Close it in `afterAll`, and call `cleanUp`.
  * @param fill fills the data before the service starts
- * @param ofEngine those that the accounts begin with, when the arguments name an engine
+ * @param ofPostgres those that the accounts begin with, when the arguments name an engine
  */
 export async function openConsole(
   args: readonly string[] = [],
   fill?: (data: string, credentials: Credentials) => Promise<void>,
-  ofEngine?: Credentials,
+  ofPostgres?: Credentials,
 ): Promise<Console> {
   const data = `${freshDirectory()}/data`;
-  const credentials = ofEngine ?? (await prepare(data));
+  const credentials = ofPostgres ?? (await prepare(data));
   await fill?.(data, credentials);
   const [chromium, service] = await Promise.all([launchChromium(), startBinary({ data, args })]);
   const origin = `http://${service.http}`;

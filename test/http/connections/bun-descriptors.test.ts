@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { Descriptors } from '../../../src/http/connections/descriptors.ts';
-import { loadDescriptors, loadEngine } from '../../../src/http/engines/runtime.ts';
+import { loadDescriptors, loadHttpEngine } from '../../../src/http/engines/runtime.ts';
 
 const ends: (() => unknown)[] = [];
 afterEach(async () => {
@@ -13,7 +13,7 @@ const onBun = process.versions['bun'] !== undefined;
 /** A listener on every address, and connections to it that have sent the given bytes. */
 async function open(...sent: [host: string, bytes: string][]) {
   const descriptors = (await loadDescriptors()) as Descriptors;
-  const engine = await loadEngine();
+  const engine = await loadHttpEngine();
   const dispatch = () => ({ status: 204 });
   const listener = await engine.listen({ host: '::', port: 0, dispatch });
   const sockets: Socket[] = [];

@@ -1,4 +1,4 @@
-import type { Engine, ListenOptions } from '../../../src/http/types.ts';
+import type { HttpEngine, ListenOptions } from '../../../src/http/types.ts';
 import { testDispatch } from './routes.ts';
 
 export interface RunningServer {
@@ -14,7 +14,7 @@ export type ServerOptions = Partial<Omit<ListenOptions, 'dispatch'>>;
 export type StartServer = (options?: ServerOptions) => Promise<RunningServer>;
 
 /** Starts servers of an engine in this process. */
-export function startWith(engine: Engine): StartServer {
+export function startWith(engine: HttpEngine): StartServer {
   return async (options) => {
     let finish = () => {};
     const closed = new Promise<void>((resolve) => {

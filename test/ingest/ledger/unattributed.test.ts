@@ -8,7 +8,7 @@ import { openReportKinds, type ReportDeps } from '../../../src/ingest/reports/ki
 import { type MetricsHostDeps, metricsHost } from '../../../src/serve/metrics-host.ts';
 import { LedgerTallies } from '../../../src/storage/commit/ledger-tallies.ts';
 import { QueueMonitor } from '../../../src/storage/commit/queue-monitor.ts';
-import { openUsageStore } from '../../../src/storage/lmdb/usage.ts';
+import { openUsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { openFixture, testHealth } from '../../accounts/fixture.ts';
 import { requestOf } from '../../auth/fixture.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
@@ -22,7 +22,7 @@ const report = { appKey: 'nobody', environment: 'Production', time: '2026-01-31T
 
 /** The counting routes, with only what a refusal needs; they must accept nothing. */
 async function openHost() {
-  const store = openUsageStore(temporaryDirectory());
+  const store = openUsageTables(temporaryDirectory());
   onTestFinished(() => store.lmdb.close());
   const { directory, clock } = await openFixture();
   const tallies = new LedgerTallies();

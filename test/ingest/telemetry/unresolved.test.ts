@@ -13,7 +13,7 @@ import {
 } from '../../../src/storage/lmdb/instances.ts';
 import { transact } from '../../../src/storage/lmdb/lmdb.ts';
 import type { Application } from '../../../src/storage/lmdb/records.ts';
-import { openUsageStore } from '../../../src/storage/lmdb/usage.ts';
+import { openUsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 
 const secret = Buffer.alloc(32);
@@ -23,7 +23,7 @@ const [environment, now] = [3, 60_000_000];
 
 /** How one of several machines, or a single one, handles unknown ids. */
 function openInstances(resolvesLater: boolean) {
-  const store = openUsageStore(temporaryDirectory());
+  const store = openUsageTables(temporaryDirectory());
   const none = async () => {};
   const usage = { peopleOf: () => store, digestSecret: secret, keepMint: none, forget: none, resolvesLater };
   return { store, instances: new Instances({ usage, randomBytes: () => secret, ttlMs: 1000, graceMs: 0 }) };

@@ -1,11 +1,11 @@
 import { type ExportRequest, makeExport } from '../../../src/management/exports/make-export.ts';
 import { type Chunk, type Chunks, chunkMemory, placeOfChunk } from '../../../src/management/exports/rows.ts';
-import type { UsageStore } from '../../../src/storage/lmdb/usage.ts';
+import type { UsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { finish } from '../../support/finish.ts';
 
 /** The chunks of an export, each as it is when the next one is asked for. */
 export function readExport(
-  store: UsageStore,
+  store: UsageTables,
   request: Omit<ExportRequest, 'memory'>,
 ): Generator<Uint8Array, void, undefined> {
   const memory = chunkMemory();

@@ -9,7 +9,7 @@ import { createAggregator } from '../../../src/storage/commit/aggregator.ts';
 import { Batch } from '../../../src/storage/commit/batch.ts';
 import { seriesRef } from '../../../src/storage/lmdb/blocks.ts';
 import { bucketAt, horizonsAt } from '../../../src/storage/lmdb/retention.ts';
-import { openUsageStore } from '../../../src/storage/lmdb/usage.ts';
+import { openUsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { workerFile } from '../../support/service.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 
@@ -22,7 +22,7 @@ const rows = 60 * series;
 /** A store with so many rows that an export has some chunks. */
 async function filled(): Promise<string> {
   const data = temporaryDirectory();
-  const store = openUsageStore(data);
+  const store = openUsageTables(data);
   const hourMs = 3_600_000;
   const horizons = horizonsAt(range.to * 60_000, { minutesMs: hourMs, hoursMs: hourMs, daysMs: hourMs });
   const batch = new Batch();

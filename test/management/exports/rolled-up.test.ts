@@ -3,7 +3,7 @@ import { createAggregator } from '../../../src/storage/commit/aggregator.ts';
 import { Batch } from '../../../src/storage/commit/batch.ts';
 import { seriesRef } from '../../../src/storage/lmdb/blocks.ts';
 import { bucketAt, horizonsAt } from '../../../src/storage/lmdb/retention.ts';
-import { openUsageStore } from '../../../src/storage/lmdb/usage.ts';
+import { openUsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { readTable } from '../../support/read-csv.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 import { readExport } from './read-chunks.ts';
@@ -20,7 +20,7 @@ test.each([
   ['where a part ends', 1, true, false],
   ['not at all', 3000, false, false],
 ])('an export of an hour that is rolled up %s is whole or breaks', async (_, series, isRolledUp, breaks) => {
-  const store = openUsageStore(temporaryDirectory());
+  const store = openUsageTables(temporaryDirectory());
   const { write, maintain } = createAggregator(store);
   const hour = Math.floor(start / hourMs) * 60;
   const now = hour * 60_000 + hourMs;
@@ -62,7 +62,7 @@ test.each([
 ] as const)(
   'measurements by %s of a day that is rolled up within it are whole or break',
   async (step, breaks) => {
-    const store = openUsageStore(temporaryDirectory());
+    const store = openUsageTables(temporaryDirectory());
     const { write, maintain } = createAggregator(store);
     const day = Math.floor(start / 86_400_000) * 1440;
     const now = (day + 1440) * 60_000;

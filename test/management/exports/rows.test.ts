@@ -13,7 +13,7 @@ import { Batch } from '../../../src/storage/commit/batch.ts';
 import { seriesRef } from '../../../src/storage/lmdb/blocks.ts';
 import { subjectText } from '../../../src/storage/lmdb/ledger.ts';
 import { bucketAt, ceilToBucket, floorToBucket, horizonsAt } from '../../../src/storage/lmdb/retention.ts';
-import { openUsageStore, type UsageStore } from '../../../src/storage/lmdb/usage.ts';
+import { openUsageTables, type UsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { finish } from '../../support/finish.ts';
 import { readTable } from '../../support/read-csv.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
@@ -42,7 +42,7 @@ const event = fc.record({
 type Event = typeof event extends fc.Arbitrary<infer T> ? T : never;
 
 /** Counts events as they are reported at `now`, and then does the upkeep of that time, or some of it. */
-function count(store: UsageStore, events: readonly Event[], now: number, upkeep: number): void {
+function count(store: UsageTables, events: readonly Event[], now: number, upkeep: number): void {
   const { write, maintain } = createAggregator(store);
   const batch = new Batch();
   const horizons = horizonsAt(now, retention);
@@ -66,7 +66,7 @@ function count(store: UsageStore, events: readonly Event[], now: number, upkeep:
 }
 
 /** All of an export. */
-function exported<Name extends ExportName>(store: UsageStore, name: Name, task: ExportTask<Name>) {
+function exported<Name extends ExportName>(store: UsageTables, name: Name, task: ExportTask<Name>) {
   const read = (format: 'csv' | 'ndjson') =>
     Buffer.concat([...readExport(store, { name, task, format })]).toString();
   const objects = read('ndjson').split('\n').slice(0, -1);
@@ -87,7 +87,7 @@ function asTexts(rows: readonly Record<string, unknown>[]): Record<string, strin
 
 const timeOf = (t: number) => new Date(t * 1000).toISOString();
 
-function usagePoints(store: UsageStore, range: ReportRange, only: string | undefined) {
+function usagePoints(store: UsageTables, range: ReportRange, only: string | undefined) {
   const { features } = finish(usageReport(store, environment, range, only));
   return features.flatMap(({ feature, variants }) =>
     variants.flatMap(({ variant, series }) =>
@@ -111,7 +111,7 @@ test('the rows of usage and of measurements are the points of the reports, whate
       fc.constantFrom(undefined, 'checkout', '=cart'),
       fc.constantFrom(1, 2, 6),
       async (rounds, step, only, days) => {
-        const store = openUsageStore(temporaryDirectory());
+        const store = openUsageTables(temporaryDirectory());
         let now = start;
         for (const [events, upkeep] of rounds) {
           now += 20 * hourMs;
@@ -152,7 +152,7 @@ test('the rows of usage and of measurements are the points of the reports, whate
 }, 120_000);
 
 test('the rows of the ledger are its hours, and add up to the report', async () => {
-  const store = openUsageStore(temporaryDirectory());
+  const store = openUsageTables(temporaryDirectory());
   const events = [0, 40, 90].map((minute): Event => ({ minute, ordinal: 0, metric: 1, checks: 1, value: 1 }));
   count(store, [...events, { ...events[0]!, ordinal: 41 }], start + 2 * hourMs, 0);
   const hours = { from: Math.floor(start / hourMs), to: Math.floor(start / hourMs) + 3 };

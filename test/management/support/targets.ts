@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { hashSecret } from '../../../src/accounts/secrets.ts';
-import { EmbeddedEngine } from '../../../src/accounts/store/embedded.ts';
+import { EmbeddedAccountStore } from '../../../src/accounts/store/embedded.ts';
 import { startSession } from '../../../src/auth/sessions.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { testHealth } from '../../accounts/fixture.ts';
@@ -135,8 +135,8 @@ async function beginSession({ store }: World, userId: string): Promise<string> {
   const signIn = hashSecret(userId);
   const granted = { userId, clientId: 'flagmeter-cli', signIn, scope: 'openid flagmeter' };
   const authTime = Math.floor(Date.now() / 1000);
-  const engine = new EmbeddedEngine(store, testHealth());
-  await engine.change((draft) =>
+  const accountStore = new EmbeddedAccountStore(store, testHealth());
+  await accountStore.change((draft) =>
     startSession({ clock: systemClock, randomBytes }, draft, { ...granted, authTime }),
   );
   return signIn;

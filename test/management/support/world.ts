@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createApiKey, type NewApiKey } from '../../../src/accounts/api-keys.ts';
 import { type Directory, openDirectory } from '../../../src/accounts/directory.ts';
 import { prepareStore } from '../../../src/accounts/prepare.ts';
-import { EmbeddedEngine } from '../../../src/accounts/store/embedded.ts';
+import { EmbeddedAccountStore } from '../../../src/accounts/store/embedded.ts';
 import { storedKeys } from '../../../src/accounts/stored-signing-keys.ts';
 import { createTeam } from '../../../src/accounts/teams.ts';
 import { createUser } from '../../../src/accounts/users.ts';
@@ -10,7 +10,7 @@ import { issueAccessToken, newTokenIdentity } from '../../../src/auth/access-tok
 import { openSigningKeys } from '../../../src/auth/signing-keys.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import type { Storage } from '../../../src/serve/storage.ts';
-import { type AccountStore, openAccountStore } from '../../../src/storage/lmdb/accounts.ts';
+import { type AccountTables, openAccountTables } from '../../../src/storage/lmdb/accounts.ts';
 import type { Role, User } from '../../../src/storage/lmdb/records.ts';
 import { freshDirectory, token } from '../../support/binary.ts';
 import { type LocalService, startLocal } from '../../support/service.ts';
@@ -42,7 +42,7 @@ interface People {
 export interface World extends People {
   readonly service: LocalService;
   /** The service's own. */
-  readonly store: AccountStore;
+  readonly store: AccountTables;
   /** The `Authorization` header of the Admin. */
   readonly asAdmin: string;
   /** Signs a token of a user, as one that was issued `ago` ms before now. */
@@ -65,11 +65,11 @@ export async function openWorld(
   storage?: Storage,
 ): Promise<World> {
   const data = `${freshDirectory()}/data`;
-  const store = openAccountStore(data);
+  const store = openAccountTables(data);
   const prepared = { adminEmail: 'first@localhost', clock: systemClock, randomBytes };
   const credentials = await prepareStore(store, prepared);
   const health = { ready: true, failed: () => {} };
-  const people = await settle(openDirectory(new EmbeddedEngine(store, health), prepared));
+  const people = await settle(openDirectory(new EmbeddedAccountStore(store, health), prepared));
   const settings = { issuer, audience, keys: openSigningKeys(storedKeys(store)), ...prepared };
   const urls = ['--auth-url', issuer, '--base-url', audience];
   const service = await startLocal({

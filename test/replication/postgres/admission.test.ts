@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect } from 'vitest';
-import type { EngineError } from '../../../src/replication/postgres/engine-error.ts';
+import type { PostgresError } from '../../../src/replication/postgres/postgres-error.ts';
 import { needing } from '../../support/needing.ts';
 import { Postgres } from '../../support/postgres.ts';
 import { type SecurePostgres, securePostgres } from '../../support/postgres-certificates.ts';
@@ -38,7 +38,7 @@ async function said(text: string): Promise<string> {
     return `${rows[0]?.user} ${rows[0]?.ssl ? 'encrypted' : 'plain'}`;
   } catch (error) {
     expect((error as Error).message).not.toMatch(/horse|wrong/);
-    return `${(error as EngineError).code}: ${(error as Error).message}`;
+    return `${(error as PostgresError).code}: ${(error as Error).message}`;
   }
 }
 

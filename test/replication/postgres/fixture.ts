@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest';
 import { Connection, type ConnectionOptions } from '../../../src/replication/postgres/connection.ts';
-import { parseEngineUrl } from '../../../src/replication/postgres/engine-url.ts';
+import { parsePostgresUrl } from '../../../src/replication/postgres/postgres-url.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { createLog } from '../../../src/runtime/log.ts';
 
@@ -21,7 +21,7 @@ export function keptLog() {
 export function connect(url: string, options: Partial<ConnectionOptions> = {}): Connection {
   const { log } = keptLog();
   const all = { name: 'test', log, clock: systemClock, deadlineMs: 10_000, ...options };
-  const connection = new Connection(parseEngineUrl(url), all);
+  const connection = new Connection(parsePostgresUrl(url), all);
   onTestFinished(() => connection.close());
   return connection;
 }

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
 import type { Connection } from '../../../src/replication/postgres/connection.ts';
-import { readEngine } from '../../../src/replication/postgres/engine-report.ts';
-import { checkEngine } from '../../../src/replication/postgres/layout.ts';
+import { checkPostgres } from '../../../src/replication/postgres/layout.ts';
 import { type Migration, migrate } from '../../../src/replication/postgres/migrations.ts';
-import { createTables, engineLayout, tableNames } from '../../../src/replication/postgres/schema.ts';
+import { readPostgres } from '../../../src/replication/postgres/postgres-report.ts';
+import { createTables, postgresLayout, tableNames } from '../../../src/replication/postgres/schema.ts';
 import { needing } from '../../support/needing.ts';
 import { Postgres } from '../../support/postgres.ts';
 import { connect } from './fixture.ts';
@@ -23,7 +23,7 @@ beforeEach(async () => {
 const engine = { id: 'engine-1', secret: 'secret' };
 const create = (connection: Connection) => connection.transaction((run) => createTables(run, engine));
 const check = (connection: Connection, own?: number) =>
-  connection.transaction((run) => checkEngine(run, own));
+  connection.transaction((run) => checkPostgres(run, own));
 
 describe('the tables', () => {
   it('are made once, all or none, also by two at the same time', async () => {
@@ -38,8 +38,8 @@ describe('the tables', () => {
     expect(made.filter(({ comment }) => comment === null)).toEqual([]);
     expect(await check(connect(url))).toEqual({
       ...engine,
-      layout: engineLayout,
-      oldestLayout: engineLayout,
+      layout: postgresLayout,
+      oldestLayout: postgresLayout,
     });
     expect(await postgres.query('SELECT * FROM fm_head ORDER BY log', [], url)).toEqual([
       { log: 'control', position: '0', id: '0' },
@@ -51,7 +51,7 @@ describe('the tables', () => {
     await postgres.query('CREATE SCHEMA here', [], url);
     const inSchema = `${url}&options=-c%20search_path%3Dhere`;
     await create(connect(inSchema));
-    await expect(check(connect(url))).rejects.toThrow('run flagmeter engine init first');
+    await expect(check(connect(url))).rejects.toThrow('run flagmeter postgres init first');
     expect(await check(connect(inSchema))).toMatchObject(engine);
   });
 
@@ -67,7 +67,7 @@ describe('the tables', () => {
     const connection = connect(url);
     await create(connection);
     await connection.query({ text: 'DELETE FROM fm_engine' });
-    for (const use of [check, migrate, readEngine])
+    for (const use of [check, migrate, readPostgres])
       await expect(use(connection)).rejects.toThrow('fm_engine is empty: restore');
   });
 
@@ -81,22 +81,22 @@ describe('the tables', () => {
 
 describe('a layout', () => {
   const column: Migration = {
-    layout: engineLayout + 1,
-    oldestLayout: engineLayout,
+    layout: postgresLayout + 1,
+    oldestLayout: postgresLayout,
     statements: [`ALTER TABLE fm_node ADD COLUMN zone text NOT NULL DEFAULT ''`],
   };
   const breaking: Migration = {
-    layout: engineLayout + 2,
-    oldestLayout: engineLayout + 2,
+    layout: postgresLayout + 2,
+    oldestLayout: postgresLayout + 2,
     statements: ['ALTER TABLE fm_gap DROP COLUMN reason'],
   };
-  const next = engineLayout + 1;
+  const next = postgresLayout + 1;
 
   it('that is newer goes on with the program before, unless it leaves that behind', async () => {
     const connection = connect(url);
     await create(connection);
-    await expect(check(connection, next)).rejects.toThrow('run flagmeter engine migrate first');
-    expect(await migrate(connection, [column], next)).toEqual({ from: engineLayout, to: next });
+    await expect(check(connection, next)).rejects.toThrow('run flagmeter postgres migrate first');
+    expect(await migrate(connection, [column], next)).toEqual({ from: postgresLayout, to: next });
     expect(await migrate(connection, [column], next)).toEqual({ from: next, to: next });
     expect(await check(connection)).toMatchObject({ layout: next });
     expect(await check(connection, next)).toMatchObject({ layout: next });
@@ -110,13 +110,13 @@ describe('a layout', () => {
     await create(connection);
     const node = {
       text: `INSERT INTO fm_node (directory, name, version, layout) VALUES ('d', 'north', '1.0', $1)`,
-      values: [engineLayout],
+      values: [postgresLayout],
     };
     await connection.query(node);
     await expect(migrate(connection, [column, breaking], next + 1)).rejects.toThrow(
       'north (flagmeter 1.0); stop them first',
     );
-    expect(await check(connection)).toMatchObject({ layout: engineLayout });
+    expect(await check(connection)).toMatchObject({ layout: postgresLayout });
     await connection.query({ text: `UPDATE fm_node SET beat_at = now() - interval '1 minute'` });
     expect(await migrate(connection, [column, breaking], next + 1)).toMatchObject({ to: next + 1 });
   });
@@ -128,10 +128,10 @@ describe('a layout', () => {
     await expect(migrate(connection, [column, failing], next + 1)).rejects.toMatchObject({
       sqlstate: '42703',
     });
-    expect(await check(connection)).toMatchObject({ layout: engineLayout });
+    expect(await check(connection)).toMatchObject({ layout: postgresLayout });
   });
 
   it('is missing where nothing was prepared', async () => {
-    await expect(migrate(connect(url))).rejects.toThrow('run flagmeter engine init first');
+    await expect(migrate(connect(url))).rejects.toThrow('run flagmeter postgres init first');
   });
 });

@@ -38,7 +38,7 @@ test.each([
   ['the first, without the engine', { directory: 'a', nodes: up('a'), connected: false }, false],
 ])('usage is sent, or not, by %s', (_, status, sends) => {
   const { connected = true, ...rest } = (status ?? {}) as { connected?: boolean };
-  const full = status === undefined ? undefined : { ...rest, engine: { connected } };
+  const full = status === undefined ? undefined : { ...rest, postgres: { connected } };
   expect(isSender(full as never)).toBe(sends);
 });
 

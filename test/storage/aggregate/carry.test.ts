@@ -22,7 +22,7 @@ import { openTable, transact } from '../../../src/storage/lmdb/lmdb.ts';
 import { bucketAt, ceilToBucket, floorToBucket, horizonsAt } from '../../../src/storage/lmdb/retention.ts';
 import { putSeries } from '../../../src/storage/lmdb/series.ts';
 import { fromSnapshot } from '../../../src/storage/lmdb/snapshot.ts';
-import { openUsageStore, type UsageStore } from '../../../src/storage/lmdb/usage.ts';
+import { openUsageTables, type UsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { finish } from '../../support/finish.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 
@@ -61,7 +61,7 @@ type Grain = 'minute' | 'hour' | 'day';
 
 /** The counts of every series, by ordinal. */
 function read(
-  store: UsageStore,
+  store: UsageTables,
   from: number,
   to: number,
   grain: Grain,
@@ -107,7 +107,7 @@ test('reports of any span equal the counts, despite late packets, roll-up and re
       fc.array(span, { minLength: 1, maxLength: 6 }),
       fc.integer({ min: 1, max: 3 }),
       async (turns, spans, limit) => {
-        const store = openUsageStore(temporaryDirectory());
+        const store = openUsageTables(temporaryDirectory());
         let aggregator = createAggregator(store);
         const all: Counted[] = [];
         let now = start;
@@ -140,13 +140,13 @@ test('reports of any span equal the counts, despite late packets, roll-up and re
   );
 }, 60_000);
 
-const cells = (store: UsageStore, width: BucketWidth) =>
+const cells = (store: UsageTables, width: BucketWidth) =>
   [...scanCells(store.counts, countsCodec, environment, width, 0, 2 ** 32 - 1)].map(
     ({ value }) => value.checks,
   );
 
 test('completed buckets are rolled up, and narrower cells are deleted after their retention', async () => {
-  const store = openUsageStore(temporaryDirectory());
+  const store = openUsageTables(temporaryDirectory());
   const aggregator = createAggregator(store);
   const { minute, hour, day } = bucketWidth;
   const first = Math.floor(start / 1440) * 1440;
@@ -167,7 +167,7 @@ test('completed buckets are rolled up, and narrower cells are deleted after thei
 });
 
 test('an environment without new counts causes no writes', async () => {
-  const store = openUsageStore(temporaryDirectory());
+  const store = openUsageTables(temporaryDirectory());
   const aggregator = createAggregator(store);
   expect(upkeep(aggregator, start, 8)).toBe(false);
   expect(readCarried(store.carried, environment)).toEqual(notCarried);
@@ -199,7 +199,7 @@ test('counts from layout 1 are read and rolled up like those of the current layo
     for (const minute of [10, 20, 70]) put(bucketWidth.minute, first + minute, 8);
   });
   await lmdb.close();
-  const store = openUsageStore(data);
+  const store = openUsageTables(data);
   const marks = { ...notCarried, minutesFrom: first + 60, hoursFrom: first };
   expect(readCarried(store.carried, environment)).toEqual(marks);
   const all = (): number[] =>

@@ -16,7 +16,7 @@ import {
 import { countsCodec } from '../../../src/storage/lmdb/cells.ts';
 import { bucketAt, horizonsAt } from '../../../src/storage/lmdb/retention.ts';
 import { fromSnapshot } from '../../../src/storage/lmdb/snapshot.ts';
-import { openUsageStore, type UsageStore } from '../../../src/storage/lmdb/usage.ts';
+import { openUsageTables, type UsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { finish } from '../../support/finish.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 
@@ -28,8 +28,8 @@ const now = start + 6 * 1440;
 const ordinals = [0, 33];
 
 /** Six days of counts, rolled up as they arrive; some arrive hours or days late. */
-function filled(): UsageStore {
-  const store = openUsageStore(temporaryDirectory());
+function filled(): UsageTables {
+  const store = openUsageTables(temporaryDirectory());
   const { write, maintain } = createAggregator(store);
   const names = new Batch();
   for (const ordinal of ordinals)
@@ -50,13 +50,13 @@ function filled(): UsageStore {
   return store;
 }
 
-function check(store: UsageStore): string | undefined {
+function check(store: UsageTables): string | undefined {
   store.lmdb.resetReadTxn();
   return finish(fromSnapshot(store.lmdb, (at) => checkCarried(store, at)));
 }
 
 /** Adds one check to a cell, to simulate damage. */
-function alter(store: UsageStore, width: BucketWidth, minute: number, ordinal: number): void {
+function alter(store: UsageTables, width: BucketWidth, minute: number, ordinal: number): void {
   const ref = seriesRef(environment, ordinal);
   const key = blockKey(blockOf(ref), bucketOf(width, minute));
   const block = decodeBlock(store.counts.get(key)!, countsCodec);

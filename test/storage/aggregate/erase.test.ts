@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createAggregator } from '../../../src/storage/commit/aggregator.ts';
 import type { Deletion } from '../../../src/storage/lmdb/records.ts';
-import { openUsageStore, type UsageStore } from '../../../src/storage/lmdb/usage.ts';
+import { openUsageTables, type UsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 import { dump, wholeBatch } from '../../support/whole-batch.ts';
 
@@ -14,7 +14,7 @@ function deletionOf(application: number, environments: readonly number[], whole:
 }
 
 /** Fills a store for environments. The number of each application is a tenth of its environments' numbers. */
-function fill(store: UsageStore, environments: readonly number[]): void {
+function fill(store: UsageTables, environments: readonly number[]): void {
   const { write } = createAggregator(store);
   for (const environment of environments) {
     write(wholeBatch(Math.floor(environment / 10), environment, now).seal());
@@ -22,7 +22,7 @@ function fill(store: UsageStore, environments: readonly number[]): void {
 }
 
 /** Runs steps until nothing is left. @returns the amount of work of each */
-function erase(store: UsageStore, deletion: Deletion, limit: number): number[] {
+function erase(store: UsageTables, deletion: Deletion, limit: number): number[] {
   const { maintain } = createAggregator(store);
   const steps: number[] = [];
   do steps.push(maintain({ task: 'deletion', deletion, limit }));
@@ -32,7 +32,7 @@ function erase(store: UsageStore, deletion: Deletion, limit: number): number[] {
 
 /** The content of a store with these environments only. */
 async function storeOf(environments: readonly number[]): Promise<string[]> {
-  const store = openUsageStore(temporaryDirectory());
+  const store = openUsageTables(temporaryDirectory());
   fill(store, environments);
   const records = dump(store);
   await store.lmdb.close();
@@ -46,7 +46,7 @@ const withoutMessages = (records: readonly string[]) =>
 test.each([1, 3, 1000])(
   'steps of %d remove all data of a deleted application and none of the others',
   async (limit) => {
-    const store = openUsageStore(temporaryDirectory());
+    const store = openUsageTables(temporaryDirectory());
     fill(store, [10, 11, 20, 30]);
     erase(store, deletionOf(2, [20], true), limit);
     expect(withoutMessages(dump(store))).toEqual(withoutMessages(await storeOf([10, 11, 30])));
@@ -59,7 +59,7 @@ test.each([1, 3, 1000])(
 );
 
 test('erasing an environment keeps only the people and the ledger of its application', async () => {
-  const store = openUsageStore(temporaryDirectory());
+  const store = openUsageTables(temporaryDirectory());
   fill(store, [10, 11]);
   erase(store, deletionOf(1, [10], false), 5);
   const kept = /^(messages|ledger|identit)/;
@@ -74,7 +74,7 @@ test('erasing an environment keeps only the people and the ledger of its applica
 });
 
 test('a step removes at most its limit, and returns 0 once nothing is left', async () => {
-  const store = openUsageStore(temporaryDirectory());
+  const store = openUsageTables(temporaryDirectory());
   fill(store, [10]);
   const steps = erase(store, deletionOf(1, [10], true), 7);
   expect(Math.max(...steps)).toBe(7);
@@ -85,13 +85,13 @@ test('a step removes at most its limit, and returns 0 once nothing is left', asy
 
 test('another process finishes an interrupted erasure', async () => {
   const data = temporaryDirectory();
-  let store = openUsageStore(data);
+  let store = openUsageTables(data);
   fill(store, [10, 20]);
   const deletion = deletionOf(1, [10], true);
   for (let begun = 0; begun < 3; begun += 1) {
     expect(createAggregator(store).maintain({ task: 'deletion', deletion, limit: 6 })).toBe(6);
     await store.lmdb.close();
-    store = openUsageStore(data);
+    store = openUsageTables(data);
   }
   erase(store, deletion, 6);
   expect(withoutMessages(dump(store))).toEqual(withoutMessages(await storeOf([20])));
@@ -99,7 +99,7 @@ test('another process finishes an interrupted erasure', async () => {
 });
 
 test('a worker keeps counting for other environments while one is removed', async () => {
-  const store = openUsageStore(temporaryDirectory());
+  const store = openUsageTables(temporaryDirectory());
   const { write, maintain } = createAggregator(store);
   for (const environment of [10, 20]) write(wholeBatch(environment / 10, environment, now).seal());
   const step = { task: 'deletion', deletion: deletionOf(1, [10], true), limit: 4 } as const;

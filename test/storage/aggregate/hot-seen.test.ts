@@ -3,7 +3,7 @@ import { createAggregator } from '../../../src/storage/commit/aggregator.ts';
 import { Batch } from '../../../src/storage/commit/batch.ts';
 import { bucketOf, bucketWidth, seriesRef } from '../../../src/storage/lmdb/blocks.ts';
 import { seenOf } from '../../../src/storage/lmdb/seen.ts';
-import { openUsageStore, type UsageStore } from '../../../src/storage/lmdb/usage.ts';
+import { openUsageTables, type UsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 
 const environment = 3;
@@ -29,7 +29,7 @@ function batchOf(seen: readonly Seen[]): Batch {
   return batch;
 }
 
-function read(store: UsageStore): number[][] {
+function read(store: UsageTables): number[][] {
   store.seen.resetReadTxn();
   return [...seenOf(store, environment)].map(({ ordinal, first, last }) => [
     ordinal,
@@ -40,7 +40,7 @@ function read(store: UsageStore): number[][] {
 
 test('first seen is the time of the first report, and last seen the latest reported time', async () => {
   const data = temporaryDirectory();
-  let store = openUsageStore(data);
+  let store = openUsageTables(data);
   const told: [Seen[], number[][]][] = [
     [[{ ordinal: 0, minute: start + 5 }], [[0, 5, 5]]],
     [[{ ordinal: 0, minute: start + 5 }], [[0, 5, 5]]],
@@ -83,13 +83,13 @@ test('first seen is the time of the first report, and last seen the latest repor
     createAggregator(store).write(batchOf(seen).seal());
     expect(read(store)).toEqual(expected);
     await store.lmdb.close();
-    store = openUsageStore(data);
+    store = openUsageTables(data);
   }
   await store.lmdb.close();
 });
 
 test('a failed batch does not change when a series was seen, and neither does a roll-up', async () => {
-  const store = openUsageStore(temporaryDirectory());
+  const store = openUsageTables(temporaryDirectory());
   const { write, maintain } = createAggregator(store);
   write(batchOf([{ ordinal: 0, minute: start + 70 }]).seal());
   const broken = batchOf([

@@ -4,7 +4,7 @@ import { HotSketches } from '../../../src/storage/aggregate/hot-sketches.ts';
 import { HyperLogLog } from '../../../src/storage/aggregate/hyperloglog.ts';
 import { seriesRef } from '../../../src/storage/lmdb/blocks.ts';
 import { environmentOrdinal, sketchChunks } from '../../../src/storage/lmdb/sketches.ts';
-import { openUsageStore, type UsageStore } from '../../../src/storage/lmdb/usage.ts';
+import { openUsageTables, type UsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 import { sketchOf, someUsers, stateOf, userOf } from './sketch-fixture.ts';
 
@@ -25,7 +25,7 @@ function addAll(hot: HotSketches, { ordinal, day, users }: Addition): void {
   }
 }
 
-function storedSketches(store: UsageStore): Map<string, HyperLogLog> {
+function storedSketches(store: UsageTables): Map<string, HyperLogLog> {
   const sketches = new Map<string, HyperLogLog>();
   for (const day of days) {
     for (const { ordinal, chunk, content } of sketchChunks(store, environment, day, 0, 2 ** 20)) {
@@ -58,7 +58,7 @@ test.each([
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 5 }), async (steps) => {
       const data = temporaryDirectory();
-      let store = openUsageStore(data);
+      let store = openUsageTables(data);
       let hot = new HotSketches(store.sketches, limit);
       const expected = new Map<string, HyperLogLog>();
       for (const { additions, outcome } of steps) {
@@ -82,7 +82,7 @@ test.each([
         }
         if (outcome !== 'reopened') continue;
         await store.lmdb.close();
-        store = openUsageStore(data);
+        store = openUsageTables(data);
         hot = new HotSketches(store.sketches, limit);
       }
       expect(states(storedSketches(store))).toEqual(states(expected));
@@ -93,7 +93,7 @@ test.each([
 });
 
 test('a known user causes no put, and a new one at most one', async () => {
-  const store = openUsageStore(temporaryDirectory());
+  const store = openUsageTables(temporaryDirectory());
   const commit = (hot: HotSketches, first: number) =>
     store.lmdb.transactionSync(() => {
       const users = Array.from({ length: 100 }, (_, index) => first + index);
@@ -109,7 +109,7 @@ test('a known user causes no put, and a new one at most one', async () => {
 });
 
 test('after a failed commit, its users are new again', async () => {
-  const store = openUsageStore(temporaryDirectory());
+  const store = openUsageTables(temporaryDirectory());
   const hot = new HotSketches(store.sketches, roomy);
   const once = { ordinal: 1, day: 20_000, users: [5] };
   const fail = () =>
@@ -131,7 +131,7 @@ test('after a failed commit, its users are new again', async () => {
 });
 
 test('memory stays below the limit however many sketches one commit touches', async () => {
-  const store = openUsageStore(temporaryDirectory());
+  const store = openUsageTables(temporaryDirectory());
   const limit = 500_000;
   const hot = new HotSketches(store.sketches, limit);
   let most = 0;

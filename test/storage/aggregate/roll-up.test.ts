@@ -10,7 +10,7 @@ import { Batch } from '../../../src/storage/commit/batch.ts';
 import { bucketWidth, scanCells, seriesRef } from '../../../src/storage/lmdb/blocks.ts';
 import { measurementCodec } from '../../../src/storage/lmdb/cells.ts';
 import { bucketAt, horizonsAt } from '../../../src/storage/lmdb/retention.ts';
-import { openUsageStore, type UsageStore } from '../../../src/storage/lmdb/usage.ts';
+import { openUsageTables, type UsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { finish } from '../../support/finish.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 
@@ -64,7 +64,7 @@ function rollUpAll({ maintain }: Aggregator, now: number, limit: number): void {
 
 const readQuery = queryReader(reportRange);
 
-async function reports(store: UsageStore, now: number, query: Record<string, string>) {
+async function reports(store: UsageTables, now: number, query: Record<string, string>) {
   const range = readReportRange(readQuery(String(new URLSearchParams(query))), now, retention);
   return {
     usage: finish(usageReport(store, environment, range, undefined)),
@@ -80,7 +80,7 @@ function withoutSeries(report: unknown): unknown {
 }
 
 /** Number of cells of measurements: of minutes, hours and days. */
-function widths(store: UsageStore): number[] {
+function widths(store: UsageTables): number[] {
   return Object.values(bucketWidth).map(
     (width) =>
       [...scanCells(store.measurements, measurementCodec, environment.number, width, 0, 2 ** 32 - 1)].length,
@@ -97,7 +97,7 @@ test('any report is identical before and after the roll-up, including late data'
       when,
       fc.integer({ min: 1, max: 5 }),
       async (events, late, a, b, limit) => {
-        const store = openUsageStore(temporaryDirectory());
+        const store = openUsageTables(temporaryDirectory());
         const aggregator = createAggregator(store);
         const now = start + 3.5 * 24 * hourMs;
         add(aggregator, events, start);
@@ -119,7 +119,7 @@ test('any report is identical before and after the roll-up, including late data'
 });
 
 test('measurements of minutes become hours, hours become days, and days are deleted', async () => {
-  const store = openUsageStore(temporaryDirectory());
+  const store = openUsageTables(temporaryDirectory());
   const aggregator = createAggregator(store);
   const events = [0, 1, 61].map((minute) => ({ minute, ordinal: 0, checks: 1, value: 1 }));
   add(aggregator, events, start);
@@ -137,7 +137,7 @@ test('measurements of minutes become hours, hours become days, and days are dele
 });
 
 test('a step touches at most its limit, and returns 0 once nothing is left', async () => {
-  const store = openUsageStore(temporaryDirectory());
+  const store = openUsageTables(temporaryDirectory());
   const aggregator = createAggregator(store);
   const events = Array.from({ length: 10 }, (_, minute) => ({ minute, ordinal: 0, checks: 1, value: 1 }));
   add(aggregator, events, start);

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createAggregator } from '../../../src/storage/commit/aggregator.ts';
 import { Batch } from '../../../src/storage/commit/batch.ts';
 import { readSenders, senderLife, slotMs } from '../../../src/storage/lmdb/senders.ts';
-import { openUsageStore } from '../../../src/storage/lmdb/usage.ts';
+import { openUsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 
 const environment = 3;
@@ -10,7 +10,7 @@ const sender = { name: 'app', version: '1', transport: 'http', route: 'telemetry
 const horizons = { minutes: 0, hours: 0, days: 0 };
 
 test('upkeep visits all senders of an environment once a day, in small steps', () => {
-  const store = openUsageStore(temporaryDirectory());
+  const store = openUsageTables(temporaryDirectory());
   onTestFinished(() => store.lmdb.close());
   const { write, maintain } = createAggregator(store);
   const batch = new Batch();

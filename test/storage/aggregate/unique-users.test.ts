@@ -4,7 +4,7 @@ import { HotSketches } from '../../../src/storage/aggregate/hot-sketches.ts';
 import { countUniqueUsers, type Days, UserUnions } from '../../../src/storage/aggregate/unique-users.ts';
 import { seriesRef } from '../../../src/storage/lmdb/blocks.ts';
 import { environmentOrdinal } from '../../../src/storage/lmdb/sketches.ts';
-import { openUsageStore, type UsageStore } from '../../../src/storage/lmdb/usage.ts';
+import { openUsageTables, type UsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { finish } from '../../support/finish.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 import { sketchOf, someUsers, userOf } from './sketch-fixture.ts';
@@ -16,7 +16,7 @@ interface Seen {
   readonly users: readonly number[];
 }
 
-function keep(store: UsageStore, all: readonly Seen[]): void {
+function keep(store: UsageTables, all: readonly Seen[]): void {
   const hot = new HotSketches(store.sketches, 1e7);
   store.lmdb.transactionSync(() => {
     for (const { environment, ordinal, day, users } of all) {
@@ -29,7 +29,7 @@ function keep(store: UsageStore, all: readonly Seen[]): void {
   });
 }
 
-function count(store: UsageStore, days: Days, groups: readonly (readonly number[])[]) {
+function count(store: UsageTables, days: Days, groups: readonly (readonly number[])[]) {
   return finish(countUniqueUsers(new UserUnions(store), 1, days, groups));
 }
 
@@ -43,7 +43,7 @@ test('counts are the sizes of the unions over the days of the report', async () 
   const groups = [[0, 2], [3], [], [1, 2, 0]];
   await fc.assert(
     fc.asyncProperty(fc.array(seen, { maxLength: 10 }), async (all) => {
-      const store = openUsageStore(temporaryDirectory());
+      const store = openUsageTables(temporaryDirectory());
       keep(store, all);
       const inReport = all.filter(({ environment, day }) => environment === 1 && day >= 101 && day < 104);
       const expected = (ordinals: readonly number[]) =>
@@ -61,7 +61,7 @@ test('counts are the sizes of the unions over the days of the report', async () 
 });
 
 test('groups beyond one counting step keep their order', async () => {
-  const store = openUsageStore(temporaryDirectory());
+  const store = openUsageTables(temporaryDirectory());
   const ordinals = Array.from({ length: 600 }, (_, index) => (index * 7) % 600);
   const users = (ordinal: number) => Array.from({ length: 1 + (ordinal % 4) }, (_, index) => 1000 + index);
   keep(
@@ -76,7 +76,7 @@ test('groups beyond one counting step keep their order', async () => {
 });
 
 test('sees the latest commit', async () => {
-  const store = openUsageStore(temporaryDirectory());
+  const store = openUsageTables(temporaryDirectory());
   for (const user of [1001, 1002, 1003]) {
     keep(store, [{ environment: 1, ordinal: environmentOrdinal, day: 100, users: [user] }]);
     expect(count(store, { from: 100, to: 101 }, []).environment).toBe(user - 1000);

@@ -10,7 +10,7 @@ import { Batch } from '../../../src/storage/commit/batch.ts';
 import { bucketOf, bucketWidth, seriesRef } from '../../../src/storage/lmdb/blocks.ts';
 import { daysOver, readCarried } from '../../../src/storage/lmdb/carried.ts';
 import { environmentOrdinal } from '../../../src/storage/lmdb/sketches.ts';
-import { openUsageStore, type UsageStore } from '../../../src/storage/lmdb/usage.ts';
+import { openUsageTables, type UsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { finish } from '../../support/finish.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 import { userOf } from './sketch-fixture.ts';
@@ -47,7 +47,7 @@ const steps: fc.Arbitrary<readonly Step[]> = fc.array(
   { minLength: 5, maxLength: 40 },
 );
 
-function writer(store: UsageStore) {
+function writer(store: UsageTables) {
   const { write, maintain } = createAggregator(store);
   let today = 0;
   return {
@@ -79,7 +79,7 @@ function count(unions: UserUnions, [from, to]: readonly [number, number]): Uniqu
 test('cached unions equal freshly computed ones, whenever users are added', async () => {
   await fc.assert(
     fc.asyncProperty(steps, async (all) => {
-      const store = openUsageStore(temporaryDirectory());
+      const store = openUsageTables(temporaryDirectory());
       const [{ add, endDay }, unions] = [writer(store), new UserUnions(store)];
       for (const step of all) {
         if ('seen' in step) add(step.seen);
@@ -93,7 +93,7 @@ test('cached unions equal freshly computed ones, whenever users are added', asyn
 });
 
 test('a user added to a past day is counted, and one of today keeps the cached unions', async () => {
-  const store = openUsageStore(temporaryDirectory());
+  const store = openUsageTables(temporaryDirectory());
   const [{ add, endDay }, unions] = [writer(store), new UserUnions(store)];
   const seen = (day: number, user: number, isCounted: boolean) => add({ day, ordinal: 0, user, isCounted });
   const carried = () => readCarried(store.carried, environment);

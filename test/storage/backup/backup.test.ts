@@ -8,7 +8,7 @@ import { readBackup } from '../../../src/storage/backup/read-backup.ts';
 import { restore } from '../../../src/storage/backup/restore.ts';
 import { writeFileWhole } from '../../../src/storage/backup/write-file.ts';
 import { PageSet } from '../../../src/storage/lmdb/check-pages.ts';
-import { openUsageStore } from '../../../src/storage/lmdb/usage.ts';
+import { openUsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { damagePage, pagesIn } from '../../support/damage.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 import { backUp, everythingIn, filledDirectory, interruptedAt, restless, steady } from './data-directory.ts';
@@ -37,7 +37,7 @@ test('a restore yields the data that was backed up', async () => {
 test('a backup contains the state at its start, despite later writes', async () => {
   const data = filledDirectory();
   const before = await everythingIn(data);
-  const usage = openUsageStore(data);
+  const usage = openUsageTables(data);
   const file = join(dirname(data), 'backup');
   let writes = 0;
   const busy = restless(() => {

@@ -3,13 +3,13 @@ import { expect, test } from 'vitest';
 import { checkDirectory } from '../../../src/storage/backup/check-directory.ts';
 import { usageTables } from '../../../src/storage/backup/check-usage.ts';
 import {
-  type AccountStore,
+  type AccountTables,
   accountTables,
-  openAccountStore,
+  openAccountTables,
   type TableName,
 } from '../../../src/storage/lmdb/accounts.ts';
 import { openLmdb, openTable } from '../../../src/storage/lmdb/lmdb.ts';
-import { openUsageStore, type UsageStore } from '../../../src/storage/lmdb/usage.ts';
+import { openUsageTables, type UsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { filledDirectory, steady } from './data-directory.ts';
 
 async function faultsOf(data: string): Promise<string[]> {
@@ -32,7 +32,7 @@ const cut: Change = (value) => ({ value: value.subarray(0, -1) });
 const longer: Change = (value) => ({ value: Buffer.concat([value, Buffer.alloc(1)]) });
 const noJson: Change = () => ({ value: Buffer.from('{') });
 
-const ofUsage: readonly (readonly [table: keyof UsageStore & string, change: Change, fault: RegExp])[] = [
+const ofUsage: readonly (readonly [table: keyof UsageTables & string, change: Change, fault: RegExp])[] = [
   ['counts', cut, /counts .*|do not add up/],
   ['measurements', longer, /measurements [0-9a-f]+: it is malformed/],
   ['carried', cut, /it is damaged/],
@@ -66,7 +66,7 @@ const ofUsage: readonly (readonly [table: keyof UsageStore & string, change: Cha
 
 test.each(ofUsage)('a damaged record of %s is found', async (table, change, fault) => {
   const data = filledDirectory();
-  const store = openUsageStore(data);
+  const store = openUsageTables(data);
   const rows = store[table as 'counts'];
   store.lmdb.transactionSync(() => {
     const last = [...rows.getRange()].at(-1) ?? { key: Buffer.alloc(22, 1), value: Buffer.alloc(0) };
@@ -81,7 +81,7 @@ test.each(ofUsage)('a damaged record of %s is found', async (table, change, faul
 
 test('a count of an unnamed series is found', async () => {
   const data = filledDirectory();
-  const accounts = openAccountStore(data);
+  const accounts = openAccountTables(data);
   const [environment] = Array.from(accounts.applications.getRange()).flatMap(
     ({ value }) => value.environments,
   );
@@ -89,14 +89,14 @@ test('a count of an unnamed series is found', async () => {
   // A block of minutes far beyond the series of the environment.
   const key = Buffer.from('00000000000000003c00000ff0', 'hex');
   key.writeUInt32BE(environment!.number, 0);
-  const store = openUsageStore(data);
+  const store = openUsageTables(data);
   const value = Buffer.concat([Buffer.from([1, 0, 0, 0]), Buffer.alloc(24)]);
   store.lmdb.transactionSync(() => store.counts.putSync(key, value));
   await store.lmdb.close();
   expect((await faultsOf(data)).join()).toMatch('its series has no name');
 });
 
-const ofAccounts: readonly (readonly [TableName, (accounts: AccountStore) => unknown, string])[] = [
+const ofAccounts: readonly (readonly [TableName, (accounts: AccountTables) => unknown, string])[] = [
   ['teams', ({ teams }) => teams.remove(first(teams)), 'does not exist'],
   ['users', ({ users }) => users.put('other', users.get(first(users))!), 'it is under another id'],
   [
@@ -148,7 +148,7 @@ function first(table: { getKeys(range: object): Iterable<string> }): string {
 
 test.each(ofAccounts)('damaged %s are found', async (_, change, fault) => {
   const data = filledDirectory();
-  const accounts = openAccountStore(data);
+  const accounts = openAccountTables(data);
   await change(accounts);
   await accounts.lmdb.close();
   const [found] = await faultsOf(data);

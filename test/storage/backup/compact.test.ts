@@ -4,13 +4,13 @@ import { expect, test } from 'vitest';
 import { checkDirectory } from '../../../src/storage/backup/check-directory.ts';
 import { type Compacted, compact } from '../../../src/storage/backup/compact.ts';
 import { Interrupted } from '../../../src/storage/backup/pace.ts';
-import { openUsageStore } from '../../../src/storage/lmdb/usage.ts';
+import { openUsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { everythingIn, filledDirectory, interruptedAt, steady } from './data-directory.ts';
 
 /** A directory from which most usage was removed. */
 async function emptiedDirectory(): Promise<string> {
   const data = filledDirectory();
-  const usage = openUsageStore(data);
+  const usage = openUsageTables(data);
   const keys = Array.from({ length: 2000 }, (_, at) =>
     Buffer.from(`messages of ${at}`.padEnd(22).slice(0, 22)),
   );

@@ -4,8 +4,8 @@ import { checkDirectory } from '../../../src/storage/backup/check-directory.ts';
 import { Pace } from '../../../src/storage/backup/pace.ts';
 import { writeBackup } from '../../../src/storage/backup/write-backup.ts';
 import { writeFileWhole } from '../../../src/storage/backup/write-file.ts';
-import { accountTables, openAccountStore } from '../../../src/storage/lmdb/accounts.ts';
-import { openUsageStore } from '../../../src/storage/lmdb/usage.ts';
+import { accountTables, openAccountTables } from '../../../src/storage/lmdb/accounts.ts';
+import { openUsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { unpack } from '../../fixtures/stores/unpack.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 
@@ -64,8 +64,8 @@ export async function findingsIn(data: string) {
 
 /** Every record of both stores, as text. */
 export async function everythingIn(data: string): Promise<string[]> {
-  const accounts = openAccountStore(data);
-  const usage = openUsageStore(data);
+  const accounts = openAccountTables(data);
+  const usage = openUsageTables(data);
   const records = accountTables.flatMap((table) =>
     Array.from(
       accounts[table].getRange() as Iterable<{ key: string; value: unknown }>,

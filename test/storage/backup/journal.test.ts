@@ -11,7 +11,7 @@ import { journalsOf, readJournalId } from '../../../src/storage/lmdb/journal-mar
 import { readLayout, usageLayout } from '../../../src/storage/lmdb/layout.ts';
 import { openLmdb } from '../../../src/storage/lmdb/lmdb.ts';
 import { lockDataDirectory } from '../../../src/storage/lmdb/lock.ts';
-import { openUsageStore } from '../../../src/storage/lmdb/usage.ts';
+import { openUsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { startTestCommitters } from '../../support/committers.ts';
 import { BatchFiller } from '../../support/random-batches.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
@@ -23,7 +23,7 @@ const people = 100_000;
 async function serving(workers = 1) {
   const data = filledDirectory();
   const lock = lockDataDirectory(data);
-  const store = openUsageStore(data);
+  const store = openUsageTables(data);
   // The timer of a second is for folds that nothing requests.
   const after = (ms: number, callback: () => void) => void (ms < 1000 && setImmediate(callback));
   const committers = await startTestCommitters(store, data, { workers, clock: { ...systemClock, after } });
@@ -58,7 +58,7 @@ async function killed(workers = 1): Promise<string> {
 async function replayed(data: string): Promise<string[]> {
   const copy = join(temporaryDirectory(), 'replayed');
   cpSync(data, copy, { recursive: true });
-  const store = openUsageStore(copy);
+  const store = openUsageTables(copy);
   const committers = await startTestCommitters(store, copy, { workers: 2 });
   for (const each of committers) await each.close();
   await store.lmdb.close();
@@ -119,7 +119,7 @@ test('a restored directory has no frames, and a server starts a new journal in i
   expect(readdirSync(target).sort()).toEqual(['accounts', 'usage']);
   expect(await stateOf(target)).toEqual({ layout: 2, hasJournal: false });
   expect(await findingsIn(target)).toMatchObject({ isSound: true });
-  const store = openUsageStore(target);
+  const store = openUsageTables(target);
   const [committer] = await startTestCommitters(store, target);
   await committer!.commit(new BatchFiller().fill([], 0).seal());
   await committer!.fold();
@@ -191,7 +191,7 @@ test('a journal without its segments is reported, and neither folded nor restart
   expect(isSound).toBe(false);
   expect(findings.at(-1)).toContain(missing(data));
   await expect(foldJournals(data, people)).rejects.toThrow(missing(data));
-  const store = openUsageStore(data);
+  const store = openUsageTables(data);
   await expect(startTestCommitters(store, data)).rejects.toThrow(missing(data));
   await store.lmdb.close();
   expect((await stateOf(data)).layout).toBe(usageLayout.journalled);
@@ -202,7 +202,7 @@ test.each([
   ['has folded what its predecessor accepted', true],
 ])('the journal without segments of a killed server that %s is in order', async (_, isSecond) => {
   const first = isSecond ? await killed() : filledDirectory();
-  const store = openUsageStore(first);
+  const store = openUsageTables(first);
   const [committer] = await startTestCommitters(store, first);
   const copy = join(temporaryDirectory(), 'killed');
   cpSync(first, copy, { recursive: true, filter: (file) => !file.endsWith('lock.mdb') });
@@ -223,7 +223,7 @@ test('a server starts without the journal of one lane, and loses only its frames
   cpSync(data, copy, { recursive: true, filter: (file) => !file.endsWith('lock.mdb') });
   await stop();
   rmSync(join(journalsOf(copy), '1'), { recursive: true });
-  const store = openUsageStore(copy);
+  const store = openUsageTables(copy);
   const [committer] = await startTestCommitters(store, copy);
   await committer!.commit(new BatchFiller().fill([], 0).seal());
   await committer!.fold();

@@ -5,7 +5,7 @@ import { Batch } from '../../../src/storage/commit/batch.ts';
 import { bucketOf, bucketWidth, scanCells, seriesRef } from '../../../src/storage/lmdb/blocks.ts';
 import { countsCodec, measurementCodec } from '../../../src/storage/lmdb/cells.ts';
 import { seriesOf } from '../../../src/storage/lmdb/series.ts';
-import { openUsageStore } from '../../../src/storage/lmdb/usage.ts';
+import { openUsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 
 const environment = 3;
@@ -13,7 +13,7 @@ const at = (minute: number) => bucketOf(bucketWidth.minute, minute);
 
 test('cells add up the inputs of many commits, across reopening the store', async () => {
   const data = temporaryDirectory();
-  let store = openUsageStore(data);
+  let store = openUsageTables(data);
   let { write } = createAggregator(store);
   const expected = new Map<string, number[]>();
 
@@ -39,7 +39,7 @@ test('cells add up the inputs of many commits, across reopening the store', asyn
         write(batch.seal());
         if (!reopen) continue;
         await store.lmdb.close();
-        store = openUsageStore(data);
+        store = openUsageTables(data);
         ({ write } = createAggregator(store));
       }
       const cells = [...scanCells(store.counts, countsCodec, environment, bucketWidth.minute, 0, 2000)];
@@ -55,7 +55,7 @@ test('cells add up the inputs of many commits, across reopening the store', asyn
 });
 
 test('a metric keeps sum, count, last with its time, least and greatest', async () => {
-  const store = openUsageStore(temporaryDirectory());
+  const store = openUsageTables(temporaryDirectory());
   const batch = new Batch();
   const ref = seriesRef(environment, 1);
   batch.series.push({ environment, ordinal: 1, name: ['amount'] });
@@ -73,7 +73,7 @@ test('a metric keeps sum, count, last with its time, least and greatest', async 
 });
 
 test('a failed batch changes neither the disk nor the memory', async () => {
-  const store = openUsageStore(temporaryDirectory());
+  const store = openUsageTables(temporaryDirectory());
   const { write } = createAggregator(store);
   const ref = seriesRef(environment, 1);
   const broken = new Batch();
@@ -93,7 +93,7 @@ test('a failed batch changes neither the disk nor the memory', async () => {
 });
 
 test('the series of an environment are read in order of their ordinals, whatever their names', async () => {
-  const store = openUsageStore(temporaryDirectory());
+  const store = openUsageTables(temporaryDirectory());
   const batch = new Batch();
   const names = [['__proto__', 'constructor'], ['🚩'.repeat(64), '"\\/'], ['metric']] as const;
   names.forEach((name, ordinal) => {

@@ -7,7 +7,7 @@ import { CommitFailed } from '../../../src/storage/commit/committer.ts';
 import { Intake } from '../../../src/storage/commit/intake.ts';
 import { seriesRef } from '../../../src/storage/lmdb/blocks.ts';
 import { StoreHealth } from '../../../src/storage/lmdb/store-health.ts';
-import { openUsageStore } from '../../../src/storage/lmdb/usage.ts';
+import { openUsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { startTestCommitters } from '../../support/committers.ts';
 import { roomyLimits, undelayed } from '../../support/roomy-intake.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
@@ -17,7 +17,7 @@ const sleeper = new Int32Array(new SharedArrayBuffer(4));
 
 test('commits continue while the event loop is stuck in one turn', async () => {
   const data = temporaryDirectory();
-  const store = openUsageStore(data);
+  const store = openUsageTables(data);
   const log = createLog('error', () => {}, clock);
   const health = new StoreHealth({ log, data, clock: { after: () => {} }, fatal: () => {} });
   const intake = new Intake(await startTestCommitters(store, data), health, undelayed(clock), {
@@ -50,7 +50,7 @@ test('commits continue while the event loop is stuck in one turn', async () => {
 
 test('a batch that cannot be folded stops the service, and the next start names its frame', async () => {
   const data = temporaryDirectory();
-  const store = openUsageStore(data);
+  const store = openUsageTables(data);
   const stopped: string[] = [];
   const log = createLog('error', () => {}, clock);
   const health = new StoreHealth({
@@ -72,7 +72,7 @@ test('a batch that cannot be folded stops the service, and the next start names 
 });
 
 test('threads that cannot open the store fail, and so does every commit', async () => {
-  const store = openUsageStore(temporaryDirectory());
+  const store = openUsageTables(temporaryDirectory());
   let failed = (_: unknown) => {};
   const failure = new Promise<unknown>((resolve) => {
     failed = resolve;

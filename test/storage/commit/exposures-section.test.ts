@@ -11,13 +11,17 @@ import {
   rowsPerPerson,
 } from '../../../src/storage/lmdb/exposures.ts';
 import { digestIdentity } from '../../../src/storage/lmdb/instances.ts';
-import { openUsageStore, type UsageStore } from '../../../src/storage/lmdb/usage.ts';
+import { openUsageTables, type UsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 
 const start = 1_800_000_000;
 const digestOf = (identity: string) => digestIdentity(Buffer.alloc(32), 1, identity);
 
-function rowsOf(store: UsageStore, environment: number, identity: string): Map<number, Exposure> | undefined {
+function rowsOf(
+  store: UsageTables,
+  environment: number,
+  identity: string,
+): Map<number, Exposure> | undefined {
   store.exposures.resetReadTxn();
   return readExposures(store, exposuresKey(environment, digestOf(identity)))?.rows;
 }
@@ -53,7 +57,7 @@ test('exposures add up the inputs of many commits, across reopening and forgetti
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 6 }), async (steps) => {
       const data = temporaryDirectory();
-      let store = openUsageStore(data);
+      let store = openUsageTables(data);
       let { write } = createAggregator(store);
       const model = new Map<string, Map<number, Exposure>>();
       let seconds = start;
@@ -87,7 +91,7 @@ test('exposures add up the inputs of many commits, across reopening and forgetti
         write(batch.seal());
         if (!reopen) continue;
         await store.lmdb.close();
-        store = openUsageStore(data);
+        store = openUsageTables(data);
         ({ write } = createAggregator(store));
       }
       for (const environment of [1, 2, 3]) {
@@ -102,7 +106,7 @@ test('exposures add up the inputs of many commits, across reopening and forgetti
 });
 
 test('beyond the limit of people in an environment, only the first have exposures', async () => {
-  const store = openUsageStore(temporaryDirectory());
+  const store = openUsageTables(temporaryDirectory());
   const { write } = createAggregator(store, 2);
   for (const identity of ['a', 'b', 'c']) write(packetOf(identity, 1, [0]).seal());
   write(packetOf('c', 2, [0]).seal());
@@ -124,7 +128,7 @@ test('beyond the limit of people in an environment, only the first have exposure
 });
 
 test('the rows of a person are limited, and existing rows still count', async () => {
-  const store = openUsageStore(temporaryDirectory());
+  const store = openUsageTables(temporaryDirectory());
   const { write } = createAggregator(store);
   write(packetOf('a', 1, [...Array(rowsPerPerson + 10).keys()]).seal());
   write(packetOf('a', 1, [0, rowsPerPerson]).seal());
@@ -136,7 +140,7 @@ test('the rows of a person are limited, and existing rows still count', async ()
 });
 
 test('a failed batch adds no exposures', async () => {
-  const store = openUsageStore(temporaryDirectory());
+  const store = openUsageTables(temporaryDirectory());
   const { write } = createAggregator(store);
   const envelope = packetOf('a', 1, [0]).seal();
   const broken = { ...envelope, forgotten: [undefined as never] };
@@ -148,7 +152,7 @@ test('a failed batch adds no exposures', async () => {
 });
 
 test('the limit of people also applies within one transaction', async () => {
-  const store = openUsageStore(temporaryDirectory());
+  const store = openUsageTables(temporaryDirectory());
   const { fold } = createAggregator(store, 2);
   const people = ['d', 'c', 'b', 'a'];
   fold(
@@ -161,7 +165,7 @@ test('the limit of people also applies within one transaction', async () => {
 });
 
 test('a transaction adds up thousands of people from several batches', async () => {
-  const store = openUsageStore(temporaryDirectory());
+  const store = openUsageTables(temporaryDirectory());
   const { fold } = createAggregator(store);
   const people = Array.from({ length: 3_000 }, (_, at) => `person-${at}`);
   const batchAt = (seconds: number) => {

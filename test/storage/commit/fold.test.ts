@@ -4,7 +4,7 @@ import { createAggregator } from '../../../src/storage/commit/aggregator.ts';
 import { decodeEnvelope, type Envelope, encodeEnvelope } from '../../../src/storage/commit/envelope.ts';
 import { readCarried } from '../../../src/storage/lmdb/carried.ts';
 import { digestOfInstance } from '../../../src/storage/lmdb/instances.ts';
-import { openUsageStore, type UsageStore } from '../../../src/storage/lmdb/usage.ts';
+import { openUsageTables, type UsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { BatchFiller, packet, type TestPacket, testEnvironments } from '../../support/random-batches.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 import { dump } from '../../support/whole-batch.ts';
@@ -32,7 +32,7 @@ function sealed(steps: readonly Step[]): Envelope[] {
 }
 
 /** All stored data. Late additions are counted per transaction, so only whether there were any is compared. */
-function counted(store: UsageStore) {
+function counted(store: UsageTables) {
   const rows = dump(store).filter((row) => !row.startsWith('carried'));
   const carried = testEnvironments.map((environment) => {
     const { late, lateUsers, ...marks } = readCarried(store.carried, environment);
@@ -57,7 +57,7 @@ const batches = fc.array(
 test('folding frames in any groups, with failures, results in the same store as one commit per batch', async () => {
   await fc.assert(
     fc.asyncProperty(batches, async (steps) => {
-      const [one, other] = [openUsageStore(temporaryDirectory()), openUsageStore(temporaryDirectory())];
+      const [one, other] = [openUsageTables(temporaryDirectory()), openUsageTables(temporaryDirectory())];
       const { write } = createAggregator(one);
       const { fold } = createAggregator(other);
       const envelopes = sealed(steps);

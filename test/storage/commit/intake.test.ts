@@ -9,7 +9,7 @@ import type { Batch } from '../../../src/storage/commit/batch.ts';
 import { Intake } from '../../../src/storage/commit/intake.ts';
 import { SeriesDictionary } from '../../../src/storage/commit/series-dictionary.ts';
 import { StoreHealth } from '../../../src/storage/lmdb/store-health.ts';
-import { openUsageStore } from '../../../src/storage/lmdb/usage.ts';
+import { openUsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { startTestCommitters } from '../../support/committers.ts';
 import { finish } from '../../support/finish.ts';
 import { roomyLimits, undelayed } from '../../support/roomy-intake.ts';
@@ -26,7 +26,7 @@ async function startRun(data: string, workers: number, batchPackets: number) {
     clock: { after: () => {} },
     fatal: (reason) => expect.unreachable(reason),
   });
-  const store = openUsageStore(data);
+  const store = openUsageTables(data);
   const committers = await startTestCommitters(store, data, { workers });
   const intake = new Intake(committers, health, undelayed(clock), { ...roomyLimits, batchPackets });
   const dictionary = new SeriesDictionary(store, { features: 1000, variants: 64, metrics: 1000 });
@@ -101,7 +101,7 @@ function addNaively(sums: Map<string, number>, application: number, packet: Pack
 }
 
 async function readReports(data: string): Promise<Map<string, number>> {
-  const store = openUsageStore(data);
+  const store = openUsageTables(data);
   const found = new Map<string, number>();
   const from = start / 60_000;
   for (const number of [1, 2, 3]) {

@@ -8,7 +8,7 @@ import {
   ledgerLifeHours,
   subjectText,
 } from '../../../src/storage/lmdb/ledger.ts';
-import { openUsageStore, type UsageStore } from '../../../src/storage/lmdb/usage.ts';
+import { openUsageTables, type UsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 
 const now = 490_000;
@@ -29,7 +29,7 @@ function lineOf(application: number, hour: number, status: number, count = 1, at
 
 /** A commit, which fails on demand. */
 function commit(
-  store: UsageStore,
+  store: UsageTables,
   section: ReturnType<typeof ledgerSection>,
   lines: LedgerLine[],
   fails = false,
@@ -61,7 +61,7 @@ test('rows add up the commits and keep the last example, across failures and reo
   });
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 8 }), async (steps) => {
-      const store = openUsageStore(temporaryDirectory());
+      const store = openUsageTables(temporaryDirectory());
       let section = ledgerSection(store);
       const model = new Map<string, { count: number; lastAt: number }>();
       for (const { lines, fails, reopens } of steps) {
@@ -93,7 +93,7 @@ test('rows add up the commits and keep the last example, across failures and reo
 });
 
 test('new rows evict expired ones of the same application', async () => {
-  const store = openUsageStore(temporaryDirectory());
+  const store = openUsageTables(temporaryDirectory());
   const section = ledgerSection(store);
   const hoursOf = (application: number) => {
     store.ledger.resetReadTxn();

@@ -6,11 +6,11 @@ import { Batch } from '../../../src/storage/commit/batch.ts';
 import { EmbeddedUsage, type FoldingCommitter } from '../../../src/storage/commit/embedded-usage.ts';
 import type { JournaledCommitter } from '../../../src/storage/commit/journaled-committer.ts';
 import { seriesRef } from '../../../src/storage/lmdb/blocks.ts';
-import { openUsageStore, type UsageStore } from '../../../src/storage/lmdb/usage.ts';
+import { openUsageTables, type UsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { startTestCommitters } from '../../support/committers.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 
-function usageOf(store: UsageStore, committers: readonly FoldingCommitter[], ready: boolean) {
+function usageOf(store: UsageTables, committers: readonly FoldingCommitter[], ready: boolean) {
   const digestSecret = Buffer.alloc(32);
   const laneOf = () => expect.unreachable();
   return new EmbeddedUsage({
@@ -24,7 +24,7 @@ function usageOf(store: UsageStore, committers: readonly FoldingCommitter[], rea
 }
 
 test('is not ready while the journal holds more than 64 MiB that the store lacks', async () => {
-  const store = openUsageStore(temporaryDirectory());
+  const store = openUsageTables(temporaryDirectory());
   const holding = (bytes: number) => ({ unfolded: { frames: 1, bytes } }) as FoldingCommitter;
   const readinessAt = (bytes: number) => usageOf(store, [holding(0), holding(bytes)], true).readiness();
   expect(readinessAt(64 * 2 ** 20)).toEqual({ counting: undefined, managing: undefined });
@@ -38,7 +38,7 @@ test('is not ready while the journal holds more than 64 MiB that the store lacks
 /** A committer with a fault, and its data directory. */
 async function failing() {
   const data = temporaryDirectory();
-  const store = openUsageStore(data);
+  const store = openUsageTables(data);
   const failures: unknown[] = [];
   const failed = (error: unknown) => void failures.push(error);
   const [committer] = await startTestCommitters(store, data, {

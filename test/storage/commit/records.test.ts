@@ -13,7 +13,7 @@ import {
   messageChanges,
 } from '../../../src/storage/commit/records.ts';
 import { bucketOf, bucketWidth, seriesRef } from '../../../src/storage/lmdb/blocks.ts';
-import { openUsageStore } from '../../../src/storage/lmdb/usage.ts';
+import { openUsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 import { dump } from '../../support/whole-batch.ts';
 
@@ -171,7 +171,7 @@ const broken: [string, (envelope: Envelope, arrays: RecordArrays, batch: Batch) 
 ];
 
 test.each(broken)('an envelope %s is rejected', async (_, spoil, claim) => {
-  const store = openUsageStore(temporaryDirectory());
+  const store = openUsageTables(temporaryDirectory());
   const { write } = createAggregator(store);
   const arrays = new RecordArrays();
   const batch = batchOf(arrays);

@@ -5,7 +5,7 @@ import { createAggregator } from '../../../src/storage/commit/aggregator.ts';
 import { encodeEnvelope } from '../../../src/storage/commit/envelope.ts';
 import { Fold, openJournal } from '../../../src/storage/commit/fold.ts';
 import { JournalWriter } from '../../../src/storage/journal/writer.ts';
-import { openUsageStore } from '../../../src/storage/lmdb/usage.ts';
+import { openUsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { BatchFiller, packet } from '../../support/random-batches.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 import { dump } from '../../support/whole-batch.ts';
@@ -14,7 +14,7 @@ const segmentSize = 64 * 1024;
 
 /** An open lane: the store, the fold and the writer. */
 function openLane(data: string, failsAt: { value: number }) {
-  const store = openUsageStore(data);
+  const store = openUsageTables(data);
   const { fold, forget } = createAggregator(store);
   const place = { directory: join(data, 'journal', '1'), id: Buffer.alloc(16, 1), segmentSize };
   const failing: typeof fold = (group, envelopes, finish) =>
@@ -40,7 +40,7 @@ test('each batch counts once, across folds, failures, restarts and crashes', asy
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), async (steps) => {
       const data = temporaryDirectory();
-      const reference = openUsageStore(temporaryDirectory());
+      const reference = openUsageTables(temporaryDirectory());
       const { write } = createAggregator(reference);
       const filler = new BatchFiller();
       const failsAt = { value: 0 };

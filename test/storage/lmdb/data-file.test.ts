@@ -11,10 +11,10 @@ import {
 } from 'node:fs';
 import { expect, test } from 'vitest';
 import { prepareStore } from '../../../src/accounts/prepare.ts';
-import { openAccountStore } from '../../../src/storage/lmdb/accounts.ts';
+import { openAccountTables } from '../../../src/storage/lmdb/accounts.ts';
 import { checkDataFiles } from '../../../src/storage/lmdb/data-file.ts';
 import { type LmdbEnvironment, openLmdb, openTable, type Table } from '../../../src/storage/lmdb/lmdb.ts';
-import { openUsageStore } from '../../../src/storage/lmdb/usage.ts';
+import { openUsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { testClock } from '../../accounts/fixture.ts';
 import { seededRandom } from '../../support/random.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
@@ -22,10 +22,10 @@ import { temporaryDirectory } from '../../support/temporary.ts';
 /** A used data directory. */
 async function openUsed(): Promise<string> {
   const data = temporaryDirectory();
-  const accounts = openAccountStore(data);
+  const accounts = openAccountTables(data);
   await prepareStore(accounts, { adminEmail: 'admin@example.com', clock: testClock(), randomBytes });
   await accounts.lmdb.close();
-  const usage = openUsageStore(data);
+  const usage = openUsageTables(data);
   await usage.counts.put(Buffer.from('key'), Buffer.alloc(100));
   await usage.lmdb.close();
   return data;
@@ -82,8 +82,8 @@ test.each([
     const file = `${data}/${name}/data.mdb`;
     damage(file);
     const before = readFileSync(file);
-    expect(() => openAccountStore(data)).toThrow(`Cannot open ${file}: ${fault}`);
-    expect(() => openAccountStore(data)).toThrow('restore the data directory from a backup');
+    expect(() => openAccountTables(data)).toThrow(`Cannot open ${file}: ${fault}`);
+    expect(() => openAccountTables(data)).toThrow('restore the data directory from a backup');
     expect(readFileSync(file)).toEqual(before);
   }
 });
@@ -92,13 +92,13 @@ test('accounts with a page of zeros are rejected', async () => {
   const data = await openUsed();
   const file = `${data}/accounts/data.mdb`;
   overwrite(file, 2 * pageSize, Buffer.alloc(statSync(file).size - 2 * pageSize));
-  expect(() => openAccountStore(data)).toThrow(`Cannot open ${file}: it is damaged`);
+  expect(() => openAccountTables(data)).toThrow(`Cannot open ${file}: it is damaged`);
 });
 
 test('missing accounts are not created anew beside existing usage', async () => {
   const data = await openUsed();
   rmSync(`${data}/accounts`, { recursive: true });
-  expect(() => openAccountStore(data)).toThrow(`Cannot open ${data}/accounts/data.mdb: it is missing`);
+  expect(() => openAccountTables(data)).toThrow(`Cannot open ${data}/accounts/data.mdb: it is missing`);
 });
 
 /** Puts and deletes records of all sizes, some too long for a page. Returns how often the file ended before its last page. */

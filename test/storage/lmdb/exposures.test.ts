@@ -9,7 +9,7 @@ import {
   removeExposures,
   sweepExposures,
 } from '../../../src/storage/lmdb/exposures.ts';
-import { openUsageStore, type UsageStore } from '../../../src/storage/lmdb/usage.ts';
+import { openUsageTables, type UsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 
 const day = 86_400;
@@ -19,7 +19,7 @@ function keyOf(person: number, environment = 1): Buffer {
   return exposuresKey(environment, Buffer.alloc(16, person));
 }
 
-function see(store: UsageStore, key: Buffer, ordinal: number, seconds: number): void {
+function see(store: UsageTables, key: Buffer, ordinal: number, seconds: number): void {
   const exposures = readExposures(store, key) ?? listPerson(store, key, seconds, 100);
   const row = exposures!.rows.get(ordinal);
   const firstSeen = row?.firstSeen ?? seconds;
@@ -27,12 +27,12 @@ function see(store: UsageStore, key: Buffer, ordinal: number, seconds: number): 
   putExposures(store, key, exposures as Exposures);
 }
 
-function transact<T>(store: UsageStore, action: () => T): T {
+function transact<T>(store: UsageTables, action: () => T): T {
   return store.lmdb.transactionSync(action);
 }
 
 /** Sweeps in small steps until nothing is left. @returns number of people examined */
-function sweep(store: UsageStore, seconds: number, limit = 2): number {
+function sweep(store: UsageTables, seconds: number, limit = 2): number {
   let total = 0;
   for (let some = -1; some !== 0; total += some) {
     some = transact(store, () => sweepExposures(store, seconds * 1000, limit));
@@ -41,7 +41,7 @@ function sweep(store: UsageStore, seconds: number, limit = 2): number {
 }
 
 test('the stored format of a value does not change', async () => {
-  const store = openUsageStore(temporaryDirectory());
+  const store = openUsageTables(temporaryDirectory());
   transact(store, () => see(store, keyOf(7), 5, start));
   const stored = [...store.exposures.getRange()].map(({ key, value }) => [
     key.toString('hex'),
@@ -75,7 +75,7 @@ test('a sweep removes exactly the expired exposures', async () => {
   });
   await fc.assert(
     fc.asyncProperty(fc.array(fc.array(seen, { maxLength: 6 }), { maxLength: 8 }), async (rounds) => {
-      const store = openUsageStore(temporaryDirectory());
+      const store = openUsageTables(temporaryDirectory());
       const model = new Map<string, number>();
       let today = start;
       for (const round of rounds) {
@@ -109,7 +109,7 @@ test('a sweep removes exactly the expired exposures', async () => {
 });
 
 test('a sweep examines at most its limit of people, and each of them once', async () => {
-  const store = openUsageStore(temporaryDirectory());
+  const store = openUsageTables(temporaryDirectory());
   transact(store, () => {
     for (let person = 1; person <= 5; person++) see(store, keyOf(person), 0, start);
     see(store, keyOf(1), 1, start + 20 * day);
@@ -123,7 +123,7 @@ test('a sweep examines at most its limit of people, and each of them once', asyn
 });
 
 test('removed people make room for others', async () => {
-  const store = openUsageStore(temporaryDirectory());
+  const store = openUsageTables(temporaryDirectory());
   transact(store, () => {
     for (const person of [1, 2]) see(store, keyOf(person), 0, start);
     expect(listPerson(store, keyOf(3), start, 2)).toBeUndefined();

@@ -3,17 +3,17 @@ import { chmodSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { prepareStore } from '../../../src/accounts/prepare.ts';
-import { openAccountStore } from '../../../src/storage/lmdb/accounts.ts';
-import { openUsageStore } from '../../../src/storage/lmdb/usage.ts';
+import { openAccountTables } from '../../../src/storage/lmdb/accounts.ts';
+import { openUsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { testClock } from '../../accounts/fixture.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 
 /** Opens both stores, and returns all files below the directory with their permissions. */
 async function openBoth(data: string): Promise<Record<string, string>> {
-  const accounts = openAccountStore(data);
+  const accounts = openAccountTables(data);
   const wanted = { adminEmail: 'admin@example.com', clock: testClock(), randomBytes };
   await prepareStore(accounts, wanted).catch(() => {});
-  const usage = openUsageStore(data);
+  const usage = openUsageTables(data);
   const names = readdirSync(data, { recursive: true, encoding: 'utf8' });
   const modes = names.map((name) => [name, (statSync(join(data, name)).mode & 0o777).toString(8)]);
   await Promise.all([accounts.lmdb.close(), usage.lmdb.close()]);

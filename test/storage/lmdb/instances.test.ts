@@ -12,7 +12,7 @@ import {
   removeIdentity,
   sweepInstances,
 } from '../../../src/storage/lmdb/instances.ts';
-import { openUsageStore, type UsageStore } from '../../../src/storage/lmdb/usage.ts';
+import { openUsageTables, type UsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 
 const hour = 3_600_000;
@@ -21,7 +21,7 @@ const start = 20_000 * day;
 const ttl = 30 * day;
 const secret = Buffer.alloc(32, 1);
 
-function transact<T>(store: UsageStore, action: () => T): T {
+function transact<T>(store: UsageTables, action: () => T): T {
   return store.lmdb.transactionSync(action);
 }
 
@@ -30,7 +30,7 @@ function idOf(name: string, n: number, application = 1): string {
   return newInstanceId(digestIdentity(secret, application, name), () => new Uint8Array(20).fill(n));
 }
 
-function mint(store: UsageStore, name: string, n: number, at = start, application = 1): void {
+function mint(store: UsageTables, name: string, n: number, at = start, application = 1): void {
   putHashedMint(
     store,
     hashedId({
@@ -45,17 +45,17 @@ function mint(store: UsageStore, name: string, n: number, at = start, applicatio
   );
 }
 
-function endOf(store: UsageStore, name: string, n: number, application = 1): number | undefined {
+function endOf(store: UsageTables, name: string, n: number, application = 1): number | undefined {
   return findInstance(store, application, idOf(name, n, application))?.expiresAt;
 }
 
-const endsOf = (store: UsageStore) => [1, 2, 3].map((n) => endOf(store, 'ann', n));
+const endsOf = (store: UsageTables) => [1, 2, 3].map((n) => endOf(store, 'ann', n));
 
-const profileOf = (store: UsageStore, name: string, application = 1) =>
+const profileOf = (store: UsageTables, name: string, application = 1) =>
   findProfile(store, application, digestIdentity(secret, application, name));
 
 test('the previous id stays valid for the grace period, and the one before it becomes invalid', async () => {
-  const store = openUsageStore(temporaryDirectory());
+  const store = openUsageTables(temporaryDirectory());
   transact(store, () => mint(store, 'ann', 1));
   transact(store, () => mint(store, 'ann', 2, start + 1));
   expect(endsOf(store)).toEqual([start + 1 + hour, start + 1 + ttl, undefined]);
@@ -66,7 +66,7 @@ test('the previous id stays valid for the grace period, and the one before it be
 });
 
 test('replacing an id does not extend its life', async () => {
-  const store = openUsageStore(temporaryDirectory());
+  const store = openUsageTables(temporaryDirectory());
   transact(store, () => {
     mint(store, 'ann', 1);
     mint(store, 'ann', 2, start + ttl - 1);
@@ -76,7 +76,7 @@ test('replacing an id does not extend its life', async () => {
 });
 
 test('mints of one identity in one transaction follow one another', async () => {
-  const store = openUsageStore(temporaryDirectory());
+  const store = openUsageTables(temporaryDirectory());
   transact(store, () => {
     for (const n of [1, 2, 3]) mint(store, 'ann', n);
   });
@@ -85,7 +85,7 @@ test('mints of one identity in one transaction follow one another', async () => 
 });
 
 test('equal identities in two applications are independent', async () => {
-  const store = openUsageStore(temporaryDirectory());
+  const store = openUsageTables(temporaryDirectory());
   transact(store, () => {
     mint(store, 'ann', 1);
     mint(store, 'ann', 1, start, 2);
@@ -99,7 +99,7 @@ test('equal identities in two applications are independent', async () => {
 });
 
 test('use extends the life of an id, unless it was replaced or never minted', async () => {
-  const store = openUsageStore(temporaryDirectory());
+  const store = openUsageTables(temporaryDirectory());
   const expiresAt = start + 40 * day;
   transact(store, () => {
     for (const n of [1, 2]) mint(store, 'ann', n);
@@ -114,7 +114,7 @@ test('use extends the life of an id, unless it was replaced or never minted', as
 });
 
 test('a sweep removes people whose ids have all expired before today', async () => {
-  const store = openUsageStore(temporaryDirectory());
+  const store = openUsageTables(temporaryDirectory());
   transact(store, () => {
     for (const name of ['ann', 'bob', 'eve']) mint(store, name, 1);
     mint(store, 'bob', 2, start + 2 * day);
@@ -137,7 +137,7 @@ test('a sweep removes people whose ids have all expired before today', async () 
 });
 
 test('a removed person leaves nothing behind', async () => {
-  const store = openUsageStore(temporaryDirectory());
+  const store = openUsageTables(temporaryDirectory());
   transact(store, () => {
     for (const n of [1, 2]) mint(store, 'ann', n);
     for (let times = 0; times < 2; times++) removeIdentity(store, 1, digestIdentity(secret, 1, 'ann'));
@@ -148,10 +148,10 @@ test('a removed person leaves nothing behind', async () => {
 
 test('the secret is created once and kept with the store', async () => {
   const data = temporaryDirectory();
-  let store = openUsageStore(data);
+  let store = openUsageTables(data);
   const made = openDigestSecret(store, (length) => new Uint8Array(length).fill(7));
   await store.lmdb.close();
-  store = openUsageStore(data);
+  store = openUsageTables(data);
   expect(openDigestSecret(store, () => new Uint8Array(0))).toEqual(made);
   expect(made).toEqual(Buffer.alloc(32, 7));
   await store.lmdb.close();
@@ -169,7 +169,7 @@ test.each([
 });
 
 test('the stored format of a record does not change', async () => {
-  const store = openUsageStore(temporaryDirectory());
+  const store = openUsageTables(temporaryDirectory());
   transact(store, () => mint(store, 'ann', 1));
   const [{ key, value } = { key: nothing, value: nothing }] = store.identities.getRange();
   expect([key.length, value.length]).toEqual([20, 92 + 24]);

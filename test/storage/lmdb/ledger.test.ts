@@ -8,7 +8,7 @@ import {
   putLedgerRow,
   subjectText,
 } from '../../../src/storage/lmdb/ledger.ts';
-import { openUsageStore, type UsageStore } from '../../../src/storage/lmdb/usage.ts';
+import { openUsageTables, type UsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 
 const refused: LedgerSubject = {
@@ -36,7 +36,7 @@ const accepted: LedgerSubject = {
 const lastAt = Date.UTC(2026, 0, 31, 12);
 const refusedTally = { count: 3, lastAt, example: { environment: 'Prodction', keyPrefix: 'fm_fe_1a2b3c' } };
 
-function put(store: UsageStore, application: number, hour: number, of: LedgerSubject, count = 3): void {
+function put(store: UsageTables, application: number, hour: number, of: LedgerSubject, count = 3): void {
   const subject = subjectText(of);
   const tally = of === refused ? { ...refusedTally, count } : { count, lastAt, example: null };
   store.lmdb.transactionSync(() =>
@@ -45,7 +45,7 @@ function put(store: UsageStore, application: number, hour: number, of: LedgerSub
 }
 
 test('the stored format of a row does not change', async () => {
-  const store = openUsageStore(temporaryDirectory());
+  const store = openUsageTables(temporaryDirectory());
   put(store, 5, 491_580, refused);
   put(store, 5, 491_580, accepted);
   const stored = [...store.ledger.getRange()].map(({ key, value }) => [
@@ -67,7 +67,7 @@ test('the stored format of a row does not change', async () => {
 });
 
 test('a row is read back as written', async () => {
-  const store = openUsageStore(temporaryDirectory());
+  const store = openUsageTables(temporaryDirectory());
   put(store, 5, 100, refused);
   put(store, 5, 100, accepted);
   const key = ledgerKey({ application: 5, hour: 100, subject: subjectText(refused) });
@@ -82,7 +82,7 @@ test('a row is read back as written', async () => {
 });
 
 test('a range returns exactly its hours of one application, the latest first', async () => {
-  const store = openUsageStore(temporaryDirectory());
+  const store = openUsageTables(temporaryDirectory());
   for (const application of [4, 5, 6]) {
     for (const hour of [99, 100, 101, 102, 103]) put(store, application, hour, accepted, application);
   }
@@ -97,7 +97,7 @@ test('a range returns exactly its hours of one application, the latest first', a
 });
 
 test('expired rows are deleted in bounded steps, per application', async () => {
-  const store = openUsageStore(temporaryDirectory());
+  const store = openUsageTables(temporaryDirectory());
   for (const application of [4, 5]) {
     for (const hour of [1, 2, 3, 4]) put(store, application, hour, accepted);
   }

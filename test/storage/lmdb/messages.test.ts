@@ -6,19 +6,19 @@ import {
   messagesSince,
   putMessages,
 } from '../../../src/storage/lmdb/messages.ts';
-import { openUsageStore } from '../../../src/storage/lmdb/usage.ts';
+import { openUsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 
 const message = (n: number, at: number): Message => ({ identity: new Uint8Array(16).fill(n), at });
 
 test('messages are read in order of time after a restart', async () => {
   const data = temporaryDirectory();
-  const first = openUsageStore(data);
+  const first = openUsageTables(data);
   const messages = [message(1, 3000), message(2, 1000), message(255, 2000), message(0, 2000)];
   first.lmdb.transactionSync(() => putMessages(first, messages));
   await first.lmdb.close();
 
-  const store = openUsageStore(data);
+  const store = openUsageTables(data);
   const ordered = [message(2, 1000), message(0, 2000), message(255, 2000), message(1, 3000)];
   expect(messagesSince(store, 0, 10)).toEqual(ordered);
   expect(messagesSince(store, 2000, 10)).toEqual(ordered.slice(1));
@@ -29,7 +29,7 @@ test('messages are read in order of time after a restart', async () => {
 });
 
 test('a forgotten message is deleted, and nothing else of that time', async () => {
-  const store = openUsageStore(temporaryDirectory());
+  const store = openUsageTables(temporaryDirectory());
   const put = (...messages: MessageChange[]) =>
     store.lmdb.transactionSync(() => putMessages(store, messages));
   put(message(1, 1000), message(2, 1000), message(1, 2000));
@@ -39,7 +39,7 @@ test('a forgotten message is deleted, and nothing else of that time', async () =
 });
 
 test('expired messages are deleted, some with each commit', async () => {
-  const store = openUsageStore(temporaryDirectory());
+  const store = openUsageTables(temporaryDirectory());
   const put = (...messages: MessageChange[]) =>
     store.lmdb.transactionSync(() => putMessages(store, messages));
   put(...Array.from({ length: 100 }, (_, n) => message(n, n)));

@@ -1,12 +1,12 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { oldestReader, ReaderWatch } from '../../../src/storage/lmdb/reader-watch.ts';
 import { fromSnapshot } from '../../../src/storage/lmdb/snapshot.ts';
-import { openUsageStore } from '../../../src/storage/lmdb/usage.ts';
+import { openUsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { finish } from '../../support/finish.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 
 function open() {
-  const store = openUsageStore(temporaryDirectory());
+  const store = openUsageTables(temporaryDirectory());
   onTestFinished(() => store.lmdb.close());
   const value = (number: number) => Buffer.from([number]);
   const key = Buffer.from('key');

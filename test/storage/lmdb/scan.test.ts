@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { openReplicaStore } from '../../../src/storage/lmdb/replica-store.ts';
 import { scan, type UsageTable } from '../../../src/storage/lmdb/scan.ts';
-import { openUsageStore } from '../../../src/storage/lmdb/usage.ts';
+import { openUsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { finish } from '../../support/finish.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 
@@ -12,7 +12,7 @@ test('a scan includes the tables that only a node of several machines has', asyn
     for (let number = 0; number < 700; number += 1)
       replica.forgotten.putSync(Buffer.from(String(number).padStart(6, '0')), Buffer.from('{}'));
   });
-  const store = openUsageStore(data);
+  const store = openUsageTables(data);
   const table = 'forgotten' as UsageTable;
   const after = finish(scan(store, { table, after: undefined }));
   expect(Buffer.from(after!).toString()).toBe('000499');

@@ -8,7 +8,7 @@ import {
   sweepSenders,
 } from '../../../src/storage/lmdb/senders.ts';
 import { environmentOrdinal } from '../../../src/storage/lmdb/sketches.ts';
-import { openUsageStore, type UsageStore } from '../../../src/storage/lmdb/usage.ts';
+import { openUsageTables, type UsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 
 const browser = (name: string): Sender => ({ name, version: '1', transport: 'http', route: 'telemetry' });
@@ -25,8 +25,8 @@ const sight = (sender: Sender, slot: number, ordinal = 7, environment = 3): Send
   sender,
 });
 
-function open(): { store: UsageStore; put: (...sights: SenderSight[]) => void } {
-  const store = openUsageStore(temporaryDirectory());
+function open(): { store: UsageTables; put: (...sights: SenderSight[]) => void } {
+  const store = openUsageTables(temporaryDirectory());
   onTestFinished(() => store.lmdb.close());
   return { store, put: (...sights) => store.lmdb.transactionSync(() => putSights(store, sights)) };
 }

@@ -12,7 +12,7 @@ import {
   writeChunk,
   writeChunkKey,
 } from '../../../src/storage/lmdb/sketches.ts';
-import { openUsageStore } from '../../../src/storage/lmdb/usage.ts';
+import { openUsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 
 /** The layout on disk, on which existing stores depend. */
@@ -52,7 +52,7 @@ it('has values of registers', () => {
 
 test("a scan returns the chunks of one environment's day in order, even after reopening", async () => {
   const data = temporaryDirectory();
-  let store = openUsageStore(data);
+  let store = openUsageTables(data);
   const put = (environment: number, day: number, ordinal: number, chunk: number) => {
     const key = Buffer.alloc(chunkKeyBytes);
     const value = Buffer.alloc(chunkValueBytes);
@@ -70,7 +70,7 @@ test("a scan returns the chunks of one environment's day in order, even after re
     put(2, 11, 2, 1);
   });
   await store.lmdb.close();
-  store = openUsageStore(data);
+  store = openUsageTables(data);
   const scan = (from: number, to: number) =>
     [...sketchChunks(store, 1, 11, from, to)].map(({ ordinal, chunk, content }) => [
       ordinal,

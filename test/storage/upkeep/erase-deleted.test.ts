@@ -23,7 +23,7 @@ import { Intake } from '../../../src/storage/commit/intake.ts';
 import { SeriesDictionary } from '../../../src/storage/commit/series-dictionary.ts';
 import type { Application } from '../../../src/storage/lmdb/records.ts';
 import { StoreHealth } from '../../../src/storage/lmdb/store-health.ts';
-import { openUsageStore } from '../../../src/storage/lmdb/usage.ts';
+import { openUsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { type EraseDeps, eraseDeleted } from '../../../src/storage/upkeep/upkeep.ts';
 import { openFixture } from '../../accounts/fixture.ts';
 import { requestOf } from '../../auth/fixture.ts';
@@ -35,7 +35,7 @@ import { addWhole, dump } from '../../support/whole-batch.ts';
 async function open() {
   const fixture = await openFixture();
   const { directory, clock } = fixture;
-  const store = openUsageStore(temporaryDirectory());
+  const store = openUsageTables(temporaryDirectory());
   let aggregator = createAggregator(store);
   const refused: CommitFailed[] = [];
   let steps = Number.POSITIVE_INFINITY;
@@ -60,7 +60,7 @@ async function open() {
   const health = new StoreHealth({ log, data: '', clock: { after: () => {} }, fatal: () => {} });
   const intake = new Intake([committer], health, undelayed(clock), { ...roomyLimits, batchPackets: 10 });
   const dictionary = new SeriesDictionary(store, { features: 100, variants: 64, metrics: 100 });
-  const usageEngine = new EmbeddedUsage({
+  const usageStore = new EmbeddedUsage({
     store,
     digestSecret: Buffer.alloc(32),
     clock,
@@ -71,7 +71,7 @@ async function open() {
   const forgotten: number[] = [];
   const parts: EraseDeps = {
     deletions: directory.deletions,
-    usageEngine,
+    usageStore,
     settled: (application) => intake.laneOf(application).barrier(application),
     forget: ({ environments }) => {
       forgotten.push(...environments);
@@ -84,7 +84,7 @@ async function open() {
     ...fixture,
     accounts: fixture.store,
     usage: store,
-    usageEngine,
+    usageStore,
     health,
     intake,
     forgotten,
@@ -193,7 +193,7 @@ test('names of a batch that the store refused do not return with a later batch',
 
 test('an id whose body arrives after its application was deleted is not minted', async () => {
   const service = await open();
-  const { directory, application, clock, health, intake, usage, usageEngine } = service;
+  const { directory, application, clock, health, intake, usage, usageStore } = service;
   const { text } = await createKey(directory, application.id, { type: 'Backend' });
   const laneOf = (number: number) => intake.laneOf(number);
   const life = { ttlMs: 1000, graceMs: 0 };
@@ -202,13 +202,13 @@ test('an id whose body arrives after its application was deleted is not minted',
       keys: directory,
       clock,
       health,
-      usage: usageEngine,
+      usage: usageStore,
       monitor: intake.monitor,
       collect: () => intake.collect(),
       bodies: new LargeBodies(1e9),
       rates: new RateLimits(0, 0),
       unknown: new UnknownSenders(0),
-      instances: new Instances({ usage: usageEngine, randomBytes, ...life }),
+      instances: new Instances({ usage: usageStore, randomBytes, ...life }),
       ledger: new Ledger({ store: usage, clock, laneOf }),
       maxBody: 1000,
     }),

@@ -1,0 +1,144 @@
+import { join } from 'node:path';
+import { checkPrepared, openPreparedOrCopy } from '../accounts/prepare.ts';
+import type { Terminal } from '../cli/terminal.ts';
+import { adoptReplica } from '../replication/adoption/adopt-replica.ts';
+import { type Adopted, AdoptionRefused } from '../replication/adoption/fill.ts';
+import type { Holding } from '../replication/adoption/holding.ts';
+import {
+  type NodeStores,
+  type Source,
+  setAsideFolder,
+  sourcesIn,
+} from '../replication/adoption/set-aside.ts';
+import { readPostgresKey, readSecret } from '../replication/postgres/postgres-key.ts';
+import { showPostgres } from '../replication/postgres/postgres-url.ts';
+import { Spool } from '../replication/spool.ts';
+import { isPresent } from '../runtime/presence.ts';
+import { loadConfig } from '../serve/config.ts';
+import { type PostgresSettings, postgresSettings, withPostgres } from '../serve/postgres-connection.ts';
+import { readCopyState } from '../storage/lmdb/copy-state.ts';
+import { lockDataDirectory, waitUntilSharable } from '../storage/lmdb/lock.ts';
+import { openReplicaStore } from '../storage/lmdb/replica-store.ts';
+import { mebibytes, uploadProgress } from './upload-progress.ts';
+
+type Flags = ReadonlyMap<string, string>;
+
+/**
+ * Fills an empty PostgreSQL with what the directory of a node holds. Interrupted, it goes on when it is run again.
+ * @throws {UsageError} for wrong flags
+ * @throws {Error} when the directory or the database cannot be used for it; nothing has changed then
+ */
+export async function adoptFromReplica(flags: Flags, terminal: Terminal): Promise<number> {
+  if (flags.has('dry-run')) return list(flags, terminal);
+  const wanted = postgresSettings(flags, terminal);
+  const { data } = wanted.config;
+  checkPrepared(data);
+  const lock = lockDataDirectory(data, 'stop that node first');
+  try {
+    const [adopted, { name }] = await inStores(data, (stores) => restore(stores, wanted, flags, terminal));
+    const kept = name === 'replica' ? undefined : join(data, setAsideFolder, name);
+    terminal.out(flags.has('json') ? `${JSON.stringify(adopted)}\n` : summary(adopted, kept));
+    return 0;
+  } finally {
+    lock.release();
+  }
+}
+
+async function list(flags: Flags, terminal: Terminal): Promise<number> {
+  const given = ['data', 'config'].filter((name) => flags.has(name));
+  const { data } = loadConfig({ ...terminal, argv: given.map((name) => `--${name}=${flags.get(name)}`) });
+  checkPrepared(data);
+  await waitUntilSharable(data);
+  const all = await inStores(data, async (stores) => sourcesIn(stores));
+  const name = flags.get('set-aside');
+  const sources = name === undefined ? all : [chosen(all, name, data)];
+  const listed = sources.map(listing);
+  terminal.out(flags.has('json') ? `${JSON.stringify(listed)}\n` : listed.map(textOf).join(''));
+  return 0;
+}
+
+async function restore(
+  stores: NodeStores,
+  { config, address }: PostgresSettings,
+  flags: Flags,
+  terminal: Terminal,
+): Promise<[Adopted, Source]> {
+  const { postgresKeyFile } = config;
+  const key = postgresKeyFile === undefined ? undefined : readPostgresKey(postgresKeyFile);
+  const sources = sourcesIn(stores);
+  const source = chosen(sources, flags.get('set-aside'), stores.data);
+  const secret = stores.spool.store.meta.get('secret');
+  if (secret === undefined) throw notOfANode(stores.data);
+  const stored = stores.spool.store.meta.get('stored secret');
+  if (stored !== undefined) readSecret(stored, key);
+  const restored = sources.length === 1 ? '' : `${source.name} is restored\n`;
+  terminal.err(`${sources.map(listing).map(textOf).join('')}${restored}filling ${showPostgres(address)}\n`);
+  const adopted = await withPostgres(address, (connection) =>
+    adoptReplica({
+      ...{ source, connection, key, secret: Buffer.from(secret, 'base64') },
+      directory: stores.spool.directory,
+      allowAsynchronous: flags.has('allow-asynchronous'),
+      onPart: uploadProgress(terminal),
+    }),
+  );
+  return [adopted, source];
+}
+
+function chosen(sources: readonly Source[], name: string | undefined, data: string): Source {
+  const found = name === undefined ? sources[0] : sources.find((each) => each.name === name);
+  if (found !== undefined) return found;
+  if (name === undefined)
+    throw new AdoptionRefused(
+      `Cannot restore from ${data}: its replica is empty, or was being loaded; use the directory of another node. Nothing was changed`,
+    );
+  const names = sources.map((each) => each.name).join(', ');
+  throw new AdoptionRefused(`Cannot find ${name} in ${data}: it has ${names}. Nothing was changed`);
+}
+
+async function inStores<T>(data: string, use: (stores: NodeStores) => Promise<T>): Promise<T> {
+  const accounts = (await openPreparedOrCopy(data))!;
+  try {
+    const copy = readCopyState(accounts.lmdb);
+    if (copy === undefined || copy.adopting || !isPresent(join(data, 'spool/data.mdb')))
+      throw notOfANode(data);
+    const [usage, spool] = [openReplicaStore(data), new Spool(data, () => '')];
+    try {
+      return await use({ data, accounts, usage, spool });
+    } finally {
+      await Promise.all([usage.lmdb.close(), spool.close()]);
+    }
+  } finally {
+    await accounts.lmdb.close();
+  }
+}
+
+function notOfANode(data: string): AdoptionRefused {
+  return new AdoptionRefused(
+    `Cannot restore from ${data}: it is not the directory of a node; to move a single machine, leave out --from-replica. Nothing was changed`,
+  );
+}
+
+/** What this node holds, as it is listed. `completeThrough` is null while it has received nothing of an open stream. */
+export function listing({ name, holding }: Pick<Source, 'name'> & { readonly holding: Shown }) {
+  const { applied, place, completeThrough } = holding;
+  const through = completeThrough === 0 ? null : new Date(completeThrough).toISOString();
+  return { name, position: applied.position, completeThrough: through, accounts: place.version };
+}
+
+type Shown = Pick<Holding, 'applied' | 'place' | 'completeThrough'>;
+
+/** The line of a source that was listed. */
+export function textOf({ name, position, completeThrough, accounts }: ReturnType<typeof listing>): string {
+  const through = completeThrough ?? 'an unknown time';
+  return `${name}: usage at position ${position}, complete through ${through}; accounts at version ${accounts}\n`;
+}
+
+/** @param kept the directory of what was set aside, if that was restored */
+function summary({ engine, records, usage }: Adopted, kept: string | undefined): string {
+  const moved =
+    records === undefined || usage === undefined
+      ? 'Everything is in PostgreSQL already'
+      : `${records} records of accounts and ${mebibytes(usage.bytes)} of usage are in PostgreSQL`;
+  const next = kept === undefined ? '' : `When the reports are right, remove ${kept}\n`;
+  return `${moved}. It is engine ${engine} again: start the nodes with it.\n${next}`;
+}

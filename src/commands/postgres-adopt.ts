@@ -1,0 +1,67 @@
+import { randomBytes } from 'node:crypto';
+import { checkPrepared, openPreparedOrCopy } from '../accounts/prepare.ts';
+import { readFlags, UsageError } from '../cli/flags.ts';
+import { postgresAdoptCommand } from '../cli/postgres-commands.ts';
+import type { Terminal } from '../cli/terminal.ts';
+import { adopt } from '../replication/adoption/adopt.ts';
+import type { Adopted } from '../replication/adoption/fill.ts';
+import type { Uploaded } from '../replication/log-snapshots.ts';
+import { readPostgresKey } from '../replication/postgres/postgres-key.ts';
+import { showPostgres } from '../replication/postgres/postgres-url.ts';
+import { limitsOf, retentionOf } from '../serve/limits.ts';
+import { type PostgresSettings, postgresSettings, withPostgres } from '../serve/postgres-connection.ts';
+import { foldJournals } from '../storage/commit/fold-journals.ts';
+import { lockDataDirectory } from '../storage/lmdb/lock.ts';
+import { adoptFromReplica } from './postgres-adopt-replica.ts';
+import { mebibytes, uploadProgress } from './upload-progress.ts';
+
+/**
+ * Moves the store of a single machine into an engine. Interrupted, it goes on when it is run again.
+ * @throws {UsageError} for wrong flags
+ * @throws {Error} when the directory or the engine cannot be used for it; nothing has changed then
+ */
+export async function postgresAdopt(argv: readonly string[], terminal: Terminal): Promise<number> {
+  const flags = readFlags(argv, postgresAdoptCommand.flags);
+  if (flags.has('from-replica')) return adoptFromReplica(flags, terminal);
+  const misplaced = ['set-aside', 'dry-run'].find((name) => flags.has(name));
+  if (misplaced !== undefined) throw new UsageError(`Cannot use --${misplaced} without --from-replica`);
+  const wanted = postgresSettings(flags, terminal);
+  const { data } = wanted.config;
+  checkPrepared(data);
+  const lock = lockDataDirectory(data);
+  try {
+    await foldJournals(data, wanted.config.maxIdentities);
+    terminal.err(`moving ${data} into ${showPostgres(wanted.address)}\n`);
+    const adopted = await move(wanted, flags.has('allow-asynchronous'), uploadProgress(terminal));
+    terminal.out(flags.has('json') ? `${JSON.stringify(adopted)}\n` : summary(adopted, data));
+    return 0;
+  } finally {
+    lock.release();
+  }
+}
+
+async function move(
+  { config, address }: PostgresSettings,
+  allowAsynchronous: boolean,
+  onPart: (uploaded: Uploaded) => void,
+) {
+  const { data, postgresKeyFile, maxIdentities: identities, exposureDays } = config;
+  const key = postgresKeyFile === undefined ? undefined : readPostgresKey(postgresKeyFile);
+  const settings = { ...limitsOf(config), ...retentionOf(config), identities, exposureDays };
+  const accounts = (await openPreparedOrCopy(data))!;
+  try {
+    return await withPostgres(address, (connection) =>
+      adopt({ data, accounts, connection, key, settings, allowAsynchronous, randomBytes, onPart }),
+    );
+  } finally {
+    await accounts.lmdb.close();
+  }
+}
+
+function summary({ engine, records, usage }: Adopted, data: string): string {
+  const moved =
+    records === undefined || usage === undefined
+      ? 'Everything is in the engine already'
+      : `${records} records of accounts and ${mebibytes(usage.bytes)} of usage are in the engine`;
+  return `${moved}. ${data} belongs to engine ${engine} now: go on with flagmeter serve --data ${data} and this engine.\n`;
+}

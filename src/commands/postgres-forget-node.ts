@@ -1,0 +1,70 @@
+import { type Given, readGiven } from '../cli/command.ts';
+import { contextOf } from '../cli/context.ts';
+import { UsageError } from '../cli/flags.ts';
+import { postgresForgetNodeCommand } from '../cli/postgres-commands.ts';
+import { confirm, type Person } from '../cli/prompt.ts';
+import { show } from '../cli/show.ts';
+import type { Terminal } from '../cli/terminal.ts';
+import type { Connection } from '../replication/postgres/connection.ts';
+import { findLoss, forgetNode, type NodeLoss } from '../replication/postgres/forget-node.ts';
+import { postgresSettings, withPostgres } from '../serve/postgres-connection.ts';
+import { bytesText } from './postgres-status-text.ts';
+
+/**
+ * Gives up a node that never comes back. Asks first, unless `--yes` is given.
+ * @throws {UsageError} for wrong flags or URL, and without `--yes` in a script
+ * @throws {PostgresUnfit} PostgreSQL knows no such node, or it may be running; nothing has changed then
+ * @throws {Failure} when the person says no
+ */
+export async function postgresForgetNode(
+  argv: readonly string[],
+  terminal: Terminal,
+  person = contextOf(terminal).person,
+): Promise<number> {
+  const given = readGiven(postgresForgetNodeCommand, argv);
+  if (person === undefined && !given.has('yes'))
+    throw new UsageError(
+      'Cannot forget a node without --yes: what it has not shipped is missing in reports until it is started again',
+    );
+  const { address } = postgresSettings(flagsOf(given), terminal);
+  const loss = await withPostgres(address, (connection) => forget(connection, given, terminal, person));
+  terminal.out(given.has('json') ? `${JSON.stringify(loss)}\n` : `Node ${loss.name} is forgotten.\n`);
+  return 0;
+}
+
+function flagsOf(given: Given): Map<string, string> {
+  const names = postgresForgetNodeCommand.flags.map(({ name }) => name).filter((name) => given.has(name));
+  return new Map(names.map((name) => [name, given.value(name) ?? '']));
+}
+
+async function forget(
+  connection: Connection,
+  given: Given,
+  terminal: Terminal,
+  person: Person | undefined,
+): Promise<NodeLoss> {
+  const force = given.has('force');
+  const loss = await findLoss(connection, given.operand, force);
+  terminal.err(lossText(loss));
+  if (person !== undefined && !given.has('yes')) {
+    await confirm(person, `Forget node ${loss.name} for good?`, 'Nothing was changed');
+  }
+  return forgetNode(connection, loss.directory, force);
+}
+
+/** What is lost, as far as the engine can know: the node counts between two beats, too. */
+function lossText({ name, directory, lastBeat, spoolBytes, unshippedSince, streams }: NodeLoss): string {
+  const head = `Node ${name} (${directory}) was last heard of ${show(lastBeat.toISOString())}.\n`;
+  const [first] = streams;
+  if (first === undefined) return `${head}It has shipped everything that it had counted.\n`;
+  const until = show(first.shippedUntil.toISOString());
+  const since =
+    unshippedSince === null ? '' : `, the oldest of it from ${show(unshippedSince.toISOString())}`;
+  const waiting =
+    spoolBytes === 0 && unshippedSince === null
+      ? 'Nothing waited in its spool then'
+      : `Its spool held ${bytesText(spoolBytes)} then${since}`;
+  return `${head}What it has answered before ${until} is in the reports; what it has answered since may not be. ${waiting}.
+If its data directory still exists, start it there instead: it ships the rest.
+`;
+}

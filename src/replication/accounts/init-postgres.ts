@@ -1,0 +1,80 @@
+import { type FirstCredentials, firstRecords, type Preparation } from '../../accounts/prepare.ts';
+import type { Connection } from '../postgres/connection.ts';
+import { checkPlace, notMade } from '../postgres/init-checks.ts';
+import { logStart, newLogId } from '../postgres/log-position.ts';
+import { PostgresError } from '../postgres/postgres-error.ts';
+import type { PostgresKey } from '../postgres/postgres-key.ts';
+import { storedSecret } from '../postgres/postgres-key.ts';
+import { createTables, type NewPostgres } from '../postgres/schema.ts';
+import type { Statement } from '../postgres/statement.ts';
+import { writeChange } from './control-statements.ts';
+import { isOwn } from './copy.ts';
+import { RecordCodec } from './record-codec.ts';
+
+const secretBytes = 32;
+
+/** What a command line has besides the engine. */
+export interface PostgresInit {
+  /** Encrypts the secrets in the engine. */
+  readonly key: PostgresKey | undefined;
+  readonly wanted: Preparation;
+  /** Accepts that a failover may lose commits. */
+  readonly allowAsynchronous?: boolean;
+}
+
+/** A new engine, and what its accounts begin with. */
+export interface InitialisedPostgres {
+  readonly engine: string;
+  readonly credentials: FirstCredentials;
+}
+
+/**
+ * Makes the tables of an engine and its first accounts, in one transaction.
+ * @throws {PostgresUnfit} it is initialised already, or this role may not; nothing was changed
+ * @throws {PostgresError} nothing was kept, unless the message says otherwise
+ */
+export async function initPostgres(
+  connection: Connection,
+  { key, wanted, allowAsynchronous }: PostgresInit,
+): Promise<InitialisedPostgres> {
+  const { randomBytes } = wanted;
+  await checkPlace(connection, allowAsynchronous);
+  const { writes, credentials } = await firstRecords(wanted);
+  const codec = new RecordCodec(key);
+  const records = writes.filter(({ table, key }) => !isOwn(table, key)).map((write) => codec.encode(write));
+  const engine: NewPostgres = {
+    id: Buffer.from(randomBytes(16)).toString('hex'),
+    secret: storedSecret(Buffer.from(randomBytes(secretBytes)), key),
+  };
+  const first = writeChange(logStart, newLogId(randomBytes), codec.encodeChange(records), records);
+  await makeOnce(connection, engine, first);
+  return { engine: engine.id, credentials };
+}
+
+async function makeOnce(connection: Connection, engine: NewPostgres, first: Statement): Promise<void> {
+  try {
+    await connection.transaction(async (run) => {
+      await createTables(run, engine);
+      void run(first);
+    });
+  } catch (error) {
+    if (!(error instanceof PostgresError) || error.code !== 'unknown_outcome') notMade(error);
+    await settle(connection, engine, error);
+  }
+}
+
+/** The answer to the commit was lost: another synchronous commit tells whether the tables are there. */
+async function settle(connection: Connection, { id }: NewPostgres, lost: PostgresError): Promise<void> {
+  const text = 'UPDATE fm_engine SET id = id WHERE id = $1';
+  let isKept: boolean;
+  try {
+    isKept = (await connection.query({ text, values: [id] })).rowCount > 0;
+  } catch (error) {
+    if ((error as PostgresError).sqlstate === '42P01') throw new PostgresError('unreachable', lost.message);
+    const what = 'Whether the engine is initialised is not known';
+    const then =
+      'when the engine is back, drop what is there (flagmeter postgres status shows it), and initialise it again';
+    throw new PostgresError('unknown_outcome', `${what}: ${lost.message}; ${then}`);
+  }
+  if (!isKept) throw new PostgresError('unreachable', lost.message);
+}

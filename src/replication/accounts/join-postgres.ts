@@ -1,0 +1,115 @@
+import { checkNoJournal, openPreparedOrCopy } from '../../accounts/prepare.ts';
+import type { Write } from '../../accounts/store/account-store.ts';
+import { applyWrites } from '../../accounts/store/committed.ts';
+import type { Log } from '../../runtime/log.ts';
+import { type AccountTables, openAccountTables } from '../../storage/lmdb/accounts.ts';
+import { copyStateWriter, readCopyState } from '../../storage/lmdb/copy-state.ts';
+import { createAtomically } from '../../storage/lmdb/create-atomically.ts';
+import { accountsLayout, currentLayout } from '../../storage/lmdb/layout.ts';
+import { openUsageTables } from '../../storage/lmdb/usage.ts';
+import type { PostgresSession } from '../postgres/connection.ts';
+import { checkId, PostgresBeingFilled } from '../postgres/layout.ts';
+import { PostgresError } from '../postgres/postgres-error.ts';
+import type { PostgresKey } from '../postgres/postgres-key.ts';
+import { readAccounts } from './control-statements.ts';
+import { allTables } from './copy.ts';
+import { RecordCodec } from './record-codec.ts';
+
+export interface Joining {
+  readonly connection: PostgresSession;
+  readonly key: PostgresKey | undefined;
+  readonly log: Log;
+  /** Resolves after `ms`; false when the process is told to stop. */
+  pause(ms: number): Promise<boolean>;
+}
+
+const retryMs = 1000;
+
+/**
+ * Opens the accounts of a data directory as a copy of those of an engine. An empty directory is filled from the engine, and
+ * waits for it; one that was filled before needs no engine for that.
+ * @returns `undefined` when the process was told to stop while it waited
+ * @throws {Error} when the directory belongs to another engine, or to no engine; nothing is written then
+ */
+export async function joinPostgres(data: string, joining: Joining): Promise<AccountTables | undefined> {
+  const accounts = await openPreparedOrCopy(data);
+  if (accounts === undefined) return joinEmpty(data, joining);
+  try {
+    await checkCopy(data, accounts, joining);
+    return accounts;
+  } catch (error) {
+    await accounts.lmdb.close();
+    throw error;
+  }
+}
+
+async function checkCopy(data: string, { lmdb }: AccountTables, { connection, log }: Joining): Promise<void> {
+  const state = readCopyState(lmdb);
+  if (state === undefined)
+    throw new Error(
+      `Cannot use ${data} with --postgres: it holds the accounts of a single machine; flagmeter postgres adopt moves them into the engine, or name an empty --data`,
+    );
+  if (state.adopting)
+    throw new Error(
+      `Cannot use ${data}: it is being moved into an engine; run flagmeter postgres adopt again`,
+    );
+  try {
+    const { rows } = await connection.query<{ id: string }>({ text: 'SELECT id FROM fm_engine' });
+    checkId(state.engine, rows[0]?.id);
+  } catch (error) {
+    if (!isAway(error)) throw error;
+    const next = 'counting begins; accounts can be managed once it answers';
+    log.warn('the engine does not answer', { error: (error as Error).message, next });
+  }
+}
+
+async function joinEmpty(data: string, joining: Joining): Promise<AccountTables | undefined> {
+  let said: string | undefined;
+  for (;;) {
+    try {
+      return await load(data, joining);
+    } catch (error) {
+      if (!isAway(error) || (error as PostgresError).code === 'refused') throw error;
+      const { message } = error as Error;
+      const next = 'this data directory is empty: the service begins once the engine answers';
+      if (message !== said) joining.log.warn('the engine does not answer', { error: message, next });
+      said = message;
+      if (!(await joining.pause(retryMs))) return undefined;
+    }
+  }
+}
+
+function isAway(error: unknown): boolean {
+  if (error instanceof PostgresBeingFilled) return true;
+  return error instanceof PostgresError && error.code !== 'sql';
+}
+
+async function load(data: string, { connection, key, log }: Joining): Promise<AccountTables> {
+  const { engine, head, records } = await readAccounts(connection);
+  if (head.position === 0)
+    throw new Error(
+      'Cannot use --postgres: it has no accounts yet; let flagmeter postgres adopt finish, or begin with flagmeter postgres init',
+    );
+  checkNoJournal(data);
+  const writes = new RecordCodec(key).decodeRecords(records);
+  await createAtomically(data, async (aside) => {
+    const accounts = openAccountTables(aside);
+    const state = {
+      engine: String(engine),
+      version: head.position,
+      change: head.id,
+      tables: allTables,
+      lossOpen: false,
+    };
+    const layout = currentLayout(accountsLayout);
+    const writeState = copyStateWriter(accounts.lmdb);
+    accounts.lmdb.transactionSync(() => {
+      applyWrites(accounts, [...writes, { table: 'numbers', key: 'layout', value: layout } as Write]);
+      writeState(state);
+    });
+    await accounts.lmdb.close();
+    await openUsageTables(aside).lmdb.close();
+  });
+  log.info('the accounts were loaded from the engine', { version: head.position, records: writes.length });
+  return openAccountTables(data);
+}

@@ -1,0 +1,183 @@
+import type { Connection } from './connection.ts';
+import { readMissingRights } from './layout.ts';
+import { type LogLength, logLengthText } from './log-length.ts';
+import { noPostgres, unfit } from './postgres-error.ts';
+import { type Replication, readReplication } from './replication.ts';
+
+/** All that an engine says of itself and its nodes, at one moment. */
+export interface PostgresReport {
+  readonly engine: PostgresSelf;
+  readonly server: ServerFacts;
+  readonly nodes: readonly NodeReport[];
+  /** Streams by state, and those that are open. */
+  readonly streams: {
+    readonly done: number;
+    readonly forgotten: number;
+    readonly open: readonly StreamReport[];
+  };
+  /** Positions of the two logs: versions of the accounts, and entries of usage. */
+  readonly heads: { readonly control: number; readonly data: number };
+  readonly log: LogLength;
+  readonly snapshots: readonly SnapshotReport[];
+  readonly refused: { readonly rows: number; readonly latest: readonly RefusedReport[] };
+}
+
+export interface PostgresSelf {
+  readonly id: string;
+  readonly layout: number;
+  readonly oldestLayout: number;
+  readonly createdAt: Date;
+  /** Whether it was made with a key file. */
+  readonly encrypted: boolean;
+}
+
+export interface ServerFacts extends Replication {
+  readonly version: string;
+  readonly major: number;
+  /** Its clock. */
+  readonly now: Date;
+  readonly user: string;
+  readonly fsync: string;
+  readonly fullPageWrites: string;
+  /** The default of this role: nodes set it on in each session. */
+  readonly synchronousCommit: string;
+  /** Rights on tables that this role lacks, such as `fm_head (UPDATE)`. */
+  readonly missingRights: readonly string[];
+}
+
+export interface NodeReport {
+  readonly directory: string;
+  readonly name: string;
+  /** Of the program. */
+  readonly version: string;
+  readonly layout: number;
+  /** `silent`: it did not say goodbye, and has not beaten for more than ten seconds. */
+  readonly state: 'up' | 'silent' | 'done' | 'forgotten';
+  /**
+   * Why a process of this directory answers 503, as far as PostgreSQL knows.
+   * - `closed`: it was forgotten, and runs
+   * - `copied`: several processes use the directory or copies of it
+   */
+  readonly refuses: 'closed' | 'copied' | null;
+  readonly lastBeat: Date;
+  /** Entries of the log that it has not applied, and versions of the accounts that it does not know. */
+  readonly behind: number;
+  /** It runs, and has not applied an entry that is several seconds old. */
+  readonly isLagging: boolean;
+  readonly accountsBehind: number;
+  readonly spoolBytes: number;
+  /** When what waits in its spool was counted first. */
+  readonly unshippedSince: Date | null;
+  /** All that it answered before this time is in the log; `null` when none of its streams is open. */
+  readonly shippedUntil: Date | null;
+  readonly skewMs: number;
+}
+
+export interface StreamReport {
+  readonly stream: string;
+  readonly directory: string;
+  readonly seq: number;
+  readonly through: Date;
+}
+
+export interface SnapshotReport {
+  readonly position: number;
+  readonly state: string;
+  readonly at: Date;
+  readonly bytes: number;
+}
+
+export interface RefusedReport {
+  readonly stream: string;
+  readonly place: string;
+  readonly reason: string;
+  readonly at: Date;
+}
+
+/** A node that has not beaten for this long is not running. */
+export const silentAfterMs = 10_000;
+
+/** An entry that a node applies later than this was not on its way. */
+const laggingAfterMs = 5000;
+
+/** Characters of the id of a directory: PostgreSQL cuts names of sessions. */
+const directoryShown = 16;
+
+/** Names the session on which a process beats. By it, those that use one directory are counted. */
+export function logSession(directory: string): string {
+  return `flagmeter log ${directory.slice(0, directoryShown)}`;
+}
+
+const time = (column: string) => `to_timestamp(nullif(${column}, 0) / 1000.0)`;
+
+const self = `SELECT id, layout, oldest_layout AS "oldestLayout", created_at AS "createdAt",
+  secret LIKE 'sealed:%' AS encrypted FROM fm_engine`;
+
+const server = `SELECT split_part(current_setting('server_version'), ' ', 1) AS version, clock_timestamp() AS now,
+  current_setting('server_version_num')::int / 10000 AS major, current_user AS "user", current_setting('fsync') AS fsync,
+  current_setting('full_page_writes') AS "fullPageWrites",
+  (SELECT reset_val FROM pg_settings WHERE name = 'synchronous_commit') AS "synchronousCommit"`;
+
+const nodes = `SELECT directory, name, version, layout, beat_at AS "lastBeat",
+  CASE WHEN state = 'up' AND NOT beats THEN 'silent' ELSE state END AS state,
+  CASE WHEN state = 'forgotten' AND beats THEN 'closed' WHEN processes > 1 THEN 'copied' END AS refuses,
+  (SELECT greatest(position - applied, 0)::float8 FROM fm_head WHERE log = 'data') AS behind,
+  state = 'up' AND beats AND applied < (SELECT position FROM fm_head WHERE log = 'data') AND NOT EXISTS (SELECT 1 FROM fm_entry
+      WHERE position = applied + 1 AND at >= clock_timestamp() - $2 * interval '1 ms') AS "isLagging",
+  (SELECT greatest(position - control, 0)::float8 FROM fm_head WHERE log = 'control') AS "accountsBehind",
+  spool_bytes::float8 AS "spoolBytes", ${time('oldest_unshipped')} AS "unshippedSince", skew_ms AS "skewMs",
+  (SELECT ${time('min(through)')} FROM fm_stream AS s WHERE s.directory = n.directory AND s.state = 'open') AS "shippedUntil"
+  FROM fm_node AS n CROSS JOIN LATERAL (SELECT clock_timestamp() - $1 * interval '1 ms' AS since) AS s
+    CROSS JOIN LATERAL (SELECT beat_at >= since AS beats, (SELECT count(*) FROM pg_stat_activity
+      WHERE datname = current_database() AND starts_with(application_name, '${logSession('')}' || left(directory, ${directoryShown}))
+        AND state_change >= since) AS processes) AS alive
+  ORDER BY name, directory`;
+
+const openStreams = `SELECT stream, directory, seq::float8 AS seq, to_timestamp(through / 1000.0) AS through
+  FROM fm_stream WHERE state = 'open' ORDER BY through, stream`;
+
+const counts = `SELECT (SELECT count(*)::int FROM fm_stream WHERE state = 'done') AS done,
+  (SELECT count(*)::int FROM fm_stream WHERE state = 'forgotten') AS forgotten,
+  (SELECT position::float8 FROM fm_head WHERE log = 'control') AS control,
+  (SELECT position::float8 FROM fm_head WHERE log = 'data') AS data,
+  (SELECT count(*)::float8 FROM fm_refused) AS refused`;
+
+const snapshots = `SELECT position::float8 AS position, state, at, bytes::float8 AS bytes FROM fm_snapshot ORDER BY at DESC`;
+
+const refusals = 'SELECT stream, place, reason, at FROM fm_refused ORDER BY at DESC LIMIT 5';
+
+type Counts = Readonly<Record<'done' | 'forgotten' | 'control' | 'data' | 'refused', number>>;
+
+/**
+ * Reads what `flagmeter postgres status` shows.
+ * @throws {PostgresUnfit} there is no engine, or this role may not read it
+ */
+export function readPostgres(connection: Connection): Promise<PostgresReport> {
+  return connection.transaction(async (run) => {
+    const rows = async <Row>(text: string, ...values: number[]): Promise<Row[]> =>
+      (await run<Row>({ text, values })).rows;
+    await run({ text: 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY' });
+    const [engine] = await rows<PostgresSelf>(self).catch(unfit);
+    if (engine === undefined) throw noPostgres();
+    const { missing: missingRights } = await readMissingRights(run);
+    const [facts] = await rows<ServerFacts>(server);
+    const replication = await readReplication(run);
+    const all = Promise.all([
+      rows<Counts>(counts),
+      rows<LogLength>(logLengthText),
+      rows<NodeReport>(nodes, silentAfterMs, laggingAfterMs),
+      rows<StreamReport>(openStreams),
+      rows<SnapshotReport>(snapshots),
+      rows<RefusedReport>(refusals),
+    ]);
+    const [[count], [log], nodesFound, open, snapshotsFound, latest] = await all.catch(unfit);
+    const { done, forgotten, control, data, refused } = count!;
+    return {
+      ...{ engine, nodes: nodesFound, snapshots: snapshotsFound, log: log! },
+      server: { ...facts!, ...replication, missingRights },
+      streams: { done, forgotten, open },
+      heads: { control, data },
+      refused: { rows: refused, latest },
+    };
+  });
+}

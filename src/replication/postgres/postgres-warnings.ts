@@ -1,0 +1,78 @@
+import { oldestServer } from './init-checks.ts';
+import type { NodeReport, PostgresReport, ServerFacts } from './postgres-report.ts';
+import { canCommit, whyCommitsMayBeLost } from './replication.ts';
+import { whySkewed } from './shared-clock.ts';
+
+/** What people should change, in sentences. @param skewMs by how much the clock of this machine is ahead of the engine's */
+export function postgresWarnings(report: PostgresReport, skewMs: number): string[] {
+  const { server, nodes } = report;
+  return [ofServer(server), whySkewed(skewMs) ?? [], nodes.flatMap(ofNode), ofLog(report)].flat();
+}
+
+function ofServer(server: ServerFacts): string[] {
+  const { version, major, user, synchronousCommit, missingRights } = server;
+  const missing = missingRights.join(', ');
+  return [
+    ...when(major < oldestServer, `The server is PostgreSQL ${version}; use ${oldestServer} or later`),
+    ...when(server.fsync !== 'on', 'fsync is off: a power cut can destroy the database; set it on'),
+    ...when(
+      server.fullPageWrites !== 'on',
+      'full_page_writes is off: a power cut can destroy the database; set it on',
+    ),
+    ...when(
+      synchronousCommit === 'off' || synchronousCommit === 'local',
+      `synchronous_commit is ${synchronousCommit} by default; flagmeter sets it on for itself, other programs may not`,
+    ),
+    ...when(missing !== '', `The role ${user} lacks rights on ${missing}; make it the owner of the tables`),
+    ...ofStandbys(server),
+  ];
+}
+
+function ofStandbys(server: ServerFacts): string[] {
+  const { synchronousStandbys } = server;
+  const reason = whyCommitsMayBeLost(server);
+  if (reason !== undefined)
+    return [
+      `A failover can lose accounts, sessions and revocations that were answered: ${reason}. Counts of the last hour are shipped again`,
+    ];
+  if (synchronousStandbys.trim() === '')
+    return ['PostgreSQL has no standby: if its disk is lost, so is what came after the last backup'];
+  return when(
+    !canCommit(server),
+    `Too few standbys of synchronous_standby_names (${synchronousStandbys}) are connected: commits wait for them, and so does every change`,
+  );
+}
+
+const refusals = {
+  closed: (name: string) => `Node ${name} was forgotten while it runs: it answers 503 until it is restarted`,
+  copied: (name: string) =>
+    `Several processes use the data directory of node ${name} or copies of it: all but one answer 503. Stop those, or start them with empty directories`,
+};
+
+function ofNode(node: NodeReport): string[] {
+  const { name, state, lastBeat, skewMs, shippedUntil, isLagging, behind } = node;
+  const refusal = node.refuses === null ? [] : refusals[node.refuses](name);
+  const lag = `Reports of node ${name} are not complete: it has not applied ${behind} entries of the log; see its log if the number does not fall`;
+  if (state === 'up') return [refusal, whySkewed(skewMs, `node ${name}`) ?? [], when(isLagging, lag)].flat();
+  if (state !== 'silent' || shippedUntil === null) return [refusal].flat();
+  return [
+    `Node ${name} is silent since ${lastBeat.toISOString()}, and reports are complete until ${shippedUntil.toISOString()} only: start it again, or, when it is gone for good, flagmeter postgres forget-node ${name}`,
+  ];
+}
+
+/** Nodes trim an entry within 70 minutes once a snapshot covers it. */
+const trimmedWithinMs = 2 * 3_600_000;
+
+function ofLog({ server, log: { since, first }, snapshots }: PostgresReport): string[] {
+  const newest = snapshots.find(({ state }) => state === 'whole');
+  if (since === null || first === null || newest === undefined || first > newest.position) return [];
+  const covered = Math.max(since.getTime(), newest.at.getTime());
+  return when(
+    server.now.getTime() - covered > trimmedWithinMs,
+    `The log is not trimmed: entry ${first} of ${since.toISOString()} is still there, and a snapshot covers it; is a node up, and what does its log say?`,
+  );
+}
+
+function when(isSo: boolean, warning: string): string[] {
+  return isSo ? [warning] : [];
+}

@@ -1,0 +1,161 @@
+/**
+ * The storage of usage, as a port. `embedded-usage.ts` keeps usage in the LMDB store of the data directory, where commit workers
+ * write the store that reports read. On several machines, commit workers write what this node has counted, and reports read a
+ * store with the counts of all nodes.
+ *
+ * Handlers and upkeep depend on the port only.
+ */
+
+import type { ApiError } from '../../contract/errors.ts';
+import type { Histogram } from '../../runtime/histogram.ts';
+import type { Maintenance } from '../aggregate/maintain.ts';
+import type { IdentityTables, Mint } from '../lmdb/instances.ts';
+import type { Deletion } from '../lmdb/records.ts';
+import type { UsageTables } from '../lmdb/usage.ts';
+import type { Batch } from './batch.ts';
+import type { Committer } from './committer.ts';
+import type { Forgotten } from './envelope.ts';
+
+export interface UsageStore {
+  /** The store that reports read. */
+  readonly store: UsageTables;
+  /** Looks up the instance ids of an application. */
+  peopleOf(application: number): IdentityTables;
+  /** The store that the committers write. It has the series numbers that packets refer to, and the messages of the last minutes. */
+  readonly counted: Pick<UsageTables, 'lmdb' | 'series' | 'messages'>;
+  /** The HMAC key of the digests of people: see `digestIdentity`. */
+  readonly digestSecret: Buffer;
+  /** One for each lane, closed with the lanes and before the engine. */
+  readonly committers: readonly Committer[];
+  /** Whether an instance id that is unknown here may have been minted on another machine a moment ago. */
+  readonly resolvesLater: boolean;
+  /**
+   * Does one small step of upkeep on the store that reports read. Returns the amount of work done, 0 if nothing is left.
+   * @throws {CommitFailed} if nothing of it was kept
+   */
+  maintain(application: number, step: Maintenance): Promise<number>;
+  /**
+   * Resolves when every node can find a minted instance id.
+   * @param fill adds more to the batch of this application's packets
+   * @throws {ApiError} `store_unavailable`, `engine_unavailable`: the id does not exist then
+   */
+  keepMint(mint: Mint, application: number, fill: (batch: Batch) => void): Promise<void>;
+  /**
+   * Resolves when a person is forgotten here, and earlier counts of other nodes cannot restore their data.
+   * @throws {ApiError} `store_unavailable`, `engine_unavailable`
+   */
+  forget(forgotten: Forgotten): Promise<void>;
+  /** @param listener called when another node has forgotten a person, which may invalidate cached ids */
+  onForgotten(listener: () => void): void;
+  /** Resolves when no more packets of a deleted object can reach the store. Its record may then be removed. */
+  passed(deletion: Deletion): Promise<boolean>;
+  /**
+   * Resolves when the store has everything that this node has acknowledged. Await it before a report. On several machines, returns
+   * how complete the store is.
+   * @param people whether the users and exposures must be current, may be a few seconds old, or are not read
+   * @throws {ApiError} `store_unavailable`, `engine_unavailable`
+   */
+  freshen(people?: PeopleFreshness): Promise<Freshness | undefined>;
+  /** Why packets are refused although the disk accepts them: `spool_full`. Called for each packet. */
+  refusal(): ApiError | undefined;
+  /** Why packets are not counted, and why accounts cannot be changed or reports read; for people. */
+  readiness(): UsageReadiness;
+  /** Delays of its threads besides the committers, in seconds, by name. */
+  readonly delays?: Readonly<Record<string, Histogram>>;
+  /** `undefined` on a single machine. */
+  status(): UsageStoreStatus | undefined;
+  /** Stops background work and closes the stores. */
+  close(): Promise<void>;
+}
+
+export type PeopleFreshness = 'now' | 'recent' | 'any';
+
+export interface Freshness {
+  /** Everything that any node acknowledged before this time (Unix ms) is in the store. */
+  readonly completeThrough: number;
+  /**
+   * Nodes that shipped everything and stopped, by name, or by directory if several share the name. If such a node has restarted
+   * without reaching PostgreSQL, it may hold counts that no other node knows of.
+   */
+  readonly mayBeCounting: readonly string[];
+}
+
+export interface UsageReadiness {
+  readonly counting: string | undefined;
+  readonly managing: string | undefined;
+}
+
+/** State of the cluster, as this node knows it. Times are Unix ms. */
+export interface UsageStoreStatus {
+  /** The data directory of this node: see `NodeStatus`. */
+  readonly directory: string;
+  readonly postgres: PostgresLinkStatus;
+  /** All nodes including this one, as last read from PostgreSQL. */
+  readonly nodes: readonly NodeStatus[];
+  /** Everything that any node acknowledged before this time is in this node's reports. */
+  readonly completeThrough: number;
+  readonly spool: SpoolStatus;
+  /** Rows of deltas that could not be applied. */
+  readonly refused: { readonly rows: number; readonly latest: readonly RefusedRowStatus[] };
+  /** Bytes that this node has set aside because PostgreSQL lost them. */
+  readonly setAsideBytes: number;
+  /** How many times this process has emptied its replica and loaded a snapshot. */
+  readonly rebases: number;
+  readonly log: LogStatus;
+}
+
+/** The log after this process last trimmed it. */
+export interface LogStatus {
+  /** Entries that this process has trimmed. */
+  readonly trimmed: number;
+  /** Size of the remaining entries, in bytes. */
+  readonly bytes: number;
+  /** When the oldest remaining entry was appended; `undefined` without entries. */
+  readonly oldest: number | undefined;
+}
+
+/** The connection to PostgreSQL. */
+export interface PostgresLinkStatus {
+  readonly connected: boolean;
+  /** Time of the last change. */
+  readonly since: number;
+  /** Why it is not connected, for people; empty if connected. */
+  readonly reason: string;
+  /** Number of commits of this process, their total duration (ms), and how many times the primary has changed. */
+  readonly commits: number;
+  readonly commitMs: number;
+  readonly failovers: number;
+}
+
+export interface NodeStatus {
+  /** Random id of its data directory. `name` is for people; two nodes may share it. */
+  readonly directory: string;
+  readonly name: string;
+  /** Version of the program. */
+  readonly version: string;
+  /** `silent`: no heartbeat for more than ten seconds. `forgotten`: removed permanently. */
+  readonly state: 'up' | 'silent' | 'done' | 'forgotten';
+  readonly lastBeat: number;
+  /** Number of log entries that it has not applied yet. */
+  readonly lag: number;
+  readonly spoolBytes: number;
+  /** Time of its oldest unshipped packet; `undefined` if there is none. */
+  readonly oldestUnshipped: number | undefined;
+  /** Everything that it acknowledged before this time is shipped. */
+  readonly through: number;
+}
+
+/** Data that this node keeps until PostgreSQL has it. */
+export interface SpoolStatus {
+  readonly bytes: number;
+  readonly maxBytes: number;
+  readonly oldestUnshipped: number | undefined;
+}
+
+export interface RefusedRowStatus {
+  readonly stream: string;
+  /** The part of the entry that contains the row. */
+  readonly place: string;
+  readonly reason: string;
+  readonly at: number;
+}

@@ -1,0 +1,65 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
+import { initPostgres } from '../../src/replication/accounts/init-postgres.ts';
+import type { Connection } from '../../src/replication/postgres/connection.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
+import { connect } from '../replication/postgres/fixture.ts';
+import { cuttingRelay, relayTo } from '../replication/postgres/relay.ts';
+import { needing } from '../support/needing.ts';
+import { Postgres } from '../support/postgres.ts';
+import { primaryAndStandby } from '../support/postgres-pair.ts';
+
+const { it } = needing('postgresql');
+
+let postgres: Postgres;
+let url: string;
+beforeAll(async () => {
+  postgres = await Postgres.start();
+});
+afterAll(() => postgres.close());
+beforeEach(async () => {
+  url = await postgres.database();
+});
+
+const wanted = { adminEmail: 'a@example.com', clock: systemClock, randomBytes };
+const init = (connection: Connection) => initPostgres(connection, { key: undefined, wanted });
+const engines = () => postgres.query<{ id: string }>('SELECT id FROM fm_engine', [], url);
+
+it('initialising succeeds if the commit succeeds but its answer is lost', async () => {
+  const relay = await cuttingRelay(postgres, url);
+  relay.loseNextCommit();
+  const { engine } = await init(connect(relay.url));
+  expect(relay.lost).toBe(1);
+  expect(await engines()).toEqual([{ id: engine }]);
+});
+
+it('initialising can be repeated if the commit did not arrive', async () => {
+  let isCut = false;
+  const relayed = await relayTo(postgres, url, () => ({
+    fromClient: (data, pass, cut) => {
+      if (isCut || !data.includes('COMMIT')) return pass();
+      isCut = true;
+      cut();
+    },
+    fromServer: (_, pass) => pass(),
+  }));
+  const connection = connect(relayed);
+  await expect(init(connection)).rejects.toMatchObject({ code: 'unreachable' });
+  const { engine } = await init(connection);
+  expect(await engines()).toEqual([{ id: engine }]);
+});
+
+it('initialising reports an unknown outcome if the standby does not answer', async () => {
+  const pair = await primaryAndStandby();
+  try {
+    const frozen = await pair.primary.database();
+    pair.standby.pause();
+    await expect(init(connect(frozen, { deadlineMs: 4000 }))).rejects.toMatchObject({
+      code: 'unknown_outcome',
+      message: expect.stringContaining('Whether the engine is initialised is not known'),
+    });
+  } finally {
+    pair.standby.resume();
+    await pair.close();
+  }
+});

@@ -1,0 +1,128 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, readdirSync } from 'node:fs';
+import { afterAll, expect } from 'vitest';
+import { openPrepared, prepareData } from '../../src/accounts/prepare.ts';
+import { initPostgres } from '../../src/replication/accounts/init-postgres.ts';
+import { joinPostgres } from '../../src/replication/accounts/join-postgres.ts';
+import { PostgresKey } from '../../src/replication/postgres/postgres-key.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
+import type { AccountTables } from '../../src/storage/lmdb/accounts.ts';
+import { readCopyState } from '../../src/storage/lmdb/copy-state.ts';
+import { needing } from '../support/needing.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+import { closeSharedServer, connect, newDatabase, sharedServer, testLog } from './store/postgres-fixture.ts';
+
+const { describe, test } = needing('postgresql');
+
+afterAll(closeSharedServer);
+
+const wanted = { adminEmail: 'ada@example.com', clock: systemClock, randomBytes };
+
+/** An engine as `flagmeter postgres init` makes it. */
+async function initialised(key?: PostgresKey): Promise<string> {
+  const url = await (await sharedServer()).database();
+  await initPostgres(connect(url), { key, wanted });
+  return url;
+}
+
+function joining(url: string, key?: PostgresKey) {
+  return { connection: connect(url), key, log: testLog(), pause: async () => false };
+}
+
+function usersOf({ users }: AccountTables): string[] {
+  return Array.from(users.getRange(), ({ value }) => value.email);
+}
+
+describe('an empty data directory', () => {
+  test('is filled from PostgreSQL, and then opens without it', async () => {
+    const data = temporaryDirectory();
+    const url = await initialised();
+    const first = (await joinPostgres(data, joining(url)))!;
+    expect(usersOf(first)).toEqual(['ada@example.com']);
+    expect(readCopyState(first.lmdb)).toMatchObject({ version: 1, lossOpen: false });
+    await first.lmdb.close();
+    const away = joining(url.replace(/:\d+\//, ':1/'));
+    const again = (await joinPostgres(data, away))!;
+    expect(usersOf(again)).toEqual(['ada@example.com']);
+    expect(away.log.lines.join('\n')).toContain('counting begins');
+    await again.lmdb.close();
+  });
+
+  test('waits for PostgreSQL, and remains empty if the process is stopped', async () => {
+    const data = temporaryDirectory();
+    const away = joining((await initialised()).replace(/:\d+\//, ':1/'));
+    expect(await joinPostgres(data, away)).toBeUndefined();
+    expect(readdirSync(data)).toEqual([]);
+    expect(away.log.lines.join('\n')).toContain('begins once the engine answers');
+  });
+
+  test('fails at once if the URL is wrong, but starts if already filled', async () => {
+    const data = temporaryDirectory();
+    const url = await initialised();
+    const wrong = joining(url.replace(/\/test_\w+/, '/none'));
+    await expect(joinPostgres(data, wrong)).rejects.toThrow('has no database "none"');
+    expect(readdirSync(data)).toEqual([]);
+    await (await joinPostgres(data, joining(url)))!.lmdb.close();
+    await (await joinPostgres(data, wrong))!.lmdb.close();
+    expect(wrong.log.lines.join('\n')).toContain('counting begins');
+  });
+
+  test('is not filled from a database without accounts', async () => {
+    const data = temporaryDirectory();
+    const url = await newDatabase(await sharedServer());
+    await expect(joinPostgres(data, joining(url))).rejects.toThrow('flagmeter postgres init');
+    expect(readdirSync(data)).toEqual([]);
+  });
+
+  test('is not filled without the right key file', async () => {
+    const url = await initialised(new PostgresKey(randomBytes(32)));
+    for (const key of [undefined, new PostgresKey(randomBytes(32))]) {
+      const data = temporaryDirectory();
+      await expect(joinPostgres(data, joining(url, key))).rejects.toThrow('--postgres-key-file');
+      expect(existsSync(`${data}/accounts`)).toBe(false);
+    }
+  });
+});
+
+test('each node has the private part of a signing key, and PostgreSQL does not', async () => {
+  const key = new PostgresKey(randomBytes(32));
+  const url = await initialised(key);
+  const accounts = (await joinPostgres(temporaryDirectory(), joining(url, key)))!;
+  const [signingKey] = Array.from(accounts.signingKeys.getRange(), ({ value }) => value);
+  const secret = (signingKey as unknown as { privateJwk: { d: string } }).privateJwk.d;
+  expect(secret).toMatch(/^[\w-]{40,}$/);
+  const postgres = await sharedServer();
+  const rows = await postgres.query(
+    'SELECT writes AS text FROM fm_change UNION ALL SELECT value FROM fm_record',
+    [],
+    url,
+  );
+  expect(JSON.stringify(rows)).toContain(signingKey!.kid);
+  expect(JSON.stringify(rows)).not.toContain(secret);
+  await accounts.lmdb.close();
+});
+
+describe('a data directory is refused', () => {
+  test('that belongs to a single machine', async () => {
+    const data = temporaryDirectory();
+    await prepareData(data, wanted);
+    await expect(joinPostgres(data, joining(await initialised()))).rejects.toThrow(
+      'flagmeter postgres adopt',
+    );
+    const store = (await openPrepared(data))!;
+    expect(readCopyState(store.lmdb)).toBeUndefined();
+    await store.lmdb.close();
+  });
+
+  test('that was used with another database', async () => {
+    const data = temporaryDirectory();
+    await (await joinPostgres(data, joining(await initialised())))!.lmdb.close();
+    await expect(joinPostgres(data, joining(await initialised()))).rejects.toThrow('another engine');
+  });
+
+  test('without PostgreSQL, once it was used with it', async () => {
+    const data = temporaryDirectory();
+    await (await joinPostgres(data, joining(await initialised())))!.lmdb.close();
+    await expect(openPrepared(data)).rejects.toThrow('pass the --postgres that it was used with');
+  });
+});

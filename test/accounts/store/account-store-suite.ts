@@ -1,0 +1,253 @@
+import { describe, expect, test } from 'vitest';
+import type { Draft, Write } from '../../../src/accounts/store/account-store.ts';
+import { currentSpan, inSpan, type Span } from '../../../src/runtime/spans.ts';
+import { type AccountStoreFixture, count, put, read, tables } from './fixture.ts';
+
+/** LMDB's error if a commit finds no space. */
+const diskError = Object.assign(new Error('No space left on device'), { code: 28 });
+const unavailable = { code: 'store_unavailable', status: 503, retryAfter: 5 };
+
+/** The state of each promise by the next turn of the event loop. */
+async function outcomes(promises: readonly Promise<unknown>[]): Promise<readonly string[]> {
+  const ended = promises.map((promise) => {
+    const state = { outcome: 'pending' };
+    const end = (outcome: string) => () => {
+      state.outcome = outcome;
+    };
+    promise.then(end('kept'), end('refused'));
+    return state;
+  });
+  await new Promise((resolve) => setImmediate(resolve));
+  return ended.map(({ outcome }) => outcome);
+}
+
+/** A span that records the names of its parts. */
+function span(traceparent: string): Span {
+  return { traceparent, part: () => span(traceparent), end: () => {} };
+}
+
+/** The behaviour of every engine, whatever stores its tables. */
+export function testAccountStore(name: string, open: () => Promise<AccountStoreFixture>): void {
+  describe(`${name}: plans`, () => {
+    test.each(tables)('run in sequence, each on the draft of the one before: %s', async (table) => {
+      const { accountStore, hold, reopen } = await open();
+      const release = hold();
+      const changes = [1, 2, 3, 4].map(() => accountStore.change((draft) => count(draft, table)));
+      release();
+      expect(await Promise.all(changes)).toEqual([0, 1, 2, 3]);
+      expect(read(accountStore, table, 'n')).toBe(4);
+      expect(read(reopen(), table, 'n')).toBe(4);
+    });
+
+    test('run in the span of their own request, even if they share a commit', async () => {
+      const { accountStore, hold } = await open();
+      const release = hold();
+      const spans = [span('a'), undefined, span('b'), undefined];
+      const changes = spans.map((one) =>
+        inSpan(one, () =>
+          accountStore.change((draft) => {
+            count(draft);
+            return currentSpan()?.traceparent;
+          }),
+        ),
+      );
+      release();
+      expect(await Promise.all(changes)).toEqual(['a', undefined, 'b', undefined]);
+    });
+
+    test('read their own writes', async () => {
+      const { accountStore } = await open();
+      const found = await accountStore.change((draft) => {
+        put(draft, 'numbers', 'a', 1);
+        put(draft, 'loginThrottles', 'b', 2);
+        draft.remove('numbers', 'a');
+        return [draft.get('numbers', 'a'), draft.has('numbers', 'a'), read(draft, 'loginThrottles', 'b')];
+      });
+      expect(found).toEqual([undefined, false, 2]);
+    });
+
+    test('that throw write nothing, and do not affect others in the same commit', async () => {
+      const { accountStore, hold, health, reopen } = await open();
+      const release = hold();
+      const changes = [
+        accountStore.change((draft) => count(draft)),
+        accountStore.change((draft) => {
+          count(draft);
+          put(draft, 'loginThrottles', 'x', 1);
+          throw new Error('on second thought');
+        }),
+        accountStore.change((draft) => put(draft, 'numbers', 'x'.repeat(5000), 1)),
+        accountStore.change((draft) => count(draft)),
+      ];
+      const ended = Promise.allSettled(changes);
+      release();
+      expect(await ended).toMatchObject([
+        { value: 0 },
+        { reason: { message: 'on second thought' } },
+        { reason: { message: expect.stringContaining('Key size') } },
+        { value: 1 },
+      ]);
+      expect(health.failures).toEqual([]);
+      for (const reader of [accountStore, reopen()]) {
+        expect(read(reader, 'numbers', 'n')).toBe(2);
+        expect(reader.has('loginThrottles', 'x')).toBe(false);
+      }
+    });
+
+    test.each(tables)(
+      'compare and set, and exactly one of many concurrent plans succeeds: %s',
+      async (table) => {
+        const { accountStore } = await open();
+        await accountStore.change((draft) => put(draft, table, 'token', 1));
+        const spend = (draft: Draft) => {
+          if (!draft.has(table, 'token')) return 'refused';
+          draft.remove(table, 'token');
+          return 'exchanged';
+        };
+        const answers = await Promise.all(Array.from({ length: 20 }, () => accountStore.change(spend)));
+        expect(answers).toEqual(['exchanged', ...Array.from({ length: 19 }, () => 'refused')]);
+      },
+    );
+  });
+
+  describe(`${name}: everyone else`, () => {
+    test.each(tables)('sees a change only once it is on disk: %s', async (table) => {
+      const { accountStore, hold } = await open();
+      const records = accountStore.records('numbers');
+      const seen = () => [
+        read(accountStore, table, 'n'),
+        accountStore.has(table, 'n'),
+        [...accountStore.keys(table, { start: 'a', end: 'z' })],
+        records.get('n'),
+      ];
+      const heard: (readonly Write[])[] = [];
+      accountStore.onCommit((writes) => void heard.push(writes));
+      const release = hold();
+      const change = accountStore.change((draft) => put(draft, table, 'n', 7));
+      expect(await outcomes([change])).toEqual(['pending']);
+      expect(seen()).toEqual([undefined, false, [], undefined]);
+      expect(heard).toEqual([]);
+      release();
+      await change;
+      expect(seen()).toEqual([7, true, ['n'], table === 'numbers' ? 7 : undefined]);
+      expect(heard.flat()).toMatchObject([{ table, key: 'n' }]);
+    });
+
+    test('sees it as soon as its caller is answered, however recently it was read', async () => {
+      const { accountStore } = await open();
+      for (let turn = 0; turn < 50; turn += 1) {
+        const change = accountStore.change((draft) => put(draft, 'loginThrottles', `${turn}`, turn));
+        expect(accountStore.has('loginThrottles', 'never')).toBe(false);
+        expect(await change.then(() => read(accountStore, 'loginThrottles', `${turn}`))).toBe(turn);
+      }
+    });
+
+    test('receives it as a listener before its caller is answered', async () => {
+      const { accountStore } = await open();
+      const order: string[] = [];
+      accountStore.onCommit(() => void order.push('heard'));
+      await accountStore.change((draft) => count(draft)).then(() => order.push('answered'));
+      expect(order).toEqual(['heard', 'answered']);
+    });
+
+    test('gets the result of a plan without writes only once what it has read is on disk', async () => {
+      const { accountStore, hold } = await open();
+      const release = hold();
+      const changes = [
+        accountStore.change((draft) => put(draft, 'numbers', 'n', 1)),
+        accountStore.change((draft) => draft.get('numbers', 'n')),
+        accountStore.change((draft) => {
+          if (draft.has('numbers', 'n')) throw new Error('taken');
+        }),
+      ];
+      expect(await outcomes(changes)).toEqual(['pending', 'pending', 'pending']);
+      const ended = Promise.allSettled(changes);
+      release();
+      expect(await ended).toMatchObject([{}, { value: 1 }, { reason: { message: 'taken' } }]);
+      expect(await accountStore.change((draft) => draft.get('numbers', 'n'))).toBe(1);
+    });
+  });
+
+  describe(`${name}: a commit`, () => {
+    test('includes everything that was waiting during the previous commit', async () => {
+      const { accountStore, hold, commits } = await open();
+      const before = commits();
+      const release = hold();
+      const changes = Array.from({ length: 100 }, () => accountStore.change((draft) => count(draft)));
+      expect(new Set(await outcomes(changes))).toEqual(new Set(['pending']));
+      release();
+      await Promise.all(changes);
+      expect(commits() - before).toBeLessThanOrEqual(2);
+    });
+
+    test('answers in the order of the plans', async () => {
+      const { accountStore } = await open();
+      const answered: number[] = [];
+      const changes = Array.from({ length: 50 }, async (_, turn) => {
+        await accountStore.change((draft) => (turn % 3 === 0 ? draft.has('numbers', 'n') : count(draft)));
+        answered.push(turn);
+      });
+      await Promise.all(changes);
+      expect(answered).toEqual(changes.map((_, turn) => turn));
+    });
+
+    test('that fails also fails the changes built on it, which never become visible', async () => {
+      const { accountStore, hold, failNext, health, reopen, refusal, toldOf } = await open();
+      await accountStore.change((draft) => put(draft, 'numbers', 'n', 1));
+      const release = hold();
+      failNext(diskError);
+      const ended = Promise.allSettled([
+        accountStore.change((draft) => count(draft)),
+        accountStore.change((draft) => count(draft, 'loginThrottles', 'other')),
+        accountStore.change((draft) => draft.get('numbers', 'n')),
+        accountStore.change((draft) => {
+          throw new Error(`it is ${draft.get('numbers', 'n')}`);
+        }),
+      ]);
+      release();
+      for (const each of await ended) expect(each).toMatchObject({ reason: refusal });
+      expect(health.failures).toEqual(toldOf(diskError));
+      for (const reader of [accountStore, reopen()]) {
+        expect(read(reader, 'numbers', 'n')).toBe(1);
+        expect(reader.has('loginThrottles', 'other')).toBe(false);
+      }
+      expect(await accountStore.change((draft) => count(draft))).toBe(1);
+    });
+
+    test('is not attempted while the store accepts no writes', async () => {
+      const { accountStore, health, commits } = await open();
+      const before = commits();
+      health.ready = false;
+      await expect(accountStore.change((draft) => count(draft))).rejects.toMatchObject(unavailable);
+      expect(await accountStore.change((draft) => draft.has('numbers', 'n'))).toBe(false);
+      health.ready = true;
+      expect(await accountStore.change((draft) => count(draft))).toBe(0);
+      expect(commits() - before).toBe(1);
+    });
+
+    test('has a bounded number of waiting changes', async () => {
+      const { accountStore, hold } = await open();
+      const release = hold();
+      const changes = Array.from({ length: 10_010 }, () => accountStore.change((draft) => count(draft)));
+      const ended = Promise.allSettled(changes);
+      release();
+      const refused = (await ended).filter(({ status }) => status === 'rejected');
+      expect(refused.length).toBeGreaterThan(0);
+      for (const each of refused) expect(each).toMatchObject({ reason: { code: 'backpressure' } });
+      expect(read(accountStore, 'numbers', 'n')).toBe(changes.length - refused.length);
+    });
+  });
+
+  test(`${name}: closing commits the waiting changes, and rejects later ones`, async () => {
+    const { accountStore, hold, reopen, refusal } = await open();
+    const release = hold();
+    const changes = Array.from({ length: 10 }, () => accountStore.change((draft) => count(draft)));
+    const closed = accountStore.close();
+    const ended = Promise.allSettled([accountStore.change((draft) => count(draft))]);
+    release();
+    await closed;
+    expect(await Promise.all(changes)).toHaveLength(10);
+    expect(await ended).toMatchObject([{ reason: refusal }]);
+    expect(read(reopen(), 'numbers', 'n')).toBe(10);
+  });
+}

@@ -1,0 +1,163 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { fillStore, readStore, refresh, type StoredStore } from '../fixtures/stores/fill.ts';
+import {
+  type Binary,
+  binaryPath,
+  cleanUp,
+  createKey,
+  freshDirectory,
+  manage,
+  prepare,
+  startBinary,
+  stop,
+  token,
+} from '../support/binary.ts';
+import { needing } from '../support/needing.ts';
+import { Postgres } from '../support/postgres.ts';
+import { runBinary } from '../support/run-binary.ts';
+
+/** The store of a server is moved into an engine by the executable, which is killed again and again, and then two nodes go on. */
+
+const origin = 'https://shop.example.com';
+const inTime = { timeout: 90_000, interval: 100 };
+
+let database: Postgres;
+let url: string;
+let data: string;
+let stored: Omit<StoredStore, 'answers'>;
+let before: Record<string, unknown>;
+let instanceId: string;
+let packetKey: string;
+/** Of the directory, before it was moved. */
+let backupFile: string;
+
+const adoptArgs = () => ['postgres', 'adopt', '--data', data, '--postgres', url];
+
+async function send(http: string, path: string, body: object, headers: Record<string, string> = {}) {
+  const answer = await fetch(`http://${http}/api/frontend/${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  });
+  return { status: answer.status, text: await answer.text() };
+}
+
+needing('postgresql').describe('a single machine becomes a node', { timeout: 120_000 }, () => {
+  beforeAll(async () => {
+    database = await Postgres.start();
+    url = await database.database();
+    data = join(freshDirectory(), 'data');
+    const credentials = await prepare(data);
+    const single = await startBinary({ data });
+    stored = await fillStore(single.http, credentials, Date.now());
+    const access = await token(single.http, credentials);
+    packetKey = (await createKey(single.http, access, stored.application, 'Frontend')).key;
+    const minted = await send(
+      single.http,
+      'identities',
+      { identity: 'bob' },
+      { authorization: stored.backendKey },
+    );
+    instanceId = (JSON.parse(minted.text) as { instanceId: string }).instanceId;
+    before = await readStore(single.http, stored);
+    backupFile = join(freshDirectory(), 'backup');
+    expect(await runBinary(['backup', '--data', data, '--to', backupFile])).toMatchObject({ code: 0 });
+    await stop(single);
+  }, 120_000);
+
+  afterAll(async () => {
+    await database?.close();
+    cleanUp();
+  });
+
+  test('while a server uses the directory, it is not moved', async () => {
+    const running = await startBinary({ data });
+    const { code, stderr } = await runBinary(adoptArgs());
+    expect(code).toBe(1);
+    expect(stderr).toContain(`process ${running.pid} is using it`);
+    await stop(running);
+  });
+
+  test('however often it is killed meanwhile, and its reports say the same on each node', async () => {
+    let kills = 0;
+    for (let ms = 40; (await killedAfter(ms)) === 'killed'; ms += 25) kills += 1;
+    expect(kills).toBeGreaterThan(2);
+    expect(await runBinary(adoptArgs())).toMatchObject({ code: 0 });
+    const nodes = [await startNode(data, 'one'), await startNode(join(freshDirectory(), 'data'), 'two')];
+    for (const { http } of nodes) {
+      await vi.waitFor(async () => {
+        const after = await readStore(http, stored);
+        for (const [path, answer] of Object.entries(before))
+          expect(after[path], path).toMatchObject(answer as object);
+      }, inTime);
+    }
+    expect(await refresh(nodes[1]!.http, stored)).toBe(200);
+    expect(await refresh(nodes[0]!.http, stored)).toBe(400);
+    await expectIdIsValid(nodes[1]!, nodes[0]!);
+    for (const node of nodes) await stop(node);
+  });
+
+  test('then the directory does not serve by itself any more', async () => {
+    const { code, stderr } = await runBinary(['serve', '--data', data]);
+    expect(code).toBe(1);
+    expect(stderr).toContain('its accounts are a copy of those in a database');
+  });
+
+  test('what is restored from a backup of before does not join, so nothing counts twice', async () => {
+    const restored = join(freshDirectory(), 'restored');
+    expect(await runBinary(['restore', '--from', backupFile, '--data', restored])).toMatchObject({ code: 0 });
+    const ends = [
+      await runBinary(['postgres', 'adopt', '--data', restored, '--postgres', url]),
+      await runBinary([
+        'serve',
+        '--data',
+        restored,
+        '--postgres',
+        url,
+        '--listen',
+        '127.0.0.1:0',
+        '--grpc-listen',
+        '127.0.0.1:0',
+      ]),
+    ];
+    expect(ends.map(({ code }) => code)).toEqual([1, 1]);
+    for (const { stderr } of ends) expect(stderr).toContain(restored);
+  });
+});
+
+/** Runs the move, and kills it after a time. */
+async function killedAfter(ms: number): Promise<'killed' | 'done'> {
+  const child = spawn(binaryPath, adoptArgs(), { stdio: 'ignore' });
+  const ended = once(child, 'exit');
+  const isLate = await Promise.race([ended.then(() => false), pause(ms, true)]);
+  if (isLate) child.kill('SIGKILL');
+  const [code, signal] = (await ended) as [number | null, string | null];
+  if (signal === 'SIGKILL') return 'killed';
+  expect(code).toBe(0);
+  return 'done';
+}
+
+async function startNode(directory: string, name: string): Promise<Binary> {
+  const node = await startBinary({ data: directory, args: ['--postgres', url, '--node-name', name] });
+  await vi.waitFor(async () => {
+    expect((await fetch(`http://${node.http}/readyz?for=managing`)).status).toBe(200);
+  }, inTime);
+  return node;
+}
+
+/** An instance id that was minted before is known to one node, and what it had is seen by the other. */
+async function expectIdIsValid(one: Binary, other: Binary): Promise<void> {
+  const packet = { k: packetKey, e: 'Production', f: { welcome: { on: [1] } }, i: instanceId };
+  expect(await send(one.http, 'telemetry', packet, { origin })).toMatchObject({ status: 202 });
+  const access = await token(other.http, stored.credentials);
+  const path = `/api/v2/applications/${stored.application}/identities/bob/exposures?environment=Production`;
+  await vi.waitFor(async () => {
+    expect(await manage(other.http, access, 'GET', path, 200)).toMatchObject({
+      exposures: [{ feature: 'welcome' }],
+    });
+  }, inTime);
+}

@@ -1,0 +1,80 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect } from 'vitest';
+import { postgresLayout } from '../../src/replication/postgres/schema.ts';
+import { emptyTables, shapeOf } from '../fixtures/engines/engine-tables.ts';
+import { dumpOf, postgresFixtures } from '../fixtures/engines/load.ts';
+import { readStore, refresh } from '../fixtures/stores/fill.ts';
+import { expectMore, urls } from '../fixtures/stores/fill-more.ts';
+import { binaryPath, cleanUp, freshDirectory, startProcess } from '../support/binary.ts';
+import { lasting } from '../support/lasting.ts';
+import { needing } from '../support/needing.ts';
+import { Postgres } from '../support/postgres.ts';
+import { preparePostgres } from '../support/prepare-postgres.ts';
+import { runBinary } from '../support/run-binary.ts';
+import { steadyAnswers } from '../support/steady-answers.ts';
+
+/** The engine of every layout that there ever was, as a dump: it is migrated, and a node says of it what was said then. */
+
+const { describe, test } = needing('postgresql', 'faketime');
+const fixtures = postgresFixtures();
+
+describe.each(fixtures)('the engine of $name', ({ name, stored }) => {
+  /** Server and nodes live in the time of the fixture: much of what is in it would have passed its retention. */
+  const seconds = Math.round((stored.filledAt - Date.now()) / 1000) + 60;
+  const shift = `${seconds < 0 ? '' : '+'}${seconds}s`;
+  let server: Postgres;
+  let url: string;
+
+  beforeAll(async () => {
+    server = await Postgres.start({ prefix: ['faketime', '-f', shift] });
+    url = await server.database();
+    await server.query(dumpOf(name), [], url);
+  });
+
+  afterAll(async () => {
+    await server?.close();
+    cleanUp();
+  });
+
+  test('gets the tables of this version', async () => {
+    const { code, stdout } = await runBinary(['postgres', 'migrate', '--postgres', url, '--json']);
+    expect([code, JSON.parse(stdout)]).toEqual([0, expect.objectContaining({ to: postgresLayout })]);
+    const fresh = await server.database();
+    await preparePostgres(fresh);
+    expect(await shapeOf(server, url)).toEqual(await shapeOf(server, fresh));
+  });
+
+  test('says what it said, to a node that joins', async () => {
+    const key = join(freshDirectory(), 'key');
+    writeFileSync(key, stored.key, { mode: 0o600 });
+    const listen = ['--listen', '127.0.0.1:0', '--grpc-listen', '127.0.0.1:0'];
+    const postgres = ['--postgres', url, '--postgres-key-file', key];
+    const serve = ['serve', '--data', join(freshDirectory(), 'data'), ...postgres, ...listen, ...urls];
+    const node = await startProcess('faketime', ['-f', shift, binaryPath, ...serve], {
+      FAKETIME_DONT_FAKE_MONOTONIC: '1',
+    });
+    const answers = (await readStore(node.http, stored)) as Record<string, object>;
+    for (const [path, answer] of Object.entries(stored.answers))
+      expect(steadyAnswers(answers[path]), path).toMatchObject(
+        lasting(path, steadyAnswers(answer) as object),
+      );
+    expect(await refresh(node.http, stored)).toBe(200);
+    await expectMore(node.http, stored);
+    // The process that says it is ready waits for the node, and passes no signal on.
+    const [child] = readFileSync(`/proc/${node.pid}/task/${node.pid}/children`, 'utf8').trim().split(' ');
+    process.kill(Number(child), 'SIGTERM');
+    expect(await node.exit).toMatchObject({ code: 0 });
+  });
+});
+
+describe('the latest of them', () => {
+  test('has something in every table', async () => {
+    const server = await Postgres.start();
+    const url = await server.database();
+    await server.query(dumpOf(fixtures.at(-1)!.name), [], url);
+    const empty = await emptyTables(server, url);
+    await server.close();
+    expect(empty, 'make a fixture that fills these tables: see CONTRIBUTING.md').toEqual([]);
+  });
+});

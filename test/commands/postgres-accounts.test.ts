@@ -1,0 +1,93 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, expect } from 'vitest';
+import { verifyPassword } from '../../src/accounts/passwords.ts';
+import { storedKeys } from '../../src/accounts/stored-signing-keys.ts';
+import type { Terminal } from '../../src/cli/terminal.ts';
+import { admin } from '../../src/commands/admin.ts';
+import { keys } from '../../src/commands/keys.ts';
+import { initPostgres } from '../../src/replication/accounts/init-postgres.ts';
+import { joinPostgres } from '../../src/replication/accounts/join-postgres.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
+import {
+  closeSharedServer,
+  connect,
+  newDatabase,
+  openNode,
+  sharedServer,
+  type TestNode,
+  testLog,
+} from '../accounts/store/postgres-fixture.ts';
+import { needing } from '../support/needing.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+
+const { describe, test } = needing('postgresql');
+
+afterAll(closeSharedServer);
+
+const email = 'ada@example.com';
+
+/** An engine with its first accounts, and a node that runs. */
+async function running(): Promise<{ url: string; node: TestNode }> {
+  const url = await (await sharedServer()).database();
+  const wanted = { adminEmail: email, clock: systemClock, randomBytes };
+  await initPostgres(connect(url), { key: undefined, wanted });
+  const joining = { connection: connect(url), key: undefined, log: testLog(), pause: async () => false };
+  const store = (await joinPostgres(temporaryDirectory(), joining))!;
+  return { url, node: openNode(url, { store }) };
+}
+
+async function run(
+  command: (argv: readonly string[], terminal: Terminal) => Promise<number>,
+  argv: readonly string[],
+): Promise<Record<string, unknown>> {
+  let out = '';
+  const code = await command([...argv, '--json'], {
+    out: (text) => {
+      out += text;
+    },
+    err: () => {},
+    interactive: false,
+    env: {},
+    readFile: () => '',
+  });
+  expect(code).toBe(0);
+  return JSON.parse(out);
+}
+
+describe('beside running nodes', () => {
+  test('keys rotate makes a signing key that all of them have', async () => {
+    const { url, node } = await running();
+    const [before] = storedKeys(node.store);
+    const { kid, retired } = await run(keys, ['rotate', '--postgres', url]);
+    expect(retired).toEqual([before!.kid]);
+    await node.accountStore.current();
+    expect(storedKeys(node.store).map((key) => key.kid)).toEqual([kid, before!.kid]);
+  });
+
+  test('admin reset-password gives a user another password, and forgets failed sign-ins', async () => {
+    const { url, node } = await running();
+    const { accountStore } = node;
+    await accountStore.throttles.change(['pair.x'], (draft) =>
+      draft.put('pair.x', { failures: 9, lastAt: 1 }),
+    );
+    const { password } = await run(admin, ['reset-password', '--postgres', url, '--email', email]);
+    await accountStore.current();
+    const [user] = accountStore.records('users').values();
+    expect(await verifyPassword(password as string, user!.passwordHash)).toBe(true);
+    expect(await accountStore.throttles.list('', 10)).toEqual([]);
+  });
+
+  test('neither is shown as a node', async () => {
+    const { url } = await running();
+    await run(keys, ['rotate', '--postgres', url]);
+    const rows = await (await sharedServer()).query('SELECT directory FROM fm_node', [], url);
+    expect(rows).toEqual([]);
+  });
+});
+
+test('an engine without accounts, or that does not answer, is named', async () => {
+  const url = await newDatabase(await sharedServer());
+  await expect(run(keys, ['rotate', '--postgres', url])).rejects.toThrow('flagmeter postgres init');
+  const away = url.replace(/:\d+\//, ':1/');
+  await expect(run(keys, ['rotate', '--postgres', away])).rejects.toThrow('127.0.0.1:1');
+});

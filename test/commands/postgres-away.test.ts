@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { cleanUp, createApplication, createKey, token } from '../support/binary.ts';
+import { switchedStorage } from '../support/postgres-away.ts';
+import { type LocalService, startLocal } from '../support/service.ts';
+
+const storage = switchedStorage();
+let service: LocalService;
+let bearer: string;
+let frontendKey: string;
+
+beforeAll(async () => {
+  service = await startLocal({ storage });
+  bearer = await token(service.http, service.credentials);
+  const application = await createApplication(service.http, bearer, { name: 'shop' });
+  frontendKey = (await createKey(service.http, bearer, application, 'Frontend')).key;
+  storage.away = true;
+}, 60_000);
+afterAll(async () => {
+  await service.stop();
+  cleanUp();
+});
+
+const call = (path: string, init: RequestInit = {}) =>
+  fetch(`http://${service.http}${path}`, { redirect: 'manual', ...init });
+const form = (body: string) => ({
+  method: 'POST',
+  body,
+  headers: { 'content-type': 'application/x-www-form-urlencoded' },
+});
+
+describe('while the engine does not answer', () => {
+  test.each([
+    ['/connect/token', form('grant_type=client_credentials')],
+    ['/connect/introspect', form('token=x')],
+    ['/connect/revocation', form('token=x')],
+    ['/connect/deviceauthorization', form('client_id=x')],
+    ['/connect/userinfo', { headers: { authorization: 'Bearer x' } }],
+  ])('%s refuses in the form of OAuth', async (path, init) => {
+    const answer = await call(path, init);
+    expect(answer.status).toBe(503);
+    expect(answer.headers.get('retry-after')).toBe('2');
+    expect(await answer.json()).toEqual({
+      error: 'temporarily_unavailable',
+      error_description: expect.stringMatching(/engine does not answer/),
+    });
+  });
+
+  test.each([
+    '/connect/authorize?client_id=x',
+    '/connect/device',
+    '/connect/endsession',
+    '/console/callback',
+  ])('%s says so on a page', async (path) => {
+    const answer = await call(path);
+    expect(answer.status).toBe(503);
+    expect(answer.headers.get('retry-after')).toBe('2');
+    expect(answer.headers.get('content-type')).toMatch(/^text\/html/);
+    expect(await answer.text()).toMatch(/engine does not answer/);
+  });
+
+  test.each([
+    ['/api/v2/applications', {}],
+    ['/api/v2/status', {}],
+    ['/api/account/invalidate-token', { method: 'POST' }],
+    ['/console/session', {}],
+  ])('%s refuses with its code', async (path, init) => {
+    const answer = await call(path, { ...init, headers: { authorization: `Bearer ${bearer}` } });
+    expect(answer.status).toBe(503);
+    expect(answer.headers.get('retry-after')).toBe('2');
+    expect(await answer.json()).toMatchObject({ code: 'engine_unavailable' });
+  });
+
+  test.each([
+    '/.well-known/openid-configuration',
+    '/.well-known/jwks.json',
+    '/connect/openapi.json',
+    '/api/v2/openapi.json',
+    '/swagger/v2/swagger.json',
+    '/healthz',
+    '/readyz',
+    '/metrics',
+    '/',
+  ])('%s is there', async (path) => {
+    expect((await call(path)).status).toBe(200);
+  });
+
+  test('packets are taken', async () => {
+    const packet = { k: frontendKey, e: 'Production', f: { checkout: { on: [1] } } };
+    const headers = { 'content-type': 'application/json', origin: 'https://shop.example' };
+    const answer = await call('/api/frontend/telemetry', {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(packet),
+    });
+    expect(answer.status).toBe(202);
+  });
+});
+
+test('a preflight waits for nothing', async () => {
+  expect((await call('/connect/userinfo', { method: 'OPTIONS' })).status).toBe(204);
+});

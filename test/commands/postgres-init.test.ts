@@ -1,0 +1,240 @@
+import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { verifyPassword } from '../../src/accounts/passwords.ts';
+import { UsageError } from '../../src/cli/flags.ts';
+import { RecordCodec } from '../../src/replication/accounts/record-codec.ts';
+import { readPostgresKey, readSecret } from '../../src/replication/postgres/postgres-key.ts';
+import { unpack } from '../fixtures/stores/unpack.ts';
+import { needing } from '../support/needing.ts';
+import { Postgres } from '../support/postgres.ts';
+import { primaryAndStandby } from '../support/postgres-pair.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+import { runPostgres } from './postgres-fixture.ts';
+
+let postgres: Postgres;
+let url: string;
+
+const admin = ['--admin-email', 'admin@example.com'];
+const init = (...argv: string[]) => runPostgres(['init', '--postgres', url, ...admin, '--json', ...argv]);
+
+const records = () =>
+  postgres.query<{ table: string; key: string; value: string }>(
+    'SELECT "table", key, value FROM fm_record',
+    [],
+    url,
+  );
+
+async function keyFile(): Promise<string> {
+  const file = join(temporaryDirectory(), 'key');
+  await runPostgres(['key', '--out', file]);
+  return file;
+}
+
+needing('postgresql').describe('postgres init', () => {
+  beforeAll(async () => {
+    postgres = await Postgres.start();
+    await postgres.query('CREATE ROLE guest LOGIN');
+    await postgres.query(`CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0`);
+  });
+  afterAll(() => postgres.close());
+  beforeEach(async () => {
+    url = await postgres.database();
+  });
+
+  it('prints what init prints, and puts it into the engine as its first change', async () => {
+    const { code, out } = await init();
+    expect(code).toBe(0);
+    const made = JSON.parse(out);
+    expect(Object.keys(made)).toEqual(['adminEmail', 'adminPassword', 'teamId', 'clientId', 'clientSecret']);
+    const codec = new RecordCodec(undefined);
+    const writes = codec.decodeRecords(await records());
+    const user = writes.find((write) => write?.table === 'users')?.value as {
+      email: string;
+      passwordHash: string;
+    };
+    expect(user.email).toBe('admin@example.com');
+    expect(await verifyPassword(made.adminPassword, user.passwordHash)).toBe(true);
+    expect(writes.map((write) => write?.table)).toEqual(
+      expect.arrayContaining(['teams', 'apiKeys', 'signingKeys', 'numbers']),
+    );
+    const heads = await postgres.query<{ log: string; position: string; id: string }>(
+      'SELECT * FROM fm_head',
+      [],
+      url,
+    );
+    const [change] = await postgres.query<{ version: string; id: string; writes: string }>(
+      'SELECT * FROM fm_change',
+      [],
+      url,
+    );
+    expect(heads).toContainEqual({ log: 'control', position: '1', id: change?.id });
+    const [first] = codec.decodeChanges([{ position: 1, id: '', body: change!.writes }]);
+    expect(first?.writes).toHaveLength(writes.length);
+    expect(out).not.toContain(JSON.stringify(writes));
+  });
+
+  it('takes the URL from a file, and the password from another', async () => {
+    const files = { url: `${url}\n`, password: 'correct horse battery' };
+    const argv = ['init', '--postgres-file', 'url', ...admin, '--admin-password-file', 'password', '--json'];
+    const { out } = await runPostgres(argv, files);
+    expect(JSON.parse(out).adminPassword).toBe('correct horse battery');
+  });
+
+  it('shows a person the same values', async () => {
+    const { out } = await runPostgres(['init', ...admin], {}, { FLAGMETER_POSTGRES: url });
+    for (const label of ['Administrator ', 'Password ', 'Team ', 'Client id ', 'Client secret '])
+      expect(out).toMatch(new RegExp(`^ {2}${label} +\\S+$`, 'm'));
+  });
+
+  it('encrypts secrets when there is a key file', async () => {
+    const file = await keyFile();
+    await init('--postgres-key-file', file);
+    const signing = (await records()).find(({ table }) => table === 'signingKeys');
+    expect(signing?.value).toContain('sealedJwk');
+    expect(signing?.value).not.toContain('"d":');
+    const [opened] = new RecordCodec(readPostgresKey(file)).decodeRecords([signing as never]);
+    expect(opened?.value).toMatchObject({ privateJwk: { d: expect.any(String) } });
+    const [row] = await postgres.query<{ secret: string }>('SELECT secret FROM fm_engine', [], url);
+    expect(readSecret(row?.secret ?? '', readPostgresKey(file))).toHaveLength(32);
+    expect(() => readSecret(row?.secret ?? '', undefined)).toThrow('--postgres-key-file');
+  });
+
+  it('leaves an engine that is initialised as it is, also when two begin at once', async () => {
+    const outcomes = await Promise.allSettled([init(), init()]);
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    const before = await records();
+    await expect(init()).rejects.toThrow('initialised already; nothing was changed');
+    expect(await records()).toEqual(before);
+    expect(await postgres.query('SELECT version FROM fm_change', [], url)).toHaveLength(1);
+  });
+
+  it('refuses a role that may not make the schema of the views, and a database that has them', async () => {
+    const asGuest = ['--postgres', url.replace('postgres@', 'guest@')];
+    const query = (text: string) => postgres.query(text, [], url);
+    await query('GRANT CREATE ON SCHEMA public TO guest');
+    await expect(init(...asGuest)).rejects.toThrow('CREATE SCHEMA flagmeter_reports AUTHORIZATION guest');
+    await query('CREATE SCHEMA flagmeter_reports AUTHORIZATION guest');
+    expect((await init(...asGuest)).code).toBe(0);
+    await query('CREATE SCHEMA other');
+    const inOther = ['--postgres', `${url}&options=-csearch_path%3Dother`];
+    await expect(init(...inOther)).rejects.toThrow('has the views of another engine');
+  });
+
+  it('refuses asynchronous replication unless that is allowed', async () => {
+    const pair = await primaryAndStandby();
+    try {
+      await pair.beAlone();
+      const to = ['--postgres', await pair.database()];
+      await expect(init(...to)).rejects.toThrow(/synchronous_standby_names is empty.*--allow-asynchronous/);
+      pair.primary.set({ synchronous_standby_names: `'ANY 1 (standby_${pair.standby.port}, other)'` });
+      await pair.primary.reload();
+      await expect(init(...to)).rejects.toThrow('needs 1 of 2 standbys');
+      const data = join(temporaryDirectory(), 'data');
+      unpack('layout-2', data);
+      await expect(runPostgres(['adopt', '--data', data, ...to])).rejects.toThrow('--allow-asynchronous');
+      expect((await init(...to, '--allow-asynchronous')).code).toBe(0);
+      const { out } = await runPostgres(['status', ...to]);
+      expect(out).toMatch(/^Warning: A failover can lose accounts.*needs 1 of 2 standbys/m);
+    } finally {
+      await pair.close();
+    }
+  });
+
+  it('refuses a primary whose commits would wait for standbys that are not connected', async () => {
+    const pair = await primaryAndStandby();
+    try {
+      const to = ['--postgres', await pair.database()];
+      pair.primary.set({ synchronous_standby_names: "'missing'" });
+      await pair.primary.reload();
+      const refusal = 'Too few standbys of synchronous_standby_names (missing) are connected';
+      await expect(init(...to)).rejects.toThrow(refusal);
+      await expect(init(...to, '--allow-asynchronous')).rejects.toThrow(refusal);
+    } finally {
+      await pair.close();
+    }
+  });
+
+  it('refuses an argument that is wrong, and writes nothing', async () => {
+    const directory = temporaryDirectory();
+    const open = join(directory, 'open');
+    writeFileSync(open, `${'0'.repeat(64)}\n`);
+    chmodSync(open, 0o644);
+    const short = join(directory, 'short');
+    writeFileSync(short, 'abc', { mode: 0o600 });
+    const at = (change: (url: URL) => void) => {
+      const changed = new URL(url);
+      change(changed);
+      return ['--postgres', changed.href];
+    };
+    const cases: [string[], string | RegExp][] = [
+      [['--postgres', 'http://u:secret@h/d'], /engine.*begin with postgres:\/\//],
+      [['--postgres', 'postgres://u:secret@h:port/d'], 'has a port that is not a number'],
+      [
+        at((to) => {
+          to.pathname = '/none';
+        }),
+        'has no database "none"',
+      ],
+      [
+        at((to) => {
+          to.pathname = '/latin';
+        }),
+        'The database has the encoding LATIN1',
+      ],
+      [
+        at((to) => {
+          to.port = '1';
+        }),
+        'no server listens there',
+      ],
+      [
+        at((to) => {
+          to.search = '?sslmode=require';
+        }),
+        'does not offer TLS',
+      ],
+      [
+        at((to) => {
+          to.search = '?sslmode=disable&options=-csearch_path%3Dnone';
+        }),
+        'names no schema that exists',
+      ],
+      [
+        at((to) => {
+          to.username = 'guest';
+        }),
+        'The role guest may not make tables in the schema public: GRANT CREATE',
+      ],
+      [['--postgres-key-file', join(directory, 'none')], 'Cannot read --postgres-key-file'],
+      [['--postgres-key-file', open], 'everyone can read it'],
+      [['--postgres-key-file', short], 'must hold 32 random bytes'],
+      [['--admin-email', 'nobody'], 'must be one address'],
+    ];
+    for (const [argv, message] of cases) {
+      const refused = init(...argv);
+      await expect(refused).rejects.toThrow(message);
+      expect(await refused.catch(String)).not.toContain('secret');
+    }
+    const tables = await postgres.query(`SELECT 1 FROM pg_class WHERE relname LIKE 'fm%'`, [], url);
+    expect(tables).toEqual([]);
+    await expect(runPostgres(['init', ...admin])).rejects.toThrow(UsageError);
+  });
+});
+
+describe('postgres key', () => {
+  it('makes a file that its owner alone reads, and never replaces one', async () => {
+    const file = await keyFile();
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const text = readFileSync(file, 'utf8');
+    expect(Buffer.from(text, 'base64')).toHaveLength(32);
+    await expect(runPostgres(['key', '--out', file])).rejects.toThrow('it exists, and is left as it is');
+    expect(readFileSync(file, 'utf8')).toBe(text);
+    await expect(runPostgres(['key'])).rejects.toThrow(UsageError);
+  });
+});
+
+it('engine without a command that is known says which there are', async () => {
+  await expect(runPostgres([])).rejects.toThrow('Cannot use engine alone: say init');
+  await expect(runPostgres(['ini'])).rejects.toThrow('nearest known one is postgres init');
+});

@@ -1,0 +1,295 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished } from 'vitest';
+import { UsageError } from '../../src/cli/flags.ts';
+import { postgresForgetNode } from '../../src/commands/postgres-forget-node.ts';
+import { Connection } from '../../src/replication/postgres/connection.ts';
+import { logSession, type PostgresReport } from '../../src/replication/postgres/postgres-report.ts';
+import { parsePostgresUrl } from '../../src/replication/postgres/postgres-url.ts';
+import { postgresLayout } from '../../src/replication/postgres/schema.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
+import { createLog } from '../../src/runtime/log.ts';
+import { needing } from '../support/needing.ts';
+import { Postgres } from '../support/postgres.ts';
+import { primaryAndStandby } from '../support/postgres-pair.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+import { runPostgres } from './postgres-fixture.ts';
+
+const { describe, it } = needing('postgresql');
+
+let postgres: Postgres;
+let url: string;
+beforeAll(async () => {
+  postgres = await Postgres.start();
+});
+afterAll(() => postgres.close());
+beforeEach(async () => {
+  url = await postgres.database();
+});
+
+const init = (to = url, ...more: string[]) =>
+  runPostgres(['init', '--postgres', to, '--admin-email', 'admin@example.com', '--json', ...more]);
+
+const run = (name: string, ...argv: string[]) => runPostgres([name, '--postgres', url, ...argv]);
+const query = <Row extends object>(text: string, values: unknown[] = []) =>
+  postgres.query<Row>(text, values, url);
+
+async function status(...argv: string[]): Promise<PostgresReport & { host: string; warnings: string[] }> {
+  return JSON.parse((await run('status', '--json', ...argv)).out);
+}
+
+interface FakeNode {
+  readonly name: string;
+  readonly directory?: string;
+  /** Seconds since its last beat. */
+  readonly silent?: number;
+  readonly state?: string;
+  readonly spool?: number;
+  readonly skew?: number;
+  readonly through?: number;
+}
+
+const through = Date.UTC(2026, 0, 1);
+
+/** Puts a node with one stream into the engine, as it would do itself. */
+async function node({
+  name,
+  silent = 0,
+  state = 'up',
+  spool = 0,
+  skew = 0,
+  ...more
+}: FakeNode): Promise<void> {
+  const directory = more.directory ?? `directory-${name}`;
+  await query(
+    `INSERT INTO fm_node (directory, name, stream, version, beat_at, spool_bytes, oldest_unshipped, skew_ms, state)
+     VALUES ($1, $2, $3, '1.2.3', now() - $4 * interval '1 s', $5, $6, $7, $8)`,
+    [directory, name, `stream-${directory}`, silent, spool, spool > 0 ? through : null, skew, state],
+  );
+  await query('INSERT INTO fm_stream (stream, directory, seq, through, state) VALUES ($1, $2, 7, $3, $4)', [
+    ...[`stream-${directory}`, directory, more.through ?? through, state === 'up' ? 'open' : state],
+  ]);
+}
+
+describe('postgres status', () => {
+  it('shows a new engine', async () => {
+    await init();
+    const { engine, server, host, heads, nodes, warnings } = await status();
+    expect(engine).toMatchObject({ layout: postgresLayout, oldestLayout: postgresLayout, encrypted: false });
+    expect(server).toMatchObject({ major: 15, fsync: 'on', missingRights: [] });
+    expect(host).toBe(`127.0.0.1:${postgres.port}`);
+    expect(heads).toEqual({ control: 1, data: 0 });
+    expect(nodes).toEqual([]);
+    expect(warnings).toEqual([expect.stringContaining('PostgreSQL has no standby')]);
+    const { out } = await run('status');
+    expect(out).toContain('No node has joined yet');
+    expect(out).toMatch(/^ {2}Accounts +version 1$/m);
+    expect(out).toMatch(/^Warning: PostgreSQL has no standby/m);
+  });
+
+  it('shows nodes, what they have not shipped, and refused rows', async () => {
+    await init();
+    await node({ name: 'north', spool: 3 * 1024 * 1024, through: through + 1000 });
+    await node({ name: 'south', silent: 60 });
+    await node({ name: 'west', silent: 60, state: 'done' });
+    await node({ name: 'east', skew: -7000 });
+    await query(`UPDATE fm_head SET position = 40 WHERE log = 'data'`);
+    await query(`UPDATE fm_node SET applied = 30, control = 1 WHERE name = 'north'`);
+    await query(
+      `INSERT INTO fm_refused (stream, seq, place, reason, "row") VALUES ('s', 3, 'counts', 'no number', '[]')`,
+    );
+    await query(`INSERT INTO fm_entry (position, id, kind) VALUES (31, 1, 'delta'), (41, 1, 'delta')`);
+    const { nodes, streams, refused, warnings } = await status();
+    expect(nodes.map(({ name, state, behind, spoolBytes }) => [name, state, behind, spoolBytes])).toEqual([
+      ['east', 'up', 40, 0],
+      ['north', 'up', 10, 3 * 1024 * 1024],
+      ['south', 'silent', 40, 0],
+      ['west', 'done', 40, 0],
+    ]);
+    expect(nodes[1]).toMatchObject({ accountsBehind: 0, unshippedSince: new Date(through).toISOString() });
+    expect(streams).toMatchObject({ done: 1, forgotten: 0, open: { length: 3 } });
+    expect(refused).toMatchObject({ rows: 1, latest: [{ place: 'counts', reason: 'no number' }] });
+    expect(warnings).toEqual([
+      expect.stringContaining('PostgreSQL has no standby'),
+      expect.stringContaining("clock of node east is 7.0 s behind PostgreSQL's"),
+      expect.stringContaining('Reports of node east are not complete: it has not applied 40 entries'),
+      expect.stringContaining('flagmeter postgres forget-node south'),
+    ]);
+    const { out } = await run('status');
+    expect(out).toMatch(/^north +up .* 10 +3\.0 MiB +2026-01-01 00:00:00 UTC +1\.2\.3 +directory-north$/m);
+    expect(out).toMatch(/^ {2}Complete +reports, until 2026-01-01 00:00:00 UTC, but not those of east$/m);
+    expect(out).toContain('Refused: 1 rows');
+  });
+
+  it('warns of processes that answer 503: one that was forgotten and runs, and copies of a directory', async () => {
+    await init();
+    await node({ name: 'north', directory: 'directory-of-the-north' });
+    await node({ name: 'south', state: 'forgotten' });
+    await node({ name: 'west', state: 'forgotten', silent: 60 });
+    const beat = () => {
+      const name = `${logSession('directory-of-the-north')} north`;
+      const log = createLog('error', () => {}, systemClock);
+      const session = new Connection(parsePostgresUrl(url), {
+        name,
+        log,
+        clock: systemClock,
+        deadlineMs: 5000,
+      });
+      onTestFinished(() => session.close());
+      return session.query({ text: 'SELECT 1' });
+    };
+    const refusals = async () => (await status()).nodes.map(({ name, refuses }) => [name, refuses]);
+    await beat();
+    expect(await refusals()).toEqual([
+      ['north', null],
+      ['south', 'closed'],
+      ['west', null],
+    ]);
+    await beat();
+    expect((await refusals())[0]).toEqual(['north', 'copied']);
+    const { out } = await run('status');
+    expect(out).toMatch(/^north +up, copy refuses /m);
+    expect(out).toMatch(/^south +forgotten, refuses /m);
+    expect(out).toMatch(/^Warning: Several processes use the data directory of node north or copies of it/m);
+    expect(out).toMatch(/^Warning: Node south was forgotten while it runs: it answers 503 until/m);
+  });
+
+  it('shows how long the log is, and how much of it was trimmed', async () => {
+    await init();
+    await query(`UPDATE fm_head SET position = 40 WHERE log = 'data'`);
+    const entry = (position: number, body: string | null, at: string) =>
+      query(`INSERT INTO fm_entry (position, id, at, kind, body) VALUES ($1, 1, $2, 'delta', $3)`, [
+        ...[position, at, body],
+      ]);
+    await entry(38, null, '2026-01-01 00:00:00Z');
+    await entry(39, 'x'.repeat(1024), '2026-01-01 01:00:00Z');
+    await entry(40, 'x'.repeat(1024), '2026-01-01 02:00:00Z');
+    const { out } = await run('status');
+    expect(out).toMatch(
+      /^ {2}Log +position 40; 2 entries of 2\.0 KiB, the oldest from 2026-01-01 01:00:00 UTC$/m,
+    );
+    expect(out).toMatch(/^ {2}Trimmed +1 entries to their ids; 37 removed$/m);
+    const { log, warnings } = await status();
+    expect(log).toMatchObject({ entries: 2, bytes: 2048, first: 39, ids: 1 });
+    expect(warnings.join()).not.toContain('not trimmed');
+    await query(
+      `INSERT INTO fm_snapshot (snapshot, position, id, state, directory, at, bytes) VALUES ('s', 39, 1, 'whole', '', '2026-01-01 01:30:00Z', 1)`,
+    );
+    expect((await status()).warnings.join()).toContain(
+      'The log is not trimmed: entry 39 of 2026-01-01T01:00:00',
+    );
+  });
+
+  it('says what a role may not, and what is not prepared', async () => {
+    await postgres.query('CREATE ROLE reader LOGIN').catch(() => {});
+    await expect(status()).rejects.toThrow('run flagmeter postgres init first');
+    await init();
+    const asReader = url.replace('postgres@', 'reader@');
+    await expect(runPostgres(['status', '--postgres', asReader])).rejects.toThrow('The role lacks a right');
+    await query('GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader');
+    const { warnings } = JSON.parse((await runPostgres(['status', '--postgres', asReader, '--json'])).out);
+    expect(warnings.join()).toContain(
+      'The role reader lacks rights on fm_change (INSERT, UPDATE, DELETE), fm_daily',
+    );
+  });
+
+  it('checks a key file', async () => {
+    const directory = temporaryDirectory();
+    const [right, wrong] = [join(directory, 'right'), join(directory, 'wrong')];
+    for (const file of [right, wrong]) await runPostgres(['key', '--out', file]);
+    await init(url, '--postgres-key-file', right);
+    expect((await status('--postgres-key-file', right)).engine.encrypted).toBe(true);
+    await expect(status('--postgres-key-file', wrong)).rejects.toThrow(
+      'is not the key file that the engine was made with',
+    );
+  });
+
+  it('says whether a standby confirms commits', async () => {
+    const pair = await primaryAndStandby();
+    try {
+      const both = await pair.database();
+      await init(both);
+      const warned = async () =>
+        JSON.parse((await runPostgres(['status', '--postgres', both, '--json'])).out).warnings;
+      expect(await warned()).toEqual([]);
+      await pair.standby.kill();
+      await expect.poll(warned).toEqual([expect.stringContaining('are connected: commits wait for them')]);
+    } finally {
+      await pair.close();
+    }
+  });
+});
+
+describe('postgres migrate', () => {
+  it('says that there is nothing to do', async () => {
+    await expect(run('migrate')).rejects.toThrow('run flagmeter postgres init first');
+    await init();
+    expect((await run('migrate')).out).toContain(`The engine has layout ${postgresLayout} already`);
+    expect(JSON.parse((await run('migrate', '--json')).out)).toEqual({
+      from: postgresLayout,
+      to: postgresLayout,
+    });
+    await query('UPDATE fm_engine SET layout = 9, oldest_layout = 9');
+    await expect(run('migrate')).rejects.toThrow('use a newer flagmeter');
+  });
+});
+
+describe('postgres forget-node', () => {
+  beforeEach(() => init());
+
+  it('says what was not shipped, and holds reports back no longer', async () => {
+    await node({ name: 'lost', silent: 601, spool: 2048 });
+    const { out, err } = await run('forget-node', 'lost', '--yes');
+    expect(out).toBe('Node lost is forgotten.\n');
+    expect(err).toContain('What it has answered before 2026-01-01 00:00:00 UTC is in the reports');
+    expect(err).toContain('Its spool held 2.0 KiB then, the oldest of it from 2026-01-01 00:00:00 UTC.');
+    const { nodes, streams } = await status();
+    expect(nodes).toMatchObject([{ name: 'lost', state: 'forgotten', shippedUntil: null }]);
+    expect(streams).toMatchObject({ forgotten: 1, open: [] });
+    await expect(run('forget-node', 'lost', '--yes')).rejects.toThrow('is forgotten already');
+  });
+
+  it('reports that a node that said goodbye has shipped everything', async () => {
+    await node({ name: 'gone', silent: 601, state: 'done' });
+    const { err, out } = await run('forget-node', 'directory-gone', '--yes', '--json');
+    expect(err).toContain('It has shipped everything');
+    expect(JSON.parse(out)).toMatchObject({ directory: 'directory-gone', name: 'gone', streams: [] });
+  });
+
+  it('refuses a node that may be running, is unknown, or shares its name', async () => {
+    await node({ name: 'alive' });
+    await node({ name: 'quiet', silent: 590 });
+    await node({ name: 'twin', directory: 'a', silent: 601 });
+    await node({ name: 'twin', directory: 'b', silent: 601 });
+    for (const name of ['alive', 'quiet'])
+      await expect(run('forget-node', name, '--yes')).rejects.toThrow(/may be running.*--force/);
+    await expect(run('forget-node', 'none', '--yes')).rejects.toThrow('The engine knows no node none');
+    await expect(run('forget-node', 'twin', '--yes')).rejects.toThrow('name one by its directory, a or b');
+    expect((await status()).streams.open).toHaveLength(4);
+    await run('forget-node', 'a', '--yes');
+    expect((await status()).streams.open).toHaveLength(3);
+    await run('forget-node', 'quiet', '--yes', '--force');
+    expect((await status()).streams.open).toHaveLength(2);
+  });
+
+  it('asks first', async () => {
+    await node({ name: 'lost', silent: 601 });
+    await expect(run('forget-node', 'lost')).rejects.toThrow(UsageError);
+    const asked: string[] = [];
+    const answering = (answer: string) => {
+      const person = {
+        ask: async (question: string) => {
+          asked.push(question);
+          return answer;
+        },
+        askSecret: async () => '',
+      };
+      const terminal = { out: () => {}, err: () => {}, interactive: true, env: {}, readFile: () => '' };
+      return postgresForgetNode(['lost', '--postgres', url], terminal, person);
+    };
+    await expect(answering('no')).rejects.toThrow('Nothing was changed');
+    expect((await status()).streams.open).toHaveLength(1);
+    expect(await answering('y')).toBe(0);
+    expect((await status()).streams.open).toEqual([]);
+    expect(asked).toEqual(Array(2).fill('Forget node lost for good? [y/N] '));
+  });
+});

@@ -1,0 +1,20 @@
+import { expect, it } from 'vitest';
+import { PostgresKey, readSecret, storedSecret } from '../../../src/replication/postgres/postgres-key.ts';
+
+const secret = Buffer.alloc(32, 7);
+const key = new PostgresKey(Buffer.alloc(32, 1));
+const other = new PostgresKey(Buffer.alloc(32, 2));
+
+it('is read as it was, and not shown when there is a key', () => {
+  expect(readSecret(storedSecret(secret, undefined), undefined)).toEqual(secret);
+  expect(readSecret(storedSecret(secret, key), key)).toEqual(secret);
+  expect(storedSecret(secret, key)).not.toContain(secret.toString('base64'));
+});
+
+it.each([
+  ['another key file', key, other, 'is not the key file that the engine was made with'],
+  ['no key file', key, undefined, 'give the same one with --postgres-key-file'],
+  ['a key file where there was none', undefined, key, 'leave out --postgres-key-file'],
+])('is refused with %s', (_, made, given, message) => {
+  expect(() => readSecret(storedSecret(secret, made), given)).toThrow(message);
+});

@@ -1,0 +1,141 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  PostgresUrlError,
+  parsePostgresUrl,
+  showPostgres,
+  tlsModes,
+} from '../../../src/replication/postgres/postgres-url.ts';
+
+describe('a URL of an engine', () => {
+  it('names hosts, database, user, password, TLS and options', () => {
+    const url =
+      'postgres://fm:p%40ss%2Fw%3A@db1,db2:6432,[2001:db8::1]:7000,10.0.0.1/flag%20meter?sslmode=verify-ca&sslrootcert=/etc/root.pem&connect_timeout=10&options=-c%20search_path%3Dfm&target_session_attrs=read-write';
+    expect(parsePostgresUrl(url)).toEqual({
+      hosts: [
+        { host: 'db1', port: 5432 },
+        { host: 'db2', port: 6432 },
+        { host: '2001:db8::1', port: 7000 },
+        { host: '10.0.0.1', port: 5432 },
+      ],
+      database: 'flag meter',
+      user: 'fm',
+      password: 'p@ss/w:',
+      tls: { mode: 'verify-ca', rootFile: '/etc/root.pem', certificateFile: undefined, keyFile: undefined },
+      connectTimeoutMs: 10_000,
+      options: '-c search_path=fm',
+    });
+  });
+
+  it.each([
+    ['postgres://u@localhost/d', 'disable'],
+    ['postgres://u@127.0.0.1,[::1]:1/d', 'disable'],
+    ['postgres://u@%2Frun%2Fpostgresql/d', 'disable'],
+    ['postgres://u@localhost,db/d', 'verify-full'],
+    ['postgres://u@db/d', 'verify-full'],
+    ['postgres://u@localhost/d?sslrootcert=system', 'verify-full'],
+    ['postgresql://u@db/d?sslmode=require', 'require'],
+  ])('%s: TLS is %s', (url, mode) => {
+    expect(parsePostgresUrl(url).tls.mode).toBe(mode);
+  });
+
+  it('is shown without the password and the parameters', () => {
+    const url = 'postgres://a%40b:hidden@[::1]:5432,%2Frun:5433/d?options=-c%20x%3Dhidden';
+    const shown = showPostgres(parsePostgresUrl(url));
+    expect(shown).toBe('postgres://a%40b@[::1]:5432,%2Frun:5433/d');
+    expect(parsePostgresUrl(shown)).toMatchObject({ user: 'a@b', hosts: parsePostgresUrl(url).hosts });
+  });
+
+  it.each([
+    ['mysql://u@h/d', 'must begin with postgres://'],
+    ['', 'must begin with postgres://'],
+    ['postgres://h/d', 'names no user'],
+    ['postgres://:p@h/d', 'names no user'],
+    ['postgres://u@h', 'names no database'],
+    ['postgres://u@h/', 'names no database'],
+    ['postgres://u@/d', 'Host 1 of the engine’s URL is not a host name'],
+    ['postgres://u@h,/d', 'Host 2 of the engine’s URL is not a host name'],
+    ['postgres://u@h_1,h 2/d', 'Host 2 of the engine’s URL is not a host name'],
+    ['postgres://u@h:0/d', 'Host 1 of the engine’s URL has a port'],
+    ['postgres://u@a,h:65536/d', 'Host 2 of the engine’s URL has a port'],
+    ['postgres://u@h:x/d', 'has a port that is not a number'],
+    ['postgres://u@::1/d', 'an IPv6 address stands in brackets'],
+    ['postgres://u@[h]/d', 'has no IPv6 address in its brackets'],
+    ['postgres://u@h/d?sslmode=prefer', 'sslmode of the engine’s URL must be one of disable, require'],
+    ['postgres://u@h/d?sslmode=require&sslrootcert=f', 'say sslmode=verify-full'],
+    ['postgres://u@h/d?sslcert=f', 'both sslcert and sslkey'],
+    ['postgres://u@h/d?connect_timeout=0', 'from 1 to 60'],
+    ['postgres://u@h/d?connect_timeout=x', 'from 1 to 60'],
+    ['postgres://u@h/d?timeout=3', 'has an unknown parameter. Known are sslmode'],
+    ['postgres://u@h/d?sslmode=disable&sslmode=require', 'the parameter sslmode twice'],
+    ['postgres://u@h/d?target_session_attrs=any', 'must be read-write or primary'],
+    ['postgres://u%@h/d', 'the user in the engine’s URL is not percent-encoded'],
+    ['postgres://u@h/d#x', 'has a # in it'],
+  ])('%s is refused: %s', (url, message) => {
+    expect(() => parsePostgresUrl(url)).toThrow(message.replaceAll('’', "'"));
+    expect(() => parsePostgresUrl(url)).toThrow(PostgresUrlError);
+  });
+
+  it('is never shown with a part of the password, however it was written', () => {
+    const secret = fc.string({ minLength: 12, maxLength: 12, unit: fc.constantFrom(...'QXZqxz%#?/@:,&=[]') });
+    fc.assert(
+      fc.property(secret, fc.constantFrom('@h/d', '@h:x/d', '@h', '@h/d?sslmode=x', ''), (password, rest) => {
+        // Whatever is three characters or longer would be a part of the password: no text of ours has these letters.
+        const partsOf = (text: string) => text.split(/[^QXZqxz]+/).filter((part) => part.length > 2);
+        let said = '';
+        let parts = partsOf(password);
+        try {
+          const address = parsePostgresUrl(`postgres://u:${password}${rest}`);
+          said = showPostgres(address);
+          if (rest === '') parts = partsOf(address.password ?? ''); // What follows an @ in it is the host and the database.
+        } catch (error) {
+          said = (error as Error).message;
+        }
+        expect(parts.filter((part) => said.includes(part))).toEqual([]);
+      }),
+      {
+        examples: [
+          ['QQ@QQQQ?QQQQ', ''],
+          ['QQ@QQQ/QQQQQ', ''],
+        ],
+      },
+    );
+  });
+});
+
+it('is read as it was written', () => {
+  const text = fc.string({ minLength: 1, unit: 'grapheme' }).filter((each) => !each.includes('\0'));
+  const name = fc.stringMatching(/^[a-z][a-z0-9-]{0,9}(\.[a-z0-9]{1,5})?$/);
+  const host = fc.oneof(name, fc.ipV4(), fc.ipV6());
+  const hosts = fc.array(fc.record({ host, port: fc.integer({ min: 1, max: 65_535 }) }), {
+    minLength: 1,
+    maxLength: 4,
+  });
+  const address = fc.record({
+    hosts,
+    user: text,
+    password: text,
+    database: text,
+    mode: fc.constantFrom(...tlsModes),
+    connectTimeout: fc.integer({ min: 1, max: 60 }),
+    options: text,
+  });
+  fc.assert(
+    fc.property(address, ({ hosts, user, password, database, mode, connectTimeout, options }) => {
+      const e = encodeURIComponent;
+      const list = hosts.map(({ host, port }) => `${host.includes(':') ? `[${host}]` : host}:${port}`);
+      const url = `postgres://${e(user)}:${e(password)}@${list}/${e(database)}?sslmode=${mode}&options=${e(options)}&connect_timeout=${connectTimeout}`;
+      expect(parsePostgresUrl(url)).toMatchObject({
+        ...{
+          hosts,
+          user,
+          password,
+          database,
+          options,
+          tls: { mode },
+          connectTimeoutMs: connectTimeout * 1000,
+        },
+      });
+    }),
+  );
+});

@@ -1,0 +1,21 @@
+import { type Credentials, freshDirectory } from './binary.ts';
+import { givenPassword } from './given-password.ts';
+import { runBinary } from './run-binary.ts';
+
+/** Prepares an engine by the compiled executable; gives the first credentials. */
+export async function preparePostgres(url: string, flags: readonly string[] = []): Promise<Credentials> {
+  const args = [
+    'engine',
+    'init',
+    '--postgres',
+    url,
+    '--admin-email',
+    'ada@example.com',
+    '--json',
+    ...flags,
+    ...givenPassword(freshDirectory()),
+  ];
+  const { code, stdout, stderr } = await runBinary(args);
+  if (code !== 0) throw new Error(`postgres init ended with ${code}: ${stderr}`);
+  return JSON.parse(stdout) as Credentials;
+}

@@ -4,7 +4,7 @@ import { exitCodes, Failure } from './cli/failure.ts';
 import { UsageError } from './cli/flags.ts';
 import type { ReportName } from './cli/reports.ts';
 import type { Terminal } from './cli/terminal.ts';
-import { type CommandName, isCommand } from './commands/command-table.ts';
+import { type CommandName, commandNamed } from './commands/command-table.ts';
 import { helpText, secondWords, unknownCommand } from './commands/help.ts';
 import type { ResourceName } from './contract/resources/resources.ts';
 import { readTextFile } from './runtime/text-file.ts';
@@ -75,11 +75,12 @@ function helped(name: CommandName, [word = '']: readonly string[]): readonly str
   return secondWords(name).includes(word) ? [name, word] : [name];
 }
 
-async function run([name, ...argv]: readonly string[], terminal: Terminal): Promise<number> {
-  if (name === undefined) throw new UsageError(helpText().trimEnd());
-  if (name === '--help' || name === '-h') return (await commands.help())(argv, terminal);
-  if (name === '--version' || name === '-v') return (await commands.version())(argv, terminal);
-  if (!isCommand(name)) throw unknownCommand(name);
+async function run([word, ...argv]: readonly string[], terminal: Terminal): Promise<number> {
+  if (word === undefined) throw new UsageError(helpText().trimEnd());
+  if (word === '--help' || word === '-h') return (await commands.help())(argv, terminal);
+  if (word === '--version' || word === '-v') return (await commands.version())(argv, terminal);
+  const name = commandNamed(word);
+  if (name === undefined) throw unknownCommand(word);
   if (argv.includes('--help') || argv.includes('-h'))
     return (await commands.help())(helped(name, argv), terminal);
   return (await commands[name]())(argv, terminal);

@@ -166,7 +166,7 @@ async function firstCredentials(
 ): Promise<Credentials> {
   if (database === undefined) return prepare((first as ServiceNode).data, binary);
   const args = [
-    'engine',
+    'postgres',
     'init',
     '--postgres',
     database.url(database.hosts),

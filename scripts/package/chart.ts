@@ -7,7 +7,7 @@ import type { Packed } from './stage.ts';
 const ofTheChart: ReadonlySet<string> = new Set([
   'config',
   'data',
-  'engine',
+  'postgres',
   'postgresFile',
   'postgresKeyFile',
   'existing',

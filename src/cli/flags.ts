@@ -12,6 +12,8 @@ export interface KnownFlag {
   readonly name: string;
   /** The placeholder of its value; a flag without one is a switch. */
   readonly value?: string;
+  /** Its name in earlier versions, which is still accepted. */
+  readonly formerly?: string;
 }
 
 /** One argument of a command: a flag, or an operand, which has no name. */
@@ -34,7 +36,9 @@ export function* readArguments(
   known: readonly KnownFlag[],
   command?: string,
 ): Generator<Argument> {
-  const types = known.map(({ name, value }) => [name, { type: value === undefined ? 'boolean' : 'string' }]);
+  const types = known.flatMap(({ name, formerly = name, value }) =>
+    [name, formerly].map((each) => [each, { type: value === undefined ? 'boolean' : 'string' }]),
+  );
   // Not strict: its messages quote values, which may be secrets. Errors are detected here instead.
   const options = Object.fromEntries(types) as ParseArgsConfig['options'] & {};
   const { tokens } = parseArgs({ args: [...argv], options, strict: false, tokens: true });
@@ -51,15 +55,15 @@ function readFlag(
   command?: string,
 ): Argument {
   if (!rawName.startsWith('--')) return { value: argv[index] ?? rawName, dashed: true };
-  const flag = known.find((each) => each.name === name);
+  const flag = known.find((each) => each.name === name || each.formerly === name);
   if (flag === undefined) throw new UsageError(unknownFlag(name, known, command));
   if (flag.value === undefined) {
     if (inlineValue) throw new UsageError(`--${name} does not take a value`);
-    return { name, value: '' };
+    return { name: flag.name, value: '' };
   }
   if (value === undefined || (!inlineValue && value.startsWith('--')))
     throw new UsageError(`--${name} requires a value`);
-  return { name, value };
+  return { name: flag.name, value };
 }
 
 /** A flag token of `parseArgs`. */

@@ -34,7 +34,7 @@ export const postgresAdoptCommand: Command = {
 
 export const postgresKeyCommand: Command = {
   name: 'postgres key',
-  summary: 'Make a key file for the secrets in an engine',
+  summary: 'Make a key file that encrypts the secrets in PostgreSQL',
   flags: [flag('out FILE', 'A file that does not exist yet', { file: true, required: true })],
 };
 

@@ -1,16 +1,18 @@
 import type { Flag } from '../contract/resources/field.ts';
 import { flag } from '../contract/resources/field.ts';
 
-/** Where the engine is, for each command that opens one. */
+/** Where PostgreSQL is, for each command that connects to it. */
 export const postgresFlags: readonly Flag[] = [
-  flag('postgres URL', 'PostgreSQL with all of its hosts; better use --postgres-file', {
+  flag('postgres URL', 'URL of PostgreSQL with all of its hosts; prefer --postgres-file', {
     more: 'postgres://USER:PASSWORD@HOST,HOST/DATABASE, FLAGMETER_POSTGRES',
+    formerly: 'engine',
   }),
   flag('postgres-file FILE', 'File with the URL, and nothing else', {
     file: true,
     more: 'FLAGMETER_POSTGRES_FILE',
+    formerly: 'engine-file',
   }),
-  flag('config FILE', 'JSON file that may name the engine', { file: true, more: 'FLAGMETER_CONFIG' }),
+  flag('config FILE', 'JSON file that may name PostgreSQL', { file: true, more: 'FLAGMETER_CONFIG' }),
 ];
 
 export const allowAsynchronousFlag = flag(
@@ -24,5 +26,6 @@ export const postgresKeyFileFlag = flag(
   {
     file: true,
     more: 'FLAGMETER_POSTGRES_KEY_FILE',
+    formerly: 'engine-key-file',
   },
 );

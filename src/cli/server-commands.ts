@@ -14,12 +14,13 @@ export const serveCommand: Command = {
   ],
 };
 
-function flagOf({ flag: name, schema }: Setting): Flag {
+function flagOf({ flag: name, formerly, schema }: Setting): Flag {
   const { value, description, enum: values } = schema;
   const isFile = value === 'FILE' || value === 'DIR';
   return {
     name,
     ...(value && { value }),
+    ...(formerly && { formerly: formerly.flag }),
     description,
     ...(values && { values }),
     ...(isFile && { file: true }),
@@ -72,7 +73,7 @@ export const initCommand: Command = {
 
 export const resetPasswordCommand: Command = {
   name: 'admin reset-password',
-  summary: 'Give a user another password and end their sessions, on this machine or in an engine',
+  summary: "Reset a user's password and end their sessions, on this machine or in PostgreSQL",
   flags: [
     flag('email EMAIL', 'E-mail address of the user', { required: true }),
     ...dataFlags,
@@ -84,7 +85,7 @@ export const resetPasswordCommand: Command = {
 
 export const rotateCommand: Command = {
   name: 'keys rotate',
-  summary: 'Make a new key that signs tokens, on this machine or in an engine',
+  summary: 'Make a new key that signs tokens, on this machine or in PostgreSQL',
   flags: [...dataFlags, ...ofPostgres, jsonFlag],
 };
 

@@ -52,7 +52,7 @@ no other settings: neither those of the environment nor those of a file.
   admin: simple(
     resetPasswordCommand,
     `
-A running server does it at once: run this on its machine, as its user or as root. With an engine
+A running server does it at once: run this on its machine, as its user or as root. With PostgreSQL
 any machine will do.
 `,
   ),
@@ -97,12 +97,12 @@ the server first. It takes as much room again for that time, and says what was g
     ],
     notes: `
 A URL with a password is seen by other users of the machine when it is an argument: put it into a
-file. An engine that is initialised is left unchanged by postgres init, with exit code 1.
+file. An initialised database is left unchanged by postgres init, with exit code 1.
 
-postgres init and postgres adopt refuse a PostgreSQL whose failover can lose commits, such as one with
-asynchronous standbys. With --allow-asynchronous, counts and revocations may be lost at a failover.
+postgres init and postgres adopt refuse a PostgreSQL whose failover can lose commits, such as one
+with asynchronous standbys. With --allow-asynchronous, a failover may lose counts and revocations.
 
-postgres migrate may run while nodes do: it refuses a step that would leave the program of one behind.
+postgres migrate may run while nodes do. It refuses a step that the program of a node cannot follow.
 postgres forget-node is for a node whose data directory is lost. One that can be started again ships
 what it has counted by itself.
 
@@ -110,7 +110,7 @@ postgres adopt takes an empty database, and the data directory of a server that 
 the server's --config or variables, too: how long things are kept stays as it was. Interrupted, it
 goes on from there when it is run again. The directory is that of a node then.
 
-postgres adopt --from-replica restores a PostgreSQL that is lost, or too old, into an empty database,
+postgres adopt --from-replica restores a lost or outdated PostgreSQL into an empty database,
 from the directory of a node that is stopped. Give it the --postgres-key-file of the nodes. With
 --dry-run it lists what that node holds: use the node that is furthest.
 `,
@@ -230,6 +230,12 @@ export const commandGroups: readonly { readonly title: string; readonly names: r
   { title: 'Use a server', names: Object.keys(client) },
   { title: 'Other', names: Object.keys(others) },
 ];
+
+/** The command of this name, which may be that of an earlier version. */
+export function commandNamed(name: string): CommandName | undefined {
+  if (name === 'engine') return 'postgres';
+  return isCommand(name) ? name : undefined;
+}
 
 /** Whether there is such a command. */
 export function isCommand(name: string): name is CommandName {

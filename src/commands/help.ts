@@ -5,7 +5,7 @@ import type { Terminal } from '../cli/terminal.ts';
 import { groups, type Setting, settings } from '../contract/config-schema.ts';
 import { nearestKnown } from '../contract/nearest.ts';
 import { showSize } from '../runtime/size.ts';
-import { type CommandName, commandGroups, commandTable, isCommand } from './command-table.ts';
+import { type CommandName, commandGroups, commandNamed, commandTable, isCommand } from './command-table.ts';
 
 /** The complaint about a command that does not exist. */
 export function unknownCommand(name: string): UsageError {
@@ -18,10 +18,11 @@ export function unknownCommand(name: string): UsageError {
  * @throws {UsageError} for an unknown command, or more than two words
  */
 export function help(argv: readonly string[], terminal: Terminal): number {
-  const [name, word, ...surplus] = argv;
+  const [first, word, ...surplus] = argv;
   if (surplus.length > 0)
     throw new UsageError(`Cannot use the argument '${surplus[0]}': help takes one command`);
-  if (name !== undefined && !isCommand(name)) throw unknownCommand(name);
+  const name = first === undefined ? undefined : commandNamed(first);
+  if (first !== undefined && name === undefined) throw unknownCommand(first);
   if (name === undefined || word === undefined) terminal.out(helpText(name));
   else terminal.out(textOf([findCommand(name, word)]));
   return 0;

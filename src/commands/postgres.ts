@@ -20,6 +20,6 @@ const commands: Readonly<Record<string, () => Promise<Run>>> = {
 export async function postgres(argv: readonly string[], terminal: Terminal): Promise<number> {
   const [name, ...rest] = argv;
   const load = name !== undefined && Object.hasOwn(commands, name) ? commands[name] : undefined;
-  if (load === undefined) throw unknownWord('engine', name, Object.keys(commands));
+  if (load === undefined) throw unknownWord('postgres', name, Object.keys(commands));
   return (await load())(rest, terminal);
 }

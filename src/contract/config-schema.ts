@@ -5,7 +5,7 @@ import { backup } from './settings/backup.ts';
 import { identities } from './settings/identities.ts';
 import { limits } from './settings/limits.ts';
 import { otlp } from './settings/otlp.ts';
-import { engine } from './settings/postgres.ts';
+import { postgres } from './settings/postgres.ts';
 import { retention } from './settings/retention.ts';
 import { running } from './settings/running.ts';
 import { store } from './settings/store.ts';
@@ -21,7 +21,7 @@ export const settingsSchema = Type.Object({
   ...addresses,
   ...tokens,
   ...store,
-  ...engine,
+  ...postgres,
   ...admission,
   ...limits,
   ...identities,
@@ -49,24 +49,40 @@ export interface SettingSchema {
   readonly enum?: readonly string[];
   readonly must?: string;
   readonly size?: true;
+  /** Its key in earlier versions, which is still accepted in all three places. */
+  readonly formerly?: string;
 }
 
-/** One setting with its names. */
-export interface Setting {
-  readonly key: keyof Settings;
+/** The names of a setting. */
+export interface SettingNames {
+  /** In the configuration file. */
+  readonly key: string;
   /** `max-body`: `--max-body` on the command line. */
   readonly flag: string;
   /** `FLAGMETER_MAX_BODY`. */
   readonly variable: string;
+}
+
+/** One setting. */
+export interface Setting extends SettingNames {
+  readonly key: keyof Settings;
+  readonly formerly?: SettingNames;
   readonly schema: SettingSchema;
 }
 
 /** Every setting, in the order of the schema. */
-export const settings: readonly Setting[] = Object.entries(settingsSchema.properties).map(([key, schema]) => {
+export const settings: readonly Setting[] = Object.entries(settingsSchema.properties).map(
+  ([key, property]) => {
+    const schema = property as unknown as SettingSchema;
+    const { formerly } = schema;
+    return { ...namesOf(key as keyof Settings), ...(formerly && { formerly: namesOf(formerly) }), schema };
+  },
+);
+
+function namesOf<Key extends string>(key: Key) {
   const flag = key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-  const variable = `FLAGMETER_${flag.toUpperCase().replaceAll('-', '_')}`;
-  return { key: key as keyof Settings, flag, variable, schema: schema as unknown as SettingSchema };
-});
+  return { key, flag, variable: `FLAGMETER_${flag.toUpperCase().replaceAll('-', '_')}` };
+}
 
 /** The headings that settings are listed under, in order. */
 export const groups: readonly string[] = [...new Set(settings.map(({ schema }) => schema.group))];

@@ -2,7 +2,7 @@ import { type ParseError, parse as parseJson, printParseErrorCode } from 'jsonc-
 import Value from 'typebox/value';
 import { type KnownFlag, readFlags, UsageError } from '../cli/flags.ts';
 import { clientVariables } from '../contract/client-variables.ts';
-import { type Setting, type Settings, settings } from '../contract/config-schema.ts';
+import { type Setting, type SettingNames, type Settings, settings } from '../contract/config-schema.ts';
 import { nearestKnown } from '../contract/nearest.ts';
 import { readNetworks } from '../runtime/ip-networks.ts';
 import { parseSize, showSize } from '../runtime/size.ts';
@@ -35,14 +35,15 @@ const passedOver: ReadonlySet<string> = new Set(Object.values(clientVariables));
  */
 const mayBeSecret: ReadonlySet<keyof Settings> = new Set([
   ...(['tlsCert', 'tlsKey'] as const),
-  ...(['engine', 'postgresFile', 'postgresKeyFile', 'backupKeyFile'] as const),
+  ...(['postgres', 'postgresFile', 'postgresKeyFile', 'backupKeyFile'] as const),
 ]);
 
 const isSwitch = ({ schema }: Setting) => schema.type === 'boolean';
 
-const flags: readonly KnownFlag[] = settings.map(({ flag: name, schema: { value } }) => ({
+const flags: readonly KnownFlag[] = settings.map(({ flag: name, formerly, schema: { value } }) => ({
   name,
   ...(value && { value }),
+  ...(formerly && { formerly: formerly.flag }),
 }));
 
 /**
@@ -69,11 +70,11 @@ export function loadConfig({ argv, env, readFile }: ConfigSources): Config {
   return Object.freeze(Object.fromEntries([...checked].map(([key, { value }]) => [key, value]))) as Config;
 }
 
-/** The URL in `--postgres-file` becomes the setting `engine`. */
+/** The URL in `--postgres-file` becomes the setting `postgres`. */
 function readPostgresFile(checked: Checked, readFile: ConfigSources['readFile']): void {
   const path = checked.get('postgresFile');
   if (path === undefined) return;
-  if (checked.has('engine')) throw blame(checked, 'postgresFile', 'leave out --postgres then');
+  if (checked.has('postgres')) throw blame(checked, 'postgresFile', 'leave out --postgres then');
   let raw: string;
   try {
     raw = readFile(String(path.value)).trim();
@@ -84,10 +85,10 @@ function readPostgresFile(checked: Checked, readFile: ConfigSources['readFile'])
       `cannot be read (${(error as NodeJS.ErrnoException).code ?? 'error'})`,
     );
   }
-  const setting = settingOf('engine');
+  const setting = settingOf('postgres');
   if (!Value.Check(setting.schema, raw))
     throw blame(checked, 'postgresFile', `its text must ${must(setting)}`);
-  checked.set('engine', { raw, value: raw, by: 'from --postgres-file' });
+  checked.set('postgres', { raw, value: raw, by: 'from --postgres-file' });
 }
 
 function fromFlags(argv: readonly string[]): Layer {
@@ -121,7 +122,7 @@ function fromEnvironment(env: ConfigSources['env']): Layer {
   const layer: Layer = new Map();
   for (const [name, raw] of Object.entries(env)) {
     if (!name.startsWith(prefix) || passedOver.has(name) || isServiceLink(name)) continue;
-    const setting = settings.find(({ variable }) => variable === name);
+    const setting = settingWith('variable', name);
     if (setting === undefined) {
       const known = settings.map(({ variable }) => variable.slice(prefix.length));
       const meant = nearestKnown(name.slice(prefix.length), known, prefix);
@@ -136,8 +137,8 @@ function fromFile(path: string, readFile: ConfigSources['readFile']): Layer {
   const keys = settings.map(({ key }) => key).filter((key) => key !== 'config');
   const layer: Layer = new Map();
   for (const [name, raw] of Object.entries(readObject(path, readFile))) {
-    const key = keys.find((known) => known === name || flagOf(known) === name);
-    if (key === undefined) {
+    const key = (settingWith('key', name) ?? settingWith('flag', name))?.key;
+    if (key === undefined || key === 'config') {
       throw new UsageError(`Unknown key ${name} in ${path}${nearestKnown(name, keys)}`);
     }
     if (layer.has(key)) throw new UsageError(`Cannot use ${path}: duplicate key ${key}`);
@@ -226,7 +227,7 @@ function checkRelations(checked: Checked): void {
   if (number(checked, 'rate') > 0 && number(checked, 'burst') < 1) {
     throw blame(checked, 'burst', `must be at least 1 while --rate is ${shown(checked, 'rate')}`);
   }
-  if (checked.has('engine') && number(checked, 'workers') > 1)
+  if (checked.has('postgres') && number(checked, 'workers') > 1)
     throw blame(
       checked,
       'workers',
@@ -252,7 +253,7 @@ function checkProxies(checked: Checked): void {
 function checkBackup(checked: Checked): void {
   if (!checked.has('backupEvery')) return;
   if (!checked.has('backupTo')) throw blame(checked, 'backupEvery', 'needs --backup-to too');
-  if (checked.has('engine'))
+  if (checked.has('postgres'))
     throw blame(
       checked,
       'backupEvery',
@@ -282,6 +283,11 @@ function shown(checked: Checked, key: keyof Settings): string {
 
 function flagOf(key: keyof Settings): string {
   return settingOf(key).flag;
+}
+
+/** The setting with a name of this kind, of this version or an earlier one. */
+function settingWith(kind: keyof SettingNames, name: string): Setting | undefined {
+  return settings.find((setting) => setting[kind] === name || setting.formerly?.[kind] === name);
 }
 
 function settingOf(key: keyof Settings): Setting {

@@ -31,7 +31,7 @@ export function isLow({ size, free }: Pick<DiskSpace, 'size' | 'free'>): boolean
 }
 
 export interface DiskWatchDeps {
-  readonly config: Pick<Config, 'data' | 'engine' | 'backupEvery' | 'backupTo'>;
+  readonly config: Pick<Config, 'data' | 'postgres' | 'backupEvery' | 'backupTo'>;
   readonly log: Pick<Log, 'info' | 'warn'>;
   readonly clock: Pick<Clock, 'monotonic'>;
   /** Asks the system about the file system of a path. */

@@ -29,7 +29,7 @@ describe('the Compose file', () => {
   test('gives each of three nodes valid settings and a unique name', () => {
     const names = nodes.map(([, { environment }]) => {
       const read = loadConfig({ argv: [], env: environment, readFile });
-      expect(read).toMatchObject({ engine: postgresUrl, data: '/var/lib/flagmeter' });
+      expect(read).toMatchObject({ postgres: postgresUrl, data: '/var/lib/flagmeter' });
       expect(() => checkPublicUrls(read)).not.toThrow();
       expect(Object.keys(environment)).toSatisfy((keys: string[]) =>
         keys.every((key) => /^FLAGMETER_/.test(key)),

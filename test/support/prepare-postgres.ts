@@ -2,10 +2,10 @@ import { type Credentials, freshDirectory } from './binary.ts';
 import { givenPassword } from './given-password.ts';
 import { runBinary } from './run-binary.ts';
 
-/** Prepares an engine by the compiled executable; gives the first credentials. */
+/** Prepares a PostgreSQL with the compiled executable; gives the first credentials. */
 export async function preparePostgres(url: string, flags: readonly string[] = []): Promise<Credentials> {
   const args = [
-    'engine',
+    'postgres',
     'init',
     '--postgres',
     url,

@@ -3,24 +3,26 @@ import { bytes, file } from './kinds.ts';
 
 const group = 'Several machines';
 
-/** The engine that several machines share. Without one, the data directory holds everything. */
-export const engine = {
-  engine: Type.Optional(
+/** The PostgreSQL that several machines share. Without one, the data directory holds everything. */
+export const postgres = {
+  postgres: Type.Optional(
     Type.String({
       group,
       value: 'URL',
+      formerly: 'engine',
       description:
-        'PostgreSQL that all nodes share, with all of its hosts; it has a password, so better use --postgres-file',
+        'URL of the PostgreSQL that all nodes share, with all of its hosts; it has a password, so prefer --postgres-file',
       pattern: '^postgres(?:ql)?://[^\\s]+$',
       must: 'begin with postgres:// and have no spaces, such as postgres://flagmeter@db1,db2/flagmeter',
     }),
   ),
-  postgresFile: Type.Optional(file(group, 'File with the URL of --postgres, and nothing else')),
+  postgresFile: Type.Optional(
+    file(group, 'File with the URL of --postgres, and nothing else', { formerly: 'engineFile' }),
+  ),
   postgresKeyFile: Type.Optional(
-    file(
-      group,
-      'File with the key that signing keys are encrypted with in the engine; the same on each node',
-    ),
+    file(group, 'File with the key that encrypts signing keys in PostgreSQL; the same on each node', {
+      formerly: 'engineKeyFile',
+    }),
   ),
   nodeName: Type.Optional(
     Type.String({
@@ -32,8 +34,12 @@ export const engine = {
       must: 'have 1 to 100 characters, none of them a control character',
     }),
   ),
-  spoolMax: bytes(group, 'Most bytes that a node keeps for an engine that is away; then 503 is answered', {
-    minimum: 1_048_576,
-    default: 4_294_967_296,
-  }),
+  spoolMax: bytes(
+    group,
+    'Maximum spool size while PostgreSQL is unreachable; then packets are refused with 503',
+    {
+      minimum: 1_048_576,
+      default: 4_294_967_296,
+    },
+  ),
 };

@@ -68,10 +68,7 @@ describe('a change of another node', () => {
     let answered = 0;
     let isOver = false;
     const changing = (async () => {
-      while (!isOver) {
-        await one.accountStore.change((draft) => count(draft));
-        answered += 1;
-      }
+      for (; !isOver; answered += 1) await one.accountStore.change((draft) => count(draft));
     })();
     const asking = Array.from({ length: 32 }, async () => {
       for (let turn = 0; turn < 50; turn += 1) {

@@ -18,7 +18,11 @@ it.each<[string, string[], ConfigSources['env'], unknown]>([
   ['the configuration file', ['--config=f.json'], {}, { postgres }],
   ['a file of its own', ['--postgres-file=f.json'], {}, `${postgres}\n`],
   ['a file that a variable names', [], { FLAGMETER_POSTGRES_FILE: 'f.json' }, postgres],
-])('takes the engine from %s', (_, argv, env, file) => {
+  ['the flag of an earlier version', [`--engine=${postgres}`], {}, undefined],
+  ['the variable of an earlier version', [], { FLAGMETER_ENGINE: postgres }, undefined],
+  ['the key of an earlier version', ['--config=f.json'], {}, { engine: postgres }],
+  ['the file flag of an earlier version', ['--engine-file=f.json'], {}, postgres],
+])('takes the URL of PostgreSQL from %s', (_, argv, env, file) => {
   expect(load(argv, env, file)).toMatchObject({ postgres, spoolMax: 4 * 1024 ** 3 });
 });
 

@@ -123,9 +123,9 @@ const webhookReports = 'webhooks';
 
 /** Delivers, scans for events, and removes old deliveries. */
 function webhookWork(core: Core, rest: Pause): readonly (() => Promise<void>)[] {
-  const { config, engine, directory, log, reports, usageStore, counting, deliverer } = core;
+  const { config, accountStore, directory, log, reports, usageStore, counting, deliverer } = core;
   const watch = new Watch({
-    ...{ engine, directory, log, pause: rest },
+    ...{ accountStore, directory, log, pause: rest },
     staleAfterMs: config.staleAfter * 86_400_000,
     find: (task) => reports.make(webhookReports, 'watch', task),
     completeThrough: async () => (await usageStore.freshen('any'))?.completeThrough,

@@ -116,7 +116,7 @@ export function forgetPasswordRequests(data: string): void {
  * @throws {Failure} when there is no such user
  */
 export async function applyReset(
-  { engine, directory }: { readonly engine: AccountStore; readonly directory: Directory },
+  { accountStore, directory }: { readonly accountStore: AccountStore; readonly directory: Directory },
   place: string,
   { email, passwordHash, isTemporary }: PasswordRequest,
 ): Promise<void> {
@@ -136,7 +136,7 @@ export async function applyReset(
     draftUserPatch(draft, user, { passwordHash, ...mark }, clock.now());
     endSessionsOf({ clock }, draft, user.id);
   });
-  await forgetFailures(engine.throttles);
+  await forgetFailures(accountStore.throttles);
 }
 
 async function answerTo(file: string, reset: (request: PasswordRequest) => Promise<void>): Promise<Answer> {

@@ -1,4 +1,5 @@
 import type { AuditAction } from '../contract/audit.ts';
+import type { WebhookEvent, WebhookEventData, WebhookEventType } from '../contract/events.ts';
 import type { AccountRecords, TableName } from '../storage/lmdb/accounts.ts';
 import type {
   Actor,
@@ -13,7 +14,6 @@ import { auditKey } from './audit-log.ts';
 import { declarationsWith } from './declarations.ts';
 import { byAge } from './key-index.ts';
 import type { Draft, KeyRange, MemoryTable } from './store/account-store.ts';
-import type { Announce, TeamEvent } from './team-events.ts';
 
 /** The kinds of things that are numbered, each in its own sequence. */
 export type Sequence =
@@ -33,6 +33,9 @@ export type Sequence =
 /** Records by application, as on disk. */
 export type ByApplication = Pick<Accounts, 'featuresOf' | 'metricsOf' | 'keysOf'>;
 
+/** Queues an event for the webhooks of its team, in the commit of the change that causes it. */
+export type Announce = (draft: Draft, event: WebhookEvent) => void;
+
 /** The draft of a change of accounts: the accounts as it reads them, its writes, and its audit log entries. */
 export class AccountDraft implements Accounts, Draft {
   readonly #draft: Draft;
@@ -40,7 +43,6 @@ export class AccountDraft implements Accounts, Draft {
   readonly #authorship: Authorship;
   readonly #announce: Announce;
 
-  /** @param announce queues events with the change: see `team-events.ts` */
   constructor(draft: Draft, onDisk: ByApplication, authorship: Authorship, announce: Announce = () => {}) {
     this.#draft = draft;
     this.#onDisk = onDisk;
@@ -108,9 +110,9 @@ export class AccountDraft implements Accounts, Draft {
     this.put('audit', auditKey(number), { number, at, actor, action, teamId, target });
   }
 
-  /** Announces an event that teams may subscribe to. It is queued in the commit of the change. */
-  announce(event: TeamEvent): void {
-    this.#announce(this, event, this.#authorship);
+  /** Announces an event to the webhooks of a team. */
+  announce<Type extends WebhookEventType>(type: Type, teamId: string, data: WebhookEventData[Type]): void {
+    this.#announce(this, { type, teamId, at: this.#authorship.at, data } as WebhookEvent);
   }
 
   /** The next number of a sequence, starting at 1. Numbers are never reused. */

@@ -1,6 +1,6 @@
 import type { Clock } from '../runtime/clock.ts';
 import type { Actor, ApplicationKey } from '../storage/lmdb/records.ts';
-import { AccountDraft } from './account-draft.ts';
+import { AccountDraft, type Announce } from './account-draft.ts';
 import type { Accounts } from './accounts.ts';
 import { actorOf, system } from './actors.ts';
 import { Declarations } from './declarations.ts';
@@ -10,7 +10,6 @@ import { KeyIndex } from './key-index.ts';
 import { KeyMarks } from './key-marks.ts';
 import type { RandomBytes } from './secrets.ts';
 import { type AccountStore, type MemoryTable, memoryTables, type Write } from './store/account-store.ts';
-import type { Announce } from './team-events.ts';
 
 /** The directory's sources of time and randomness. */
 export interface DirectorySources {

@@ -58,7 +58,7 @@ export class KeyMarks {
         const lastUsedAt = later(key.lastUsedAt, uses.get(hash)); // Another node may have recorded a later use.
         const leakedAt = key.leakedAt ?? leaks.get(hash) ?? null;
         draft.put('applicationKeys', hash, { ...key, lastUsedAt, leakedAt });
-        if (leakedAt !== null && key.leakedAt === null) tellOfLeak(draft, key, leakedAt);
+        if (leakedAt !== null && key.leakedAt === null) announceLeak(draft, key, leakedAt);
       }
     });
     forget(this.#uses, uses);
@@ -66,13 +66,20 @@ export class KeyMarks {
   }
 }
 
-/** Once per key: another node that sees the leak later finds it recorded. */
-function tellOfLeak(draft: AccountDraft, key: ApplicationKey, at: number): void {
+/**
+ * Once per key: another node that sees the leak later finds it recorded. The event is as old as the record: webhooks that
+ * subscribed between the leak and the record are notified.
+ */
+function announceLeak(draft: AccountDraft, key: ApplicationKey, at: number): void {
   const application = draft.applications.get(key.applicationId);
   if (application === undefined) return;
-  const { id, name } = key;
+  const { id, name, prefix } = key;
   draft.note('key.leaked', application.teamId, { type: 'key', id, name });
-  draft.announce({ type: 'key.leaked', application, key, at });
+  draft.announce('key.leaked', application.teamId, {
+    application: { id: application.id, name: application.name },
+    key: { id, name, prefix },
+    leakedAt: new Date(at).toISOString(),
+  });
 }
 
 function later(known: number | null, marked: number | undefined): number | null {

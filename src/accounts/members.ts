@@ -1,4 +1,5 @@
 import { ApiError } from '../contract/errors.ts';
+import type { WebhookEventData } from '../contract/events.ts';
 import type { AuditEntry, User } from '../storage/lmdb/records.ts';
 import type { AccountDraft } from './account-draft.ts';
 import type { Accounts } from './accounts.ts';
@@ -27,7 +28,7 @@ export function addMember(
     const joined = join(user, teamId, directory.clock.now());
     draft.put('users', userId, joined);
     draft.note('member.added', teamId, targetOf(user));
-    draft.announce({ type: 'member.changed', change: 'added', teamId, user: joined });
+    announceMember(draft, 'added', teamId, joined);
     return { user: joined, added: true };
   });
 }
@@ -41,7 +42,7 @@ export function removeMember(directory: Directory, teamId: string, userId: strin
     const user = findMember(draft, teamId, userId);
     checkOtherAdmins(draft, user, [teamId]);
     draft.note('member.removed', teamId, targetOf(user));
-    if (user.teams.length > 1) draft.announce({ type: 'member.changed', change: 'removed', teamId, user });
+    if (user.teams.length > 1) announceMember(draft, 'removed', teamId, user);
     if (user.teams.length === 1) drop(draft, user);
     else draft.put('users', userId, leave(user, teamId, directory.clock.now()));
   });
@@ -99,8 +100,19 @@ export function drop(draft: AccountDraft, user: User): void {
   draft.remove('users', user.id);
   for (const teamId of user.teams) {
     draft.note('user.deleted', teamId, targetOf(user));
-    draft.announce({ type: 'member.changed', change: 'deleted', teamId, user });
+    announceMember(draft, 'deleted', teamId, user);
   }
+}
+
+/** Announces a change of a member. @param user after the change, or before it if deleted */
+export function announceMember(
+  draft: AccountDraft,
+  change: WebhookEventData['member.changed']['change'],
+  teamId: string,
+  { id, email, name, role }: User,
+): void {
+  const by = { type: draft.actor.type, name: draft.actor.name };
+  draft.announce('member.changed', teamId, { change, user: { id, email, name, role }, by });
 }
 
 /** A user, as named in the audit log. */

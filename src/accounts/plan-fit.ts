@@ -6,8 +6,8 @@ import { applicationsOf } from './applications.ts';
 import { clientsOf } from './clients.ts';
 import { membersOf } from './members.ts';
 import { excess } from './plans.ts';
-import { webhooksOf } from './team-events.ts';
 import { teamsFrom } from './team-origins.ts';
+import { webhooksOf } from './team-webhooks.ts';
 
 /** Maximum number of exceeded limits that the error lists. */
 const maxNamed = 10;

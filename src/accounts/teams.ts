@@ -11,8 +11,8 @@ import { join, leave, membersOf } from './members.ts';
 import { checkFits } from './plan-fit.ts';
 import { checkPlan, usualPlan } from './plans.ts';
 import { newId, type RandomBytes } from './secrets.ts';
-import { webhooksOf } from './team-events.ts';
 import { checkOrigin } from './team-origins.ts';
+import { webhooksOf } from './team-webhooks.ts';
 
 export interface NewTeam {
   readonly plan?: Plan;

@@ -5,7 +5,7 @@ import type { AccountDraft } from './account-draft.ts';
 import type { Accounts } from './accounts.ts';
 import { checkLimit, checkName, mustExist } from './checks.ts';
 import type { Directory } from './directory.ts';
-import { checkOtherAdmins, drop, maxTeams, membersOf, targetOf } from './members.ts';
+import { announceMember, checkOtherAdmins, drop, maxTeams, membersOf, targetOf } from './members.ts';
 import { passwordFault } from './password-rules.ts';
 import { checkPlan } from './plans.ts';
 import { refusedPassword } from './refused-password.ts';
@@ -41,7 +41,7 @@ export function createUser(directory: Directory, wanted: NewUser): Promise<User>
     draft.put('users', user.id, user);
     for (const teamId of user.teams) {
       draft.note('user.created', teamId, targetOf(user));
-      draft.announce({ type: 'member.changed', change: 'created', teamId, user });
+      announceMember(draft, 'created', teamId, user);
     }
     return user;
   });
@@ -67,7 +67,7 @@ export function draftUserPatch(draft: AccountDraft, user: User, patch: UserPatch
   for (const teamId of user.teams) {
     if (Object.keys(rest).length > 0) {
       draft.note('user.changed', teamId, targetOf(patched));
-      draft.announce({ type: 'member.changed', change: 'changed', teamId, user: patched });
+      announceMember(draft, 'changed', teamId, patched);
     }
     if (passwordHash !== undefined) draft.note('user.password-changed', teamId, targetOf(patched));
   }

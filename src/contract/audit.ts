@@ -1,29 +1,5 @@
-/** What the audit log has entries of, as lists name it. */
-export const auditedThings = {
-  application: 'Applications',
-  environment: 'Environments',
-  key: 'Application keys',
-  feature: 'Flags',
-  metric: 'Metrics',
-  identity: 'Forgotten people',
-  team: 'Teams',
-  member: 'Members',
-  user: 'Users',
-  'api-key': 'API keys',
-  'sign-in-client': 'Sign-in clients',
-  webhook: 'Webhooks',
-  'sign-in': 'Sign-ins',
-  session: 'Ended sessions',
-  token: 'Invalidated tokens',
-  'refresh-token': 'Reused refresh tokens',
-  'authorization-code': 'Reused codes',
-  device: 'Allowed devices',
-  'signing-key': 'Signing keys',
-  engine: 'Lost changes',
-} as const;
-
-/** What is done to each of them. */
-interface DoneTo extends Record<keyof typeof auditedThings, string> {
+/** The things in the audit log, and what happens to each. */
+interface AuditedActions {
   application: 'created' | 'changed' | 'deleted' | 'erased';
   environment: 'created' | 'deleted' | 'erased';
   key: 'created' | 'deleted' | 'leaked';
@@ -46,12 +22,36 @@ interface DoneTo extends Record<keyof typeof auditedThings, string> {
   engine: 'changes-lost';
 }
 
+/** The names of these things in lists. */
+export const auditedThings: Readonly<Record<keyof AuditedActions, string>> = {
+  application: 'Applications',
+  environment: 'Environments',
+  key: 'Application keys',
+  feature: 'Flags',
+  metric: 'Metrics',
+  identity: 'Forgotten people',
+  team: 'Teams',
+  member: 'Members',
+  user: 'Users',
+  'api-key': 'API keys',
+  'sign-in-client': 'Sign-in clients',
+  webhook: 'Webhooks',
+  'sign-in': 'Sign-ins',
+  session: 'Ended sessions',
+  token: 'Invalidated tokens',
+  'refresh-token': 'Reused refresh tokens',
+  'authorization-code': 'Reused codes',
+  device: 'Allowed devices',
+  'signing-key': 'Signing keys',
+  engine: 'Lost changes',
+};
+
 /** An action of the audit log, such as `application.created`. */
 export type AuditAction = {
-  [Thing in keyof typeof auditedThings]: `${Thing}.${DoneTo[Thing]}`;
-}[keyof typeof auditedThings];
+  [Thing in keyof AuditedActions]: `${Thing}.${AuditedActions[Thing]}`;
+}[keyof AuditedActions];
 
-/** Who can do something. */
+/** The kinds of actors. */
 export const actorTypes = ['user', 'api-key', 'system', 'anonymous'] as const;
 
 export type ActorType = (typeof actorTypes)[number];

@@ -31,19 +31,6 @@ export class ApiError extends Error {
   }
 }
 
-/** Whether the store failed: errors of LMDB, and the system errors that it passes on, have a number as `code`. */
-export function isStoreFailure(error: unknown): boolean {
-  const isOther = error instanceof DOMException; // Its code is a number too.
-  return error instanceof Error && !isOther && typeof (error as { code?: unknown }).code === 'number';
-}
-
-/** The refusal that answers a failure. The details of an unexpected failure go to the log only. */
-export function refusalOf(error: unknown): ApiError {
-  if (error instanceof ApiError) return error;
-  if (isStoreFailure(error)) return new ApiError('store_unavailable', storeUnavailable.unreadable, 5);
-  return new ApiError('internal', 'The request could not be served; the log has the cause');
-}
-
 /** The refusal of what needs the engine. Strangers may read it: the log says which host failed, and why. */
 export function postgresAway(): ApiError {
   return new ApiError('engine_unavailable', postgresUnavailable, 2);

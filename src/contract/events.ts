@@ -1,22 +1,11 @@
 import type { ActorType } from './audit.ts';
 
-/** What a team can be told of by its webhooks, and when. The table of docs/webhooks.md is written from here. */
-export const webhookEvents = {
-  'flag.first_seen': 'A flag is seen in an environment for the first time',
-  'flag.stale': 'A flag has become stale',
-  'key.leaked': 'A Backend key came from a browser',
-  'ingest.refusing': 'Packets or reports are being refused',
-  'member.changed': 'A member was added, changed or removed',
-} as const;
-
-export type WebhookEventType = keyof typeof webhookEvents;
-
 interface Named {
   readonly id: string;
   readonly name: string;
 }
 
-/** The `data` of each event beside the team, as receivers get it. Times are RFC 3339. */
+/** The events that teams can subscribe to, with the `data` that receivers get beside the team. Times are RFC 3339. */
 export interface WebhookEventData {
   'flag.first_seen': {
     readonly application: Named;
@@ -27,7 +16,7 @@ export interface WebhookEventData {
   'flag.stale': {
     readonly application: Named;
     readonly feature: string;
-    /** `null` for a flag that was only declared. */
+    /** `null` for a flag that was declared but never seen. */
     readonly lastSeenAt: string | null;
     readonly staleSince: string;
   };
@@ -37,7 +26,7 @@ export interface WebhookEventData {
     readonly leakedAt: string;
   };
   'ingest.refusing': {
-    /** `null` when the service refuses whatever comes. */
+    /** `null` if the service refuses all messages. */
     readonly application: Named | null;
     readonly environment: string | null;
     readonly code: string;
@@ -52,3 +41,27 @@ export interface WebhookEventData {
     readonly by: { readonly type: ActorType; readonly name: string };
   };
 }
+
+export type WebhookEventType = keyof WebhookEventData;
+
+/** When each event occurs. The table of docs/webhooks.md is generated from this. */
+export const webhookEvents: Readonly<Record<WebhookEventType, string>> = {
+  'flag.first_seen': 'A flag is seen in an environment for the first time',
+  'flag.stale': 'A flag has become stale',
+  'key.leaked': 'A Backend key came from a browser',
+  'ingest.refusing': 'Packets or reports are being refused',
+  'member.changed': 'A member was added, changed or removed',
+};
+
+/** An event for the webhooks of a team. */
+export type WebhookEvent<Type extends WebhookEventType = WebhookEventType> = {
+  readonly [Each in Type]: {
+    readonly type: Each;
+    readonly teamId: string;
+    /** Time of the event, Unix ms. */
+    readonly at: number;
+    /** Uncertainty of the time, ms: the event may have occurred this much later. */
+    readonly withinMs?: number;
+    readonly data: WebhookEventData[Each];
+  };
+}[Type];

@@ -1,5 +1,6 @@
-import { ApiError, refusalOf } from '../contract/errors.ts';
+import { ApiError } from '../contract/errors.ts';
 import { type Clock, systemClock } from '../runtime/clock.ts';
+import { refusalOf } from '../runtime/failures.ts';
 import type { Answered } from './answered.ts';
 import { percentDecode } from './percent.ts';
 import { problem } from './problem.ts';

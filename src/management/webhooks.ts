@@ -2,7 +2,7 @@ import type { Static } from 'typebox';
 import { mustExist, nameRule } from '../accounts/checks.ts';
 import { overPlan } from '../accounts/plans.ts';
 import type { AccountStore } from '../accounts/store/account-store.ts';
-import { webhooksOf } from '../accounts/team-events.ts';
+import { webhooksOf } from '../accounts/team-webhooks.ts';
 import {
   Delivery,
   DeliveryDetail,

@@ -1,4 +1,5 @@
-import { isStoreFailure, postgresAway } from '../contract/errors.ts';
+import { postgresAway } from '../contract/errors.ts';
+import { isStoreFailure } from '../runtime/failures.ts';
 import { Awaited } from './awaited.ts';
 import { beat, type PostgresView } from './beat.ts';
 import { Completeness } from './completeness.ts';

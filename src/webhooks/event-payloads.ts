@@ -1,31 +1,16 @@
-import type { Authorship } from '../accounts/actors.ts';
+import type { Announce } from '../accounts/account-draft.ts';
 import type { RandomBytes } from '../accounts/secrets.ts';
-import type { Announce, TeamEvent } from '../accounts/team-events.ts';
+import type { WebhookEvent } from '../contract/events.ts';
 import { type RefusalCode, refusals } from '../contract/refusals.ts';
 import type { Application, Environment } from '../storage/lmdb/records.ts';
 import type { FirstSeen, StaleFeature } from './findings.ts';
-import { enqueue, type WebhookEvent } from './queue.ts';
+import { enqueue } from './queue.ts';
 
 /** Event payloads as receivers see them; docs/webhooks.md shows each. */
 
 /** Queues the events that changes of accounts cause. */
 export function announcer(randomBytes: RandomBytes): Announce {
-  return (draft, event, by) => void enqueue(draft, webhookEventOf(event, by), { now: by.at, randomBytes });
-}
-
-function webhookEventOf(event: TeamEvent, by: Authorship): WebhookEvent {
-  if (event.type === 'key.leaked') {
-    const { application, key, at } = event;
-    const { id, name, prefix } = key;
-    const data = { application: shown(application), key: { id, name, prefix }, leakedAt: timeText(at) };
-    // The leak may be recorded later than it was seen. Webhooks that subscribed in between are notified.
-    return { type: 'key.leaked', teamId: application.teamId, at: by.at, data };
-  }
-  const { teamId, change, user } = event;
-  const { id, email, name, role } = user;
-  const { type, name: byName } = by.actor;
-  const data = { change, user: { id, email, name, role }, by: { type, name: byName } };
-  return { type: 'member.changed', teamId, at: by.at, data };
+  return (draft, event) => void enqueue(draft, event, { now: event.at, randomBytes });
 }
 
 const minuteMs = 60_000;

@@ -1,26 +1,13 @@
 import { mustExist } from '../accounts/checks.ts';
 import { newId, type RandomBytes } from '../accounts/secrets.ts';
 import type { Draft, Reader } from '../accounts/store/account-store.ts';
-import type { WebhookEventData, WebhookEventType } from '../contract/events.ts';
+import type { WebhookEvent } from '../contract/events.ts';
 import { currentSpan } from '../runtime/spans.ts';
 import type { AccountTables } from '../storage/lmdb/accounts.ts';
 import type { Webhook, WebhookDelivery } from '../storage/lmdb/webhook-records.ts';
 
 /** Maximum number of stored deliveries per webhook, pending or done. The next one removes the oldest. */
 export const maxDeliveries = 1000;
-
-/** An event for subscribed webhooks. */
-export type WebhookEvent<Type extends WebhookEventType = WebhookEventType> = {
-  readonly [Each in Type]: {
-    readonly type: Each;
-    readonly teamId: string;
-    /** Time of the event, Unix ms. */
-    readonly at: number;
-    /** Uncertainty of the time, ms: the event may have occurred this much later. */
-    readonly withinMs?: number;
-    readonly data: WebhookEventData[Each];
-  };
-}[Type];
 
 export interface QueueDeps {
   readonly now: number;

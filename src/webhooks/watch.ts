@@ -1,6 +1,6 @@
 import type { Directory } from '../accounts/directory.ts';
 import type { AccountStore, Draft } from '../accounts/store/account-store.ts';
-import type { WebhookEventType } from '../contract/events.ts';
+import type { WebhookEvent, WebhookEventType } from '../contract/events.ts';
 import type { RefusalCode } from '../contract/refusals.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Application } from '../storage/lmdb/records.ts';
@@ -8,7 +8,7 @@ import type { Webhook } from '../storage/lmdb/webhook-records.ts';
 import { firstSeen, type Refusing, refusing, stale } from './event-payloads.ts';
 import type { Find, Findings, WatchTask } from './findings.ts';
 import { markedAt, putMark, refusedMark, type Step, seenMark, service, staleMark, stepOf } from './marks.ts';
-import { enqueue, type WebhookEvent } from './queue.ts';
+import { enqueue } from './queue.ts';
 
 export interface WatchDeps {
   readonly accountStore: AccountStore;

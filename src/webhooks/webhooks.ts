@@ -8,7 +8,7 @@ import { checkName, mustExist } from '../accounts/checks.ts';
 import type { Directory } from '../accounts/directory.ts';
 import { checkPlan } from '../accounts/plans.ts';
 import { newId } from '../accounts/secrets.ts';
-import { webhooksOf } from '../accounts/team-events.ts';
+import { webhooksOf } from '../accounts/team-webhooks.ts';
 import { ApiError } from '../contract/errors.ts';
 import type { WebhookEventType } from '../contract/events.ts';
 import type { AuditEntry } from '../storage/lmdb/records.ts';

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { expect, expectTypeOf, test } from 'vitest';
 import { bodyShape, count, shape, text } from '../../src/contract/shapes/fields.ts';
 import { noContent, ok } from '../../src/http/answer.ts';
-import { jsonAnswer } from '../../src/http/endpoint.ts';
+import { jsonAnswer, type Refusals } from '../../src/http/endpoint.ts';
 import { created, done, made, oneTagged } from '../../src/management/answers.ts';
 import { endpoint } from '../../src/management/endpoint.ts';
 import { tagged } from '../../src/management/etag.ts';
@@ -47,6 +47,9 @@ test('a handler that answers in another shape, status or without a header does n
   const tagDeclared = { 200: oneTagged(Thing, 'The thing.') };
   // @ts-expect-error: the entity tag is missing
   endpoint('GET /teams/:id', { ...words, answers: tagDeclared, handle: () => ok(thing) });
+  // @ts-expect-error: the contract has no such refusal
+  const refuses: Refusals = { out_of_tea: 'There is no tea' };
+  endpoint('GET /teams/:id', { ...words, answers, refuses, handle: () => ok(thing) });
   // @ts-expect-error: the path has no such parameter
   endpoint('GET /teams/:id', { ...words, answers, handle: ({ params }) => ok({ id: params.name, size: 1 }) });
 });

@@ -1,4 +1,4 @@
-import { ApiError, refusalOf } from '../../contract/errors.ts';
+import { ApiError } from '../../contract/errors.ts';
 import { attemptsHeader, isRetry } from '../../grpc/attempts.ts';
 import type { Call, Method } from '../../grpc/call.ts';
 import { checkDeadline } from '../../grpc/deadline.ts';
@@ -6,6 +6,7 @@ import { type RpcStatus, statusOf } from '../../grpc/status.ts';
 import { headerBytes, inflaterOf, isCompressed } from '../../http/grpc-frame.ts';
 import { SentBody } from '../../http/sent-body.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import { refusalOf } from '../../runtime/failures.ts';
 import { notStarted } from '../not-started.ts';
 import type { ReportIntake, ReportTransport } from '../reports/intake.ts';
 import type { ReportKinds } from '../reports/kinds.ts';

@@ -1,4 +1,4 @@
-import { ApiError, refusalOf } from '../../contract/errors.ts';
+import { ApiError } from '../../contract/errors.ts';
 import { attemptsHeader, isRetry } from '../../grpc/attempts.ts';
 import { checkDeadline } from '../../grpc/deadline.ts';
 import { trailersFrame } from '../../grpc/frames.ts';
@@ -10,6 +10,7 @@ import { problem } from '../../http/problem.ts';
 import { type Layer, SentBody } from '../../http/sent-body.ts';
 import { ClientGone, type Reply, type Request } from '../../http/types.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import { refusalOf } from '../../runtime/failures.ts';
 import type { ReportIntake, ReportTransport } from '../reports/intake.ts';
 import type { ReportKinds } from '../reports/kinds.ts';
 import { senderNameOf } from '../sender-name.ts';

@@ -1,7 +1,7 @@
 import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
-import { isStoreFailure } from '../../contract/errors.ts';
 import { type Clock, systemClock } from '../../runtime/clock.ts';
+import { isStoreFailure } from '../../runtime/failures.ts';
 import { isPresent, readable } from '../../runtime/presence.ts';
 import { checkPages, endsEarly } from './check-pages.ts';
 

@@ -1,7 +1,6 @@
 import { show } from '../cli/show.ts';
 import { makeTable, recordText, type Screen } from '../cli/table.ts';
-import type { LogLength } from '../replication/postgres/log-length.ts';
-import type { NodeReport, PostgresReport } from '../replication/postgres/postgres-report.ts';
+import type { LogLength, NodeReport, PostgresReport } from '../replication/postgres/postgres-report.ts';
 
 /** A number of bytes for people. */
 export function bytesText(bytes: number): string {

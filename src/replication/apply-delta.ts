@@ -10,8 +10,7 @@ import { environmentOrdinal, readChunk } from '../storage/lmdb/sketches.ts';
 import type { ChangedDays } from './changed-days.ts';
 import type { CountedMessages } from './counted-messages.ts';
 import type { CountedMessage, Delta, PersonExposures, UnresolvedInstance } from './delta.ts';
-import type { Erased } from './erased.ts';
-import type { ForgottenPeople } from './forgotten.ts';
+import type { Erased, ForgottenPeople } from './erased.ts';
 import { erasedSeries, type StreamSeries, unknownSeries } from './stream-series.ts';
 
 /** What a replica applies deltas with. */

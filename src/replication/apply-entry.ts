@@ -2,8 +2,14 @@ import { exposuresKey, removeExposures } from '../storage/lmdb/exposures.ts';
 import { putHashedMint, removeIdentity } from '../storage/lmdb/instances.ts';
 import { applyDelta, type DeltaParts, type Refuse } from './apply-delta.ts';
 import { decodeDelta, laterFormat } from './delta.ts';
-import type { Entry, EntryKind } from './entry.ts';
-import { decodeBody, type EntryBodies, type Horizon, type LoggedMint } from './log-bodies.ts';
+import {
+  decodeBody,
+  type Entry,
+  type EntryBodies,
+  type EntryKind,
+  type Horizon,
+  type LoggedMint,
+} from './entry.ts';
 import type { ReplicaState, StreamFacts } from './replica-state.ts';
 import { retire } from './retire.ts';
 import { defaultSettings, type ReplicaSettings, settingsAfter } from './settings.ts';

@@ -1,4 +1,4 @@
-import type { DailyRow } from './daily-rows.ts';
+import type { Counts } from '../storage/lmdb/cells.ts';
 import type { PostgresSession } from './postgres/connection.ts';
 import type { LogPosition } from './postgres/log-position.ts';
 
@@ -12,6 +12,14 @@ export interface DayRange {
 export interface WrittenUntil {
   readonly position: number;
   readonly day: number;
+}
+
+/** What a variant counted on a day, or all variants of a feature. */
+export interface DailyRow extends Counts {
+  readonly feature: string;
+  /** `featureItself` for all variants. */
+  readonly variant: string;
+  readonly users: number;
 }
 
 /** A day of an environment, as a replica has it after an entry. */

@@ -1,6 +1,5 @@
 import { ApiError } from '../contract/errors.ts';
-import type { EntryKind } from './entry.ts';
-import { type EntryBodies, encodeBody, type Horizon, type LoggedMint } from './log-bodies.ts';
+import { type EntryBodies, type EntryKind, encodeBody, type Horizon, type LoggedMint } from './entry.ts';
 import type { PostgresSession } from './postgres/connection.ts';
 import { newLogId } from './postgres/log-position.ts';
 import { postgresNow } from './postgres/shared-clock.ts';

@@ -1,6 +1,11 @@
-import { JoinRefused, join } from './join.ts';
-import type { NodeParts, Refuses } from './node-parts.ts';
-import { maxSkewMs } from './postgres/shared-clock.ts';
+import { setTimeout } from 'node:timers/promises';
+import type { Clock } from '../runtime/clock.ts';
+import type { NodeFacts, NodeParts, Refuses } from './node-parts.ts';
+import type { PostgresSession } from './postgres/connection.ts';
+import { checkId } from './postgres/layout.ts';
+import { noPostgres } from './postgres/postgres-error.ts';
+import { postgresLayout } from './postgres/schema.ts';
+import { maxSkewMs, postgresNow, whySkewed } from './postgres/shared-clock.ts';
 import type { Streams } from './streams.ts';
 
 /** Between two attempts to take the directory's row back. */
@@ -73,4 +78,105 @@ export class Membership {
       return false;
     }
   }
+}
+
+/** The node must not go on with this directory and this engine; the message says what to do. */
+export class JoinRefused extends Error {
+  override readonly name = 'JoinRefused';
+}
+
+/** A process that has not been heard of for this long is not alive: it beats each second. */
+const silentMs = 2500;
+const lookAgainMs = 250;
+
+interface Seen {
+  readonly engine: string;
+  readonly at: bigint;
+  readonly stream: string | null;
+  readonly name: string | null;
+  readonly state: string | null;
+  readonly beat: string | null;
+  readonly silent: bigint | null;
+}
+
+/**
+ * Takes the directory's row in the engine for this process: after that the streams of earlier processes may be shipped.
+ * Nothing is written before it is sure that no other process beats for this directory.
+ * @throws {JoinRefused} another process uses a copy of this directory; the clocks differ
+ * @throws {PostgresUnfit} the engine is another one
+ */
+export async function join(session: PostgresSession, clock: Clock, facts: NodeFacts): Promise<void> {
+  let first: Seen | undefined;
+  for (;;) {
+    const asked = clock.now();
+    const seen = await look(session, facts.directory);
+    const answered = clock.now();
+    checkId(facts.engine, seen.engine);
+    const skewed = whySkewed((asked + answered) / 2 - Number(seen.at));
+    if (skewed !== undefined) throw new JoinRefused(skewed);
+    first ??= seen;
+    const isOther = seen.stream !== null && seen.stream !== facts.stream && seen.state === 'up';
+    if (isOther && hasBeaten(first, seen))
+      throw new JoinRefused(
+        `Cannot use ${facts.path}: another process, node ${seen.name}, uses the same directory or a copy of it right now; stop it, or start this one with an empty data directory`,
+      );
+    const isFree = !isOther || Number(seen.silent) >= silentMs;
+    if (isFree && (await claim(session, facts, seen, answered))) return;
+    await setTimeout(lookAgainMs);
+  }
+}
+
+/** An earlier heartbeat than at the first look is that of a standby that was promoted meanwhile, and proves nothing. */
+function hasBeaten(first: Seen, { beat }: Seen): boolean {
+  return first.beat === null || (beat !== null && beat > first.beat);
+}
+
+async function look(session: PostgresSession, directory: string): Promise<Seen> {
+  const { rows } = await session.query<Seen>({
+    name: 'fm-join-look',
+    text: `SELECT engine.id AS engine, ${postgresNow} AS at,
+             node.stream, node.name, node.state, node.beat_at::text AS beat,
+             (extract(epoch FROM clock_timestamp() - node.beat_at) * 1000)::bigint AS silent
+           FROM fm_engine AS engine LEFT JOIN fm_node AS node ON node.directory = $1`,
+    values: [directory],
+  });
+  const [seen] = rows;
+  if (seen === undefined) throw noPostgres();
+  return seen;
+}
+
+/**
+ * @param answered when the engine's answer came, by the node's clock
+ * @returns false when the row is no longer as it was seen
+ */
+async function claim(
+  session: PostgresSession,
+  facts: NodeFacts,
+  seen: Seen,
+  answered: number,
+): Promise<boolean> {
+  const { directory, name, version, stream } = facts;
+  // By the engine's clock, or a little before.
+  const started = Number(seen.at) - Math.max(0, answered - facts.started);
+  return session.transaction(async (run) => {
+    const claimed = await run({
+      name: 'fm-join-claim',
+      text: `INSERT INTO fm_node (directory, name, stream, version, beat_at, through, layout, state)
+             VALUES ($1, $2, $3, $4, clock_timestamp(), $5, $8, 'up')
+             ON CONFLICT (directory) DO UPDATE
+             SET name = excluded.name, stream = excluded.stream, version = excluded.version, beat_at = excluded.beat_at,
+               through = excluded.through, layout = excluded.layout, state = 'up'
+             WHERE fm_node.stream IS NOT DISTINCT FROM $6 AND ($7::text IS NULL OR fm_node.beat_at::text = $7::text OR $6 IS NULL)
+             RETURNING 1`,
+      values: [directory, name, stream, version, started, seen.stream, seen.beat, postgresLayout],
+    });
+    if (claimed.rows.length === 0) return false;
+    await run({
+      name: 'fm-join-stream',
+      text: `INSERT INTO fm_stream (stream, directory, seq, digest, through, since, version, state)
+             VALUES ($1, $2, 0, '', $3, 0, 0, 'open') ON CONFLICT (stream) DO NOTHING`,
+      values: [stream, directory, started],
+    });
+    return true;
+  });
 }

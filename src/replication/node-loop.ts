@@ -1,11 +1,9 @@
 import { postgresAway } from '../contract/errors.ts';
 import { isStoreFailure } from '../runtime/failures.ts';
-import { Awaited } from './awaited.ts';
 import { beat, type PostgresView } from './beat.ts';
-import { Completeness } from './completeness.ts';
-import { JoinRefused } from './join.ts';
+import { Awaited, Completeness } from './completeness.ts';
 import { Loop } from './loop.ts';
-import { Membership } from './membership.ts';
+import { JoinRefused, Membership } from './membership.ts';
 import type { NodeParts, Refuses } from './node-parts.ts';
 import { isSameEntry } from './postgres/log-position.ts';
 import { PostgresError, PostgresUnfit } from './postgres/postgres-error.ts';

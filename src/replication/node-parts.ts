@@ -2,7 +2,6 @@ import type { TimerClock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import type { UsageStoreStatus } from '../storage/commit/usage-store.ts';
 import type { ReplicaStore } from '../storage/lmdb/replica-store.ts';
-import type { NodeFacts } from './join.ts';
 import type { Link } from './link.ts';
 import type { LogAppender } from './log.ts';
 import type { PostgresSession } from './postgres/connection.ts';
@@ -11,6 +10,24 @@ import type { Replica } from './replica.ts';
 import type { SealOutcome, SealRequest } from './seal.ts';
 import type { ReplicaSettings } from './settings.ts';
 import type { Spool } from './spool.ts';
+
+/** How a node is known in the engine. */
+export interface NodeFacts {
+  /** Random id of the data directory. */
+  readonly directory: string;
+  /** Of the data directory, for people. */
+  readonly path: string;
+  /** Label for people. */
+  readonly name: string;
+  /** Of the program. */
+  readonly version: string;
+  /** Of this process. */
+  readonly stream: string;
+  /** When the process began, by the node's clock, Unix ms. */
+  readonly started: number;
+  /** The engine that this directory has used before. */
+  readonly engine: string | undefined;
+}
 
 /**
  * Why a node must not count.

@@ -1,9 +1,9 @@
 import type { RetentionStep } from '../storage/aggregate/maintain.ts';
 import type { Forgotten } from '../storage/commit/envelope.ts';
 import type { Freshness } from '../storage/commit/usage-store.ts';
+import type { ErasedThings, LoggedMint } from './entry.ts';
 import { Link } from './link.ts';
 import { LogAppender } from './log.ts';
-import type { ErasedThings, LoggedMint } from './log-bodies.ts';
 import { NodeLoop } from './node-loop.ts';
 import type { NodeParts, NodeTold } from './node-parts.ts';
 import type { PostgresSession } from './postgres/connection.ts';

@@ -1,7 +1,7 @@
 import type { ReplicaStore } from '../storage/lmdb/replica-store.ts';
 import { readAt, type Snapshot } from '../storage/lmdb/snapshot.ts';
 import type { DeltaHead } from './delta.ts';
-import type { Horizon } from './log-bodies.ts';
+import type { Horizon } from './entry.ts';
 import type { LogPosition } from './postgres/log-position.ts';
 import type { ReplicaSettings } from './settings.ts';
 

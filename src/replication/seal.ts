@@ -1,5 +1,4 @@
 import type { Mark } from '../storage/lmdb/spool.ts';
-import type { ClosedStream } from './take-rest.ts';
 
 /** A step of the spool worker: some of the open delta is sealed, and what the engine has is noted. */
 export interface SealTask {
@@ -33,4 +32,11 @@ export interface SealOutcome {
   readonly mark: Mark;
   /** Whether the round is over. Until then the next step goes on with it, whatever its own mark is. */
   readonly done: boolean;
+}
+
+/** A stream that nothing is added to any more, in the engine or here. */
+export interface ClosedStream {
+  readonly stream: string;
+  /** The last delta that the engine has. Those after it are certainly not in its log. */
+  readonly after: number;
 }

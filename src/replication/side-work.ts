@@ -6,8 +6,9 @@ import { Loop } from './loop.ts';
 import type { NodeLoop } from './node-loop.ts';
 import type { NodeParts } from './node-parts.ts';
 import { PostgresError } from './postgres/postgres-error.ts';
+import { readLogLength } from './postgres/postgres-report.ts';
 import { defaultSettings } from './settings.ts';
-import { logLength, trimLogs } from './trim-logs.ts';
+import { trimLogs } from './trim-logs.ts';
 
 const lookEveryMs = 5000;
 const horizonEveryMs = 30_000;
@@ -93,7 +94,7 @@ export class SideWork {
   async #trim(): Promise<void> {
     const { side, log } = this.#parts;
     const trimmed = await trimLogs(side);
-    const { entries, bytes, since } = await logLength(side);
+    const { entries, bytes, since } = await readLogLength((statement) => side.query(statement));
     this.trimming = { trimmed: this.trimming.trimmed + trimmed, bytes, oldest: since?.getTime() };
     if (trimmed > 0) log.info('the log was trimmed', { trimmed, entries, bytes, since });
   }

@@ -1,6 +1,5 @@
 import { bodiesMs, newestSnapshot } from './log-snapshots.ts';
 import type { PostgresSession } from './postgres/connection.ts';
-import { type LogLength, logLengthText } from './postgres/log-length.ts';
 
 /** Changes of the accounts, and ids of entries of usage, stay for this long. A node that was away for longer replaces its content. */
 const idsMs = 86_400_000;
@@ -71,9 +70,3 @@ const isOlder = (column: string, ms: number) => `${column} < now() - interval '$
 /** Some rows that are old and that no other node removes at the moment. */
 const some = (column: string, table: string, ms: number, rest = '') =>
   `SELECT ${column} FROM ${table} WHERE ${isOlder('at', ms)} ${rest} LIMIT ${stepRows} FOR UPDATE SKIP LOCKED`;
-
-/** Reads how long the log is. */
-export async function logLength(session: PostgresSession): Promise<LogLength> {
-  const { rows } = await session.query<LogLength>({ name: 'fm-log-length', text: logLengthText });
-  return rows[0]!;
-}

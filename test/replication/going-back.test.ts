@@ -1,6 +1,6 @@
 import { cpSync } from 'node:fs';
 import { expect, onTestFinished } from 'vitest';
-import { loggedMint } from '../../src/replication/log-bodies.ts';
+import { loggedMint } from '../../src/replication/entry.ts';
 import { makeSnapshot } from '../../src/replication/log-snapshots.ts';
 import { trimLogs } from '../../src/replication/trim-logs.ts';
 import { systemClock } from '../../src/runtime/clock.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
+import { loggedMint } from '../../src/replication/entry.ts';
 import { LogAppender } from '../../src/replication/log.ts';
-import { loggedMint } from '../../src/replication/log-bodies.ts';
 import { findInstance, type Mint } from '../../src/storage/lmdb/instances.ts';
 import { needing } from '../support/needing.ts';
 import { expectCounts, newDatabase, postgres, start } from './nodes.ts';

@@ -1,4 +1,4 @@
-import { decodeBody, loggedMint } from '../../src/replication/log-bodies.ts';
+import { decodeBody, loggedMint } from '../../src/replication/entry.ts';
 import type { ReplicaSettings } from '../../src/replication/settings.ts';
 import { createAggregator } from '../../src/storage/commit/aggregator.ts';
 import { Batch } from '../../src/storage/commit/batch.ts';

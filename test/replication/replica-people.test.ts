@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { encodeBody } from '../../src/replication/log-bodies.ts';
+import { encodeBody } from '../../src/replication/entry.ts';
 import { exposuresOf } from './test-replica.ts';
 import { appendMints, application, digestOf, mintOf, start, type TestLog } from './test-streams.ts';
 import { appendHorizon, checksOf, day, minute, packet, rowsOf, setUp } from './two-nodes.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { NewerEntry } from '../../src/replication/apply-entry.ts';
 import { encodeDelta } from '../../src/replication/delta.ts';
-import { encodeBody } from '../../src/replication/log-bodies.ts';
+import { encodeBody } from '../../src/replication/entry.ts';
 import { maxSkewMs } from '../../src/replication/postgres/shared-clock.ts';
 import { defaultSettings } from '../../src/replication/settings.ts';
 import { bucketOf, bucketWidth, scanCells, seriesRef } from '../../src/storage/lmdb/blocks.ts';

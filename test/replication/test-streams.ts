@@ -1,8 +1,7 @@
 import { addPacket } from '../../src/ingest/telemetry/add-packet.ts';
 import { checkPacket } from '../../src/ingest/telemetry/packet.ts';
 import { encodeDelta } from '../../src/replication/delta.ts';
-import type { Entry, EntryKind } from '../../src/replication/entry.ts';
-import { encodeBody, loggedMint } from '../../src/replication/log-bodies.ts';
+import { type Entry, type EntryKind, encodeBody, loggedMint } from '../../src/replication/entry.ts';
 import { hashIdentity } from '../../src/storage/aggregate/user-hash.ts';
 import { Batch } from '../../src/storage/commit/batch.ts';
 import type { Envelope } from '../../src/storage/commit/envelope.ts';

@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest';
-import { encodeBody } from '../../src/replication/log-bodies.ts';
+import { encodeBody } from '../../src/replication/entry.ts';
 import { bucketWidth, scanCells } from '../../src/storage/lmdb/blocks.ts';
 import { countsCodec } from '../../src/storage/lmdb/cells.ts';
 import { seriesOf } from '../../src/storage/lmdb/series.ts';

@@ -4,7 +4,7 @@ import { readCopyState } from '../../storage/lmdb/copy-state.ts';
 import type { ReplicaStore } from '../../storage/lmdb/replica-store.ts';
 import { isOwn } from '../accounts/copy.ts';
 import type { DeltaHead } from '../delta.ts';
-import type { LoggedNode } from '../log-bodies.ts';
+import type { LoggedNode } from '../entry.ts';
 import { type LogPosition, logStart } from '../postgres/log-position.ts';
 import { ReplicaState } from '../replica-state.ts';
 import type { Spool } from '../spool.ts';

@@ -1,8 +1,8 @@
 import type { Connection } from './connection.ts';
 import { readMissingRights } from './layout.ts';
-import { type LogLength, logLengthText } from './log-length.ts';
 import { noPostgres, unfit } from './postgres-error.ts';
 import { type Replication, readReplication } from './replication.ts';
+import type { Run } from './statement.ts';
 
 /** All that an engine says of itself and its nodes, at one moment. */
 export interface PostgresReport {
@@ -71,6 +71,19 @@ export interface NodeReport {
   /** All that it answered before this time is in the log; `null` when none of its streams is open. */
   readonly shippedUntil: Date | null;
   readonly skewMs: number;
+}
+
+/** The length of the log of usage. */
+export interface LogLength {
+  /** Entries that have their bodies. */
+  readonly entries: number;
+  /** Size of these bodies. */
+  readonly bytes: number;
+  /** When the oldest of these entries was appended, and its position; `null` without entries. */
+  readonly since: Date | null;
+  readonly first: number | null;
+  /** Trimmed entries: only their ids are kept. */
+  readonly ids: number;
 }
 
 export interface StreamReport {
@@ -148,6 +161,16 @@ const refusals = 'SELECT stream, place, reason, at FROM fm_refused ORDER BY at D
 
 type Counts = Readonly<Record<'done' | 'forgotten' | 'control' | 'data' | 'refused', number>>;
 
+const logLength = `SELECT count(body)::float8 AS entries, coalesce(sum(octet_length(body)), 0)::float8 AS bytes,
+  min(at) FILTER (WHERE body IS NOT NULL) AS since, (min(position) FILTER (WHERE body IS NOT NULL))::float8 AS first,
+  (count(*) - count(body))::float8 AS ids FROM fm_entry`;
+
+/** Reads the length of the log. It scans the whole log. */
+export async function readLogLength(run: Run): Promise<LogLength> {
+  const { rows } = await run<LogLength>({ name: 'fm-log-length', text: logLength });
+  return rows[0]!;
+}
+
 /**
  * Reads what `flagmeter postgres status` shows.
  * @throws {PostgresUnfit} there is no engine, or this role may not read it
@@ -164,16 +187,16 @@ export function readPostgres(connection: Connection): Promise<PostgresReport> {
     const replication = await readReplication(run);
     const all = Promise.all([
       rows<Counts>(counts),
-      rows<LogLength>(logLengthText),
+      readLogLength(run),
       rows<NodeReport>(nodes, silentAfterMs, laggingAfterMs),
       rows<StreamReport>(openStreams),
       rows<SnapshotReport>(snapshots),
       rows<RefusedReport>(refusals),
     ]);
-    const [[count], [log], nodesFound, open, snapshotsFound, latest] = await all.catch(unfit);
+    const [[count], log, nodesFound, open, snapshotsFound, latest] = await all.catch(unfit);
     const { done, forgotten, control, data, refused } = count!;
     return {
-      ...{ engine, nodes: nodesFound, snapshots: snapshotsFound, log: log! },
+      ...{ engine, nodes: nodesFound, snapshots: snapshotsFound, log },
       server: { ...facts!, ...replication, missingRights },
       streams: { done, forgotten, open },
       heads: { control, data },

@@ -12,7 +12,7 @@ export interface ReplicaStore extends UsageTables {
   readonly streamSeries: Table;
   /** The times of messages by identity: see replication/counted-messages.ts. */
   readonly messageTimes: Table;
-  /** Forgotten people: see replication/forgotten.ts. */
+  /** Forgotten people: see replication/erased.ts. */
   readonly forgotten: Table;
   /** Deleted objects: see replication/erased.ts. */
   readonly erased: Table;

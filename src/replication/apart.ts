@@ -4,20 +4,20 @@ import { type BatchMessage, eachExposureOf, messageChanges } from '../storage/co
 import { seriesPerEnvironment } from '../storage/lmdb/blocks.ts';
 import type { CountedMessage, PersonExposures } from './delta.ts';
 
-/** The kinds of an extent, by their places in it. */
+/** Indexes of the kinds in an extent. */
 const place = { counts: 0, measurements: 1, users: 2, exposures: 3, unresolved: 4 } as const;
 type Kind = keyof typeof place;
 
 /**
- * The messages of a batch. One that brings nothing travels too: what it counted is in the batch, because another message may be like
- * it, but a retry of it that another node takes must find it.
+ * The messages of a batch. One that adds nothing is shipped too: its counts may be those of an equal message of this batch, but
+ * a retry on another node must find it.
  */
 export function countedMessages(envelope: Envelope): readonly BatchMessage[] {
   if (envelope.messages === undefined) return [];
   return messageChanges(envelope).filter(({ forgotten }) => forgotten !== true);
 }
 
-/** The same batch without what these messages bring. */
+/** The batch without the contents of these messages. */
 export function withoutMessages(envelope: Envelope, messages: readonly BatchMessage[]): Envelope {
   if (messages.length === 0) return envelope;
   const ranges = (kind: Kind) => messages.map((message) => rangeOf(message, kind));
@@ -33,7 +33,7 @@ export function withoutMessages(envelope: Envelope, messages: readonly BatchMess
   return { ...envelope, apart, unresolved };
 }
 
-/** What a message of a batch brings. */
+/** The contents of a message of a batch. */
 export function contentOf(envelope: Envelope, message: BatchMessage): CountedMessage {
   const rows = (kind: Kind & keyof Envelope, width: number) => {
     const found: number[] = [];

@@ -13,7 +13,7 @@ import type { CountedMessage, Delta, PersonExposures, UnresolvedInstance } from 
 import type { Erased, ForgottenPeople } from './erased.ts';
 import { erasedSeries, type StreamSeries, unknownSeries } from './stream-series.ts';
 
-/** What a replica applies deltas with. */
+/** The parts of a replica that deltas change. */
 export interface DeltaParts {
   readonly store: ReplicaStore;
   readonly hot: HotTables;
@@ -25,22 +25,22 @@ export interface DeltaParts {
   readonly days: ChangedDays;
 }
 
-/** Is told of each row that cannot be applied. */
+/** Reports a row that cannot be applied. */
 export type Refuse = (place: string, reason: string, row: unknown) => void;
 
-/** A delta that is being applied. */
+/** State while a delta is applied. */
 interface Applying extends DeltaParts {
   readonly refuse: Refuse;
-  /** Most people of an environment whose exposures are kept. */
+  /** Maximum number of people of an environment whose exposures are kept. */
   readonly people: number;
-  /** The position of the log that the stream had applied when it began the delta. */
+  /** Position of the log that the stream had applied when it began the delta. */
   readonly since: number;
 }
 
 /**
- * Adds a delta to the replica, row by row. `series` is turned to its stream. Call it in a transaction; what is in `hot` is put
- * by the caller.
- * @param people most people of an environment whose exposures are kept
+ * Adds a delta to the replica, row by row. Call it in a transaction, with `series` turned to the delta's stream. The caller puts
+ * `hot`.
+ * @param people maximum number of people of an environment whose exposures are kept
  */
 export function applyDelta(parts: DeltaParts, delta: Delta, people: number, refuse: Refuse): void {
   const { series, messages, ledger, erased, store } = parts;
@@ -57,10 +57,7 @@ export function applyDelta(parts: DeltaParts, delta: Delta, people: number, refu
   ledger.add(delta.ledger.filter(({ application }) => !erased.hasApplication(application)));
 }
 
-/**
- * The replica's ref of a ref of the stream; `undefined` when there is none. A row of an unknown series is refused; what was deleted
- * is left out without a word.
- */
+/** The replica's ref for a ref of the stream. Refuses a row of an unknown series, and skips one of a deleted environment. */
 function ownRef({ series, refuse }: Applying, ref: number, place: string, row: unknown): number | undefined {
   const own = series.of(ref);
   if (own >= 0) return own;
@@ -68,7 +65,7 @@ function ownRef({ series, refuse }: Applying, ref: number, place: string, row: u
   return undefined;
 }
 
-/** Visits flat rows of numbers whose first column is a series. @param environment if the column has ordinals of it */
+/** Visits flat rows whose first column is a series. @param environment if that column has ordinals of it */
 function eachRow(
   applying: Applying,
   place: string,
@@ -84,7 +81,7 @@ function eachRow(
   }
 }
 
-/** The cells of a delta. What was seen comes first: it says when a series was seen first. */
+/** Applies the cells. `seen` comes first, because it decides when a series was first seen. */
 function applyCells(applying: Applying, { seen, counts, measurements, sketches }: Delta): void {
   const { hot, days } = applying;
   eachRow(applying, 'seen', seen, 3, (ref, first, last) => {
@@ -104,7 +101,7 @@ function applyCells(applying: Applying, { seen, counts, measurements, sketches }
   }
 }
 
-/** Counts are most of a delta, so nothing is made for each. */
+/** Counts are most of a delta: allocates nothing for each row. */
 function applyCounts(applying: Applying, counts: readonly number[]): void {
   const { hot, series, days } = applying;
   for (let at = 0; at < counts.length; at += 5) {
@@ -116,7 +113,7 @@ function applyCounts(applying: Applying, counts: readonly number[]): void {
   }
 }
 
-/** A message that counts: what it brought is merged as if it had come without an identity. */
+/** Merges a message that counts as if it had no identity. */
 function applyMessage(applying: Applying, message: CountedMessage): void {
   const { hot, days } = applying;
   applyCounts(applying, message.counts);
@@ -131,8 +128,8 @@ function applyMessage(applying: Applying, message: CountedMessage): void {
 }
 
 /**
- * What a delta or a message says of people, unless they were forgotten meanwhile.
- * @returns whether it can say anything: one that is older than what is remembered of forgotten people cannot
+ * Applies the rows of people, except of those forgotten since.
+ * @returns false if the delta is older than the list of forgotten people
  */
 function applyPeople(
   applying: Applying,
@@ -145,7 +142,6 @@ function applyPeople(
   return true;
 }
 
-/** Adds the variants that a person was given. */
 function applyExposures(applying: Applying, { environment, digest, rows }: PersonExposures): void {
   const first = rows.reduce(
     (least, each, at) => (at % 6 === 1 ? Math.min(least, each) : least),
@@ -156,7 +152,7 @@ function applyExposures(applying: Applying, { environment, digest, rows }: Perso
   addToPerson(applying, exposuresKey(environment, digest), first, own);
 }
 
-/** Adds what came with an instance id that its node did not know, if the id is one by now that was valid then. */
+/** Applies uses of an instance id that the node did not know, if the id exists by now and was valid then. */
 function applyUnresolved(applying: Applying, unresolved: UnresolvedInstance): void {
   const { environment, digest, seconds, rows } = unresolved;
   const { store, hot } = applying;
@@ -172,8 +168,8 @@ function applyUnresolved(applying: Applying, unresolved: UnresolvedInstance): vo
 }
 
 /**
- * Adds rows to a person's exposures, unless the environment has no room for the person.
- * @param listed the time under which a new person is listed, Unix seconds
+ * Adds rows to a person's exposures, unless the environment is full.
+ * @param listed first-seen time of a new person, Unix seconds
  * @param rows `ref, first seconds, last seconds, checks, used, viewed`
  */
 function addToPerson({ store, people }: Applying, key: Buffer, listed: number, rows: number[][]): void {

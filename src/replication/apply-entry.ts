@@ -14,17 +14,17 @@ import type { ReplicaState, StreamFacts } from './replica-state.ts';
 import { retire } from './retire.ts';
 import { defaultSettings, type ReplicaSettings, settingsAfter } from './settings.ts';
 
-/** An entry that a newer version wrote. */
+/** A newer version wrote the entry. */
 export class NewerEntry extends Error {
   override readonly name = 'NewerEntry';
 }
 
-/** A row of an entry that could not be applied. The rest of its entry was. */
+/** A row that could not be applied. The rest of its entry was. */
 export interface Refusal {
   readonly position: number;
   readonly stream: string;
   readonly seq: number;
-  /** What the row is part of. */
+  /** The part of the entry that contains the row. */
   readonly place: string;
   /** For people. */
   readonly reason: string;
@@ -36,15 +36,14 @@ interface EntryParts extends DeltaParts {
   readonly state: ReplicaState;
 }
 
-/** Applies an entry of one kind. */
 type ApplyKind = (entry: Entry, refuse: Refuse) => void;
 
-/** Forgotten messages and removed series between two pauses. */
+/** Messages or series removed between two pauses. */
 const stepLimit = 500;
 
 const hourMs = 3_600_000;
 
-/** Applies one entry after the other. It runs inside the transaction of a `Replica`. */
+/** Applies entries one after another, in the transaction of a `Replica`. */
 export class ApplyEntry {
   readonly #parts: EntryParts;
   readonly #kinds: Readonly<Record<EntryKind, ApplyKind>> = {
@@ -74,11 +73,11 @@ export class ApplyEntry {
       },
     ),
     horizon: reading(bodyOf('horizon'), (horizon) => {
-      this.put(); // What follows reads the tables.
+      this.put(); // The horizon reads the tables.
       this.#rest = this.#reach(horizon);
     }),
   };
-  /** The rest of a horizon that is being applied: it may take more than one transaction. */
+  /** The unfinished horizon. It may take more than one transaction. */
   #rest: Generator<undefined, void> | undefined;
 
   constructor(parts: EntryParts) {
@@ -89,14 +88,14 @@ export class ApplyEntry {
     return this.#parts.state.get('settings') ?? defaultSettings;
   }
 
-  /** Whether this program knows what an entry says. */
+  /** Whether this version can apply an entry. */
   knows(entry: Entry): boolean {
     return this.#whyUnknown(entry) === undefined;
   }
 
   /**
    * @param isLate whether the transaction should end
-   * @returns whether the entry is applied; else call it again with the same, in the next transaction
+   * @returns false if the entry is unfinished: call again with it in the next transaction
    * @throws {NewerEntry}
    */
   run(entry: Entry, refuse: (refusal: Refusal) => void, isLate: () => boolean): boolean {
@@ -113,22 +112,22 @@ export class ApplyEntry {
     return true;
   }
 
-  /** Puts what is in memory only; to be called at the end of the transaction. */
+  /** Writes the rows in memory. Call it at the end of the transaction. */
   put(): void {
     const { hot, ledger } = this.#parts;
     for (const part of [hot.measurements, hot.sketches, hot.counts, hot.seen, ledger]) part.put();
   }
 
-  /** Drops what is in memory: after a commit that failed, the store is the truth. */
+  /** Drops the state in memory after a failed transaction. */
   forget(): void {
     this.#rest = undefined;
   }
 
-  /** Why a newer version must have written an entry. */
+  /** Why this version cannot apply an entry. */
   #whyUnknown({ kind, position, body }: Entry): string | undefined {
     const format = kind === 'delta' ? laterFormat(body) : undefined;
     if (Object.hasOwn(this.#kinds, kind) && format === undefined) return undefined;
-    const why = format === undefined ? `it says "${kind}"` : `its format is ${format}`;
+    const why = format === undefined ? `kind "${kind}"` : `format ${format}`;
     return `Cannot apply entry ${position} of the log: a newer version of flagmeter wrote it (${why}); update this node`;
   }
 
@@ -162,7 +161,7 @@ export class ApplyEntry {
     else if (!erased.hasApplication(mint.application)) putHashedMint(store, mint);
   }
 
-  /** Drops what is remembered for what may still come, and what is over its retention. It may be begun again. */
+  /** Removes messages and series that no stream needs any more, and data past its retention. It can be repeated. */
   *#reach({ through, since, now, open, nodes }: Horizon): Generator<undefined, void> {
     const { state, messages, forgotten } = this.#parts;
     state.set('reached', { through, now, nodes });
@@ -191,7 +190,6 @@ const bodyOf =
   (body: Buffer) =>
     decodeBody(kind, body);
 
-/** @param apply is given what the body says, if it can be read */
 function reading<T>(
   decode: (body: Buffer) => T,
   apply: (content: T, entry: Entry, refuse: Refuse) => void,
@@ -202,7 +200,7 @@ function reading<T>(
   };
 }
 
-/** Reads a body; one that cannot be read is a refused row, so that it does not stop the log. */
+/** Reads a body. An unreadable body is a refused row, so that it does not stop the log. */
 function read<T>(entry: Entry, decode: (body: Buffer) => T, refuse: Refuse): T | undefined {
   try {
     return decode(entry.body);

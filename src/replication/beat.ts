@@ -6,47 +6,45 @@ import type { LogPosition } from './postgres/log-position.ts';
 import { noHead } from './postgres/postgres-error.ts';
 import { postgresNow } from './postgres/shared-clock.ts';
 
-/** What a node says of itself each second. */
+/** What a node reports each second. */
 export interface Beat {
   readonly directory: string;
-  /** The engine that the directory belongs to. */
+  /** The database that the directory belongs to. */
   readonly engine: string | undefined;
-  /** Of this process. */
+  /** The stream of this process. */
   readonly stream: string;
   readonly applied: number;
   readonly spoolBytes: number;
-  /** Since when something waits to be shipped, Unix ms. */
+  /** Time of the oldest unshipped packet, Unix ms. */
   readonly oldestUnshipped: number | undefined;
   readonly skewMs: number;
-  /** See `Delta`. */
+  /** Version of the accounts: see `Delta`. */
   readonly version: number;
-  /** The last delta of the stream. */
   readonly seq: number;
-  /** All that was answered before this time is in the log; `undefined` while something of it is not. */
+  /** Everything acknowledged before this time is in the log; `undefined` if some of it is not. */
   readonly idleThrough: number | undefined;
-  /** The streams to tell of, with those that earlier processes left here. */
+  /** The streams to report, including those of earlier processes. */
   readonly streams: readonly string[];
 }
 
-/** What the engine answers. */
+/** The answer of PostgreSQL. */
 export interface PostgresView extends Pick<UsageStoreStatus, 'nodes' | 'refused'> {
   readonly engine: string;
-  /** The last entry of the log. */
   readonly head: LogPosition;
-  /** The engine's clock, Unix ms. */
+  /** PostgreSQL's time, Unix ms. */
   readonly at: number;
-  /** Whether the row of this directory is of this process: otherwise another one uses a copy of the directory. */
+  /** Whether this process owns the row of its directory. If not, another process uses a copy of the directory. */
   readonly isOurs: boolean;
   readonly streams: readonly (PostgresStream & { readonly stream: string })[];
-  /** All that other open streams have answered before this time is in the log; `undefined` when there are none. */
+  /** Everything that other open streams acknowledged before this time is in the log; `undefined` if there are none. */
   readonly othersThrough: number | undefined;
-  /** What changes when another server has become the primary, or it was restored. */
+  /** Changes when another server has become the primary, or the database was restored. */
   readonly timeline: string;
 }
 
 /**
- * Tells the engine that this node is alive, and reads what a node follows: one statement, which is committed synchronously.
- * So what it has read is confirmed, and what was acknowledged before it was sent is replicated.
+ * Sends the heartbeat of this node, and reads the state that it follows, in one statement that commits synchronously. The commit
+ * confirms the state read, and that deltas acknowledged before it are replicated.
  */
 export async function beat(session: PostgresSession, said: Beat): Promise<PostgresView> {
   const { rows } = await session.query<{ view: PostgresView }>({

@@ -4,17 +4,16 @@ import { readAt, type Snapshot } from '../storage/lmdb/snapshot.ts';
 import type { ReplicaState } from './replica-state.ts';
 
 /**
- * The position of the last entry that changed a day of an environment, for each of them. Reports that were made of a day before
- * are made again when an entry comes late.
+ * The position of the last entry that changed a day of an environment. A late entry makes the export write its days again.
  *
- * Table `replica`: key: `day:`, the number of the environment, `:`, the day since the epoch; value: the position. A program that
- * does not know these rows leaves them as they are, so `daysMarked` says up to where they are right, and `daysUnmarked` up to where
- * some are missing.
+ * Table `replica`: key: `day:`, the number of the environment, `:`, the day since the epoch; value: the position. A version that
+ * does not know these rows keeps them. Therefore `daysMarked` states up to which position they are right, and `daysUnmarked` up to
+ * which some are missing.
  */
 export class ChangedDays {
   readonly #store: Pick<ReplicaStore, 'replica'>;
   readonly #state: ReplicaState;
-  /** By environment and day, in one number. */
+  /** By environment and day in one number. */
   readonly #changed = new Map<number, number>();
   #position = 0;
   #last = -1;
@@ -24,13 +23,13 @@ export class ChangedDays {
     this.#state = state;
   }
 
-  /** Notes the entry that is applied next. */
+  /** Sets the position of the entry applied next. */
   turnTo(position: number): void {
     this.#position = position;
     this.#last = -1;
   }
 
-  /** Notes a bucket that a series counts in. It is called for each cell, and a delta has many cells of few days. */
+  /** Notes a bucket. Called for each cell, while a delta has many cells of few days. */
   add(ref: number, bucket: number): void {
     this.addDay(ref, Math.floor(minuteOf(bucket) / minutesPerDay));
   }
@@ -42,7 +41,7 @@ export class ChangedDays {
     this.#changed.set(place, this.#position);
   }
 
-  /** Puts what is in memory. Call it in the transaction that applies the entries. @param applied before them, and after them */
+  /** Writes the days in memory, in the transaction that applies the entries. @param applied positions before and after them */
   put(applied: { readonly before: number; readonly after: number }): void {
     if ((this.#state.get('daysMarked') ?? 0) !== applied.before)
       this.#state.set('daysUnmarked', applied.before);
@@ -50,7 +49,7 @@ export class ChangedDays {
     this.#putDays();
   }
 
-  /** Drops the days of an environment before one. Call it in a transaction. */
+  /** Removes the days of an environment before a day. Call it in a transaction. */
   remove(environment: number, before = Number.POSITIVE_INFINITY): void {
     this.#putDays();
     const prefix = `${daysPrefix}${environment}`;
@@ -74,7 +73,6 @@ export class ChangedDays {
   }
 }
 
-/** A day of an environment, and the position of the last entry that changed it. */
 export interface ChangedDay {
   readonly environment: number;
   /** Since the epoch. */
@@ -82,14 +80,14 @@ export interface ChangedDay {
   readonly position: number;
 }
 
-/** All days that are noted, as a snapshot has them. */
+/** All days in a snapshot. */
 export function* changedDays(store: Pick<ReplicaStore, 'replica'>, at: Snapshot): Generator<ChangedDay> {
   const range = { start: Buffer.from(daysPrefix), end: Buffer.from('day;') };
   for (const { key, value } of store.replica.getRange({ ...range, ...readAt(at) }))
     yield { ...placeIn(key), position: Number(value.toString()) };
 }
 
-/** More than there are until the year 2300. */
+/** More than the days until the year 2300. */
 const daysPerEnvironment = 2 ** 17;
 const daysPrefix = 'day:';
 

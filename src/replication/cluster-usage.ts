@@ -35,27 +35,26 @@ export interface ClusterUsageDeps {
   readonly workerFile: string;
   readonly start: ReplicaWorkerStart;
   readonly spool: Spool;
-  /** Its stream is open: it has done a first step. */
+  /** Its stream is open. */
   readonly committer: SpoolCommitter;
-  /** The replica, for reading. */
   readonly store: UsageTables;
   readonly digestSecret: Buffer;
   readonly setAside: SetAside;
-  /** What the end of the process may take for shipping the rest. */
+  /** Time limit for shipping at shutdown. */
   readonly goodbyeMs: number;
   readonly health: Pick<StoreHealth, 'ready' | 'failed'>;
   readonly clock: Clock;
-  /** The thread has failed: nothing would be shipped any more. */
+  /** Reports that the thread failed, so nothing would be shipped any more. */
   readonly fatal: (reason: string) => void;
-  /** The version of the accounts that this node shows. */
+  /** Version of the accounts on this node. */
   readonly accountsVersion: () => number;
   laneOf(application: number): Pick<Lane, 'submit' | 'settled'>;
 }
 
 const storeFails = 'the store cannot take data; see the log';
-const joining = 'this node has not joined the engine yet';
-const away = 'this node cannot follow the engine; see the log';
-/** A node that has not been heard of for this long does not run, or cannot reach the engine. */
+const joining = 'this node has not joined the cluster yet';
+const away = 'this node cannot follow PostgreSQL; see the log';
+/** A node without a heartbeat for this long is stopped or cut off from PostgreSQL. */
 const silentMs = 10_000;
 const refusals: Readonly<Record<Refuses, string>> = {
   copied:
@@ -64,8 +63,8 @@ const refusals: Readonly<Record<Refuses, string>> = {
 };
 
 /**
- * Keeps usage in a log that several machines share. What this node counts goes to its spool, and from there into the log; the
- * replica, which reports read, is what the log says. A thread of its own stands between them: see `ReplicaNode`.
+ * Keeps usage in a log that several machines share. This node counts into its spool, whose deltas are shipped to the log. Reports
+ * read the replica, to which the log is applied. Shipping and applying run in a thread: see `ReplicaNode`.
  */
 export class ClusterUsage implements UsageStore {
   readonly store: UsageTables;
@@ -81,7 +80,7 @@ export class ClusterUsage implements UsageStore {
   #hasEnded = false;
   #isClosing = false;
   #hasCommitted = false;
-  /** The committer is closed, or about to be: nothing can be sealed any more. */
+  /** The committer is closing: nothing can be sealed any more. */
   #isOver = false;
   #onTold: () => void = () => {};
   #onForgotten: () => void = () => {};
@@ -105,8 +104,8 @@ export class ClusterUsage implements UsageStore {
   }
 
   /**
-   * Resolves when this node has joined the engine: true; or false when the engine was away for `ms`.
-   * @throws {Error} when this process must not use this data directory with this engine; it says why, and what to do
+   * Resolves with true when this node has joined, or with false if PostgreSQL was away for `ms`.
+   * @throws {Error} if this process must not use this data directory with this database
    */
   joined(ms: number): Promise<boolean> {
     return new Promise((resolve, reject) => {
@@ -123,12 +122,12 @@ export class ClusterUsage implements UsageStore {
     });
   }
 
-  /** @param listener is called when some node has forgotten a person: nothing of them may be remembered then */
+  /** @param listener called when any node has forgotten a person: caches must drop them */
   onForgotten(listener: () => void): void {
     this.#onForgotten = listener;
   }
 
-  /** Counts of the log are carried to wider cells here; what decides the content of replicas, the log says. */
+  /** Only rolls up counts. The log decides everything else that replicas hold. */
   async maintain(_application: number, step: Maintenance): Promise<number> {
     if (step.task === 'deletion') return 0;
     return this.#thread.call('maintain', step);
@@ -166,7 +165,7 @@ export class ClusterUsage implements UsageStore {
     const { refuses, trouble, isJoined } = this.#told;
     const full = this.#isFull ? 'the spool is full' : undefined;
     const counting = this.#deps.health.ready ? ((refuses && refusals[refuses]) ?? full) : storeFails;
-    // Unauthenticated senders may read it: the log and the status say which host failed, and why.
+    // Unauthenticated senders may read it. The log and the status name the host and the reason.
     const managing = trouble === undefined ? (isJoined ? undefined : joining) : away;
     return { counting, managing: counting ?? managing };
   }
@@ -185,16 +184,16 @@ export class ClusterUsage implements UsageStore {
     await Promise.all([this.store.lmdb.close(), this.#deps.spool.close()]);
   }
 
-  /** What was admitted before the mark is committed before the step. */
+  /** Seals after committing everything that was admitted before the mark. */
   async #seal(request: SealRequest): Promise<SealOutcome> {
     const { committer, accountsVersion, laneOf } = this.#deps;
     const mark = { ...request.mark, version: accountsVersion() };
-    // The lanes are made after this; until the first commit nothing was answered.
+    // The lanes do not exist before the first commit.
     if (this.#hasCommitted) await laneOf(0).settled();
     try {
       return await committer.seal({ ...request, mark });
     } catch (error) {
-      if (!this.#isOver) this.#deps.health.failed(error); // As when a batch is not kept: what fails next may seem to succeed.
+      if (!this.#isOver) this.#deps.health.failed(error); // As after a failed batch: a later success would be misleading.
       throw error;
     }
   }
@@ -206,7 +205,7 @@ export class ClusterUsage implements UsageStore {
     this.#onTold();
   }
 
-  /** When the last packet is on disk, all is shipped before the committer goes. */
+  /** A committer that ships everything before it closes, after the last packet is on disk. */
   #shippingAtItsEnd(committer: SpoolCommitter): Committer {
     const close = async () => {
       await Promise.race([
@@ -231,14 +230,14 @@ export class ClusterUsage implements UsageStore {
   }
 }
 
-/** The error names no host, because the sender may be unauthenticated. The log names the host and the reason. @throws {ApiError} */
+/** The error names no host, because the sender may be unauthenticated. The log does. @throws {ApiError} */
 function orUnavailable<T>(result: Promise<T>): Promise<T> {
   return result.catch((error) => {
     throw error instanceof ApiError ? error : postgresAway();
   });
 }
 
-/** What is known before the thread tells anything. */
+/** The state before the thread reports any. */
 function untold({ facts, maxSpoolBytes }: ClusterUsageDeps['start'], now: number): NodeTold {
   return {
     ...{ isJoined: false, refusal: undefined, trouble: undefined, refuses: undefined },

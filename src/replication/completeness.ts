@@ -1,41 +1,41 @@
 import { postgresAway } from '../contract/errors.ts';
 
-/** What a node knows of its own stream: the last delta that the engine has, and up to where that delta and those before it go. */
+/** Progress of the node's own stream. */
 export interface OwnProgress {
   readonly acknowledged: number;
-  /** What was answered before `through` (Unix ms) is in the deltas up to `throughSeq`. */
+  /** Packets acknowledged before `through` (Unix ms) are in the deltas up to `throughSeq`. */
   readonly through: number;
   readonly throughSeq: number;
 }
 
-/** What a round of following has come to. */
+/** The result of following the log once. */
 export interface FollowProgress {
-  /** The replica has all that the engine had shown before. */
+  /** The replica has everything that PostgreSQL last reported. */
   readonly isAtEnd: boolean;
-  /** The replica was emptied, and filled anew. */
+  /** The replica was loaded from a snapshot, or emptied. */
   readonly isLoaded: boolean;
-  /** Up to when that is complete: see `shown`. */
+  /** The time up to which that is complete: see `shown`. */
   readonly through: number;
 }
 
-/** Until when a replica is complete. Reports say so, and are refused while it is not known. */
+/** The time through which a replica is complete. Without it, reports are refused. */
 export class Completeness {
-  /** Up to where all that this node has answered was in the log when the engine was last asked, Unix ms. */
+  /** Everything that this node acknowledged before this time (Unix ms) was in the log at the last heartbeat. */
   ownThrough = 0;
   #ownSeq = 0;
-  /** All that any node has answered before this time was applied, Unix ms. */
+  /** Everything that any node acknowledged before this time (Unix ms) is applied. */
   through = 0;
   #isKnown = false;
   #isShippingAgain = false;
 
-  /** `undefined` while the replica may lack what it had, or has never been at the end of the log. */
+  /** `undefined` if the replica may have lost data, or has not reached the end of the log yet. */
   get known(): number | undefined {
     return this.#isKnown ? this.through : undefined;
   }
 
-  /** Notes what the engine has of the node's own stream. */
+  /** Notes the progress at a heartbeat. */
   asked({ acknowledged, through, throughSeq }: OwnProgress): void {
-    // The engine went back when it has less than it had.
+    // PostgreSQL has less than before: it reverted to an earlier state.
     this.#isShippingAgain = acknowledged < this.#ownSeq;
     if (acknowledged < throughSeq) return;
     this.ownThrough = through;
@@ -43,15 +43,15 @@ export class Completeness {
   }
 
   /**
-   * All that any node has answered before this time is in the log that the engine has just shown. It is to be asked before
-   * that is applied: meanwhile the engine may be asked again.
-   * @param othersThrough the same of the other streams; `undefined` without any
+   * The time before which everything acknowledged is in the log, as of the last heartbeat. Call it before applying the log, during
+   * which there may be another heartbeat.
+   * @param othersThrough that time of the other streams; `undefined` without any
    */
   shown(othersThrough = Number.POSITIVE_INFINITY): number {
     return Math.min(this.ownThrough, othersThrough);
   }
 
-  /** Notes how far the replica is. */
+  /** Notes the progress of the replica. */
   followed({ isAtEnd, isLoaded, through }: FollowProgress): void {
     if (isLoaded || this.#isShippingAgain) this.#isKnown = false;
     if (!isAtEnd || this.#isShippingAgain) return;
@@ -60,11 +60,11 @@ export class Completeness {
   }
 }
 
-/** How far the replica is. */
+/** Progress of the replica. */
 export interface Progress {
-  /** All that this node has answered before this time (Unix ms) is applied, with all that others had shipped. */
+  /** Everything that this node acknowledged before this time (Unix ms) is applied, with all that others had shipped. */
   readonly ownThrough: number;
-  /** All that any node has answered before this time (Unix ms) is applied; `undefined` until the log was applied to its end once. */
+  /** As `Completeness.known`. */
   readonly completeThrough: number | undefined;
   readonly position: number;
 }
@@ -72,18 +72,18 @@ export interface Progress {
 interface Waiting {
   readonly isReport: boolean;
   readonly has: (progress: Progress) => boolean;
-  /** By the clock for ages. */
+  /** Monotonic, ms. */
   readonly until: number;
   readonly done: (completeThrough: number) => void;
   readonly refused: (error: Error) => void;
 }
 
-/** A report waits this long for what this node has counted; then it says until when it is complete. */
+/** A report waits this long for this node's own counts. Then it states the time through which it is complete. */
 const patienceMs = 1000;
-/** An entry that this node has appended is applied within this time, or its sender is told to try again. */
+/** Time within which an entry of this node is applied. Later, its sender is asked to retry. */
 const entryMs = 5000;
 
-/** Those who wait until the replica has something. */
+/** Requests that wait for the progress of the replica. */
 export class Awaited {
   #waiting: Waiting[] = [];
 
@@ -92,8 +92,8 @@ export class Awaited {
   }
 
   /**
-   * Resolves with until when the replica is complete, when it has what this node has answered until now.
-   * @param now by the engine's clock, Unix ms @param at by the clock for ages
+   * Resolves when the replica has everything that this node acknowledged until now, with the time through which it is complete.
+   * @param now PostgreSQL's time, Unix ms @param at monotonic time
    */
   report(now: number, at: number): Promise<number> {
     return this.#wait({ isReport: true, has: ({ ownThrough }) => ownThrough >= now, until: at + patienceMs });
@@ -108,20 +108,19 @@ export class Awaited {
     return new Promise((done, refused) => void this.#waiting.push({ ...what, done, refused }));
   }
 
-  /** Answers those who have what they wait for, or have waited long enough. */
+  /** Answers the requests whose condition holds, or whose time is over. */
   progress(progress: Progress, at: number): void {
     const { completeThrough } = progress;
     this.#waiting = this.#waiting.filter(({ isReport, has, until, done, refused }) => {
       const isThere = has(progress);
       if (!isThere && at < until) return true;
-      // A node that has just started may not have any of it.
       if (isReport ? completeThrough !== undefined : isThere) done(completeThrough ?? 0);
       else refused(postgresAway());
       return false;
     });
   }
 
-  /** The engine cannot be asked: reports are not made. Entries that are in the log may still be applied in time. */
+  /** Refuses reports, because PostgreSQL is away. Entries already in the log may still be applied in time. */
   fail(): void {
     const waiting = this.#waiting;
     this.#waiting = waiting.filter(({ isReport }) => !isReport);

@@ -7,10 +7,10 @@ const identityBytes = 16;
 const timeBytes = 6;
 
 /**
- * Messages that were counted, whichever node they were sent to. The first in the order of the log counts; others of the same
- * identity within ten minutes of it, earlier or later, do not. They are forgotten only when no stream can bring one any more.
+ * The messages counted by any node. The first in the order of the log counts. Others of the same identity within ten minutes of it,
+ * earlier or later, do not. A message is forgotten when no stream can ship a copy any more.
  *
- * `messageTimes`: key: identity (16), time (u48, Unix ms, big-endian); the value is empty. The table `messages` has the same by time.
+ * `messageTimes`: key: identity (16), time (u48, Unix ms, big-endian); the value is empty. The table `messages` orders them by time.
  */
 export class CountedMessages {
   readonly #store: ReplicaStore;
@@ -19,7 +19,7 @@ export class CountedMessages {
     this.#store = store;
   }
 
-  /** Whether a message counts; then it is remembered. Call it in a transaction. */
+  /** Adds a message, and returns whether it counts. Call it in a transaction. */
   add(message: Message): boolean {
     const { identity, at } = message;
     const [from, to] = [at - messageLifeMs + 1, at + messageLifeMs];
@@ -31,12 +31,12 @@ export class CountedMessages {
   }
 
   /**
-   * Forgets messages, the oldest first. Call it in a transaction.
-   * @param through all streams have brought what they answered before this time (the engine's clock, Unix ms)
-   * @returns how many, at most `limit`
+   * Forgets messages, oldest first. Call it in a transaction.
+   * @param through all streams have shipped what they acknowledged before this time (PostgreSQL's clock, Unix ms)
+   * @returns the number of messages, at most `limit`
    */
   forget(through: number, limit: number): number {
-    // A message has the time of its node's clock.
+    // The time of a message is that of its node's clock.
     const taken = takeMessages(this.#store, through - messageLifeMs - maxSkewMs, limit);
     for (const { identity, at } of taken) this.#store.messageTimes.removeSync(keyOf(identity, at));
     return taken.length;

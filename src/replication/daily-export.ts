@@ -21,40 +21,38 @@ import { environmentsOf } from './retire.ts';
 export interface DailyExportDeps {
   readonly session: PostgresSession;
   readonly store: ReplicaStore;
-  /** Of the node. */
   readonly directory: string;
   readonly clock: Pick<Clock, 'monotonic'>;
-  /** What the node has by now; `undefined` while it is not at the end of the log. */
+  /** Progress of the node; `undefined` if it is not at the end of the log. */
   readonly progress: () => ExportProgress | undefined;
   readonly isEnding: () => boolean;
 }
 
 export interface ExportProgress {
-  /** All that any node has answered before this time is in the replica, Unix ms. */
+  /** Everything that any node acknowledged before this time is in the replica, Unix ms. */
   readonly completeThrough: number;
-  /** The engine's clock, Unix ms. */
+  /** PostgreSQL's time, Unix ms. */
   readonly now: number;
   readonly retention: Retention;
 }
 
-/** What a round has done. */
 export interface Exported {
-  /** Days of environments. */
+  /** By environment. */
   readonly days: number;
   readonly rows: number;
 }
 
 const dayMs = 86_400_000;
-/** Rows of one statement. */
+/** Rows in one statement. */
 const stepRows = 500;
-/** Reading pauses after this time, so that the node goes on. */
+/** Reading pauses after this time, because it shares the event loop with the node. */
 const turnMs = 2;
 
 /**
- * Writes the usage of days that are over into tables of the engine, for programs that read SQL, as far as it is due. One node at a
- * time does it, under a lease. Several at once, or one that was killed, do no harm: each row is what a replica says at a position
- * of the log, and an earlier position never replaces a later one.
- * @returns undefined when another node does it, or this one is not at the end of the log
+ * Writes the usage of complete days to PostgreSQL tables, for programs that read SQL. One node does it, under a lease. Concurrent or
+ * killed writers do no harm: each row is what a replica has at a position of the log, and a row of an earlier position never
+ * replaces one of a later position.
+ * @returns `undefined` if another node holds the lease, or this one is not at the end of the log
  */
 export async function exportDays(deps: DailyExportDeps): Promise<Exported | undefined> {
   const progress = deps.progress();
@@ -80,7 +78,7 @@ export async function exportDays(deps: DailyExportDeps): Promise<Exported | unde
   return { days: due.length, rows };
 }
 
-/** The days to write, the latest first, without those that an earlier attempt has written. */
+/** Finds the days to write, latest first, except those that an earlier attempt has written. */
 async function findDue(
   deps: DailyExportDeps,
   tables: DailyTables,
@@ -103,7 +101,7 @@ async function findDue(
   return { applied, due: due.map(([, each]) => each) };
 }
 
-/** Writes a day of an environment. @returns rows */
+/** Writes a day of an environment. @returns the number of rows */
 function writeDay(
   deps: DailyExportDeps,
   tables: DailyTables,
@@ -129,7 +127,7 @@ function writeDay(
   });
 }
 
-/** @param read is given a snapshot, and the last entry that is in it */
+/** @param read gets a snapshot, and the last entry applied in it */
 async function reading<T>(
   store: ReplicaStore,
   read: (at: Snapshot, applied: LogPosition) => Promise<T>,
@@ -152,10 +150,7 @@ async function* slowly<T>({ clock }: DailyExportDeps, steps: Iterable<T | undefi
   }
 }
 
-/**
- * Finds the days of a range that are to be written, with the position that what is written of them has to have. `undefined` is
- * a pause.
- */
+/** Yields the days of a range that are due, with the position that their rows must have. `undefined` is a pause. */
 function* dueDays(
   store: ReplicaStore,
   written: WrittenUntil,
@@ -183,7 +178,7 @@ function* dueDays(
 
 const lastMinute = 2 ** 32 - 1;
 
-/** The first day from one on of which an environment has counts or users. */
+/** The first day from `day` on with counts or users in an environment. */
 function nextDay(store: ReplicaStore, environment: number, day: number, at: Snapshot): number {
   let next = Number.POSITIVE_INFINITY;
   const places = { from: placeOf(day * minutesPerDay), to: placeOf(lastMinute) };
@@ -201,7 +196,7 @@ function nextDay(store: ReplicaStore, environment: number, day: number, at: Snap
 }
 
 /**
- * Reads what an environment counted on a day, as the usage report by days says it. `undefined` is a pause.
+ * Reads the usage of an environment on a day, as the usage report by days shows it. `undefined` is a pause.
  * @param day since the epoch
  */
 export function* dailyRows(

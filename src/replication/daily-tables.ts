@@ -2,19 +2,19 @@ import type { Counts } from '../storage/lmdb/cells.ts';
 import type { PostgresSession } from './postgres/connection.ts';
 import type { LogPosition } from './postgres/log-position.ts';
 
-/** Days since the epoch: both are included. */
+/** Days since the epoch, both inclusive. */
 export interface DayRange {
   readonly from: number;
   readonly to: number;
 }
 
-/** Until when days are written: days up to `day`, with all that the log says up to `position`. */
+/** Days up to `day` are written, with all entries up to `position`. */
 export interface WrittenUntil {
   readonly position: number;
   readonly day: number;
 }
 
-/** What a variant counted on a day, or all variants of a feature. */
+/** The usage of a variant on a day, or of all variants of a feature. */
 export interface DailyRow extends Counts {
   readonly feature: string;
   /** `featureItself` for all variants. */
@@ -22,21 +22,20 @@ export interface DailyRow extends Counts {
   readonly users: number;
 }
 
-/** A day of an environment, as a replica has it after an entry. */
+/** A day of an environment in a replica that has applied an entry. */
 export interface DailyPlace {
   readonly environment: number;
   readonly day: number;
   readonly applied: LogPosition;
 }
 
-/** The engine went back: what the replica has is not what the log says any more. */
+/** PostgreSQL reverted to an earlier state: its log does not have the entry that the replica has applied. */
 export class ExportOutdated extends Error {
   override readonly name = 'ExportOutdated';
 }
 
-/** A node that has not said for this long that it goes on is gone. */
+/** A node whose lease is older than this is gone. */
 const leaseMs = 15_000;
-/** Rows that one statement removes. */
 const stepRows = 1000;
 
 const dayOf = (parameter: string) => `(date '1970-01-01' + ${parameter}::int)`;
@@ -44,7 +43,7 @@ const numberOf = (column: string) => `(${column} - date '1970-01-01')`;
 const isInLog = (position: string, id: string) =>
   `EXISTS (SELECT 1 FROM fm_entry WHERE position = ${position} AND id = ${id})`;
 
-/** The tables of an engine that hold the usage by days: see postgres/daily-schema.ts. Each statement commits by itself. */
+/** The PostgreSQL tables of usage by days: see postgres/daily-schema.ts. Each statement commits. */
 export class DailyTables {
   readonly #session: PostgresSession;
   readonly #directory: string;
@@ -54,7 +53,7 @@ export class DailyTables {
     this.#directory = directory;
   }
 
-  /** Takes or keeps the lease. Returns undefined when another node has it. */
+  /** Takes or renews the lease. Returns `undefined` if another node has it. */
   async lease(): Promise<WrittenUntil | undefined> {
     const { rows } = await this.#session.query<{ position: bigint; day: number }>({
       name: 'fm-daily-lease',
@@ -66,7 +65,7 @@ export class DailyTables {
     return row && { position: Number(row.position), day: row.day };
   }
 
-  /** The positions at which days were written, by environment and day. */
+  /** The positions of the rows written, by environment and day. */
   async positions({ from, to }: DayRange): Promise<ReadonlyMap<string, number>> {
     const { rows } = await this.#session.query<{ environment: bigint; day: number; position: bigint }>({
       name: 'fm-daily-positions',
@@ -77,7 +76,7 @@ export class DailyTables {
     return new Map(rows.map(({ environment, day, position }) => [`${environment} ${day}`, Number(position)]));
   }
 
-  /** Notes that rows of a day are there, before the first is: they are found when it is to be removed. */
+  /** Registers a day before its first row is written, so that its rows are found when the day is removed. */
   async begin({ environment, day }: DailyPlace): Promise<void> {
     await this.#session.query({
       name: 'fm-daily-begin',
@@ -86,7 +85,7 @@ export class DailyTables {
     });
   }
 
-  /** Puts rows, unless rows of a later position are there. */
+  /** Writes rows, except over rows of a later position. */
   async put({ environment, day, applied }: DailyPlace, rows: readonly DailyRow[]): Promise<void> {
     const column = (name: 'checks' | 'used' | 'viewed' | 'users') => rows.map((row) => whole(row[name]));
     await this.#session.query({
@@ -107,10 +106,7 @@ export class DailyTables {
     });
   }
 
-  /**
-   * Says that a day is written, and removes rows that it does not have any more.
-   * @throws {ExportOutdated}
-   */
+  /** Marks a day as written, and removes its obsolete rows. @throws {ExportOutdated} */
   async finish({ environment, day, applied }: DailyPlace): Promise<void> {
     const { rowCount } = await this.#session.query({
       name: 'fm-daily-finish',
@@ -123,7 +119,7 @@ export class DailyTables {
     if (rowCount === 0) throw outdated();
   }
 
-  /** Notes until when days are written, unless another node has done so meanwhile. @throws {ExportOutdated} */
+  /** Notes how far days are written, unless another node has. @throws {ExportOutdated} */
   async advance(from: WrittenUntil, to: LogPosition & WrittenUntil): Promise<void> {
     const { rowCount } = await this.#session.query({
       name: 'fm-daily-advance',
@@ -134,7 +130,7 @@ export class DailyTables {
     if (rowCount === 0) throw outdated();
   }
 
-  /** Removes days before one, and those of environments that were deleted, in small steps. */
+  /** Removes the days before a day, and those of deleted environments, in small steps. */
   async removeGone(before: number): Promise<void> {
     const isGone = `(gone.day < ${dayOf('$1')} OR gone.environment NOT IN (
       SELECT (kept.value->>'number')::bigint
@@ -156,7 +152,7 @@ function outdated(): ExportOutdated {
   return new ExportOutdated('The log is another one than the replica has, or another node was faster');
 }
 
-/** Counts are whole, and those beyond what a double says exactly are as good as equal. */
+/** Rounds a count. Those beyond the exact range of a double are clamped. */
 function whole(count: number): string {
   return String(BigInt(Math.min(Math.round(count), Number.MAX_SAFE_INTEGER)));
 }

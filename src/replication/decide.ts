@@ -1,57 +1,53 @@
-/**
- * What to do with a stream, by what this node knows of it and what the engine says of it. It is asked when a delta found the
- * fence closed, and at each beat. Every case is here, and nothing is done here.
- */
-
-/** What this node knows of a stream. Deltas are numbered 1, 2, 3 and so on. */
+/** The state of a stream on this node. Its deltas are numbered 1, 2, 3 and so on. */
 export interface KnownStream {
-  /** This process makes its deltas. Otherwise an earlier process did, or the original of which this directory is a copy. */
+  /** Whether this process seals it. If not, an earlier process did, or the original of which this directory is a copy. */
   readonly isOwn: boolean;
-  /** The last delta that was sealed here. */
   readonly sealed: number;
-  /** The last delta that is known to be in the engine. */
+  /** The last delta known to be in PostgreSQL. */
   readonly acknowledged: number;
-  /** The first delta that is still kept here; `sealed + 1` when none is. */
+  /** The first delta still kept; `sealed + 1` if none is. */
   readonly kept: number;
-  /** Digest of a delta that is kept, hex. */
+  /** Digest of a kept delta, hex. */
   digest(seq: number): string | undefined;
 }
 
-/** What the engine says of a stream: the last delta that it has. */
+/** The state of a stream in PostgreSQL: its last delta there. */
 export interface PostgresStream {
   readonly seq: number;
-  /** Of that delta, hex; empty when there is none, or the stream comes from a replica: see `putStreams`. */
+  /** Digest of that delta, hex; empty if there is none, or if the stream was restored from a replica: see `putStreams`. */
   readonly digest: string;
-  /** Anything but `open` is closed: nothing more of it gets into the log. Earlier releases tell `done` from `forgotten`. */
+  /** Any other than `open` is closed: the log takes no more of it. Earlier versions distinguish `done` from `forgotten`. */
   readonly state: 'open' | 'done' | 'forgotten';
 }
 
 export type Decision =
   /** Everything is shipped. */
   | { readonly action: 'rest' }
-  /** The engine does not know the stream yet, or not any more. */
+  /** PostgreSQL does not know the stream, or not any more. */
   | { readonly action: 'register' }
-  /** Deltas up to `seq` are in the engine. */
+  /** PostgreSQL has the deltas up to `seq`. */
   | { readonly action: 'acknowledge'; readonly seq: number }
   | { readonly action: 'ship'; readonly from: number }
-  /** The engine went back: deltas from here on are shipped again. */
+  /** PostgreSQL reverted to an earlier state: ship again from here. */
   | { readonly action: 'shipAgain'; readonly from: number }
-  /** What was read may not be replicated: a synchronous commit, then another look, tells. */
+  /** What was read may not be replicated: look again after a synchronous commit. */
   | { readonly action: 'confirm' }
-  /** Nothing of the stream is shipped for now, and all that is kept of it stays. */
+  /** Ship nothing of the stream for now, and keep all of it. */
   | { readonly action: 'hold'; readonly why: Held };
 
 /**
- * Why nothing of a stream is shipped.
- * - `foreign`: the engine has deltas under it that were not sealed here: the directory is a copy, or was copied
- * - `closed`: someone else closed it; deltas beyond those that the engine has go on under another stream
- * - `behind`: the engine went back to before the deltas that are kept here
+ * Why a stream is not shipped.
+ * - `foreign`: PostgreSQL has deltas that were not sealed here. The directory is a copy, or was copied
+ * - `closed`: it was closed elsewhere. Its remaining deltas are shipped under another stream
+ * - `behind`: PostgreSQL reverted to a state before the deltas that are kept here
  */
 export type Held = 'foreign' | 'closed' | 'behind';
 
 /**
- * @param said `undefined` when the engine has no such stream
- * @param isConfirmed whether a synchronous commit was kept after `said` was read
+ * Decides what to do with a stream, by its state on this node and in PostgreSQL. Called when the fence rejected a delta, and at each
+ * heartbeat. All cases are here.
+ * @param said `undefined` if PostgreSQL has no such stream
+ * @param isConfirmed whether a synchronous commit after reading `said` succeeded
  */
 export function decide(known: KnownStream, said: PostgresStream | undefined, isConfirmed: boolean): Decision {
   if (said === undefined) return { action: 'register' };
@@ -70,7 +66,7 @@ function hold(why: Held): Decision {
   return { action: 'hold', why };
 }
 
-/** The engine has something else under this stream than this node has made. */
+/** Whether PostgreSQL has a delta of this stream that was not sealed here. */
 function isForeign(known: KnownStream, { seq, digest }: PostgresStream): boolean {
   if (seq > known.sealed) return true;
   return seq >= known.kept && digest !== '' && known.digest(seq) !== digest;

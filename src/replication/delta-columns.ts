@@ -13,15 +13,14 @@ import {
   readChunk,
 } from '../storage/lmdb/sketches.ts';
 
-/** The body of a delta has an unknown format, or a number, length or name that no node writes. */
+/** A delta has an unknown format, or a value that no node writes. */
 export class DeltaUnreadable extends Error {
   override readonly name = 'DeltaUnreadable';
 }
 
-/** Whether a number can be in a column of rows. */
 type IsValid = (value: number) => boolean;
 
-/** Whole numbers from 0 to below a limit. */
+/** Whether a number is an integer from 0 to below a limit. */
 export const whole = (limit: number): IsValid => {
   return (value) => Number.isInteger(value) && value >= 0 && value < limit;
 };
@@ -44,39 +43,39 @@ function fail(what: string): never {
   throw new DeltaUnreadable(`its ${what} cannot be`);
 }
 
-/** Is told of a row that is left out. Without it, a row that cannot be makes all of the delta unreadable. */
+/** Reports an omitted row. Without it, one invalid row makes the whole delta unreadable. */
 export type RefuseRow = (place: string, reason: string, row: string) => void;
 
-/** A value of a delta: how it crosses, and what it may be. */
+/** The encoding and validation of a value of a delta. */
 export interface Column<T> {
   pack(value: T): unknown;
-  /** Reads what this node has packed. Nothing is checked. */
+  /** Decodes a value that this node encoded, without checks. */
   unpack(packed: unknown): T;
   /**
-   * Reads what anyone has packed.
-   * @param name that of the value, for people
+   * Decodes and checks a value, whoever encoded it.
+   * @param name for messages
    * @throws {DeltaUnreadable}
    */
   read(packed: unknown, name: string, refuse: RefuseRow | undefined): T;
 }
 
-/** What a column holds. */
+/** The type of a column's values. */
 export type Of<C> = C extends Column<infer T> ? T : never;
 
-/** The columns of a row by their names, in the order in which they cross. */
+/** The columns of a row by name, in encoding order. */
 type Columns<T> = { readonly [Name in keyof T]: Column<T[Name]> };
 
-/** A value that crosses as it is. */
+/** A value that is encoded as it is. */
 function plain<T>(read: Column<T>['read']): Column<T> {
   return { pack: (value) => value, unpack: (packed) => packed as T, read };
 }
 
-/** A value that crosses as it is, when it is valid. */
+/** A value that is encoded as it is, and checked. */
 function valid<T>(isValid: (value: unknown) => boolean): Column<T> {
   return plain((packed, name) => (isValid(packed) ? (packed as T) : fail(name)));
 }
 
-/** A number. */
+/** A number that passes a check. */
 export function number(isValid: IsValid): Column<number> {
   return valid((value) => typeof value === 'number' && isValid(value));
 }
@@ -86,12 +85,12 @@ export function text(longest: number): Column<string> {
   return valid((value) => typeof value === 'string' && value.length > 0 && value.length <= longest);
 }
 
-/** Bytes, so many. */
+/** A byte string of fixed length. */
 export function bytes(length: number): Column<Uint8Array> {
   return valid((value) => value instanceof Uint8Array && value.length === length);
 }
 
-/** Flat rows, each column with its check. @param place where their rows are refused, when it is not their name */
+/** Flat rows of numbers. @param place name under which invalid rows are refused, if not that of the column */
 export function numbers(columns: readonly IsValid[], place?: string): Column<readonly number[]> {
   const width = columns.length;
   const isRight = (each: unknown, at: number) => typeof each === 'number' && columns[at % width]!(each);
@@ -110,7 +109,7 @@ export function numbers(columns: readonly IsValid[], place?: string): Column<rea
   });
 }
 
-/** A row, which crosses as a list of its values. */
+/** A row, encoded as a list of its values. */
 export function row<T>(columns: Columns<T>): Column<Readonly<T>> {
   const names = Object.keys(columns) as (keyof T & string)[];
   const rowOf = (cells: unknown[], read: (name: keyof T & string, cell: unknown) => unknown) =>
@@ -123,7 +122,7 @@ export function row<T>(columns: Columns<T>): Column<Readonly<T>> {
   };
 }
 
-/** Rows, each read by itself. @param check looks at what two columns have to do with each other */
+/** A list of rows. @param check checks across the columns of a row */
 export function rows<T>(
   columns: Columns<T>,
   check?: (each: Readonly<T>) => void,
@@ -149,20 +148,20 @@ export function rows<T>(
   };
 }
 
-/** A list, of so many values. @throws {DeltaUnreadable} */
+/** @throws {DeltaUnreadable} if it is not a list, or has another length */
 function list(value: unknown, what: string, length?: number): unknown[] {
   return Array.isArray(value) && (length === undefined || value.length === length) ? value : fail(what);
 }
 
 const longestRow = 1000;
 
-/** A row for people, whatever it is. */
+/** A row of any kind as text. */
 function textOf(row: unknown): string {
   const plain = (_: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);
   return (JSON.stringify(row, plain) ?? typeof row).slice(0, longestRow);
 }
 
-/** A feature's variant, of which the feature itself is one; a metric; or a metric of a variant. */
+/** A feature (`featureItself`) or a variant, a metric, or a metric of a variant. */
 export const seriesNames = valid<SeriesName>((parts) => {
   if (!Array.isArray(parts) || parts.length < 1 || parts.length > 3) return false;
   return parts.every((part: unknown, at) => {
@@ -171,7 +170,7 @@ export const seriesNames = valid<SeriesName>((parts) => {
   });
 });
 
-/** Bytes of a chunk of a sketch, whose content `checkChunk` looks at. */
+/** A chunk of a sketch. `checkChunk` checks its content. */
 export const chunkBytes = valid<Uint8Array>((value) => {
   if (!(value instanceof Uint8Array)) return false;
   const { length } = value;
@@ -179,7 +178,7 @@ export const chunkBytes = valid<Uint8Array>((value) => {
   return value[0] === formCoupons && length % 4 === 1 && length > 1 && length <= 1 + 4 * maxCoupons;
 });
 
-/** A chunk has what `writeChunk` encodes. @throws {DeltaUnreadable} */
+/** Checks that a chunk is one that `writeChunk` encodes. @throws {DeltaUnreadable} */
 export function checkChunk({ chunk, value }: { readonly chunk: number; readonly value: Uint8Array }): void {
   const content = readChunk(Buffer.from(value.buffer, value.byteOffset, value.length));
   if (content.registers?.some((rank) => rank > greatestRank)) fail('sketches');
@@ -195,7 +194,7 @@ export function checkChunk({ chunk, value }: { readonly chunk: number; readonly 
 const transportNames: readonly unknown[] = ['http', 'grpc', 'grpc-web'];
 const routeNames: readonly unknown[] = ['telemetry', 'usage', 'metrics'];
 const outcomes: readonly unknown[] = ['accepted', 'refused', 'noted'];
-/** Longer than any text of a sender that is kept. */
+/** Above the length of any stored text of a sender. */
 const longestText = 4096;
 
 function isText(value: unknown): value is string {
@@ -211,7 +210,7 @@ export const shownTextOrNull = valid<string | null>(isTextOrNull);
 export const transports = valid<Sender['transport']>((value) => transportNames.includes(value));
 export const routes = valid<Sender['route']>((value) => routeNames.includes(value));
 
-/** The text of a subject becomes part of a stored row, so it is exactly what `subjectText` writes. */
+/** The text of a subject is stored as part of a row, so it must be exactly what `subjectText` writes. */
 export const subjects = valid<string>((subject) => {
   const fields = parseJson(subject, 4 * longestText);
   if (!Array.isArray(fields) || fields.length !== 8) return false;
@@ -235,7 +234,7 @@ const exampleFields: readonly string[] = [
   'detail',
 ] satisfies (keyof LedgerExample)[];
 
-/** The example of a line of the ledger, as JSON. */
+/** The example of a ledger line, as JSON. */
 export const examples: Column<LedgerExample | null> = {
   pack: (example) => JSON.stringify(example),
   unpack: (packed) => JSON.parse(packed as string) as LedgerExample | null,

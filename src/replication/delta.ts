@@ -4,6 +4,7 @@ import { minutesPerDay } from '../storage/lmdb/blocks.ts';
 import { chunksPerSketch } from '../storage/lmdb/sketches.ts';
 import {
   bytes,
+  type Column,
   checkChunk,
   chunkBytes,
   DeltaUnreadable,
@@ -36,13 +37,13 @@ import {
 } from './delta-columns.ts';
 
 /**
- * A delta: what a stream has counted since its delta before, and how that crosses from its node to the others. A stream is one
- * process of a node, from its start to its end. Series are named by the refs of the node's spool (see `seriesRef`). Columns
- * cross in the order in which they are declared here, without their names. Rows of numbers are flat.
+ * A delta holds what a stream has counted since its previous delta. A stream is one process of a node. Series are identified by
+ * the refs of the node's spool (see `seriesRef`). Columns are encoded in order of declaration, without names. Rows of numbers are
+ * flat.
  */
 const deltaFormat = 1;
 
-/** The most that a body may inflate to. A delta that a node seals is far below, but for a report of many thousand entries. */
+/** Maximum inflated size of a body. Only a report with many thousand entries makes a delta come near it. */
 const maxInflated = 64 * 1024 * 1024;
 
 const packr = new Packr({ useRecords: false });
@@ -53,7 +54,7 @@ const hashes = { digest: bytes(16), hash: bytes(32) };
 /** `ref, bucket, checks, used, viewed` */
 const counts = numbers([isRef, isBucket, isAmount, isAmount, isAmount]);
 
-/** The variants that a person was given in one environment. */
+/** The variants that a person got in one environment. */
 const exposures = rows({
   environment: word,
   digest: bytes(16),
@@ -61,17 +62,17 @@ const exposures = rows({
   rows: numbers([isOrdinal, isWord, isWord, isAmount, isAmount, isAmount], 'exposures'),
 });
 
-/** What came with an instance id that the node did not know: another node may have minted it a moment ago. */
+/** Uses of an instance id that the node did not know. Another node may have minted it a moment ago. */
 const unresolvedColumns = {
   ...{ application: word, environment: word, ...hashes },
   /** Unix seconds. */
   seconds: word,
-  /** `ref, minute, checks, used, viewed`; the environment as a whole is among the refs, with no counts. */
+  /** `ref, minute, checks, used, viewed`; a row of the environment as a whole has no counts */
   rows: numbers([isAnyRef, isMinute, isAmount, isAmount, isAmount], 'unresolved'),
 };
 const unresolved = rows(unresolvedColumns);
 
-/** A message that counts once, however many nodes it was sent to: what it brings is kept apart until that is decided. */
+/** A message that counts once on all nodes together. Its content is separate until that is decided. */
 const messageColumns = {
   identity: bytes(16),
   /** Unix ms. */
@@ -87,23 +88,23 @@ const messageColumns = {
 
 const headColumns = {
   stream: text(64),
-  /** The deltas of a stream are numbered 1, 2, 3 and so on. */
+  /** Numbers of the deltas of a stream: 1, 2, 3 and so on. */
   seq: number(isSequence),
-  /** The position of the log that the node had applied when it began to fill this delta. */
+  /** Position of the log that the node had applied when it began this delta. */
   since: number(isPosition),
-  /** The version of the accounts that the node had when it sealed this delta. */
+  /** Version of the node's accounts when it sealed this delta. */
   version: number(isPosition),
-  /** What the stream has answered before this time (Unix ms) is in this delta or in an earlier one. */
+  /** Packets that the stream acknowledged before this time (Unix ms) are in this delta or earlier ones. */
   through: number(isValue),
 };
 
 const contentColumns = {
-  /** The names of those that this stream refers to for the first time; it may repeat a name. */
+  /** Names of the series to which the stream refers for the first time. Repeated names are allowed. */
   series: rows({ environment: word, ordinal: number(isOrdinal), name: seriesNames }),
   counts,
   /** `ref, bucket, sum, count, last, lastAt, min, max` */
   measurements: numbers([isRef, isBucket, isValue, isSequence, isValue, isValue, isValue, isValue]),
-  /** A chunk of a sketch with the users of this delta, as `writeChunk` encodes it. */
+  /** A chunk of a sketch with the users of this delta: see `writeChunk`. */
   sketches: rows(
     {
       ref: number(isAnyRef),
@@ -117,7 +118,7 @@ const contentColumns = {
   seen: numbers([isAnyRef, isMinute, isMinute]),
   exposures,
   messages: rows(messageColumns),
-  /** A sender, and the slots in which it asked for a feature or sent anything at all: see `SenderSight`. */
+  /** A sender, and the slots in which it asked for a feature or sent anything: see `SenderSight`. */
   senders: rows({
     ...{ environment: word, ordinal: number(isAnyOrdinal) },
     ...{ name: shownText, version: shownTextOrNull, transport: transports, route: routes },
@@ -127,7 +128,7 @@ const contentColumns = {
     ...{ application: word, hour: word, subject: subjects },
     ...{ count: number(isSequence), lastAt: number(isValue), example: examples },
   }),
-  /** An instance id that was used, which extends its life until `expiresAt` (Unix ms). */
+  /** A use of an instance id, which extends its life until `expiresAt` (Unix ms). */
   uses: rows({ application: word, ...hashes, expiresAt: number(isValue) }),
   unresolved,
 };
@@ -141,52 +142,39 @@ const format = row({ ...headColumns, ...contentColumns });
 export type PersonExposures = Of<typeof exposures>[number];
 export type UnresolvedInstance = Of<typeof unresolvedInstance>;
 export type CountedMessage = Of<typeof countedMessage>;
-/** What a delta says of itself. */
 export type DeltaHead = Of<typeof deltaHead>;
 export type Delta = Of<typeof format>;
 type Content = Of<typeof deltaContent>;
-/** What was counted, in lists that are to be filled. */
+/** The content of a delta, as lists to be filled. */
 export type DeltaContent = { -readonly [K in keyof Content]: Content[K][number][] };
 
-/** Nothing was counted. */
+/** The content of an empty delta, to be filled. */
 export function emptyContent(): DeltaContent {
   return Object.fromEntries(Object.keys(contentColumns).map((name) => [name, []])) as never;
 }
 
-/** Encodes a delta: a byte with the number of the format, then what MessagePack makes of its columns, deflated. */
+/** Encodes a delta: the number of the format (u8), then its columns as deflated MessagePack. */
 export function encodeDelta(delta: Delta): Buffer {
   return Buffer.concat([Buffer.of(deltaFormat), deflateSync(packr.pack(format.pack(delta)), { level: 1 })]);
 }
 
-/** Encodes what a message brings, as it is kept until it is sealed. */
-export function encodeMessage(message: CountedMessage): Buffer {
-  return packr.pack(countedMessage.pack(message));
-}
+/** How a record of the open delta is stored. Decoding does not check it: the replica checks the whole delta. */
+const stored = <T>({ pack, unpack }: Column<T>) => ({
+  encode: (value: T): Buffer => packr.pack(pack(value)),
+  decode: (packed: Uint8Array): T => unpack(packr.unpack(packed)),
+});
+export const messageRecord = stored(countedMessage);
+export const unresolvedRecord = stored(unresolvedInstance);
 
-/** Decodes what this node has encoded. Nothing is checked: whoever applies the delta does that. */
-export function decodeMessage(packed: Uint8Array): CountedMessage {
-  return countedMessage.unpack(packr.unpack(packed));
-}
-
-/** Encodes what came with an unknown instance id, as it is kept until it is sealed. */
-export function encodeUnresolved(instance: UnresolvedInstance): Buffer {
-  return packr.pack(unresolvedInstance.pack(instance));
-}
-
-/** Decodes what this node has encoded, in the same way. */
-export function decodeUnresolved(packed: Uint8Array): UnresolvedInstance {
-  return unresolvedInstance.unpack(packr.unpack(packed));
-}
-
-/** The format of a body, if it is later than those that this program knows. */
+/** The format of a body if this version does not know it. */
 export function laterFormat(body: Uint8Array): number | undefined {
   const found = body[0] ?? 0;
   return found > deltaFormat ? found : undefined;
 }
 
 /**
- * Decodes a body, whoever made it: each number, length and name is one that a node can have written.
- * @param refuse called with each omitted row
+ * Decodes and checks a body from any node.
+ * @param refuse called for each omitted row
  * @throws {DeltaUnreadable}
  */
 export function decodeDelta(body: Uint8Array, refuse?: RefuseRow): Delta {
@@ -195,7 +183,7 @@ export function decodeDelta(body: Uint8Array, refuse?: RefuseRow): Delta {
     const packed = inflateSync(body.subarray(1), { maxOutputLength: maxInflated });
     return format.read(packr.unpack(packed), 'delta', refuse);
   } catch (error) {
-    // Whatever goes wrong in reading is the body's fault.
+    // Any failure to read it is the body's fault.
     if (error instanceof DeltaUnreadable) throw error;
     throw new DeltaUnreadable((error as Error | undefined)?.message ?? 'it cannot be read');
   }

@@ -6,7 +6,7 @@ import type { Deletion } from '../storage/lmdb/records.ts';
 import type { LogEntry, Whole } from './postgres/follower.ts';
 import type { ReplicaSettings } from './settings.ts';
 
-/** A later version may know more of them. */
+/** Later versions may have more. */
 export type EntryKind = 'delta' | keyof EntryBodies;
 
 /** An entry of the log of usage, as PostgreSQL holds it. */
@@ -17,13 +17,10 @@ export interface StoredEntry extends LogEntry<Buffer> {
   readonly seq: number;
 }
 
-/**
- * An entry that all nodes apply, in the order of positions. The last entry that a replica has applied is all that says what it
- * holds.
- */
+/** An entry to apply. All nodes apply them in the order of positions, so the last one applied determines the content of a replica. */
 export type Entry = Whole<StoredEntry>;
 
-/** An instance id that was minted, by its hash: who reads the log cannot use the id. */
+/** A minted instance id, as its hash: readers of the log cannot use the id. */
 export interface LoggedMint extends Omit<Mint, 'instanceId'> {
   /** See `digestIdentity`. */
   readonly digest: Uint8Array;
@@ -31,17 +28,17 @@ export interface LoggedMint extends Omit<Mint, 'instanceId'> {
   readonly hash: Uint8Array;
 }
 
-/** Up to where all streams have come: what a replica remembers from before it may go. */
+/** The progress of all streams. Replicas may forget what only earlier deltas need. */
 export interface Horizon {
-  /** All streams have shipped what they answered before this time (Unix ms). */
+  /** All streams have shipped what they acknowledged before this time (Unix ms). */
   readonly through: number;
-  /** All streams fill deltas that they began after they had applied this position. */
+  /** All streams began their current deltas after applying this position. */
   readonly since: number;
-  /** The engine's clock, Unix ms: what has passed its retention by then goes, on every node alike. */
+  /** PostgreSQL's time, Unix ms. Every node ends retention by it. */
   readonly now: number;
-  /** The streams that go on. What only the others needed may go. */
+  /** The open streams. Replicas may forget what only others need. */
   readonly open: readonly string[];
-  /** What PostgreSQL knows of nodes, for the case that it is lost. */
+  /** The nodes, in case PostgreSQL is lost. */
   readonly nodes: readonly LoggedNode[];
 }
 
@@ -50,17 +47,17 @@ export interface LoggedNode {
   readonly directory: string;
   readonly name: string;
   readonly state: string;
-  /** When it was last heard from, Unix ms. Earlier versions do not log it. */
+  /** Time of the last heartbeat, Unix ms. Earlier versions do not log it. */
   readonly beat?: number;
   readonly streams: readonly string[];
 }
 
-/** What is erased of an application: see `Deletion`. */
+/** The erased parts of an application: see `Deletion`. */
 export type ErasedThings = Pick<Deletion, 'application' | 'environments' | 'whole'>;
 
-/** The bodies of entries, by kind. Those of deltas are in `delta.ts`. */
+/** The bodies of entries by kind, except deltas. */
 export interface EntryBodies {
-  /** Mints that waited together. */
+  /** Mints that shared a commit. */
   readonly mint: readonly LoggedMint[];
   readonly forget: Forgotten;
   readonly erase: ErasedThings;
@@ -70,17 +67,17 @@ export interface EntryBodies {
 
 const packr = new Packr({ useRecords: false });
 
-/** Encodes the body of an entry. */
+/** Encodes the body of an entry other than a delta. */
 export function encodeBody<Kind extends keyof EntryBodies>(kind: Kind, body: EntryBodies[Kind]): Buffer {
   return kind === 'settings' ? Buffer.from(JSON.stringify(body)) : packr.pack(body);
 }
 
-/** Decodes what `encodeBody` has encoded; another version may have done it. */
+/** Decodes a body, which another version may have encoded. */
 export function decodeBody<Kind extends keyof EntryBodies>(kind: Kind, body: Buffer): EntryBodies[Kind] {
   return kind === 'settings' ? JSON.parse(body.toString()) : packr.unpack(body);
 }
 
-/** What the log says of a mint. */
+/** Hashes the instance id of a mint for the log. */
 export function loggedMint({ instanceId, ...mint }: Mint): LoggedMint {
   const digest = digestOfInstance(instanceId);
   if (digest === undefined) throw new Error('Cannot log a mint: its instance id has another form');

@@ -10,11 +10,11 @@ const applicationKind = 'a';
 const toDoKind = 't';
 
 /**
- * Environments and applications that were deleted. What a stream has counted of them before may come later, so their numbers are
- * kept for good, and rows of them are left out.
+ * Deleted environments and applications. Their numbers are kept permanently: streams may ship counts of them later, which are
+ * skipped.
  *
  * `erased`: key: `e` and the number of an environment, or `a` and that of an application (u32, big-endian); the value is empty.
- * `t` and JSON of what is still to be erased.
+ * `t` and JSON of a deletion that is not finished.
  */
 export class Erased {
   readonly #store: ReplicaStore;
@@ -34,7 +34,7 @@ export class Erased {
     return this.#applications.has(number);
   }
 
-  /** Notes a deletion, of which everything is to be erased. Call it in a transaction. */
+  /** Adds a deletion, which `step` carries out. Call it in a transaction. */
   add(things: ErasedThings): void {
     const { erased } = this.#store;
     for (const number of things.environments) {
@@ -49,7 +49,7 @@ export class Erased {
     erased.putSync(Buffer.from(toDoKind + JSON.stringify({ application, environments, whole })), nothing);
   }
 
-  /** Erases some of what is to be erased. Call it in a transaction. @returns records touched: 0 when nothing is left */
+  /** Erases some records. Call it in a transaction. @returns the number of records, 0 when nothing is left */
   step(limit: number): number {
     const range = { start: Buffer.from(toDoKind), end: Buffer.from('u'), limit: 1 };
     const [key] = Array.from(this.#store.erased.getKeys(range), (each) => Buffer.from(each));
@@ -62,7 +62,7 @@ export class Erased {
     return 1;
   }
 
-  /** Drops what is in memory: after a commit that failed, the store is the truth. */
+  /** Reads the numbers again after a failed transaction. */
   forget(): void {
     this.#environments.clear();
     this.#applications.clear();
@@ -80,10 +80,10 @@ function keyOf(kind: string, number: number): Buffer {
 }
 
 /**
- * People who were forgotten, for as long as a stream may still bring what it counted of them before.
+ * Forgotten people, as long as a stream may ship earlier counts of them.
  *
- * `forgotten`: key: the digest of the identity (16, see `digestIdentity`). Value: the position (f64, little-endian) of the
- * entry that has them forgotten.
+ * `forgotten`: key: the digest of the identity (16, see `digestIdentity`). Value: the position (f64, little-endian) of the entry
+ * that forgot them.
  */
 export class ForgottenPeople {
   readonly #store: ReplicaStore;
@@ -101,25 +101,25 @@ export class ForgottenPeople {
     this.#store.forgotten.putSync(Buffer.from(digest), value);
   }
 
-  /** Whether a person was forgotten after this position of the log. */
+  /** Whether a person was forgotten after a position of the log. */
   has(digest: Uint8Array, since: number): boolean {
     const value = this.#store.forgotten.get(Buffer.from(digest));
     return value !== undefined && since < value.readDoubleLE(0);
   }
 
-  /** Whether all who were forgotten after this position are remembered. */
+  /** Whether everyone forgotten after a position is still listed. */
   knows(since: number): boolean {
     return since >= (this.#state.get('forgottenUntil') ?? 0);
   }
 
-  /** All streams fill deltas that they began at this position or later. Call it in a transaction. */
+  /** Removes people once all streams began their deltas at `since` or later. Call it in a transaction. */
   end(since: number): void {
     const past = Array.from(this.#store.forgotten.getRange({}), ({ key, value }) => ({
       key: Buffer.from(key),
       position: value.readDoubleLE(0),
     })).filter(({ position }) => position <= since);
     for (const { key } of past) this.#store.forgotten.removeSync(key);
-    // Where no one was forgotten, there is nothing that an older delta could bring back.
+    // If no one was forgotten, an older delta can restore nothing.
     const last = Math.max(0, ...past.map(({ position }) => position));
     if (this.knows(last)) this.#state.set('forgottenUntil', last);
   }

@@ -11,14 +11,14 @@ interface LinkDeps {
   readonly log: Log;
 }
 
-const notAsked = 'it was not asked yet';
+const notAsked = 'no query was sent yet';
 const messages = {
-  away: 'the engine does not answer as it should',
+  away: 'PostgreSQL is not available',
   next: 'packets are counted into the spool; retrying',
-  back: 'the engine is back',
+  back: 'PostgreSQL is available again',
 };
 
-/** A session with the engine, whether it answers, and figures of what it commits. */
+/** A session with PostgreSQL, with its availability and commit figures. */
 export class Link extends Availability implements PostgresSession {
   readonly #deps: LinkDeps;
   readonly #figures = { commits: 0, commitMs: 0, failovers: 0 };
@@ -29,7 +29,7 @@ export class Link extends Availability implements PostgresSession {
     this.#deps = deps;
   }
 
-  /** Whether the engine has been asked. */
+  /** Whether a query was sent. */
   get isTried(): boolean {
     return this.trouble !== notAsked;
   }
@@ -47,7 +47,7 @@ export class Link extends Availability implements PostgresSession {
     return this.#metered(() => this.#deps.session.transaction(work));
   }
 
-  /** @param timeline changes when another server has become the primary, or it was restored */
+  /** @param timeline changes when another server has become the primary, or the database was restored */
   heard(timeline: string): void {
     this.answered();
     if (this.#timeline !== undefined && timeline !== this.#timeline) {
@@ -67,7 +67,7 @@ export class Link extends Availability implements PostgresSession {
   }
 }
 
-/** The status of a link that was not tried yet. */
+/** The status of a link before its first query. */
 export function linkAt(since: number): PostgresLinkStatus {
   return { connected: false, since, reason: notAsked, commits: 0, commitMs: 0, failovers: 0 };
 }

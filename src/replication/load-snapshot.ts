@@ -18,7 +18,7 @@ import {
   type SnapshotHead,
 } from './snapshot.ts';
 
-/** The parts are not a whole snapshot of a format that this program knows. */
+/** The parts are not a complete snapshot in a format that this version knows. */
 export class SnapshotUnreadable extends Error {
   override readonly name = 'SnapshotUnreadable';
 
@@ -29,17 +29,17 @@ export class SnapshotUnreadable extends Error {
 
 const gunzip = promisify(gunzipWithCallback);
 
-/** Bytes of rows that one transaction puts. Each ends with two flushes of the disk, which take longer than the rows. */
+/** Bytes of rows in one transaction. Each ends with two flushes of the disk, which take longer than the rows. */
 const stepBytes = 4 * 1024 * 1024;
-/** A part inflates to no more than this. */
+/** Maximum inflated size of a part. */
 const maxPartBytes = 64 * 2 ** 20;
-/** Reports keep what they have read for as long as `late` of its environment stays; it never gets so high by itself. */
+/** Reports cache data while `late` of its environment is unchanged. `late` never reaches this value by itself. */
 const lateOfLoad = 2 ** 32;
 
 /**
- * Empties the tables of a replica and puts the rows of a snapshot, in transactions of some 30 milliseconds. The position is put last,
- * so after a crash the replica knows that it has to load one. The file stays, because other threads have it open.
- * @throws {SnapshotUnreadable} When another version wrote it, nothing was changed.
+ * Replaces the content of a replica by a snapshot, in transactions of about 30 ms. The position is written last, so the replica
+ * detects an interrupted load. The file is kept, because other threads have it open.
+ * @throws {SnapshotUnreadable} nothing was changed if another version wrote it
  */
 export async function loadSnapshot(
   store: ReplicaStore,
@@ -68,12 +68,12 @@ export async function loadSnapshot(
   finish(store, state, before, { position, id });
 }
 
-/** Empties the tables of a replica: it begins with the first entry of the log. */
+/** Empties a replica, so that it starts with the first entry of the log. */
 export async function loadNothing(store: ReplicaStore, state: ReplicaState): Promise<void> {
   finish(store, state, await empty(store, state), undefined);
 }
 
-/** @returns the environments that something was kept of */
+/** @returns the environments that had records */
 async function empty(store: ReplicaStore, state: ReplicaState): Promise<ReadonlySet<number>> {
   const before = new Set(Array.from(store.carried.getKeys(), (key) => key.readUInt32BE(0)));
   transact(store.lmdb, () => {
@@ -107,7 +107,7 @@ async function inflate(compressed: Uint8Array, number: number): Promise<Buffer> 
   }
 }
 
-/** LMDB frees the pages of a table without reading its rows, so one transaction a table is short. */
+/** Empties the tables. LMDB frees the pages of a table without reading its rows, so each transaction is short. */
 async function emptyTables(store: ReplicaStore): Promise<void> {
   for (const name of replicaTables) {
     const [table, range] = [store[name], ownRows[name]];
@@ -142,7 +142,7 @@ async function putRows(
   }
 }
 
-/** What reports remember of before is not what was loaded, though it may look so. */
+/** Invalidates what reports have cached, even if the loaded content looks the same. */
 function renewLate({ carried }: ReplicaStore, environments: Iterable<number>, loads: number): void {
   const renewed = (late: number) => loads * lateOfLoad + (late % lateOfLoad);
   for (const environment of environments) {
@@ -152,10 +152,9 @@ function renewLate({ carried }: ReplicaStore, environments: Iterable<number>, lo
   }
 }
 
-/** A part as it is read. */
 interface Part {
   readonly isLast: boolean;
-  /** Of the first part. */
+  /** In the first part only. */
   readonly head: SnapshotHead | undefined;
   readonly rows: Generator<PartRow>;
 }
@@ -166,7 +165,7 @@ interface PartRow {
   readonly value: Buffer;
 }
 
-/** Reads what `encodePart` wrote. @throws {SnapshotUnreadable} also while the rows are read */
+/** Reads a part of `encodePart`. @throws {SnapshotUnreadable} also while the rows are read */
 function readPart(bytes: Buffer, number: number): Part {
   if (bytes.length < partHead || bytes.readUInt32LE(0) !== number)
     throw new SnapshotUnreadable(`its part ${number} is missing or damaged`);
@@ -206,10 +205,10 @@ function* readRows(bytes: Buffer, from: number, number: number): Generator<PartR
   }
 }
 
-/** A table that replicas of earlier versions had: its rows are left out. */
+/** A table of earlier versions. Its rows are skipped. */
 const formerTable = 'refused';
 
-/** The tables that a head names, by their places; `undefined` in the place of a former one. @throws {SnapshotUnreadable} */
+/** The tables of a head; `undefined` for a former one. @throws {SnapshotUnreadable} */
 function tablesOf({ tables }: SnapshotHead): (ReplicaTable | undefined)[] {
   return tables.map((each) => {
     const name = replicaTables.find((known) => known === each);

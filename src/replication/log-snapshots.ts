@@ -4,23 +4,22 @@ import type { PostgresSession } from './postgres/connection.ts';
 import type { LogPosition } from './postgres/log-position.ts';
 import type { Replica } from './replica.ts';
 
-/** Snapshots of what the log says, kept in the engine: nodes that join or fell behind load the newest one. */
-
+/** Snapshots of the usage, kept in PostgreSQL. Nodes that join or are far behind load the newest one. */
 export interface SnapshotDeps {
   readonly session: PostgresSession;
   readonly replica: Replica;
   readonly directory: string;
   readonly log: Log;
-  /** A snapshot is made when the log has grown by more than this, and more than the one before takes. */
+  /** A snapshot is made when the log has grown by more than this, and by more than the size of the previous one. */
   readonly leastBytes: number;
 }
 
-/** A builder that has not said for this long that it goes on is gone. */
+/** A builder whose lease is older than this is gone. */
 const leaseMs = 15_000;
-/** Bodies of entries that a snapshot covers stay for this long: nodes that are behind need not load it. */
+/** Bodies of entries are kept this long after a snapshot covers them, so that nodes slightly behind need not load it. */
 export const bodiesMs = 3_600_000;
 
-/** The newest snapshot that is whole. */
+/** Finds the newest complete snapshot. */
 export async function newestSnapshot(
   session: PostgresSession,
 ): Promise<{ readonly snapshot: string; readonly applied: LogPosition; readonly bytes: number } | undefined> {
@@ -37,7 +36,7 @@ export async function newestSnapshot(
   };
 }
 
-/** Reads a snapshot, part by part. @throws {Error} when it was removed meanwhile */
+/** Reads the parts of a snapshot. @throws {Error} if it is removed meanwhile */
 export async function* partsOf(session: PostgresSession, snapshot: string): AsyncGenerator<Buffer> {
   const { rows } = await session.query<{ parts: number }>({
     name: 'fm-snapshot-parts',
@@ -56,7 +55,7 @@ export async function* partsOf(session: PostgresSession, snapshot: string): Asyn
   }
 }
 
-/** Makes a snapshot when it is time for one and no other node makes one. Two of them do no harm. */
+/** Makes a snapshot if one is due and no other node makes one. Two concurrent snapshots do no harm. */
 export async function makeSnapshot(deps: SnapshotDeps): Promise<boolean> {
   const { session, replica, directory, log } = deps;
   if (replica.isLoading || !(await isDue(deps))) return false;
@@ -85,16 +84,12 @@ export async function makeSnapshot(deps: SnapshotDeps): Promise<boolean> {
   }
 }
 
-/** What was uploaded of a snapshot. */
 export interface Uploaded {
   readonly parts: number;
   readonly bytes: number;
 }
 
-/**
- * Puts the parts of a snapshot into the engine, each in a transaction of its own, which also says that the builder goes on. Those
- * that are there already, since an earlier attempt, are not sent again.
- */
+/** Uploads the parts of a snapshot, each in a transaction that also renews the lease. Skips those of an earlier attempt. */
 export async function putParts(
   session: Pick<PostgresSession, 'query'>,
   snapshot: string,
@@ -124,8 +119,8 @@ export async function putParts(
 }
 
 /**
- * Someone who was forgotten is still in the entries and the snapshot from before, which go when a new snapshot covers them. When
- * the engine has lost entries, a snapshot of a node that has applied them is how others get over the hole.
+ * Whether a snapshot is due. A forgotten person is in earlier entries and snapshots until a new one replaces them. If PostgreSQL has
+ * lost entries, a snapshot of a node that has applied them lets others skip the gap.
  */
 async function isDue({ session, leastBytes }: SnapshotDeps): Promise<boolean> {
   const newest = await newestSnapshot(session);

@@ -7,13 +7,12 @@ import type { Statement } from './postgres/statement.ts';
 
 interface NewEntry {
   readonly body: Buffer;
-  /** Of a delta. */
   readonly seq?: number;
 }
 
 /**
- * Appends entries of one kind, and of one stream if they are deltas: these in the order of their numbers. It fails (division by
- * zero) when there is no head: an engine that is being restored may not have it yet.
+ * Appends entries of one kind; deltas are of one stream, in order. It fails with a division by zero if there is no head: the database
+ * may be in the middle of a restore.
  */
 export function append(kind: EntryKind, entries: readonly NewEntry[], stream?: string): Statement {
   const rows = entries.map(
@@ -37,17 +36,17 @@ export function append(kind: EntryKind, entries: readonly NewEntry[], stream?: s
   };
 }
 
-/** Mints that wait. Each holds a request, so they are bounded like those. */
+/** Maximum number of waiting mints. Each holds a request. */
 const maxWaiting = 10_000;
 
 /**
- * Appends to the log what is no delta. Each of these entries may be there twice without harm, so no fence is needed: who
- * does not know what became of one sends it again.
+ * Appends entries other than deltas. A duplicate of such an entry does no harm, so there is no fence, and an entry with an unknown
+ * outcome is sent again.
  */
 export class LogAppender {
   readonly #session: PostgresSession;
   #waiting: LoggedMint[] = [];
-  /** Resolves when those that wait are appended. */
+  /** Resolves when the waiting mints are appended. */
   #next: Promise<number> | undefined;
   #last: Promise<unknown> = Promise.resolve();
 
@@ -55,13 +54,10 @@ export class LogAppender {
     this.#session = session;
   }
 
-  /**
-   * Mints that wait while a commit is on its way share the next one.
-   * @returns the position of the entry
-   */
+  /** Appends a mint. Those that wait for the same commit share an entry. @returns the position of the entry */
   mint(mint: LoggedMint): Promise<number> {
     if (this.#waiting.length >= maxWaiting)
-      return Promise.reject(new ApiError('backpressure', 'Too many mints wait for the engine; try again', 1));
+      return Promise.reject(new ApiError('backpressure', 'Too many mints wait for PostgreSQL; try again', 1));
     this.#waiting.push(mint);
     this.#next ??= this.#last.catch(() => {}).then(() => this.#appendWaiting());
     this.#last = this.#next;
@@ -83,8 +79,8 @@ export class LogAppender {
   }
 
   /**
-   * Says up to where all open streams have come, unless some node has said so lately. The head is locked before the streams
-   * are read: what they have shipped by then is in the log before this entry.
+   * Appends the progress of all open streams, unless a node did so within `everyMs`. The head is locked before the streams are read,
+   * so that everything they have shipped is in the log before this entry.
    */
   horizon(everyMs: number): Promise<boolean> {
     return this.#session.transaction(async (run) => {

@@ -1,10 +1,10 @@
-/** Does something again and again: after a pause, or as soon as someone rings. */
+/** Repeats an action after a pause, or at once when rung. */
 export class Loop {
   readonly #round: () => Promise<number>;
   #isRung = false;
   #wake: () => void = () => {};
   #running: Promise<void> = Promise.resolve();
-  /** No other round begins. */
+  /** No further round starts. */
   isEnding = false;
 
   /** @param round must not throw; resolves with the longest pause before the next round, ms */
@@ -21,7 +21,7 @@ export class Loop {
     this.#wake();
   }
 
-  /** Resolves when the round that is under way is over. */
+  /** Resolves when the current round has finished. */
   end(): Promise<void> {
     this.isEnding = true;
     this.ring();

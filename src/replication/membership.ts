@@ -8,17 +8,16 @@ import { postgresLayout } from './postgres/schema.ts';
 import { maxSkewMs, postgresNow, whySkewed } from './postgres/shared-clock.ts';
 import type { Streams } from './streams.ts';
 
-/** Between two attempts to take the directory's row back. */
+/** Interval between attempts to claim the directory's row again. */
 const againMs = 30_000;
 
 type MembershipParts = Pick<NodeParts, 'facts' | 'link' | 'clock' | 'log'>;
 
-/** Whether this process is the one that the engine knows for its data directory. */
+/** Whether PostgreSQL assigns the data directory to this process. */
 export class Membership {
   readonly #parts: MembershipParts;
   readonly #streams: Streams;
   isJoined = false;
-  /** Another process uses a copy of the directory. */
   #isCopied = false;
   #again = 0;
   #isSkewed = false;
@@ -28,7 +27,7 @@ export class Membership {
     this.#streams = streams;
   }
 
-  /** Why this node may not count, though its disk takes it. */
+  /** Why this node may not count, although its disk accepts data. */
   get refuses(): Refuses | undefined {
     const { all, own } = this.#streams;
     if (this.#isCopied || all.some(({ held }) => held === 'foreign')) return 'copied';
@@ -40,13 +39,13 @@ export class Membership {
     const { facts, link, clock, log } = this.#parts;
     await join(link, clock, facts);
     this.isJoined = true;
-    log.info('joined the engine', { node: facts.name, directory: facts.directory });
+    log.info('joined the cluster', { node: facts.name, directory: facts.directory });
   }
 
   /**
-   * The directory's row is of this process, or not: it is gone, because the engine went back, or another process has it.
+   * Claims the directory's row again if it is not of this process: PostgreSQL reverted to an earlier state, or another process has it.
    * @param skewMs how far this machine's clock is ahead of PostgreSQL's
-   * @returns whether the row was taken back: what the engine has just said is of before
+   * @returns whether the row was claimed, so that the last view is outdated
    */
   async keep(isOurs: boolean, skewMs: number): Promise<boolean> {
     this.#watchClock(skewMs);
@@ -80,12 +79,12 @@ export class Membership {
   }
 }
 
-/** The node must not go on with this directory and this engine; the message says what to do. */
+/** The node must not use this directory with this database; the message says what to do. */
 export class JoinRefused extends Error {
   override readonly name = 'JoinRefused';
 }
 
-/** A process that has not been heard of for this long is not alive: it beats each second. */
+/** A process without a heartbeat for this long is dead. The interval is one second. */
 const silentMs = 2500;
 const lookAgainMs = 250;
 
@@ -100,10 +99,10 @@ interface Seen {
 }
 
 /**
- * Takes the directory's row in the engine for this process: after that the streams of earlier processes may be shipped.
- * Nothing is written before it is sure that no other process beats for this directory.
- * @throws {JoinRefused} another process uses a copy of this directory; the clocks differ
- * @throws {PostgresUnfit} the engine is another one
+ * Claims the directory's row for this process, which may then ship the streams of earlier processes. Nothing is written before it is
+ * certain that no other process uses the directory.
+ * @throws {JoinRefused} another process uses a copy of this directory, or the clocks differ
+ * @throws {PostgresUnfit} it is another database
  */
 export async function join(session: PostgresSession, clock: Clock, facts: NodeFacts): Promise<void> {
   let first: Seen | undefined;
@@ -126,7 +125,7 @@ export async function join(session: PostgresSession, clock: Clock, facts: NodeFa
   }
 }
 
-/** An earlier heartbeat than at the first look is that of a standby that was promoted meanwhile, and proves nothing. */
+/** An earlier heartbeat than at the first look is that of a standby promoted since, and proves nothing. */
 function hasBeaten(first: Seen, { beat }: Seen): boolean {
   return first.beat === null || (beat !== null && beat > first.beat);
 }
@@ -146,8 +145,8 @@ async function look(session: PostgresSession, directory: string): Promise<Seen> 
 }
 
 /**
- * @param answered when the engine's answer came, by the node's clock
- * @returns false when the row is no longer as it was seen
+ * @param answered arrival time of the answer, by the node's clock
+ * @returns false if the row has changed since it was read
  */
 async function claim(
   session: PostgresSession,
@@ -156,7 +155,7 @@ async function claim(
   answered: number,
 ): Promise<boolean> {
   const { directory, name, version, stream } = facts;
-  // By the engine's clock, or a little before.
+  // By PostgreSQL's clock, or slightly earlier.
   const started = Number(seen.at) - Math.max(0, answered - facts.started);
   return session.transaction(async (run) => {
     const claimed = await run({

@@ -14,23 +14,19 @@ import type { SpoolLevel } from './spool.ts';
 import { Streams } from './streams.ts';
 import { UsageFollower } from './usage-follower.ts';
 
-/** What a loop asks of its node. */
 export interface LoopHooks {
   readonly level: () => Pick<SpoolLevel, 'bytes' | 'oldest'>;
-  /** Is called when something has changed that others want to know. */
+  /** Called when the state may have changed. */
   readonly told: () => void;
 }
 
 const beatMs = 1000;
 const longestPauseMs = 2000;
-/** Between two questions what the engine has of a stream. */
+/** Interval between queries for the state of a stream in doubt. */
 const doubtMs = 10;
 const firstPauseMs = 100;
 
-/**
- * What a node does with the engine, one thing after another: it joins, beats, seals, ships, and applies what is in the log. It
- * goes on at once while there is something to do.
- */
+/** Works with PostgreSQL, one step at a time: joins, sends heartbeats, seals, ships, and applies the log. */
 export class NodeLoop {
   readonly #parts: NodeParts;
   readonly #hooks: LoopHooks;
@@ -41,9 +37,9 @@ export class NodeLoop {
   readonly completeness = new Completeness();
   readonly #loop = new Loop(() => this.#turn());
   readonly #awaited = new Awaited();
-  /** What the engine last said. */
+  /** The last answer to a heartbeat. */
   view: PostgresView | undefined;
-  /** The engine was away, and may have gone back: before anything else it is asked what it has. */
+  /** PostgreSQL was away, and may have reverted to an earlier state: the next step is a heartbeat. */
   #mustLook = true;
   #hasSettings = false;
   #beatAt = Number.NEGATIVE_INFINITY;
@@ -65,7 +61,7 @@ export class NodeLoop {
     return this.#membership.isJoined;
   }
 
-  /** Why this process must not use this directory with this engine. */
+  /** Why this process must not use this directory with this database. */
   get refusal(): string | undefined {
     return this.#refusal?.message;
   }
@@ -74,26 +70,26 @@ export class NodeLoop {
     return this.#membership.refuses;
   }
 
-  /** The replica had all that the engine last showed. */
+  /** The replica had everything at the last heartbeat. */
   get isCaughtUp(): boolean {
     return this.view !== undefined && !this.#isBehind;
   }
 
-  /** Why accounts and reports are not served, for people. */
+  /** Why accounts and reports are not served. */
   get trouble(): string | undefined {
     const { replica, link } = this.#parts;
     const said = this.#refusal ?? this.follower.newer ?? this.#stumbled;
     if (said !== undefined) return said.message;
     const { connected, reason } = link.status;
-    if (!connected) return `the engine is away: ${reason}`;
+    if (!connected) return `PostgreSQL is not available: ${reason}`;
     if (this.#streams.all.some(({ held }) => held === 'behind'))
       return 'PostgreSQL is older than what this node keeps';
     return replica.isLoading ? 'what other nodes have counted is being loaded' : undefined;
   }
 
   /**
-   * Resolves with until when the replica is complete, when it has what this node has answered until now and what others have
-   * shipped.
+   * Resolves when the replica has everything that this node has acknowledged and others have shipped, with the time through which it
+   * is complete.
    * @throws {ApiError} `engine_unavailable`
    */
   freshen(): Promise<number> {
@@ -104,7 +100,7 @@ export class NodeLoop {
     return this.#awaited.report(time.now(), clock.monotonic());
   }
 
-  /** Resolves when this node has applied an entry of the log. @throws {ApiError} `engine_unavailable` */
+  /** Resolves when an entry of the log is applied. @throws {ApiError} `engine_unavailable` */
   applied(position: number): Promise<void> {
     this.#loop.ring();
     return this.#awaited.entry(position, this.#parts.clock.monotonic());
@@ -114,7 +110,7 @@ export class NodeLoop {
     this.#loop.start();
   }
 
-  /** @returns how long to pause */
+  /** @returns the pause before the next turn, ms */
   async #turn(): Promise<number> {
     try {
       await this.#round();
@@ -131,10 +127,7 @@ export class NodeLoop {
     }
   }
 
-  /**
-   * Ships what there is and deregisters, after the last packet was answered.
-   * @returns false when that did not go
-   */
+  /** Ships the rest and deregisters, after the last packet was acknowledged. @returns whether that succeeded */
   end(): Promise<boolean> {
     this.#ended ??= this.#end();
     return this.#ended;
@@ -149,7 +142,7 @@ export class NodeLoop {
     });
   }
 
-  /** What is due each second, while the rest of a round takes longer. */
+  /** Does what is due each second, while a step takes longer. */
   async #goOn(): Promise<void> {
     if (!this.#isBeatDue) return;
     await this.#sealing.advance(this.view!.at);
@@ -167,7 +160,7 @@ export class NodeLoop {
     await this.#follow();
   }
 
-  /** The names in a delta are folded by the limits that the log says before it: those of the node that has started last. */
+  /** Logs the settings before any delta, because they limit its names. The node that started last decides. */
   async #logSettings(): Promise<void> {
     if (this.#hasSettings) return;
     const { replica, appender, settings } = this.#parts;
@@ -180,7 +173,7 @@ export class NodeLoop {
     return this.#parts.clock.monotonic() >= this.#beatAt + beatMs;
   }
 
-  /** A stream has to know what the engine has, before it goes on. */
+  /** Whether PostgreSQL must report the state of a stream before it is shipped. */
   get #isInDoubt(): boolean {
     if (this.#mustLook) return true;
     return this.view!.isOurs && this.#streams.all.some(({ waiting, isKnown }) => waiting > 0 && !isKnown);
@@ -217,7 +210,7 @@ export class NodeLoop {
     const isThere = isSameEntry(replica.applied, head) && !replica.isLoading;
     const kinds = isThere ? new Set<string>() : await this.follower.step();
     if (kinds.has('forget')) await main.forgotten();
-    // Counts of someone who was forgotten just now must not stay in a delta that was begun before.
+    // Counts of a forgotten person must not stay in a delta that was begun earlier.
     if (kinds.has('forget') || kinds.has('erase')) this.#sealing.ask();
     const isAtEnd = replica.applied.position >= head.position;
     this.completeness.followed({ isAtEnd, isLoaded: kinds.has('snapshot'), through });

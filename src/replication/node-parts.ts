@@ -11,76 +11,75 @@ import type { SealOutcome, SealRequest } from './seal.ts';
 import type { ReplicaSettings } from './settings.ts';
 import type { Spool } from './spool.ts';
 
-/** How a node is known in the engine. */
+/** Identity of a node. */
 export interface NodeFacts {
   /** Random id of the data directory. */
   readonly directory: string;
-  /** Of the data directory, for people. */
+  /** Path of the data directory, for messages. */
   readonly path: string;
-  /** Label for people. */
+  /** Label for messages. */
   readonly name: string;
-  /** Of the program. */
+  /** Version of the program. */
   readonly version: string;
-  /** Of this process. */
+  /** Stream of this process. */
   readonly stream: string;
-  /** When the process began, by the node's clock, Unix ms. */
+  /** Start time by the node's clock, Unix ms. */
   readonly started: number;
-  /** The engine that this directory has used before. */
+  /** Id of the database that this directory belongs to; `undefined` before the first join. */
   readonly engine: string | undefined;
 }
 
 /**
  * Why a node must not count.
- * - `copied`: its directory is a copy, or was copied: what it counts could not be told from what the other counts
- * - `closed`: its stream was closed: what it counts is shipped only after a restart
+ * - `copied`: its directory is a copy, or was copied. Its counts cannot be told apart from the other's
+ * - `closed`: its stream was closed. Its counts are shipped only after a restart
  */
 export type Refuses = 'copied' | 'closed';
 
-/** What the node tells the main thread of itself. */
+/** The state that the node reports to the main thread. */
 export interface NodeTold {
   readonly isJoined: boolean;
-  /** This process must not use this directory with this engine. */
+  /** Why this process must not use this directory with this database. */
   readonly refusal: string | undefined;
   /** Why reports and accounts are not served. */
   readonly trouble: string | undefined;
-  /** Why this node may not count: see `NodeLoop.refuses`. */
+  /** Why this node may not count. */
   readonly refuses: Refuses | undefined;
   readonly status: Omit<UsageStoreStatus, 'setAsideBytes'>;
 }
 
-/** What a node asks of the main thread. */
+/** What a node calls on the main thread. */
 export interface MainThread {
-  /** Asks the spool worker. */
   seal(request: SealRequest): Promise<SealOutcome>;
-  /** Is told what others want to know, whenever that may have changed. */
+  /** Called when the state may have changed. */
   tell(told: NodeTold): void;
-  /** The store of the replica failed, as its commits say: see `StoreHealth`. */
+  /** Reports a failed commit of the replica: see `StoreHealth`. */
   storeFailed(error: Error): void;
-  /** Keeps what the replica holds, in the data directory: see `SetAside`. */
+  /** Keeps the content of the replica in the data directory: see `SetAside`. */
   setAside(): Promise<unknown>;
-  /** Resolves when it does not remember instance ids of those who were forgotten. */
+  /** Resolves when the main thread has dropped the instance ids of forgotten people. */
   forgotten(): Promise<unknown>;
 }
 
-/** What the parts of a node share, in the thread that alone writes the replica. */
+/** Shared by the parts of a node, in the only thread that writes the replica. */
 export interface NodeParts {
   readonly facts: NodeFacts;
-  /** For what the loop does. */
+  /** For the loop. */
   readonly link: Link;
-  /** For what must not wait for the loop: mints, snapshots. */
+  /** For everything that must not wait for the loop, such as mints and snapshots. */
   readonly side: PostgresSession;
   readonly spool: Spool;
   readonly replica: Replica;
-  /** Of the replica, for reading. */
+  /** The replica, for reading. */
   readonly store: ReplicaStore;
-  /** Those of this node. */
+  /** The settings of this node. */
   readonly settings: ReplicaSettings;
   readonly maxSpoolBytes: number;
-  /** See `SnapshotDeps`. */
+  /** See `SnapshotDeps.leastBytes`. */
   readonly snapshotBytes: number;
   readonly appender: LogAppender;
   readonly clock: TimerClock;
-  /** PostgreSQL's clock, as each heartbeat reports it. */
+  /** Set by each heartbeat. */
   readonly time: SharedClock;
   readonly log: Log;
   readonly main: MainThread;

@@ -10,19 +10,18 @@ import type { PostgresSession } from './postgres/connection.ts';
 import { SharedClock } from './postgres/shared-clock.ts';
 import { SideWork } from './side-work.ts';
 
-/** What a node is made of: see `NodeParts`. */
 export interface ReplicaNodeDeps extends Omit<NodeParts, 'link' | 'time' | 'appender'> {
-  /** For what the loop does. */
+  /** For the loop. */
   readonly session: PostgresSession;
 }
 
-/** Figures of the spool are read this often at most. */
+/** Minimum interval between reads of the spool's size. */
 const levelEveryMs = 500;
 const tellEveryMs = 250;
-/** A spool of this size is nothing to speak of. */
+/** A smaller spool is not logged. */
 const leastSaidBytes = 32 * 2 ** 20;
 
-/** A node's part of the cluster: what stands between its disk and the engine. It runs in the thread that alone writes the replica. */
+/** Connects the disk of a node with PostgreSQL. It runs in the only thread that writes the replica. */
 export class ReplicaNode {
   readonly #parts: NodeParts;
   readonly #loop: NodeLoop;
@@ -30,7 +29,7 @@ export class ReplicaNode {
   #level = { bytes: 0, oldest: undefined as number | undefined, at: Number.NEGATIVE_INFINITY };
   #saidBytes = leastSaidBytes;
   #toldAt = Number.NEGATIVE_INFINITY;
-  #toldTrouble: string | undefined = 'nothing is told yet';
+  #toldTrouble: string | undefined = 'nothing reported yet';
 
   constructor(deps: ReplicaNodeDeps) {
     const link = new Link(deps);
@@ -70,18 +69,18 @@ export class ReplicaNode {
     await this.#loop.applied(await this.#parts.appender.append('forget', forgotten));
   }
 
-  /** Resolves when this node has applied it: from then on no delta can bring back what is erased. @throws as above */
+  /** Resolves when this node has applied it: no later delta restores the data. @throws as above */
   async erase(erased: ErasedThings): Promise<void> {
     await this.#loop.applied(await this.#parts.appender.append('erase', erased));
     this.#sideWork.hurry();
   }
 
-  /** @returns records touched: 0 when nothing is left to do */
+  /** @returns records touched, 0 when nothing is left to do */
   maintain(step: RetentionStep): number {
     return this.#parts.replica.maintain(step);
   }
 
-  /** Ships what there is, after the last packet was answered. @returns whether all of it went */
+  /** Ships the rest, after the last packet was acknowledged. @returns whether all of it was shipped */
   async end(): Promise<boolean> {
     const [isShipped] = await Promise.all([this.#loop.end(), this.#sideWork.end()]);
     return isShipped;
@@ -96,12 +95,12 @@ export class ReplicaNode {
     return this.#level;
   }
 
-  /** While the engine is away, each doubling of the spool is said. */
+  /** Logs each doubling of the spool while PostgreSQL is away. */
   #watchGrowth(bytes: number): void {
     if (this.#parts.link.status.connected) this.#saidBytes = Math.max(leastSaidBytes, bytes);
     else if (bytes >= 2 * this.#saidBytes) {
       this.#saidBytes = bytes;
-      this.#parts.log.warn('the spool grows, because the engine is away', { bytes });
+      this.#parts.log.warn('the spool is growing, because PostgreSQL is not available', { bytes });
     }
   }
 

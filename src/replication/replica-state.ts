@@ -5,48 +5,44 @@ import type { Horizon } from './entry.ts';
 import type { LogPosition } from './postgres/log-position.ts';
 import type { ReplicaSettings } from './settings.ts';
 
-/**
- * What a replica knows of itself. Names that begin with `own:` are of this node only; the others come from the log, so they are
- * the same on all nodes, and part of a snapshot.
- */
+/** The state of a replica besides its counts. Names with `own:` are of this node. The others follow from the log, and are in snapshots. */
 export interface ReplicaFacts {
   'own:applied': LogPosition;
-  /** While a snapshot is being loaded. */
   'own:loading': boolean;
-  /** How many snapshots were loaded. */
+  /** Number of snapshots loaded. */
   'own:loads': number;
   settings: ReplicaSettings;
-  /** The hour (since the epoch) up to which what is over its retention is gone. */
+  /** The hour (since the epoch) up to which retention was applied. */
   retired: number;
-  /** People who were forgotten at this position or before are not remembered any more. */
+  /** People forgotten at this position or before are no longer listed. */
   forgottenUntil: number;
-  /** Streams that were seen so far. */
+  /** Number of streams so far. */
   streams: number;
-  /** What the last horizon says of all nodes. */
+  /** The last horizon. */
   reached: Pick<Horizon, 'through' | 'now' | 'nodes'>;
-  /** See `ChangedDays`: the days that entries up to this position changed are noted. */
+  /** See `ChangedDays`: days changed by entries up to this position are listed. */
   daysMarked: number;
-  /** See `ChangedDays`: some of the days that entries up to this position changed are not noted. */
+  /** See `ChangedDays`: some days changed by entries up to this position are not listed. */
   daysUnmarked: number;
   [stream: `stream:${string}`]: StreamFacts;
 }
 
 /**
- * What is known of a stream: the number of its series in `streamSeries`, and what its last delta says of itself. It is kept when
- * the stream is closed: a database that is filled from this replica must not accept its deltas again.
+ * The number of a stream in `streamSeries`, and the head of its last delta. Kept after the stream is closed: a database that is filled
+ * from this replica must not accept its deltas again.
  */
 export interface StreamFacts extends Pick<DeltaHead, 'seq' | 'through' | 'since' | 'version'> {
   readonly number: number;
   readonly isClosed?: true;
 }
 
-/** The facts, kept in memory as far as they were asked for. */
+/** Reads and caches the facts. */
 export class ReplicaState {
   readonly #store: Pick<ReplicaStore, 'replica'>;
   readonly #at: Snapshot | undefined;
   readonly #known = new Map<string, unknown>();
 
-  /** @param at if the facts are those of a snapshot */
+  /** @param at to read those of a snapshot */
   constructor(store: Pick<ReplicaStore, 'replica'>, at?: Snapshot) {
     this.#store = store;
     this.#at = at;
@@ -72,14 +68,13 @@ export class ReplicaState {
     this.#store.replica.removeSync(Buffer.from(String(name)));
   }
 
-  /** The streams of which something is known. */
   streams(): string[] {
     const range = { start: Buffer.from(streamPrefix), end: Buffer.from('stream;') };
     const keys = Array.from(this.#store.replica.getKeys(range), (key) => key.toString());
     return keys.map((key) => key.slice(streamPrefix.length));
   }
 
-  /** Drops what is in memory: after a commit that failed, the store is the truth. */
+  /** Drops the cache after a failed transaction. */
   forget(): void {
     this.#known.clear();
   }

@@ -20,7 +20,7 @@ import { ReplicaNode } from './replica-node.ts';
 import type { ReplicaSettings } from './settings.ts';
 import { Spool } from './spool.ts';
 
-/** What the thread is started with. */
+/** Parameters of the thread. */
 export interface ReplicaWorkerStart {
   readonly data: string;
   readonly address: PostgresAddress;
@@ -84,7 +84,7 @@ const node = new ReplicaNode({
 });
 node.start();
 
-/** A worker must not be ended with LMDB open. */
+/** A worker must not be stopped while LMDB is open. */
 async function close(): Promise<void> {
   await Promise.all(sessions.map((session) => session.close()));
   await node.end();

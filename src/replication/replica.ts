@@ -18,23 +18,22 @@ import { defaultSettings, type ReplicaSettings } from './settings.ts';
 import { ReplicaSnapshot } from './snapshot.ts';
 import { StreamSeries } from './stream-series.ts';
 
-/** What became of some entries. */
+/** The result of applying entries. */
 export interface AppliedEntries {
-  /** The first so many are applied, and on disk. 0 when the first takes more than one call: then call again with the same. */
+  /** Number of entries applied and on disk. 0 if the first takes several calls: call again with the same entries. */
   readonly count: number;
-  /** Rows of them that could not be applied. */
   readonly refused: readonly Refusal[];
 }
 
-/** How long a call works before it commits, unless it is told another time, ms. */
+/** Duration of a call before its commit, ms. */
 const usualStepMs = 5;
 
 /**
- * What the log says, in a usage store: the counts of all nodes. The same entries make the same content on each node, whatever
- * its clock, its restarts, and how the entries were grouped: each limit is met in the order of the log, and each time that
- * decides anything comes from the log. How far it is, is in the same transaction as what it has applied.
+ * The log applied to a usage store: the counts of all nodes. The same entries result in the same content on every node, whatever its
+ * clock, its restarts, and the grouping of entries. Limits apply in the order of the log, and all times that matter are in the log.
+ * The position is written in the same transaction as the content.
  *
- * It is the only writer of its store. Everything but `load` is synchronous, and takes a few milliseconds.
+ * It is the only writer of its store. Everything but loading is synchronous, and takes a few milliseconds.
  */
 export class Replica implements LogContent {
   readonly #store: ReplicaStore;
@@ -47,7 +46,7 @@ export class Replica implements LogContent {
   readonly #days: ChangedDays;
   readonly #apply: ApplyEntry;
 
-  /** @param monotonic see `Clock`: it only decides how much one call does */
+  /** @param monotonic limits the work of a call, and has no effect on the content */
   constructor(store: ReplicaStore, monotonic: () => number) {
     this.#store = store;
     this.#monotonic = monotonic;
@@ -74,7 +73,7 @@ export class Replica implements LogContent {
     return this.#state.get('own:applied') ?? logStart;
   }
 
-  /** The settings that the log says; `undefined` when it says none. */
+  /** The settings in the log; `undefined` without any. */
   get settings(): ReplicaSettings | undefined {
     return this.#state.get('settings');
   }
@@ -83,16 +82,16 @@ export class Replica implements LogContent {
     return this.isLoading ? 'it was not loaded to its end' : undefined;
   }
 
-  /** Whether a snapshot is being loaded, or the loading of one was interrupted: then reports would be wrong. */
+  /** Whether a snapshot is being loaded, or loading one was interrupted. */
   get isLoading(): boolean {
     return this.#state.get('own:loading') ?? false;
   }
 
   /**
-   * Applies the first of some entries, as many as there is time for, in one transaction that is on disk when this returns.
+   * Applies entries for a limited time, in one transaction that is on disk when this returns.
    * @param stepMs how long to work before the commit
-   * @throws {Error} when the first is not the one after the last applied; or a snapshot has to be loaded first
-   * @throws {NewerEntry} when this program does not know an entry; none is applied, when it is the first
+   * @throws {Error} if the first entry does not follow the last one applied, or a snapshot has to be loaded first
+   * @throws {NewerEntry} if this version cannot apply the first entry
    */
   apply(entries: readonly Entry[], stepMs = usualStepMs): AppliedEntries {
     if (this.isLoading) throw new Error('Cannot apply entries: a snapshot has to be loaded first');
@@ -119,8 +118,8 @@ export class Replica implements LogContent {
   }
 
   /**
-   * Does a step of upkeep that changes no figure: counts are carried to wider cells, and narrow ones that are over their time go.
-   * @returns records touched: 0 when nothing is left to do
+   * Does a step of upkeep that changes no report: rolls up counts, and removes those that were rolled up long ago.
+   * @returns records touched, 0 when nothing is left to do
    */
   maintain({ environment, now, limit }: RetentionStep): number {
     if (this.isLoading || this.#erased.hasEnvironment(environment)) return 0;
@@ -133,31 +132,27 @@ export class Replica implements LogContent {
     });
   }
 
-  /** Erases some of what the log says is deleted. @returns records touched: 0 when nothing is left */
+  /** Erases some of what was deleted. @returns records touched, 0 when nothing is left */
   erase(limit: number): number {
     return this.isLoading ? 0 : this.#transact(() => this.#erased.step(limit));
   }
 
-  /**
-   * The content as it is now, for nodes that join; to be closed. While it is open, commits make the file grow.
-   * @param partBytes bytes of rows in a part, if they are to be others than usual
-   */
+  /** Opens a snapshot of the content, to be closed. While it is open, commits make the file grow. */
   snapshot(partBytes?: number): ReplicaSnapshot {
     if (this.isLoading) throw new Error('Cannot make a snapshot: one is being loaded');
     return new ReplicaSnapshot(this.#store, partBytes);
   }
 
   /**
-   * Replaces the content by a snapshot's, in small steps. Until it is whole, `isLoading` is true, also after a crash: then this
-   * is to be called again.
-   * @param parts what a `ReplicaSnapshot` gave
-   * @throws {SnapshotUnreadable} when they are not a whole snapshot that this program can read
+   * Replaces the content by a snapshot, in small steps. `isLoading` is true until it is complete, also after a crash: load again then.
+   * @param parts those of a `ReplicaSnapshot`
+   * @throws {SnapshotUnreadable}
    */
   load(parts: AsyncIterable<Uint8Array>): Promise<void> {
     return loadSnapshot(this.#store, this.#state, parts).finally(() => this.#forget());
   }
 
-  /** Empties the content: what follows is the log from its first entry on. After a crash it is to be called again. */
+  /** Empties the content, to apply the log from its first entry. After a crash, call it again. */
   clear(): Promise<void> {
     return loadNothing(this.#store, this.#state).finally(() => this.#forget());
   }

@@ -1,4 +1,3 @@
-import type { HotTables } from '../storage/aggregate/hot-tables.ts';
 import { rollUp } from '../storage/aggregate/roll-up.ts';
 import { minutesPerDay, numbersOfEnvironments } from '../storage/lmdb/blocks.ts';
 import { sweepExposures } from '../storage/lmdb/exposures.ts';
@@ -7,25 +6,17 @@ import type { ReplicaStore } from '../storage/lmdb/replica-store.ts';
 import { horizonsAt } from '../storage/lmdb/retention.ts';
 import { slotMs, sweepSenders } from '../storage/lmdb/senders.ts';
 import { deleteSketches } from '../storage/lmdb/sketches.ts';
-import type { ChangedDays } from './changed-days.ts';
-import type { Erased } from './erased.ts';
+import type { DeltaParts } from './apply-delta.ts';
 import type { ReplicaSettings } from './settings.ts';
 
-/** Most records that are touched between two pauses. */
+/** Maximum number of records touched between two pauses. */
 const stepLimit = 8;
 
-/** What has passed its retention goes from these. */
-export interface RetireParts {
-  readonly store: ReplicaStore;
-  readonly hot: HotTables;
-  readonly erased: Erased;
-  readonly days: ChangedDays;
-}
+export type RetireParts = Pick<DeltaParts, 'store' | 'hot' | 'erased' | 'days'>;
 
 /**
- * Rolls up and deletes what has passed its retention by `now` (Unix ms), as far as that decides what later entries come to: sums
- * of fractions, who is listed, which limits are met. It pauses after each step, and may be begun again: what is done stays done.
- * Call each step in a transaction, with nothing in `hot` that is not put.
+ * Rolls up and deletes data past its retention at `now` (Unix ms), as far as it affects later entries: sums of fractions, listed
+ * people, limits. It pauses after each step, and can be repeated. Call each step in a transaction, with nothing unwritten in `hot`.
  */
 export function* retire(
   parts: RetireParts,
@@ -39,7 +30,7 @@ export function* retire(
     yield* untilDone((room) => rollUp(store, hot, environment, horizons, room));
     yield* untilDone((room) => {
       const deleted = deleteSketches(store, environment, Math.floor(horizons.days / minutesPerDay), room);
-      if (deleted > 0) hot.sketches.forget(); // Users of a day that was deleted must not come back with one who is late.
+      if (deleted > 0) hot.sketches.forget(); // A late user must not restore the users of a deleted day.
       return deleted;
     });
     days.remove(environment, Math.floor(horizons.days / minutesPerDay));
@@ -62,7 +53,7 @@ function* sweepAllSenders(store: ReplicaStore, environment: number, now: number)
   }
 }
 
-/** The numbers of the environments that something is kept of, ascending. */
+/** The numbers of the environments with data, ascending. */
 export function environmentsOf({ series, sketches, senders }: ReplicaStore): number[] {
   const found = [series, sketches, senders].flatMap((table) => [...numbersOfEnvironments(table)]);
   return [...new Set(found)].sort((a, b) => a - b);

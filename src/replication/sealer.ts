@@ -6,31 +6,30 @@ import { putDelta } from './spool.ts';
 import { noteProgress } from './spool-notes.ts';
 import { Draft, type DraftRoom, moveRecords, type Stage } from './stages.ts';
 
-/** Where a round is: it visits each record of the open delta once, so it ends however much comes meanwhile. */
+/** Progress of a round. It visits each record of the open delta once, so it ends despite new packets. */
 interface Round {
-  /** What was admitted before is in the deltas of this round and of those before. */
+  /** Packets admitted before it are in the deltas of this round and earlier ones. */
   readonly mark: Mark;
   readonly stage: number;
-  /** The first key of the stage that was not visited. */
+  /** The first key of the stage not visited yet. */
   readonly from: Buffer;
 }
 
 const beginning = Buffer.alloc(0);
 
-/** Deltas of one transaction when a new stream begins and nothing else waits. */
+/** Deltas in one transaction when a new stream begins and nothing else waits. */
 const inheritedDeltas = 64;
 
-/** What a sealer needs of the spool worker. */
 export interface SealerDeps {
   readonly store: SpoolStore;
   readonly stages: readonly Stage[];
-  /** Drops what is in memory of the open delta: nothing of a step was kept. */
+  /** Drops the state in memory of the open delta after a failed step. */
   forget(): void;
   readonly room: DraftRoom;
   readonly maxBytes: number;
 }
 
-/** Moves what was counted out of the open delta into sealed ones, as the deltas of one stream. Only the spool worker has one. */
+/** Moves counts from the open delta to sealed deltas of one stream. Only the spool worker uses it. */
 export class Sealer {
   readonly #deps: SealerDeps;
   readonly #store: SpoolStore;
@@ -38,18 +37,18 @@ export class Sealer {
   #record: StreamRecord;
   #round: Round | undefined;
 
-  /** @param record the stream, which is in the store */
+  /** @param record of the stream, as stored */
   constructor(deps: SealerDeps, record: StreamRecord) {
     this.#deps = deps;
     this.#store = deps.store;
     this.#record = record;
   }
 
-  /** Does one step: at most one delta. @throws whatever the store does: nothing of the step was kept then */
+  /** Seals at most one delta. @throws the store's errors: nothing of the step was kept */
   step(task: SealTask): SealOutcome {
     return this.#transact(() => {
       noteProgress(this.#store, task, this.#deps.maxBytes);
-      // What the engine has of this stream may just have been noted; the mark on disk is that of the last delta.
+      // The step may just have noted acknowledgements. The stored mark is that of the last delta.
       const { mark, stream } = this.#record;
       const record = { ...this.#store.streams.get(stream)!, mark };
       if (task.onlyNote) return { record, round: this.#round, named: [] };
@@ -57,7 +56,7 @@ export class Sealer {
     });
   }
 
-  /** Seals all of the open delta, while nothing is counted. */
+  /** Seals the whole open delta, while nothing is counted. */
   sealAll(): void {
     for (let done = false; !done; ) {
       const from = this.#round ?? roundAt(this.#record.mark);
@@ -73,7 +72,7 @@ export class Sealer {
     return { sealed: record.sealed, mark: record.mark, done: round === undefined };
   }
 
-  /** Call it in a transaction. @param limit most deltas */
+  /** Call it in a transaction. @param limit maximum number of deltas */
   #seal(before: StreamRecord, from: Round, limit: number): Sealed {
     let [record, round]: [StreamRecord, Round | undefined] = [before, from];
     const named = new Set<number>();
@@ -96,7 +95,7 @@ export class Sealer {
     return { record, round, named };
   }
 
-  /** @returns where the round goes on; `undefined` when it is over */
+  /** @returns where the round continues; `undefined` if it is over */
   #fill(draft: Draft, { mark, stage, from }: Round): Round | undefined {
     const { stages } = this.#deps;
     for (let number = stage, key = from; number < stages.length; number += 1, key = beginning) {
@@ -106,7 +105,7 @@ export class Sealer {
     return undefined;
   }
 
-  /** @param mark that of the stream after this delta */
+  /** @param mark of the stream after this delta */
   #put(draft: Draft, record: StreamRecord, mark: Mark): void {
     const { stream, number } = record;
     const seq = record.sealed + 1;
@@ -118,7 +117,7 @@ export class Sealer {
 interface Sealed {
   readonly record: StreamRecord;
   readonly round: Round | undefined;
-  /** Series whose names are in deltas now. */
+  /** Series named in these deltas. */
   readonly named: Iterable<number>;
 }
 

@@ -4,26 +4,22 @@ import type { Streams } from './streams.ts';
 
 type SealingParts = Pick<NodeParts, 'main' | 'replica' | 'time' | 'clock' | 'log'>;
 
-/** A round of sealing begins this long after the one before: a cell that changes often goes into few deltas. */
+/** Interval between rounds. A cell that changes often is in fewer deltas. */
 const everyMs = 1000;
-/** Deltas that may wait for the engine. What is not sealed yet goes on to be merged. */
+/** Maximum number of deltas that wait for PostgreSQL. Unsealed counts continue to be merged. */
 const maxAhead = 32;
-/** How long the engine's clock has to be ahead of what was acknowledged, so that it may go. */
+/** Time that a delta is kept after PostgreSQL has confirmed it. */
 const keepMs = 3_600_000;
 
-/** Paces the sealing: in rounds, each of as many steps as there is to seal. */
+/** Paces the sealing in rounds of several steps. */
 export class Sealing {
   readonly #parts: SealingParts;
   readonly #streams: Streams;
   #isAsked = false;
   #began = Number.NEGATIVE_INFINITY;
   #failed: string | undefined;
-  /** A round is not over. */
   isUnderWay = false;
-  /**
-   * At the end of the last round: all that was answered before `mark.at` (the engine's clock, Unix ms) is in the deltas up to
-   * `sealed`.
-   */
+  /** The end of the last round: packets acknowledged before `mark.at` (PostgreSQL's clock, Unix ms) are in the deltas up to `sealed`. */
   last: Pick<SealOutcome, 'mark' | 'sealed'> = { mark: { at: 0, applied: 0, version: 0 }, sealed: -1 };
 
   constructor(parts: SealingParts, streams: Streams) {
@@ -31,7 +27,7 @@ export class Sealing {
     this.#streams = streams;
   }
 
-  /** A round is to begin at once. */
+  /** Requests a round at once. */
   ask(): void {
     this.#isAsked = true;
   }
@@ -45,7 +41,7 @@ export class Sealing {
     return this.#began + everyMs - this.#parts.clock.monotonic();
   }
 
-  /** Seals until the round is over, or enough deltas wait for the engine. */
+  /** Seals until the round is over, or enough deltas wait for PostgreSQL. */
   async advance(confirmedAt: number | undefined): Promise<void> {
     try {
       while (this.isDue) await this.#step(confirmedAt);
@@ -53,13 +49,13 @@ export class Sealing {
       this.#failed = undefined;
     } catch (error) {
       if (this.#failed === undefined)
-        this.#parts.log.error('no delta can be sealed; it is tried again each second', { error });
+        this.#parts.log.error('sealing failed; retrying each second', { error });
       this.#failed = (error as Error).message;
       this.isUnderWay = false;
     }
   }
 
-  /** Tells the spool what the engine has, and seals nothing. */
+  /** Notes what PostgreSQL has, and seals nothing. */
   async note(confirmedAt: number | undefined): Promise<void> {
     await this.#parts.main.seal(this.#request(confirmedAt, true));
   }
@@ -80,7 +76,7 @@ export class Sealing {
     const { all } = this.#streams;
     const news = all.map((stream) => stream.news);
     const closed = all.filter(({ isOwn, held }) => held === 'closed' && !isOwn);
-    // While a stream goes again, nothing of it may be removed: the spool counts it as acknowledged.
+    // While a stream is shipped again, none of its deltas may be removed: the spool counts them as acknowledged.
     const isSure = confirmedAt !== undefined && all.every(({ isShipped }) => isShipped);
     return {
       mark: { at: time.now(), applied: replica.applied.position },

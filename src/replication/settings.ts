@@ -1,14 +1,14 @@
 import type { SeriesLimits } from '../storage/commit/series-dictionary.ts';
 import type { Retention } from '../storage/lmdb/retention.ts';
 
-/** What all replicas must agree on, because it decides what they hold. The last in the log is true. */
+/** Settings that all replicas must share, because their content depends on them. The last ones in the log apply. */
 export interface ReplicaSettings extends SeriesLimits, Retention {
-  /** People an environment whose exposures are kept. */
+  /** Maximum number of people of an environment whose exposures are kept. */
   readonly identities: number;
   readonly exposureDays: number;
 }
 
-/** Until the log has others: those of a service that is started without any. */
+/** The defaults of the service, until the log has others. */
 export const defaultSettings: ReplicaSettings = {
   features: 2_000,
   variants: 64,
@@ -22,15 +22,15 @@ export const defaultSettings: ReplicaSettings = {
 
 const names = Object.keys(defaultSettings) as (keyof ReplicaSettings)[];
 
-/** Whether replicas with either settings hold the same. */
+/** Whether all settings are equal. */
 export function sameSettings(one: ReplicaSettings, other: ReplicaSettings): boolean {
   return names.every((name) => one[name] === other[name]);
 }
 
 /**
- * Checks the settings that an entry says.
- * @param before stays where an earlier version said them and does not know a setting
- * @throws {Error} when they are something else
+ * Checks the settings of an entry.
+ * @param before used for settings that an earlier version does not log
+ * @throws {Error} if they are invalid
  */
 export function settingsAfter(before: ReplicaSettings, said: Partial<ReplicaSettings>): ReplicaSettings {
   const settings = { ...before, ...said };

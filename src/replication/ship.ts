@@ -6,12 +6,12 @@ import type { Statement } from './postgres/statement.ts';
 import type { SealedDelta } from './spool.ts';
 
 /**
- * Appends deltas of one stream, which follow one another, to the log. One row decides: the stream's, which has to say that
- * the delta before the first is the last one there. So a delta is in the log once, however often it is sent. The stream's row is
- * locked before the head's, by everyone: no two can wait for each other.
- * @param before the delta before: a copy of the directory may have shipped another; `undefined` when it is not kept any more
- * @returns the engine's clock, Unix ms; `undefined` when the row says something else: nothing was appended then
- * @throws {PostgresError} `unknown_outcome` when it is not known whether they are in the log
+ * Appends consecutive deltas of one stream to the log. The row of the stream is a fence: it must name the delta before the first. So
+ * each delta is in the log once, however often it is sent. Every transaction locks the row of the stream before the head, which
+ * prevents deadlocks.
+ * @param before the previous delta, since a copy of the directory may have shipped another; `undefined` if it is no longer kept
+ * @returns PostgreSQL's time, Unix ms; `undefined` if the fence rejected them: nothing was appended
+ * @throws {PostgresError} `unknown_outcome` if it is unknown whether they are in the log
  */
 export async function ship(
   session: PostgresSession,
@@ -39,21 +39,21 @@ export async function ship(
       ],
     });
     if (fence.rows.length === 0) return undefined;
-    // It is not waited for here, so that COMMIT travels with it.
+    // Not awaited here, so that COMMIT is sent with it.
     return { at: Number(fence.rows[0]!.at), appended: run(append('delta', deltas, stream)) };
   });
   await kept?.appended;
   return kept?.at;
 }
 
-/** SHA-256 of the body of a delta, by which the engine knows it. */
+/** SHA-256 of the body of a delta, by which PostgreSQL identifies it. */
 export function digestOf(body: Uint8Array): Buffer {
   return createHash('sha256').update(body).digest();
 }
 
 /**
- * Makes the stream's row, when there is none: nothing of it is in the log. It fails when the table has no key: rows of a backup come
- * before the keys, so this one may come still.
+ * Creates the row of a stream, of which nothing is in the log. It fails if the table has no primary key: a restore creates keys after
+ * the rows, so the row may still come.
  */
 export async function register(session: PostgresSession, stream: string, directory: string): Promise<void> {
   await session.query({
@@ -64,7 +64,7 @@ export async function register(session: PostgresSession, stream: string, directo
   });
 }
 
-/** Closes a stream of which all is shipped; there will be no more of it. */
+/** Closes a stream of which everything is shipped. */
 export function markDone(stream: string, seq: number): Statement {
   return {
     name: 'fm-done',
@@ -73,7 +73,7 @@ export function markDone(stream: string, seq: number): Statement {
   };
 }
 
-/** Closes the stream of a process that has shipped all that it counted, and deregisters its node. */
+/** Closes the stream of a process that has shipped everything, and deregisters its node. */
 export function deregister(
   session: PostgresSession,
   directory: string,

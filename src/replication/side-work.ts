@@ -17,7 +17,7 @@ const trimEveryMs = 600_000;
 const exportEveryMs = 30_000;
 const eraseStep = 64;
 
-/** What no one waits for: horizons, snapshots, the removal of what is old, the usage by days in SQL. It has a session of its own. */
+/** Background work: horizons, snapshots, trimming, the export of usage by days. It has its own session. */
 export class SideWork {
   readonly #parts: NodeParts;
   readonly #node: NodeLoop;
@@ -28,7 +28,7 @@ export class SideWork {
     ),
   );
   readonly #last = new Map<string, number>();
-  /** What this process has trimmed of the log, and how long the log was then. */
+  /** How much this process has trimmed, and the length of the log then. */
   trimming: LogStatus = { trimmed: 0, bytes: 0, oldest: undefined };
 
   constructor(parts: NodeParts, node: NodeLoop) {
@@ -41,7 +41,7 @@ export class SideWork {
     this.#exporting.start();
   }
 
-  /** Something is to be erased. */
+  /** Starts erasing soon. */
   hurry(): void {
     this.#upkeep.ring();
   }
@@ -50,12 +50,12 @@ export class SideWork {
     await Promise.all([this.#upkeep.end(), this.#exporting.end()]);
   }
 
-  /** @returns how long to pause */
+  /** @returns the pause before the next round, ms */
   async #look(failed: string, round: () => Promise<void>): Promise<number> {
     try {
       if (this.#node.isCaughtUp && this.#node.trouble === undefined) await round();
     } catch (error) {
-      // The loop says so when the engine is away.
+      // The loop logs it if PostgreSQL is away.
       if (!(error instanceof PostgresError && ['unreachable', 'refused'].includes(error.code)))
         this.#parts.log.warn(failed, { error });
     }
@@ -71,7 +71,7 @@ export class SideWork {
     while (!this.#upkeep.isEnding && replica.erase(eraseStep) > 0) await setImmediate();
   }
 
-  /** Another node may write now, and stop before its lease is over: then this one looks again soon. */
+  /** If another node holds the lease, it may stop before the lease ends, so this one looks again soon. */
   async #export(): Promise<void> {
     const { side, store, facts, clock, log } = this.#parts;
     const exported = await exportDays({

@@ -10,31 +10,31 @@ import { ReplicaState } from './replica-state.ts';
 const gzip = promisify(gzipWithCallback);
 
 /**
- * How the rows of a replica cross to another node: in parts, each compressed on its own.
+ * The format in which the rows of a replica are transferred: parts, each compressed separately.
  *
- * A part begins with its number (u32, from 0) and whether it is the last (u8). In the first, the length of the head (u32) and the
- * head follow, as JSON. Then come rows: the table by its place in the head (u8), the lengths of key and value (u32 each), key,
- * value. All numbers are little-endian. The rows are those of the layout of the usage store that the head names.
+ * A part begins with its number (u32, from 0) and whether it is the last (u8). The first continues with the length of the head (u32)
+ * and the head as JSON. Then come rows: the table by its index in the head (u8), the lengths of key and value (u32 each), key, value.
+ * All numbers are little-endian. The head names the layout of the usage store that the rows have.
  */
 const snapshotFormat = 1;
 
 export interface SnapshotHead extends LogPosition {
   readonly format: number;
-  /** See store/layout.ts. */
+  /** See storage/lmdb/layout.ts. */
   readonly layout: number;
   readonly tables: readonly string[];
 }
 
 export type ReplicaTable = Exclude<keyof ReplicaStore, 'lmdb'>;
 
-/** What a replica consists of. */
+/** The tables of a replica. */
 export const replicaTables: readonly ReplicaTable[] = [
   ...(['replica', 'series', 'streamSeries', 'counts', 'carried', 'measurements', 'seen'] as const),
   ...(['sketches', 'messages', 'messageTimes', 'identities', 'identityDays', 'exposures'] as const),
   ...(['exposureDays', 'forgotten', 'erased', 'senders', 'ledger'] as const),
 ];
 
-/** The rows that belong to the node, not to what the log says: its own facts, and the secret of its digests. */
+/** The rows of the node itself, which are not transferred: its own facts, and the secret of its digests. */
 export const ownRows: { readonly [Name in ReplicaTable]?: { readonly start: Buffer; readonly end: Buffer } } =
   {
     replica: { start: Buffer.from('own:'), end: Buffer.from('own;') },
@@ -47,7 +47,7 @@ export function isOwnRow(table: ReplicaTable, key: Buffer): boolean {
   return own !== undefined && key.compare(own.start) >= 0 && key.compare(own.end) < 0;
 }
 
-/** The head of a snapshot of this program. */
+/** The head of a snapshot in the current format. */
 export function headOf({ position, id }: LogPosition): SnapshotHead {
   return { format: snapshotFormat, layout: currentLayout(usageLayout), position, id, tables: replicaTables };
 }
@@ -55,20 +55,19 @@ export function headOf({ position, id }: LogPosition): SnapshotHead {
 export const partHead = 5;
 export const rowHead = 9;
 
-/** Bytes of rows in a part, which are about 1 MiB compressed. */
+/** Bytes of rows in a part. Compressed they are about 1 MiB. */
 const usualPartBytes = 3 * 2 ** 20;
-/** Bytes of rows that are collected between two turns of the event loop: it takes a millisecond or two. */
+/** Bytes of rows collected before a pause, which takes a millisecond or two. */
 const turnBytes = 256 * 1024;
 
-/** What a replica held at one position of the log. While it is open, commits make the file grow. */
+/** The content of a replica at one position of the log. While it is open, commits make the file grow. */
 export class ReplicaSnapshot {
-  /** The last entry that is in it. */
+  /** The last entry applied in it. */
   readonly applied: LogPosition;
   readonly #store: ReplicaStore;
   readonly #partBytes: number;
   #snapshot: Snapshot | undefined;
 
-  /** @param partBytes bytes of rows in a part */
   constructor(store: ReplicaStore, partBytes = usualPartBytes) {
     this.#partBytes = partBytes;
     this.#store = store;
@@ -76,15 +75,12 @@ export class ReplicaSnapshot {
     this.applied = new ReplicaState(store, this.#snapshot).get('own:applied') ?? logStart;
   }
 
-  /**
-   * Its parts, in their order; to be read once. Reading pauses, so that the event loop goes on, and closes the snapshot at the end,
-   * also when it is left before.
-   */
+  /** Yields the parts in order, once, with pauses for the event loop. Closes the snapshot at the end, even if the reader stops early. */
   async *parts(): AsyncGenerator<Buffer, void, undefined> {
     try {
       let compressed: Promise<Buffer> | undefined;
       for await (const part of this.#rawParts()) {
-        // While one part is compressed, on a thread of its own, the next is collected.
+        // While one part is compressed in another thread, the next is collected.
         if (compressed !== undefined) yield await compressed;
         compressed = gzip(part, { level: 1 });
       }
@@ -126,7 +122,7 @@ export class ReplicaSnapshot {
   }
 }
 
-/** A part, of rows that `encodeRow` made. @param head of the first part */
+/** @param head for the first part */
 function encodePart(number: number, rows: readonly Buffer[], isLast: boolean, head?: SnapshotHead): Buffer {
   const text = Buffer.from(head === undefined ? '' : JSON.stringify(head));
   const start = Buffer.allocUnsafe(partHead + (head === undefined ? 0 : 4));
@@ -136,7 +132,7 @@ function encodePart(number: number, rows: readonly Buffer[], isLast: boolean, he
   return Buffer.concat([start, text, ...rows]);
 }
 
-/** @param table its place in the head */
+/** @param table its index in the head */
 function encodeRow(table: number, key: Buffer, value: Buffer): Buffer {
   const row = Buffer.allocUnsafe(rowHead + key.length + value.length);
   row.writeUInt8(table, 0);

@@ -14,35 +14,35 @@ import { transact } from '../storage/lmdb/lmdb.ts';
 import { messageKey } from '../storage/lmdb/messages.ts';
 import type { Mark, SpoolStore, StreamRecord } from '../storage/lmdb/spool.ts';
 import { contentOf, countedMessages, withoutMessages } from './apart.ts';
-import { encodeMessage, encodeUnresolved } from './delta.ts';
+import { messageRecord, unresolvedRecord } from './delta.ts';
 import type { SealOutcome, SealTask } from './seal.ts';
 import { Sealer } from './sealer.ts';
 import { nextNumber, streamsOf } from './spool.ts';
 import { stagesOf, wholeRoom } from './stages.ts';
 
-/** What writes the spool, on the spool worker's thread. Each call is one transaction, which is on disk when it returns. */
+/** Writes the spool in the spool worker's thread. Each call is one transaction, which is on disk when it returns. */
 export interface SpoolAggregator extends Folding {
-  /** Adds a batch to the open delta. When it throws, nothing of the batch was kept. */
+  /** Adds a batch to the open delta, or nothing of it if it throws. */
   write(envelope: Envelope): void;
-  /** Seals some of the open delta. When it throws, nothing of it was kept. */
+  /** Seals some of the open delta, or nothing if it throws. */
   seal(task: SealTask): SealOutcome;
 }
 
-/** The stream of this process, and what it may hold. */
+/** The stream of this process, and its limits. */
 export interface SpoolLimits {
   /** A random id. */
   readonly stream: string;
-  /** What the node knows before its first packet. */
+  /** State of the node before its first packet. */
   readonly mark: Mark;
-  /** People an environment whose exposures an open delta has. */
+  /** Maximum number of people of an environment with exposures in an open delta. */
   readonly maxIdentities: number;
-  /** Bytes that the spool may take: when half of them are used, acknowledged deltas are not kept for an hour. */
+  /** Maximum size of the spool. When half of it is used, acknowledged deltas are not kept for an hour. */
   readonly maxBytes: number;
 }
 
 /**
- * Makes the aggregator of a spool. At the first call after `replayed`, what an earlier process has left is sealed under that
- * process's stream. If that fails, so does the call, and the next one tries again.
+ * Creates the aggregator of a spool. The first call after `replayed` seals what an earlier process has left, under that process's
+ * stream. If that fails, the call fails, and the next one retries.
  */
 export function createSpoolAggregator(
   store: SpoolStore,
@@ -90,7 +90,7 @@ export function createSpoolAggregator(
       transact(store.lmdb, () => add([envelope]), forget);
     },
     fold(_, envelopes, finish) {
-      // What an earlier process has left in the journal belongs to its stream.
+      // Batches of an earlier process in the journal belong to its stream.
       if (isReplayed) sealer ??= begin();
       transact(store.lmdb, () => add(envelopes, finish), forget);
     },
@@ -104,20 +104,20 @@ export function createSpoolAggregator(
   };
 }
 
-/** Messages are kept apart, because another machine may have counted the same. */
+/** Keeps messages apart, because another machine may have counted the same. */
 function addBatch(store: SpoolStore, sections: readonly Section[], envelope: Envelope): void {
   const messages = countedMessages(envelope);
   for (const message of messages) {
     store.apart.putSync(
       messageKey(message.at, message.identity),
-      encodeMessage(contentOf(envelope, message)),
+      messageRecord.encode(contentOf(envelope, message)),
     );
   }
   const rest = withoutMessages(envelope, messages);
   for (const section of sections) section.add(rest);
 }
 
-/** Begins the stream of this process, or goes on with it. */
+/** Begins or continues the stream of this process. */
 function beginStream(store: SpoolStore, stream: string, mark: Mark): StreamRecord {
   const known = store.streams.get(stream);
   if (known !== undefined) return known;
@@ -128,10 +128,10 @@ function beginStream(store: SpoolStore, stream: string, mark: Mark): StreamRecor
   return record;
 }
 
-/** What the open delta holds at most of unknown instance ids: strangers make them up. */
+/** Maximum number of unknown instance ids in the open delta: unauthenticated senders can make them up. */
 export const maxUnresolved = 10_000;
 
-/** Unknown instance ids in the order in which they came. Those beyond the room are left out, like ids that were never minted. */
+/** Unknown instance ids in order of arrival. Those above the limit are dropped, like ids that were never minted. */
 export class UnresolvedSection implements Section {
   readonly #store: SpoolStore;
   #held: number;
@@ -149,18 +149,18 @@ export class UnresolvedSection implements Section {
       if (this.#held >= maxUnresolved) return;
       const key = Buffer.alloc(keyBytes);
       key.writeUIntBE(this.#next, 0, keyBytes);
-      this.#store.unresolved.putSync(key, encodeUnresolved(use));
+      this.#store.unresolved.putSync(key, unresolvedRecord.encode(use));
       this.#next += 1;
       this.#held += 1;
     }
   }
 
-  /** One of them was sealed. */
+  /** Notes that one was sealed. */
   sealed(): void {
     this.#held -= 1;
   }
 
-  /** Counts again: the transaction failed. */
+  /** Counts again after a failed transaction. */
   forget(): void {
     this.#held = this.#store.unresolved.getKeysCount();
   }
@@ -168,7 +168,7 @@ export class UnresolvedSection implements Section {
 
 const keyBytes = 6;
 
-/** Instance ids that were used. */
+/** Used instance ids. */
 export function usesSection({ used }: SpoolStore): Section {
   return {
     add({ uses }) {

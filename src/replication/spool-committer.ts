@@ -10,12 +10,9 @@ import type { SealOutcome, SealTask } from './seal.ts';
 import type { SpoolLimits } from './spool-aggregator.ts';
 import type { SpoolActions, SpoolStart } from './spool-worker.ts';
 
-/** What keeps the batches of a node. Seals are done one after the other, in the order of the calls. */
+/** Commits the batches of a node. Seals run one after another, in the order of the calls. */
 export interface SpoolCommitter extends Committer, Pick<JournaledCommitter, 'unfolded'> {
-  /**
-   * Seals some of what is durable now; one delta at most.
-   * @throws {Error} if nothing of it was kept
-   */
+  /** Seals at most one delta of what is durable. @throws {Error} if nothing of it was kept */
   seal(task: SealTask): Promise<SealOutcome>;
 }
 
@@ -41,7 +38,7 @@ export async function startSpoolCommitter(
   await committer.begin(isEmpty ? readFolded(lmdb, lane) : undefined);
   return {
     commit: (envelope) => committer.commit(envelope),
-    // The open delta is never old: it needs no upkeep.
+    // The open delta is recent: it needs no upkeep.
     maintain: async () => 0,
     async seal(task) {
       await committer.fold();

@@ -6,11 +6,11 @@ import { emptyContent, encodeDelta } from './delta.ts';
 import type { ClosedStream, SealTask } from './seal.ts';
 import { bytesOfSpool, deltasOf, nextNumber, putDelta } from './spool.ts';
 
-/** Deltas that are removed with one step, so that packets do not wait for long. */
+/** Maximum number of deltas removed in one step, since packets wait for it. */
 const removedAtOnce = 16;
 
 /**
- * Notes what a task says of the engine, and removes what is not kept any more. Call it in a transaction.
+ * Notes what PostgreSQL has according to a task, and removes what is no longer kept. Call it in a transaction.
  * @param maxBytes see `SpoolLimits`
  */
 export function noteProgress(store: SpoolStore, task: SealTask, maxBytes: number): void {
@@ -34,7 +34,7 @@ function change(store: SpoolStore, stream: string, by: (record: StreamRecord) =>
 
 const minuteMs = 60_000;
 
-/** Of the acknowledgements of a minute the last is kept: a delta is kept a minute longer at most. */
+/** Keeps the last acknowledgement of each minute, so a delta is kept up to a minute longer. */
 function acknowledge(record: StreamRecord, seq: number, at: number): StreamRecord {
   const acknowledged = Math.max(record.acknowledged, seq);
   const last = record.acknowledgements.at(-1);
@@ -43,7 +43,7 @@ function acknowledge(record: StreamRecord, seq: number, at: number): StreamRecor
   return { ...record, acknowledged, acknowledgements: [...earlier, [acknowledged, at]] };
 }
 
-/** Removes deltas that were acknowledged before a time, and a stream that is done when it has none. @returns deltas removed */
+/** Removes deltas acknowledged before a time, and a stream that is done and has none left. @returns the number of deltas */
 function removeOld(store: SpoolStore, record: StreamRecord, before: number, limit: number): number {
   const old = record.acknowledgements.filter(([, at]) => at < before).at(-1)?.[0] ?? 0;
   const { stream, number, sealed, state } = record;
@@ -65,9 +65,9 @@ function removeOld(store: SpoolStore, record: StreamRecord, before: number, limi
 }
 
 /**
- * Moves what a closed stream holds beyond `after` to a stream of its own, which is shipped like any other. Its first delta names all
- * series, because replicas forget the names that a closed stream gave. The bodies of the others stay: nothing reads the stream and
- * number in them. Call it in a transaction.
+ * Moves the deltas of a closed stream after `after` to a new stream, which is shipped like any other. Its first delta names all
+ * series, because replicas forget the names of a closed stream. The bodies of the others are unchanged: the stream and number in them
+ * are not read. Call it in a transaction.
  */
 export function takeRest(store: SpoolStore, { stream, after }: ClosedStream): void {
   const record = store.streams.get(stream);
@@ -101,8 +101,8 @@ export function takeRest(store: SpoolStore, { stream, after }: ClosedStream): vo
 }
 
 /**
- * The id of the stream that goes on with a closed one. It follows from that one's: two copies of a directory, which hold the same
- * deltas, give them the same id, so the engine takes them once.
+ * The id of the stream that continues a closed one. It is derived from that stream's id, so two copies of a directory use the same id
+ * for the same deltas, and PostgreSQL accepts them once.
  */
 function unusedHeirOf({ streams }: SpoolStore, stream: string): string {
   const heir = createHash('sha256').update(stream).digest('hex').slice(0, 32);

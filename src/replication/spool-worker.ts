@@ -21,5 +21,5 @@ const actions = {
 export type SpoolActions = typeof actions;
 
 answerCalls(channel, actions);
-// A worker must not be ended with LMDB open.
+// A worker must not be stopped while LMDB is open.
 await store.lmdb.close();

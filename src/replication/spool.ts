@@ -1,13 +1,13 @@
 /*
- * src/replication: usage of several machines. Each node counts into its spool (this file): the open delta, which sections write as
- * they write a usage store (spool-aggregator.ts), and deltas that were sealed from it (seal.ts). Sealed deltas go to the engine,
- * and come back to every node in one order.
+ * src/replication: usage of several machines. Each node counts into its spool (this file). The spool holds the open delta, which
+ * sections write as they write a usage store (spool-aggregator.ts), and the deltas sealed from it (seal.ts). Sealed deltas are
+ * shipped to PostgreSQL, whose log every node applies in the same order.
  */
 import { pairKey, prefixKey } from '../storage/lmdb/key-prefix.ts';
 import { type Table, transact } from '../storage/lmdb/lmdb.ts';
 import { openSpoolStore, type SpoolStore, type StreamRecord } from '../storage/lmdb/spool.ts';
 
-/** A delta that was sealed, with what the engine wants to know without decoding it. */
+/** A sealed delta, with the fields of `fm_stream`. */
 export interface SealedDelta {
   readonly seq: number;
   readonly through: number;
@@ -17,44 +17,40 @@ export interface SealedDelta {
   readonly body: Buffer;
 }
 
-/** How much a spool holds. */
 export interface SpoolLevel {
-  /** Bytes of the file that are in use. */
+  /** Bytes of the file in use. */
   readonly bytes: number;
-  /** Since when something waits, if anything does: what was answered before that was acknowledged (Unix ms). */
+  /** Time of the oldest unshipped packet, Unix ms; `undefined` if there is none. */
   readonly oldest: number | undefined;
 }
 
 /**
- * What a node has counted and the engine does not have, and what the engine has had for less than an hour. Any thread may read
- * it; the spool worker alone writes it, but for the ids.
+ * The counts of a node that PostgreSQL does not have, or has had for less than an hour. Any thread may read it. Only the spool worker
+ * writes it, except for the ids.
  */
 export class Spool {
   readonly store: SpoolStore;
-  /** The id of the data directory, which is random. */
+  /** The random id of the data directory. */
   readonly directory: string;
 
-  /**
-   * Opens the spool of a data directory, and makes it when it is missing. The main thread opens it first.
-   * @param newId makes a random id
-   */
+  /** Opens the spool of a data directory, or creates it. The main thread opens it first. @param newId generates a random id */
   constructor(data: string, newId: () => string) {
     this.store = openSpoolStore(data);
     this.directory = this.store.meta.get('directory') ?? this.#put('directory', newId());
   }
 
-  /** The id of the engine that this directory belongs to. */
+  /** The id of the database that this directory belongs to. */
   get engine(): string | undefined {
     this.#refresh();
     return this.store.meta.get('engine');
   }
 
-  /** Makes this directory one of an engine's. It stays that: another engine does not know its streams. */
+  /** Assigns this directory to a database permanently: no other database knows its streams. */
   bindTo(engine: string): void {
     this.#put('engine', engine);
   }
 
-  /** The streams that have deltas here, and the one that is being counted in: in the order in which they began. */
+  /** The streams with deltas here and the current one, in order of creation. */
   streams(): StreamRecord[] {
     this.#refresh();
     return streamsOf(this.store);
@@ -65,7 +61,7 @@ export class Spool {
     return this.store.streams.get(stream);
   }
 
-  /** The deltas of a stream from a number on, in their order. */
+  /** Deltas of a stream from a number on, in order. */
   deltas(stream: string, from: number, limit: number): SealedDelta[] {
     const known = this.stream(stream);
     return known === undefined ? [] : deltasOf(this.store, known.number, from, limit);
@@ -75,7 +71,7 @@ export class Spool {
     const open = this.streams().filter(({ state }) => state === 'open');
     const waiting = open.filter(({ sealed, acknowledged }) => sealed > acknowledged);
     const oldest = waiting.map(({ stream, acknowledged }) => this.deltas(stream, acknowledged + 1, 1)[0]);
-    // While the engine is away nothing is sealed: then all that waits may be in the open delta.
+    // Nothing is sealed while PostgreSQL is away: all that waits may be in the open delta.
     const { counts, measurements, apart, ledger, used, unresolved } = this.store;
     const tables = [counts, measurements, apart, ledger, used, unresolved];
     const isCounted = tables.some((table) => [...table.getKeys({ limit: 1 })].length > 0);
@@ -83,7 +79,7 @@ export class Spool {
     return { bytes: this.bytes, oldest: oldest.find((delta) => delta !== undefined)?.through ?? since };
   }
 
-  /** See `bytesOfSpool`. It costs some microseconds. */
+  /** See `bytesOfSpool`. It takes some microseconds. */
   get bytes(): number {
     this.#refresh();
     return bytesOfSpool(this.store);
@@ -93,7 +89,7 @@ export class Spool {
     return this.store.lmdb.close();
   }
 
-  /** Otherwise a thread sees what was there at the beginning of its turn of the event loop. */
+  /** Ends the read transaction, so that a thread does not see an earlier state. */
   #refresh(): void {
     this.store.streams.resetReadTxn();
   }
@@ -104,20 +100,20 @@ export class Spool {
   }
 }
 
-/** The streams of a spool, in the order in which they began. */
+/** The streams of a spool in order of creation. */
 export function streamsOf({ streams }: Pick<SpoolStore, 'streams'>): StreamRecord[] {
   const found = Array.from(streams.getRange(), ({ value }) => value);
   return found.sort((one, other) => one.number - other.number);
 }
 
-/** The number of the next stream to begin. */
+/** The number of the next stream. */
 export function nextNumber(store: SpoolStore): number {
   return (streamsOf(store).at(-1)?.number ?? 0) + 1;
 }
 
 const headBytes = 24;
 
-/** The deltas of the stream with a number, from one on, in their order. */
+/** Deltas of a stream from a number on, in order. */
 export function deltasOf(
   { deltas }: Pick<SpoolStore, 'deltas'>,
   number: number,
@@ -134,7 +130,7 @@ export function deltasOf(
   }));
 }
 
-/** Puts a delta. Call it in the transaction in which what it holds leaves the open delta. */
+/** Puts a delta, in the transaction that removes its content from the open delta. */
 export function putDelta(store: SpoolStore, number: number, delta: SealedDelta): void {
   const { seq, through, since, version, body } = delta;
   const value = Buffer.allocUnsafe(headBytes + body.length);
@@ -146,14 +142,14 @@ export function putDelta(store: SpoolStore, number: number, delta: SealedDelta):
 }
 
 /**
- * Bytes of a spool's file that wait for the engine, or are kept for it. Names of series and messages of the last minutes are not
- * among them: they stay when all was shipped, so a spool that is full by them would stay full.
+ * Bytes of a spool's file that are kept for PostgreSQL. Names of series and messages of the last minutes do not count: they stay when
+ * everything is shipped, so a spool filled by them would stay full.
  */
 export function bytesOfSpool({ lmdb: _, streams, meta, series, messages, ...tables }: SpoolStore): number {
   return Object.values(tables as Record<string, Table>).reduce((sum, table) => sum + bytesOf(table), 0);
 }
 
-/** The pages that LMDB counts for a table. */
+/** LMDB's statistics of a table. */
 interface TableStats {
   readonly pageSize: number;
   readonly treeBranchPageCount: number;

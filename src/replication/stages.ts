@@ -17,21 +17,21 @@ import { decodeSenders } from '../storage/lmdb/senders.ts';
 import { seriesName } from '../storage/lmdb/series.ts';
 import { environmentOrdinal } from '../storage/lmdb/sketches.ts';
 import type { SpoolStore } from '../storage/lmdb/spool.ts';
-import { decodeMessage, decodeUnresolved, emptyContent } from './delta.ts';
+import { emptyContent, messageRecord, unresolvedRecord } from './delta.ts';
 
-/** What a delta holds at most, about: packets wait while it is sealed. */
+/** Approximate limits of a delta. Packets wait while it is sealed. */
 export interface DraftRoom {
   readonly rows: number;
-  /** Before they are deflated. */
+  /** Before compression. */
   readonly bytes: number;
 }
 
 export const wholeRoom: DraftRoom = { rows: 1000, bytes: 96 * 1024 };
 
-/** What goes into the next delta of a stream, until it is full. */
+/** The content of the next delta of a stream. */
 export class Draft {
   readonly content = emptyContent();
-  /** The refs that are named here and were not before. */
+  /** Refs of series named here for the first time. */
   readonly named = new Set<number>();
   readonly #store: SpoolStore;
   readonly #isNamed: (ref: number) => boolean;
@@ -39,7 +39,7 @@ export class Draft {
   #rows = 0;
   #bytes = 0;
 
-  /** @param isNamed whether the stream has said the name of a series (see `seriesRef`) */
+  /** @param isNamed whether the stream has named a series (see `seriesRef`) */
   constructor(store: SpoolStore, isNamed: (ref: number) => boolean, room: DraftRoom) {
     this.#room = room;
     this.#store = store;
@@ -54,13 +54,13 @@ export class Draft {
     return this.#rows === 0;
   }
 
-  /** Accounts for rows and bytes that were added. */
+  /** Adds to the size. */
   grow(rows: number, bytes: number): void {
     this.#rows += rows;
     this.#bytes += bytes;
   }
 
-  /** Says the name of a series, unless the stream has said it. An environment as a whole has none. */
+  /** Adds the name of a series, unless the stream has named it. An environment as a whole has no name. */
   name(ref: number): void {
     if (this.#isNamed(ref) || this.named.has(ref)) return;
     const ordinal = ref % seriesPerEnvironment;
@@ -73,28 +73,25 @@ export class Draft {
     this.#bytes += nameBytes;
   }
 
-  /** Says the names of the series in the first column of flat rows. @param environment if the column has ordinals of it */
+  /** Names the series in the first column of flat rows. @param environment if that column has ordinals of it */
   nameRows(rows: readonly number[], width: number, environment = 0): void {
     for (let at = 0; at < rows.length; at += width) this.name(seriesRef(environment, rows[at]!));
   }
 }
 
-/**
- * How a table of the open delta is sealed: each record goes into the draft and is deleted. What is in memory of it is forgotten,
- * because it must not be put again.
- */
+/** How a table of the open delta is sealed. Each record moves to the draft. Its state in memory is dropped, so that it is not put again. */
 export interface Stage {
   readonly table: Table;
-  /** Adds a record to the draft. Both buffers are LMDB's, and valid until the next one is read. @returns its size in rows */
+  /** Adds a record to the draft. LMDB reuses both buffers for the next record. @returns its size in rows */
   move(key: Buffer, value: Buffer, draft: Draft): number;
-  /** Deletes a record that was moved. */
+  /** Deletes a moved record. */
   remove(key: Buffer): void;
 }
 
 /**
- * Moves records of a table into a draft until it is full, in the order of their keys. Call it in a transaction.
+ * Moves records of a table into a draft in key order, until it is full. Call it in a transaction.
  * @param from the first key to visit
- * @returns where to go on; `undefined` when the end is reached
+ * @returns where to continue; `undefined` at the end
  */
 export function moveRecords(stage: Stage, draft: Draft, from: Buffer): Buffer | undefined {
   const moved: Buffer[] = [];
@@ -111,25 +108,25 @@ export function moveRecords(stage: Stage, draft: Draft, from: Buffer): Buffer | 
   return next;
 }
 
-/** The time that a record of its own takes, in rows of cells: a block has many of those. */
+/** Cost of a separate record in rows of cells, of which a block has many. */
 const recordRows = 3;
-/** Bytes of the name of a series, about. */
+/** Approximate size of a name. */
 const nameBytes = 40;
 
-/** What is in memory of the open delta. */
+/** State in memory of the open delta. */
 export interface InMemory {
   readonly hot: HotTables;
-  /** Forgets the rows of the ledger. */
+  /** Drops the rows of the ledger. */
   forgetLedger(): void;
-  /** Some of what unknown instance ids came with is sealed. */
+  /** Notes that a use of an unknown instance id was sealed. */
   resolvedOne(): void;
 }
 
-/** The tables of the open delta, in the order in which they are sealed. */
+/** The tables of the open delta, in sealing order. */
 export function stagesOf(store: SpoolStore, { hot, forgetLedger, resolvedOne }: InMemory): readonly Stage[] {
   return [
     stageOf(store.apart, (_, value, draft) => {
-      const message = decodeMessage(value);
+      const message = messageRecord.decode(value);
       draft.content.messages.push(message);
       draft.nameRows(message.counts, 5);
       draft.nameRows(message.measurements, 4);
@@ -167,7 +164,7 @@ export function stagesOf(store: SpoolStore, { hot, forgetLedger, resolvedOne }: 
     stageOf(
       store.unresolved,
       (_, value, draft) => {
-        const each = decodeUnresolved(value);
+        const each = unresolvedRecord.decode(value);
         draft.nameRows(each.rows, 5);
         draft.content.unresolved.push(each);
         return recordRows + each.rows.length / 5;
@@ -177,7 +174,7 @@ export function stagesOf(store: SpoolStore, { hot, forgetLedger, resolvedOne }: 
   ];
 }
 
-/** @param removed forgets what is in memory of a record that was deleted */
+/** @param removed drops the state in memory of a deleted record */
 function stageOf(table: Table, move: Stage['move'], removed: (key: Buffer) => void = () => {}): Stage {
   const remove = (key: Buffer) => {
     table.removeSync(key);
@@ -186,7 +183,7 @@ function stageOf(table: Table, move: Stage['move'], removed: (key: Buffer) => vo
   return { table, move, remove };
 }
 
-/** The environment (u32), width (u8), minute (u32) and block (u32) of the key of a block: see blocks.ts. */
+/** The key of a block has the environment (u32), width (u8), minute (u32) and block (u32): see blocks.ts. */
 function cellsStage<T>(
   table: Table,
   hot: { dropBlock(number: number, bucket: number): void },
@@ -209,7 +206,7 @@ function cellsStage<T>(
   return stageOf(table, move, (key) => hot.dropBlock(blockOf(firstRef(key)), bucketIn(key)));
 }
 
-/** The environment, day and ordinal (u32 each) and the chunk (u8) of the key of a chunk: see sketches.ts. */
+/** The key of a chunk has the environment, day and ordinal (u32 each) and the chunk (u8): see sketches.ts. */
 function sketchesStage({ sketches }: SpoolStore, hot: HotTables): Stage {
   const placeIn = (key: Buffer) => ({
     ref: seriesRef(key.readUInt32BE(0), key.readUInt32BE(8)),
@@ -228,7 +225,7 @@ function sketchesStage({ sketches }: SpoolStore, hot: HotTables): Stage {
   });
 }
 
-/** What is in memory of it stays: a series that was seen in a minute need not be put for that minute again. */
+/** Keeps the state in memory: a series seen in a minute need not be put again for that minute. */
 function seenStage({ seen }: SpoolStore): Stage {
   return stageOf(seen, (key, value, draft) => {
     const minutes = decodeSeen(value);
@@ -246,7 +243,7 @@ function seenStage({ seen }: SpoolStore): Stage {
 }
 
 function exposuresStage(store: SpoolStore): Stage {
-  const isPerson = (key: Buffer) => key.length > 4; // Else it is the number of people in an environment.
+  const isPerson = (key: Buffer) => key.length > 4; // Otherwise the number of people in an environment.
   return {
     table: store.exposures,
     move(key, value, draft) {
@@ -265,7 +262,7 @@ function exposuresStage(store: SpoolStore): Stage {
   };
 }
 
-/** Application (u32), digest (16) and hash (32). */
+/** The key has the application (u32), digest (16) and hash (32). */
 function usesStage({ used }: SpoolStore): Stage {
   return stageOf(used, (key, value, { content }) => {
     const [digest, hash] = [Buffer.from(key.subarray(4, 20)), Buffer.from(key.subarray(20))];

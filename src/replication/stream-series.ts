@@ -19,18 +19,18 @@ import type { Erased } from './erased.ts';
 import type { ReplicaState } from './replica-state.ts';
 import { defaultSettings } from './settings.ts';
 
-/** In place of a ref: the stream has never named this series, or its name cannot be. */
+/** Instead of a ref: the stream has not named this series, or its name is invalid. */
 export const unknownSeries = -1;
-/** In place of a ref: its environment was deleted. */
+/** Instead of a ref: its environment was deleted. */
 export const erasedSeries = -2;
 
-/** Refs in memory, of all streams together: about 20 MB. */
+/** Maximum number of refs in memory, about 20 MB. */
 const maxKnown = 200_000;
 
 /**
- * From the series of a stream to those of the replica. Each node numbers the series that it counts by itself, so a stream says
- * what a number means before it uses it, and the replica finds its own number for that name. Names over the limits are folded
- * here once more, in the order of the log, because many nodes together may have more names than one of them.
+ * Maps the series of a stream to those of the replica. Each node numbers its own series, so a stream names a number before it uses it,
+ * and the replica looks up its own number for that name. Names above the limits are folded again, in the order of the log, because
+ * many nodes together may have more names than one.
  *
  * `streamSeries`: key, big-endian: number of the stream (u32, see `StreamFacts`), environment (u32), ordinal (u32). Value: the
  * replica's ordinal (u32).
@@ -52,7 +52,7 @@ export class StreamSeries {
     this.#dictionary = this.#openDictionary();
   }
 
-  /** What follows is of the stream with this number. */
+  /** Selects a stream. */
   turnTo(stream: number): void {
     if (this.#size > maxKnown) this.#known.clear();
     if (this.#known.size === 0) this.#size = 0;
@@ -61,7 +61,7 @@ export class StreamSeries {
     this.#known.set(stream, this.#ofStream);
   }
 
-  /** The stream has named a series. Call it in a transaction. @returns whether its name can be */
+  /** Adds a name. Call it in a transaction. @returns whether it is valid */
   add({ environment, ordinal, name }: NewSeries): boolean {
     if (this.#erased.hasEnvironment(environment)) return true;
     const own = this.#ownRef(environment, name);
@@ -72,12 +72,12 @@ export class StreamSeries {
     return true;
   }
 
-  /** The replica's ref of a ref of the stream; `unknownSeries` or `erasedSeries` when there is none. */
+  /** The replica's ref for a ref of the stream; or `unknownSeries` or `erasedSeries`. */
   of(ref: number): number {
     return this.#ofStream.get(ref) ?? this.#find(ref);
   }
 
-  /** The ordinal under which the senders of a feature are kept, by any series (of the replica) of the feature. */
+  /** The ordinal under which the senders of a feature are kept. @param ref of any series of the feature in the replica */
   ordinalOfFeature(ref: number): number {
     const ordinal = ref % seriesPerEnvironment;
     const environment = Math.floor(ref / seriesPerEnvironment);
@@ -87,7 +87,7 @@ export class StreamSeries {
     return this.#dictionary.of(environment).firstOf(feature)?.ordinal ?? ordinal;
   }
 
-  /** Removes series of a stream that has ended. Call it in a transaction. @returns how many, at most `limit` */
+  /** Removes series of a closed stream. Call it in a transaction. @returns the number, at most `limit` */
   remove(stream: number, limit: number): number {
     this.#size -= this.#known.get(stream)?.size ?? 0;
     this.#known.delete(stream);
@@ -97,7 +97,7 @@ export class StreamSeries {
     return keys.length;
   }
 
-  /** Drops what is in memory: the settings have changed, something was erased, or a commit has failed. */
+  /** Drops the cache: the settings have changed, something was erased, or a transaction failed. */
   forget(): void {
     this.#known.clear();
     this.#ofStream = new Map();

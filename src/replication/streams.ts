@@ -7,7 +7,7 @@ import type { SealedDelta } from './spool.ts';
 
 type StreamParts = Pick<NodeParts, 'facts' | 'link' | 'spool' | 'log'>;
 
-/** What goes in one transaction at most. */
+/** Limits of one transaction. */
 const maxDeltas = 16;
 const maxBytes = 4 * 1024 * 1024;
 
@@ -15,9 +15,9 @@ const heldOwn: Readonly<Record<Held, string>> = {
   foreign:
     'PostgreSQL has other deltas under the stream of this process: another process used a copy of its directory. This node keeps what it has counted and counts nothing more; start a node with an empty directory in its place',
   closed:
-    'the stream of this process was closed by someone else, as by flagmeter postgres forget-node: this node counts nothing until it is restarted, and ships then what it has kept',
+    'the stream of this process was closed elsewhere, for example by flagmeter postgres forget-node: this node counts nothing until it is restarted, and then ships what it has kept',
   behind:
-    'PostgreSQL is older than what this node keeps: counting goes on, and nothing is shipped. Restore a newer backup, or fill a new database by flagmeter postgres adopt --from-replica; to accept the loss, stop this node, run flagmeter postgres forget-node for it, and start it',
+    'PostgreSQL is older than what this node keeps: the node counts, and ships nothing. Restore a newer backup, or fill a new database with flagmeter postgres adopt --from-replica. To accept the loss, stop this node, run flagmeter postgres forget-node for it, and start it',
 };
 
 const heldEarlier: Readonly<Record<Held, string>> = {
@@ -25,10 +25,10 @@ const heldEarlier: Readonly<Record<Held, string>> = {
   foreign:
     'PostgreSQL has deltas of an earlier process that are not in this directory: it is a copy of one that went on, or a copy of it was used. This node keeps what it has counted and counts nothing more; start a node with an empty directory in its place',
   closed:
-    'the stream of an earlier process was closed by someone else, as by flagmeter postgres forget-node: what it kept goes on under another stream',
+    'the stream of an earlier process was closed elsewhere, for example by flagmeter postgres forget-node: its remaining counts are shipped under another stream',
 };
 
-/** A stream of this directory, as this process knows it: what is sealed, what the engine has, and what is done next. */
+/** A stream of this directory: what is sealed, what PostgreSQL has, and what to do next. */
 export class Stream implements KnownStream {
   readonly isOwn: boolean;
   readonly #parts: StreamParts;
@@ -37,7 +37,7 @@ export class Stream implements KnownStream {
   #acknowledgedAt = 0;
   held: Held | undefined;
   #isDone: boolean;
-  /** What the engine has of it is known. */
+  /** Whether PostgreSQL's state of the stream is known. */
   isKnown = false;
 
   constructor(record: StreamRecord, isOwn: boolean, parts: StreamParts) {
@@ -60,7 +60,7 @@ export class Stream implements KnownStream {
     return this.#record.first;
   }
 
-  /** What the spool does not know yet: until when deltas are acknowledged, and that there will be no more. */
+  /** Progress that the spool does not know yet. */
   get news(): Required<Pick<SealTask, 'acknowledged' | 'finished'>> {
     const { stream, acknowledged, state } = this.#record;
     const isMore = this.acknowledged > acknowledged;
@@ -70,12 +70,12 @@ export class Stream implements KnownStream {
     };
   }
 
-  /** All of it is in the engine, as far as is known. */
+  /** Whether PostgreSQL has all of it, as far as known. */
   get isShipped(): boolean {
     return this.acknowledged === this.sealed && this.held !== 'foreign';
   }
 
-  /** Deltas that can be shipped. */
+  /** Number of deltas that can be shipped. */
   get waiting(): number {
     return this.held === undefined ? this.sealed - this.acknowledged : 0;
   }
@@ -90,12 +90,12 @@ export class Stream implements KnownStream {
     return delta?.seq === seq ? delta : undefined;
   }
 
-  /** Takes over what the spool has of it; of a stream that is done, and has passed its hour, it has nothing. */
+  /** Takes over the record of the spool. It has none for a stream that is done and past its hour. */
   update(record: StreamRecord = { ...this.#record, first: this.sealed + 1, state: 'done' }): void {
     this.#record = record;
   }
 
-  /** Does what is to be done by what the engine says. */
+  /** Acts on PostgreSQL's state of the stream. */
   async settle(said: PostgresStream | undefined, at: number, isConfirmed: boolean): Promise<void> {
     const decision = decide(this, said, isConfirmed);
     if (decision.action !== 'confirm' && decision.action !== 'hold') this.held = undefined;
@@ -104,15 +104,15 @@ export class Stream implements KnownStream {
   }
 
   /**
-   * Ships what comes next, several deltas at once.
-   * @returns whether anything was: it may all be there, or the engine has to be asked first
+   * Ships the next deltas.
+   * @returns whether any were shipped; if not, there are none, or PostgreSQL must be queried first
    * @throws {PostgresError}
    */
   async shipNext(): Promise<boolean> {
     if (!this.isKnown || this.waiting === 0) return false;
     const deltas = this.#next();
     if (deltas.length === 0) return false;
-    this.isKnown = false; // Until it is known how this ends.
+    this.isKnown = false; // Until the outcome is known.
     const at = await ship(this.#parts.link, this.stream, deltas, this.#delta(deltas[0]!.seq - 1));
     if (at === undefined) return false;
     this.isKnown = true;
@@ -125,12 +125,12 @@ export class Stream implements KnownStream {
     const { stream } = this;
     switch (decision.action) {
       case 'register':
-        if (this.acknowledged > 0) log.warn('the engine does not know a stream any more', { stream });
+        if (this.acknowledged > 0) log.warn('PostgreSQL no longer knows a stream', { stream });
         return register(link, stream, facts.directory);
       case 'acknowledge':
         return this.#acknowledge(decision.seq, at);
       case 'shipAgain':
-        log.warn('the engine went back: deltas are shipped again', {
+        log.warn('PostgreSQL reverted to an earlier state: shipping deltas again', {
           stream,
           from: decision.from,
           to: this.acknowledged,
@@ -144,7 +144,7 @@ export class Stream implements KnownStream {
     }
   }
 
-  /** An earlier process will not add to its stream. */
+  /** Closes the stream of an earlier process. */
   async #finish({ seq, state }: PostgresStream): Promise<void> {
     if (this.isOwn) return;
     const { link, log } = this.#parts;
@@ -177,7 +177,7 @@ export class Stream implements KnownStream {
   }
 }
 
-/** The streams of a data directory: that of this process, and those of earlier ones. */
+/** The streams of a data directory, by this process and earlier ones. */
 export class Streams {
   readonly #parts: StreamParts;
   readonly all: Stream[] = [];
@@ -189,7 +189,7 @@ export class Streams {
     this.own = this.all.find(({ isOwn }) => isOwn)!;
   }
 
-  /** Takes over what the spool has of each. */
+  /** Takes over the records of the spool. */
   update(): void {
     const { facts, spool } = this.#parts;
     const records = spool.streams().filter(({ state }) => state !== 'aside');

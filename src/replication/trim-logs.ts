@@ -1,18 +1,18 @@
 import { bodiesMs, newestSnapshot } from './log-snapshots.ts';
 import type { PostgresSession } from './postgres/connection.ts';
 
-/** Changes of the accounts, and ids of entries of usage, stay for this long. A node that was away for longer replaces its content. */
+/** Retention of account changes and of usage entry ids. A node that was away for longer replaces its content. */
 const idsMs = 86_400_000;
-/** The last changes stay however old: nodes that idle stand there. */
+/** Number of last changes kept regardless of age, for idle nodes. */
 const keptChanges = 1000;
-/** A node that said goodbye, or was forgotten, is listed for this long; each heartbeat of the others reads the list. */
+/** Time that a deregistered or forgotten node is listed. Each heartbeat reads the list. */
 const nodesMs = 7 * 86_400_000;
-/** Rows that could not be applied are shown for this long. */
+/** Retention of refused rows. */
 const refusedMs = 7 * 86_400_000;
-/** Rows that one statement removes. */
+/** Rows removed by one statement. */
 const stepRows = 1000;
 
-/** Removes what no node needs any more of both logs, in small steps. Every node may do it. @returns entries whose bodies were removed */
+/** Trims both logs in small steps. Every node may do it. @returns the number of entries whose bodies were removed */
 export async function trimLogs(session: PostgresSession): Promise<number> {
   const until = async (name: string, text: string, ...values: (string | number)[]) => {
     for (let touched = 0; ; ) {
@@ -27,7 +27,7 @@ export async function trimLogs(session: PostgresSession): Promise<number> {
      AND NOT EXISTS (SELECT 1 FROM fm_stream AS stream WHERE stream.directory = node.directory AND stream.state = 'open')`,
   );
   await until('refused', `DELETE FROM fm_refused WHERE ctid IN (${some('ctid', 'fm_refused', refusedMs)})`);
-  // The first ones are read, and no more: nothing finds changes by their time.
+  // Only the first rows are read, because changes have no index by time.
   await until(
     'changes',
     `DELETE FROM fm_change WHERE ${isOlder('at', idsMs)}
@@ -67,6 +67,6 @@ export async function trimLogs(session: PostgresSession): Promise<number> {
 
 const isOlder = (column: string, ms: number) => `${column} < now() - interval '${ms} ms'`;
 
-/** Some rows that are old and that no other node removes at the moment. */
+/** Selects old rows that no other node is removing. */
 const some = (column: string, table: string, ms: number, rest = '') =>
   `SELECT ${column} FROM ${table} WHERE ${isOlder('at', ms)} ${rest} LIMIT ${stepRows} FOR UPDATE SKIP LOCKED`;

@@ -8,43 +8,43 @@ import type { PostgresSession } from './postgres/connection.ts';
 import { Follower, type LogGap, type LogRead } from './postgres/follower.ts';
 import { type LogPosition, logStart } from './postgres/log-position.ts';
 
-/** A snapshot that cannot be read is read again after this time: in the meantime another node may have made one. */
+/** Interval between attempts to read an unreadable snapshot. Another node may make a newer one. */
 const unreadableMs = 60_000;
 
-/** Between two calls of `meanwhile` while something waits. */
+/** Interval between calls of `meanwhile` during a wait. */
 const meanwhileMs = 250;
 
-/** A read of so many entries is of a backlog. */
+/** A read with this many entries is of a backlog. */
 const backlogEntries = 64;
-/** How long a call works on a backlog before it commits, ms: nothing waits for less than its end. */
+/** Time until the commit while applying a backlog, ms. */
 const backlogStepMs = 50;
 
-/** Rows that are shown to people: so many tell enough, and each beat of each node counts them. */
+/** Maximum number of refused rows kept for display. Each heartbeat counts them. */
 const maxRefused = 1000;
 
 type FollowingParts = Pick<NodeParts, 'link' | 'replica' | 'clock' | 'log' | 'main'>;
 
-/** The engine has lost a part of the log. What the replica holds may be all that is left of it, so it stays. */
+/** PostgreSQL has lost a part of the log. The replica is kept: it may be all that is left of that part. */
 export class BrokenLog extends Error {
   override readonly name = 'BrokenLog';
 
   constructor(missing: number) {
     super(
-      `Cannot follow the log: the engine does not have its entry ${missing}, and no snapshot goes beyond it; if that stays so for some minutes, restore the database from a backup`,
+      `Cannot follow the log: PostgreSQL does not have its entry ${missing}, and no snapshot includes it; if that does not change within some minutes, restore the database from a backup`,
     );
   }
 }
 
-/** Follows the log of usage: its replica is what the log says. */
+/** Applies the log of usage to the replica. */
 export class UsageFollower extends Follower<StoredEntry> {
   readonly #parts: FollowingParts;
-  /** Is called now and then while something takes long. */
+  /** Called regularly during long work. */
   readonly #meanwhile: () => Promise<void>;
-  /** How often the replica was emptied, and a snapshot loaded. */
+  /** Number of times that the replica was emptied or loaded. */
   rebases = 0;
-  /** A later version of the program wrote the next entry: this one can only go on to count. */
+  /** Set when a later version wrote the next entry: this node can only count. */
   newer: NewerEntry | undefined;
-  /** The last snapshot that could not be read. */
+  /** The last snapshot that was unreadable. */
   #unreadable: { readonly snapshot: string; readonly at: number; readonly error: unknown } | undefined;
 
   constructor(parts: FollowingParts, meanwhile: () => Promise<void>) {
@@ -54,8 +54,8 @@ export class UsageFollower extends Follower<StoredEntry> {
   }
 
   /**
-   * Applies some of what follows in the log.
-   * @returns what was applied, by kinds; empty when the replica is at the end
+   * Applies some entries.
+   * @returns the kinds applied; empty at the end of the log
    * @throws {PostgresError}
    * @throws {BrokenLog}
    */
@@ -83,12 +83,12 @@ export class UsageFollower extends Follower<StoredEntry> {
       const { count, refused } = this.#parts.replica.apply(rest, stepMs);
       rest = rest.slice(count);
       for (const refusal of refused) await this.#tellRefused(refusal);
-      await setImmediate(); // What others have asked for meanwhile is answered.
+      await setImmediate(); // Lets the thread answer calls.
       await this.#meanwhile();
     }
   }
 
-  /** Loads the newest snapshot, or begins with the first entry of the log if there is none. */
+  /** Loads the newest snapshot. Without any, starts with the first entry of the log. */
   protected async load({ message: reason, isLost }: LogGap): Promise<void> {
     const { link, replica, log } = this.#parts;
     const from = replica.applied.position;
@@ -121,7 +121,7 @@ export class UsageFollower extends Follower<StoredEntry> {
     }
   }
 
-  /** It may be large: reading it with each turn would load the engine and fill the log. @throws {SnapshotUnreadable} */
+  /** Reading a large snapshot each turn would load PostgreSQL and fill the log. @throws {SnapshotUnreadable} */
   #passOverUnreadable(snapshot: string | undefined): void {
     if (this.#unreadable === undefined || this.#unreadable.snapshot !== snapshot) return;
     if (this.#parts.clock.monotonic() - this.#unreadable.at < unreadableMs) throw this.#unreadable.error;
@@ -134,7 +134,7 @@ export class UsageFollower extends Follower<StoredEntry> {
     }
   }
 
-  /** Shows it to people. Every replica refuses the same, so one row of them is enough. */
+  /** Keeps it for display. All replicas refuse the same rows, so each is kept once. */
   async #tellRefused({ stream, seq, place, reason, row }: Refusal): Promise<void> {
     const { link, log } = this.#parts;
     log.warn('a row of a delta was refused', { stream, seq, place, reason });
@@ -149,11 +149,11 @@ export class UsageFollower extends Follower<StoredEntry> {
   }
 }
 
-/** What a read of the log brings at most: about this much, so that a long log is applied in small steps. */
+/** Approximate limits of a read, so that a long log is applied in small steps. */
 const maxEntries = 256;
 const maxBytes = 2 * 1024 * 1024;
 
-/** Reads the entries from the last one that a replica has applied. */
+/** Reads the entries after the last one applied, and that one. */
 export async function readEntries(
   session: PostgresSession,
   from: LogPosition,
@@ -175,8 +175,8 @@ export async function readEntries(
 }
 
 /**
- * Finds the first entry after a position that is not there with its body, or the one at that position.
- * @returns `undefined` when a replica that stands there can follow the log to its end
+ * Finds the first entry after a position that is missing or trimmed, or the entry at that position.
+ * @returns `undefined` if a replica at that position can follow the log to its end
  */
 export async function firstMissing(
   session: PostgresSession,

@@ -56,7 +56,7 @@ it('initialising reports an unknown outcome if the standby does not answer', asy
     pair.standby.pause();
     await expect(init(connect(frozen, { deadlineMs: 4000 }))).rejects.toMatchObject({
       code: 'unknown_outcome',
-      message: expect.stringContaining('Whether the engine is initialised is not known'),
+      message: expect.stringContaining('Cannot tell whether the database was initialised'),
     });
   } finally {
     pair.standby.resume();

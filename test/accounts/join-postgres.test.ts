@@ -53,7 +53,7 @@ describe('an empty data directory', () => {
     const away = joining((await initialised()).replace(/:\d+\//, ':1/'));
     expect(await joinPostgres(data, away)).toBeUndefined();
     expect(readdirSync(data)).toEqual([]);
-    expect(away.log.lines.join('\n')).toContain('begins once the engine answers');
+    expect(away.log.lines.join('\n')).toContain('starts when PostgreSQL is available');
   });
 
   test('fails at once if the URL is wrong, but starts if already filled', async () => {
@@ -117,7 +117,7 @@ describe('a data directory is refused', () => {
   test('that was used with another database', async () => {
     const data = temporaryDirectory();
     await (await joinPostgres(data, joining(await initialised())))!.lmdb.close();
-    await expect(joinPostgres(data, joining(await initialised()))).rejects.toThrow('another engine');
+    await expect(joinPostgres(data, joining(await initialised()))).rejects.toThrow('another database');
   });
 
   test('without PostgreSQL, once it was used with it', async () => {

@@ -106,7 +106,10 @@ needing('postgresql').describe('nodes whose PostgreSQL is lost', { timeout: 180_
     expect(JSON.parse(listed.stdout)).toMatchObject([{ name: 'replica' }]);
     await stop(nodes[0]!);
     const without = await runBinary(adoptArgs(data, []));
-    expect(without).toMatchObject({ code: 1, stderr: expect.stringContaining('was made with a key file') });
+    expect(without).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('was initialised with a key file'),
+    });
     const wrong = await runBinary(adoptArgs(data, ['--postgres-key-file', await newKeyFile()]));
     expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('is not the key file') });
     expect(await database.query("SELECT to_regclass('fm_engine') AS found", [], postgresUrl)).toEqual([

@@ -156,7 +156,7 @@ describe('SIGTERM while an empty directory waits for its engine', () => {
       let said = '';
       for await (const text of stderr) {
         said += text;
-        if (/begins once the postgresUrl answers/.test(said)) return;
+        if (/starts when PostgreSQL is available/.test(said)) return;
       }
     });
   });

@@ -173,7 +173,9 @@ describe('nodes of two releases on one PostgreSQL', { timeout: 180_000 }, () => 
     await layout(99, 99);
     const refused = await runProgram(before, argsOf(before, node));
     expect(refused.code).toBe(1);
-    expect(refused.stderr).toMatch(/has layout 99, .*; this one knows layout \d+: update it on this node/);
+    expect(refused.stderr).toMatch(
+      /has layout 99 of a newer flagmeter, and this one knows layout \d+: update flagmeter on this node/,
+    );
     const migrated = await runProgram(before, ['engine', 'migrate', '--engine', engine]);
     expect([migrated.code, migrated.stderr]).toEqual([1, expect.stringContaining('use a newer flagmeter')]);
     await layout(99, 1); // Programs that know an earlier layout go on with such tables.

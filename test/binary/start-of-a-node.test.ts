@@ -71,7 +71,9 @@ needing('postgresql').describe('a node', { timeout: 120_000 }, () => {
     const data = join(freshDirectory(), 'single');
     await prepare(data);
     const ended = await serve(data, ['--postgres', postgresUrl]);
-    expect(ended.stderr).toMatch(/holds the accounts of a single machine; flagmeter postgres adopt/);
+    expect(ended.stderr).toMatch(
+      /has the accounts of a single machine; move them with flagmeter postgres adopt/,
+    );
     expect(filesIn(data)).not.toContain('spool');
   });
 
@@ -119,7 +121,7 @@ needing('postgresql').describe('a node', { timeout: 120_000 }, () => {
     await database.start();
     const started = await starting;
     expect(started.stderr()).toMatch(
-      /this data directory is empty: the service begins once the postgresUrl answers/,
+      /this data directory is empty: the service starts when PostgreSQL is available/,
     );
     expect(await stop(started)).toMatchObject({ code: 0 });
   });

@@ -104,7 +104,7 @@ needing('postgresql').describe('postgres init', () => {
     const outcomes = await Promise.allSettled([init(), init()]);
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     const before = await records();
-    await expect(init()).rejects.toThrow('initialised already; nothing was changed');
+    await expect(init()).rejects.toThrow('already initialised; nothing was changed');
     expect(await records()).toEqual(before);
     expect(await postgres.query('SELECT version FROM fm_change', [], url)).toHaveLength(1);
   });
@@ -118,7 +118,7 @@ needing('postgresql').describe('postgres init', () => {
     expect((await init(...asGuest)).code).toBe(0);
     await query('CREATE SCHEMA other');
     const inOther = ['--postgres', `${url}&options=-csearch_path%3Dother`];
-    await expect(init(...inOther)).rejects.toThrow('has the views of another engine');
+    await expect(init(...inOther)).rejects.toThrow('has the views of another flagmeter cluster');
   });
 
   it('refuses asynchronous replication unless that is allowed', async () => {

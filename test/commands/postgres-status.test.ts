@@ -199,7 +199,7 @@ describe('postgres status', () => {
     await init(url, '--postgres-key-file', right);
     expect((await status('--postgres-key-file', right)).engine.encrypted).toBe(true);
     await expect(status('--postgres-key-file', wrong)).rejects.toThrow(
-      'is not the key file that the engine was made with',
+      'is not the key file of this database',
     );
   });
 
@@ -262,7 +262,7 @@ describe('postgres forget-node', () => {
     await node({ name: 'twin', directory: 'b', silent: 601 });
     for (const name of ['alive', 'quiet'])
       await expect(run('forget-node', name, '--yes')).rejects.toThrow(/may be running.*--force/);
-    await expect(run('forget-node', 'none', '--yes')).rejects.toThrow('The engine knows no node none');
+    await expect(run('forget-node', 'none', '--yes')).rejects.toThrow('No node none found');
     await expect(run('forget-node', 'twin', '--yes')).rejects.toThrow('name one by its directory, a or b');
     expect((await status()).streams.open).toHaveLength(4);
     await run('forget-node', 'a', '--yes');

@@ -202,7 +202,7 @@ describe('an empty database that is filled from a replica', () => {
 describe('a node whose PostgreSQL is another', () => {
   it.each([
     ['has no tables', 'is not prepared'],
-    ['is another engine', 'used with another engine'],
+    ['is another engine', 'used with another database'],
   ])('keeps what it has when it %s, and goes on when it is right', async (which, why) => {
     const url = await newDatabase();
     const node = await startNode(url, 'one');

@@ -47,7 +47,7 @@ describe('an engine that went back', () => {
     if (isReported) expect(again.counts()).toEqual({ f: 11, g: 100 });
     await expectCounts(again, { f: 11, g: 100 });
     await expectCounts(two, { f: 11, g: 100 });
-    expect(logged(again, 'warn')).toContain('the engine went back: deltas are shipped again');
+    expect(logged(again, 'warn')).toContain('PostgreSQL reverted to an earlier state: shipping deltas again');
     expect(logged(two, 'warn')).toContain('the replica is loaded anew');
   });
 
@@ -134,7 +134,7 @@ describe('a replica', () => {
     await postgres.query('DELETE FROM fm_entry', [], url);
     one.count('g', 10);
     const { trouble } = await one.until((told) => told.trouble !== undefined);
-    expect(trouble).toContain('the engine does not have its entry 1,');
+    expect(trouble).toContain('PostgreSQL does not have its entry 1,');
     expect(one.counts()).toEqual({ f: 1 });
     expect(logged(one, 'warn')).not.toContain('the replica is loaded anew');
   });
@@ -150,7 +150,7 @@ describe('a replica', () => {
     await postgres.query('DELETE FROM fm_entry WHERE position = 2', [], url);
     const two = await start(url);
     const { trouble } = await two.until((told) => told.trouble !== undefined);
-    expect(trouble).toContain('the engine does not have its entry 2,');
+    expect(trouble).toContain('PostgreSQL does not have its entry 2,');
     const session = connect(url);
     onTestFinished(() => session.close());
     const log = createLog('error', () => {}, systemClock);

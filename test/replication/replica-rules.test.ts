@@ -81,7 +81,7 @@ test('what could not be committed is not in memory either, and is applied anew',
 describe('an entry of a newer version', () => {
   test.each([
     ['kind', { kind: 'dance' as never }, 'it says "dance"'],
-    ['format', { body: Buffer.of(9, 1, 2) }, 'its format is 9'],
+    ['format', { body: Buffer.of(9, 1, 2) }, 'format 9'],
   ])('(another %s) stops the following, with words, after what is before it', (_, other, words) => {
     const { log, one, node } = setUp();
     for (let each = 0; each < 2; each += 1) {

@@ -82,7 +82,7 @@ describe('nodes on one engine', () => {
     const all = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`f${index}`, 60]));
     await expectCounts(one, all);
     await expectCounts(two, all);
-    expect(logged(one, 'info')).toContain('the engine is back');
+    expect(logged(one, 'info')).toContain('PostgreSQL is available again');
   });
 });
 

@@ -12,45 +12,43 @@ import { confirmHistory, readAccounts } from './control-statements.ts';
 import type { Copy } from './copy.ts';
 import type { RecordCodec, StoredChange } from './record-codec.ts';
 
-/** No request waits longer for the engine. */
+/** Maximum time that a request waits for PostgreSQL. */
 export const patienceMs = 5000;
 
-/** What an engine on PostgreSQL is given. */
 export interface PostgresAccountStoreDeps {
   readonly health: Pick<StoreHealth, 'ready' | 'failed'>;
-  /** For reading only: what is written there is the node's own row. What waits for the lock of a change must not hold it up. */
+  /** For reading, and for writing the node's own row. Waiting for the lock of a change must not delay it. */
   readonly reads: PostgresSession;
   readonly changes: PostgresSession;
-  /** A third one, for failed sign-ins. */
+  /** For failed sign-ins. */
   readonly signIns: PostgresSession;
-  /** The id of the data directory. */
   readonly directory: string;
   readonly key: PostgresKey | undefined;
-  /** Set by each answer of PostgreSQL's. */
+  /** Set by each answer of PostgreSQL. */
   readonly clock: SharedClock;
   readonly log: Log;
   readonly slow?: SlowCommits;
   readonly randomBytes: (length: number) => Uint8Array;
-  /** Makes the plan that follows when the engine has lost changes: nothing of what was lost may be valid again. */
+  /** Creates the plan to run after PostgreSQL has lost changes: nothing that was lost may become valid again. */
   readonly repair: () => Promise<Plan<void>>;
-  /** Keeps what the copy holds, before records that the engine has lost are removed from it. */
+  /** Keeps the content of the copy, before records that PostgreSQL has lost are removed from it. */
   readonly setAside: () => Promise<void>;
 }
 
-/** What the parts of an engine share. */
+/** Shared by the parts of the store. */
 export interface Shared extends PostgresAccountStoreDeps {
   readonly copy: Copy;
   readonly codec: RecordCodec;
   readonly availability: Availability;
 }
 
-/** What a read has confirmed. */
+/** A read that a commit has confirmed. */
 export interface Confirmed extends LogRead<StoredChange> {
-  /** Of the copy, when the read began. */
+  /** Era of the copy when the read began. */
   readonly era: number;
 }
 
-/** Follows the accounts: its copy is as new as the last read, each of which a synchronous commit has confirmed. */
+/** Keeps the copy of the accounts as current as the last read. A synchronous commit confirms each read. */
 export class AccountsFollower extends Follower<StoredChange, Confirmed> {
   readonly #shared: Shared;
 
@@ -59,7 +57,7 @@ export class AccountsFollower extends Follower<StoredChange, Confirmed> {
     this.#shared = shared;
   }
 
-  /** Reads all that follows, and confirms it. @throws {Error} when it is another engine */
+  /** Reads the following changes, and confirms them. @throws {Error} if it is another database */
   async read(): Promise<Confirmed> {
     const { reads, copy, clock, directory } = this.#shared;
     const { applied: from, era, state } = copy;
@@ -75,19 +73,19 @@ export class AccountsFollower extends Follower<StoredChange, Confirmed> {
     return copy.advance(codec.decodeChanges(changes), era);
   }
 
-  /** The gap does not tell a loss from a history that was trimmed: the records are read with what tells. */
+  /** Reads the records, and decides whether changes were lost or only trimmed: the gap is the same. */
   protected async load(): Promise<void> {
     const { reads, copy, codec, log, setAside } = this.#shared;
     const { applied } = copy;
     const { head, records, oldest, change } = await readAccounts(reads, applied.position);
-    await this.read(); // Only a commit that writes confirms what was read.
+    await this.read(); // Only a writing commit confirms what was read.
     const isTrimmed = oldest === null || oldest > applied.position;
     const isLoss = applied.position > head.position || (!isTrimmed && change !== applied.id);
     const writes = codec.decodeRecords(records);
     if (isLoss) await setAside();
     await copy.replace(writes, head, isLoss);
     const fields = { had: applied.position, has: head.position, records: records.length };
-    if (isLoss) log.error('the engine has lost changes of the accounts: all sessions will be ended', fields);
-    else log.info('the accounts were loaded from the engine', fields);
+    if (isLoss) log.error('PostgreSQL has lost changes of the accounts: all sessions will be ended', fields);
+    else log.info('the accounts were loaded from PostgreSQL', fields);
   }
 }

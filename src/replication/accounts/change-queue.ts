@@ -13,56 +13,56 @@ import { repairMark } from './copy.ts';
 import type { AccountChange } from './record-codec.ts';
 import { WaitingPlan } from './waiting-plan.ts';
 
-/** Plans that wait. Each holds a request, so they are bounded like those. */
+/** Maximum number of waiting plans. Each holds a request. */
 const maxWaiting = 10_000;
-/** Plans of one transaction: they hold the event loop, and the lock that the other nodes wait for. */
+/** Maximum number of plans in one transaction, which holds the event loop and the lock. */
 const maxTogether = 500;
-/** Between two tries. */
+/** Interval between attempts. */
 const pauseMs = 50;
-/** How often is looked for who has waited too long. */
+/** Interval between checks for plans that have waited too long. */
 const lookEveryMs = 250;
 
-/** What one transaction does. */
+/** One transaction. */
 interface Turn {
-  /** What the copy lacks, and then the own change, if there is one. */
+  /** The changes missing in the copy, then the own change, if any. */
   readonly changes: readonly AccountChange[];
   readonly own: AccountChange | undefined;
   readonly statement: Statement | undefined;
-  /** The plans that it runs. */
+  /** The plans to run. */
   readonly plans: readonly WaitingPlan[];
-  /** Answer their callers; each is called when the transaction is confirmed. */
+  /** Answer the callers. Called when the transaction is confirmed. */
   readonly answers: readonly (() => void)[];
-  /** Earlier changes that are in. */
+  /** Earlier changes found in PostgreSQL. */
   readonly found: readonly Unsettled[];
-  /** What follows from a loss is done with it. */
+  /** Whether it includes the repair after a loss. */
   readonly repairs: boolean;
-  /** Of the copy, when this was planned. */
+  /** Era of the copy when this was planned. */
   readonly era: number;
 }
 
-/** A change whose commit was not answered: it may be in. */
+/** A change whose commit has an unknown outcome. */
 type Unsettled = Pick<Turn, 'plans' | 'answers'> & { readonly own: AccountChange };
 
 /**
- * Makes changes, one transaction at a time: it locks the end of the history, reads what other nodes have changed, runs the
- * plans that wait on that, writes, and commits synchronously. Only then is anything applied here, or anyone answered.
+ * Makes changes in one transaction at a time. A transaction locks the end of the history, reads the changes of other nodes, runs the
+ * waiting plans on them, writes, and commits synchronously. Only then are changes applied here, and callers answered.
  */
 export class ChangeQueue {
   readonly #shared: Shared;
   readonly #follower: AccountsFollower;
   readonly #watch: CommitWatch;
-  /** Plans without a confirmed outcome, in their order: also those of the transaction that is on its way. */
+  /** Plans without a confirmed outcome, in order, including those of the current transaction. */
   readonly #waiting = new Set<WaitingPlan>();
   #unsettled: Unsettled[] = [];
-  /** So many plans are still to run in transactions of their own, because one of them is refused by the engine. */
+  /** Number of plans to run in separate transactions, because PostgreSQL rejects one of them. */
   #apart = 0;
   #working: Promise<void> | undefined;
-  /** The last transaction, whose changes are being applied here. */
+  /** Resolves when the changes of the last transaction are applied here. */
   #finishing: Promise<void> = Promise.resolve();
   #repair: Plan<void> | undefined;
   #isClosed = false;
 
-  /** @param watch is told what transactions took that changed something */
+  /** @param watch gets the durations of transactions with changes */
   constructor(shared: Shared, follower: AccountsFollower, watch: CommitWatch) {
     this.#shared = shared;
     this.#follower = follower;
@@ -74,14 +74,14 @@ export class ChangeQueue {
     if (this.#isClosed || this.#shared.availability.isDown) return Promise.reject(postgresAway());
     if (this.#waiting.size >= maxWaiting)
       return Promise.reject(
-        new ApiError('backpressure', 'Too many changes wait for the engine; try again', 1),
+        new ApiError('backpressure', 'Too many changes wait for PostgreSQL; try again', 1),
       );
     return this.#enqueue(plan);
   }
 
   /**
-   * Resolves once what follows from a loss of the engine is done; `undefined` when nothing is open. It is asked when the engine has
-   * just answered a read, and until this is done the engine counts as away: so that is no reason to refuse.
+   * Resolves once the repair after a loss is done; `undefined` if none is open. PostgreSQL has just answered a read, but counts as away
+   * until the repair is done, so `availability` is not checked.
    */
   repaired(): Promise<void> | undefined {
     if (!this.#shared.copy.state.lossOpen) return undefined;
@@ -95,7 +95,7 @@ export class ChangeQueue {
     return waiting.done as Promise<T>;
   }
 
-  /** Makes the changes that wait; later ones are refused. */
+  /** Makes the waiting changes, and refuses later ones. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#working;
@@ -113,11 +113,11 @@ export class ChangeQueue {
 
   async #takeTurns(): Promise<void> {
     while (this.#waiting.size > 0) if (!(await this.#takeTurn())) await pause(pauseMs);
-    this.#unsettled = []; // What of it is in comes as any other change.
+    this.#unsettled = []; // Those that succeeded are read like any other change.
     await this.#finishing;
   }
 
-  /** @returns whether to go on at once */
+  /** @returns whether to continue at once */
   async #takeTurn(): Promise<boolean> {
     const { changes, copy, availability, clock, repair } = this.#shared;
     const began = clock.monotonic();
@@ -126,7 +126,7 @@ export class ChangeQueue {
       if (copy.state.lossOpen) this.#repair ??= await repair();
       await changes.transaction(async (run) => {
         turn = await this.#prepare(run);
-        if (turn.statement !== undefined) void run(turn.statement); // COMMIT tells, and travels with it.
+        if (turn.statement !== undefined) void run(turn.statement); // Sent with COMMIT, which reports its failure.
       });
     } catch (error) {
       if (turn?.plans.length && isOfData(error)) {
@@ -142,9 +142,9 @@ export class ChangeQueue {
     if (own !== undefined) this.#watch.took(clock.monotonic() - began, { writes: own.writes.length });
     availability.answered();
     this.#remove([...found.flatMap((known) => known.plans), ...plans]);
-    this.#unsettled = []; // This commit confirms that the others were not made.
+    this.#unsettled = []; // This commit confirms that the others failed.
     this.#apart = Math.max(0, this.#apart - plans.length);
-    await this.#finishing; // No more than one transaction is ahead of what the disk of this node has.
+    await this.#finishing; // At most one transaction is ahead of this node's disk.
     this.#finishing = this.#finish(turn!);
     if (repairs) await this.#finishing;
     return true;
@@ -164,7 +164,7 @@ export class ChangeQueue {
     return { ...this.#plan(history, below, foreign), era };
   }
 
-  /** Runs the plans on what the engine has. */
+  /** Runs the plans on the state in PostgreSQL. */
   #plan(history: History, below: Layer, foreign: readonly AccountChange[]): Omit<Turn, 'era'> {
     const { copy } = this.#shared;
     const found = this.#unsettled.filter(({ own }) => history.entries.some((each) => isSameEntry(each, own)));
@@ -191,7 +191,7 @@ export class ChangeQueue {
     return { change, statement: writeChange(head, id, codec.encodeChange(records), records) };
   }
 
-  /** Applies what a transaction has confirmed, while the next one is on its way, and answers. */
+  /** Applies a confirmed transaction, and answers, while the next one is running. */
   async #finish({ changes, answers, plans, found, repairs, era }: Turn): Promise<void> {
     try {
       await this.#shared.copy.advance(changes, era, repairs);
@@ -202,19 +202,22 @@ export class ChangeQueue {
     }
   }
 
-  /** What a transaction came to is unknown, unless the engine has refused a statement. Its plans still wait, and run again. */
+  /** The outcome is unknown, unless PostgreSQL rejected a statement. The plans wait, and run again. */
   #keepUnsettled({ own, plans, answers }: Turn, error: unknown): void {
     if (error instanceof PostgresError && error.code === 'sql') this.#refuse(plans);
     else if (own !== undefined) this.#unsettled.push({ own, plans, answers });
   }
 
-  /** The engine refuses what some plan writes: which one is found by running them one by one. */
+  /** PostgreSQL rejects the writes of one plan. Runs the plans one by one to find it. */
   #refusePlan({ plans }: Turn, { message, sqlstate }: PostgresError): void {
     if (plans.length > 1) {
       this.#apart = plans.length;
       return;
     }
-    this.#shared.log.error('the engine refuses a change; others are made', { error: message, sqlstate });
+    this.#shared.log.error('PostgreSQL rejected one change; continuing with the others', {
+      error: message,
+      sqlstate,
+    });
     this.#apart = Math.max(0, this.#apart - 1);
     this.#refuse(plans);
   }
@@ -234,7 +237,7 @@ export class ChangeQueue {
   }
 }
 
-/** What was written is at fault, and not the server: invalid data, a constraint, a limit of the server's. */
+/** Whether the data is at fault, not the server: invalid data, a constraint, or a program limit. */
 function isOfData(error: unknown): error is PostgresError {
   return error instanceof PostgresError && error.code === 'sql' && /^(22|23|54)/.test(error.sqlstate ?? '');
 }

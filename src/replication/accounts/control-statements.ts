@@ -6,7 +6,7 @@ import { postgresNow } from '../postgres/shared-clock.ts';
 import type { Run, Statement } from '../postgres/statement.ts';
 import type { StoredChange, StoredRecord } from './record-codec.ts';
 
-/** Changes from a version on, up to the last. */
+/** The changes from a version to the last. */
 export interface History extends Required<Pick<LogRead<StoredChange>, 'head' | 'entries'>> {
   /** PostgreSQL's time, Unix ms. */
   readonly at: number;
@@ -36,16 +36,15 @@ export async function lockHistory(run: Run, version: number): Promise<History> {
   return { head: last, at: last.at, entries };
 }
 
-/** What a read confirms. */
 interface ConfirmedRow extends Head {
-  /** The id of the engine. */
+  /** Id of the database. */
   readonly engine: string | null;
   readonly entries: readonly StoredChange[];
 }
 
 /**
- * Reads the end of the history, and the changes from the node's place on, in a transaction that writes: its commit confirms
- * all that it has read, as one that only reads would not.
+ * Reads the end of the history and the changes since the node's version, in a transaction that also writes: its commit confirms what
+ * was read.
  */
 export async function confirmHistory(
   session: PostgresSession,
@@ -67,7 +66,7 @@ SELECT ${head}, (SELECT id FROM fm_engine) AS engine, (
   return { head: last, at: last.at, engine, entries };
 }
 
-/** Writes a change. It fails (division by zero) unless the history ends where the change was planned. */
+/** Writes a change. It fails with a division by zero unless the history ends where the change was planned. */
 export function writeChange(
   after: LogPosition,
   id: string,
@@ -95,21 +94,21 @@ SELECT 1 / count(*) AS written FROM head`,
   };
 }
 
-/** All accounts at one moment. */
+/** All accounts at one time. */
 export interface AllAccounts {
-  /** The id of the engine. */
+  /** Id of the database. */
   readonly engine: string | null;
   readonly head: LogPosition;
   readonly records: readonly StoredRecord[];
-  /** The version of the oldest change that is kept; `null` without any. */
+  /** Version of the oldest change kept; `null` without any. */
   readonly oldest: number | null;
-  /** The id of the change that was asked for. */
+  /** Id of the requested change. */
   readonly change: string | null;
 }
 
 /**
- * Reads all accounts, unconfirmed. @param version of a change that is looked for
- * @throws {Error} when there are no records: accounts have them from their first version on
+ * Reads all accounts, unconfirmed. @param version of the change to look up
+ * @throws {Error} if there are no records, although there are versions
  */
 export function readAccounts(session: PostgresSession, version = 0): Promise<AllAccounts> {
   return session.transaction(async (run) => {
@@ -124,7 +123,9 @@ export function readAccounts(session: PostgresSession, version = 0): Promise<All
     ]);
     const [{ engine, oldest, change, ...last } = noHead()] = rows;
     if (records.length === 0 && last.position > 0)
-      throw new Error('The engine has no records of its accounts: it is being restored, or has to be');
+      throw new Error(
+        'PostgreSQL has no records of the accounts: restore it, or wait until the restore has finished',
+      );
     return { engine, oldest, change, head: last, records };
   });
 }

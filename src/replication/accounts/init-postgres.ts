@@ -13,24 +13,23 @@ import { RecordCodec } from './record-codec.ts';
 
 const secretBytes = 32;
 
-/** What a command line has besides the engine. */
 export interface PostgresInit {
-  /** Encrypts the secrets in the engine. */
+  /** Encrypts the secrets in the database. */
   readonly key: PostgresKey | undefined;
   readonly wanted: Preparation;
   /** Accepts that a failover may lose commits. */
   readonly allowAsynchronous?: boolean;
 }
 
-/** A new engine, and what its accounts begin with. */
+/** A new database, and its first credentials. */
 export interface InitialisedPostgres {
   readonly engine: string;
   readonly credentials: FirstCredentials;
 }
 
 /**
- * Makes the tables of an engine and its first accounts, in one transaction.
- * @throws {PostgresUnfit} it is initialised already, or this role may not; nothing was changed
+ * Creates the tables and the first accounts, in one transaction.
+ * @throws {PostgresUnfit} the tables exist, or this role lacks rights; nothing was changed
  * @throws {PostgresError} nothing was kept, unless the message says otherwise
  */
 export async function initPostgres(
@@ -63,7 +62,7 @@ async function makeOnce(connection: Connection, engine: NewPostgres, first: Stat
   }
 }
 
-/** The answer to the commit was lost: another synchronous commit tells whether the tables are there. */
+/** Finds out by another synchronous commit whether the tables exist, after the answer to the commit was lost. */
 async function settle(connection: Connection, { id }: NewPostgres, lost: PostgresError): Promise<void> {
   const text = 'UPDATE fm_engine SET id = id WHERE id = $1';
   let isKept: boolean;
@@ -71,9 +70,9 @@ async function settle(connection: Connection, { id }: NewPostgres, lost: Postgre
     isKept = (await connection.query({ text, values: [id] })).rowCount > 0;
   } catch (error) {
     if ((error as PostgresError).sqlstate === '42P01') throw new PostgresError('unreachable', lost.message);
-    const what = 'Whether the engine is initialised is not known';
+    const what = 'Cannot tell whether the database was initialised';
     const then =
-      'when the engine is back, drop what is there (flagmeter postgres status shows it), and initialise it again';
+      'when PostgreSQL is available again, drop the tables (flagmeter postgres status shows them), and initialise it again';
     throw new PostgresError('unknown_outcome', `${what}: ${lost.message}; ${then}`);
   }
   if (!isKept) throw new PostgresError('unreachable', lost.message);

@@ -19,17 +19,17 @@ export interface Joining {
   readonly connection: PostgresSession;
   readonly key: PostgresKey | undefined;
   readonly log: Log;
-  /** Resolves after `ms`; false when the process is told to stop. */
+  /** Resolves after `ms`; with false if the process was told to stop. */
   pause(ms: number): Promise<boolean>;
 }
 
 const retryMs = 1000;
 
 /**
- * Opens the accounts of a data directory as a copy of those of an engine. An empty directory is filled from the engine, and
- * waits for it; one that was filled before needs no engine for that.
- * @returns `undefined` when the process was told to stop while it waited
- * @throws {Error} when the directory belongs to another engine, or to no engine; nothing is written then
+ * Opens the accounts of a data directory as a copy of those in PostgreSQL. An empty directory waits for PostgreSQL, and is filled from
+ * it. Others can be opened without.
+ * @returns `undefined` if the process was told to stop while it waited
+ * @throws {Error} if the directory belongs to another database, or to none; nothing is written
  */
 export async function joinPostgres(data: string, joining: Joining): Promise<AccountTables | undefined> {
   const accounts = await openPreparedOrCopy(data);
@@ -47,11 +47,11 @@ async function checkCopy(data: string, { lmdb }: AccountTables, { connection, lo
   const state = readCopyState(lmdb);
   if (state === undefined)
     throw new Error(
-      `Cannot use ${data} with --postgres: it holds the accounts of a single machine; flagmeter postgres adopt moves them into the engine, or name an empty --data`,
+      `Cannot use ${data} with --postgres: it has the accounts of a single machine; move them with flagmeter postgres adopt, or name an empty --data`,
     );
   if (state.adopting)
     throw new Error(
-      `Cannot use ${data}: it is being moved into an engine; run flagmeter postgres adopt again`,
+      `Cannot use ${data}: its move to PostgreSQL is not finished; run flagmeter postgres adopt again`,
     );
   try {
     const { rows } = await connection.query<{ id: string }>({ text: 'SELECT id FROM fm_engine' });
@@ -59,7 +59,7 @@ async function checkCopy(data: string, { lmdb }: AccountTables, { connection, lo
   } catch (error) {
     if (!isAway(error)) throw error;
     const next = 'counting begins; accounts can be managed once it answers';
-    log.warn('the engine does not answer', { error: (error as Error).message, next });
+    log.warn('PostgreSQL is not available', { error: (error as Error).message, next });
   }
 }
 
@@ -71,8 +71,8 @@ async function joinEmpty(data: string, joining: Joining): Promise<AccountTables 
     } catch (error) {
       if (!isAway(error) || (error as PostgresError).code === 'refused') throw error;
       const { message } = error as Error;
-      const next = 'this data directory is empty: the service begins once the engine answers';
-      if (message !== said) joining.log.warn('the engine does not answer', { error: message, next });
+      const next = 'this data directory is empty: the service starts when PostgreSQL is available';
+      if (message !== said) joining.log.warn('PostgreSQL is not available', { error: message, next });
       said = message;
       if (!(await joining.pause(retryMs))) return undefined;
     }
@@ -88,7 +88,7 @@ async function load(data: string, { connection, key, log }: Joining): Promise<Ac
   const { engine, head, records } = await readAccounts(connection);
   if (head.position === 0)
     throw new Error(
-      'Cannot use --postgres: it has no accounts yet; let flagmeter postgres adopt finish, or begin with flagmeter postgres init',
+      'Cannot use --postgres: the database has no accounts yet; finish flagmeter postgres adopt, or run flagmeter postgres init',
     );
   checkNoJournal(data);
   const writes = new RecordCodec(key).decodeRecords(records);
@@ -110,6 +110,6 @@ async function load(data: string, { connection, key, log }: Joining): Promise<Ac
     await accounts.lmdb.close();
     await openUsageTables(aside).lmdb.close();
   });
-  log.info('the accounts were loaded from the engine', { version: head.position, records: writes.length });
+  log.info('the accounts were loaded from PostgreSQL', { version: head.position, records: writes.length });
   return openAccountTables(data);
 }

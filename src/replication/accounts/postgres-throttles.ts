@@ -5,14 +5,14 @@ import type { PostgresSession } from '../postgres/connection.ts';
 import { PostgresError } from '../postgres/postgres-error.ts';
 import type { QueryResult, Statement } from '../postgres/statement.ts';
 
-/** Counts failed sign-ins in a table of the engine, by rows of their own: for several nodes. */
+/** Counts failed sign-ins of several nodes in a PostgreSQL table. */
 export function postgresThrottles(connection: PostgresSession): Throttles {
   return {
     change: (keys, decide) =>
       answerOf(
         connection.transaction(async (run) => {
           const found = listed(await run(lockRows([...keys].sort())));
-          const made = found.filter(({ failures }) => failures.lastAt > 0); // Others were made to be locked.
+          const made = found.filter(({ failures }) => failures.lastAt > 0); // Others exist only to be locked.
           const kept = new Map(made.map(({ key, failures }) => [key, failures]));
           const result = decide({
             get: (key) => kept.get(key),
@@ -36,7 +36,7 @@ async function answerOf<T>(answer: Promise<T>): Promise<T> {
   }
 }
 
-/** Locks rows, and makes those that are missing: only a row that is there can be locked. The same order everywhere, so that none wait for each other. */
+/** Locks rows, and creates missing ones, since only an existing row can be locked. All nodes use the same order, against deadlocks. */
 function lockRows(keys: string[]): Statement {
   return {
     name: 'fm_throttle_lock',
@@ -46,7 +46,7 @@ ON CONFLICT (key) DO UPDATE SET failures = fm_throttle.failures RETURNING key, f
   };
 }
 
-/** Brings the rows of some keys to what is kept of them. */
+/** Writes the counts of some keys. */
 function keepRows(keys: readonly string[], kept: ReadonlyMap<string, LoginFailures>): Statement {
   const rows = [...kept.values()];
   return {

@@ -13,18 +13,18 @@ import { RecordCodec } from './record-codec.ts';
 import { SharedRead } from './shared-read.ts';
 import { inPostgres } from './waiting-plan.ts';
 
-/** So old may be what is read without asking the engine, such as keys of applications. */
+/** Maximum age of data that is read without querying PostgreSQL, such as application keys. */
 const followEveryMs = 1000;
 
 const messages = {
-  away: 'the engine does not answer',
+  away: 'PostgreSQL is not available',
   next: 'requests that need it are answered 503 until it does; counting goes on',
-  back: 'the engine answers: accounts can be managed',
+  back: 'PostgreSQL is available again: accounts can be managed',
 };
 
 /**
- * Keeps the accounts in a PostgreSQL that several nodes share. The node has a copy: it reads there, and follows the engine.
- * Nothing is shown that a synchronous commit has not confirmed.
+ * Keeps the accounts in a PostgreSQL database shared by several nodes. Each node reads its own copy, which follows PostgreSQL. Nothing
+ * is shown before a synchronous commit has confirmed it.
  */
 export class PostgresAccountStore extends Copy implements AccountStore {
   readonly throttles: Throttles;
@@ -35,7 +35,7 @@ export class PostgresAccountStore extends Copy implements AccountStore {
   readonly #read: SharedRead;
   #polling: NodeJS.Timeout | undefined;
 
-  /** @param store the copy; no other engine may write to it meanwhile */
+  /** @param store the copy; nothing else may write to it */
   constructor(store: AccountTables, deps: PostgresAccountStoreDeps) {
     super(store, deps.health);
     const availability = new Availability(deps.clock, deps.log, messages);
@@ -57,11 +57,11 @@ export class PostgresAccountStore extends Copy implements AccountStore {
   }
 
   /**
-   * Follows the engine from now on; resolves when one try has ended: a node without its engine has to count soon. The copy stays
-   * as it is then.
+   * Follows PostgreSQL from now on. Resolves after one attempt, since a node must count soon even without PostgreSQL. The copy is
+   * unchanged then.
    */
   async start(): Promise<void> {
-    // A failure is logged where it happens, and the next try comes soon.
+    // Failures are logged where they happen, and the next attempt is soon.
     this.#polling = setInterval(() => void this.#read.probe().catch(() => {}), followEveryMs).unref();
     try {
       await this.#follower.follow(await this.#follower.read());

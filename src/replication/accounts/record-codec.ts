@@ -4,29 +4,29 @@ import type { LogEntry, Whole } from '../postgres/follower.ts';
 import type { LogPosition } from '../postgres/log-position.ts';
 import type { PostgresKey } from '../postgres/postgres-key.ts';
 
-/** A change of the accounts as all nodes share it. Its position is the version that it leads to. */
+/** A change of the accounts. Its position is the resulting version. */
 export interface AccountChange extends LogPosition {
   readonly writes: readonly Write[];
 }
 
-/** A change as PostgreSQL holds it: see `RecordCodec.encodeChange`. */
+/** A change in PostgreSQL: see `RecordCodec.encodeChange`. */
 export type StoredChange = LogEntry<string>;
 
-/** A record as the engine holds it: keys and values as JSON, so that they may hold any character. */
+/** A record in PostgreSQL. Keys and values are JSON, so that they can contain any character. */
 export interface StoredRecord {
   readonly table: string;
   readonly key: string;
-  /** `undefined` for a removed one. */
+  /** `undefined` if removed. */
   readonly value: string | undefined;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A field that must not be read in the engine: it is encrypted there, under another name. */
+/** A field that is encrypted in PostgreSQL, under another name. */
 interface SecretField {
   readonly plain: string;
   readonly sealed: string;
-  /** What it is: a sealed secret opens as nothing else. */
+  /** Binds the encrypted secret to its record: it cannot be used for another. */
   readonly about: (record: Fields) => string;
   readonly people: string;
 }
@@ -46,11 +46,11 @@ const secretFields: { readonly [Name in TableName]?: SecretField } = {
   },
 };
 
-/** Turns records into what the engine holds, and back. Secrets that are kept as they are elsewhere are encrypted there. */
+/** Converts records to and from their form in PostgreSQL, where secrets are encrypted. */
 export class RecordCodec {
   readonly #key: PostgresKey | undefined;
 
-  /** @param key without it, private parts of signing keys and secrets of webhooks are in the engine as they are */
+  /** @param key without it, private signing keys and webhook secrets are not encrypted */
   constructor(key: PostgresKey | undefined) {
     this.#key = key;
   }
@@ -60,20 +60,20 @@ export class RecordCodec {
     return { table, key: JSON.stringify(key).slice(1, -1), value: shown };
   }
 
-  /** Leaves out records of tables that this version of the program does not know. @throws {Error} when a secret cannot be read */
+  /** Skips records of unknown tables, which a later version may have written. @throws {Error} if a secret cannot be decrypted */
   decodeRecords(records: readonly StoredRecord[]): Write[] {
     return records.flatMap(({ table, key, value }) =>
       this.#open(table, JSON.parse(`"${key}"`) as string, JSON.parse(value ?? 'null')),
     );
   }
 
-  /** All writes of a change as one text. */
+  /** Encodes all writes of a change as one text. */
   encodeChange(records: readonly StoredRecord[]): string {
     const rows = records.map(({ table, key, value }) => `["${table}","${key}",${value ?? 'null'}]`);
     return `[${rows.join(',')}]`;
   }
 
-  /** Reads changes as they stand in the engine. @throws {Error} when a secret cannot be read */
+  /** @throws {Error} if a secret cannot be decrypted */
   decodeChanges(stored: readonly Whole<StoredChange>[]): AccountChange[] {
     return stored.map(({ position, id, body }) => {
       const rows = JSON.parse(body) as [string, string, unknown][];
@@ -84,7 +84,7 @@ export class RecordCodec {
   #seal(table: TableName, record: unknown): unknown {
     const field = secretFields[table];
     if (field === undefined) return record;
-    // `unaudited` is for the audit log of one machine.
+    // `unaudited` is for the audit log of a single machine.
     const { unaudited, [field.plain]: secret, ...shown } = record as Fields;
     if (secret === undefined) return shown;
     if (this.#key === undefined) return { ...shown, [field.plain]: secret };
@@ -102,7 +102,7 @@ export class RecordCodec {
   #openField({ plain, sealed, about, people }: SecretField, record: Fields): unknown {
     if (this.#key === undefined)
       throw new Error(
-        `Cannot read the ${people} of the engine: they are encrypted; give --postgres-key-file`,
+        `Cannot read the ${people} in PostgreSQL: they are encrypted; give --postgres-key-file`,
       );
     const { [sealed]: secret, ...rest } = record;
     return { ...rest, [plain]: JSON.parse(this.#key.open(secret as string, about(rest)).toString()) };

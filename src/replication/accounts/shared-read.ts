@@ -2,37 +2,34 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { ApiError, postgresAway } from '../../contract/errors.ts';
 import { type AccountsFollower, type Confirmed, patienceMs, type Shared } from './accounts-follower.ts';
 
-/** Between two tries. */
+/** Interval between attempts. */
 const pauseMs = 50;
 
-/**
- * Reads the engine for many requests at once: all that wait share one transaction that begins after they have arrived; those
- * that arrive meanwhile share the next.
- */
+/** Reads PostgreSQL for many requests at once. All that wait share one transaction that begins after they arrived. */
 export class SharedRead {
   readonly #shared: Shared;
   readonly #follower: AccountsFollower;
   readonly #repaired: () => Promise<void> | undefined;
-  /** The read that has not begun. */
+  /** The read that has not begun yet. */
   #next: Promise<void> | undefined;
-  /** Resolves when the next read may begin: the copy follows meanwhile. */
+  /** Resolves when the next read may begin, while the copy still follows. */
   #confirmed: Promise<unknown> = Promise.resolve();
   #isClosed = false;
 
-  /** @param repaired resolves once what follows from a loss is done; returns undefined when nothing is open */
+  /** @param repaired resolves once the repair after a loss is done; returns `undefined` if none is open */
   constructor(shared: Shared, follower: AccountsFollower, repaired: () => Promise<void> | undefined) {
     this.#shared = shared;
     this.#follower = follower;
     this.#repaired = repaired;
   }
 
-  /** Resolves when the copy is as new as this call. @throws {ApiError} `engine_unavailable`, `store_unavailable` */
+  /** Resolves when the copy is as current as this call. @throws {ApiError} `engine_unavailable`, `store_unavailable` */
   wait(): Promise<void> {
     if (this.#isClosed || this.#shared.availability.isDown) return Promise.reject(postgresAway());
     return this.#join();
   }
 
-  /** The same, also while the engine is known to be away: that is how its return is noticed. */
+  /** As `wait`, but also while PostgreSQL is known to be away, to notice its return. */
   probe(): Promise<void> {
     return this.#isClosed ? Promise.resolve() : this.#join();
   }
@@ -70,7 +67,7 @@ export class SharedRead {
   async #follow(history: Confirmed): Promise<void> {
     const { availability, clock } = this.#shared;
     try {
-      await this.#follower.follow(history); // Also when this machine's clock is wrong: packets are counted by these keys.
+      await this.#follower.follow(history); // Even if this machine's clock is wrong: packets are counted by these keys.
       clock.check();
       await this.#repaired();
       availability.answered();
@@ -82,7 +79,7 @@ export class SharedRead {
   }
 }
 
-/** Gives up on a read after a while; it goes on. */
+/** Stops waiting for a read after a while. The read continues. */
 function inTime(read: Promise<void>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {

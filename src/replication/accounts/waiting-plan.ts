@@ -3,18 +3,18 @@ import { storeAway } from '../../accounts/store/committed.ts';
 import { Layer } from '../../accounts/store/layer.ts';
 import { currentSpan, inSpan, type PartOfSpan, type Span } from '../../runtime/spans.ts';
 
-/** How the engine's part of a trace is told from ours. */
+/** Marks the spans of PostgreSQL in a trace. */
 export const inPostgres: PartOfSpan = { isCall: true, attributes: { 'db.system.name': 'postgresql' } };
 
-/** A plan that waits for a transaction, and whoever waits for it. */
+/** A plan that waits for a transaction. */
 export class WaitingPlan {
   /** Monotonic, ms. */
   readonly since: number;
   readonly done: Promise<unknown>;
   readonly #plan: Plan<unknown>;
-  /** Of the request that it is for. */
+  /** Span of the request. */
   readonly #span = currentSpan();
-  /** From the end of the plan to that of the transaction. */
+  /** From the end of the plan to the end of the transaction. */
   #commit: Span | undefined;
   #resolve: (value: unknown) => void = () => {};
   #reject: (error: unknown) => void = () => {};
@@ -35,9 +35,9 @@ export class WaitingPlan {
   }
 
   /**
-   * Runs the plan on what is drafted so far, and adds what it writes.
-   * @param canKeep whether the node can take over what is written
-   * @returns what answers its caller, for later
+   * Runs the plan on the current draft, and adds its writes.
+   * @param canKeep whether the node can store writes
+   * @returns a function that answers the caller
    */
   run(drafted: Layer, canKeep: boolean): () => void {
     const draft = new Layer(drafted);

@@ -6,17 +6,17 @@ import type { Source } from './set-aside.ts';
 
 export interface FromReplicaDeps extends FillingDeps {
   readonly source: Source;
-  /** The id of the directory. */
+  /** Id of the directory. */
   readonly directory: string;
-  /** The HMAC key of digests, which is the engine's. */
+  /** The HMAC key of digests, which is the database's. */
   readonly secret: Buffer;
 }
 
 /**
- * Fills an empty database with what a node holds of an engine that is lost. It becomes the same engine, so every node goes on with
- * it: one that is behind loads the snapshot, and ships what it keeps and the snapshot does not have. It can be interrupted at any
- * moment, and goes on when it is called again; until it is done, the database has another id, which nodes refuse.
- * @throws {AdoptionRefused} the database holds something else; nothing was changed
+ * Fills an empty database with the content of a node, after the old database was lost. It keeps the id of the old one, so every node
+ * continues: one that is behind loads the snapshot, and ships the deltas that it keeps beyond it. It can be interrupted at any moment,
+ * and resumes when called again. Until it is finished, the database has another id, which nodes refuse.
+ * @throws {AdoptionRefused} the database has other content; nothing was changed
  */
 export async function adoptReplica(deps: FromReplicaDeps): Promise<Adopted> {
   const { source, directory, connection, key } = deps;
@@ -30,7 +30,7 @@ export async function adoptReplica(deps: FromReplicaDeps): Promise<Adopted> {
              ) AS filled FROM fm_entry WHERE position = $1 AND id = $2`,
       values: [applied.position, applied.id, snapshot],
     });
-    if (rows[0]?.filled) return { engine }; // An earlier attempt was not told that it was done.
+    if (rows[0]?.filled) return { engine }; // The answer to an earlier attempt was lost.
     if (rows[0] !== undefined)
       throw new AdoptionRefused(
         `Cannot fill this database: it holds engine ${found} with all counts of this directory; start the nodes with it. Nothing was changed`,

@@ -28,21 +28,20 @@ import {
 } from './fill.ts';
 import { accountsIn } from './holding.ts';
 
-/** What moves, and into what. */
 export interface AdoptionDeps extends FillingDeps {
-  /** Locked, and used by no server. */
+  /** Locked, and not in use by a server. */
   readonly data: string;
-  /** Those of the directory. */
+  /** The accounts of the directory. */
   readonly accounts: AccountTables;
   readonly settings: ReplicaSettings;
   readonly randomBytes: (length: number) => Buffer;
 }
 
 /**
- * Moves the store of a single machine into an engine that is empty, and makes its directory that of a node. It can be interrupted at
- * any moment, and goes on when it is called again. Until all is uploaded the directory serves on one machine as before. Then it
- * belongs to the engine: one transaction there says that all of it is in.
- * @throws {AdoptionRefused} the engine or the directory is not fit for it; nothing was changed
+ * Moves the store of a single machine into an empty database, and turns its directory into that of a node. It can be interrupted at
+ * any moment, and resumes when called again. Until everything is uploaded, the directory serves on one machine as before. Then it
+ * belongs to the database, which takes over the store in one transaction.
+ * @throws {AdoptionRefused} the database or the directory is unsuitable; nothing was changed
  */
 export async function adopt(deps: AdoptionDeps): Promise<Adopted> {
   const { data, accounts, connection } = deps;
@@ -66,7 +65,7 @@ export async function adopt(deps: AdoptionDeps): Promise<Adopted> {
         addReplicaRows(usage, filling.applied.id, deps.settings);
         return new ReplicaSnapshot(usage).parts();
       },
-      // From here on it may be in the engine, so it must not count by itself.
+      // The database may have the store from here on, so the directory must not serve by itself.
       uploaded: () => belong(accounts.lmdb, filling, true),
       accounts: () => accountsIn(accounts),
     };
@@ -82,24 +81,21 @@ export async function adopt(deps: AdoptionDeps): Promise<Adopted> {
   }
 }
 
-/**
- * How the move of a directory into an engine is known, there and here, so that it can go on after it was interrupted. All ids are
- * chosen before the engine hears of it.
- */
+/** The ids of a move, chosen and stored before it begins, so that it can resume. */
 interface Adoption {
-  /** The id of the engine. */
+  /** Id of the database. */
   readonly engine: string;
-  /** The id of the snapshot that holds the usage. */
+  /** Id of the snapshot with the usage. */
   readonly snapshot: string;
-  /** The id of the entry of the log that the snapshot stands at. */
+  /** Id of the log entry that the snapshot has applied. */
   readonly entry: string;
-  /** The id of the change that brings the accounts. */
+  /** Id of the change with the accounts. */
   readonly change: string;
 }
 
 const adoptionKey = 'adoption';
 
-/** The move that was begun with a directory. A directory that was never begun with is left as it is. */
+/** The unfinished move of a directory. A directory without any is not changed. */
 function begunIn(data: string): Adoption | undefined {
   if (!isPresent(join(data, 'spool/data.mdb'))) return undefined;
   const spool = new Spool(data, randomUUID);
@@ -112,8 +108,8 @@ function begunIn(data: string): Adoption | undefined {
 }
 
 /**
- * Adds to a usage store what a replica has besides, as if it had applied the first entry of a log. A server that runs on one machine
- * takes no notice of it, so the directory can still be used as before.
+ * Adds what a replica has besides usage, as if it had applied the first entry of a log. A server on a single machine ignores these
+ * rows, so the directory can still be used as before.
  */
 function addReplicaRows(store: ReplicaStore, entry: string, settings: ReplicaSettings): void {
   transact(store.lmdb, () => {
@@ -141,7 +137,7 @@ function newAdoption(engine: string, randomBytes: AdoptionDeps['randomBytes']): 
   return { engine, snapshot: randomUUID(), entry: newLogId(randomBytes), change: newLogId(randomBytes) };
 }
 
-/** Makes the accounts a copy of the engine's first version. */
+/** Turns the accounts into a copy of the database's first version. */
 function belong(lmdb: LmdbEnvironment, { engine, place }: Filling, adopting = false): void {
   const write = copyStateWriter(lmdb);
   const { version, id: change } = place;
@@ -149,7 +145,7 @@ function belong(lmdb: LmdbEnvironment, { engine, place }: Filling, adopting = fa
   transact(lmdb, () => write(adopting ? { ...state, adopting } : state));
 }
 
-/** @throws {AdoptionRefused} when the directory belongs to another engine, or was begun to be moved into another */
+/** @throws {AdoptionRefused} if the directory belongs to another database, or its move into another one has begun */
 function checkState(
   copy: CopyState | undefined,
   begun: Adoption | undefined,
@@ -157,7 +153,7 @@ function checkState(
 ): void {
   const own = begun?.engine ?? copy?.engine;
   if (own === undefined || own === found) return;
-  // Tables that were never made: an earlier attempt was interrupted before.
+  // An earlier attempt was interrupted before it created the tables.
   if (found === undefined && copy === undefined) return;
   const other = found === undefined ? 'no engine' : `engine ${found}`;
   throw new AdoptionRefused(

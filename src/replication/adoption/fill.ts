@@ -9,56 +9,55 @@ import { createTables } from '../postgres/schema.ts';
 import type { Run } from '../postgres/statement.ts';
 import type { Holding } from './holding.ts';
 
-/** An engine that must not take this directory's store: the message says why. */
+/** The database must not take over this store; the message says why. */
 export class AdoptionRefused extends Error {
   override readonly name = 'AdoptionRefused';
 }
 
-/** What was moved. `records` and `usage` are missing when an earlier attempt had moved them. */
+/** The result of a move. `records` and `usage` are missing if an earlier attempt moved them. */
 export interface Adopted {
   readonly engine: string;
   readonly records?: number;
   readonly usage?: Uploaded;
 }
 
-/** What an empty engine is filled with, beside the parts of the snapshot and the records of the accounts. */
+/** The content of the new database, besides the parts of the snapshot and the accounts. */
 export interface Filling extends Pick<Holding, 'engine' | 'place' | 'streams' | 'nodes'> {
-  /** The id that the engine has until all of it is there: see `idWhileFilled`. */
+  /** Id of the database until it is complete: see `idWhileFilled`. */
   readonly idMeanwhile: string;
-  /** The id of the snapshot that holds the usage. */
+  /** Id of the snapshot with the usage. */
   readonly snapshot: string;
-  /** The entry of the log that the snapshot stands at. */
+  /** The log entry that the snapshot has applied. */
   readonly applied: LogPosition;
-  /** The id of the directory that it comes from. */
+  /** Id of the source directory. */
   readonly directory: string;
-  /** The secret of the digests of instance ids, as it is to be stored. */
+  /** The secret of the digests of instance ids, as stored. */
   readonly secret: string;
 }
 
-/** How an engine is filled. */
 export interface FillingDeps {
   readonly connection: PostgresSession;
   readonly key: PostgresKey | undefined;
   /** Accepts that a failover may lose commits. */
   readonly allowAsynchronous?: boolean;
-  /** Is told of the usage that has arrived. */
+  /** Called for each uploaded part. */
   readonly onPart: (uploaded: Uploaded) => void;
 }
 
-/** Read when the engine is reserved. */
+/** Read once the database is reserved. */
 export interface Content {
-  /** Of a snapshot of the counts. */
+  /** The parts of a usage snapshot. */
   parts(): AsyncIterable<Buffer>;
-  /** The usage is in the engine. */
+  /** Called when the usage is uploaded. */
   uploaded?(): void;
   accounts(): Iterable<Write>;
 }
 
 const recordsAStatement = 500;
-/** Accounts of a large installation take some seconds. */
+/** The accounts of a large installation take some seconds. */
 const deadlineMs = 600_000;
 
-/** Which engine this is; `undefined` when it has no tables yet. */
+/** The id of a database; `undefined` without tables. */
 export async function postgresIdOf(connection: PostgresSession): Promise<string | undefined> {
   const { rows } = await connection.query<{ found: string | null }>({
     text: "SELECT to_regclass('fm_engine')::text AS found",
@@ -68,9 +67,9 @@ export async function postgresIdOf(connection: PostgresSession): Promise<string 
 }
 
 /**
- * Fills an engine. It can be interrupted at any moment, and goes on when it is called again.
- * @param hasTables whether an earlier attempt, or `postgres init`, has made the tables
- * @throws {AdoptionRefused} the engine is in use, or another directory is being moved into it
+ * Fills a database. It can be interrupted at any moment, and resumes when called again.
+ * @param hasTables whether an earlier attempt, or `postgres init`, has created the tables
+ * @throws {AdoptionRefused} the database is in use, or another directory is being moved into it
  */
 export async function fillPostgres(
   { connection, key, onPart }: FillingDeps,
@@ -91,9 +90,9 @@ export async function fillPostgres(
 }
 
 /**
- * Reserves an engine: it makes the tables when there are none, and the snapshot that the usage goes into. What it finds is
- * confirmed by the commit, which waits for the standby as well.
- * @returns whether the engine has all of the store already
+ * Reserves a database: creates the tables if there are none, and the snapshot for the usage. The commit confirms what it finds, and
+ * waits for the standby.
+ * @returns whether the database already has the whole store
  */
 function claim(
   connection: PostgresSession,
@@ -120,8 +119,8 @@ function claim(
 }
 
 /**
- * Checks that nothing is in an engine but a move that was begun.
- * @param snapshot of the move, if one was begun
+ * Checks that a database contains nothing but an unfinished move.
+ * @param snapshot of the move, if any
  * @throws {AdoptionRefused}
  */
 export async function checkUnused(run: Run, snapshot = ''): Promise<void> {
@@ -140,9 +139,9 @@ export async function checkUnused(run: Run, snapshot = ''): Promise<void> {
 }
 
 /**
- * Brings the accounts into the engine, and says that its log begins with the usage that was uploaded: all in one transaction, so
- * that an engine has nothing of a store or all of it.
- * @returns how many records
+ * Adds the accounts, and starts the log with the uploaded usage. It is one transaction, so that the database has either nothing of a
+ * store or all of it.
+ * @returns the number of records
  */
 function complete(
   connection: PostgresSession,
@@ -190,7 +189,7 @@ async function putRecords(run: Run, accounts: Iterable<Write>, codec: RecordCode
   return records.length;
 }
 
-/** The digests of the last deltas are not known: a stream whose digest is empty is known by its number alone. */
+/** Stores the streams. The digests of their last deltas are unknown: an empty digest means that only the number is compared. */
 async function putStreams(run: Run, { streams, nodes }: Filling): Promise<void> {
   await run({
     text: `INSERT INTO fm_stream (stream, directory, seq, through, since, version, state)

@@ -9,33 +9,33 @@ import { type LogPosition, logStart } from '../postgres/log-position.ts';
 import { ReplicaState } from '../replica-state.ts';
 import type { Spool } from '../spool.ts';
 
-/** A row of `fm_stream`, as far as a replica knows it. */
+/** A row of `fm_stream`, as known to a replica. */
 export interface HeldStream extends Pick<DeltaHead, 'stream' | 'seq' | 'through' | 'since' | 'version'> {
   readonly directory: string;
   readonly state: 'open' | 'done';
 }
 
-/** What a data directory holds of an engine, beside the counts and the accounts themselves. */
+/** The state of a data directory, besides its counts and accounts. */
 export interface Holding {
   readonly engine: string;
-  /** The last entry of the log that is in the counts. */
+  /** The last log entry in the counts. */
   readonly applied: LogPosition;
-  /** The last change that is in the accounts. Files of earlier versions have these names. */
+  /** The last change in the accounts. Files of earlier versions use these names. */
   readonly place: { readonly version: number; readonly id: string };
-  /** Everything that any node answered before this time (Unix ms) is in the counts. */
+  /** Everything that any node acknowledged before this time (Unix ms) is in the counts. */
   readonly completeThrough: number;
   readonly streams: readonly HeldStream[];
   readonly nodes: readonly Omit<LoggedNode, 'streams'>[];
 }
 
-/** The accounts of a node or of a single machine, without what belongs to the file. */
+/** The accounts of a node or a single machine, except records of the file itself. */
 export function* accountsIn(accounts: AccountTables): Generator<Write> {
   for (const table of accountTables)
     for (const { key, value } of accounts[table].getRange())
       if (!isOwn(table, key)) yield { table, key, value } as Write;
 }
 
-/** @throws {Error} when the accounts are not a copy of an engine's */
+/** @throws {Error} if the accounts are not a copy */
 export function holdingOf(usage: ReplicaStore, accounts: AccountTables, spool: Spool): Holding {
   const copy = readCopyState(accounts.lmdb);
   if (copy === undefined) throw new Error('Cannot read what a node holds: the accounts are not a copy');
@@ -66,7 +66,7 @@ export function holdingOf(usage: ReplicaStore, accounts: AccountTables, spool: S
   };
 }
 
-/** The directory of a stream is that of the last horizon, and for those that are younger that of this spool, or not known. */
+/** The streams with their directories, as listed by the last horizon. A later stream is of this directory if its spool has it. */
 function streamsOf(state: ReplicaState, spool: Spool): HeldStream[] {
   const { through: reached = 0, nodes = [] } = state.get('reached') ?? {};
   const listed = nodes.flatMap(({ directory, streams }) => streams.map((each) => [each, directory] as const));
@@ -86,7 +86,7 @@ function streamsOf(state: ReplicaState, spool: Spool): HeldStream[] {
   });
 }
 
-/** The time up to which some streams have shipped: their node was there then. */
+/** The time up to which streams have shipped: their node was up then. */
 function lastOf(own: readonly string[], streams: readonly HeldStream[]): number {
   const found = streams.filter(({ stream }) => own.includes(stream));
   return found.reduce((last, { through }) => Math.max(last, through), 0);

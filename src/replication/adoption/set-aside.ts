@@ -14,38 +14,38 @@ import { Spool } from '../spool.ts';
 import { accountsIn, type Holding, holdingOf } from './holding.ts';
 
 /**
- * What a node held before it loaded something else from PostgreSQL, because PostgreSQL had lost it. `set-aside/NAME` in the data
- * directory has `holding.json`, the records of the accounts, one a line, and the parts of a snapshot of the counts. Nothing is
- * removed here: it may be all that is left of them.
+ * The content of a node from before it loaded something else, because PostgreSQL had lost it. `set-aside/NAME` in the data directory
+ * has `holding.json`, the accounts with one record a line, and the parts of a usage snapshot. Nothing removes them: they may be the
+ * last copy.
  */
 export const setAsideFolder = 'set-aside';
 const holdingFile = 'holding.json';
 const accountsFile = 'accounts.jsonl';
 const partFile = (part: number) => `usage-${String(part).padStart(6, '0')}`;
 
-/** The rest of the disk is for counting. */
+/** Disk space that is left for counting. */
 const reserveBytes = 128 * 2 ** 20;
-/** What did not fit is tried again after this time: it may be large. */
+/** Interval between attempts after a failure. The content may be large. */
 const againMs = 60_000;
 
 export interface SetAsideDeps {
-  /** The data directory. This thread, and others, may have its stores open. */
+  /** The data directory. Its stores may be open. */
   readonly data: string;
   readonly clock: Pick<Clock, 'monotonic'>;
   readonly log: Log;
-  /** Bytes that are free on the disk of a path. */
+  /** Free bytes on the disk of a path. */
   readonly free?: (path: string) => number;
 }
 
 export type Lost = 'usage' | 'accounts';
 
-/** Keeps what a node holds of its engine, before it is replaced. One of them for a process. */
+/** Keeps the content of a node before it is replaced. One for each process. */
 export class SetAside {
   readonly #deps: SetAsideDeps;
   #running: Promise<void> | undefined;
   #failed: { readonly at: number; readonly error: unknown } | undefined;
 
-  /** What all that is set aside takes: it is there also after a restart, until someone removes it. */
+  /** Size of everything set aside, also by earlier processes. */
   bytes: number;
 
   constructor(deps: SetAsideDeps) {
@@ -54,10 +54,10 @@ export class SetAside {
   }
 
   /**
-   * Resolves when the counts and the accounts, as they are now, are on disk once more. Both are kept whichever is about to be
-   * replaced, because counts refer to accounts. What is there already, with the accounts or the counts of before, is enough.
-   * @param lost what is about to be replaced
-   * @throws {Error} the disk does not take them; it says why, and what to do
+   * Resolves when the current counts and accounts are on disk. Both are kept, because counts refer to accounts. An earlier copy of the
+   * part that is about to be replaced is sufficient.
+   * @param lost the part that is about to be replaced
+   * @throws {Error} if the disk does not take them; the message says what to do
    */
   keep(lost: Lost): Promise<void> {
     const { clock } = this.#deps;
@@ -118,23 +118,23 @@ export class SetAside {
   }
 }
 
-/** A replica that was being loaded holds a part of the counts only. */
+/** A replica whose load was interrupted has only a part of the counts. */
 function isWhole({ applied }: Holding): boolean {
   return applied.position > 0;
 }
 
-/** Of a name: which counts or which accounts it is. */
+/** The part of a name that identifies the counts or the accounts. */
 function partOf(name: string, lost: Lost): string {
   const [position, id, version, change] = name.split('-');
   return lost === 'usage' ? `${position}-${id}` : `${version}-${change}`;
 }
 
-/** The same content has the same name. */
+/** Equal content has the same name. */
 function nameOf({ applied, place }: Holding): string {
   return `${applied.position}-${applied.id}-${place.version}-${place.id}`;
 }
 
-/** What was set aside in a data directory, and how large it is. */
+/** Names and total size of what a data directory has set aside. */
 export function setAsideIn(data: string): { readonly names: readonly string[]; readonly bytes: number } {
   const folder = join(data, setAsideFolder);
   if (!isPresent(folder)) return { names: [], bytes: 0 };
@@ -145,12 +145,12 @@ export function setAsideIn(data: string): { readonly names: readonly string[]; r
   return { names, bytes: files.reduce((sum, file) => sum + statSync(file).size, 0) };
 }
 
-/** Counts and accounts in the directory of a node, from which an engine can be filled. */
+/** Counts and accounts in a directory, from which a database can be filled. */
 export interface Source {
-  /** `replica`, or the name of what was set aside. */
+  /** `replica`, or the name in `set-aside`. */
   readonly name: string;
   readonly holding: Holding;
-  /** Of a snapshot of the counts. */
+  /** The parts of a usage snapshot. */
   parts(): AsyncIterable<Buffer>;
   accounts(): Iterable<Write>;
 }
@@ -162,7 +162,7 @@ export interface NodeStores {
   readonly spool: Spool;
 }
 
-/** All that there is, the best first: that with the latest accounts, then that with the highest position. */
+/** All sources, best first: the latest accounts, then the highest position. */
 export function sourcesIn({ data, accounts, usage, spool }: NodeStores): Source[] {
   const replica: Source = {
     name: 'replica',

@@ -2,33 +2,33 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import { PostgresError } from './postgres-error.ts';
 
-/** Shorter troubles, such as a failover, are waited out. */
+/** Shorter outages, such as a failover, are waited out. */
 const blipMs = 1000;
 /** Interval between log messages while PostgreSQL is away, or comes and goes. */
 const repeatMs = 60_000;
 
-/** Messages of the log. */
+/** Log messages. */
 export interface AvailabilityMessages {
   readonly away: string;
-  /** What follows from it. */
+  /** The consequence. */
   readonly next: string;
   readonly back: string;
 }
 
-/** Whether PostgreSQL answers those that share this. */
+/** Whether PostgreSQL is available to those that share this. */
 export class Availability {
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #messages: AvailabilityMessages;
   #downSince: number | undefined;
   #loggedAt = Number.NEGATIVE_INFINITY;
-  /** The last log message was that it is away. */
+  /** Whether the last log message was that it is away. */
   #isLoggedAway = false;
   #trouble: string | undefined;
-  /** When it last began or ceased to answer, Unix ms. */
+  /** Time of the last change, Unix ms. */
   since: number;
 
-  /** @param trouble until it is asked */
+  /** @param trouble before the first answer */
   constructor(clock: Clock, log: Log, messages: AvailabilityMessages, trouble?: string) {
     this.#clock = clock;
     this.#log = log;
@@ -37,12 +37,12 @@ export class Availability {
     this.since = clock.now();
   }
 
-  /** Why it does not answer; `undefined` while it does. */
+  /** Why it is not available; `undefined` if it is. */
   get trouble(): string | undefined {
     return this.#trouble;
   }
 
-  /** Whether it has not answered for so long that a request should not wait. */
+  /** Whether it has been away for so long that requests should not wait. */
   get isDown(): boolean {
     return this.#downSince !== undefined && this.#clock.monotonic() - this.#downSince > blipMs;
   }

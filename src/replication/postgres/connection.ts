@@ -1,7 +1,4 @@
-/**
- * Speaks to the PostgreSQL on which several nodes run: its URL, sessions with its primary, and the schema. This room knows
- * SQL and the network, and little of what is kept there. The class that others use is in this file.
- */
+/** Access to the PostgreSQL database shared by the nodes: its URL, sessions with the primary, and the schema. */
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import { openSession } from './open-session.ts';
@@ -11,39 +8,38 @@ import type { Session } from './session.ts';
 import type { QueryResult, Run, Statement } from './statement.ts';
 
 export interface ConnectionOptions {
-  /** Names the session in the server's list and in the log. */
+  /** Name of the session in `pg_stat_activity` and in the log. */
   readonly name: string;
   readonly log: Log;
   readonly clock: Pick<Clock, 'monotonic'>;
-  /** Is run on each new session before anything else, such as to check whose engine it is. What it throws, all calls get. */
+  /** Called for each new session before any other statement. Its failure fails all calls. */
   readonly prepare?: (run: Run) => Promise<void>;
-  /** From a call to its answer; then the session is given up, and the server asked to cancel. */
+  /** Time from a call to its answer. After it, the session is closed, and the statement cancelled on the server. */
   readonly deadlineMs: number;
 }
 
-/** What runs statements: a connection, or what stands in for one. */
+/** Runs statements. */
 export type PostgresSession = Pick<Connection, 'query' | 'transaction'>;
 
 const firstPauseMs = 100;
 const longestPauseMs = 2000;
 
 /**
- * One session with the primary, whichever host that is: opened when it is needed, and again when it was lost. Statements of
- * two transactions never mix. Nothing is retried.
+ * One session with the primary, whichever host that is. It is opened on demand, and again after it was lost. Statements of two
+ * transactions never mix. Nothing is retried.
  */
 export class Connection {
   readonly #address: PostgresAddress;
   readonly #options: ConnectionOptions;
   #session: Session | undefined;
   #opening: Promise<Session> | undefined;
-  /** Why the last attempt to open it failed. */
   #away: Error | undefined;
   readonly #closing = new AbortController();
   #pauseMs = firstPauseMs;
   #nextAttempt = 0;
-  /** In the order in which they are tried. */
+  /** In the order of the next attempts. */
   readonly #hosts: PostgresHost[];
-  /** Resolves when all transactions until now have ended. */
+  /** Resolves when all transactions so far have ended. */
   #transactions: Promise<unknown> = Promise.resolve();
 
   constructor(address: PostgresAddress, options: ConnectionOptions) {
@@ -58,7 +54,7 @@ export class Connection {
   }
 
   /**
-   * Runs one statement, which commits by itself. Several that are made without waiting travel together.
+   * Runs one statement, which commits. Statements sent without waiting are pipelined.
    * @throws {PostgresError} `unreachable`, `refused`, `deadline`, `sql`: nothing was kept; `unknown_outcome`
    */
   query<Row = Record<string, unknown>>(statement: Statement): Promise<QueryResult<Row>> {
@@ -68,21 +64,21 @@ export class Connection {
   }
 
   /**
-   * Runs a transaction at READ COMMITTED. BEGIN travels with the first statements, and COMMIT with those that `work` does
-   * not wait for; one that fails makes the transaction fail.
-   * @param work must wait for nothing but statements; when it throws, the transaction is rolled back
+   * Runs a transaction at READ COMMITTED. BEGIN is sent with the first statements, and COMMIT with those that `work` does not await. If
+   * one of them fails, the transaction fails.
+   * @param work must await nothing but statements; if it throws, the transaction is rolled back
    * @throws {PostgresError} `unreachable`, `refused`, `deadline`, `sql`: nothing was kept; `unknown_outcome`: COMMIT was sent
    * @throws whatever `work` throws; nothing was kept
    */
   transaction<T>(work: (run: Run) => Promise<T> | T, deadlineMs = this.#options.deadlineMs): Promise<T> {
     const before = this.#transactions;
     const settled = this.#within(deadlineMs, (session) => session.transaction(work));
-    // A call that waits ends at its deadline, and those before it may go on.
+    // A waiting call ends at its deadline, which may be before the end of those it waits for.
     this.#transactions = before.then(() => settled.catch(() => {}));
     return settled;
   }
 
-  /** Ends the session when what was sent is answered; later calls fail. */
+  /** Closes the session when all answers have arrived. Later calls fail. */
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#opening?.catch(() => {});
@@ -90,17 +86,17 @@ export class Connection {
     this.#session = undefined;
   }
 
-  /** Makes a call after the transactions before it. At its deadline it ends; if it has sent something, so does its session. */
+  /** Makes a call after the earlier transactions. At its deadline it fails, and with it the session if anything was sent. */
   #within<T>(deadlineMs: number, call: (session: Session) => Promise<T>): Promise<T> {
     const before = this.#transactions;
     return new Promise((resolve, reject) => {
       let session: Session | undefined;
-      const late = () => new PostgresError('deadline', `The engine gave no answer within ${deadlineMs} ms`);
+      const late = () => new PostgresError('deadline', `PostgreSQL did not answer within ${deadlineMs} ms`);
       let isLate = false;
       const timer = setTimeout(() => {
         isLate = true;
         session?.abandon(late());
-        // A call that waits for the session has rejected by now, and knows better what is lost.
+        // A call that waits for the session has been rejected by now with a better reason.
         setImmediate(() => reject(late()));
       }, deadlineMs);
       const made = async () => {
@@ -117,7 +113,7 @@ export class Connection {
   }
 
   /**
-   * Gives the session. After a failed attempt to open it, calls fail at once until the next attempt is due.
+   * Returns the session. After a failed attempt to open it, calls fail at once until the next attempt is due.
    * @throws {PostgresError} `unreachable`, `refused`
    * @throws whatever `prepare` throws
    */
@@ -139,7 +135,7 @@ export class Connection {
     try {
       const opened = await this.#findPrimary();
       session = opened;
-      const why = new PostgresError('deadline', `The engine gave no answer within ${connectTimeoutMs} ms`);
+      const why = new PostgresError('deadline', `PostgreSQL did not answer within ${connectTimeoutMs} ms`);
       timer = setTimeout(() => opened.abandon(why), connectTimeoutMs);
       await prepare?.(((statement) => opened.send(statement, true)) as Run);
     } catch (error) {
@@ -153,11 +149,11 @@ export class Connection {
     this.#session = session;
     this.#away = undefined;
     this.#pauseMs = firstPauseMs;
-    log.info('session with the engine is open', { connection: name, host: showHost(session.host) });
+    log.info('session with PostgreSQL is open', { connection: name, host: showHost(session.host) });
     return session;
   }
 
-  /** Tries one host after another. @throws {PostgresError} with what is wrong with each */
+  /** Tries each host once. @throws {PostgresError} with the reason of each */
   async #findPrimary(): Promise<Session> {
     const { name } = this.#options;
     const { signal } = this.#closing;
@@ -176,7 +172,7 @@ export class Connection {
     const sqlstate = problems.find((problem) => problem.sqlstate !== undefined)?.sqlstate;
     const each = problems.map(({ message }) => message).join('; ');
     const code = problems.some((problem) => problem.code === 'refused') ? 'refused' : 'unreachable';
-    throw new PostgresError(code, `The engine cannot be used: ${each}`, sqlstate);
+    throw new PostgresError(code, `Cannot use PostgreSQL: ${each}`, sqlstate);
   }
 
   #failed(why: Error): void {
@@ -185,22 +181,23 @@ export class Connection {
     this.#away = why;
     this.#nextAttempt = clock.monotonic() + this.#pauseMs;
     this.#pauseMs = Math.min(this.#pauseMs * 2, longestPauseMs);
-    const next = `is tried again, at most ${longestPauseMs / 1000} s apart, whenever it is needed`;
+    const next = `retrying when needed, at intervals of up to ${longestPauseMs / 1000} s`;
     const { sqlstate } = why as PostgresError;
-    if (isNew) log.warn('engine is away', { connection: name, sqlstate, reason: why.message, next });
+    if (isNew)
+      log.warn('PostgreSQL is not available', { connection: name, sqlstate, reason: why.message, next });
   }
 
   #lost(session: Session, why: Error): void {
     const { name, log } = this.#options;
-    // The others are asked first: what was the primary may be gone.
+    // Tries the other hosts first, because this one may no longer be the primary.
     this.#hosts.push(this.#hosts.shift()!);
     if (this.#session === session) this.#session = undefined;
     const fields = { connection: name, host: showHost(session.host), sqlstate: sqlstateOf(why) };
-    const next = 'the next call opens another; commits without an answer are settled by trying again';
-    log.warn('session with the engine lost', { ...fields, reason: why.message, next });
+    const next = 'reconnecting when needed; commits without an answer will be retried or confirmed';
+    log.warn('session with PostgreSQL lost', { ...fields, reason: why.message, next });
   }
 }
 
 function closed(): PostgresError {
-  return new PostgresError('unreachable', 'The connection with the engine is closed');
+  return new PostgresError('unreachable', 'The connection to PostgreSQL is closed');
 }

@@ -1,9 +1,9 @@
-/** The schema of the views that other programs read. */
+/** The schema of the views for other programs. */
 export const dailyViews = 'flagmeter_reports';
 
 /**
- * Names come from the accounts as they are now. What a view reads besides is hidden from its readers, also from functions that
- * they bring into a query (security_barrier).
+ * Names are those of the current accounts. The views hide everything else that they read, even from functions in a reader's query
+ * (security_barrier).
  */
 const shown = `WITH environments AS (
     SELECT (environment->>'number')::bigint AS environment, team.value::jsonb->>'name' AS team,
@@ -18,8 +18,8 @@ const source = `FROM fm_daily AS daily JOIN fm_day AS written USING (environment
   WHERE written.position > 0`;
 
 /**
- * The usage by days, for programs that read SQL. Nodes fill these tables from their replicas: see cluster/daily-export.ts. The schema
- * of the views may be there already: a role may lack the right to make one.
+ * Usage by days, for programs that read SQL. Nodes fill these tables from their replicas: see replication/daily-export.ts. The schema
+ * of the views may already exist, because a role may lack the right to create one.
  */
 export const dailySchema = `
 CREATE TABLE fm_daily (

@@ -1,28 +1,27 @@
 import { isSameEntry, type LogPosition } from './log-position.ts';
 
-/** An entry as PostgreSQL holds it. */
+/** An entry in PostgreSQL. */
 export interface LogEntry<Body = unknown> extends LogPosition {
   /** `null` if it was trimmed, or not read because the reader has applied it. */
   readonly body: Body | null;
 }
 
-/** An entry that has its body. */
 export type Whole<Entry extends LogEntry> = Entry & { readonly body: NonNullable<Entry['body']> };
 
-/** What a read of a log found. */
+/** The result of reading a log. */
 export interface LogRead<Entry extends LogEntry> {
-  /** The last entry that was applied when the read began. */
+  /** The last entry applied when the read began. */
   readonly from: LogPosition;
-  /** In order, from that entry on: its id proves that the reader holds a part of this very log. */
+  /** In order, including that entry: its id proves that the reader has a part of this log. */
   readonly entries: readonly Entry[];
   /** The end of the log. Missing if the read stopped before it. */
   readonly head?: LogPosition;
 }
 
-/** The log cannot be followed from an entry on: the content has to be replaced. */
+/** The log cannot be followed: the content has to be replaced. */
 export class LogGap extends Error {
   override readonly name = 'LogGap';
-  /** PostgreSQL does not have the entry: it reverted to an earlier state, or has trimmed that part of the log. */
+  /** Whether PostgreSQL does not have the last entry applied: it reverted to an earlier state, or has trimmed that part. */
   readonly isLost: boolean;
 
   constructor(message: string, isLost = false) {
@@ -31,7 +30,7 @@ export class LogGap extends Error {
   }
 }
 
-/** Finds the entries that follow the last one applied. @throws {LogGap} */
+/** Returns the entries that follow the last one applied. @throws {LogGap} */
 export function entriesAfter<Entry extends LogEntry>(read: LogRead<Entry>): readonly Whole<Entry>[] {
   const { from, entries, head } = read;
   const isFound = from.position === 0 || entries.some((entry) => isSameEntry(entry, from));
@@ -50,19 +49,18 @@ function isWhole<Entry extends LogEntry>(entry: Entry): entry is Whole<Entry> {
   return entry.body !== null;
 }
 
-/** What a node holds of a log. */
+/** A node's copy of what a log describes. */
 export interface LogContent {
-  /** The last entry applied, written to disk in the same transaction as what it says. */
+  /** The last entry applied, written in the same transaction as its effects. */
   readonly applied: LogPosition;
-  /** Why the content must be replaced, whatever the log says. */
+  /** Why the content must be replaced in any case. */
   readonly unusable: string | undefined;
 }
 
 /**
- * Keeps what a node holds of a log at the end of that log. It applies the entries that follow, or replaces the content if none do.
- * The two logs differ in how they are read. A read of the accounts is one statement that also commits, since a request waits for
- * it and its commit confirms what it has read; it reads to the end. Usage is read in steps of bounded size, after a heartbeat that
- * confirms where the log ends.
+ * Follows a log: applies the entries that come next, or replaces the content if there is a gap. The two logs are read differently.
+ * Reading the accounts is one statement that reads to the end and also commits, which confirms it, because a request waits for it.
+ * Usage is read in steps of bounded size, after a heartbeat has confirmed where the log ends.
  */
 export abstract class Follower<Entry extends LogEntry, Read extends LogRead<Entry> = LogRead<Entry>> {
   readonly #content: LogContent;
@@ -74,13 +72,10 @@ export abstract class Follower<Entry extends LogEntry, Read extends LogRead<Entr
 
   abstract read(): Promise<Read>;
   protected abstract apply(entries: readonly Whole<Entry>[], read: Read): Promise<void>;
-  /** Replaces the content by what PostgreSQL has. */
+  /** Replaces the content by that of PostgreSQL. */
   protected abstract load(gap: LogGap): Promise<void>;
 
-  /**
-   * Applies what a read found.
-   * @returns the entries; `undefined` if the content was replaced
-   */
+  /** Applies the result of a read. @returns the entries; `undefined` if the content was replaced */
   async follow(read: Read): Promise<readonly Whole<Entry>[] | undefined> {
     try {
       const next = this.next(read);
@@ -88,20 +83,20 @@ export abstract class Follower<Entry extends LogEntry, Read extends LogRead<Entr
       return next;
     } catch (error) {
       if (!(error instanceof LogGap)) throw error;
-      // Someone else may have applied entries since.
+      // Another call may have applied entries since.
       if (!isSameEntry(this.#content.applied, read.from)) return this.follow(await this.read());
       await this.replace(error);
       return undefined;
     }
   }
 
-  /** Finds the entries to apply next. @throws {LogGap} */
+  /** Returns the entries to apply next. @throws {LogGap} */
   next(read: LogRead<Entry>): readonly Whole<Entry>[] {
     if (this.#content.unusable !== undefined) throw new LogGap(this.#content.unusable);
     return entriesAfter(read);
   }
 
-  /** Replaces the content, once for all who find the same gap. */
+  /** Replaces the content, once for all calls that find the same gap. */
   replace(gap: LogGap): Promise<void> {
     this.#replacing ??= this.load(gap).finally(() => {
       this.#replacing = undefined;

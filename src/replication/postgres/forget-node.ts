@@ -2,19 +2,18 @@ import type { Connection } from './connection.ts';
 import { PostgresUnfit, unfit } from './postgres-error.ts';
 import type { Run } from './statement.ts';
 
-/** What is lost with a node that never comes back. Times are as the node said them last. */
+/** What is lost with a node, as of its last heartbeat. */
 export interface NodeLoss {
   readonly directory: string;
   readonly name: string;
   readonly state: string;
   readonly lastBeat: Date;
-  /** In its spool, at its last beat. */
   readonly spoolBytes: number;
   readonly unshippedSince: Date | null;
   readonly streams: readonly { readonly stream: string; readonly shippedUntil: Date }[];
 }
 
-/** A node heard from within this time may be running: it may only be cut off, and still count. */
+/** A node with a heartbeat within this time may still count, even if it is cut off. */
 const forgettableAfterMs = 10 * 60_000;
 
 interface Row extends Omit<NodeLoss, 'streams'> {
@@ -22,17 +21,16 @@ interface Row extends Omit<NodeLoss, 'streams'> {
 }
 
 /**
- * Finds a node by the id of its directory or by its name, and says what it has never shipped.
- * @param force also when the node was heard from within the last ten minutes
- * @throws {PostgresUnfit} the node is unknown, ambiguous, forgotten already, or may be running
+ * Finds a node by the id of its directory or by its name, with what it has not shipped.
+ * @param force accepts a node with a heartbeat within the last ten minutes
+ * @throws {PostgresUnfit} the node is unknown, ambiguous, already forgotten, or may be running
  */
 export function findLoss(connection: Connection, named: string, force: boolean): Promise<NodeLoss> {
   return connection.transaction((run) => lossOf(run, named, force));
 }
 
 /**
- * Closes the streams of a node that is gone for good: nothing more of them gets into the log, and reports do not wait for them. All
- * in one transaction.
+ * Closes the streams of a node in one transaction. The log takes no more of them, and reports do not wait for them.
  * @throws {PostgresUnfit} as `findLoss`
  */
 export function forgetNode(connection: Connection, directory: string, force: boolean): Promise<NodeLoss> {
@@ -58,7 +56,7 @@ async function lossOf(run: Run, named: string, force: boolean): Promise<NodeLoss
   const [first, ...others] = rows;
   const found = rows.find(({ directory }) => directory === named) ?? first;
   if (found === undefined)
-    throw new PostgresUnfit(`The engine knows no node ${named}: flagmeter postgres status lists them`);
+    throw new PostgresUnfit(`No node ${named} found: flagmeter postgres status lists the nodes`);
   const { isAlive, ...node } = found;
   const { directory, name, state, lastBeat } = node;
   if (directory !== named && others.length > 0)

@@ -3,7 +3,7 @@ import { dailyViews } from './daily-schema.ts';
 import { type PostgresError, PostgresUnfit, unfit } from './postgres-error.ts';
 import { canCommit, readReplication, whyCommitsMayBeLost } from './replication.ts';
 
-/** As the server counts: 15 of 15.4. */
+/** The major version. */
 export const oldestServer = 15;
 
 interface Place {
@@ -18,9 +18,9 @@ interface Place {
 }
 
 /**
- * Checks that an engine can be made in a database.
- * @param allowAsynchronous whether a failover may lose commits
- * @throws {PostgresUnfit} it cannot; nothing was changed
+ * Checks that the tables can be created in a database.
+ * @param allowAsynchronous accepts that a failover may lose commits
+ * @throws {PostgresUnfit} they cannot; nothing was changed
  */
 export async function checkPlace(
   connection: Pick<Connection, 'query'>,
@@ -42,7 +42,7 @@ export async function checkPlace(
   refuse(isTaken, taken);
   refuse(
     hasViews,
-    `The schema ${dailyViews} has the views of another engine: give each engine a database of its own`,
+    `The schema ${dailyViews} has the views of another flagmeter cluster: use a separate database for each cluster`,
   );
   refuse(
     version < oldestServer,
@@ -76,16 +76,16 @@ export async function checkPlace(
   );
 }
 
-const taken = 'The engine is initialised already; nothing was changed';
+const taken = 'The database is already initialised; nothing was changed';
 
 /**
- * Puts into words why tables could not be made.
+ * Explains why tables could not be created.
  * @throws {PostgresUnfit}
- * @throws {unknown} the error itself, when it is something else
+ * @throws {unknown} the error itself, if the reason is another
  */
 export function notMade(error: unknown): never {
   const { sqlstate = '' } = error as PostgresError;
-  // Someone else makes, or has made, a table or its type of the same name.
+  // Another process has created, or is creating, a table of the same name.
   if (['42P07', '23505', '42710'].includes(sqlstate)) throw new PostgresUnfit(taken);
   return unfit(error);
 }

@@ -1,9 +1,9 @@
 import { randomBytes as systemRandom } from 'node:crypto';
 
-/** An entry of one of the two logs: a version of the accounts, or an entry of usage. Both are numbered 1, 2, 3 and so on. */
+/** A position in one of the two logs: a version of the accounts, or an entry of usage. Both are numbered 1, 2, 3 and so on. */
 export interface LogPosition {
   readonly position: number;
-  /** Random, as decimal text. Two histories of a database may have the same position, and never the same id. */
+  /** Random, as decimal text. Two histories of a database may share a position, but never an id. */
   readonly id: string;
 }
 

@@ -4,15 +4,15 @@ import { noPostgres, PostgresUnfit, unfit } from './postgres-error.ts';
 import { postgresLayout } from './schema.ts';
 import type { Run } from './statement.ts';
 
-/** A step from the layout before to `layout`. */
+/** A step from the previous layout to `layout`. */
 export interface Migration {
   readonly layout: number;
-  /** Programs that know this layout go on working with the tables after the step. */
+  /** Versions that know this layout can use the tables after the step. */
   readonly oldestLayout: number;
   readonly statements: readonly string[];
 }
 
-/** All steps, in order. One that old programs can live with adds columns with defaults, tables and indexes, nothing else. */
+/** All steps, in order. A step that old versions can use only adds columns with defaults, tables and indexes. */
 export const migrations: readonly Migration[] = [{ layout: 2, oldestLayout: 1, statements: [dailySchema] }];
 
 export interface Migrated {
@@ -20,13 +20,13 @@ export interface Migrated {
   readonly to: number;
 }
 
-/** A node that has beaten within this time is running. */
+/** A node with a heartbeat within this time is running. */
 const aliveMs = 10_000;
 
 /**
- * Brings the tables to the newest layout, in one transaction. Nodes may run meanwhile, unless a step leaves their program behind.
- * @param steps all there are; the last leads to the layout of this program
- * @throws {PostgresUnfit} the engine is not initialised, its layout is newer, or nodes run that could not go on
+ * Migrates the tables to the latest layout, in one transaction. Nodes may run meanwhile, unless a step excludes their version.
+ * @param steps in order; the last leads to `target`
+ * @throws {PostgresUnfit} the tables are missing, their layout is newer, or running nodes would be excluded
  */
 export function migrate(
   connection: Connection,
@@ -41,7 +41,7 @@ export function migrate(
     if (from === undefined) throw noPostgres();
     if (from > target)
       throw new PostgresUnfit(
-        `The engine has layout ${from}, and this program knows layouts up to ${target}: use a newer flagmeter`,
+        `The database has layout ${from}, and this version knows layouts up to ${target}: use a newer flagmeter`,
       );
     const due = steps.filter(({ layout }) => layout > from);
     const oldest = Math.max(0, ...due.map(({ oldestLayout }) => oldestLayout));

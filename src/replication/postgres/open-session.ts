@@ -11,9 +11,9 @@ const types = {
 };
 
 /**
- * What each session sets, whatever the defaults of the role are, and what it asks first. A commit waits for the disk and the
- * standby. A session whose node froze or went away gives its locks back; other deadlines are the node's. A cancelled wait for the
- * standby is told by a warning. The driver reads ISO dates only.
+ * Settings of each session, independent of the role's defaults, and the first query. Commits wait for the disk and the standby. A frozen
+ * or disconnected node releases its locks; other deadlines are the node's. A cancelled wait for the standby is reported as a
+ * warning. The driver reads ISO dates only.
  */
 const preparation = `
   SET synchronous_commit = on;
@@ -33,20 +33,20 @@ const preparation = `
 
 const keepAliveAfterMs = 5000;
 
-/** What `pg` rejects with. */
+/** An error of `pg`. */
 type DriverError = Error & { readonly code?: string };
 
 export interface SessionOptions {
-  /** Is shown in the server's list of sessions. */
+  /** Shown in `pg_stat_activity`. */
   readonly name: string;
-  /** Gives up opening it. */
+  /** Aborts the attempt. */
   readonly signal: AbortSignal;
   readonly onLost: (why: Error) => void;
 }
 
 /**
  * Opens a session with one server.
- * @throws {PostgresError} `unreachable` when it does not answer, or is not the primary; `refused`
+ * @throws {PostgresError} `unreachable` if it does not answer or is not the primary; `refused`
  */
 export async function openSession(
   address: PostgresAddress,
@@ -96,7 +96,7 @@ async function prepare(client: pg.Client): Promise<void> {
   if (isReadOnly) throw new NotPrimary('takes no writes: default_transaction_read_only is on');
 }
 
-/** What does not fit, and what to do, by SQLSTATE or by the system's code. */
+/** Explains a configuration error by SQLSTATE or system code; `undefined` for others. */
 function whyRefused(error: DriverError, { user, password, database }: PostgresAddress): string | undefined {
   const sqlstate = sqlstateOf(error);
   const shown = JSON.stringify(user);
@@ -110,7 +110,7 @@ function whyRefused(error: DriverError, { user, password, database }: PostgresAd
   if (/password must be a/.test(error.message) && password === undefined)
     return `asks for the password of user ${shown}, and the URL has none`;
   if (/does not support SSL/.test(error.message))
-    return 'does not offer TLS: turn it on there, or say sslmode=disable in the URL when the network is safe';
+    return 'does not offer TLS: turn it on there, or use sslmode=disable in the URL if the network is safe';
   if (/alert.(unknown.ca|(bad|unsupported).certificate|certificate)/i.test(error.message))
     return `does not take the certificate of sslcert: ${error.message}`;
   const certificate = certificateProblems[error.code ?? ''];

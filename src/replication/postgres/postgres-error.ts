@@ -1,14 +1,14 @@
 /**
- * Why the engine did not do what was asked.
+ * Why PostgreSQL did not run a statement.
  * - `unreachable`: no host answers, or none is the primary
- * - `refused`: a host answers, and its certificate, or what the URL says, does not fit: waiting does not help
- * - `deadline`: no answer came in time; the session was ended
- * - `unknown_outcome`: a commit may or may not have been kept; a later synchronous commit tells
- * - `sql`: the server refused the statement; `sqlstate` says why
+ * - `refused`: a host answers, but its certificate or the URL is wrong. Waiting does not help
+ * - `deadline`: no answer arrived in time; the session was closed
+ * - `unknown_outcome`: a commit may or may not have succeeded. A later synchronous commit tells
+ * - `sql`: the server rejected the statement; see `sqlstate`
  */
 export type PostgresErrorCode = 'unreachable' | 'refused' | 'deadline' | 'unknown_outcome' | 'sql';
 
-/** What the engine did not do. Its message holds no password. */
+/** PostgreSQL did not run a statement. The message contains no password. */
 export class PostgresError extends Error {
   override readonly name = 'PostgresError';
   readonly code: PostgresErrorCode;
@@ -22,25 +22,27 @@ export class PostgresError extends Error {
   }
 }
 
-/** The engine answers, and cannot be used as it is: the message says why, and what to do. */
+/** PostgreSQL answers, but cannot be used as it is. The message says why, and what to do. */
 export class PostgresUnfit extends Error {
   override readonly name = 'PostgresUnfit';
 }
 
-/** The refusal of an engine that does not say which it is. */
+/** The database does not have an id. */
 export function noPostgres(): PostgresUnfit {
   return new PostgresUnfit('The table fm_engine is empty: restore the database from a backup');
 }
 
 /** @throws {PostgresUnfit} */
 export function noHead(): never {
-  throw new PostgresUnfit('The engine has no head of a log: it is being restored, or has to be');
+  throw new PostgresUnfit(
+    'The table fm_head is empty: restore the database, or wait until the restore has finished',
+  );
 }
 
 /**
- * Puts what the server refused into words, when its reason is how the engine was set up.
+ * Explains a rejection that is due to the setup of the database.
  * @throws {PostgresUnfit}
- * @throws {unknown} the error itself, when it is something else
+ * @throws {unknown} the error itself, if the reason is another
  */
 export function unfit(error: unknown): never {
   const { sqlstate, message } = error as PostgresError;
@@ -55,30 +57,30 @@ export function unfit(error: unknown): never {
   throw error;
 }
 
-/** The server's own errors have a SQLSTATE as `code`, those of the socket the system's. */
+/** The SQLSTATE of an error of the server. Errors of the socket have the system's code instead. */
 export function sqlstateOf(error: unknown): string | undefined {
   const { code } = error as { readonly code?: unknown };
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) && !code.startsWith('E') ? code : undefined;
 }
 
 /**
- * Whether the server has ended the session along with the statement: it was told to, it went down, or the session was too
- * long in a transaction. What a commit came to is not known then.
+ * Whether the server closed the session with the statement: on request, at shutdown, or because a transaction was idle for too long.
+ * The outcome of a commit is unknown then.
  */
 export function endsSession(sqlstate: string): boolean {
   return /^(08...|57P0[1-5]|25P03|25P04)$/.test(sqlstate);
 }
 
-/** How an engine that cannot be used is set up, by what it refuses with. */
+/** The probable cause of some rejections. */
 const hints: Readonly<Record<string, string>> = {
-  // A prepared statement of another session is there, or the own one is not.
+  // A prepared statement of another session exists, or the own one is missing.
   '42P05': '; a pooler such as PgBouncer must work in session mode',
   '26000': '; a pooler such as PgBouncer must work in session mode',
   '42P10': '; the tables lack their keys: the database is being restored, or has to be',
 };
 
-/** What the server refused, in its own words. Its details are left out: they can show rows. */
+/** A rejection, with the server's message. Its details are omitted, because they can contain rows. */
 export function refusal({ message }: Error, sqlstate: string): PostgresError {
-  const what = `The engine refused: ${message} (SQLSTATE ${sqlstate})${hints[sqlstate] ?? ''}`;
+  const what = `PostgreSQL refused: ${message} (SQLSTATE ${sqlstate})${hints[sqlstate] ?? ''}`;
   return new PostgresError('sql', what, sqlstate);
 }

@@ -8,10 +8,7 @@ const keyBytes = 32;
 const nonceBytes = 12;
 const tagBytes = 16;
 
-/**
- * The key that secrets are encrypted with before they go into the engine (AES-256-GCM), so that who reads its tables or its
- * backups cannot use them. All nodes are given the same key file.
- */
+/** Encrypts secrets before they are stored in PostgreSQL (AES-256-GCM), so that its tables and backups do not reveal them. */
 export class PostgresKey {
   readonly #key: Buffer;
 
@@ -20,7 +17,7 @@ export class PostgresKey {
     this.#key = key;
   }
 
-  /** @param about what the secret is, such as its id: it opens as nothing else. @returns base64 */
+  /** @param about what the secret is, such as its id; needed to open it @returns base64 */
   seal(secret: string | Uint8Array, about: string): string {
     const nonce = randomBytes(nonceBytes);
     const cipher = createCipheriv(algorithm, this.#key, nonce);
@@ -29,7 +26,7 @@ export class PostgresKey {
     return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64');
   }
 
-  /** @throws {PostgresUnfit} when it was sealed with another key, or as something else */
+  /** @throws {PostgresUnfit} if it was sealed with another key, or as something else */
   open(sealed: string, about: string): Buffer {
     const bytes = Buffer.from(sealed, 'base64');
     try {
@@ -41,24 +38,24 @@ export class PostgresKey {
       return Buffer.concat([decipher.update(bytes.subarray(nonceBytes + tagBytes)), decipher.final()]);
     } catch {
       throw new PostgresUnfit(
-        'Cannot read a secret of the engine: --postgres-key-file is not the key file that the engine was made with',
+        'Cannot read a secret in PostgreSQL: --postgres-key-file is not the key file of this database',
       );
     }
   }
 }
 
-/** What a new key file holds. */
+/** Generates the content of a key file. */
 export function newPostgresKey(): string {
   return `${randomBytes(keyBytes).toString('base64')}\n`;
 }
 
-/** Reads a key file: 32 random bytes as base64 or hex. @throws {Error} when it cannot be used, with what to do */
+/** Reads a key file: 32 random bytes as base64 or hex. @throws {Error} if it cannot be used; the message says what to do */
 export function readPostgresKey(file: string): PostgresKey {
   let text: string;
   try {
     text = readTextFile(file).trim();
   } catch (error) {
-    // What was given may be the key itself, by mistake.
+    // The value may be the key itself, by mistake, so it is not shown.
     const { code = 'error' } = error as NodeJS.ErrnoException;
     throw new Error(`Cannot read --postgres-key-file (${code}): it must name a file that this user may read`);
   }
@@ -75,23 +72,23 @@ export function readPostgresKey(file: string): PostgresKey {
 const aboutSecret = 'digest secret';
 const sealedPrefix = 'sealed:';
 
-/** How the secret of an engine stands in `fm_engine`: encrypted when there is a key file. */
+/** The secret of a database as stored in `fm_engine`: encrypted if there is a key file. */
 export function storedSecret(secret: Buffer, key: PostgresKey | undefined): string {
   return key === undefined ? secret.toString('base64') : `${sealedPrefix}${key.seal(secret, aboutSecret)}`;
 }
 
 /**
- * Reads it again. It also tells whether the key file is that of the engine, before anything is written with it.
- * @throws {PostgresUnfit} the engine has another key file, needs one, or has none
+ * Reads a stored secret, and so checks the key file before anything is written with it.
+ * @throws {PostgresUnfit} the database has another key file, needs one, or has none
  */
 export function readSecret(stored: string, key: PostgresKey | undefined): Buffer {
   const isSealed = stored.startsWith(sealedPrefix);
   if (isSealed && key === undefined)
     throw new PostgresUnfit(
-      'The engine was made with a key file: give the same one with --postgres-key-file',
+      'The database was initialised with a key file: name the same one in --postgres-key-file',
     );
   if (!isSealed && key !== undefined)
-    throw new PostgresUnfit('The engine was made without a key file: leave out --postgres-key-file');
+    throw new PostgresUnfit('The database was initialised without a key file: remove --postgres-key-file');
   if (key === undefined) return Buffer.from(stored, 'base64');
   return key.open(stored.slice(sealedPrefix.length), aboutSecret);
 }

@@ -4,18 +4,18 @@ import { noPostgres, unfit } from './postgres-error.ts';
 import { type Replication, readReplication } from './replication.ts';
 import type { Run } from './statement.ts';
 
-/** All that an engine says of itself and its nodes, at one moment. */
+/** State of a database and its nodes at one time. */
 export interface PostgresReport {
   readonly engine: PostgresSelf;
   readonly server: ServerFacts;
   readonly nodes: readonly NodeReport[];
-  /** Streams by state, and those that are open. */
+  /** Numbers of closed streams, and the open ones. */
   readonly streams: {
     readonly done: number;
     readonly forgotten: number;
     readonly open: readonly StreamReport[];
   };
-  /** Positions of the two logs: versions of the accounts, and entries of usage. */
+  /** Last positions of the two logs: versions of the accounts, and entries of usage. */
   readonly heads: { readonly control: number; readonly data: number };
   readonly log: LogLength;
   readonly snapshots: readonly SnapshotReport[];
@@ -27,62 +27,60 @@ export interface PostgresSelf {
   readonly layout: number;
   readonly oldestLayout: number;
   readonly createdAt: Date;
-  /** Whether it was made with a key file. */
+  /** Whether it has a key file. */
   readonly encrypted: boolean;
 }
 
 export interface ServerFacts extends Replication {
   readonly version: string;
   readonly major: number;
-  /** Its clock. */
+  /** Time of the server. */
   readonly now: Date;
   readonly user: string;
   readonly fsync: string;
   readonly fullPageWrites: string;
-  /** The default of this role: nodes set it on in each session. */
+  /** Default of this role. Nodes set it to `on` in each session. */
   readonly synchronousCommit: string;
-  /** Rights on tables that this role lacks, such as `fm_head (UPDATE)`. */
+  /** Missing rights on tables, such as `fm_head (UPDATE)`. */
   readonly missingRights: readonly string[];
 }
 
 export interface NodeReport {
   readonly directory: string;
   readonly name: string;
-  /** Of the program. */
   readonly version: string;
   readonly layout: number;
-  /** `silent`: it did not say goodbye, and has not beaten for more than ten seconds. */
+  /** `silent`: not deregistered, and without a heartbeat for more than ten seconds. */
   readonly state: 'up' | 'silent' | 'done' | 'forgotten';
   /**
-   * Why a process of this directory answers 503, as far as PostgreSQL knows.
-   * - `closed`: it was forgotten, and runs
+   * Why a process of this directory answers 503.
+   * - `closed`: it was forgotten while running
    * - `copied`: several processes use the directory or copies of it
    */
   readonly refuses: 'closed' | 'copied' | null;
   readonly lastBeat: Date;
-  /** Entries of the log that it has not applied, and versions of the accounts that it does not know. */
+  /** Number of log entries not applied yet. */
   readonly behind: number;
-  /** It runs, and has not applied an entry that is several seconds old. */
+  /** Whether it is up, and has not applied an entry that is several seconds old. */
   readonly isLagging: boolean;
   readonly accountsBehind: number;
   readonly spoolBytes: number;
-  /** When what waits in its spool was counted first. */
+  /** Time of its oldest unshipped packet. */
   readonly unshippedSince: Date | null;
-  /** All that it answered before this time is in the log; `null` when none of its streams is open. */
+  /** Everything that it acknowledged before this time is in the log; `null` without an open stream. */
   readonly shippedUntil: Date | null;
   readonly skewMs: number;
 }
 
-/** The length of the log of usage. */
+/** Length of the usage log. */
 export interface LogLength {
-  /** Entries that have their bodies. */
+  /** Number of entries with bodies, and the size of these bodies. */
   readonly entries: number;
-  /** Size of these bodies. */
   readonly bytes: number;
-  /** When the oldest of these entries was appended, and its position; `null` without entries. */
+  /** Time and position of the oldest of these entries; `null` without entries. */
   readonly since: Date | null;
   readonly first: number | null;
-  /** Trimmed entries: only their ids are kept. */
+  /** Number of trimmed entries, of which only the ids are kept. */
   readonly ids: number;
 }
 
@@ -107,16 +105,16 @@ export interface RefusedReport {
   readonly at: Date;
 }
 
-/** A node that has not beaten for this long is not running. */
+/** A node without a heartbeat for this long is not running. */
 export const silentAfterMs = 10_000;
 
-/** An entry that a node applies later than this was not on its way. */
+/** An entry applied later than this is not just in transit. */
 const laggingAfterMs = 5000;
 
-/** Characters of the id of a directory: PostgreSQL cuts names of sessions. */
+/** Characters of the directory's id in the name of a session. PostgreSQL truncates these names. */
 const directoryShown = 16;
 
-/** Names the session on which a process beats. By it, those that use one directory are counted. */
+/** Name of the session that sends heartbeats. Counting these sessions finds processes that share a directory. */
 export function logSession(directory: string): string {
   return `flagmeter log ${directory.slice(0, directoryShown)}`;
 }
@@ -171,10 +169,7 @@ export async function readLogLength(run: Run): Promise<LogLength> {
   return rows[0]!;
 }
 
-/**
- * Reads what `flagmeter postgres status` shows.
- * @throws {PostgresUnfit} there is no engine, or this role may not read it
- */
+/** Reads what `flagmeter postgres status` shows. @throws {PostgresUnfit} the tables are missing, or this role may not read them */
 export function readPostgres(connection: Connection): Promise<PostgresReport> {
   return connection.transaction(async (run) => {
     const rows = async <Row>(text: string, ...values: number[]): Promise<Row[]> =>

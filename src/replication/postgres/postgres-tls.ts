@@ -4,7 +4,7 @@ import { readTextFile } from '../../runtime/text-file.ts';
 import { PostgresError } from './postgres-error.ts';
 import type { PostgresTls } from './postgres-url.ts';
 
-/** @throws {PostgresError} `refused` when a file cannot be read, or holds something else */
+/** @throws {PostgresError} `refused` if a file cannot be read, or its content is wrong */
 export function tlsOptions({
   mode,
   rootFile,
@@ -17,7 +17,7 @@ export function tlsOptions({
     minVersion: 'TLSv1.2',
     ...(rootFile === undefined ? {} : { ca: readCertificates('sslrootcert', rootFile) }),
     ...(certificateFile === undefined || keyFile === undefined ? {} : readPair(certificateFile, keyFile)),
-    // The name in the certificate is what `verify-full` has over `verify-ca`.
+    // The difference between `verify-full` and `verify-ca`.
     ...(mode === 'verify-full' ? {} : { checkServerIdentity: () => undefined }),
   };
 }
@@ -28,13 +28,13 @@ function readPair(certificateFile: string, keyFile: string): { cert: string; key
   try {
     if (new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) return { cert, key };
   } catch {
-    // It is said below.
+    // Refused below.
   }
   const what = 'does not hold the key, in PEM form and without a passphrase, of the sslcert file';
   throw refused('sslkey', `${what}: ${keyFile}`);
 }
 
-/** A file without a certificate must not stand for the roots that come with the program. */
+/** Refuses a file without a certificate: it must not be ignored in favour of the default roots. */
 function readCertificates(parameter: string, file: string): string {
   const text = read(parameter, file);
   if (/-----BEGIN (TRUSTED |X509 )?CERTIFICATE-----/.test(text)) return text;
@@ -50,5 +50,5 @@ function read(parameter: string, file: string): string {
 }
 
 function refused(parameter: string, why: string): PostgresError {
-  return new PostgresError('refused', `The ${parameter} file of the engine ${why}`);
+  return new PostgresError('refused', `The ${parameter} file of the PostgreSQL URL ${why}`);
 }

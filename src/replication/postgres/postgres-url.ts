@@ -1,6 +1,6 @@
 import { isIP, isIPv6 } from 'node:net';
 
-/** One server of the engine. A `host` that begins with `/` is the folder of a Unix socket. */
+/** A host. If it begins with `/`, it is the directory of a Unix socket. */
 export interface PostgresHost {
   readonly host: string;
   readonly port: number;
@@ -9,18 +9,18 @@ export interface PostgresHost {
 export const tlsModes = ['disable', 'require', 'verify-ca', 'verify-full'] as const;
 export type TlsMode = (typeof tlsModes)[number];
 
-/** How sessions are encrypted. Files are read when a session is opened. */
+/** TLS settings. Files are read when a session is opened. */
 export interface PostgresTls {
-  /** `require` encrypts and does not verify who answers. */
+  /** `require` encrypts without verifying the server. */
   readonly mode: TlsMode;
-  /** PEM file with the roots to trust; without it those of the system. */
+  /** PEM file with trusted roots; by default those of the system. */
   readonly rootFile: string | undefined;
-  /** PEM files with the client's own certificate and key. */
+  /** PEM files with the client's certificate and key. */
   readonly certificateFile: string | undefined;
   readonly keyFile: string | undefined;
 }
 
-/** Where the engine is, and as which user to speak to it. */
+/** A parsed URL. */
 export interface PostgresAddress {
   readonly hosts: readonly PostgresHost[];
   readonly database: string;
@@ -28,11 +28,11 @@ export interface PostgresAddress {
   readonly password: string | undefined;
   readonly tls: PostgresTls;
   readonly connectTimeoutMs: number;
-  /** Command-line options for the session, such as `-c search_path=flagmeter`. */
+  /** Command-line options of the session, such as `-c search_path=flagmeter`. */
   readonly options: string | undefined;
 }
 
-/** What is wrong with an engine's URL. Its message shows nothing of the URL that could be a part of the password. */
+/** The URL is invalid. The message does not repeat anything that could be part of the password. */
 export class PostgresUrlError extends Error {
   override readonly name = 'PostgresUrlError';
 }
@@ -40,39 +40,36 @@ export class PostgresUrlError extends Error {
 const form =
   'Its form is postgres://USER:PASSWORD@HOST:PORT,HOST:PORT/DATABASE?sslmode=verify-full&sslrootcert=FILE';
 
-/** The parameters, with what they are when left out. An empty one is left out. */
+/** The known parameters and their defaults. An empty parameter counts as omitted. */
 const defaults = {
   ...{ sslmode: '', sslrootcert: '', sslcert: '', sslkey: '' },
   ...{ connect_timeout: '3', options: '', target_session_attrs: 'read-write' },
 };
 type Parameters = Readonly<typeof defaults>;
 
-/**
- * Reads a URL as `psql` takes it: several hosts, percent-encoding, IPv6 addresses in brackets.
- * @throws {PostgresUrlError}
- */
+/** Parses a URL as `psql` does: several hosts, percent-encoding, IPv6 addresses in brackets. @throws {PostgresUrlError} */
 export function parsePostgresUrl(text: string): PostgresAddress {
   const url = text.trim();
-  if (!/^postgres(ql)?:\/\//.test(url)) fail(`The engine's URL must begin with postgres://. ${form}`);
+  if (!/^postgres(ql)?:\/\//.test(url)) fail(`The PostgreSQL URL must begin with postgres://. ${form}`);
   const parts = /^\w+:\/\/([^/?#]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/.exec(url);
   const [, authority = '', path = '', query = ''] =
-    parts ?? fail("The engine's URL has a # in it. In a password write %23 for it");
+    parts ?? fail('The PostgreSQL URL contains a #. In a password, write %23 for it');
   const [login = '', list, ...more] = authority.split('@');
   if (more.length > 0 || `${path}${query}`.includes('@'))
     fail(
-      "The engine's URL has an @ where none belongs. In a user or password write %40 for @, %2F for /, %3F for ?, %23 for # and %25 for %",
+      'The PostgreSQL URL has an unexpected @. In a user or password, write %40 for @, %2F for /, %3F for ?, %23 for # and %25 for %',
     );
   const [, name = '', secret = ''] = /^([^:]*):?(.*)$/s.exec(login)!;
   const user = list === undefined ? '' : decode(name, 'the user');
-  if (user === '') fail(`The engine's URL names no user. ${form}`);
+  if (user === '') fail(`The PostgreSQL URL names no user. ${form}`);
   const password = decode(secret, 'the password') || undefined;
   const parameters = parseParameters(query);
   const hosts = list!.split(',').map(parseHost);
   const database = decode(path, 'the database');
-  if (database === '') fail(`The engine's URL names no database. ${form}`);
+  if (database === '') fail(`The PostgreSQL URL names no database. ${form}`);
   const seconds = Number(parameters.connect_timeout);
   if (!Number.isInteger(seconds) || seconds < 1 || seconds > 60)
-    fail("connect_timeout of the engine's URL must be a whole number of seconds from 1 to 60");
+    fail('connect_timeout in the PostgreSQL URL must be a whole number of seconds from 1 to 60');
   return {
     ...{ hosts, database, user, password },
     tls: parseTls(parameters, hosts),
@@ -81,20 +78,20 @@ export function parsePostgresUrl(text: string): PostgresAddress {
   };
 }
 
-/** The URL without the password and the parameters, to be shown. */
+/** The URL without the password and the parameters, for messages. */
 export function showPostgres({ user, hosts, database }: PostgresAddress): string {
   const shown = hosts.map(showHost).join(',');
   return `postgres://${encodeURIComponent(user)}@${shown}/${encodeURIComponent(database)}`;
 }
 
-/** `HOST:PORT`, as a URL has it. */
+/** `HOST:PORT` as in a URL. */
 export function showHost({ host, port }: PostgresHost): string {
   if (host.startsWith('/')) return `${encodeURIComponent(host)}:${port}`;
   return `${isIPv6(host) ? `[${host}]` : host}:${port}`;
 }
 
 function parseHost(text: string, index: number): PostgresHost {
-  const which = `Host ${index + 1} of the engine's URL`;
+  const which = `Host ${index + 1} in the PostgreSQL URL`;
   const [, name = '', digits = ''] =
     /^(\[[^\]]*\]|[^:]*)(?::([^:]*))?$/.exec(text) ??
     fail(`${which} has more than one colon: an IPv6 address stands in brackets, as in [::1]:5432`);
@@ -109,34 +106,34 @@ function parseHost(text: string, index: number): PostgresHost {
   return { host, port };
 }
 
-/** An unknown name is not shown: it may be a part of a password that was not encoded. */
+/** Does not show an unknown name, which may be part of an unencoded password. */
 function parseParameters(query: string): Parameters {
   const found: Partial<Record<string, string>> = {};
   for (const pair of query.split('&').filter((each) => each !== '')) {
     const [, encoded = '', value = ''] = /^([^=]*)=?(.*)$/s.exec(pair)!;
     const name = decode(encoded, 'a parameter');
     if (!Object.hasOwn(defaults, name))
-      fail(`The engine's URL has an unknown parameter. Known are ${Object.keys(defaults).join(', ')}`);
-    if (Object.hasOwn(found, name)) fail(`The engine's URL has the parameter ${name} twice`);
+      fail(`The PostgreSQL URL has an unknown parameter. Known are ${Object.keys(defaults).join(', ')}`);
+    if (Object.hasOwn(found, name)) fail(`The PostgreSQL URL has the parameter ${name} twice`);
     found[name] = decode(value, name);
   }
   const all = { ...defaults, ...found };
   if (!['read-write', 'primary'].includes(all.target_session_attrs))
-    fail("target_session_attrs of the engine's URL must be read-write or primary");
+    fail('target_session_attrs in the PostgreSQL URL must be read-write or primary');
   return all;
 }
 
-/** Whoever names roots wants them used. Without TLS is the default only where nothing leaves the machine. */
+/** Without TLS is the default only for local hosts without `sslrootcert`. */
 function parseTls(parameters: Parameters, hosts: readonly PostgresHost[]): PostgresTls {
   const { sslrootcert, sslcert, sslkey } = parameters;
   const [root, certificateFile, keyFile] = [sslrootcert, sslcert, sslkey].map((file) => file || undefined);
   const unnamed = root === undefined && hosts.every(isLocal) ? 'disable' : 'verify-full';
   const mode = (parameters.sslmode || unnamed) as TlsMode;
-  if (!tlsModes.includes(mode)) fail(`sslmode of the engine's URL must be one of ${tlsModes.join(', ')}`);
+  if (!tlsModes.includes(mode)) fail(`sslmode in the PostgreSQL URL must be one of ${tlsModes.join(', ')}`);
   if (root !== undefined && (mode === 'disable' || mode === 'require'))
-    fail(`The engine's URL names sslrootcert, which sslmode=${mode} does not use: say sslmode=verify-full`);
+    fail(`The PostgreSQL URL has sslrootcert, which sslmode=${mode} does not use: use sslmode=verify-full`);
   if ((certificateFile === undefined) !== (keyFile === undefined))
-    fail("The engine's URL must name both sslcert and sslkey, or none of them");
+    fail('The PostgreSQL URL must have both sslcert and sslkey, or neither');
   return { mode, rootFile: root === 'system' ? undefined : root, certificateFile, keyFile };
 }
 
@@ -149,9 +146,9 @@ function decode(text: string, what: string): string {
     const decoded = decodeURIComponent(text);
     if (!decoded.includes('\0')) return decoded;
   } catch {
-    // It is said below.
+    // Refused below.
   }
-  return fail(`${what} in the engine's URL is not percent-encoded rightly: write %25 for %`);
+  return fail(`${what} in the PostgreSQL URL has invalid percent-encoding: write %25 for %`);
 }
 
 function fail(message: string): never {

@@ -3,7 +3,7 @@ import type { NodeReport, PostgresReport, ServerFacts } from './postgres-report.
 import { canCommit, whyCommitsMayBeLost } from './replication.ts';
 import { whySkewed } from './shared-clock.ts';
 
-/** What people should change, in sentences. @param skewMs by how much the clock of this machine is ahead of the engine's */
+/** Warnings about the setup and the nodes. @param skewMs how far the clock of this machine is ahead of PostgreSQL's */
 export function postgresWarnings(report: PostgresReport, skewMs: number): string[] {
   const { server, nodes } = report;
   return [ofServer(server), whySkewed(skewMs) ?? [], nodes.flatMap(ofNode), ofLog(report)].flat();
@@ -56,7 +56,7 @@ function ofNode(node: NodeReport): string[] {
   if (state === 'up') return [refusal, whySkewed(skewMs, `node ${name}`) ?? [], when(isLagging, lag)].flat();
   if (state !== 'silent' || shippedUntil === null) return [refusal].flat();
   return [
-    `Node ${name} is silent since ${lastBeat.toISOString()}, and reports are complete until ${shippedUntil.toISOString()} only: start it again, or, when it is gone for good, flagmeter postgres forget-node ${name}`,
+    `Node ${name} is silent since ${lastBeat.toISOString()}, so reports are complete only until ${shippedUntil.toISOString()}: start it again, or, if it is lost for good, run flagmeter postgres forget-node ${name}`,
   ];
 }
 
@@ -69,7 +69,7 @@ function ofLog({ server, log: { since, first }, snapshots }: PostgresReport): st
   const covered = Math.max(since.getTime(), newest.at.getTime());
   return when(
     server.now.getTime() - covered > trimmedWithinMs,
-    `The log is not trimmed: entry ${first} of ${since.toISOString()} is still there, and a snapshot covers it; is a node up, and what does its log say?`,
+    `The log is not trimmed: entry ${first} of ${since.toISOString()} is still there, although a snapshot covers it. Check that a node is up, and its log`,
   );
 }
 

@@ -1,18 +1,18 @@
 import type { Run } from './statement.ts';
 
-/** How a primary replicates. */
+/** Replication settings and standbys of a primary. */
 export interface Replication {
   /** `synchronous_standby_names`. */
   readonly synchronousStandbys: string;
-  /** `cluster_name`: under this name a server follows another one by default. */
+  /** `cluster_name`, the default `application_name` of a server's own replication connections. */
   readonly clusterName: string;
   readonly standbys: readonly Standby[];
 }
 
-/** A standby that is connected. */
+/** A connected standby. */
 export interface Standby {
   readonly name: string;
-  /** `async`, `potential`, `sync` or `quorum`; null for a role that may not read `pg_stat_replication`. */
+  /** `async`, `potential`, `sync` or `quorum`; `null` if the role may not read `pg_stat_replication`. */
   readonly state: string | null;
 }
 
@@ -25,15 +25,14 @@ const text = `SELECT current_setting('synchronous_standby_names') AS "synchronou
         AND NOT EXISTS (SELECT 1 FROM pg_replication_slots WHERE slot_type = 'logical' AND active_pid = sender.pid)
     ) AS standbys`;
 
-/** Reads how the primary of a session replicates. */
+/** Reads the settings and standbys through a session with the primary. */
 export async function readReplication(run: Run): Promise<Replication> {
   return (await run<Replication>({ text })).rows[0]!;
 }
 
 /**
- * Returns why a promotion may lose commits that were answered; undefined if it cannot. It cannot when each commit waits for every
- * standby that may be promoted. Otherwise the primary could go on with the others while one is promoted. Without any standby
- * nothing is promoted.
+ * Returns why a promotion may lose acknowledged commits; `undefined` if it cannot. Each commit must wait for every standby that may be
+ * promoted. Otherwise, the primary could continue with the others after a promotion. Without a standby, nothing is promoted.
  */
 export function whyCommitsMayBeLost(replication: Replication): string | undefined {
   const { synchronousStandbys: value, standbys } = replication;
@@ -52,7 +51,7 @@ export function whyCommitsMayBeLost(replication: Replication): string | undefine
   return `synchronous_standby_names (${value}) needs ${needed} of ${candidates} standbys, so the old primary can go on without the one that is promoted`;
 }
 
-/** Whether enough standbys are connected for commits to return. Where their states cannot be read, their names decide. */
+/** Whether enough standbys are connected for commits to return. If their states cannot be read, their names decide. */
 export function canCommit({ synchronousStandbys, standbys }: Replication): boolean {
   const { needed, names } = parseSynchronousStandbys(synchronousStandbys) ?? { needed: 0, names: [] };
   const isNamed = (name: string) => names.includes('*') || names.includes(lowerCase(name));
@@ -62,7 +61,7 @@ export function canCommit({ synchronousStandbys, standbys }: Replication): boole
   return confirming.length >= needed;
 }
 
-/** Standbys that can confirm commits: those with names, and those that share a name. The primary does not follow itself. */
+/** Number of standbys that can confirm commits, counting those that share a name. The primary does not follow itself. */
 function candidatesOf({ clusterName, standbys }: Replication, names: ReadonlySet<string>): number {
   const connected = standbys.map(({ name }) => lowerCase(name)).filter((name) => names.has(name));
   const self = lowerCase(clusterName);
@@ -72,13 +71,13 @@ function candidatesOf({ clusterName, standbys }: Replication, names: ReadonlySet
 
 /** A value of `synchronous_standby_names`. */
 export interface SynchronousStandbys {
-  /** Standbys that confirm each commit. */
+  /** Number of standbys that must confirm each commit. */
   readonly needed: number;
-  /** In lower case, since PostgreSQL compares them so; `*` is any standby. */
+  /** In lower case, as PostgreSQL compares them; `*` is any standby. */
   readonly names: readonly string[];
 }
 
-/** As `syncrep_scanner.l` has it. Bytes above 0x7f are letters there. */
+/** As in `syncrep_scanner.l`, where bytes above 0x7f are letters. */
 const space = '[ \\t\\n\\r\\f\\v]*';
 const letters = '\\w$\\u0080-\\u{10ffff}';
 const word = `"(?:[^"]|"")*"|(?!(?:any|first)(?![${letters}]))(?!\\d)[${letters}]+|\\*|\\d+(?![${letters}])`;
@@ -88,7 +87,7 @@ const standbys = new RegExp(
   'iu',
 );
 
-/** Parses `synchronous_standby_names` as PostgreSQL does. Returns undefined for what PostgreSQL would refuse. */
+/** Parses `synchronous_standby_names` as PostgreSQL does. Returns `undefined` if PostgreSQL would reject it. */
 export function parseSynchronousStandbys(value: string): SynchronousStandbys | undefined {
   const [, count = '1', counted, plain = ''] = standbys.exec(value) ?? ['', '0'];
   const found = (counted ?? plain).match(new RegExp(word, 'giu')) ?? [];
@@ -96,7 +95,7 @@ export function parseSynchronousStandbys(value: string): SynchronousStandbys | u
   return Number(count) > 0 ? { needed: Number(count), names } : undefined;
 }
 
-/** ASCII only, as `pg_strcasecmp` in most locales. */
+/** ASCII only, as in `pg_strcasecmp` in most locales. */
 function lowerCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 }

@@ -1,15 +1,15 @@
 import { dailySchema } from './daily-schema.ts';
 import type { Run } from './statement.ts';
 
-/** The layout of the tables below. A change of them raises it, and comes with a step in `migrations.ts`. */
+/** The layout of the tables below. A change increments it, and needs a step in `migrations.ts`. */
 export const postgresLayout = 2;
 
-/** A row that is updated all the time finds room in its own page, and no index has to follow. */
+/** For rows with constant updates: they stay in their page, and no index changes. */
 const busy = 'WITH (fillfactor = 10, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000)';
 
 /**
- * The tables of an engine, as `flagmeter postgres init` makes them, in the first schema of the session's search path. Keys are
- * compared byte by byte, so that every server sorts them alike. Positions, versions, random ids and times in Unix ms are int8.
+ * The tables that `flagmeter postgres init` creates, in the first schema of the search path. Keys are compared by bytes, independent of
+ * the server's locale. Positions, versions, random ids and times in Unix ms are int8.
  */
 const schema = `
 CREATE TABLE fm_engine (
@@ -142,23 +142,19 @@ ALTER TABLE fm_snapshot_part ALTER COLUMN body SET STORAGE EXTERNAL;
 INSERT INTO fm_head (log, position, id) VALUES ('control', 0, 0), ('data', 0, 0);
 ${dailySchema}`;
 
-/** The names of the tables. */
 export const tableNames: readonly string[] = Array.from(
   schema.matchAll(/^CREATE TABLE (\w+)/gm),
   ([, name]) => name!,
 );
 
-/** What an engine is from its first day on. */
+/** The identity of a new database. */
 export interface NewPostgres {
   readonly id: string;
-  /** Of digests of instance ids, as it is to be stored. */
+  /** Secret of the digests of instance ids, as stored. */
   readonly secret: string;
 }
 
-/**
- * Makes all tables, within a transaction. No other lock is needed: of two that do it at the same time, the second waits at the
- * first table, and is refused then.
- */
+/** Creates all tables in a transaction. Of two concurrent attempts, the second waits at the first table, and then fails. */
 export async function createTables(run: Run, { id, secret }: NewPostgres): Promise<void> {
   const text = 'INSERT INTO fm_engine (id, layout, oldest_layout, secret) VALUES ($1, $2, $3, $4)';
   await Promise.all([

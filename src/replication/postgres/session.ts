@@ -4,7 +4,7 @@ import { endsSession, PostgresError, refusal, sqlstateOf } from './postgres-erro
 import type { PostgresHost } from './postgres-url.ts';
 import type { QueryResult, Run, Statement } from './statement.ts';
 
-/** What a statement came to, as the server says it. */
+/** The result of a statement. */
 export interface Outcome extends QueryResult {
   /** `COMMIT`, `ROLLBACK`, `INSERT` and so on. */
   readonly command: string;
@@ -13,23 +13,23 @@ export interface Outcome extends QueryResult {
 interface Sent {
   readonly reject: (error: PostgresError) => void;
   readonly commits: boolean;
-  /** The server warned, while it ran this, that the standby may not have what was committed. */
+  /** The server warned during this commit that the standby may not have it. */
   isUnconfirmed: boolean;
 }
 
 const closeWithinMs = 1000;
 
-/** One session with the primary. It never comes back: when it is lost, all that it was asked rejects. */
+/** One session with the primary. Once it is lost, all pending and later calls reject. */
 export class Session {
   readonly host: PostgresHost;
   readonly #client: pg.Client;
-  /** What the server has not answered yet, in its order. */
+  /** Statements without an answer, in order. */
   readonly #sent: Sent[] = [];
   readonly #onLost: (why: Error) => void;
   #lost: Error | undefined;
   #isClosing = false;
 
-  /** @param client a connected one @param onLost is called once, when the session ends unless `close` ended it */
+  /** @param client a connected one @param onLost called once if the session ends by other means than `close` */
   constructor(client: pg.Client, host: PostgresHost, onLost: (why: Error) => void) {
     this.#client = client;
     this.host = host;
@@ -40,23 +40,22 @@ export class Session {
     client.on('notice', ({ code }) => this.#notice(code));
   }
 
-  /** Whether it can be asked. */
   get isOpen(): boolean {
     return this.#lost === undefined && !this.#isClosing;
   }
 
   /**
-   * Sends one statement at once, behind those that were sent before.
-   * @param commits whether it may commit something
-   * @throws {PostgresError} `sql`; `unreachable` when it was not sent; `unknown_outcome` when the session was lost, or the
-   *   standby may not have it
+   * Sends a statement at once, after those sent before.
+   * @param commits whether it may commit
+   * @throws {PostgresError} `sql`; `unreachable` if it was not sent; `unknown_outcome` if the session was lost, or the standby may not
+   *   have the commit
    */
   send(statement: Statement, commits: boolean): Promise<Outcome> {
     return new Promise((resolve, reject) => {
       if (!this.isOpen) return reject(closed());
       const sent: Sent = { reject, commits, isUnconfirmed: false };
       this.#sent.push(sent);
-      // A callback is called while the answer is read; a promise would be late for the warnings of the next statement.
+      // A callback runs while the answer is parsed. A promise would see the warnings of the next statement.
       const answered = (error: Error | undefined, result: pg.QueryResult) => {
         const place = this.#sent.indexOf(sent);
         if (place === -1) return;
@@ -73,7 +72,7 @@ export class Session {
     });
   }
 
-  /** Runs a transaction; the session does nothing else meanwhile. See `Connection.transaction`. */
+  /** Runs a transaction, exclusively. See `Connection.transaction`. */
   async transaction<T>(work: (run: Run) => Promise<T> | T): Promise<T> {
     let failure: unknown;
     const run = <Row>(statement: Statement): Promise<QueryResult<Row>> => {
@@ -81,7 +80,7 @@ export class Session {
         failure ??= nothingKept(error);
         throw failure;
       });
-      answer.catch(() => {}); // `work` need not wait for it: COMMIT tells.
+      answer.catch(() => {}); // COMMIT reports a failure that `work` does not await.
       return answer as unknown as Promise<QueryResult<Row>>;
     };
     void run({ text: 'BEGIN' });
@@ -93,20 +92,20 @@ export class Session {
       throw error;
     }
     if (!this.isOpen)
-      throw failure ?? new PostgresError('unreachable', 'The session with the engine was lost');
+      throw failure ?? new PostgresError('unreachable', 'The session with PostgreSQL was lost');
     const { command } = await this.send({ text: 'COMMIT' }, true);
     if (command === 'COMMIT') return result;
-    throw failure ?? new PostgresError('sql', 'The engine rolled the transaction back');
+    throw failure ?? new PostgresError('sql', 'PostgreSQL rolled the transaction back');
   }
 
-  /** Gives it up: the server is asked to stop what it does, and the socket is gone. */
+  /** Cancels the current statement on the server, and closes the socket. */
   abandon(why: Error): void {
     const { processID, secretKey } = this.#client as unknown as { processID: number; secretKey: number };
     if (this.#sent.length > 0) cancel(this.host, processID, secretKey);
     this.#lose(why);
   }
 
-  /** Ends it when all that was sent is answered. */
+  /** Closes the session when all answers have arrived. */
   async close(): Promise<void> {
     if (!this.isOpen) return;
     this.#isClosing = true;
@@ -138,16 +137,16 @@ export class Session {
 }
 
 function closed(): Error {
-  return new PostgresError('unreachable', 'The session with the engine is closed');
+  return new PostgresError('unreachable', 'The session with PostgreSQL is closed');
 }
 
-/** A server that is stopped never takes the request. */
+/** A stopped server never accepts the request. */
 const cancelWithinMs = 2000;
 const cancelRequest = 80_877_102;
 
 /**
- * Asks the server to cancel what a session does, by a connection of its own, as the protocol has it. Without this a session
- * that is given up goes on: one that waits for its standby stays, and holds its locks. There is no answer.
+ * Cancels a session's statement through a separate connection, as the protocol requires. Otherwise an abandoned session that waits for
+ * its standby would stay, and hold its locks. There is no answer.
  */
 function cancel({ host, port }: PostgresHost, processId: number, secret: number): void {
   const message = Buffer.alloc(16);
@@ -160,7 +159,7 @@ function cancel({ host, port }: PostgresHost, processId: number, secret: number)
   socket.unref();
 }
 
-/** Ends a client's socket at once. `pg` has no method for that. */
+/** Gives access to a client's socket: `pg` cannot close it at once. */
 export function streamOf(client: pg.Client): { destroy(): void } {
   return (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream;
 }
@@ -172,18 +171,18 @@ function lost(why: Error): PostgresError {
   const cause = sqlstate === undefined ? why.message : `${why.message} (SQLSTATE ${sqlstate})`;
   return new PostgresError(
     'unknown_outcome',
-    `The session with the engine was lost: ${cause}`,
+    `The session with PostgreSQL was lost: ${cause}`,
     sqlstate,
     why,
   );
 }
 
 function unconfirmed(): PostgresError {
-  const message = 'The engine has committed without its standby: the wait for it was cancelled';
+  const message = 'PostgreSQL has committed without its standby: the wait for it was cancelled';
   return new PostgresError('unknown_outcome', message, '01000');
 }
 
-/** COMMIT was not sent: what was lost with the session is not kept. */
+/** COMMIT was not sent, so nothing was kept. */
 function nothingKept(error: PostgresError): PostgresError {
   if (error.code !== 'unknown_outcome') return error;
   const isLate = error.cause instanceof PostgresError && error.cause.code === 'deadline';

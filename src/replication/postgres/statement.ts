@@ -1,4 +1,4 @@
-/** What can be put in the place of `$1`. Bytes go as they are; a list is an array of the engine. */
+/** A value of a parameter such as `$1`. A list is an array in SQL. */
 export type Value =
   | string
   | number
@@ -10,19 +10,19 @@ export type Value =
   | undefined
   | readonly Value[];
 
-/** One statement of SQL. With a name it is prepared once a session; the same name must always have the same text. */
+/** A statement. With a name it is prepared once in each session: a name must always have the same text. */
 export interface Statement {
   readonly name?: string;
   readonly text: string;
   readonly values?: readonly Value[];
 }
 
-/** `int8` comes as a bigint, `bytea` as a Buffer, `timestamptz` as a Date. */
+/** `int8` is a bigint, `bytea` a Buffer, `timestamptz` a Date. */
 export interface QueryResult<Row = Record<string, unknown>> {
   readonly rows: Row[];
-  /** Rows that were returned or changed. */
+  /** Number of rows returned or changed. */
   readonly rowCount: number;
 }
 
-/** Sends a statement; those that are sent without waiting for one another travel together. */
+/** Sends a statement. Statements sent without waiting are pipelined. */
 export type Run = <Row = Record<string, unknown>>(statement: Statement) => Promise<QueryResult<Row>>;

@@ -15,7 +15,7 @@ export interface SpoolStore extends UsageTables {
   readonly deltas: Table;
   /**
    * Changes that messages with an identity make to the open delta. Key: the time (u48, Unix ms, big-endian) and the identity (16),
-   * as in `messages`. Value: see `encodeMessage`.
+   * as in `messages`. Value: see `messageRecord`.
    */
   readonly apart: Table;
   /**
@@ -23,7 +23,7 @@ export interface SpoolStore extends UsageTables {
    * little-endian, Unix ms).
    */
   readonly used: Table;
-  /** Uses of unknown instance ids. Key: a number (u48, big-endian), ascending. Value: see `encodeUnresolved`. */
+  /** Uses of unknown instance ids. Key: a number (u48, big-endian), ascending. Value: see `unresolvedRecord`. */
   readonly unresolved: Table;
   /** The streams of this directory, each under its id. */
   readonly streams: Database<StreamRecord, string>;

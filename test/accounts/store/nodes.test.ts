@@ -204,7 +204,7 @@ describe('a PostgreSQL that has reverted to an earlier state', () => {
       expect(Object.fromEntries(accountStore.records('numbers'))).toEqual({ kept: 1, new: 4, repaired: 1 });
       expect(accountStore.has('loginThrottles', 'lost')).toBe(false);
       expect(readCopyState(store.lmdb)).toMatchObject({ lossOpen: false, version: accountStore.version });
-      expect(log.lines.join('\n')).toContain('the engine has lost changes');
+      expect(log.lines.join('\n')).toContain('PostgreSQL has lost changes');
       const other = openNode(url);
       await other.accountStore.current();
       expect(read(other.accountStore, 'numbers', 'repaired')).toBe(1);
@@ -219,7 +219,7 @@ describe('a PostgreSQL that has reverted to an earlier state', () => {
     await postgres.query("UPDATE fm_head SET id = 7 WHERE log = 'control'", [], url);
     await postgres.query('TRUNCATE fm_record', [], url);
     await expect(accountStore.current()).rejects.toMatchObject(away);
-    expect(accountStore.status().trouble).toContain('it is being restored');
+    expect(accountStore.status().trouble).toContain('until the restore has finished');
     expect(read(accountStore, 'numbers', 'kept')).toBe(1);
   });
 
@@ -292,7 +292,7 @@ describe('a copy', () => {
     const url = await newDatabase(await sharedServer());
     const { accountStore, store, log } = openNode(url, { store: emptyCopy('engine-2') });
     await expect(accountStore.current()).rejects.toMatchObject(away);
-    expect(log.lines.join('\n')).toContain('used with another engine');
+    expect(log.lines.join('\n')).toContain('used with another database');
     expect(readCopyState(store.lmdb)).toMatchObject({ accountStore: 'engine-2', version: 0 });
   });
 });

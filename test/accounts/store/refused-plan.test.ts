@@ -32,7 +32,7 @@ describe('a plan whose write PostgreSQL rejects', () => {
     const made = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
     expect(made).toEqual(made.map((_, at) => at));
     expect(answers[7]).toMatchObject({ reason: { code: 'engine_unavailable', status: 503 } });
-    expect(log.lines.filter((line) => line.includes('refuses a change'))).toHaveLength(3);
+    expect(log.lines.filter((line) => line.includes('rejected one change'))).toHaveLength(3);
     expect(log.lines.join()).toContain('"sqlstate":"23514"');
     expect(accountStore.status().trouble).toBeUndefined();
     expect(await accountStore.change((draft) => count(draft))).toBe(27);

@@ -81,7 +81,7 @@ describe('TLS', () => {
       'by a file without one',
       () => `sslrootcert=${at('client.key')}`,
       'localhost',
-      'The sslrootcert file of the engine holds no certificate in PEM form: ',
+      'The sslrootcert file of the PostgreSQL URL holds no certificate in PEM form: ',
     ],
   ])('is refused when the certificate is signed %s', async (_, parameters, host, why) => {
     expect(await said(url(`secure:${right}`, parameters(), host))).toContain(why);

@@ -58,6 +58,6 @@ it('another primary is found when the first is gone, whichever host is named fir
   await insert(7);
   expect(connection.host).toBe(first);
   expect((await connection.query<{ a: bigint }>(select)).rows.map(({ a }) => Number(a))).toEqual(answered);
-  const hosts = lines.filter(({ msg }) => msg === 'session with the engine is open').map(({ host }) => host);
+  const hosts = lines.filter(({ msg }) => msg === 'session with PostgreSQL is open').map(({ host }) => host);
   expect(hosts).toEqual([first, second, first]);
 }, 120_000);

@@ -53,11 +53,14 @@ describe('a session that is lost', () => {
     expect((await connection.query<{ one: number }>({ text: 'SELECT 1 AS one' })).rows).toEqual([{ one: 1 }]);
     expect(connection.host).toBe(`127.0.0.1:${postgres.port}`);
     expect(lines.map(({ level, msg, sqlstate }) => [level, msg, sqlstate])).toEqual([
-      ['info', 'session with the engine is open', undefined],
-      ['warn', 'session with the engine lost', '57P01'],
-      ['info', 'session with the engine is open', undefined],
+      ['info', 'session with PostgreSQL is open', undefined],
+      ['warn', 'session with PostgreSQL lost', '57P01'],
+      ['info', 'session with PostgreSQL is open', undefined],
     ]);
-    expect(lines[1]).toMatchObject({ connection: 'test', next: expect.stringContaining('opens another') });
+    expect(lines[1]).toMatchObject({
+      connection: 'test',
+      next: expect.stringContaining('reconnecting when needed'),
+    });
   });
 
   it('keeps nothing of a transaction that was not committed', async () => {
@@ -89,7 +92,11 @@ describe('a session that is lost', () => {
     expect(await answers).toMatchObject([{ reason: { code: 'unknown_outcome' } }, { status: 'rejected' }]);
     const message = expect.stringContaining('no server listens there (ECONNREFUSED)');
     await expect(connection.query(count)).rejects.toMatchObject({ code: 'unreachable', message });
-    expect(lines.at(-1)).toMatchObject({ level: 'warn', msg: 'engine is away', next: expect.any(String) });
+    expect(lines.at(-1)).toMatchObject({
+      level: 'warn',
+      msg: 'PostgreSQL is not available',
+      next: expect.any(String),
+    });
     postgres.set({ synchronous_standby_names: "''" });
     await postgres.start();
     // It had committed here, and its standby did not have it.

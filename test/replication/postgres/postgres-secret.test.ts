@@ -12,9 +12,9 @@ it('is read as it was, and not shown when there is a key', () => {
 });
 
 it.each([
-  ['another key file', key, other, 'is not the key file that the engine was made with'],
-  ['no key file', key, undefined, 'give the same one with --postgres-key-file'],
-  ['a key file where there was none', undefined, key, 'leave out --postgres-key-file'],
+  ['another key file', key, other, 'is not the key file of this database'],
+  ['no key file', key, undefined, 'name the same one in --postgres-key-file'],
+  ['a key file where there was none', undefined, key, 'remove --postgres-key-file'],
 ])('is refused with %s', (_, made, given, message) => {
   expect(() => readSecret(storedSecret(secret, made), given)).toThrow(message);
 });

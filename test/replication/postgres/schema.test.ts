@@ -101,7 +101,7 @@ describe('a layout', () => {
     expect(await check(connection)).toMatchObject({ layout: next });
     expect(await check(connection, next)).toMatchObject({ layout: next });
     expect(await migrate(connection, [column, breaking], next + 1)).toEqual({ from: next, to: next + 1 });
-    await expect(check(connection)).rejects.toThrow('update it on this node');
+    await expect(check(connection)).rejects.toThrow('update flagmeter on this node');
     await expect(migrate(connection)).rejects.toThrow('use a newer flagmeter');
   });
 

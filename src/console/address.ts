@@ -15,27 +15,24 @@ export function environmentAddress(app: string, environment: string, page: Envir
   return address('apps', app, environment, page);
 }
 
-/** What of a query stays from page to page: the range. */
+/** The parameters that stay from page to page: the range. */
 export function kept({ range, from, to }: Readonly<Record<string, string>>): Query {
   return { range, from, to };
 }
 
-/** Reads and changes the query of the address: what a reader has chosen is in it, so that a link shows the same. */
+/** Reads and changes the query of the address. It holds the reader's choices, so that a link shows the same. */
 export function useQuery() {
   const { path, query, route } = useLocation();
   return {
     query,
-    /** Changes some of it; `undefined` removes. By default the browser's history gets no new entry. */
+    /** Changes some parameters; `undefined` removes one. @param push adds an entry to the browser's history */
     change(patch: Readonly<Record<string, string | undefined>>, push = false): void {
       route(withQuery(path, { ...query, ...patch }), !push);
     },
   };
 }
 
-/**
- * The address of an application's settings. It is not below `/apps/:app`: there the next segment is the name of an
- * environment, and one can be called "settings".
- */
+/** The address of an application's settings. Below `/apps/:app` an environment could be called "settings". */
 export function applicationSettingsAddress(app: string): string {
   return withQuery(address('settings', 'application'), { app });
 }

@@ -11,7 +11,7 @@ import { PeoplePage } from './pages/people/page.tsx';
 import { Settings } from './pages/settings/settings-page.tsx';
 import { Announcer } from './parts/announce.tsx';
 import { CheckedPlace } from './parts/checked-place.tsx';
-import { Failure, Guarded } from './parts/failure.tsx';
+import { Guarded, Pending } from './parts/failure.tsx';
 import { Frame } from './parts/frame.tsx';
 import { Shortcuts } from './parts/shortcuts.tsx';
 import { SignInAgain } from './parts/sign-in-again.tsx';
@@ -20,15 +20,9 @@ import { root } from './settings.ts';
 
 const environmentPath = `${root}/apps/:application/:environment`;
 
-/** The whole console, once it is known who is signed in. */
+/** The whole console, once the signed-in user is known. */
 export function App() {
-  if (user.value === undefined && trouble.value !== undefined)
-    return (
-      <main>
-        <Failure error={trouble.value} />
-      </main>
-    );
-  if (user.value === undefined) return <p class="waiting">Loading …</p>;
+  if (user.value === undefined) return <Pending error={trouble.value} />;
   return (
     <LocationProvider>
       <ApplicationsReader />
@@ -58,7 +52,7 @@ export function App() {
   );
 }
 
-/** Those who do not see the page hear where they are. */
+/** Screen readers announce the new page by its heading. */
 function focusHeading(): void {
   const heading = document.querySelector<HTMLElement>('main h1') ?? document.getElementById('main')!;
   heading.tabIndex = -1;

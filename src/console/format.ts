@@ -1,4 +1,4 @@
-/** A point in time: Unix ms, or a text that `Date` reads, as the API writes them. */
+/** A point in time: Unix ms, or RFC 3339 as in the API. */
 export type Instant = number | string | Date;
 
 const second = 1000;
@@ -16,7 +16,7 @@ const units = [
   ['second', second],
 ] as const;
 
-/** Numbers as the reader writes them. */
+/** Numbers in a locale. */
 function numbersOf(locale: string | undefined) {
   const full = new Intl.NumberFormat(locale, { maximumFractionDigits: 2 });
   const compact = new Intl.NumberFormat(locale, { notation: 'compact' });
@@ -26,20 +26,20 @@ function numbersOf(locale: string | undefined) {
     (Math.abs(share) < 0.0995 && share !== 0 ? smallShares : shares).format(share);
   const lists = new Intl.ListFormat(locale, { type: 'conjunction' });
   return {
-    /** Every digit: `4,123,456`. */
+    /** All digits: `4,123,456`. */
     full: (value: number) => full.format(value),
     /** Short: `4.1M`. */
     compact: (value: number) => compact.format(value),
-    /** A share of 1: `40%`, and `4.2%` below a tenth. */
+    /** A fraction of 1: `40%`, and `4.2%` below a tenth. */
     percent,
-    /** A part of a whole: `40%`; a dash when the whole is 0. */
+    /** A part of a whole: `40%`; a dash if the whole is 0. */
     rate: (part: number, whole: number) => (whole === 0 ? '–' : percent(part / whole)),
     /** `Production, Staging and Test`. */
     list: (items: readonly string[]) => lists.format(items),
   };
 }
 
-/** Times as the reader writes them. */
+/** Times in a locale and time zone. */
 function timesOf(locale: string | undefined, timeZone: string | undefined) {
   const dates = (options: Intl.DateTimeFormatOptions) =>
     new Intl.DateTimeFormat(locale, timeZone === undefined ? options : { timeZone, ...options });
@@ -69,8 +69,8 @@ function timesOf(locale: string | undefined, timeZone: string | undefined) {
   };
 }
 
-/** Lengths of time as the reader writes them. */
-function lengthsOf(locale: string | undefined) {
+/** Durations in a locale. */
+function durationsOf(locale: string | undefined) {
   const relatives = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
   const unit = (name: string, count: number) =>
     new Intl.NumberFormat(locale, {
@@ -79,7 +79,7 @@ function lengthsOf(locale: string | undefined) {
       unitDisplay: name === 'day' ? 'long' : 'short',
     }).format(count);
   return {
-    /** How long ago, or in how long: `3 minutes ago`, `now`. */
+    /** Relative time: `3 minutes ago`, `now`. */
     relative(at: Instant, now: number): string {
       const distance = new Date(at).getTime() - now;
       const size = Math.abs(distance);
@@ -87,7 +87,7 @@ function lengthsOf(locale: string | undefined) {
       const [name, length] = units.find(([, length]) => size >= length)!;
       return relatives.format(Math.trunc(distance / length), name);
     },
-    /** A length of time in its two largest units: `2 hr 5 min`. */
+    /** A duration in its two largest units: `2 hr 5 min`. */
     duration(ms: number): string {
       const whole = Math.max(0, Math.round(ms / second)) * second;
       const parts = parting.map(([name, length], index) => {
@@ -105,18 +105,18 @@ function lengthsOf(locale: string | undefined) {
 const parting = units.slice(3);
 
 /**
- * Numbers and times as the reader writes them.
+ * Formats numbers and times.
  * @param locale by default the browser's
  * @param timeZone by default the browser's
  */
 export function formatsOf(locale?: string, timeZone?: string) {
-  return { ...numbersOf(locale), ...timesOf(locale, timeZone), ...lengthsOf(locale) };
+  return { ...numbersOf(locale), ...timesOf(locale, timeZone), ...durationsOf(locale) };
 }
 
 /** In the browser's locale and time zone. */
 export const format = formatsOf();
 
-/** One thing or many: `plural(1, 'flag')` is `1 flag`. */
+/** A count and its noun: `plural(1, 'flag')` is `1 flag`. */
 export function plural(count: number, one: string, many = `${one}s`): string {
   return `${format.full(count)} ${count === 1 ? one : many}`;
 }

@@ -1,20 +1,20 @@
 import { computed, signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 
-/** A shortcut: one key, or two that are pressed one after the other (`g f`). */
+/** A shortcut: one key, or two in sequence (`g f`). */
 export interface Shortcut {
   readonly keys: string;
-  /** What the list of shortcuts says of it: "Search the flags". */
+  /** Description in the list of shortcuts: "Search the flags". */
   readonly help: string;
   readonly run: () => void;
 }
 
 const registered = signal<readonly (readonly Shortcut[])[]>([]);
 
-/** The shortcuts of what is on the page now. */
+/** The shortcuts of the page. */
 export const shortcuts = computed(() => registered.value.flat());
 
-/** Offers shortcuts as long as a component is there. */
+/** Registers shortcuts while a component is mounted. */
 export function useKeys(own: readonly Shortcut[]): void {
   const listed = own.map(({ keys, help }) => `${keys} ${help}`).join();
   useEffect(() => {
@@ -25,18 +25,18 @@ export function useKeys(own: readonly Shortcut[]): void {
   }, [listed]);
 }
 
-/** Two keys of a sequence may be so far apart. */
+/** Maximum time between two keys of a sequence, ms. */
 const sequenceMs = 1200;
 
 /**
- * Follows what is pressed.
- * @returns takes a key and when it was pressed (ms), gives the shortcut that is complete with it
+ * Recognizes shortcuts in a sequence of keys.
+ * @returns a function that takes a key and its time (ms), and returns the shortcut that the key completes
  */
 export function keySequence(offered: () => readonly Shortcut[]) {
   let before: { key: string; at: number } | undefined;
   return (key: string, at: number): Shortcut | undefined => {
     const pair = before !== undefined && at - before.at <= sequenceMs ? `${before.key} ${key}` : undefined;
-    // The component that came last knows best.
+    // The component that was mounted last takes precedence.
     const found =
       offered().findLast(({ keys }) => keys === pair) ?? offered().findLast(({ keys }) => keys === key);
     before = found === undefined ? { key, at } : undefined;
@@ -44,7 +44,7 @@ export function keySequence(offered: () => readonly Shortcut[]) {
   };
 }
 
-/** Runs shortcuts from now on, but not while the reader types, or answers a dialog. */
+/** Runs shortcuts, except while the reader types or a dialog is open. */
 export function startKeys(): void {
   const take = keySequence(() => shortcuts.value);
   document.addEventListener('keydown', (event) => {

@@ -1,7 +1,7 @@
 /*
- * src/console: the web console. It runs in the browser and knows the server by its API only: of the server's code it takes types, and
- * the two functions that make names harmless.
- * main.tsx starts it, app.tsx chooses the page, pages/ has one folder a page, parts/ what pages share, api/ the requests.
+ * src/console: the web console. It runs in the browser and uses the server's API and `src/contract`.
+ * main.tsx starts it, and app.tsx chooses the page. pages/ has a folder for each page, parts/ the shared components, and api/ the
+ * requests.
  */
 import { render } from 'preact';
 import { App } from './app.tsx';

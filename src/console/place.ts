@@ -1,13 +1,13 @@
-/** What an address is about. */
+/** The subject of an address. */
 export interface Place {
   /** The application's id. */
   readonly application: string | undefined;
   readonly environment: string | undefined;
-  /** `flags`, `settings` …; empty when the address names none. */
+  /** `flags`, `settings` …; empty if the address names none. */
   readonly page: string;
 }
 
-/** Where a page of an environment is: the router passes it. Both exist, see `CheckedPlace`. */
+/** Properties of a page of an environment, from the router. `CheckedPlace` verifies that both exist. */
 export interface InEnvironment {
   readonly application: string;
   readonly environment: string;
@@ -25,7 +25,7 @@ export function placeOf(path: string, query: Readonly<Record<string, string>>): 
   return { application: undefined, environment: undefined, page: first };
 }
 
-/** A segment that is not well encoded names nothing that exists. */
+/** Decodes a segment. A malformed one becomes a name that does not exist. */
 function decoded(segment: string): string {
   try {
     return decodeURIComponent(segment);

@@ -5,7 +5,7 @@ const minute = 60_000;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** What a page covers. A relative range ends now and moves on; a fixed one stays. */
+/** The relative ranges. They end now. */
 export const presets = {
   '1h': { label: '1 hour', length: hour, step: 'minute' },
   '6h': { label: '6 hours', length: 6 * hour, step: 'minute' },
@@ -23,7 +23,7 @@ export type Range =
   /** Unix ms; `from` included, `to` not. */
   | { readonly from: number; readonly to: number };
 
-/** A range at a moment: whole buckets, of which the last may be unfinished. */
+/** A range at a point in time: whole buckets. The last may be incomplete. */
 export interface Bounds {
   /** Unix ms. */
   readonly from: number;
@@ -35,10 +35,10 @@ export const widths: Readonly<Record<Step, number>> = { minute, hour, day };
 
 const usual: Range = { preset: '7d' };
 
-/** The most buckets that a chart draws of a fixed range. */
+/** Maximum number of buckets of a fixed range. */
 const maxBuckets = 400;
 
-/** Reads the range of an address. What makes no sense is the usual range. */
+/** Reads the range of an address. Returns the usual range if it is invalid. */
 export function readRange(query: Readonly<Record<string, string>>): Range {
   const { range, from, to } = query;
   if (from !== undefined && to !== undefined) {
@@ -48,17 +48,16 @@ export function readRange(query: Readonly<Record<string, string>>): Range {
   return range !== undefined && Object.hasOwn(presets, range) ? { preset: range as Preset } : usual;
 }
 
-/** What an address says of a range. Beside a fixed one the relative one before it stays: it is the way back. */
+/** The parameters of a range. A fixed one keeps the relative one before it, to return to. */
 export function rangeQuery(range: Range): Readonly<Record<string, string | undefined>> {
   if ('preset' in range) return { range: range.preset, from: undefined, to: undefined };
   return { from: new Date(range.from).toISOString(), to: new Date(range.to).toISOString() };
 }
 
 /**
- * The buckets that a range covers at a moment. They change once a bucket only, so that all who look ask the same.
+ * The buckets of a range at a point in time. They change once per bucket, so that all readers send the same request.
  * @param now Unix ms
- * @param minutesMs how long buckets of a minute are kept
- * @param hoursMs how long buckets of an hour are kept
+ * @param kept retention of the buckets of a minute and of an hour
  */
 export function boundsOf(range: Range, now: number, kept: { minutesMs: number; hoursMs: number }): Bounds {
   if ('preset' in range) {
@@ -80,17 +79,17 @@ function stepOf(
   return fits(hour, kept.hoursMs) ? 'hour' : 'day';
 }
 
-/** Bounds as the API takes them. */
+/** Bounds as parameters of the API. */
 export function boundsQuery({ from, to, step }: Bounds): Query {
   return { from: new Date(from).toISOString(), to: new Date(to).toISOString(), step };
 }
 
-/** What a range is called: `7 days`, or its two ends. */
+/** The name of a range: `7 days`, or its two ends. */
 export function rangeLabel(range: Range): string {
   return 'preset' in range ? presets[range.preset].label : format.span(range.from, range.to);
 }
 
-/** A time as `<input type="datetime-local">` has it, in the reader's zone. */
+/** A time as the value of `<input type="datetime-local">`, in the reader's time zone. */
 export function localInput(at: Instant): string {
   const time = new Date(at);
   const local = new Date(time.getTime() - time.getTimezoneOffset() * minute);

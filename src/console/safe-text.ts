@@ -1,12 +1,12 @@
 import { type ComponentChildren, Fragment, options, type VNode } from 'preact';
 import { replaceDirectional } from '../contract/active-characters.ts';
 
-/** Attributes that people read. */
-const readAttributes = ['title', 'aria-label', 'alt', 'placeholder'] as const;
+/** Attributes with text for people. */
+const textAttributes = ['title', 'aria-label', 'alt', 'placeholder'] as const;
 
 /**
- * Shows characters that change the direction of text as U+FFFD, wherever the console shows text: a name of a sender could pass for
- * another one, or reverse what follows it. Fields of forms keep their values, so a name is sent back as it is.
+ * Shows characters that change the direction of text as U+FFFD in all texts of the console. Otherwise a sender's name could pass for
+ * another one, or reverse the text after it. Form fields keep their values, so that a name is sent back unchanged.
  */
 export function showSafeText(): void {
   const before = options.vnode;
@@ -18,7 +18,7 @@ export function showSafeText(): void {
 
 function makeSafe(props: Record<string, unknown>): void {
   if (props['children'] !== undefined) props['children'] = safe(props['children'] as ComponentChildren);
-  for (const name of readAttributes) {
+  for (const name of textAttributes) {
     const text = props[name];
     if (typeof text === 'string') props[name] = safeText(text);
   }
@@ -29,7 +29,7 @@ function safe(children: ComponentChildren): ComponentChildren {
   return Array.isArray(children) ? children.map(safe) : children;
 }
 
-/** A text with each character that changes its direction replaced. */
+/** Replaces characters that change the direction of text. */
 export function safeText(text: string): string {
   return replaceDirectional(text, () => '\ufffd');
 }

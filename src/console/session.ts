@@ -4,20 +4,20 @@ import { pauseAfter } from './api/pause.ts';
 import { problemOf, Unreachable } from './api/problem.ts';
 import { root } from './settings.ts';
 
-/** Who is signed in; `undefined` until that is known. */
+/** The signed-in user; `undefined` until it is known. */
 export const user = signal<SignedInUser | undefined>(undefined);
 
-/** Why that is not known yet. */
+/** Why reading the user failed. */
 export const trouble = signal<unknown>(undefined);
 
-/** Whether the session ended in the middle of work, so that the page asks to sign in again. */
+/** Whether the session has ended while the page was open: it asks to sign in again. */
 export const expired = signal(false);
 
-/** Tells the other tabs of this browser who sign in and out. */
+/** Connects the tabs of this browser. */
 const tabs = new BroadcastChannel('flagmeter');
 let waiting: (() => void)[] = [];
 
-/** What tabs tell each other: who is signed in, or that someone is or no one is any more. */
+/** A message between tabs: the user who is signed in, or a change. */
 type Notice = { readonly user: string } | 'signed-in' | 'signed-out';
 
 tabs.addEventListener('message', ({ data }: MessageEvent<Notice>) => {
@@ -26,7 +26,7 @@ tabs.addEventListener('message', ({ data }: MessageEvent<Notice>) => {
   else if (user.value !== undefined && user.value.id !== data.user) location.reload();
 });
 
-/** Finds out who is signed in, or goes to the sign-in page. While the server cannot say, it is asked again. */
+/** Reads the signed-in user, or goes to the sign-in page. Retries while the server is unreachable. */
 export async function begin(failures = 1): Promise<void> {
   try {
     user.value = await readUser();
@@ -38,12 +38,12 @@ export async function begin(failures = 1): Promise<void> {
     return;
   }
   if (user.value === undefined) signIn();
-  else tell({ user: user.value.id });
+  else notify({ user: user.value.id });
 }
 
-/** Resolves when the user has signed in again. @throws when `aborted` is aborted */
+/** Resolves when the user has signed in again. @throws if `aborted` is aborted */
 export function sessionEnded(aborted?: AbortSignal): Promise<void> {
-  // The page has shown nothing yet, so nothing is lost by leaving it.
+  // The page has shown nothing yet, so that nothing is lost by leaving it.
   if (user.value === undefined) signIn();
   else expired.value = true;
   return new Promise((resolve, reject) => {
@@ -52,11 +52,11 @@ export function sessionEnded(aborted?: AbortSignal): Promise<void> {
   });
 }
 
-/** Goes on with what waited for a session, if there is one. @returns whether there is */
+/** Repeats the waiting requests if there is a session again. @returns whether there is one */
 export async function resume(): Promise<boolean> {
   const found = await readUser();
   if (found === undefined) return false;
-  // What waits was meant to be done as someone else.
+  // The waiting requests belong to another user.
   if (user.value !== undefined && user.value.id !== found.id) {
     location.reload();
     return true;
@@ -69,7 +69,7 @@ export async function resume(): Promise<boolean> {
   return true;
 }
 
-/** The address of the sign-in page that returns to a path of the console. */
+/** The address of the sign-in page. @param path of the console to return to */
 export function signInAddress(path: string): string {
   return `${root}/console/sign-in?return=${encodeURIComponent(path)}`;
 }
@@ -77,17 +77,17 @@ export function signInAddress(path: string): string {
 /** Ends the session, in all tabs. */
 export async function signOut(): Promise<void> {
   await fetch(`${root}/console/session`, { method: 'DELETE', headers: { 'flagmeter-console': '1' } });
-  tell('signed-out');
+  notify('signed-out');
   leave();
 }
 
-/** What `/console/signed-in` does: the tab that waits goes on, and this one is not needed any more. */
+/** `/console/signed-in`: notifies the waiting tab, and closes this one. */
 export function reportSignIn(): void {
-  tell('signed-in');
+  notify('signed-in');
   window.close();
 }
 
-function tell(notice: Notice): void {
+function notify(notice: Notice): void {
   tabs.postMessage(notice);
 }
 

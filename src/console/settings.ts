@@ -1,7 +1,7 @@
 import type { ConsoleSettings } from '../contract/console.ts';
 
-/** What the server wrote into the page. */
+/** The settings that the server has written into the page. */
 export const settings: ConsoleSettings = JSON.parse(document.getElementById('settings')!.textContent!);
 
-/** The path of the console's address, without a slash at its end; empty at the root of a host. */
+/** The path of the base URL without a trailing slash; empty at the root of a host. */
 export const root = new URL(settings.baseUrl).pathname.replace(/\/$/, '');

@@ -1,6 +1,6 @@
 import { effect, signal } from '@preact/signals';
 
-/** What the page looks like: as the reader's system, or as they say. */
+/** The themes by name. */
 export const themes = { system: 'As the system', light: 'Light', dark: 'Dark' } as const;
 export type Theme = keyof typeof themes;
 
@@ -12,20 +12,20 @@ effect(() => {
   document.documentElement.dataset['theme'] = theme.value;
 });
 
-/** Changes it, and remembers it in this browser. */
+/** Changes the theme, and stores it in this browser. */
 export function chooseTheme(chosen: Theme): void {
   theme.value = chosen;
   try {
     localStorage.setItem(key, chosen);
   } catch {
-    // A browser that keeps nothing shows it until the page is left.
+    // Without storage the choice lasts until the page is closed.
   }
 }
 
 function read(): Theme {
   try {
-    const kept = localStorage.getItem(key);
-    return kept !== null && Object.hasOwn(themes, kept) ? (kept as Theme) : 'system';
+    const stored = localStorage.getItem(key);
+    return stored !== null && Object.hasOwn(themes, stored) ? (stored as Theme) : 'system';
   } catch {
     return 'system';
   }

@@ -1,10 +1,10 @@
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 
-/** What the page on show is called, such as the name of a flag; empty for the name of its place. */
+/** Title of the page, such as the name of a flag; empty for the default of its address. */
 export const pageTitle = signal('');
 
-/** Names the page in the browser's tab, as long as a component is there. */
+/** Sets the title of the browser tab while a component is mounted. */
 export function useTitle(title: string): void {
   useEffect(() => {
     pageTitle.value = title;

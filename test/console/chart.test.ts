@@ -29,7 +29,7 @@ describe('a drawing', () => {
     ]);
   });
 
-  it('that is stacked puts each series on those before it', () => {
+  it('stacks each series on the previous ones', () => {
     fc.assert(
       fc.property(
         fc.array(fc.array(fc.nat(1e9), { minLength: 4, maxLength: 4 }), { minLength: 1 }),
@@ -48,7 +48,7 @@ describe('a drawing', () => {
     );
   });
 
-  it('has a point for each bucket, also where a series has no figure', () => {
+  it('has a point for each bucket, even without a figure', () => {
     const { xs, heights } = drawingOf(buckets, [{ label: 'on', values: [7], tone: 1 }], 'lines');
     expect(xs).toEqual([0, 1, 2, 3].map((index) => noon + index * hour));
     expect(heights).toEqual([[7, 0, 0, 0]]);
@@ -63,7 +63,7 @@ describe('a drawing', () => {
     expect(drawingOf(buckets, series, 'lines', unfinishedFrom).finished).toBe(finished);
   });
 
-  it('is the same only as long as nothing in it changes', () => {
+  it('equals another only if nothing has changed', () => {
     const drawing = drawingOf(buckets, series, 'lines', 3);
     const changed = series.map((each) => ({ ...each, values: each.values.with(2, 99) }));
     expect(sameDrawing(drawing, drawingOf({ ...buckets }, [...series], 'lines', 3))).toBe(true);
@@ -103,11 +103,11 @@ describe('a cursor', () => {
     expect(selected(pressed(...keys))).toEqual(range);
   });
 
-  it.each(['Enter', 'Tab', 'q', 'Escape'])('leaves %s to others when it is nowhere', (key) => {
+  it.each(['Enter', 'Tab', 'q', 'Escape'])('does not handle %s outside of the chart', (key) => {
     expect(afterKey(nowhere, key, false, 4)).toBeUndefined();
   });
 
-  it('stays where there are no buckets', () => {
+  it('ignores keys in a chart without buckets', () => {
     expect(afterKey(nowhere, 'End', false, 0)).toBeUndefined();
   });
 
@@ -125,15 +125,15 @@ describe('a cursor', () => {
 });
 
 describe('a zoom', () => {
-  it('goes from the beginning of the first bucket to the end of the last', () => {
-    expect(spanOf(buckets, 1, 2)).toEqual([noon + hour, noon + 3 * hour]);
+  it('extends from the start of the first bucket to the end of the last', () => {
+    expect(spanOf(buckets, 1, 2)).toEqual([(noon + hour) * 1000, (noon + 3 * hour) * 1000]);
   });
 
   it.each([
     [noon + 10, noon + 20, [0, 0]],
     [noon + hour - 1, noon + hour, [0, 1]],
     [noon - 500, noon + 9 * hour, [0, 3]],
-  ])('from %i to %i takes the buckets that it touches', (from, to, within) => {
+  ])('from %i to %i selects the touched buckets', (from, to, within) => {
     expect(bucketsWithin(buckets, from, to)).toEqual(within);
   });
 
@@ -148,7 +148,7 @@ describe('a zoom', () => {
 });
 
 describe('times', () => {
-  it("are in the reader's zone, and in their language", () => {
+  it("use the reader's time zone and locale", () => {
     const times = chartTimes(hour, 'de-DE', 'Europe/Berlin');
     expect(times.bucket(noon)).toMatch(/^Sa.*24\. Okt.*14:00$/);
     expect(times.tick(noon, hour)).toBe('14:00');
@@ -156,7 +156,7 @@ describe('times', () => {
     expect(times.zone).toBeUndefined();
   });
 
-  it('of days are UTC, and say so', () => {
+  it('of days are in UTC and labelled so', () => {
     const times = chartTimes(24 * hour, 'en-GB', 'America/Los_Angeles');
     const midnight = noon - 12 * hour;
     expect(times.bucket(midnight)).toMatch(/^Sat.*24 Oct UTC$/);
@@ -173,7 +173,7 @@ const clock: ChartTimes = {
   zone: undefined,
 };
 
-describe('what is said of a chart', () => {
+describe('the announcement of a chart', () => {
   const of: Described = {
     buckets,
     series,
@@ -183,16 +183,16 @@ describe('what is said of a chart', () => {
     format: (value) => value.toLocaleString('en-GB'),
   };
 
-  it('names the bucket, its figures and what happened in it', () => {
+  it('names the bucket, its figures and its markers', () => {
     expect(spoken(of, 1, 1)).toBe('13:00: on 2, off 0. New variant: off.');
   });
 
-  it('names a bucket that is not complete so', () => {
+  it('marks an incomplete bucket', () => {
     expect(bucketText(of, 2).when).toBe('14:00');
     expect(spoken(of, 3, 3)).toBe('15:00, so far: on 1,200, off 1.');
   });
 
-  it('of a range says what to do with it', () => {
+  it('of a range names the keys', () => {
     expect(spoken(of, 1, 2)).toBe('Selected 13:00–15:00. Enter zooms in, Escape clears.');
   });
 });

@@ -1,6 +1,6 @@
 /*
- * src/console/api: how the console talks to the server. client.ts sends a request, poll.ts repeats one, problem.ts says what
- * went wrong.
+ * src/console/api: requests to the server. client.ts sends one, poll.ts repeats one, list.ts reads lists in pages, thing.ts reads and
+ * changes one resource, and problem.ts describes failures.
  */
 import { signal } from '@preact/signals';
 import { learnTime } from '../clock.ts';
@@ -27,7 +27,7 @@ export function resource(...segments: readonly string[]): string {
   return `/api/v2/${segments.map(encodeURIComponent).join('/')}`;
 }
 
-/** A path with a query. Values that are `undefined` are left out; a list repeats its name. */
+/** A path with a query. Omits `undefined` values; a list repeats its name. */
 export function withQuery(path: string, query: Query): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query))
@@ -38,20 +38,27 @@ export function withQuery(path: string, query: Query): string {
 }
 
 /**
- * Sends a request as the session's user. Once the session is over it waits until the user has signed in again, and repeats
- * the request.
- * @param path as `resource` makes it
- * @returns the body; `undefined` when it is empty
- * @throws {ApiProblem} when the server refuses
- * @throws {Unreachable} when there is no answer
+ * Sends a request as the session's user. If the session has ended, it waits until the user has signed in again, and repeats the
+ * request.
+ * @param path from `resource`
+ * @returns the body; `undefined` if it is empty
+ * @throws {ApiProblem} if the server refuses
+ * @throws {Unreachable} if there is no complete answer
  */
 export async function call<T>(method: string, path: string, options: CallOptions = {}): Promise<T> {
-  const response = await send(method, path, options);
-  if (!response.ok) throw await problemOf(response);
-  return response.status === 204 ? (undefined as T) : response.json();
+  return bodyOf(await send(method, path, options));
 }
 
-/** As `call`, with the whole answer, also one that is not a success. */
+/** The body of an answer. @throws as `call` */
+export async function bodyOf<T>(response: Response): Promise<T> {
+  if (!response.ok) throw await problemOf(response);
+  if (response.status === 204) return undefined as T;
+  return response.json().catch((cause: unknown) => {
+    throw new Unreachable('The answer was cut off', { cause });
+  });
+}
+
+/** As `call`, but returns every answer, whatever its status. */
 export async function send(method: string, path: string, options: CallOptions = {}): Promise<Response> {
   for (;;) {
     const response = await attempt(method, path, options);

@@ -1,19 +1,21 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { call, type Query, withQuery } from './client.ts';
+import { pauseAfter } from './pause.ts';
+import { forget, usePoll } from './poll.ts';
 
-/** What is loaded of a list that the API gives in pages. */
+/** The loaded part of a list that the API returns in pages. */
 export interface List<T> {
   /** `undefined` before the first page. */
   readonly items: readonly T[] | undefined;
-  /** Whether there are more pages. */
+  /** Whether the list has more pages. */
   readonly more: boolean;
   readonly loading: boolean;
-  /** Why the last page did not come. What was loaded before stays. */
+  /** Why loading the last page failed. The loaded items stay. */
   readonly error: unknown;
   /** Loads the next page. */
   next(): Promise<void>;
-  /** Reads what is loaded again, after a change. */
+  /** Reloads the loaded items after a change. */
   reload(): Promise<void>;
 }
 
@@ -22,25 +24,20 @@ interface Page<T> {
   readonly nextCursor: string | null;
 }
 
-interface Loaded<T> {
-  readonly items: readonly T[] | undefined;
-  readonly cursor: string | null;
-  readonly loading: boolean;
-  readonly error: unknown;
-}
+type Loaded<T> = Pick<List<T>, 'items' | 'loading' | 'error'> & { readonly cursor: string | null };
 
-/** What a list is read by: filters, and how many items a page has. */
+/** Filters, and the number of items in a page. */
 type ListQuery = Query & { readonly limit?: number };
 
 const maxPageSize = 200;
 const nothing = { items: undefined, cursor: null, loading: true, error: undefined };
 
-/** Reads a list page by page, each when it is asked for. @param path as `resource` makes it */
+/** Reads a list page by page, as requested. @param path from `resource` */
 export function useList<T>(path: string, query: ListQuery = {}): List<T> {
   const { limit: pageSize = 50, ...filters } = query;
   const address = withQuery(path, query);
   const state = useSignal<Loaded<T>>(nothing);
-  /** The one request that counts: another address, or a reload, ends the one before. */
+  /** The current request: another address or a reload aborts it. */
   const current = useSignal(new AbortController());
 
   async function load(cursor: string | undefined, before: readonly T[], limit: number): Promise<void> {
@@ -72,4 +69,52 @@ export function useList<T>(path: string, query: ListQuery = {}): List<T> {
     next: () => load(cursor ?? undefined, items ?? [], pageSize),
     reload: () => load(undefined, [], Math.min(maxPageSize, Math.max(pageSize, items?.length ?? 0))),
   };
+}
+
+/**
+ * Reads all pages of a list, again after `forget(path)`, and repeats a failed request.
+ * @param everyMs pause between requests for the first page; `undefined` reads it once
+ */
+export function useWholeList<T>(path: string, query: Query, everyMs?: number) {
+  const first = withQuery(path, { ...query, limit: maxPageSize });
+  const { data, error } = usePoll<Page<T>>(first, everyMs);
+  const items = useSignal<readonly T[] | undefined>(undefined);
+  const failure = useSignal<unknown>(undefined);
+  useEffect(() => {
+    items.value = undefined;
+  }, [first]);
+  useEffect(() => {
+    if (data === undefined) return undefined;
+    const stopping = new AbortController();
+    const { signal } = stopping;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    readRest(path, query, data, signal).then(
+      (all) => {
+        items.value = all;
+        failure.value = undefined;
+      },
+      (caught) => {
+        if (signal.aborted) return;
+        failure.value = caught;
+        const pause = pauseAfter(everyMs ?? Number.POSITIVE_INFINITY, 1, caught);
+        if (pause !== undefined) timer = setTimeout(forget, pause, first);
+      },
+    );
+    return () => {
+      stopping.abort();
+      clearTimeout(timer);
+    };
+  }, [data]);
+  return { items: items.value, error: data === undefined ? error : failure.value };
+}
+
+async function readRest<T>(path: string, query: Query, first: Page<T>, signal: AbortSignal): Promise<T[]> {
+  const all = [...first.items];
+  for (let { nextCursor } = first; nextCursor !== null; ) {
+    const paging = { limit: maxPageSize, cursor: nextCursor };
+    const page: Page<T> = await call('GET', path, { query: { ...query, ...paging }, signal });
+    all.push(...page.items);
+    nextCursor = page.nextCursor;
+  }
+  return all;
 }

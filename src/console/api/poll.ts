@@ -1,47 +1,46 @@
 import { computed, type Signal, signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { currentTime } from '../clock.ts';
-import { reachable, send } from './client.ts';
+import { bodyOf, reachable, send } from './client.ts';
 import { pauseAfter } from './pause.ts';
-import { problemOf, Unreachable } from './problem.ts';
 
-/** What a poll has so far. Whoever reads a part of it is drawn again when that part changes. */
+/** The state of a poll. A component that reads one of its fields is rendered when that field changes. */
 export interface Polled<T> {
   /** `undefined` before the first answer. */
   readonly data: T | undefined;
-  /** When the data was last known to be current, Unix ms of the server. */
+  /** Time of the last successful request, Unix ms of the server. */
   readonly at: number | undefined;
   /** Why the last attempt failed. */
   readonly error: unknown;
 }
 
-/** A path that is read for all who look at it. */
+/** A path that is read once for all components. */
 interface Reader {
   readonly data: Signal<unknown>;
   readonly at: Signal<number | undefined>;
   readonly error: Signal<unknown>;
   etag: string | null;
-  /** The pauses that those who look want, ms. */
+  /** The pauses that components ask for, ms. */
   readonly wanted: Set<{ readonly everyMs: number | undefined }>;
   timer: ReturnType<typeof setTimeout> | undefined;
   stopping: AbortController | undefined;
   failures: number;
 }
 
-/** Readers that none looks at are kept too, so that a page that is opened again shows something at once. */
+/** Includes unused readers: a page that is opened again shows their data at once. */
 const readers = new Map<string, Reader>();
 const maxReaders = 60;
 
-/** What is read more often than this moves while one looks. */
+/** Data that is read at least this often counts as live, ms. */
 const liveMs = 10_000;
 let lastAnswer: number | undefined;
 const looked = signal<readonly Reader[]>([]);
 
-/** How current the figures on the page are; `undefined` when it has none that move. */
+/** Time of the live figures on the page; `undefined` if it has none. */
 export const liveness = computed(() => {
   const wanted = looked.value.filter((reader) => pauseOf(reader) <= liveMs);
   const live = wanted.filter(({ at }) => at.value !== undefined);
-  // A range that moves on to its next bucket is another path. Without a network it has no answer yet, and is no less late.
+  // A range that advances by a bucket is another path, which has no answer while the server cannot be reached.
   if (live.length === 0)
     return wanted.length === 0 || reachable.value || lastAnswer === undefined
       ? undefined
@@ -51,11 +50,10 @@ export const liveness = computed(() => {
 });
 
 /**
- * Reads a path again and again while the page is visible, once for all who ask for it. Answers are conditional: what has
- * not changed is not sent again, and nothing is drawn. After failures it asks less often. A tab that becomes visible shows
- * what it had, and asks at once.
- * @param path as `resource` and `withQuery` make it; `undefined` reads nothing
- * @param everyMs pause between two requests; `undefined` reads once, and again when the path changes
+ * Polls a path while the page is visible, once for all components. Requests are conditional: unchanged data is neither sent nor
+ * rendered again. Pauses grow after failures. A tab that becomes visible shows the old data, and reads at once.
+ * @param path from `resource` and `withQuery`; `undefined` reads nothing
+ * @param everyMs pause between two requests; `undefined` reads each path once
  */
 export function usePoll<T>(path: string | undefined, everyMs: number | undefined): Polled<T> {
   useEffect(() => {
@@ -63,12 +61,12 @@ export function usePoll<T>(path: string | undefined, everyMs: number | undefined
     const reader = readerOf(path);
     const own = { everyMs };
     reader.wanted.add(own);
-    look();
+    updateLooked();
     if (reader.stopping === undefined) void read(path, reader);
     return () => {
       reader.wanted.delete(own);
       if (reader.wanted.size === 0) stop(reader);
-      look();
+      updateLooked();
     };
   }, [path, everyMs]);
   const { data, at, error } = path === undefined ? nothing : readerOf(path);
@@ -87,10 +85,10 @@ export function usePoll<T>(path: string | undefined, everyMs: number | undefined
 
 const nothing = newReader();
 
-/** Forgets what was read of paths that begin so, after a change that makes it wrong. What is on the page is read again. */
-export function forget(beginning: string): void {
+/** Invalidates all paths with a prefix, after a change. Paths on the page are read again. */
+export function forget(prefix: string): void {
   for (const [path, reader] of readers) {
-    if (!path.startsWith(beginning)) continue;
+    if (!path.startsWith(prefix)) continue;
     reader.etag = null;
     if (reader.wanted.size === 0) readers.delete(path);
     else restart(path, reader);
@@ -143,10 +141,7 @@ async function readOnce(path: string, reader: Reader, signal: AbortSignal): Prom
   const headers = reader.etag === null ? {} : { 'if-none-match': reader.etag };
   const response = await send('GET', path, { headers, signal });
   if (response.status !== 304) {
-    if (!response.ok) throw await problemOf(response);
-    reader.data.value = await response.json().catch((error: unknown) => {
-      throw new Unreachable('The answer was cut off', { cause: error });
-    });
+    reader.data.value = await bodyOf(response);
     reader.etag = response.headers.get('etag');
   }
   lastAnswer = currentTime();
@@ -165,22 +160,22 @@ function stop(reader: Reader): void {
   reader.failures = 0;
 }
 
-function look(): void {
+function updateLooked(): void {
   looked.value = Array.from(readers.values()).filter(({ wanted }) => wanted.size > 0);
 }
 
-/** The shortest pause that one of those who look wants; `Infinity` when it is read once. */
+/** The shortest requested pause; `Infinity` if it is read once. */
 function pauseOf({ wanted }: Reader): number {
   return Math.min(...Array.from(wanted, ({ everyMs }) => everyMs ?? Number.POSITIVE_INFINITY));
 }
 
-/** What is on the page is read as soon as the page is seen again, or the network is back. */
+/** Reads everything on the page once the page is visible again, or the network is back. */
 function wake(): void {
   for (const [path, reader] of readers)
     if (reader.wanted.size > 0 && reader.stopping === undefined && due(reader)) restart(path, reader);
 }
 
-/** What is read once only needs no other answer, unless it has none. */
+/** A path that is read once is due only without a successful answer. */
 function due(reader: Reader): boolean {
   if (reader.error.peek() !== undefined || reader.data.peek() === undefined) return true;
   return pauseOf(reader) < Number.POSITIVE_INFINITY;

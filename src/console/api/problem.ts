@@ -15,22 +15,22 @@ export class ApiProblem extends Error {
   }
 }
 
-/** Whether the reader cannot see something: it does not exist, or belongs to a team of others. */
+/** Whether a resource does not exist, or belongs to another team. */
 export function isHidden(error: unknown): boolean {
   return error instanceof ApiProblem && (error.status === 404 || isOfOthers(error));
 }
 
-/** Whether something belongs to a team that the reader is not in. */
+/** Whether a resource belongs to a team that the reader is not in. */
 export function isOfOthers(error: unknown): boolean {
   return error instanceof ApiProblem && error.code === 'not_in_team';
 }
 
-/** A request that got no answer: the browser is offline, or the server is not there. */
+/** A request without a complete answer: the browser is offline, or the server is down. */
 export class Unreachable extends Error {
   override readonly name = 'Unreachable';
 }
 
-/** The problem of an answer that is not a success. */
+/** The problem document of a refusal. */
 export async function problemOf(response: Response): Promise<ApiProblem> {
   const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN);
   const { code = 'unknown', detail, title } = await response.json().catch(() => ({}));
@@ -38,9 +38,9 @@ export async function problemOf(response: Response): Promise<ApiProblem> {
   return new ApiProblem(response.status, code, text, Number.isNaN(retryAfter) ? undefined : retryAfter);
 }
 
-/** What to show of a failure. */
+/** The message for the reader. */
 export function messageOf(error: unknown): string {
   if (error instanceof ApiProblem) return error.message;
   if (error instanceof Unreachable) return 'The server cannot be reached. Nothing was changed; try again.';
-  return 'Something unexpected went wrong in this page. Reload it.';
+  return 'Unexpected error in this page. Reload it.';
 }

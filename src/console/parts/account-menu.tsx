@@ -5,7 +5,7 @@ import { chooseTheme, type Theme, theme, themes } from '../theme.ts';
 import { Menu } from './menu.tsx';
 import { openShortcuts } from './shortcuts.tsx';
 
-/** Who is signed in, and what is theirs. */
+/** The menu of the signed-in user. */
 export function AccountMenu() {
   const { route } = useLocation();
   const { name, email } = user.value ?? { name: '', email: '' };

@@ -1,18 +1,18 @@
 import { signal } from '@preact/signals';
 
-const said = signal({ text: '', count: 0 });
+const announced = signal({ text: '', count: 0 });
 
-/** Tells readers of a screen what has happened, when nothing that has the focus shows it. */
+/** Announces a text to screen readers, for changes outside the focused element. */
 export function announce(text: string): void {
-  said.value = { text, count: said.value.count + 1 };
+  announced.value = { text, count: announced.value.count + 1 };
 }
 
 /** The page's one live region. */
 export function Announcer() {
-  const { text, count } = said.value;
+  const { text, count } = announced.value;
   return (
     <div class="hidden" role="status" aria-live="polite">
-      {/* A new element is read out even when its text is the same as before. */}
+      {/* Screen readers announce a new element even if its text is unchanged. */}
       <span key={count}>{text}</span>
     </div>
   );

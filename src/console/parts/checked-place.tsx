@@ -6,23 +6,20 @@ import { type ApplicationShown, applications, applicationsError } from '../appli
 import { NoEnvironment, NotFound } from '../pages/not-found.tsx';
 import { placeOf } from '../place.ts';
 import { root } from '../settings.ts';
-import { Failure } from './failure.tsx';
+import { Pending } from './failure.tsx';
 
-/** Shows the page if the application and the environment of its address are there. Pages can rely on that. */
+/** Shows the page if the application and the environment of its address exist. Pages rely on that. */
 export function CheckedPlace({ children }: { readonly children: ComponentChildren }) {
   const { path, query } = useLocation();
   const { application: id, environment } = placeOf(path.slice(root.length), query);
   const listed = applications.value?.find((each) => each.id === id);
-  // What was created a moment ago, or by someone else, may not be listed yet.
+  // A new application may not be listed yet.
   const asked = applications.value !== undefined && listed === undefined ? id : undefined;
   const single = usePoll<ApplicationShown>(
     asked === undefined ? undefined : resource('applications', asked),
     undefined,
   );
-  if (applications.value === undefined) {
-    if (applicationsError.value !== undefined) return <Failure error={applicationsError.value} />;
-    return <p class="waiting">Loading …</p>;
-  }
+  if (applications.value === undefined) return <Pending error={applicationsError.value} />;
   if (id === undefined) return <>{children}</>;
   const application = listed ?? single.data;
   if (application === undefined) return single.error === undefined ? null : <NotFound error={single.error} />;

@@ -1,23 +1,24 @@
+import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { Dialog } from './dialog.tsx';
 import { Field, Form } from './form.tsx';
 
 export interface ConfirmProps {
   readonly title: string;
-  /** What the button says: what it does, not "OK". */
+  /** Label of the button: the action, not "OK". */
   readonly action: string;
-  /** Said when it is done. */
+  /** Announced after a success. */
   readonly done: string;
-  /** What has to be typed first, where it cannot be undone and much would be lost. */
+  /** Text to type first, for actions that lose much and cannot be undone. */
   readonly typed?: string;
-  /** What it throws is shown. When it gives `false`, nothing was done. */
+  /** Errors are shown. `false` means that nothing was done. */
   readonly onConfirm: () => Promise<unknown>;
   readonly onClose: () => void;
-  /** What will happen. */
+  /** Explains the consequences. */
   readonly children: ComponentChildren;
 }
 
-/** Asks before something is done that cannot be undone. It stays open, with the reason, when that fails. */
+/** Asks before an action that cannot be undone. After a failure it stays open and shows the reason. */
 export function Confirm({ title, action, done, typed, onConfirm, onClose, children }: ConfirmProps) {
   return (
     <Dialog title={title} onClose={onClose}>
@@ -47,5 +48,29 @@ export function Confirm({ title, action, done, typed, onConfirm, onClose, childr
         )}
       </Form>
     </Dialog>
+  );
+}
+
+export interface ConfirmButtonProps extends Omit<ConfirmProps, 'onClose'> {
+  /** Short label; screen readers read the title instead. */
+  readonly label: string;
+  readonly danger?: boolean;
+}
+
+/** A button that asks before it acts. */
+export function ConfirmButton({ label, danger, ...confirm }: ConfirmButtonProps) {
+  const open = useSignal(false);
+  return (
+    <>
+      <button
+        type="button"
+        class={danger ? 'danger' : undefined}
+        aria-label={confirm.title}
+        onClick={() => (open.value = true)}
+      >
+        {label} …
+      </button>
+      {open.value && <Confirm {...confirm} onClose={() => (open.value = false)} />}
+    </>
   );
 }

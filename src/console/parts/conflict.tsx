@@ -2,13 +2,13 @@ import type { Conflict } from '../api/thing.ts';
 import { Dialog } from './dialog.tsx';
 import { differencesOf, fieldText, valueText } from './differences.ts';
 
-/** Asks what to keep when two have changed the same thing. */
+/** Asks which change to keep after a conflict. */
 export function ConflictDialog<T extends object>({ conflict }: { conflict: Conflict<T> | undefined }) {
   if (conflict === undefined) return null;
   const { before, theirs, mine, decide } = conflict;
   return (
     <Dialog title="It was changed while you edited it">
-      <p>Nothing of yours is saved yet.</p>
+      <p>Your changes are not saved yet.</p>
       <div class="table-scroll">
         <table>
           <thead>
@@ -25,13 +25,13 @@ export function ConflictDialog<T extends object>({ conflict }: { conflict: Confl
                 <th scope="row">{fieldText(each.field)}</th>
                 <td>{valueText(each.before)}</td>
                 <td>{valueText(each.theirs)}</td>
-                <td>{each.mine === undefined ? 'not changed' : valueText(each.mine)}</td>
+                <td>{each.mine === undefined ? 'unchanged' : valueText(each.mine)}</td>
               </tr>
             ))}
           </tbody>
         </table>
       </div>
-      <p class="quiet">Saving yours changes only what is in the last column.</p>
+      <p class="quiet">Saving yours changes only the values in the last column.</p>
       <p class="actions">
         <button type="button" class="primary" onClick={() => decide('mine')}>
           Save mine

@@ -4,13 +4,13 @@ import { announce } from './announce.tsx';
 
 export interface CopyButtonProps {
   readonly text: string | (() => string);
-  /** What the button says; by default "Copy". */
+  /** Label of the button; by default "Copy". */
   readonly label?: string;
-  /** What is copied, for readers of a screen: "Copy the key". */
+  /** Label for screen readers: "Copy the key". */
   readonly title?: string;
 }
 
-/** Copies a text, and says so. */
+/** Copies a text, and announces it. */
 export function CopyButton({ text, label = 'Copy', title }: CopyButtonProps) {
   const state = useSignal<'copied' | 'failed' | undefined>(undefined);
   useEffect(() => {
@@ -33,7 +33,7 @@ export function CopyButton({ text, label = 'Copy', title }: CopyButtonProps) {
       aria-label={state.value === undefined ? (title ?? label) : shown}
       onClick={() => void copy()}
     >
-      {/* The widest text holds the button's width. */}
+      {/* The widest text sets the width of the button. */}
       <span class="copy-space" aria-hidden="true">
         {label.length > 8 ? label : 'Copied ✓'}
       </span>
@@ -48,7 +48,7 @@ export async function copyText(text: string): Promise<boolean> {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
-    // Browsers have no clipboard for pages of plain http.
+    // Browsers offer no clipboard to pages over plain HTTP.
     return copySelected(text);
   }
 }
@@ -58,7 +58,7 @@ function copySelected(text: string): boolean {
   const area = document.createElement('textarea');
   area.value = text;
   area.className = 'hidden';
-  // Nothing outside of an open dialog can have the focus.
+  // Outside of an open dialog nothing can get the focus.
   (document.querySelector('dialog[open]') ?? document.body).append(area);
   area.select();
   try {

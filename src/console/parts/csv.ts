@@ -1,6 +1,6 @@
 import { csvText } from '../../contract/csv-text.ts';
 
-/** A cell: numbers stay numbers, and what is absent is empty. */
+/** A cell: `null` and `undefined` are empty. */
 export type CsvValue = string | number | boolean | null | undefined;
 
 /** A table as CSV (RFC 4180). */
@@ -8,9 +8,9 @@ export function toCsv(titles: readonly string[], rows: readonly (readonly CsvVal
   return [titles, ...rows].map((row) => `${row.map(cell).join(',')}\r\n`).join('');
 }
 
-/** Lets the reader save a table. */
+/** Downloads a table as a file. */
 export function downloadCsv(name: string, csv: string): void {
-  // The mark tells spreadsheets that it is UTF-8.
+  // The byte order mark tells spreadsheets that it is UTF-8.
   const url = URL.createObjectURL(new Blob(['\ufeff', csv], { type: 'text/csv;charset=utf-8' }));
   const link = document.createElement('a');
   link.href = url;

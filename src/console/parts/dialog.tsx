@@ -1,14 +1,15 @@
-import type { ComponentChildren } from 'preact';
+import { useSignal } from '@preact/signals';
+import type { ComponentChild, ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 
 export interface DialogProps {
   readonly title: string;
-  /** Called when the user wants to close it; without it the dialog stays until it is taken away. */
+  /** Called when the user closes it; without it the user cannot. */
   readonly onClose?: () => void;
   readonly children: ComponentChildren;
 }
 
-/** A modal dialog: the browser keeps the focus in it, and puts it back after. */
+/** A modal dialog. The browser keeps the focus in it, and restores the focus afterwards. */
 export function Dialog({ title, onClose, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const titleId = useId();
@@ -24,7 +25,7 @@ export function Dialog({ title, onClose, children }: DialogProps) {
     <dialog
       ref={dialog}
       aria-labelledby={titleId}
-      // Without it a second Escape closes a dialog, whatever was done about the first.
+      // Otherwise a second Escape closes the dialog, whatever `onCancel` does.
       {...(onClose === undefined ? { closedby: 'none' } : {})}
       onCancel={(event) => {
         event.preventDefault();
@@ -37,8 +38,25 @@ export function Dialog({ title, onClose, children }: DialogProps) {
   );
 }
 
-/** What had the focus before may be gone, such as a row that was deleted: then reading goes on at the page. */
+/** Focuses the page if the element that had the focus before is gone, such as a deleted row. */
 function keepFocus(): void {
   if (document.activeElement === document.body)
     document.getElementById('main')?.focus({ preventScroll: true });
+}
+
+/** The state of a part of a page that opens one dialog at a time. */
+export interface OpenDialog {
+  /** Belongs at the end of the part. */
+  readonly element: ComponentChild;
+  open(dialog: ComponentChild): void;
+  close(): void;
+}
+
+/** Opens dialogs from an event handler. */
+export function useDialog(): OpenDialog {
+  const element = useSignal<ComponentChild>(null);
+  const open = (dialog: ComponentChild) => {
+    element.value = dialog;
+  };
+  return { element: element.value, open, close: () => open(null) };
 }

@@ -1,36 +1,35 @@
-/** One field of a thing that two have changed. */
+/** A field of a thing that two people have changed. */
 export interface Difference {
   readonly field: string;
   readonly before: unknown;
   readonly theirs: unknown;
-  /** `undefined` when this page does not change the field. */
+  /** `undefined` if this page does not change the field. */
   readonly mine: unknown;
 }
 
-/** Fields that every change changes. */
-const passing = new Set(['updatedAt']);
+/** Fields that every change sets. */
+const ignored = new Set(['updatedAt']);
 
-/** The fields that were changed since they were read, and those that are to be changed. */
+/** The fields that someone else has changed, and those that this page changes. */
 export function differencesOf(
   before: object,
   theirs: object,
   mine: Readonly<Record<string, unknown>>,
 ): readonly Difference[] {
-  const was = Object.entries(before);
-  return was
+  return Object.entries(before)
     .map(([field, value]) => ({
       field,
       before: value,
       theirs: (theirs as Record<string, unknown>)[field],
       mine: mine[field],
     }))
-    .filter(({ field }) => !passing.has(field))
+    .filter(({ field }) => !ignored.has(field))
     .filter(
       (each) => !same(each.before, each.theirs) || (each.mine !== undefined && !same(each.mine, each.theirs)),
     );
 }
 
-/** A value in words. */
+/** A value for people. */
 export function valueText(value: unknown): string {
   if (value === undefined) return '–';
   if (value === null) return 'default';
@@ -39,7 +38,7 @@ export function valueText(value: unknown): string {
   return value.length === 0 ? 'none' : value.map(itemText).join(', ');
 }
 
-/** The name of a field, for people: `allowedOrigins` is "Allowed origins". */
+/** The name of a field for people: "Allowed origins" for `allowedOrigins`. */
 export function fieldText(field: string): string {
   const words = field.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
   return words.charAt(0).toUpperCase() + words.slice(1);

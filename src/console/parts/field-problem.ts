@@ -1,9 +1,9 @@
 import { ApiProblem } from '../api/problem.ts';
 
 /**
- * The field of a form that a refusal is about, if it is about one.
+ * The field of a form that caused a refusal, if any.
  * @param names the form's fields
- * @param codes fields by the code of a refusal
+ * @param codes fields by refusal code
  */
 export function fieldOf(
   error: unknown,
@@ -12,7 +12,7 @@ export function fieldOf(
 ): string | undefined {
   if (!(error instanceof ApiProblem)) return undefined;
   const { code, message } = error;
-  // The API names the place of a fault: "Field name must …", "Cannot take allowedOrigins[1]: …", "The value at /name must …".
+  // The API names the field: "Field name must …", "Cannot take allowedOrigins[1]: …", "The value at /name must …".
   const place = /^(?:Field |Cannot take (?:the )?|The value at \/)(\w+)/.exec(message)?.[1];
   const listed = /^Cannot take the name of an? (\w+)/.exec(message)?.[1];
   // Codes such as `invalid_name` name the field themselves.

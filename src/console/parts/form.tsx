@@ -4,8 +4,9 @@ import { useContext, useId, useRef } from 'preact/hooks';
 import { messageOf } from '../api/problem.ts';
 import { announce } from './announce.tsx';
 import { fieldOf } from './field-problem.ts';
+import { OptionList, type Options } from './filters.tsx';
 
-/** What a refused request says about one field. */
+/** Why a request was refused, and the field that caused it. */
 interface Refusal {
   readonly field: string | undefined;
   readonly message: string;
@@ -14,15 +15,15 @@ interface Refusal {
 const FormRefusal = createContext<Refusal | undefined>(undefined);
 
 export interface FormProps {
-  /** Sends the request. What it throws is shown, and what was typed stays. When it gives `false`, nothing was changed. */
+  /** Sends the request. Errors are shown, and the input stays. `false` means that nothing was changed. */
   readonly onSubmit: (data: FormData) => Promise<unknown>;
-  /** What the button says. */
+  /** Label of the button. */
   readonly submit: string;
-  /** Said when it has worked. */
+  /** Announced after a success. */
   readonly done: string;
-  /** Fields by codes of refusals, where the code does not name the field: `{ conflict: 'name' }`. */
+  /** Fields by refusal code, if the code does not name the field: `{ conflict: 'name' }`. */
   readonly codes?: Readonly<Record<string, string>>;
-  /** Empties the fields after a success. */
+  /** Clears the fields after a success. */
   readonly reset?: boolean;
   readonly danger?: boolean;
   readonly onCancel?: () => void;
@@ -30,24 +31,24 @@ export interface FormProps {
   readonly children?: ComponentChildren;
 }
 
-/** A form of one request. */
+/** A form that sends one request. */
 export function Form({ onSubmit, submit, done, codes, reset, danger, onCancel, children }: FormProps) {
   const form = useRef<HTMLFormElement>(null);
   const sending = useSignal(false);
   const refusal = useSignal<Refusal | undefined>(undefined);
-  const worked = useSignal(false);
+  const succeeded = useSignal(false);
 
   async function send(event: SubmitEvent) {
     event.preventDefault();
     if (sending.value) return;
     sending.value = true;
     refusal.value = undefined;
-    worked.value = false;
+    succeeded.value = false;
     const data = new FormData(form.current!);
     try {
       if ((await onSubmit(data)) === false) return;
       announce(done);
-      worked.value = true;
+      succeeded.value = true;
       if (reset) form.current?.reset();
     } catch (error) {
       const field = fieldOf(error, namesOf(form.current), codes);
@@ -63,9 +64,7 @@ export function Form({ onSubmit, submit, done, codes, reset, danger, onCancel, c
       ref={form}
       class="form"
       onSubmit={(event) => void send(event)}
-      onInput={() => {
-        worked.value = false;
-      }}
+      onInput={() => (succeeded.value = false)}
       aria-busy={sending.value}
     >
       <FormRefusal.Provider value={refusal.value}>{children}</FormRefusal.Provider>
@@ -79,12 +78,12 @@ export function Form({ onSubmit, submit, done, codes, reset, danger, onCancel, c
           {sending.value ? 'Sending …' : submit}
         </button>
         {onCancel && (
-          // biome-ignore lint/a11y/noAutofocus: of a dialog, so that a hasty Enter does nothing that cannot be undone
+          // biome-ignore lint/a11y/noAutofocus: in a dialog, a hasty Enter must not start an action that cannot be undone
           <button type="button" autoFocus={danger ?? false} onClick={onCancel}>
             Cancel
           </button>
         )}
-        {worked.value && <span class="form-done">{done}</span>}
+        {succeeded.value && <span class="form-done">{done}</span>}
       </p>
     </form>
   );
@@ -94,7 +93,7 @@ export interface FieldProps {
   readonly name: string;
   readonly label: string;
   readonly hint?: ComponentChildren;
-  /** The control; by default a text input. It gets `id`, `name` and the `aria` properties. */
+  /** Renders the control with `id`, `name` and the `aria` properties; by default a text input. */
   readonly control?: (properties: ControlProperties) => ComponentChildren;
   readonly type?: HTMLInputTypeAttribute;
   readonly value?: string;
@@ -114,7 +113,7 @@ export interface ControlProperties {
   readonly 'aria-invalid'?: true;
 }
 
-/** A labelled control with a hint and what the API has against its value. */
+/** A labelled control with a hint and the reason why the API refused its value. */
 export function Field(props: FieldProps) {
   const { name, label, hint, control, type = 'text', value, required, autoFocus, ...more } = props;
   const id = useId();
@@ -138,7 +137,7 @@ export function Field(props: FieldProps) {
           {...properties}
           {...more}
           type={type as 'text'}
-          // biome-ignore lint/a11y/noAutofocus: a dialog's first field, which the reader has asked for
+          // biome-ignore lint/a11y/noAutofocus: the first field of a dialog that the reader has opened
           autoFocus={autoFocus ?? false}
           {...(value === undefined ? {} : { defaultValue: value })}
         />
@@ -154,6 +153,53 @@ export function Field(props: FieldProps) {
         </p>
       )}
     </div>
+  );
+}
+
+interface SelectFieldProps extends Pick<FieldProps, 'name' | 'label' | 'hint'> {
+  readonly options: Options;
+  readonly value?: string | undefined;
+}
+
+/** A field with a choice of values. */
+export function SelectField({ options, value, ...field }: SelectFieldProps) {
+  return (
+    <Field
+      {...field}
+      control={(properties) => (
+        <select {...properties}>
+          <OptionList options={options} selected={value} />
+        </select>
+      )}
+    />
+  );
+}
+
+interface ChoicesProps {
+  readonly legend: string;
+  readonly type: 'radio' | 'checkbox';
+  readonly name: string;
+  readonly choices: readonly (readonly [value: string, label: string, hint: string])[];
+  readonly checked: (value: string, index: number) => boolean;
+  /** Shows each choice in a frame of its own. */
+  readonly framed?: boolean;
+}
+
+/** A group of radio buttons or checkboxes, each with a hint. */
+export function Choices({ legend, type, name, choices, checked, framed }: ChoicesProps) {
+  return (
+    <fieldset class={framed ? 'choices choices-framed' : 'choices'}>
+      <legend>{legend}</legend>
+      {choices.map(([value, label, hint], index) => (
+        <label key={value}>
+          <input type={type} name={name} value={value} defaultChecked={checked(value, index)} />
+          <span>
+            <strong>{label}</strong>
+            <span class="hint">{hint}</span>
+          </span>
+        </label>
+      ))}
+    </fieldset>
   );
 }
 

@@ -13,7 +13,7 @@ import { AccountMenu } from './account-menu.tsx';
 import { LiveStatus } from './live.tsx';
 import { Switcher } from './switcher.tsx';
 
-/** The pages of an environment, as the navigation has them, with the second key of their shortcut. */
+/** The pages of an environment in the navigation. `key` is the second key of the shortcut. */
 const tabs = [
   { page: 'flags', label: 'Flags', key: 'f' },
   { page: 'metrics', label: 'Metrics', key: 'm' },
@@ -22,7 +22,7 @@ const tabs = [
   { page: 'connect', label: 'Connect', key: 'c' },
 ] as const;
 
-/** What stands around every page. */
+/** The frame of every page. */
 export function Frame({ children }: { readonly children: ComponentChildren }) {
   const { path, query } = useLocation();
   const place = placeOf(path.slice(root.length), query);
@@ -31,7 +31,7 @@ export function Frame({ children }: { readonly children: ComponentChildren }) {
   return (
     <>
       <a class="skip" href="#main">
-        Skip to the content
+        Skip to content
       </a>
       <header class="bar">
         <a class="brand" href={`${root}/`}>
@@ -55,7 +55,7 @@ interface InApplication {
   readonly application: ApplicationShown;
 }
 
-/** The application and the environment, and ways to the others. They keep the range, and the page where it is there too. */
+/** Switches to another application or environment. Keeps the range, and the page if it exists there. */
 function Switchers({ place, application }: { place: Place; application: ApplicationShown | undefined }) {
   const { query } = useLocation();
   const page = tabs.find((tab) => tab.page === place.page)?.page ?? 'flags';
@@ -94,7 +94,7 @@ function Switchers({ place, application }: { place: Place; application: Applicat
   );
 }
 
-/** The page of another environment; a flag stays the same flag. */
+/** The same page, or the same flag, of another environment. */
 function sameElsewhere(
   app: string,
   environment: string,

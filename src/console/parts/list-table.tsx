@@ -1,13 +1,13 @@
 import type { List } from '../api/list.ts';
-import { Reason } from './reason.tsx';
+import { Reason } from './failure.tsx';
 import { Table, type TableProps } from './table.tsx';
 
 export interface ListTableProps<Row> extends Omit<TableProps<Row>, 'rows'> {
-  /** A list that came whole, with something else, has only its items. */
+  /** A list that is part of another resource has only its items. */
   readonly list: Pick<List<Row>, 'items' | 'reload'> & Partial<List<Row>>;
 }
 
-/** A table of a list that comes in pages: what is loaded, and a button for more. */
+/** A table of a list in pages: the loaded items, and a button for more. */
 export function ListTable<Row>({ list, ...table }: ListTableProps<Row>) {
   const { items, more, loading, error } = list;
   if (items === undefined) {

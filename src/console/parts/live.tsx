@@ -9,7 +9,7 @@ import { readRange } from '../range.ts';
 import { announce } from './announce.tsx';
 import { type Liveness, livenessOf } from './liveness.ts';
 
-/** Says whether the figures on the page are current, and if not, since when. */
+/** Shows whether the figures on the page are current, and if not, since when. */
 export function LiveStatus() {
   const { query } = useQuery();
   const fixed = !('preset' in readRange(query));
@@ -30,12 +30,12 @@ function words({ kind, since }: Liveness): string {
   return `${kind} since ${format.clockSeconds(since)}`;
 }
 
-/** On several machines: this one cannot ask the engine, and the page goes on asking. */
+/** The message of a node that cannot reach PostgreSQL. */
 function whyAway(error: unknown): string {
   return error instanceof ApiProblem && error.code === 'engine_unavailable' ? `: ${error.message}` : '';
 }
 
-/** A state is read out once it has lasted a little: a tab that comes back is behind for a moment. */
+/** Announces a state that lasts: a tab that becomes visible is behind for a moment. */
 function useAnnounced(kind: Liveness['kind'] | undefined): void {
   const said = useRef<Liveness['kind'] | undefined>('live');
   useEffect(() => {

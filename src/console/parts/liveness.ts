@@ -1,14 +1,14 @@
-/** How current the figures are that move. */
+/** How current the live figures are. */
 export interface Liveness {
   readonly kind: 'live' | 'behind' | 'offline';
-  /** The figures are those of this time, Unix ms. */
+  /** Time of the figures, Unix ms. */
   readonly since: number;
 }
 
-/** Figures that are older than this are behind, ms. */
+/** Maximum age of live figures, ms. */
 const behindMs = 10_000;
 
-/** @returns `undefined` when the page has no figures that move */
+/** @returns `undefined` if the page has no live figures */
 export function livenessOf(seen: {
   readonly polled: { readonly since: number; readonly error: unknown } | undefined;
   /** Whether the last request reached the server. */

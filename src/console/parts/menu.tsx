@@ -5,20 +5,20 @@ import { moveAmong, usePopover } from './popover.ts';
 export interface MenuItem {
   readonly label: ComponentChildren;
   readonly onSelect: () => void;
-  /** Of a choice: whether it is the present one. */
+  /** Whether it is the current choice; absent for an action. */
   readonly checked?: boolean;
-  /** A line above it separates it from the items before. */
+  /** Separates it from the items above by a line. */
   readonly apart?: boolean;
   readonly danger?: boolean;
 }
 
 export interface MenuProps {
-  /** What the button shows. */
+  /** Content of the button. */
   readonly label: ComponentChildren;
-  /** What the button is for, when its label does not say it. */
+  /** Label for screen readers, if the content does not suffice. */
   readonly title?: string;
   readonly items: readonly MenuItem[];
-  /** Lets the menu end where its button ends. */
+  /** Aligns the right edges of menu and button. */
   readonly end?: boolean;
   readonly class?: string;
 }
@@ -98,7 +98,7 @@ function Item({ item, close }: { readonly item: MenuItem; readonly close: () => 
   );
 }
 
-/** A letter moves to the next item that begins with it. */
+/** Moves to the next item that begins with a letter. */
 function jump(items: readonly HTMLElement[], key: string): boolean {
   if (key.length !== 1) return false;
   const at = items.indexOf(document.activeElement as HTMLElement);

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 
-/** Something that a button opens below itself: Escape and a click elsewhere close it, and the focus returns to the button. */
+/** An element that a button opens below itself. A click elsewhere closes it; `close` returns the focus to the button. */
 export function usePopover() {
   const open = useSignal(false);
   const box = useRef<HTMLDivElement>(null);
@@ -38,7 +38,7 @@ export function usePopover() {
   };
 }
 
-/** Moves the focus among the items of a list as a key says. @returns whether it did */
+/** Moves the focus within a list by a key. @returns whether the key has a meaning here */
 export function moveAmong(items: readonly HTMLElement[], key: string): boolean {
   const at = items.indexOf(document.activeElement as HTMLElement);
   const next = new Map([

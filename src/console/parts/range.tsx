@@ -1,6 +1,7 @@
-import { useComputed, useSignal } from '@preact/signals';
+import { useComputed } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import { useQuery } from '../address.ts';
+import { ApiProblem } from '../api/problem.ts';
 import { now } from '../clock.ts';
 import { format } from '../format.ts';
 import {
@@ -15,29 +16,29 @@ import {
   readRange,
 } from '../range.ts';
 import { settings } from '../settings.ts';
-import { Dialog } from './dialog.tsx';
+import { Dialog, useDialog } from './dialog.tsx';
 import { Field, Form } from './form.tsx';
 import { Menu } from './menu.tsx';
 
-/** The range of a page, which its address has. */
+/** The range in the address of a page. */
 export interface ChosenRange {
   readonly range: Range;
-  /** Its whole buckets now. They stay the same objects until they change. */
+  /** Its whole buckets now: the same object until they change. */
   readonly bounds: Bounds;
-  /** Whether it ends now, so that its figures move. */
+  /** Whether it ends now. */
   readonly live: boolean;
-  /** For `usePoll`: the pause between two requests; a fixed range is read once. */
+  /** The pause for `usePoll`; `undefined` for a fixed range, which is read once. */
   readonly everyMs: number | undefined;
   choose(range: Range): void;
-  /** For a chart that was zoomed: makes the range fixed. `unzoom` leads back. */
+  /** Selects a fixed range, Unix ms. `unzoom` restores the relative one. */
   zoom(from: number, to: number): void;
   unzoom(): void;
 }
 
-/** Pause between two polls of what is on the page. */
+/** Pause between two polls, ms. */
 export const pollMs = 2000;
 
-/** Reads and changes the range of the address. */
+/** Reads and changes the range in the address. */
 export function useRange(): ChosenRange {
   const { query, change } = useQuery();
   const minute = useComputed(() => Math.floor(now.value / 60_000)).value;
@@ -57,14 +58,11 @@ export function useRange(): ChosenRange {
   };
 }
 
-/** Chooses what the page covers. */
+/** Chooses the range of the page. */
 export function RangePicker() {
   const { query } = useQuery();
   const { range, bounds, choose, unzoom } = useRange();
-  const asking = useSignal(false);
-  const ask = (open: boolean) => {
-    asking.value = open;
-  };
+  const dialog = useDialog();
   const preset = 'preset' in range ? range.preset : undefined;
   const before = readRange({ range: query['range'] ?? '' });
   return (
@@ -82,7 +80,8 @@ export function RangePicker() {
             label: 'From … to …',
             checked: preset === undefined,
             apart: true,
-            onSelect: () => ask(true),
+            onSelect: () =>
+              dialog.open(<CustomRange bounds={bounds} onChoose={choose} onClose={dialog.close} />),
           },
         ]}
       />
@@ -91,7 +90,7 @@ export function RangePicker() {
           Back to {rangeLabel(before)}
         </button>
       )}
-      {asking.value && <CustomRange bounds={bounds} onChoose={choose} onClose={() => ask(false)} />}
+      {dialog.element}
     </div>
   );
 }
@@ -103,16 +102,11 @@ interface CustomRangeProps {
 }
 
 function CustomRange({ bounds, onChoose, onClose }: CustomRangeProps) {
-  const fault = useSignal<string | undefined>(undefined);
   async function submit(data: FormData) {
     const [from, to] = ['from', 'to'].map((name) => Date.parse(String(data.get(name))));
-    if (!(from! < to!)) {
-      fault.value = 'The beginning must be before the end.';
-      return false;
-    }
+    if (!(from! < to!)) throw new ApiProblem(400, 'invalid_from', 'The start must be before the end');
     onChoose({ from: from!, to: to! });
     onClose();
-    return true;
   }
   return (
     <Dialog title="From … to …" onClose={onClose}>
@@ -131,13 +125,8 @@ function CustomRange({ bounds, onChoose, onClose }: CustomRangeProps) {
           type="datetime-local"
           value={localInput(Math.min(bounds.to, now.peek()))}
           required
-          hint={`Times are in ${format.place}. Days of users are UTC days.`}
+          hint={`Times are in ${format.place}. Users are counted by UTC day.`}
         />
-        {fault.value && (
-          <p class="form-error" role="alert">
-            {fault.value}
-          </p>
-        )}
       </Form>
     </Dialog>
   );

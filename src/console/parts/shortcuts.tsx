@@ -4,18 +4,16 @@ import { Dialog } from './dialog.tsx';
 
 const open = signal(false);
 
-/** Lists the shortcuts of the page. */
+/** Opens the list of shortcuts. */
 export function openShortcuts(): void {
   open.value = true;
 }
 
-/** The list of the shortcuts of the page, which `?` opens. */
+/** The list of the page's shortcuts, which `?` opens. */
 export function Shortcuts() {
   useKeys([{ keys: '?', help: 'List the shortcuts', run: openShortcuts }]);
   if (!open.value) return null;
-  const close = () => {
-    open.value = false;
-  };
+  const close = () => (open.value = false);
   return (
     <Dialog title="Shortcuts" onClose={close}>
       <table class="shortcuts">
@@ -35,7 +33,7 @@ export function Shortcuts() {
           ))}
         </tbody>
       </table>
-      <p class="quiet">In tables the arrows move, Enter opens. In charts the arrows move the cursor.</p>
+      <p class="quiet">Arrow keys move in tables and charts. Enter opens a row.</p>
       <p class="actions">
         <button type="button" onClick={close}>
           Close

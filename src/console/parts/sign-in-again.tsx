@@ -3,7 +3,7 @@ import { expired, resume, signInAddress } from '../session.ts';
 import { root } from '../settings.ts';
 import { Dialog } from './dialog.tsx';
 
-/** Asks to sign in again in another tab, so that nothing typed in this one is lost. */
+/** Asks to sign in again in another tab, so that the input in this one is not lost. */
 export function SignInAgain() {
   useEffect(() => {
     const look = () => {
@@ -15,7 +15,7 @@ export function SignInAgain() {
   if (!expired.value) return null;
   return (
     <Dialog title="Your session has ended">
-      <p>Sign in again to go on. What you have typed stays here.</p>
+      <p>Sign in again to continue. Your input on this page stays.</p>
       <p class="actions">
         <a
           class="button primary"

@@ -1,12 +1,12 @@
-/** A column and a direction, as an address has it: `checks`, or `-checks` for the largest first. */
+/** A column and a direction, as in an address: `checks`, or `-checks` for descending order. */
 export type Sort = string;
 
-/** What a table is sorted by. Nothing comes last, in either direction. */
+/** A sort key. `null` and `undefined` come last in either direction. */
 export type SortValue = string | number | null | undefined;
 
 const words = new Intl.Collator(undefined, { numeric: true, sensitivity: 'base' });
 
-/** @returns the rows, by the value of a column; rows that are alike keep their order */
+/** Sorts rows by the value of a column. The sort is stable. */
 export function sortRows<Row>(rows: readonly Row[], sort: Sort, read: (row: Row) => SortValue): Row[] {
   const direction = descending(sort) ? -1 : 1;
   const keyed = rows.map((row) => [read(row), row] as const);
@@ -17,7 +17,7 @@ export function sortRows<Row>(rows: readonly Row[], sort: Sort, read: (row: Row)
 export const sortKey = (sort: Sort) => (descending(sort) ? sort.slice(1) : sort);
 export const descending = (sort: Sort) => sort.startsWith('-');
 
-/** The sort after a press on the head of a column: numbers begin with the largest. */
+/** The order after a click on a column head. Numbers are first sorted in descending order. */
 export function nextSort(sort: Sort, key: string, isNumber: boolean): Sort {
   if (sortKey(sort) === key) return descending(sort) ? key : `-${key}`;
   return isNumber ? `-${key}` : key;

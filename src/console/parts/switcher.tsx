@@ -9,17 +9,17 @@ export interface Choice {
 }
 
 export interface SwitcherProps {
-  /** What is chosen: "Application". */
+  /** Kind of the choices: "Application". */
   readonly title: string;
-  /** Key of the present one. */
+  /** Key of the current choice. */
   readonly current: string | undefined;
   readonly choices: readonly Choice[];
 }
 
-/** With more choices than this the list can be searched. */
-const many = 8;
+/** A longer list has a search field. */
+const maxWithoutSearch = 8;
 
-/** A button that opens a list of links, to go from one thing to another of its kind. */
+/** A button with a list of links to other applications or environments. */
 export function Switcher({ title, current, choices }: SwitcherProps) {
   const { open, box, button, toggle, close } = usePopover();
   const id = useId();
@@ -50,7 +50,7 @@ interface ChoicesProps extends SwitcherProps {
 function Choices({ id, title, current, choices, close }: ChoicesProps) {
   const search = useSignal('');
   const list = useRef<HTMLDivElement>(null);
-  const searchable = choices.length > many;
+  const searchable = choices.length > maxWithoutSearch;
   const words = search.value.trim().toLowerCase();
   const found = choices.filter(({ label }) => label.toLowerCase().includes(words));
   useEffect(() => {
@@ -94,7 +94,7 @@ function Choices({ id, title, current, choices, close }: ChoicesProps) {
           {label}
         </a>
       ))}
-      {found.length === 0 && <p class="switcher-none quiet">Nothing has this name.</p>}
+      {found.length === 0 && <p class="switcher-none quiet">Nothing found</p>}
     </div>
   );
 }

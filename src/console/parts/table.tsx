@@ -6,37 +6,37 @@ import { descending, nextSort, type Sort, type SortValue, sortKey, sortRows } fr
 export interface Column<Row> {
   readonly key: string;
   readonly title: string;
-  /** What the column is sorted by, and what a CSV file has. A column without it cannot be sorted. */
+  /** Sort key and CSV value. A column without it cannot be sorted. */
   readonly value?: (row: Row) => SortValue;
-  /** What a CSV file has, if it is another. */
+  /** CSV value, if different. */
   readonly csv?: (row: Row) => CsvValue;
-  /** What the cell shows; by default the value. */
+  /** Content of the cell; by default the value. */
   readonly cell?: (row: Row) => ComponentChildren;
-  /** Whether it holds numbers, which end at the right. */
+  /** Whether it holds numbers, which are right-aligned. */
   readonly number?: boolean;
   readonly class?: string;
 }
 
 export interface TableProps<Row> {
-  /** What the table shows. It is read out, and is seen only with `showCaption`. */
+  /** Visible only with `showCaption`, otherwise for screen readers. */
   readonly caption: string;
   readonly showCaption?: boolean;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly rowKey: (row: Row) => string;
-  /** The order at first: `name`, `-checks`; by default as given. */
+  /** Initial order: `name`, `-checks`; by default as given. */
   readonly sort?: Sort;
-  /** Takes a new order, when the page keeps it (in its address). */
+  /** Receives a new order, if the page keeps it (in its address). */
   readonly onSort?: (sort: Sort) => void;
-  /** Name of its CSV file; without it the table offers none. */
+  /** Name of the CSV file; no file without it. */
   readonly csv?: string;
-  /** What stands there instead when there are no rows. */
+  /** Shown instead of a table without rows. */
   readonly empty?: ComponentChildren;
-  /** Lets a row become a block of lines on a phone: for rows that are things, not figures to compare. */
+  /** Shows each row as a block of lines on a phone: for rows that are things rather than figures. */
   readonly stacked?: boolean;
 }
 
-/** A table of up to some hundred rows. Larger ones are for `VirtualTable`. */
+/** A table of up to some hundred rows. `VirtualTable` is for more. */
 export function Table<Row>(props: TableProps<Row>) {
   const { caption, showCaption, columns, rows, rowKey, onSort, csv, empty, stacked } = props;
   const own = useSignal<Sort>(props.sort ?? '');
@@ -51,7 +51,7 @@ export function Table<Row>(props: TableProps<Row>) {
   return (
     <div class={stacked ? 'table stacked' : 'table'}>
       {csv !== undefined && <CsvButton name={csv} columns={columns} rows={sorted} />}
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls sideways on a phone must be in reach of the keys */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it must be scrollable by keyboard on a phone */}
       <section class="table-scroll" aria-label={caption} tabIndex={0}>
         <table>
           <caption class={showCaption ? undefined : 'hidden'}>{caption}</caption>
@@ -93,7 +93,7 @@ function SortHead<Row>({ column, sort, onSort }: HeadProps<Row>) {
   );
 }
 
-/** The head of a column that sorts by it. */
+/** A column head that sorts the table. */
 export function SortButton<Row>({ column, sort, onSort }: HeadProps<Row>) {
   const { key, title, number } = column;
   const order = sortKey(sort) === key ? (descending(sort) ? '↓' : '↑') : '';
@@ -109,7 +109,7 @@ export function SortButton<Row>({ column, sort, onSort }: HeadProps<Row>) {
   );
 }
 
-/** How a column is sorted, for `aria-sort`. */
+/** The `aria-sort` of a column. */
 export function ariaSort(key: string, sort: Sort): 'ascending' | 'descending' | undefined {
   if (sortKey(sort) !== key) return undefined;
   return descending(sort) ? 'descending' : 'ascending';
@@ -121,7 +121,7 @@ interface CsvButtonProps<Row> {
   readonly rows: readonly Row[];
 }
 
-/** Saves what a table shows, all rows of it. */
+/** Downloads all rows of a table. */
 export function CsvButton<Row>({ name, columns, rows }: CsvButtonProps<Row>) {
   return (
     <button type="button" class="csv" onClick={() => downloadCsv(name, csvOf(columns, rows))}>
@@ -130,7 +130,7 @@ export function CsvButton<Row>({ name, columns, rows }: CsvButtonProps<Row>) {
   );
 }
 
-/** The rows as CSV: the columns that have a value. */
+/** The rows as CSV, with the columns that have a value. */
 export function csvOf<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string {
   const saved = columns.filter(({ csv, value }) => csv !== undefined || value !== undefined);
   return toCsv(

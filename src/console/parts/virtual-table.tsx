@@ -6,20 +6,20 @@ import { drawn, moveTo, type View, viewOf } from './window.ts';
 
 export interface VirtualTableProps<Row> {
   readonly caption: string;
-  /** The first one names the row: its cell has a link that opens it. */
+  /** The first one names the row, and its cell has the link that opens it. */
   readonly columns: readonly Column<Row>[];
-  /** In the order that is shown. */
+  /** In display order. */
   readonly rows: readonly Row[];
   readonly rowKey: (row: Row) => string;
   readonly sort: Sort;
   readonly onSort: (sort: Sort) => void;
-  /** Called with the rows that are in view, when they change. */
+  /** Receives the visible rows when they change. */
   readonly onView?: (rows: readonly Row[]) => void;
-  /** Of the grid; its rows are `.vrow`. Their height is the class's `--row-height`. */
+  /** Class of the grid. Its `--row-height` is the height of a `.vrow`. */
   readonly class: string;
 }
 
-/** A table of thousands of rows, which draws those in view. The page scrolls it. Arrows move, Enter opens. */
+/** A table of thousands of rows that renders only the visible ones. The page scrolls it. Arrow keys move, Enter opens. */
 export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
   const { caption, columns, rows, rowKey, sort, onSort, onView } = props;
   const body = useRef<HTMLDivElement>(null);
@@ -28,7 +28,7 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
   const inView = rows.slice(view.first, view.end);
   useEffect(() => onView?.(inView), [inView.map(rowKey).join('\n')]);
   return (
-    // biome-ignore lint/a11y/useSemanticElements: a table element cannot hold rows that are placed by their index
+    // biome-ignore lint/a11y/useSemanticElements: a table element cannot position its rows
     <div role="grid" class={`vtable ${props.class}`} aria-label={caption} aria-rowcount={rows.length + 1}>
       {/* biome-ignore-start lint/a11y/useSemanticElements: as above */}
       {/* biome-ignore-start lint/a11y/useFocusableInteractive: the rows have the focus */}
@@ -83,7 +83,7 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
 
 type Body = { readonly current: HTMLDivElement | null };
 
-/** The rows in view, while the page is scrolled and sized. */
+/** The visible rows while the page is scrolled and resized. */
 function useView(body: Body, count: number): { view: View; rowHeight: number } {
   const rowHeight = useSignal(40);
   const view = useSignal<View>({ first: 0, end: 0 });
@@ -109,14 +109,14 @@ function useView(body: Body, count: number): { view: View; rowHeight: number } {
   return { view: view.value, rowHeight: rowHeight.value };
 }
 
-/** One row is in the tab order. It is known by its key, so that it stays active when the order changes. */
+/** One row is in the tab order. It is identified by its key, so that it stays active when the order changes. */
 function useRowFocus<Row>(body: Body, rows: readonly Row[], rowKey: (row: Row) => string, rowHeight: number) {
   const activeKey = useSignal<string | undefined>(undefined);
   const wanted = useRef(false);
   const found = activeKey.value === undefined ? 0 : rows.findIndex((row) => rowKey(row) === activeKey.value);
   const active = rows.length === 0 ? -1 : Math.max(0, found);
   const rowAt = (index: number) => body.current?.querySelector<HTMLElement>(`[data-index="${index}"]`);
-  // Elements that change their place lose the focus: what had it before this drawing gets it back.
+  // An element that moves in the document loses the focus, and gets it back here.
   const had = body.current?.contains(document.activeElement) === true;
   useLayoutEffect(() => {
     if (!wanted.current && (!had || body.current?.contains(document.activeElement))) return;
@@ -149,7 +149,7 @@ function useRowFocus<Row>(body: Body, rows: readonly Row[], rowKey: (row: Row) =
   return { active, onKeyDown, onFocusIn };
 }
 
-/** Scrolls the page as far as a row needs it, which the head of the table must not cover. */
+/** Scrolls a row into view, below the head of the table. */
 function showRow(body: HTMLElement, offset: number, rowHeight: number): void {
   const top = body.getBoundingClientRect().top + offset;
   const head = (body.previousElementSibling?.getBoundingClientRect().height ?? 0) + 4;

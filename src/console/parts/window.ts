@@ -1,21 +1,19 @@
-/** Which rows of a long table are in view, and where a key moves to. */
-
+/** The rows of a long table to render. */
 export interface View {
-  /** Index of the first row to draw. */
   readonly first: number;
-  /** Index after the last row to draw. */
+  /** Index after the last one. */
   readonly end: number;
 }
 
-/** Rows that are drawn above and below the view, so that scrolling shows no gap. */
+/** Number of rows rendered above and below the view, so that scrolling shows no gap. */
 const spare = 8;
 
 /**
- * @param top where the first row begins, below the upper edge of the view (px; negative once it has been scrolled past)
- * @param height of the view
+ * @param top distance of the first row from the upper edge of the view, px; negative once it is above
+ * @param height of the view, px
  */
 export function viewOf(top: number, height: number, rowHeight: number, count: number): View {
-  // In steps, so that not every scrolled row draws the table again.
+  // In steps, so that the table is not rendered for every scrolled row.
   const step = spare / 2;
   const from = Math.floor(-top / rowHeight / step) * step - spare;
   const to = Math.ceil((height - top) / rowHeight / step) * step + spare;
@@ -35,14 +33,14 @@ export function moveTo(key: string, at: number, count: number, page: number): nu
   return target === undefined ? undefined : clamp(target, 0, Math.max(0, count - 1));
 }
 
-/** Indices to draw: those in view, and the active one wherever it is, so that it keeps the focus. */
+/** Indexes to render: the visible rows, and the active one so that it keeps the focus. */
 export function drawn({ first, end }: View, active: number, count: number): number[] {
-  // Rows may have become fewer since the view was measured.
+  // The table may have become shorter since the view was measured.
   const last = Math.min(end, count);
-  const indices = Array.from({ length: Math.max(0, last - first) }, (_, index) => first + index);
-  if (active < 0 || active >= count) return indices;
-  if (active < first) return [active, ...indices];
-  return active >= end ? [...indices, active] : indices;
+  const indexes = Array.from({ length: Math.max(0, last - first) }, (_, index) => first + index);
+  if (active < 0 || active >= count) return indexes;
+  if (active < first) return [active, ...indexes];
+  return active >= end ? [...indexes, active] : indexes;
 }
 
 function clamp(value: number, least: number, most: number): number {

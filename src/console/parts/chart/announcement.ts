@@ -1,7 +1,8 @@
+import { toCsv } from '../csv.ts';
 import { type Buckets, type ChartSeries, type Marker, markersIn, startOf } from './series.ts';
 import type { ChartTimes } from './times.ts';
 
-/** What the tooltip shows and a screen reader says of one bucket. */
+/** One bucket as the tooltip, the table and a screen reader present it. */
 export interface BucketText {
   /** Unix seconds. */
   readonly start: number;
@@ -27,11 +28,11 @@ export function bucketText(of: Described, index: number): BucketText {
     start,
     when: of.times.bucket(start) + (unfinished ? ', so far' : ''),
     values: of.series.map((series) => ({ series, value: of.format(series.values[index] ?? 0) })),
-    markers: markersIn(of.buckets, of.markers, index).map(({ label }) => label),
+    markers: markersIn(of.buckets, of.markers, index),
   };
 }
 
-/** One bucket, or the sums of a range, in a sentence. */
+/** A sentence about one bucket, or about a selected range. */
 export function spoken(of: Described, first: number, last: number): string {
   if (first === last) {
     const { when, values, markers } = bucketText(of, first);
@@ -40,4 +41,19 @@ export function spoken(of: Described, first: number, last: number): string {
   }
   const span = of.times.span(startOf(of.buckets, first), startOf(of.buckets, last + 1));
   return `Selected ${span}. Enter zooms in, Escape clears.`;
+}
+
+/** The figures of a chart as CSV, oldest first, with times in UTC. A chart without `markers` has no column for them. */
+export function figuresCsv({
+  buckets,
+  series,
+  markers,
+}: Pick<Described, 'buckets' | 'series'> & Partial<Pick<Described, 'markers'>>): string {
+  const rows = Array.from({ length: buckets.count }, (_, index) => [
+    new Date(startOf(buckets, index) * 1000).toISOString(),
+    ...series.map(({ values }) => values[index] ?? 0),
+    ...(markers === undefined ? [] : [markersIn(buckets, markers, index).join(', ')]),
+  ]);
+  const labels = series.map(({ label }) => label);
+  return toCsv(['Time', ...labels, ...(markers === undefined ? [] : ['What happened'])], rows);
 }

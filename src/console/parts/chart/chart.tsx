@@ -1,44 +1,41 @@
 /*
- * src/console/parts/chart: figures over time, drawn by uPlot. chart.tsx puts the parts together; plot.ts draws; drawing.ts,
- * cursor.ts, times.ts and announcement.ts are what it comes to without a page.
+ * src/console/parts/chart: figures over time, drawn by uPlot. chart.tsx assembles a chart, plot.ts draws it, and look.ts has its
+ * colours, axes and marks. drawing.ts, cursor.ts, times.ts and announcement.ts compute without a page.
  */
 import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
+import { format as formats } from '../../format.ts';
 import { downloadCsv } from '../csv.ts';
-import type { Described } from './announcement.ts';
-import { Figures } from './figures.tsx';
-import { figuresCsv } from './figures-csv.ts';
-import { Legend } from './legend.tsx';
+import { type Described, figuresCsv } from './announcement.ts';
+import { Figures, Legend } from './figures.tsx';
 import { Plotted } from './plotted.tsx';
 import type { Buckets, ChartKind, ChartSeries, Marker } from './series.ts';
 import { chartTimes } from './times.ts';
 
 export interface ChartProps {
-  /** What is drawn, such as "Checks by variant". */
+  /** Subject of the chart, such as "Checks by variant". */
   readonly title: string;
   readonly buckets: Buckets;
   readonly series: readonly ChartSeries[];
   readonly kind: ChartKind;
-  /** The first bucket that is still being filled. */
+  /** Index of the first bucket that is not complete. */
   readonly unfinishedFrom?: number | undefined;
   readonly markers?: readonly Marker[];
-  /** A range was chosen, Unix seconds: whole buckets. */
+  /** Receives a selected range of whole buckets, Unix ms. */
   readonly onZoom?: (from: number, to: number) => void;
-  /** Of figures; those of the axis are always short. @default whole numbers in the reader's locale */
+  /** Format of the figures, but not of the axis, whose numbers are always short. */
   readonly format?: (value: number) => string;
-  /** Name of the CSV file of its figures; without it the chart offers none. */
+  /** Name of the CSV file; no file without it. */
   readonly csv?: string;
   /** px @default 260 */
   readonly height?: number;
 }
 
 const noMarkers: readonly Marker[] = [];
-const full = new Intl.NumberFormat();
-const wholeNumber = (value: number) => full.format(value);
 
 /** A chart with its legend, a cursor for pointer and keyboard, and a table of the same figures. */
 export function Chart(props: ChartProps) {
-  const { title, buckets, series, kind, unfinishedFrom, markers = noMarkers, format = wholeNumber } = props;
+  const { title, buckets, series, kind, unfinishedFrom, markers = noMarkers, format = formats.full } = props;
   const { height = 260, onZoom, csv } = props;
   const { start, width, count } = buckets;
   const times = useMemo(() => chartTimes(width), [width]);
@@ -55,7 +52,7 @@ export function Chart(props: ChartProps) {
       </figcaption>
       {kind !== 'table' && <Plotted title={title} of={of} kind={kind} height={height} onZoom={onZoom} />}
       <div class="chart-foot">
-        {kind === 'table' ? <Figures caption={title} of={of} /> : <Behind title={title} of={of} />}
+        {kind === 'table' ? <Figures caption={title} of={of} /> : <Folded title={title} of={of} />}
         {csv !== undefined && (
           <button
             type="button"
@@ -71,12 +68,12 @@ export function Chart(props: ChartProps) {
   );
 }
 
-/** The same figures as a table, made when it is asked for. */
-function Behind({ title, of }: { readonly title: string; readonly of: Described }) {
+/** The table of a drawn chart, rendered once it is opened. */
+function Folded({ title, of }: { readonly title: string; readonly of: Described }) {
   const open = useSignal(false);
   return (
     <details
-      class="chart-behind"
+      class="chart-folded"
       onToggle={(event) => {
         open.value = event.currentTarget.open;
       }}

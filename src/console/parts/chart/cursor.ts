@@ -1,8 +1,7 @@
 import { type Buckets, startOf } from './series.ts';
 
-/** Where a reader is in a chart. */
+/** The position of a reader in a chart, as indexes of buckets. */
 export interface ChartCursor {
-  /** The bucket that is looked at. */
   readonly at: number | undefined;
   /** The other end of a range that is being selected. */
   readonly anchor: number | undefined;
@@ -20,9 +19,8 @@ const steps: Readonly<Record<string, (at: number, count: number) => number>> = {
 };
 
 /**
- * Where a key leads. With Shift a range is selected, and without it the selection ends. From nowhere each key but Home leads to
- * the last bucket.
- * @returns `undefined` when the key means nothing here
+ * The cursor after a key. Shift selects a range. From `nowhere`, every key but Home leads to the last bucket.
+ * @returns `undefined` for a key without a meaning here
  */
 export function afterKey(
   { at, anchor }: ChartCursor,
@@ -34,28 +32,31 @@ export function afterKey(
     return at === undefined ? undefined : { at: anchor === undefined ? undefined : at, anchor: undefined };
   const step = steps[key];
   if (step === undefined || count === 0) return undefined;
-  const next = step(at ?? count, count);
-  const within = Math.max(0, Math.min(count - 1, next));
+  const within = clampTo(count, step(at ?? count, count));
   return { at: within, anchor: shift ? (anchor ?? at ?? within) : undefined };
 }
 
-/** The first and the last bucket that are selected: with no range, the one that is looked at. */
+/** The first and the last selected bucket: the same one without a range. */
 export function selected({ at, anchor }: ChartCursor): readonly [number, number] | undefined {
   if (at === undefined) return undefined;
   return [Math.min(at, anchor ?? at), Math.max(at, anchor ?? at)];
 }
 
-/** The time from the beginning of one bucket to the end of another, Unix seconds. */
+/** The time from the beginning of one bucket to the end of another, Unix ms. */
 export function spanOf(buckets: Buckets, first: number, last: number): readonly [number, number] {
-  return [startOf(buckets, first), startOf(buckets, last + 1)];
+  return [startOf(buckets, first) * 1000, startOf(buckets, last + 1) * 1000];
 }
 
-/** The first and the last bucket that a span of time touches, Unix seconds. */
+/** The first and the last bucket of a time span, Unix seconds. */
 export function bucketsWithin(
   { start, width, count }: Buckets,
   from: number,
   to: number,
 ): readonly [number, number] {
-  const index = (time: number) => Math.max(0, Math.min(count - 1, Math.floor((time - start) / width)));
+  const index = (time: number) => clampTo(count, Math.floor((time - start) / width));
   return [index(from), index(to)];
+}
+
+function clampTo(count: number, index: number): number {
+  return Math.max(0, Math.min(count - 1, index));
 }

@@ -1,24 +1,24 @@
 import { type Buckets, type ChartKind, type ChartSeries, type Marker, startOf } from './series.ts';
 
-/** What is drawn of a chart, as numbers. */
+/** A chart as numbers. */
 export interface Drawing {
-  /** Where each bucket is, Unix seconds. */
+  /** Start of each bucket, Unix seconds. */
   readonly xs: number[];
-  /** Where each series is over each bucket: its own figures, or with those of the series below it. */
+  /** Height of each series in each bucket, on top of the series below it if stacked. */
   readonly heights: number[][];
   readonly max: number;
-  /** How many buckets are complete. */
+  /** Number of complete buckets. */
   readonly finished: number;
 }
 
-/** What may change with every answer of the server. */
+/** The parts of a chart that each answer of the server may change. */
 export interface PlotContent {
   readonly buckets: Buckets;
   readonly drawing: Drawing;
   readonly markers: readonly Marker[];
 }
 
-/** @param unfinishedFrom the first bucket that is still being filled */
+/** @param unfinishedFrom index of the first bucket that is not complete */
 export function drawingOf(
   buckets: Buckets,
   series: readonly ChartSeries[],
@@ -35,7 +35,6 @@ export function drawingOf(
   };
 }
 
-/** Puts each series on top of those before it. */
 function stacked(series: readonly (readonly number[])[]): number[][] {
   const sums: number[][] = [];
   for (const values of series) {
@@ -47,14 +46,5 @@ function stacked(series: readonly (readonly number[])[]): number[][] {
 
 /** Whether two drawings look the same. */
 export function sameDrawing(one: Drawing, other: Drawing): boolean {
-  return (
-    one.finished === other.finished &&
-    sameNumbers(one.xs, other.xs) &&
-    one.heights.length === other.heights.length &&
-    one.heights.every((heights, index) => sameNumbers(heights, other.heights[index] ?? []))
-  );
-}
-
-function sameNumbers(one: readonly number[], other: readonly number[]): boolean {
-  return one.length === other.length && one.every((value, index) => value === other[index]);
+  return JSON.stringify(one) === JSON.stringify(other);
 }

@@ -1,10 +1,43 @@
-import type uPlot from 'uplot';
-import type { Drawing } from './drawing.ts';
-import type { Palette } from './palette.ts';
-import { dashes, type Tone } from './series.ts';
+import uPlot from 'uplot';
+import type { Drawing, PlotContent } from './drawing.ts';
+import { dashes, type Tone, tones } from './series.ts';
 import { type ChartTimes, daySeconds } from './times.ts';
 
 const font = '12px system-ui, sans-serif';
+
+/** Colours in the form that a canvas takes. */
+export interface Palette {
+  series(tone: Tone): string;
+  readonly line: string;
+  readonly quiet: string;
+  readonly raised: string;
+}
+
+/** Reads the colours of the theme of an element. */
+export function paletteOf(element: HTMLElement): Palette {
+  const probe = document.createElement('i');
+  element.append(probe);
+  const read = (name: string) => {
+    probe.style.color = `var(--${name})`;
+    return getComputedStyle(probe).color;
+  };
+  const series = new Map(tones.map((tone) => [tone, read(`series-${tone}`)]));
+  const [line, quiet, raised] = [read('line'), read('quiet'), read('raised')];
+  probe.remove();
+  return { series: (tone) => series.get(tone)!, line, quiet, raised };
+}
+
+/** Calls back when the theme of the system or of the page may have changed. @returns a function that stops it */
+export function onThemeChange(changed: () => void): () => void {
+  const system = matchMedia('(prefers-color-scheme: dark)');
+  const page = new MutationObserver(changed);
+  system.addEventListener('change', changed);
+  page.observe(document.documentElement, { attributes: true });
+  return () => {
+    system.removeEventListener('change', changed);
+    page.disconnect();
+  };
+}
 
 /** A series as uPlot draws it; `filled` down to the axis. */
 export function line(tone: Tone, filled: boolean, palette: () => Palette): uPlot.Series {
@@ -17,7 +50,7 @@ export function line(tone: Tone, filled: boolean, palette: () => Palette): uPlot
   };
 }
 
-/** Fills what is between a stacked series and the one below it; the lowest has a fill of its own. */
+/** Fills the area between a stacked series and the one below it. The lowest series has a fill of its own. */
 export function bands(tones: readonly Tone[], palette: () => Palette): uPlot.Band[] {
   return tones.slice(1).map((tone, index) => ({
     series: [index + 2, index + 1],
@@ -32,7 +65,7 @@ function faded(colour: string): string {
 export interface AxisOptions {
   readonly times: ChartTimes;
   readonly format: (value: number) => string;
-  /** Of a bucket, seconds. */
+  /** Width of a bucket, seconds. */
   readonly width: number;
 }
 
@@ -67,10 +100,73 @@ export function axes(
       ...common,
       size: 52,
       space: 36,
-      // There is no half of a check.
+      // Counts have no fractions.
       incrs: () =>
         drawing().heights.every((values) => values.every(Number.isInteger)) ? wholeDistances : distances,
       values: (_, splits) => splits.map(format),
     },
   ];
+}
+
+/** Shades the time of the buckets that are not complete. */
+export function drawUnfinished(u: uPlot, { drawing: { xs, finished } }: PlotContent, palette: Palette): void {
+  const from = xs[Math.max(0, finished - 1)];
+  if (finished >= xs.length || from === undefined) return;
+  const left = u.valToPos(from, 'x', true);
+  u.ctx.save();
+  u.ctx.fillStyle = palette.raised;
+  u.ctx.fillRect(left, u.bbox.top, u.bbox.left + u.bbox.width - left, u.bbox.height);
+  u.ctx.restore();
+}
+
+/** Draws a series from its last complete bucket on. */
+export function drawTail(
+  u: uPlot,
+  index: number,
+  { drawing: { xs, heights, finished } }: PlotContent,
+  palette: Palette,
+  tones: readonly Tone[],
+): void {
+  const values = heights[index - 1];
+  const tone = tones[index - 1];
+  if (values === undefined || tone === undefined || finished >= xs.length) return;
+  const { ctx } = u;
+  ctx.save();
+  ctx.strokeStyle = palette.series(tone);
+  ctx.fillStyle = ctx.strokeStyle;
+  ctx.lineWidth = 2 * uPlot.pxRatio;
+  ctx.setLineDash([2 * uPlot.pxRatio, 4 * uPlot.pxRatio]);
+  ctx.beginPath();
+  for (let i = Math.max(0, finished - 1); i < xs.length; i++)
+    ctx.lineTo(u.valToPos(xs[i]!, 'x', true), u.valToPos(values[i]!, 'y', true));
+  ctx.stroke();
+  ctx.beginPath();
+  ctx.arc(u.valToPos(xs.at(-1)!, 'x', true), u.valToPos(values.at(-1)!, 'y', true), 3 * uPlot.pxRatio, 0, 7);
+  ctx.fill();
+  ctx.restore();
+}
+
+/** Draws a vertical line with an arrowhead at each marker. */
+export function drawMarkers(u: uPlot, { markers, drawing }: PlotContent, palette: Palette): void {
+  const { ctx, bbox } = u;
+  const ratio = uPlot.pxRatio;
+  ctx.save();
+  ctx.strokeStyle = palette.quiet;
+  ctx.fillStyle = palette.quiet;
+  ctx.lineWidth = ratio;
+  ctx.setLineDash([3 * ratio, 3 * ratio]);
+  for (const { at } of markers) {
+    if (at < drawing.xs[0]! || at > drawing.xs.at(-1)!) continue;
+    const x = Math.round(u.valToPos(at, 'x', true));
+    ctx.beginPath();
+    ctx.moveTo(x, bbox.top);
+    ctx.lineTo(x, bbox.top + bbox.height);
+    ctx.stroke();
+    ctx.beginPath();
+    ctx.moveTo(x - 5 * ratio, bbox.top - 9 * ratio);
+    ctx.lineTo(x + 5 * ratio, bbox.top - 9 * ratio);
+    ctx.lineTo(x, bbox.top);
+    ctx.fill();
+  }
+  ctx.restore();
 }

@@ -1,24 +1,33 @@
 import uPlot from 'uplot';
 import { bucketsWithin } from './cursor.ts';
 import { type Drawing, type PlotContent, sameDrawing } from './drawing.ts';
-import { type AxisOptions, axes, bands, line } from './look.ts';
-import { drawMarkers, drawTail, drawUnfinished } from './marks.ts';
-import { onThemeChange, type Palette, paletteOf } from './palette.ts';
+import {
+  type AxisOptions,
+  axes,
+  bands,
+  drawMarkers,
+  drawTail,
+  drawUnfinished,
+  line,
+  onThemeChange,
+  type Palette,
+  paletteOf,
+} from './look.ts';
 import type { ChartKind, Tone } from './series.ts';
 
-/** What stays the same while figures come in. */
+/** The parts of a chart that new figures do not change. */
 export interface PlotOptions extends AxisOptions {
   readonly kind: ChartKind;
   readonly tones: readonly Tone[];
   /** px. */
   readonly height: number;
-  /** The pointer is over a bucket, or has left. */
+  /** Receives the bucket under the pointer. */
   readonly onPoint: (index: number | undefined) => void;
-  /** A range was dragged. */
+  /** Receives a range that was selected by dragging. */
   readonly onDrag: (first: number, last: number) => void;
 }
 
-/** A drawn chart, as wide as its element. */
+/** A drawn chart of the width of its element. */
 export class Plot {
   readonly #element: HTMLElement;
   readonly #options: PlotOptions;
@@ -43,17 +52,16 @@ export class Plot {
     });
   }
 
-  /** px. */
   get width(): number {
     return this.#chart.width;
   }
 
-  /** How far from the left edge a bucket is, px. */
+  /** Distance of a bucket from the left edge, px. */
   leftOf(index: number): number {
     return this.#xOf(index) + this.#chart.over.offsetLeft;
   }
 
-  /** Draws again if something is different. */
+  /** Draws again if something has changed. */
   show(next: PlotContent): void {
     const last = this.#content;
     this.#content = next;
@@ -61,7 +69,7 @@ export class Plot {
     else if (last.markers !== next.markers) this.#chart.redraw(false);
   }
 
-  /** Shows a cursor, and a range if it is longer than the bucket of the cursor. */
+  /** Shows a cursor and a range; a range of one bucket is invisible. */
   select(at: number | undefined, range: readonly [number, number] | undefined): void {
     this.#chart.setCursor(at === undefined ? { left: -10, top: -10 } : { left: this.#xOf(at), top: 0 });
     const [first, last] = range ?? [0, 0];
@@ -105,7 +113,7 @@ export class Plot {
 
   #listen(): void {
     const { over } = this.#chart;
-    // What is above the chart may have grown: uPlot looks where it is only after scrolling.
+    // The chart may have moved: uPlot determines its position only after scrolling.
     over.addEventListener('mouseenter', () => this.#chart.syncRect());
     over.addEventListener('mousemove', ({ clientX }) => {
       this.#options.onPoint(this.#chart.posToIdx(clientX - over.getBoundingClientRect().left));
@@ -131,12 +139,12 @@ export class Plot {
   }
 }
 
-/** Buckets that are not complete are not part of the lines: `drawTail` draws them. */
+/** Leaves out the buckets that are not complete: `drawTail` draws them. */
 function dataOf({ xs, heights, finished }: Drawing): uPlot.AlignedData {
   return [xs, ...heights.map((values) => values.map((value, index) => (index < finished ? value : null)))];
 }
 
-/** A single bucket stands in the middle. */
+/** Centres a single bucket. */
 function xRange({ buckets, drawing: { xs } }: PlotContent): [number, number] {
   const [from = 0, to = from] = [xs[0], xs.at(-1)];
   return from === to ? [from - buckets.width / 2, to + buckets.width / 2] : [from, to];

@@ -1,11 +1,12 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useId, useRef } from 'preact/hooks';
+import { format } from '../../format.ts';
 import { type Described, spoken } from './announcement.ts';
 import { afterKey, type ChartCursor, nowhere, selected, spanOf } from './cursor.ts';
 import { drawingOf } from './drawing.ts';
+import { Tooltip } from './figures.tsx';
 import { Plot } from './plot.ts';
 import type { ChartKind } from './series.ts';
-import { Tooltip } from './tooltip.tsx';
 
 interface PlottedProps {
   readonly title: string;
@@ -82,9 +83,7 @@ interface Handlers {
   readonly zoom: (first: number, last: number) => void;
 }
 
-const short = new Intl.NumberFormat(undefined, { notation: 'compact' });
-
-/** Makes the drawing, and draws what changes into it. */
+/** Creates the plot, and updates it when figures change. */
 function usePlot({ of, kind, height }: PlottedProps, handlers: Handlers) {
   const element = useRef<HTMLDivElement>(null);
   const plot = useRef<Plot | undefined>(undefined);
@@ -103,7 +102,7 @@ function usePlot({ of, kind, height }: PlottedProps, handlers: Handlers) {
         height,
         times,
         width: buckets.width,
-        format: (value) => short.format(value),
+        format: format.compact,
         onPoint: (index) => latest.current.point(index),
         onDrag: (first, last) => latest.current.zoom(first, last),
       },
@@ -120,16 +119,14 @@ function usePlot({ of, kind, height }: PlottedProps, handlers: Handlers) {
   return { element, plot };
 }
 
-/** The tooltip: it alone is made again when the cursor moves. */
-function Pointed({
-  of,
-  cursor,
-  plot,
-}: {
+interface PointedProps {
   readonly of: Described;
   readonly cursor: Signal<ChartCursor>;
   readonly plot: { readonly current: Plot | undefined };
-}) {
+}
+
+/** The tooltip at the cursor. Nothing else is rendered when the cursor moves. */
+function Pointed({ of, cursor, plot }: PointedProps) {
   const { at } = cursor.value;
   if (at === undefined || at >= of.buckets.count || plot.current === undefined) return null;
   return <Tooltip of={of} index={at} left={plot.current.leftOf(at)} width={plot.current.width} />;

@@ -1,14 +1,17 @@
-/** Equal spans of time, one after the other. */
+import { type Bounds, widths } from '../../range.ts';
+
+/** Consecutive time spans of equal length. */
 export interface Buckets {
-  /** When the first begins, Unix seconds. */
+  /** Start of the first, Unix seconds. */
   readonly start: number;
   /** Seconds. */
   readonly width: number;
   readonly count: number;
 }
 
-/** Which colour and dash pattern a series has; `other` is for what several series are folded into. */
-export type Tone = 1 | 2 | 3 | 4 | 5 | 6 | 'other';
+/** The colours and dash patterns of series; `other` is for several series folded into one. */
+export const tones = [1, 2, 3, 4, 5, 6, 'other'] as const;
+export type Tone = (typeof tones)[number];
 
 /** One figure for each bucket. */
 export interface ChartSeries {
@@ -17,16 +20,17 @@ export interface ChartSeries {
   readonly tone: Tone;
 }
 
-/** Something that happened, Unix seconds. */
+/** An event that the chart marks. */
 export interface Marker {
+  /** Unix seconds. */
   readonly at: number;
   readonly label: string;
 }
 
-/** Drawn on top of each other, each for itself, or not drawn but listed. */
+/** `stacked` and `lines` are drawn; `table` lists the figures instead. */
 export type ChartKind = 'stacked' | 'lines' | 'table';
 
-/** Lengths of dashes and gaps, px: they tell series apart for those who cannot by colour. */
+/** Lengths of dashes and gaps, px. They distinguish series without colour. */
 export const dashes: Readonly<Record<Tone, readonly number[]>> = {
   1: [],
   2: [8, 4],
@@ -37,23 +41,29 @@ export const dashes: Readonly<Record<Tone, readonly number[]>> = {
   other: [1, 4],
 };
 
-/** The tone of the n-th series, from 0: those beyond the sixth are told apart by their names only. */
+/** The tone of the n-th series, from 0. Series beyond the sixth share a tone. */
 export function toneOf(index: number): Tone {
-  return (['other', 1, 2, 3, 4, 5, 6] as const)[index + 1] ?? 'other';
+  return tones[index] ?? 'other';
 }
 
-/** When a bucket begins, Unix seconds. */
+/** The buckets of a range. */
+export function bucketsOf({ from, to, step }: Bounds): Buckets {
+  const width = widths[step] / 1000;
+  return { start: from / 1000, width, count: Math.round((to - from) / 1000 / width) };
+}
+
+/** Start of a bucket, Unix seconds. */
 export function startOf({ start, width }: Buckets, index: number): number {
   return start + index * width;
 }
 
-/** The bucket that a time is in; `undefined` outside of all. */
+/** The bucket of a time; `undefined` outside of all. */
 export function bucketAt({ start, width, count }: Buckets, time: number): number | undefined {
   const index = Math.floor((time - start) / width);
   return index >= 0 && index < count ? index : undefined;
 }
 
-/** The markers in a bucket. */
-export function markersIn(buckets: Buckets, markers: readonly Marker[], index: number): Marker[] {
-  return markers.filter(({ at }) => bucketAt(buckets, at) === index);
+/** The labels of the markers in a bucket. */
+export function markersIn(buckets: Buckets, markers: readonly Marker[], index: number): string[] {
+  return markers.filter(({ at }) => bucketAt(buckets, at) === index).map(({ label }) => label);
 }

@@ -1,12 +1,12 @@
-/** How a chart names times: in the reader's zone, but whole days are UTC days. */
+/** Times on a chart, in the reader's time zone; whole days are UTC days. */
 export interface ChartTimes {
-  /** A bucket, in full. */
+  /** A bucket in full. */
   bucket(start: number): string;
-  /** Some buckets that follow each other. */
+  /** Consecutive buckets. */
   span(start: number, end: number): string;
-  /** A line of the time axis; `increment` is the distance to the next line, in seconds. */
+  /** A label of the time axis. @param increment distance to the next label, seconds */
   tick(time: number, increment: number): string;
-  /** The name of the zone where it has to be said. */
+  /** The name of the time zone if it is not the reader's. */
   readonly zone: string | undefined;
 }
 
@@ -14,8 +14,8 @@ export const daySeconds = 86_400;
 
 /**
  * @param width of a bucket, seconds
- * @param locale the browser's unless given
- * @param timeZone the reader's unless given
+ * @param locale by default the browser's
+ * @param timeZone by default the browser's
  */
 export function chartTimes(width: number, locale?: string, timeZone?: string): ChartTimes {
   const days = width >= daySeconds;

@@ -1,0 +1,27 @@
+import { useSignal } from '@preact/signals';
+import { announce } from './announce.tsx';
+import { Reason } from './failure.tsx';
+
+/** Runs the requests of buttons, one at a time. `refusal` shows why the last one failed. */
+export function useAction() {
+  const busy = useSignal(false);
+  const error = useSignal<unknown>(undefined);
+  /** @param request gives `false` if nothing was changed @param done announced after a success */
+  async function run(request: () => Promise<unknown>, done: string): Promise<void> {
+    if (busy.value) return;
+    busy.value = true;
+    error.value = undefined;
+    try {
+      if ((await request()) !== false) announce(done);
+    } catch (failure) {
+      error.value = failure;
+    } finally {
+      busy.value = false;
+    }
+  }
+  return {
+    busy: busy.value,
+    refusal: <Reason error={error.value} />,
+    run: (request: () => Promise<unknown>, done: string) => void run(request, done),
+  };
+}

@@ -1,0 +1,45 @@
+/** Paths of a sparkline in the viewBox `0 0 100 24`. */
+export interface Spark {
+  /** The complete buckets. */
+  readonly path: string;
+  /** From the last complete bucket to the incomplete one; empty if all are complete. */
+  readonly soFar: string;
+}
+
+const [width, height, margin] = [100, 24, 2];
+
+/** Draws values from 0, or the smallest value below it, upwards. @param unfinished whether the last bucket is incomplete */
+export function sparkOf(values: readonly number[], unfinished: boolean): Spark {
+  const [min, max] = [Math.min(0, ...values), Math.max(0, ...values)];
+  const scale = max === min ? 0 : (height - 2 * margin) / (max - min);
+  const step = values.length > 1 ? width / (values.length - 1) : 0;
+  const points = values.map(
+    (value, index) => `${round(index * step)} ${round(height - margin - (value - min) * scale)}`,
+  );
+  const finished = unfinished ? points.slice(0, -1) : points;
+  return {
+    path: finished.length > 0 ? `M${finished.join('L')}` : '',
+    soFar: unfinished && points.length > 1 ? `M${points.slice(-2).join('L')}` : '',
+  };
+}
+
+/** A trend without an axis. The figures beside it say the same. */
+export function Sparkline({
+  values,
+  unfinished = false,
+}: {
+  values: readonly number[];
+  unfinished?: boolean;
+}) {
+  const { path, soFar } = sparkOf(values, unfinished);
+  return (
+    <svg class="spark" viewBox="0 0 100 24" preserveAspectRatio="none" aria-hidden="true">
+      <path d={path} />
+      <path d={soFar} class="spark-so-far" />
+    </svg>
+  );
+}
+
+function round(value: number): number {
+  return Math.round(value * 10) / 10;
+}

@@ -1,0 +1,44 @@
+import { now } from '../clock.ts';
+import { format } from '../format.ts';
+import type { Column } from './table.tsx';
+
+/** A point in time, RFC 3339. */
+export function Time({ at }: { readonly at: string }) {
+  return <time dateTime={at}>{format.time(at)}</time>;
+}
+
+/** The time since a point in time, which is its title. */
+export function Ago({ at }: { readonly at: string | null }) {
+  if (at === null) return <>–</>;
+  return (
+    <time dateTime={at} title={format.time(at)}>
+      {format.relative(Math.min(Date.parse(at), now.value), now.value)}
+    </time>
+  );
+}
+
+/** A column of a field with points in time. */
+export function timeColumn<Name extends string>(
+  name: Name,
+  title: string,
+  key: string = name,
+): Column<Readonly<Record<Name, string>>> {
+  return { key, title, value: (row) => row[name], cell: (row) => <Time at={row[name]} /> };
+}
+
+/** A column of a field with points in time, as the time since. */
+export function agoColumn<Name extends string>(
+  name: Name,
+  title: string,
+  key: string = name,
+): Column<Readonly<Record<Name, string | null>>> {
+  return { key, title, value: (row) => row[name], cell: (row) => <Ago at={row[name]} /> };
+}
+
+/** A column of a field with counts. */
+export function countColumn<Name extends string>(
+  name: Name,
+  title: string,
+): Column<Readonly<Record<Name, number>>> {
+  return { key: name, title, number: true, value: (row) => row[name], cell: (row) => format.full(row[name]) };
+}

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import type { ApplicationShown } from '../management/applications.ts';
+import type { ApplicationShown } from '../contract/shapes/application.ts';
 import { resource } from './api/client.ts';
 import { useWholeList } from './api/list.ts';
 import { forget } from './api/poll.ts';

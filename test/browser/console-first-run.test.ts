@@ -79,7 +79,7 @@ test('a server gets its key once, and its sender', async () => {
   expect(await runShown(page)).toMatch(/^HTTP\/1.1 200/);
   await page.getByText('✓ Connected.').waitFor();
   await page.getByRole('button', { name: 'Browser' }).click();
-  await page.getByText('A Backend key is a secret').waitFor();
+  await page.getByText('A Backend key is secret').waitFor();
   const { items } = (await console_.manage('GET', `/api/v2/applications/${application}/keys`, 200)) as {
     items: { type: string }[];
   };
@@ -125,14 +125,14 @@ describe('a packet that is refused is shown at once, with what to do', () => {
       'https://copy.example',
     ],
     ['for a misspelt environment', '"e":"Production"', '"e":"Prodction"', 'no such environment', 'Prodction'],
-    ['with a misspelt key', '"k":"fm_fe_', '"k":"fm_fe_x', 'a key that does not exist', 'fm_fe_x'],
+    ['with a misspelt key', '"k":"fm_fe_', '"k":"fm_fe_x', 'an unknown key', 'fm_fe_x'],
   ])('%s', async (_, part, replacement, means, fact) => {
     const { page } = await connect({ allowedOrigins: ['https://shop.example'] });
     const code = (await page.locator('.connect-text').textContent()) ?? '';
     const wrong = code.replace(part, replacement);
     expect(wrong).not.toBe(code);
     expect((await run('bash', ['-c', wrong])).stdout).toMatch(/^HTTP\/1.1 40[34]/);
-    const trouble = page.locator('.connect-trouble');
+    const trouble = page.locator('.connect-result');
     await trouble.getByText(means).first().waitFor();
     await trouble.getByText(fact).first().waitFor();
     await trouble.getByText('What to do:').first().waitFor();
@@ -151,7 +151,7 @@ test('silence is explained after 30 seconds', async () => {
   await page.getByText('Waiting for a packet').waitFor();
   await page.clock.fastForward(31_000);
   await page
-    .getByText(/What never reaches this server|may be yours/)
+    .getByText(/Packets that never reach the server|may be yours/)
     .first()
     .waitFor();
   await page.getByText('Not connected yet.').waitFor();

@@ -146,7 +146,7 @@ describe('a flag', () => {
     expect(await back.getAttribute('href')).toBe(`/apps/${sender.application}/Production/flags`);
     await page.getByRole('button', { name: 'Declare it' }).click();
     await page.getByRole('heading', { level: 1, name: 'nothing-yet' }).waitFor();
-    await page.getByText('It was not seen in any environment yet.').waitFor();
+    await page.getByText('It has not been seen in any environment yet.').waitFor();
   });
 });
 

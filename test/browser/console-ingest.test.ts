@@ -87,16 +87,16 @@ test('the filters are in the address, and the CSV has what they let through', as
     .click();
   const csv = readFileSync(await (await downloading).path(), 'utf8').replace('\ufeff', '');
   const [head, row, ...more] = csv.split('\r\n');
-  expect(head).toBe('Sender,What,Environment,Outcome,Reason,Count,Last');
+  expect(head).toBe('Sender,Type,Environment,Outcome,Reason,Count,Last');
   expect(row).toMatch(/^sender of https:\/\/copy.example,Packets,Production,refused,origin_not_allowed,3,2/);
   expect(more).toEqual(['']);
   await page.getByLabel('Sender', { exact: true }).fill('no such sender');
-  await page.getByText('No sender is like this.').waitFor();
+  await page.getByText('No sender matches the filters.').waitFor();
 });
 
 test.each(['light', 'dark'] as const)('on a phone, %s, it fits and is accessible', async (colorScheme) => {
   const { page } = await console_.visit(ingest(), { ...phone, colorScheme });
-  await page.getByText('What is wrong, and what to do').waitFor();
+  await page.getByText('Problems and remedies').waitFor();
   expect(await widthOf(page)).toBe(phone.viewport.width);
   expect(await axeFaults(page)).toEqual([]);
 });

@@ -99,8 +99,8 @@ test('metrics that cannot be read for want of a network are read once it is back
   await page.getByRole('heading', { name: 'Flags', level: 1 }).waitFor();
   await context.setOffline(true);
   await page.getByRole('link', { name: 'Metrics', exact: true }).click();
-  await page.getByText('It is tried again by itself.').waitFor();
+  await page.getByText('Retrying …').waitFor();
   await context.setOffline(false);
   await page.getByRole('row', { name: /basket/ }).waitFor();
-  await page.getByRole('heading', { name: 'This cannot be shown' }).waitFor({ state: 'hidden' });
+  await page.getByRole('heading', { name: 'This page cannot be shown' }).waitFor({ state: 'hidden' });
 });

@@ -33,7 +33,9 @@ needing('chromium', 'postgresql').describe('on several machines', () => {
     for (const [directory, name] of Object.entries({ d1: 'left', d2: 'left', d3: 'right' }))
       await database.query(stopped, [directory, name], postgresUrl);
     const { page } = await console_.visit(`/apps/${shop.application}/Production/flags?range=24h`);
-    const shown = page.getByText('Not in it: what left (d1), left (d2), right may count without PostgreSQL.');
+    const shown = page.getByText(
+      'Not included: counts of left (d1), left (d2), right, which cannot reach PostgreSQL.',
+    );
     await shown.waitFor();
     expect(await axeFaults(page)).toEqual([]);
   }, 180_000);
@@ -59,8 +61,8 @@ needing('chromium', 'postgresql').describe('on several machines', () => {
     await console_.visit('/'); // It signs in.
     await database.stop();
     const { page, tab } = await console_.visit(`/apps/${shop.application}/Production/flags`);
-    await page.getByRole('heading', { name: 'This node cannot manage just now' }).waitFor();
-    await page.getByText('This node goes on counting, and nothing is lost.').waitFor();
+    await page.getByRole('heading', { name: 'PostgreSQL is unreachable' }).waitFor();
+    await page.getByText('This node keeps counting, and no data is lost.').waitFor();
     expect(await axeFaults(page)).toEqual([]);
     const signIn = await tab('/connect/authorize?client_id=flagmeter-console');
     await signIn.getByRole('heading', { name: 'Not possible just now' }).waitFor();

@@ -40,9 +40,9 @@ test('a person is shown in every environment, and forgotten after a question', a
   expect(decodeURIComponent(page.url())).not.toContain('jane');
 
   await page.getByRole('button', { name: 'Forget this person' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Forget this person?' });
-  await dialog.getByText('Removed at once').waitFor();
-  await dialog.getByText('What stays').waitFor();
+  const dialog = page.getByRole('dialog', { name: 'Forget this person' });
+  await dialog.getByText('become invalid at once').waitFor();
+  await dialog.getByText('Totals and counts of unique users stay').waitFor();
   expect(await axeFaults(page)).toEqual([]);
   await dialog.getByRole('button', { name: 'Cancel' }).click();
   await dialog.waitFor({ state: 'detached' });
@@ -50,7 +50,7 @@ test('a person is shown in every environment, and forgotten after a question', a
 
   await page.getByRole('button', { name: 'Forget this person' }).click();
   await dialog.getByRole('button', { name: 'Forget this person' }).click();
-  await page.getByText('Nothing is kept of').waitFor();
+  await page.getByText('No records of').waitFor();
   const path = `/api/v2/applications/${shop.application}/identities/${encodeURIComponent(jane)}/exposures`;
   for (const environment of ['Production', 'Staging'])
     expect(await console_.manage('GET', `${path}?environment=${environment}`, 200)).toMatchObject({
@@ -76,13 +76,13 @@ test('when it fails, the reason is shown and what was typed stays', async () => 
   await dialog.getByRole('alert').waitFor();
   await page.unroute('**/identities?**');
   await dialog.getByRole('button', { name: 'Forget this person' }).click();
-  await page.getByText('Nothing is kept of').waitFor();
+  await page.getByText('No records of').waitFor();
 });
 
 test.each(['ann', '..', '<b>bold</b>'])('of %j, of whom nothing is kept, that is said', async (identity) => {
   const { page } = await console_.visit(people());
   await show(page, identity);
-  await page.getByText(identity === '..' ? 'It can be forgotten' : 'Nothing is kept of').waitFor();
+  await page.getByText(identity === '..' ? 'They can be removed' : 'No records of').waitFor();
   await page.getByRole('button', { name: 'Forget this person' }).waitFor();
 });
 
@@ -98,6 +98,6 @@ test.each(['light', 'dark'] as const)('on a phone, %s, it fits and is accessible
 test('on a phone an identity without a space does not widen the page', async () => {
   const { page } = await console_.visit(people(), phone);
   await show(page, 'x'.repeat(250));
-  await page.getByText('Nothing is kept of').waitFor();
+  await page.getByText('No records of').waitFor();
   expect(await widthOf(page)).toBe(phone.viewport.width);
 });

@@ -26,7 +26,7 @@ test('a range whose end is before its beginning is not taken, and not called a c
   await dialog.getByLabel('From', { exact: true }).fill('2026-02-02T10:00');
   await dialog.getByLabel('To', { exact: true }).fill('2026-02-01T10:00');
   await dialog.getByRole('button', { name: 'Show' }).click();
-  await dialog.getByRole('alert').getByText('The beginning must be before the end.').waitFor();
+  await dialog.getByRole('alert').getByText('The start must be before the end').waitFor();
   expect(await dialog.getByText('The range has changed').count()).toBe(0);
   expect(page.url()).toMatch(/\?range=1h$/);
 });
@@ -35,7 +35,7 @@ test('of a range that the server refuses the page says why, and does not promise
   const ancient = '?range=1h&from=1000-01-01T00:00:00Z&to=2026-01-01T00:00:00Z';
   const { page } = await console_.visit(address(ancient));
   await page.getByText('from must not be before 1970-01-01T00:00:00Z').waitFor();
-  await page.getByText('Choose another range, or another page.').waitFor();
+  await page.getByText('Choose another range or another page.').waitFor();
   await page.getByRole('button', { name: 'Back to 1 hour' }).click();
   await page
     .getByRole('button', { name: /^Checks/ })

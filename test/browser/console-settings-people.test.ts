@@ -42,7 +42,7 @@ test('a member is created with a password that is shown once, gets a role, and i
   expect(await dialog.getByLabel('Name', { exact: true }).inputValue()).toBe('Grace');
   await dialog.getByLabel('E-mail address').fill('grace@example.com');
   await dialog.getByRole('button', { name: 'Create', exact: true }).click();
-  await page.getByText('This is the only time').waitFor();
+  await page.getByText('It is shown only once').waitFor();
   const [email = '', password = ''] = await dialog.locator('code').allInnerTexts();
   await page.getByRole('button', { name: 'I have stored it' }).click();
   const { page: hers } = await console.visit('/settings/team', { signedIn: false });
@@ -65,7 +65,7 @@ test('an API key works with the secret that is shown once, until it is deleted',
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name', { exact: true }).fill('Deployment');
   await dialog.getByRole('button', { name: 'Create', exact: true }).click();
-  await page.getByText('This is the only time').waitFor();
+  await page.getByText('It is shown only once').waitFor();
   const [clientId = '', clientSecret = ''] = await dialog.locator('.copy-line code').allInnerTexts();
   await page.getByRole('button', { name: 'I have stored it' }).click();
   const grant = () => token(console.service.http, { ...console.credentials, clientId, clientSecret });
@@ -90,7 +90,7 @@ test('a redirect URI that cannot be is refused beside its field, and nothing typ
   expect(await dialog.getByLabel('Type').inputValue()).toBe('confidential');
   await uris.fill('https://dash.example/callback');
   await dialog.getByRole('button', { name: 'Create', exact: true }).click();
-  await page.getByText('This is the only time').waitFor();
+  await page.getByText('It is shown only once').waitFor();
   await page.getByRole('button', { name: 'I have stored it' }).click();
   await page.getByRole('row', { name: 'Dashboard' }).getByText('https://dash.example/callback').waitFor();
 });

@@ -197,7 +197,7 @@ describe('when someone else has changed it meanwhile', () => {
     expect(await dialog.getByRole('row').allInnerTexts()).toEqual([
       'Setting\tBefore\tNow\tYours',
       'Name\tContested\tTheirs\tMine',
-      'Accept client identities\toff\ton\tnot changed',
+      'Accept client identities\toff\ton\tunchanged',
     ]);
     await dialog.getByRole('button', { name: choice }).click();
     await dialog.waitFor({ state: 'detached' });
@@ -220,7 +220,7 @@ test('what was typed outlives a server that is away, and is saved when it is bac
   await name.fill('Renamed in the dark');
   await stop(other.service);
   await name.press('Enter');
-  await page.getByText('The server cannot be reached. Nothing was changed; try again.').waitFor();
+  await page.getByText('The server cannot be reached. Nothing was changed; try again.').first().waitFor();
   expect(await name.inputValue()).toBe('Renamed in the dark');
   const args = ['--listen', other.service.http];
   const again = await startBinary({ data: other.service.data, args });

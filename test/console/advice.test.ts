@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { adviceOn } from '../../src/console/pages/ingest/advice.ts';
+import { adviceOn } from '../../src/console/pages/ingest/reasons.ts';
 import { ledgerRefusals } from '../../src/contract/ledger-refusals.ts';
 import { ledgerNotes } from '../../src/contract/notes.ts';
 

@@ -1,7 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { splitVariants, typedSplit } from '../../src/console/pages/flag/split.ts';
-import { bucketsOf, markersOf, seriesOf, tonesOf } from '../../src/console/pages/flag/traffic.ts';
+import {
+  markersOf,
+  seriesOf,
+  splitVariants,
+  tonesOf,
+  typedSplit,
+} from '../../src/console/pages/flag/traffic.ts';
 import {
   actionsOf,
   cleanupText,
@@ -10,6 +15,7 @@ import {
   toneOf,
   type Wording,
 } from '../../src/console/pages/flag/verdict-words.ts';
+import { bucketsOf } from '../../src/console/parts/chart/series.ts';
 import type { FeatureDetailShown } from '../../src/contract/shapes/feature.ts';
 import type { FeatureUsageShown } from '../../src/contract/shapes/reports.ts';
 import { verdictKinds } from '../../src/contract/shapes/verdict.ts';
@@ -17,25 +23,25 @@ import { verdictKinds } from '../../src/contract/shapes/verdict.ts';
 const words: Wording = { time: (at) => `<${at.slice(0, 10)}>`, list: (items) => items.join(' and ') };
 const since = '2026-05-03T10:00:00.000Z';
 
-describe('a verdict in words', () => {
+describe('the heading of a verdict', () => {
   it.each([
     ['one_variant', ['Production', 'Test'], 'One variant only since <2026-05-03>, in Production and Test'],
     ['not_seen', ['Production'], 'No sign of use since <2026-05-03>'],
     ['in_use', ['Production'], 'Still used, in Production'],
     ['snoozed', [], 'Snoozed until <2026-06-01>'],
-    ['permanent', [], 'Permanent: meant to stay'],
-    ['cannot_tell', [], 'Cannot tell: nothing reports here'],
+    ['permanent', [], 'Permanent: intended to stay'],
+    ['cannot_tell', [], 'Cannot tell: no sender reports here'],
   ] as const)('of %s is a sentence', (kind, environments, sentence) => {
     const verdict = { kind, since, environments: [...environments] };
     expect(headingOf(verdict, '2026-06-01T00:00:00.000Z', words)).toBe(sentence);
   });
 
-  it.each(verdictKinds)('of %s has a beginning and a tone, also without a time', (kind) => {
+  it.each(verdictKinds)('of %s has a text and a tone, with and without a time', (kind) => {
     expect(headingOf({ kind, since: null, environments: [] }, null, words)).toMatch(/^[A-Z][a-z ,:]+$/);
     expect(toneOf[kind]).toBeDefined();
   });
 
-  it("shows the time of a reason in the reader's words", () => {
+  it("formats the time of a reason in the reader's locale", () => {
     expect(reasonText({ text: `Only on was given since ${since}.`, at: since }, words)).toBe(
       'Only on was given since <2026-05-03>.',
     );
@@ -59,7 +65,7 @@ describe('a verdict in words', () => {
     },
   );
 
-  it('gives what to search the code for, quoted for a shell', () => {
+  it('names the flag and its variants, and quotes the search command for a shell', () => {
     expect(cleanupText("it's-on", ['on', 'off'])).toBe(
       "Flag: it's-on\nVariants seen: off, on\nSearch: git grep -nF -e 'it'\\''s-on'\n",
     );
@@ -89,7 +95,7 @@ function usageOf(
 }
 
 describe('the series of a flag', () => {
-  it('have a figure for each bucket, whatever came', () => {
+  it('have a figure for each bucket', () => {
     const usage = usageOf({ on: [[at(1), 5, 3, 2]], off: [[at(0), 1, 0, 0]] });
     expect(bucketsOf(bounds)).toEqual({ start: at(0), width: 3600, count: 4 });
     expect(seriesOf(usage, bucketsOf(bounds), 'used')).toEqual([
@@ -99,7 +105,7 @@ describe('the series of a flag', () => {
     expect(seriesOf(undefined, bucketsOf(bounds), 'checks')).toEqual([]);
   });
 
-  it('put a bucket that begins before the range into the first, and leave out what comes after it', () => {
+  it('count a bucket before the range in the first one, and omit buckets after the range', () => {
     const usage = usageOf({
       on: [
         [at(-3), 7, 0, 0],
@@ -109,7 +115,7 @@ describe('the series of a flag', () => {
     expect(seriesOf(usage, bucketsOf(bounds), 'checks')[0]!.values).toEqual([7, 0, 0, 0]);
   });
 
-  it('keep all counts, and fold what could not be told apart', () => {
+  it('keep all counts, and fold the smallest variants into one series', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(1000), { maxLength: 20 }), (checks) => {
         const usage = usageOf(
@@ -127,7 +133,7 @@ describe('the series of a flag', () => {
     );
   });
 
-  it('give the tones to the variants with most checks, in the order of their names', () => {
+  it('give tones to the variants with most checks, in alphabetical order', () => {
     const usage = usageOf(
       Object.fromEntries(
         [9, 1, 8, 7, 6, 5, 4].map((each, index) => [`v${index}`, [[at(0), each, 0, 0] as const]]),
@@ -166,7 +172,7 @@ describe('the markers of a flag', () => {
     ],
   } as unknown as FeatureDetailShown;
 
-  it('are what happened in the environment, by time', () => {
+  it('are the events of the environment, by time', () => {
     expect(markersOf(detail, 'Production').map(({ label }) => label)).toEqual([
       'First seen',
       'Rollout',
@@ -176,14 +182,14 @@ describe('the markers of a flag', () => {
     ]);
   });
 
-  it('of an environment that has not seen it are those of all environments', () => {
+  it('of an environment without the flag are the events of all environments', () => {
     expect(markersOf(detail, 'Staging').map(({ label }) => label)).toEqual(['Everywhere', 'Archived']);
     expect(markersOf(undefined, 'Production')).toEqual([]);
   });
 });
 
 describe('a split', () => {
-  it('is of the variants that it has and of those that were seen', () => {
+  it('has its own variants and those that were seen', () => {
     expect(splitVariants({ on: 1, gone: 1 }, ['on', 'off', 'off'])).toEqual(['gone', 'off', 'on']);
     expect(splitVariants(null, [])).toEqual([]);
   });

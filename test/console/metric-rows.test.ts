@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
+  bucketsFrom,
   figureOf,
-  gridFrom,
   latest,
   metricRows,
   trendOf,
@@ -10,7 +10,7 @@ import {
 } from '../../src/console/pages/metrics/rows.ts';
 import type { MetricMeasurements } from '../../src/contract/shapes/reports.ts';
 
-const grid = { start: 600, width: 60, count: 5 };
+const buckets = { start: 600, width: 60, count: 5 };
 
 function measured(metric: string, more: Partial<MetricMeasurements> = {}): MetricMeasurements {
   const figures = { sum: 6, count: 3, last: 2, min: 1, max: 3, value: 6 };
@@ -53,7 +53,7 @@ test('a metric of a flag is one row, which sums up its variants', () => {
   expect(own?.feature).toBeUndefined();
   expect(flag).toMatchObject({ name: 'revenue', feature: 'checkout' });
   expect(figureOf(flag!)).toBe(12);
-  expect(trendOf(flag!, grid)).toEqual([0, 8, 0, 4, 0]);
+  expect(trendOf(flag!, buckets)).toEqual([0, 8, 0, 4, 0]);
 });
 
 test('a gauge shows what was measured last', () => {
@@ -68,17 +68,19 @@ test('a gauge shows what was measured last', () => {
 
 describe('the values of all buckets', () => {
   test('of a counter are 0 where nothing was measured', () => {
-    expect(valuesIn(grid, 'counter', measured('m').series)).toEqual([0, 4, 0, 2, 0]);
+    expect(valuesIn(buckets, 'counter', measured('m').series)).toEqual([0, 4, 0, 2, 0]);
   });
 
   test('of a gauge go on with what was measured before', () => {
-    expect(valuesIn(grid, 'gauge', measured('m').series)).toEqual([4, 4, 4, 2, 2]);
-    expect(valuesIn(gridFrom(grid, [measured('m')]), 'gauge', measured('m').series)).toEqual([4, 4, 2, 2]);
+    expect(valuesIn(buckets, 'gauge', measured('m').series)).toEqual([4, 4, 4, 2, 2]);
+    expect(valuesIn(bucketsFrom(buckets, [measured('m')]), 'gauge', measured('m').series)).toEqual([
+      4, 4, 2, 2,
+    ]);
   });
 
   test('leave out what is outside of the range', () => {
     expect(
-      valuesIn(grid, 'counter', [
+      valuesIn(buckets, 'counter', [
         [540, 9],
         [600, 1],
         [899, 2],
@@ -92,7 +94,7 @@ describe('the values of all buckets', () => {
     fc.assert(
       fc.property(fc.array(point), (points) => {
         const sum = (values: readonly number[]) => values.reduce((a, b) => a + b, 0);
-        expect(sum(valuesIn(grid, 'counter', points))).toBe(sum(points.map(([, value]) => value)));
+        expect(sum(valuesIn(buckets, 'counter', points))).toBe(sum(points.map(([, value]) => value)));
       }),
     );
   });

@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { changeOf } from '../../src/console/pages/overview/change.ts';
-import { drawnOf } from '../../src/console/pages/overview/figures.ts';
+import { changeOf, drawnOf, trendOf } from '../../src/console/pages/overview/figures.ts';
 import { filterRows, holdOrder, variantsText } from '../../src/console/pages/overview/rows.ts';
-import { sparkOf, trendOf } from '../../src/console/pages/overview/spark.ts';
 import { countStates, isIn, stateText } from '../../src/console/pages/overview/states.ts';
+import { sparkOf } from '../../src/console/parts/chart/sparkline.tsx';
 import type { OverviewFeature, OverviewShown } from '../../src/contract/shapes/overview.ts';
 
 const row = (feature: string, more: Partial<OverviewFeature> = {}): OverviewFeature => ({

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { patienceMs, type Sight, watch } from '../../src/console/pages/first-run/watch.ts';
+import { patienceMs, type Waiting, watch } from '../../src/console/pages/first-run/watch.ts';
 import type {
   LedgerEntryShown,
   LedgerShown,
@@ -32,7 +32,7 @@ function ledger(...entries: LedgerEntryShown[]): LedgerShown {
 
 const refusal = { outcome: 'refused', status: 403, code: 'origin_not_allowed' } as const;
 
-function stranger(seconds: number): UnattributedRefusalShown {
+function unattributed(seconds: number): UnattributedRefusalShown {
   const unknown = { keyPrefix: 'fm_fe_c0ffee', origin: null, userAgent: null, environment: null };
   return {
     at: at(seconds),
@@ -44,8 +44,8 @@ function stranger(seconds: number): UnattributedRefusalShown {
   };
 }
 
-function seen(seconds: number, sight: Partial<Sight> = {}) {
-  return watch({ since, now: since + seconds * 1000, ledger: ledger(), strangers: [], ...sight });
+function seen(seconds: number, sight: Partial<Waiting> = {}) {
+  return watch({ since, now: since + seconds * 1000, ledger: ledger(), unattributed: [], ...sight });
 }
 
 test('it waits, and does not say that anything is connected', () => {
@@ -66,7 +66,7 @@ test.each([
 
 test('an accepted packet outweighs refusals, and the last one is shown', () => {
   const last = entry({ lastAt: at(9), count: 3 });
-  const sight = { ledger: ledger(entry(refusal), entry({}), last), strangers: [stranger(5)] };
+  const sight = { ledger: ledger(entry(refusal), entry({}), last), unattributed: [unattributed(5)] };
   expect(seen(40, sight)).toEqual({ kind: 'arrived', count: 4, last });
 });
 
@@ -76,7 +76,7 @@ test('a refusal is shown at once if it came since; an earlier one when the patie
   expect(seen(30, { ledger: ledger(earlier) })).toEqual({
     kind: 'trouble',
     refused: [earlier],
-    strangers: [],
+    unattributed: [],
     late: true,
   });
   const fresh = entry({ ...refusal, lastAt: at(4) });
@@ -84,16 +84,18 @@ test('a refusal is shown at once if it came since; an earlier one when the patie
 });
 
 test('a key that does not exist is shown, too', () => {
-  expect(seen(5, { strangers: [stranger(-5)] }).kind).toBe('waiting');
-  expect(seen(5, { strangers: [stranger(4), stranger(-5)] })).toMatchObject({ strangers: [stranger(4)] });
-  expect(seen(31, { strangers: [stranger(4), stranger(-5)] })).toMatchObject({
-    strangers: [stranger(4), stranger(-5)],
+  expect(seen(5, { unattributed: [unattributed(-5)] }).kind).toBe('waiting');
+  expect(seen(5, { unattributed: [unattributed(4), unattributed(-5)] })).toMatchObject({
+    unattributed: [unattributed(4)],
+  });
+  expect(seen(31, { unattributed: [unattributed(4), unattributed(-5)] })).toMatchObject({
+    unattributed: [unattributed(4), unattributed(-5)],
   });
 });
 
 test('silence is said after 30 seconds', () => {
   expect(seen(29.9).kind).toBe('waiting');
-  expect(seen(30)).toEqual({ kind: 'trouble', refused: [], strangers: [], late: true });
+  expect(seen(30)).toEqual({ kind: 'trouble', refused: [], unattributed: [], late: true });
 });
 
 test('few are shown of many', () => {

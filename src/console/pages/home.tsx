@@ -15,7 +15,7 @@ export function Home() {
   return (
     <section class="applications">
       <h1>Applications</h1>
-      <ul class="applications-list">
+      <ul class="plain-list applications-list">
         {all.map((application) => (
           <li key={application.id}>
             <a class="applications-name" href={startOf(application)}>

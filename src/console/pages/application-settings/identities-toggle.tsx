@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { announce } from '../../parts/announce.tsx';
-import { Reason } from '../../parts/reason.tsx';
+import { Reason } from '../../parts/failure.tsx';
 import { isAdmin } from '../settings/role.tsx';
 import type { ApplicationProps } from './application-props.ts';
 

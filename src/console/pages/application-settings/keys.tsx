@@ -6,7 +6,7 @@ import { now } from '../../clock.ts';
 import { format } from '../../format.ts';
 import { CopyButton } from '../../parts/copy.tsx';
 import { columnsOf } from '../../parts/declared-columns.ts';
-import { useDialog } from '../../parts/open-dialog.ts';
+import { useDialog } from '../../parts/dialog.tsx';
 import { ResourceTable } from '../settings/resource-table.tsx';
 import { isAdmin } from '../settings/role.tsx';
 import type { Application, ApplicationKey } from '../settings/shapes.ts';

@@ -1,7 +1,7 @@
 import { call, resource } from '../../api/client.ts';
-import { CreateButton } from '../../parts/create-button.tsx';
+import type { Shown } from '../../parts/create.tsx';
+import { CreateButton } from '../../parts/create.tsx';
 import { Field } from '../../parts/form.tsx';
-import type { Shown } from '../../parts/secret.tsx';
 import type { NewApplicationKey } from '../settings/shapes.ts';
 import { type KeyType, keyTypes } from './key-words.ts';
 
@@ -23,7 +23,7 @@ export function NewKey({ application, onDone }: NewKeyProps) {
         return shownKey(await createKey(application, type as KeyType, String(name)));
       }}
     >
-      <fieldset class="settings-choice">
+      <fieldset class="choices">
         <legend>Type</legend>
         {keyTypes.map(([type, words], index) => (
           <label key={type}>

@@ -3,9 +3,9 @@ import { call, resource } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
 import { now } from '../../clock.ts';
 import { format } from '../../format.ts';
+import { Secret } from '../../parts/create.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Form } from '../../parts/form.tsx';
-import { Secret } from '../../parts/secret.tsx';
 import type { ApplicationKey, NewApplicationKey } from '../settings/shapes.ts';
 import { LastUse } from './last-use.tsx';
 import { createKey, shownKey } from './new-key.tsx';
@@ -79,7 +79,7 @@ function SwitchOver({
           onClose();
         }}
       />
-      <p class="settings-later">
+      <p class="actions">
         <button type="button" onClick={onClose}>
           Keep both for now
         </button>

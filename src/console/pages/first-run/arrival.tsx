@@ -12,31 +12,30 @@ import { usePoll } from '../../api/poll.ts';
 import { currentTime, now } from '../../clock.ts';
 import { format, plural } from '../../format.ts';
 import { settings } from '../../settings.ts';
-import { adviceOn } from '../ingest/advice.ts';
-import { senderName } from '../ingest/reasons.ts';
-import { useStrangers } from '../ingest/strangers.tsx';
+import { adviceOn, senderName } from '../ingest/reasons.ts';
+import { useUnattributed } from '../ingest/senders.tsx';
 import { type Watched, watch } from './watch.ts';
 
 interface ArrivalProps {
   readonly app: string;
   readonly env: string;
-  /** When the reader began to wait, Unix ms. */
+  /** When the reader started to wait, Unix ms. */
   readonly since: Signal<number>;
 }
 
 const everyMs = 1000;
 
-/** Watches for the first packet. It says that something is connected only when a packet was accepted. */
+/** Watches for the first packet. Only an accepted packet counts as connected. */
 export function Arrival({ app, env, since }: ArrivalProps) {
   const query = { environment: env, unnamed: true };
   const path = withQuery(resource('applications', app, 'ingest'), query);
   const { data } = usePoll<LedgerShown>(path, everyMs);
-  const strangers = useStrangers(2000);
-  const seen = watch({ since: since.value, now: now.value, ledger: data, strangers });
+  const unattributed = useUnattributed(2000);
+  const seen = watch({ since: since.value, now: now.value, ledger: data, unattributed });
   return (
-    <section class="connect-step" aria-labelledby="connect-arrival">
+    <section class="stack" aria-labelledby="connect-arrival">
       <h2 id="connect-arrival">3. The first packet</h2>
-      {/* What changes every second is not read out. */}
+      {/* Screen readers do not announce the countdown. */}
       {seen.kind === 'waiting' && <Waiting left={seen.leftMs} />}
       <div aria-live="polite">
         {seen.kind === 'arrived' && <Arrived app={app} env={env} seen={seen} />}
@@ -52,8 +51,8 @@ function Waiting({ left }: { readonly left: number }) {
   return (
     <p class="connect-waiting">
       <span class="connect-pulse" aria-hidden="true" />
-      Waiting for a packet. Nothing has come in the last day. In {Math.ceil(left / 1000)} s this page shows
-      what may be wrong.
+      Waiting for a packet. None has arrived in the last day. In {Math.ceil(left / 1000)} s this page shows
+      possible reasons.
     </p>
   );
 }
@@ -69,7 +68,7 @@ function Arrived({ app, env, seen: { count, last } }: ArrivedProps) {
   const { data } = usePoll<UsageShown>(withQuery(resource('applications', app, 'usage'), query), 5000);
   const flags = data?.features.map(({ feature }) => feature) ?? [];
   return (
-    <div class="connect-arrived">
+    <div class="stack panel panel-good connect-result">
       <p>
         <strong class="good">✓ Connected.</strong> {plural(count, 'packet or report', 'packets and reports')}{' '}
         in the last day; the last one {format.relative(last.lastAt, now.value)} from {senderName(last)}.
@@ -92,10 +91,10 @@ function Arrived({ app, env, seen: { count, last } }: ArrivedProps) {
           See the flags of {env}
         </a>
         <a class="button" href={environmentAddress(app, env, 'ingest')}>
-          What comes in
+          Ingest
         </a>
       </p>
-      <p class="quiet">This page stays here, for the senders that come later.</p>
+      <p class="quiet">This page stays available for further senders.</p>
     </div>
   );
 }
@@ -107,23 +106,23 @@ interface TroubleProps {
   readonly again: () => void;
 }
 
-function Trouble({ app, env, seen: { refused, strangers, late }, again }: TroubleProps) {
+function Trouble({ app, env, seen: { refused, unattributed, late }, again }: TroubleProps) {
   return (
-    <div class="connect-trouble">
+    <div class="stack panel panel-warn connect-result">
       <p>
         <strong class="warn">Not connected yet.</strong>{' '}
         {refused.length > 0
-          ? 'Something came, and was refused:'
-          : strangers.length > 0
-            ? 'Nothing of this application came. This was refused, and may be yours:'
-            : 'Nothing has come in 30 seconds.'}
+          ? 'Packets were refused:'
+          : unattributed.length > 0
+            ? 'No packet of this application arrived. These were refused, and may be yours:'
+            : 'No packet has arrived in 30 seconds.'}
       </p>
-      <ul class="connect-refusals">
+      <ul class="stack connect-refusals">
         {refused.map((entry) => (
           <Refused key={JSON.stringify(entry.sender) + entry.code} {...ofEntry(entry, env)} app={app} />
         ))}
-        {strangers.map((stranger) => (
-          <Refused key={JSON.stringify(stranger)} {...ofStranger(stranger)} app={app} />
+        {unattributed.map((refusal) => (
+          <Refused key={JSON.stringify(refusal)} {...ofUnattributed(refusal)} app={app} />
         ))}
       </ul>
       {late && refused.length === 0 && <Hints />}
@@ -136,29 +135,29 @@ function Trouble({ app, env, seen: { refused, strangers, late }, again }: Troubl
   );
 }
 
-/** A refusal, and what is known of its sender. */
+/** A refusal, and the known facts about its sender. */
 interface Refusal {
   readonly code: string;
   readonly count: number;
   readonly at: string;
   readonly facts: readonly (string | false | undefined)[];
-  /** Instead of the usual advice. */
+  /** Replaces the usual advice. */
   readonly advice?: Note | undefined;
 }
 
 function ofEntry({ code, count, lastAt, example }: LedgerEntryShown, env: string): Refusal {
   const { origin, environment } = example ?? {};
-  const misspelt = code === 'unknown_environment' && `it named ${environment}, and this is ${env}`;
+  const misspelt = code === 'unknown_environment' && `the environment is ${environment}, not ${env}`;
   return { code: code ?? '', count, at: lastAt, facts: [origin && `the origin is ${origin}`, misspelt] };
 }
 
 const unknownKey: Note = {
-  meaning: 'A packet had a key that does not exist.',
+  meaning: 'A packet had an unknown key.',
   remedy: 'Copy the key of step 1 again: it was cut off, misspelt or deleted.',
 };
 
-function ofStranger(stranger: UnattributedRefusalShown): Refusal {
-  const { code, count, at, keyPrefix, origin, environment, userAgent } = stranger;
+function ofUnattributed(refusal: UnattributedRefusalShown): Refusal {
+  const { code, count, at, keyPrefix, origin, environment, userAgent } = refusal;
   const facts = [
     keyPrefix !== null && `the key begins with ${keyPrefix}`,
     environment !== null && `the environment is ${environment}`,
@@ -181,7 +180,7 @@ function Refused({ app, code, count, at, facts, advice }: Refusal & { readonly a
         </span>
       </p>
       <p>
-        {known.length > 0 && `What is known: ${format.list(known)}. `}
+        {known.length > 0 && `Known facts: ${format.list(known)}. `}
         <strong>What to do:</strong> {remedy}
       </p>
       {code === 'origin_not_allowed' && (
@@ -193,22 +192,22 @@ function Refused({ app, code, count, at, facts, advice }: Refusal & { readonly a
   );
 }
 
-/** What keeps a packet from coming here at all. */
+/** Reasons why a packet never reaches the server. */
 function Hints() {
   const secure = location.protocol === 'https:' && settings.metricsUrl.startsWith('http:');
   return (
     <>
-      <p>What never reaches this server leaves no trace here:</p>
+      <p>Packets that never reach the server leave no trace here:</p>
       <ul>
         <li>
-          Does the sender print an answer? Without one, its machine cannot reach{' '}
-          <code>{settings.metricsUrl}</code>.
+          Does the sender print an answer? If not, its machine cannot reach <code>{settings.metricsUrl}</code>
+          .
         </li>
         <li>
-          In a browser, an ad blocker or the page's Content-Security-Policy may stop the request: its
-          developer tools say so.
+          In a browser, an ad blocker or the page's Content-Security-Policy may block the request. The
+          developer tools show it.
         </li>
-        {secure && <li>Pages of https cannot send to http.</li>}
+        {secure && <li>A page over HTTPS cannot send to an HTTP address.</li>}
       </ul>
     </>
   );

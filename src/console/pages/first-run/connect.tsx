@@ -5,7 +5,7 @@ import { useQuery } from '../../address.ts';
 import { resource } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
 import { currentTime } from '../../clock.ts';
-import { Failure } from '../../parts/failure.tsx';
+import { Pending } from '../../parts/failure.tsx';
 import type { InEnvironment } from '../../place.ts';
 import { settings } from '../../settings.ts';
 import { Arrival } from './arrival.tsx';
@@ -13,9 +13,9 @@ import { ChooseKey, type KeyShown, NewKey } from './key.tsx';
 import { SnippetView } from './snippet.tsx';
 import { snippetsFor } from './snippets.ts';
 
-/** How to send to an environment: it leads to the first packet, and stays for the senders that come later. */
+/** How to send to an environment, until the first packet arrives and for further senders. */
 export function ConnectPage(props: InEnvironment) {
-  // Another environment begins anew: nothing of this one may look as if it had arrived there.
+  // Another environment starts anew: packets of this one must not appear there.
   return <Connect key={JSON.stringify([props.application, props.environment])} {...props} />;
 }
 
@@ -24,10 +24,9 @@ function Connect({ application: app, environment: env }: InEnvironment) {
   const keys = usePoll<{ items: KeyShown[] }>(resource('applications', app, 'keys'), undefined);
   const since = useSignal(currentTime());
   const error = application.error ?? keys.error;
-  if (application.data === undefined || keys.data === undefined)
-    return error === undefined ? <p class="waiting">Loading …</p> : <Failure error={error} />;
+  if (application.data === undefined || keys.data === undefined) return <Pending error={error} />;
   return (
-    <div class="connect">
+    <div class="stack connect">
       <h1>
         Send to {env} of {application.data.name}
       </h1>
@@ -43,10 +42,10 @@ interface StepsProps {
   readonly keys: readonly KeyShown[];
 }
 
-/** The steps to a sender: a key, then a snippet with it. */
+/** The steps to a sender: a key, and a snippet with it. */
 function Steps({ application, env, keys }: StepsProps) {
   const { query, change } = useQuery();
-  // The text of a Backend key is known until the page is left: no answer has it again.
+  // The text of a Backend key is known only until the reader leaves the page.
   const fresh = useSignal<KeyShown | undefined>(undefined);
   const asking = useSignal(false);
   const all = withFresh(keys, fresh.value);
@@ -57,7 +56,7 @@ function Steps({ application, env, keys }: StepsProps) {
   const isNew = asking.value || chosen === undefined;
   return (
     <>
-      <section class="connect-step" aria-labelledby="connect-key">
+      <section class="stack" aria-labelledby="connect-key">
         <h2 id="connect-key">1. A key</h2>
         {isNew ? (
           <NewKey
@@ -66,25 +65,19 @@ function Steps({ application, env, keys }: StepsProps) {
               fresh.value = key;
               change({ key: key.id });
             }}
-            {...(chosen && {
-              onCancel: () => {
-                asking.value = false;
-              },
-            })}
+            {...(chosen && { onCancel: () => (asking.value = false) })}
           />
         ) : (
           <ChooseKey
             keys={all}
             chosen={chosen}
             onChoose={(id) => change({ key: id })}
-            onNew={() => {
-              asking.value = true;
-            }}
+            onNew={() => (asking.value = true)}
           />
         )}
       </section>
       {chosen !== undefined && !isNew && (
-        <section class="connect-step" aria-labelledby="connect-snippet">
+        <section class="stack" aria-labelledby="connect-snippet">
           <h2 id="connect-snippet">2. A sender</h2>
           <SnippetView
             snippets={snippetsFor({
@@ -102,7 +95,7 @@ function Steps({ application, env, keys }: StepsProps) {
   );
 }
 
-/** The list has a new key without its text, if it is a secret. */
+/** Adds the text of a new key, which the list lacks if it is secret. */
 function withFresh(keys: readonly KeyShown[], fresh: KeyShown | undefined): readonly KeyShown[] {
   if (fresh === undefined) return keys;
   return [...keys.filter(({ id }) => id !== fresh.id), fresh];

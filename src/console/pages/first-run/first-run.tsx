@@ -1,33 +1,53 @@
 /*
- * src/console/pages/first-run: from an empty console to the first packet. first-run.tsx creates an application; connect.tsx is the
- * page that stays: a key (key.tsx), a sender for every language (snippet.tsx), and what came of it (arrival.tsx). snippets.ts and
- * quoting.ts write the senders, watch.ts decides what to tell.
+ * src/console/pages/first-run: from an empty console to the first packet. first-run.tsx creates an application. connect.tsx has the
+ * steps after that: a key (key.tsx), a sender for each language (snippet.tsx) and its first packet (arrival.tsx). snippets.ts and
+ * quoting.ts write the senders, and watch.ts evaluates the ledger.
  */
+import { useLocation } from 'preact-iso';
+import { environmentAddress } from '../../address.ts';
+import { Form } from '../../parts/form.tsx';
+import { ApplicationFields, applicationCodes, createApplication } from '../settings/application-form.tsx';
 import { isAdmin } from '../settings/role.tsx';
-import { NewApplication } from './new-application.tsx';
 
-/** What `/` shows while there is no application. */
+/** The page `/` without applications. */
 export function FirstRun() {
   if (!isAdmin())
     return (
-      <section class="first-run">
+      <section class="stack first-run">
         <h1>There is no application yet</h1>
-        <p>An Admin of your team creates the first one. Then its flags appear here.</p>
+        <p>An Admin of your team creates the first one. Its flags then appear here.</p>
       </section>
     );
   return (
-    <section class="first-run">
+    <section class="stack first-run">
       <h1>Welcome</h1>
       <p>
-        flagmeter shows what each feature flag really does: who asks for it, which variant they get, and what
-        can be deleted. It takes three steps.
+        flagmeter shows what each feature flag does: who requests it, which variants they get, and which flags
+        can be removed. It takes three steps.
       </p>
-      <ol class="first-run-steps">
+      <ol class="stack first-run-steps">
         <li aria-current="step">Create an application</li>
-        <li>Get a key for it</li>
-        <li>Send a packet, and see it arrive</li>
+        <li>Create a key</li>
+        <li>Send a packet</li>
       </ol>
       <NewApplication />
     </section>
+  );
+}
+
+function NewApplication() {
+  const { route } = useLocation();
+  return (
+    <Form
+      onSubmit={async (data) => {
+        const { id, environments } = await createApplication(data);
+        route(environmentAddress(id, environments[0]?.name ?? '', 'connect'));
+      }}
+      submit="Create the application"
+      done="The application is created"
+      codes={applicationCodes}
+    >
+      <ApplicationFields />
+    </Form>
   );
 }

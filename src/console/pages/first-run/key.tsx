@@ -1,13 +1,14 @@
 import { resource } from '../../api/client.ts';
 import { forget } from '../../api/poll.ts';
 import { CopyButton } from '../../parts/copy.tsx';
-import { Form } from '../../parts/form.tsx';
+import { OptionList } from '../../parts/filters.tsx';
+import { Choices, Form } from '../../parts/form.tsx';
 import { type KeyType, keyTypes } from '../application-settings/key-words.ts';
 import { createKey } from '../application-settings/new-key.tsx';
 import { isAdmin } from '../settings/role.tsx';
 import type { ApplicationKey } from '../settings/shapes.ts';
 
-/** A key of the list, or one that was just created. */
+/** A listed or a new key. */
 export type KeyShown = Pick<ApplicationKey, 'id' | 'type' | 'name' | 'key'>;
 
 interface NewKeyProps {
@@ -18,9 +19,9 @@ interface NewKeyProps {
 
 const senders = { Frontend: 'A web page', Mobile: 'An app', Backend: 'A server' };
 
-/** Asks where the packets will come from: the type of the key follows from it. */
+/** Asks for the kind of the sender, which determines the type of the key. */
 export function NewKey({ app, onCreated, onCancel }: NewKeyProps) {
-  if (!isAdmin()) return <p>The application has no key yet. An Admin of the team creates one.</p>;
+  if (!isAdmin()) return <p>The application has no key yet. An Admin of the team can create one.</p>;
   async function create(data: FormData) {
     const made = await createKey(app, data.get('type') as KeyType, '');
     forget(resource('applications', app, 'keys'));
@@ -28,20 +29,14 @@ export function NewKey({ app, onCreated, onCancel }: NewKeyProps) {
   }
   return (
     <Form onSubmit={create} submit="Create the key" done="The key is created" {...(onCancel && { onCancel })}>
-      <fieldset class="connect-types">
-        <legend>What will send?</legend>
-        {keyTypes.map(([type, words], index) => (
-          <label key={type} class="connect-type">
-            <input type="radio" name="type" value={type} defaultChecked={index === 0} />
-            <span>
-              <strong>{senders[type]}</strong>
-              <span class="quiet">
-                {type} key. {words}
-              </span>
-            </span>
-          </label>
-        ))}
-      </fieldset>
+      <Choices
+        framed
+        legend="Kind of sender"
+        type="radio"
+        name="type"
+        choices={keyTypes.map(([type, words]) => [type, senders[type], `${type} key. ${words}`])}
+        checked={(_, index) => index === 0}
+      />
     </Form>
   );
 }
@@ -53,18 +48,19 @@ interface ChooseKeyProps {
   readonly onNew: () => void;
 }
 
-/** Shows the key that the sender has, and offers the others. */
+/** Shows the key of the sender, and offers the others. */
 export function ChooseKey({ keys, chosen, onChoose, onNew }: ChooseKeyProps) {
   return (
     <div class="connect-keys">
       <label>
         <span class="hidden">Key</span>
         <select value={chosen.id} onChange={(event) => onChoose(event.currentTarget.value)}>
-          {keys.map(({ id, name, type }) => (
-            <option key={id} value={id}>
-              {name === type ? `${type} key` : `${name} (${type} key)`}
-            </option>
-          ))}
+          <OptionList
+            options={keys.map(({ id, name, type }) => [
+              id,
+              name === type ? `${type} key` : `${name} (${type} key)`,
+            ])}
+          />
         </select>
       </label>
       {chosen.key !== undefined && (
@@ -81,8 +77,8 @@ export function ChooseKey({ keys, chosen, onChoose, onNew }: ChooseKeyProps) {
       {chosen.type === 'Backend' && (
         <p class={chosen.key === undefined ? 'quiet' : 'warn'}>
           {chosen.key === undefined
-            ? 'A Backend key is shown only once. Take it from where you keep it, or create another one.'
-            : 'This key is a secret and is not shown again: keep it now, on servers only.'}
+            ? 'A Backend key is shown only once. Use the stored text, or create another key.'
+            : 'This key is secret and is not shown again. Store it now, on servers only.'}
         </p>
       )}
     </div>

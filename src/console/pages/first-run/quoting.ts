@@ -1,19 +1,19 @@
 /*
- * How texts stand in the snippets. Names come from people: none may end a quoted text, in a shell or in a program. Characters that
- * could are written as JSON escapes, so that the rest stays readable.
+ * Quotes texts in snippets. Names come from users, so none may end a quoted text in a shell or a program. Characters that could are
+ * written as JSON escapes.
  */
 
-/** Letters, digits and what is harmless within quotes of every language here. */
+/** Characters that are safe within the quotes of all languages here. */
 const harmless = /^[\p{L}\p{N} _.,:;/?&=()+*@#~^|-]$/u;
 
-/** JSON in which no text has a quote, a backslash but those of escapes, a dollar, a percent sign or a brace. */
+/** JSON whose texts contain no quote, dollar, percent sign or brace, and no backslash except in escapes. */
 export function safeJson(value: unknown): string {
   return JSON.stringify(value, (_, each) => each).replaceAll(/"(?:[^"\\]|\\.)*"/g, (text) =>
     safeText(JSON.parse(text) as string),
   );
 }
 
-/** A text in double quotes, for JSON, JavaScript and others that know `\uXXXX`. */
+/** A text in double quotes, for JSON, JavaScript and other languages with `\uXXXX`. */
 export function safeText(text: string): string {
   let quoted = '';
   for (const character of text) quoted += harmless.test(character) ? character : escaped(character);
@@ -27,12 +27,12 @@ function escaped(character: string): string {
   return text;
 }
 
-/** A text as one word of a POSIX shell. */
+/** A text as a word of a POSIX shell. */
 export function shellWord(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** An address that can stand within quotes of every language here. */
+/** A URL that is safe within the quotes of all languages here. */
 export function safeUrl(base: string, path: string): string {
   return new URL(base.replace(/\/$/, '') + path).href.replaceAll("'", '%27').replaceAll('$', '%24');
 }

@@ -1,7 +1,7 @@
 import type { KeyType } from '../application-settings/key-words.ts';
 import { safeJson, safeText, safeUrl, shellWord } from './quoting.ts';
 
-/** What a snippet is about. */
+/** The values in a snippet. */
 export interface Subject {
   /** Public URL of the metrics host. */
   readonly metricsUrl: string;
@@ -17,22 +17,22 @@ export interface Snippet {
   readonly code: string;
   /** How to run it. */
   readonly how: string;
-  /** Why it cannot be used with this key; then there is no code. */
+  /** Why this key cannot be used; the code is then empty. */
   readonly why?: string;
 }
 
-/** The flag and the variant that every snippet reports. */
+/** The flag that every snippet reports. */
 export const exampleFlag = 'checkout';
 const counts = { [exampleFlag]: { on: [1, 1, 1] } };
 
-/** A whole sender for every language, with the real address, environment and key in it. */
+/** A complete sender for each language, with the real URL, environment and key. */
 export function snippetsFor(subject: Subject): Snippet[] {
   return [
     {
       id: 'curl',
       label: 'curl',
       code: curl(subject),
-      how: 'Run it in a terminal. The answer begins with 202 or 200.',
+      how: 'Run it in a terminal. The status is 202 or 200.',
     },
     ...browserSnippets(subject),
     { id: 'node', label: 'Node.js', code: node(subject), how: 'Save it as send.mjs and run: node send.mjs' },
@@ -53,10 +53,10 @@ export function snippetsFor(subject: Subject): Snippet[] {
 }
 
 function browserSnippets(subject: Subject): Snippet[] {
-  const secret = 'A Backend key is a secret and must not be in a page. Choose or create a Frontend key.';
+  const secret = 'A Backend key is secret and must not be in a page. Choose or create a Frontend key.';
   const label = 'Browser';
   if (subject.keyType === 'Backend') return [{ id: 'browser', label, code: '', how: '', why: secret }];
-  const how = `Put it into a page, and open that from ${allowedFrom(subject)}.`;
+  const how = `Put it into a page, and open the page from ${allowedFrom(subject)}.`;
   return [
     { id: 'browser', label, code: browser(subject), how: `${how} It sends every 10 seconds.` },
     { id: 'fetch', label: 'fetch', code: browserFetch(subject), how },
@@ -67,7 +67,7 @@ function allowedFrom({ allowedOrigins }: Subject): string {
   return allowedOrigins.length === 0 ? 'any web server' : `an allowed origin (${allowedOrigins.join(', ')})`;
 }
 
-/** An origin that the application allows. */
+/** An allowed origin of the application. */
 export function originFor(allowedOrigins: readonly string[]): string {
   const [first = 'http://localhost'] = allowedOrigins;
   return first.replace('://*.', '://www.').replace(/:\*$/, '');
@@ -85,7 +85,7 @@ function reportUrl({ metricsUrl }: Subject): string {
   return safeUrl(metricsUrl, '/api/usage/stats');
 }
 
-/** Stands for the time of sending. No name has it: `safeJson` writes its brackets as escapes. */
+/** Placeholder for the time of sending. No name contains it: `safeJson` escapes brackets. */
 const now = '<now>';
 
 function report({ key, environment }: Subject): string {

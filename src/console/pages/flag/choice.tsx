@@ -1,16 +1,15 @@
 import { useId } from 'preact/hooks';
 
 export interface ChoiceProps<Value extends string> {
-  /** What is chosen. */
   readonly label: string;
   readonly values: readonly Value[];
-  /** What the values are called, if not as they are. */
+  /** Labels of the values, if different. */
   readonly names?: Readonly<Record<Value, string>>;
   readonly value: Value;
   readonly onChange: (value: Value) => void;
 }
 
-/** One of a few values, all of them in sight. */
+/** A choice of a few values, all of them visible. */
 export function Choice<Value extends string>({ label, values, names, value, onChange }: ChoiceProps<Value>) {
   const name = useId();
   return (

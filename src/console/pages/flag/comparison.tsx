@@ -2,20 +2,22 @@ import type { ComparedVariantShown, ComparisonShown } from '../../../contract/sh
 import { useQuery } from '../../address.ts';
 import { withQuery } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
-import { messageOf } from '../../api/problem.ts';
 import { format } from '../../format.ts';
+import { countColumn } from '../../parts/columns.tsx';
+import { Reason } from '../../parts/failure.tsx';
+import { OptionList } from '../../parts/filters.tsx';
 import { useRange } from '../../parts/range.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
+import { type FlagPlace, flagPath } from './change.tsx';
 import { Choice } from './choice.tsx';
-import { type FlagPlace, flagPath } from './paths.ts';
 
 const events = ['used', 'viewed'] as const;
 const names = { used: 'Used', viewed: 'Viewed' };
 
-/** Whole days change once a day, but a late report may still come. */
+/** Complete days change only if a late report arrives. */
 const everyMs = 60_000;
 
-/** What a variant changes, and how much of that may be chance. */
+/** The differences between variants, and how much of them may be chance. */
 export function ComparisonSection({ place }: { readonly place: FlagPlace }) {
   const { query, change } = useQuery();
   const { bounds, live } = useRange();
@@ -30,7 +32,7 @@ export function ComparisonSection({ place }: { readonly place: FlagPlace }) {
   const { data, error } = usePoll<ComparisonShown>(path, live ? everyMs : undefined);
   return (
     <section class="flag-comparison" aria-labelledby="flag-comparison">
-      <div class="flag-bar">
+      <div class="head flag-bar">
         <h2 id="flag-comparison">Comparison</h2>
         <Choice
           label="Event"
@@ -46,16 +48,12 @@ export function ComparisonSection({ place }: { readonly place: FlagPlace }) {
               value={data.base ?? ''}
               onChange={({ currentTarget }) => change({ base: currentTarget.value })}
             >
-              {data.variants.map(({ variant }) => (
-                <option key={variant} value={variant}>
-                  {variant}
-                </option>
-              ))}
+              <OptionList options={data.variants.map(({ variant }) => [variant])} />
             </select>
           </label>
         )}
       </div>
-      {error !== undefined && <p class="form-error">The comparison cannot be read: {messageOf(error)}</p>}
+      <Reason error={error} what="The comparison" />
       {data === undefined && error === undefined && <p class="quiet">Comparing …</p>}
       {data !== undefined && <Compared name={place.name} comparison={data} />}
     </section>
@@ -66,7 +64,7 @@ function Compared({ name, comparison }: { readonly name: string; readonly compar
   const { why, outcome, variants, from, to, days, base } = comparison;
   return (
     <>
-      <p class={`flag-outcome flag-outcome-${outcome}`}>{why}</p>
+      <p class={`callout callout-${outcome}`}>{why}</p>
       <Warnings comparison={comparison} />
       {variants.length > 1 && (
         <Table
@@ -79,9 +77,8 @@ function Compared({ name, comparison }: { readonly name: string; readonly compar
       )}
       {variants.length > 1 && from !== null && to !== null && (
         <p class="quiet">
-          {days} whole UTC days, {format.days(from, to)}. Days are compared with themselves, and people who
-          come back are not counted as independent: chance is as large as the ranges say, 95 % for all of them
-          together.
+          {days} complete UTC days, {format.days(from, to)}. Variants are compared within each day, and
+          returning users do not count as independent. All ranges together hold with a probability of 95 %.
         </p>
       )}
     </>
@@ -91,13 +88,7 @@ function Compared({ name, comparison }: { readonly name: string; readonly compar
 function columnsOf({ base, event }: ComparisonShown): readonly Column<ComparedVariantShown>[] {
   return [
     { key: 'variant', title: 'Variant', value: ({ variant }) => variant },
-    {
-      key: 'users',
-      title: 'Users ≈',
-      number: true,
-      value: ({ users }) => users,
-      cell: ({ users }) => format.full(users),
-    },
+    countColumn('users', 'Users ≈'),
     {
       key: 'rate',
       title: `${names[event]} per check`,
@@ -112,7 +103,7 @@ function columnsOf({ base, event }: ComparisonShown): readonly Column<ComparedVa
       value: ({ difference }) => difference?.estimate ?? null,
       cell: ({ variant, difference }) => {
         if (variant === base) return <span class="quiet">base</span>;
-        if (difference === null) return <span class="quiet">too little to say</span>;
+        if (difference === null) return <span class="quiet">too little data</span>;
         return <Figure value={difference.estimate} interval={difference.interval} signed />;
       },
     },
@@ -135,7 +126,7 @@ interface FigureProps {
 const share = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 });
 const points = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1, signDisplay: 'exceptZero' });
 
-/** A figure with the range that it may be in; differences of shares are in percentage points. */
+/** A figure with its confidence interval. Differences of shares are in percentage points. */
 function Figure({ value, interval, signed }: FigureProps) {
   const text = (each: number) => (signed ? points.format(each * 100) : share.format(each));
   return (
@@ -155,28 +146,25 @@ function chance(p: number): string {
   return p < 0.001 ? '< 0.001' : p.toFixed(3);
 }
 
-/** What makes the comparison doubtful. */
-function Warnings({
-  comparison: { sampleRatio, severalVariants },
-}: {
-  readonly comparison: ComparisonShown;
-}) {
+/** Reasons to doubt the comparison. */
+function Warnings({ comparison }: { readonly comparison: ComparisonShown }) {
+  const { sampleRatio, severalVariants } = comparison;
   return (
     <>
       {sampleRatio?.mismatch && (
-        <p class="flag-warning" role="note">
-          The split is not as declared: {listed(sampleRatio.observed)} of the users instead of{' '}
-          {listed(sampleRatio.expected)} (p {chance(sampleRatio.p)}). Find out why before you trust the
-          comparison: senders that are missing, or people who are redirected, may be different people.
+        <p class="callout callout-warn" role="note">
+          The split differs from the declared one: {listed(sampleRatio.observed)} of the users instead of{' '}
+          {listed(sampleRatio.expected)} (p {chance(sampleRatio.p)}). Find the reason before you trust the
+          comparison. Users of missing senders, or redirected users, may behave differently.
         </p>
       )}
       {sampleRatio && !sampleRatio.mismatch && (
         <p class="quiet">Users are split as declared: {listed(sampleRatio.observed)}.</p>
       )}
       {severalVariants?.warn && (
-        <p class="flag-warning" role="note">
-          ≈{share.format(severalVariants.share)} of the users saw several variants, so the sides are partly
-          the same people, and look more alike than they are.
+        <p class="callout callout-warn" role="note">
+          ≈{share.format(severalVariants.share)} of the users saw several variants. They count on both sides,
+          which makes the variants look more alike than they are.
         </p>
       )}
     </>

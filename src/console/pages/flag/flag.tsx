@@ -1,6 +1,6 @@
 /*
- * src/console/pages/flag: one flag of an environment. flag.tsx puts the sections together; each section is a file, and
- * traffic.ts, verdict-words.ts and split.ts are what they come to without a page.
+ * src/console/pages/flag: a flag of an environment. flag.tsx assembles the sections, each from a file of its own. traffic.ts and
+ * verdict-words.ts compute.
  */
 import type { FeatureDetailShown } from '../../../contract/shapes/feature.ts';
 import { environmentAddress, kept, useQuery } from '../../address.ts';
@@ -8,15 +8,13 @@ import { withQuery } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
 import { ApiProblem } from '../../api/problem.ts';
 import { CopyButton } from '../../parts/copy.tsx';
-import { Failure } from '../../parts/failure.tsx';
+import { Pending } from '../../parts/failure.tsx';
 import { useTitle } from '../../title.ts';
 import { NotFound } from '../not-found.tsx';
+import { DeclareButton, type FlagPlace, flagPath } from './change.tsx';
 import { ComparisonSection } from './comparison.tsx';
-import { DeclareButton } from './declare.tsx';
 import { Notes } from './notes.tsx';
-import { type FlagPlace, flagPath } from './paths.ts';
-import { Seen } from './seen.tsx';
-import { Senders } from './senders.tsx';
+import { Seen, Senders } from './senders.tsx';
 import { SettingsForm } from './settings-form.tsx';
 import { TrafficSection } from './traffic-section.tsx';
 import { VerdictSection } from './verdict.tsx';
@@ -36,13 +34,12 @@ function FlagPage({ place }: { readonly place: FlagPlace }) {
   const detail = usePoll<FeatureDetailShown>(path, detailMs);
   useTitle(place.name);
   if (detail.error instanceof ApiProblem && detail.error.status === 404) return <UnknownFlag place={place} />;
-  if (path !== undefined && detail.data === undefined)
-    return detail.error === undefined ? <p class="waiting">Loading …</p> : <Failure error={detail.error} />;
+  if (path !== undefined && detail.data === undefined) return <Pending error={detail.error} />;
   return (
-    <article class="flag">
+    <article class="stack flag">
       <Head place={place} detail={detail.data} />
       {detail.data === undefined ? (
-        <p class="quiet">No path can name this flag, so only its figures are shown.</p>
+        <p class="quiet">Only the figures are shown: a path cannot contain the name of this flag.</p>
       ) : (
         <VerdictSection place={place} detail={detail.data} />
       )}
@@ -69,20 +66,20 @@ function Head({ place: { application, environment, name }, detail }: HeadProps) 
   const { query } = useQuery();
   const flags = withQuery(environmentAddress(application, environment, 'flags'), kept(query));
   return (
-    <header class="flag-head">
+    <header class="head flag-head">
       <p>
         <a href={flags}>Flags</a>
       </p>
       <h1>{name}</h1>
       <CopyButton text={name} title="Copy the name" />
-      {detail && !detail.declared && <span class="flag-badge warn">undeclared</span>}
-      {detail?.archived && <span class="flag-badge">archived</span>}
+      {detail && !detail.declared && <span class="pill warn">undeclared</span>}
+      {detail?.archived && <span class="pill">archived</span>}
       {detail?.description && <p class="flag-description">{detail.description}</p>}
     </header>
   );
 }
 
-/** A name that was never seen, nor declared. */
+/** A name that is neither declared nor has been seen. */
 function UnknownFlag({ place }: { readonly place: FlagPlace }) {
   const { application, environment, name } = place;
   const { query } = useQuery();
@@ -92,15 +89,15 @@ function UnknownFlag({ place }: { readonly place: FlagPlace }) {
     <section class="notice">
       <h1>Not found</h1>
       <p>
-        No sender has asked for <q class="flag-name">{name}</q>, and it is not declared. It may be a typing
-        error, or not be in use yet.
+        No sender has requested <q class="flag-name">{name}</q>, and it is not declared. The name may be
+        misspelt, or not in use yet.
       </p>
       <div class="actions">
         <a class="button primary" href={withQuery(flags, kept(query))}>
           All flags
         </a>
         <a class="button" href={withQuery(flags, { ...kept(query), search: name.slice(0, 4) })}>
-          Flags with a name like it
+          Flags with similar names
         </a>
         <DeclareButton place={place} />
       </div>

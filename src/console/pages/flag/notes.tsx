@@ -2,13 +2,13 @@ import { useId } from 'preact/hooks';
 import type { FeatureDetailShown } from '../../../contract/shapes/feature.ts';
 import { call } from '../../api/client.ts';
 import { format } from '../../format.ts';
+import { useAction } from '../../parts/action.tsx';
 import { Field, Form } from '../../parts/form.tsx';
-import { reread, useChange } from './change.ts';
-import { type FlagPlace, flagPath } from './paths.ts';
+import { type FlagPlace, flagPath, reread } from './change.tsx';
 
-/** What the team has written down about the flag; the chart shows each note as a marker. */
+/** The team's notes on the flag. The chart marks each of them. */
 export function Notes({ place, detail }: { readonly place: FlagPlace; readonly detail: FeatureDetailShown }) {
-  const { busy, refusal, run } = useChange();
+  const { busy, refusal, run } = useAction();
   async function remove(id: string) {
     await call('DELETE', flagPath(place, 'notes', id)!);
     reread(place);
@@ -16,7 +16,7 @@ export function Notes({ place, detail }: { readonly place: FlagPlace; readonly d
   return (
     <section aria-labelledby="flag-notes">
       <h2 id="flag-notes">Notes</h2>
-      <ul class="flag-notes">
+      <ul class="plain-list flag-notes">
         {detail.notes.map(({ id, at, text, environment, by }) => (
           <li key={id}>
             <span>
@@ -37,28 +37,22 @@ export function Notes({ place, detail }: { readonly place: FlagPlace; readonly d
           </li>
         ))}
       </ul>
-      {refusal && (
-        <p class="form-error" role="alert">
-          {refusal}
-        </p>
-      )}
+      {refusal}
       <NoteForm place={place} />
     </section>
   );
 }
 
-/** Writes a note. The chart shows it as a marker. */
 function NoteForm({ place }: { readonly place: FlagPlace }) {
   const all = useId();
   async function add(data: FormData) {
     const at = String(data.get('at'));
-    await call('POST', flagPath(place, 'notes')!, {
-      body: {
-        text: String(data.get('text')),
-        ...(at === '' ? {} : { at: new Date(at).toISOString() }),
-        ...(data.get('all') === null ? { environment: place.environment } : {}),
-      },
-    });
+    const body = {
+      text: String(data.get('text')),
+      ...(at === '' ? {} : { at: new Date(at).toISOString() }),
+      ...(data.get('all') === null ? { environment: place.environment } : {}),
+    };
+    await call('POST', flagPath(place, 'notes')!, { body });
     reread(place);
   }
   return (
@@ -70,10 +64,10 @@ function NoteForm({ place }: { readonly place: FlagPlace }) {
         maxLength={500}
         placeholder="Rollout to half of the users"
       />
-      <Field name="at" label="When" type="datetime-local" hint={`In ${format.place}. Without a time: now.`} />
+      <Field name="at" label="When" type="datetime-local" hint={`In ${format.place}; empty for now.`} />
       <p class="flag-check">
         <input id={all} type="checkbox" name="all" />{' '}
-        <label for={all}>About all environments, not only {place.environment}</label>
+        <label for={all}>Applies to all environments, not only {place.environment}</label>
       </p>
     </Form>
   );

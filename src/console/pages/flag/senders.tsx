@@ -1,65 +1,92 @@
+import type { FeatureDetailShown } from '../../../contract/shapes/feature.ts';
 import type { FeatureSendersShown, SenderShown } from '../../../contract/shapes/verdict.ts';
+import { environmentAddress, kept, useQuery } from '../../address.ts';
+import { withQuery } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
-import { messageOf } from '../../api/problem.ts';
-import { now } from '../../clock.ts';
-import { format } from '../../format.ts';
+import { agoColumn } from '../../parts/columns.tsx';
+import { Reason } from '../../parts/failure.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
-import { type FlagPlace, flagPath } from './paths.ts';
+import { type FlagPlace, flagPath } from './change.tsx';
 
 const everyMs = 15_000;
 
 const columns: readonly Column<SenderShown>[] = [
-  { key: 'name', title: 'Sender', value: nameOf },
+  { key: 'name', title: 'Sender', value: ({ name }) => (name === '__other__' ? 'Others' : name) },
   {
     key: 'version',
     title: 'Version',
     value: ({ version }) => version,
     cell: ({ version }) => version ?? '–',
   },
-  {
-    key: 'last',
-    title: 'Last asked',
-    value: ({ lastAt }) => lastAt,
-    cell: ({ lastAt }) => <Ago at={lastAt} />,
-  },
+  agoColumn('lastAt', 'Last request', 'last'),
   { key: 'environment', title: 'Environment', value: ({ environment }) => environment },
-  { key: 'how', title: 'How', value: ({ transport, route }) => `${route}, ${transport}` },
+  { key: 'how', title: 'Route', value: ({ transport, route }) => `${route}, ${transport}` },
 ];
 
-/** Who still asks for the flag. */
+/** The senders that still request the flag. */
 export function Senders({ place }: { readonly place: FlagPlace }) {
   const { data, error } = usePoll<FeatureSendersShown>(flagPath(place, 'senders'), everyMs);
   return (
     <section aria-labelledby="flag-senders">
       <h2 id="flag-senders">Senders</h2>
-      {error !== undefined && <p class="form-error">The senders cannot be read: {messageOf(error)}</p>}
+      <Reason error={error} what="The senders" />
       {data !== undefined && (
         <Table
-          caption="Who has asked for it"
+          caption="Senders of the flag"
           columns={columns}
           rows={data.items}
           rowKey={({ environment, name, version, transport, route }) =>
             [environment, name, version, transport, route].join(' ')
           }
           csv={`${place.name}-senders`}
-          empty="No sender has asked for it yet, in any environment."
+          empty="No sender has requested it yet, in any environment."
         />
       )}
-      {data?.othersLeftOut && <p class="quiet">There were more senders than can be told apart.</p>}
+      {data?.othersLeftOut && <p class="quiet">There were more senders than are recorded.</p>}
     </section>
   );
 }
 
-function nameOf({ name }: SenderShown): string {
-  return name === '__other__' ? 'Others' : name;
+interface SeenProps {
+  readonly place: FlagPlace;
+  readonly detail: FeatureDetailShown;
 }
 
-/** How long ago something was; the time itself is in its title. */
-export function Ago({ at }: { readonly at: string | null }) {
-  if (at === null) return <>–</>;
+/** When the flag was last seen, by environment. */
+export function Seen({ place, detail }: SeenProps) {
+  const { query } = useQuery();
+  const address = (environment: string) =>
+    withQuery(environmentAddress(place.application, environment, 'flag'), {
+      ...kept(query),
+      name: place.name,
+    });
+  const columns: readonly Column<FeatureDetailShown['environments'][number]>[] = [
+    {
+      key: 'environment',
+      title: 'Environment',
+      value: ({ environment }) => environment,
+      cell: ({ environment }) =>
+        environment === place.environment ? environment : <a href={address(environment)}>{environment}</a>,
+    },
+    agoColumn('lastSeenAt', 'Last seen', 'last'),
+    agoColumn('firstSeenAt', 'First seen', 'first'),
+    {
+      key: 'variants',
+      title: 'Variants',
+      value: ({ variants }) => variants.map(({ variant }) => variant).join(', '),
+    },
+  ];
   return (
-    <time dateTime={at} title={format.time(at)}>
-      {format.relative(Math.min(Date.parse(at), now.value), now.value)}
-    </time>
+    <section aria-labelledby="flag-seen">
+      <h2 id="flag-seen">Environments</h2>
+      <Table
+        caption="First seen and last seen, by environment"
+        columns={columns}
+        rows={detail.environments}
+        rowKey={({ environment }) => environment}
+        csv={`${place.name}-environments`}
+        empty="It has not been seen in any environment yet."
+      />
+    </section>
   );
 }

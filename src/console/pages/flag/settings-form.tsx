@@ -1,15 +1,14 @@
 import type { FeatureDetailShown } from '../../../contract/shapes/feature.ts';
 import { type ControlProperties, Field, Form } from '../../parts/form.tsx';
-import { changeFlag } from './change.ts';
-import type { FlagPlace } from './paths.ts';
-import { splitVariants, typedSplit } from './split.ts';
+import { changeFlag, type FlagPlace } from './change.tsx';
+import { splitVariants, typedSplit } from './traffic.ts';
 
 interface SettingsProps {
   readonly place: FlagPlace;
   readonly detail: FeatureDetailShown;
 }
 
-/** What the team says of the flag. */
+/** The team's description of the flag, and its intended split. */
 export function SettingsForm({ place, detail }: SettingsProps) {
   const seen = detail.environments.flatMap((each) => each.variants.map(({ variant }) => variant));
   const variants = splitVariants(detail.split, seen);
@@ -33,7 +32,7 @@ export function SettingsForm({ place, detail }: SettingsProps) {
           <Field
             name="split"
             label="Intended split"
-            hint="A weight for each variant that users are split between, such as 1 and 1, or 90 and 10. The comparison then checks whether they are. Leave all empty for no check."
+            hint="The weight of each variant, such as 1 and 1, or 90 and 10. The comparison checks the actual split against it. Empty: no check."
             control={(properties) => (
               <Weights properties={properties} variants={variants} split={detail.split} />
             )}
@@ -50,7 +49,7 @@ interface WeightsProps {
   readonly split: Readonly<Record<string, number>> | null;
 }
 
-/** One weight for each variant, all of the same name. */
+/** The weights of the variants, as fields of the same name. */
 function Weights({ properties: { id, ...properties }, variants, split }: WeightsProps) {
   return (
     <div class="flag-weights">

@@ -1,24 +1,27 @@
 import { useComputed } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import type { FeatureDetailShown } from '../../../contract/shapes/feature.ts';
-import type { UsageShown } from '../../../contract/shapes/reports.ts';
+import type { FeatureUsageShown, UsageShown } from '../../../contract/shapes/reports.ts';
 import { useQuery } from '../../address.ts';
 import { resource, withQuery } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
-import { messageOf } from '../../api/problem.ts';
 import { now } from '../../clock.ts';
+import { format } from '../../format.ts';
 import { Chart } from '../../parts/chart/chart.tsx';
-import { bucketAt, type ChartKind } from '../../parts/chart/series.ts';
+import { Swatch } from '../../parts/chart/figures.tsx';
+import { bucketAt, bucketsOf, type ChartKind } from '../../parts/chart/series.ts';
+import { countColumn } from '../../parts/columns.tsx';
+import { Reason } from '../../parts/failure.tsx';
 import { RangePicker, useRange } from '../../parts/range.tsx';
+import { type Column, Table } from '../../parts/table.tsx';
 import { boundsQuery } from '../../range.ts';
+import type { FlagPlace } from './change.tsx';
 import { Choice } from './choice.tsx';
-import { Funnel } from './funnel.tsx';
-import type { FlagPlace } from './paths.ts';
-import { bucketsOf, type Measure, markersOf, measures, seriesOf } from './traffic.ts';
+import { type Measure, markersOf, measures, seriesOf, tonesOf, variantsOf } from './traffic.ts';
 
 const kinds = ['stacked', 'lines', 'table'] as const satisfies readonly ChartKind[];
 
-/** The figures are not shared with other readers, so they are read less often than those of the overview. */
+/** Usage is computed for each reader, so it is read less often than the overview. */
 const liveMs = 5000;
 
 interface TrafficProps {
@@ -26,7 +29,7 @@ interface TrafficProps {
   readonly detail: FeatureDetailShown | undefined;
 }
 
-/** How often the flag was asked for, by variant. */
+/** The checks, uses and views of the flag, by variant. */
 export function TrafficSection({ place, detail }: TrafficProps) {
   const { application, environment, name } = place;
   const { query, change } = useQuery();
@@ -46,7 +49,7 @@ export function TrafficSection({ place, detail }: TrafficProps) {
   const current = useComputed(() => bucketAt(buckets, now.value / 1000));
   return (
     <section class="flag-traffic" aria-labelledby="flag-traffic">
-      <div class="flag-bar">
+      <div class="head flag-bar">
         <h2 id="flag-traffic">By variant</h2>
         <RangePicker />
         <Choice
@@ -58,7 +61,7 @@ export function TrafficSection({ place, detail }: TrafficProps) {
         />
         <Choice label="Chart" values={kinds} value={kind} onChange={(kind) => change({ kind })} />
       </div>
-      {error !== undefined && <p class="form-error">The figures cannot be read: {messageOf(error)}</p>}
+      <Reason error={error} what="The figures" />
       <Chart
         title={`${names[measure]} by variant`}
         buckets={buckets}
@@ -66,11 +69,11 @@ export function TrafficSection({ place, detail }: TrafficProps) {
         kind={kind}
         unfinishedFrom={current.value}
         markers={markers}
-        onZoom={(from, to) => zoom(from * 1000, to * 1000)}
+        onZoom={zoom}
         csv={`${name}-${measure}`}
       />
       {data !== undefined && usage === undefined && (
-        <p class="quiet">No sender has asked for it in this environment in this range.</p>
+        <p class="quiet">No sender has requested it in this environment and range.</p>
       )}
       {data !== undefined && usage !== undefined && <Funnel name={name} report={data} usage={usage} />}
     </section>
@@ -78,3 +81,66 @@ export function TrafficSection({ place, detail }: TrafficProps) {
 }
 
 const names: Readonly<Record<Measure, string>> = { checks: 'Checks', used: 'Used', viewed: 'Viewed' };
+
+type Variant = FeatureUsageShown['variants'][number];
+
+interface FunnelProps {
+  readonly name: string;
+  readonly report: UsageShown;
+  readonly usage: FeatureUsageShown;
+}
+
+/** The share of the checks of each variant that led to a use and to a view. */
+function Funnel({ name, report, usage }: FunnelProps) {
+  const tones = tonesOf(usage);
+  const columns: readonly Column<Variant>[] = [
+    {
+      key: 'variant',
+      title: 'Variant',
+      value: ({ variant }) => variant,
+      cell: ({ variant }) => (
+        <span class="flag-variant">
+          <Swatch tone={tones.get(variant) ?? 'other'} />
+          {variant}
+        </span>
+      ),
+    },
+    countColumn('checks', 'Checks'),
+    { ...countColumn('used', '→ Used'), cell: (row) => <Step part={row.used} of={row.checks} /> },
+    { ...countColumn('viewed', '→ Viewed'), cell: (row) => <Step part={row.viewed} of={row.checks} /> },
+    countColumn('uniqueUsers', 'Users ≈'),
+  ];
+  const last = Date.parse(report.to) - 1;
+  return (
+    <div class="flag-funnel">
+      <h3>Used and viewed</h3>
+      <Table
+        caption="From checks to uses and views, by variant"
+        columns={columns}
+        rows={variantsOf(usage)}
+        rowKey={({ variant }) => variant}
+        csv={`${name}-variants`}
+      />
+      <p class="quiet">
+        Shares of the checks. The flag had ≈{format.full(usage.uniqueUsers)} users (± 2 %) on the UTC days{' '}
+        {format.days(report.from, last)}. A user of several variants counts once here, and once for each
+        variant above.
+      </p>
+    </div>
+  );
+}
+
+/** A count with its share as a number and as a bar. */
+function Step({ part, of }: { readonly part: number; readonly of: number }) {
+  const share = of === 0 ? 0 : Math.min(1, part / of);
+  return (
+    <span class="flag-step">
+      <span>
+        {format.full(part)} <span class="quiet">{format.rate(part, of)}</span>
+      </span>
+      <span class="flag-share" aria-hidden="true">
+        <span class="flag-share-part" style={{ width: `${share * 100}%` }} />
+      </span>
+    </span>
+  );
+}

@@ -1,27 +1,21 @@
 import type { FeatureDetailShown } from '../../../contract/shapes/feature.ts';
 import type { FeatureUsageShown } from '../../../contract/shapes/reports.ts';
-import { type Buckets, type ChartSeries, type Marker, type Tone, toneOf } from '../../parts/chart/series.ts';
-import { type Bounds, widths } from '../../range.ts';
+import type { Buckets, ChartSeries, Marker, Tone } from '../../parts/chart/series.ts';
+import { toneOf } from '../../parts/chart/series.ts';
 
-/** What the chart shows. */
+/** The figures that the chart can show. */
 export const measures = ['checks', 'used', 'viewed'] as const;
 export type Measure = (typeof measures)[number];
 
-/** More variants than this are folded into one series: more could not be told apart. */
+/** Further variants are folded into one series: more could not be distinguished. */
 const maxSeries = 6;
 
-/** The buckets of a range. */
-export function bucketsOf({ from, to, step }: Bounds): Buckets {
-  const width = widths[step] / 1000;
-  return { start: from / 1000, width, count: Math.round((to - from) / 1000 / width) };
-}
-
-/** The variants by name: their colours stay when their order by checks changes. */
+/** The variants by name, so that their colours do not depend on the order by checks. */
 export function variantsOf(usage: FeatureUsageShown | undefined): FeatureUsageShown['variants'] {
   return (usage?.variants ?? []).toSorted((a, b) => (a.variant < b.variant ? -1 : 1));
 }
 
-/** The tone of each variant. Those with most checks have a colour of their own. */
+/** The tones of the variants with most checks. */
 export function tonesOf(usage: FeatureUsageShown | undefined): ReadonlyMap<string, Tone> {
   const most = (usage?.variants ?? []).toSorted((a, b) => b.checks - a.checks).slice(0, maxSeries);
   const own = new Set(most.map(({ variant }) => variant));
@@ -29,7 +23,7 @@ export function tonesOf(usage: FeatureUsageShown | undefined): ReadonlyMap<strin
   return new Map(named.map(({ variant }, index) => [variant, toneOf(index)]));
 }
 
-/** One series for each variant that has a colour of its own, and one for the others. */
+/** A series for each variant with a tone, and one for the others. */
 export function seriesOf(
   usage: FeatureUsageShown | undefined,
   buckets: Buckets,
@@ -56,16 +50,16 @@ function addPoints(
 ): void {
   const at = measures.indexOf(measure) + 1;
   for (const point of points) {
-    // A bucket that is wider than the step may begin before the range.
+    // A bucket of a longer step may begin before the range.
     const index = Math.max(0, Math.floor((point[0] - start) / width));
     if (index < count) values[index]! += point[at]!;
   }
 }
 
-/** Variants that came this much later than the flag are new ones, ms. */
+/** A variant that was first seen this much later than the flag is marked as new, ms. */
 const laterMs = 3_600_000;
 
-/** What happened to a flag in an environment. */
+/** The events of a flag in an environment. */
 export function markersOf(detail: FeatureDetailShown | undefined, environment: string): Marker[] {
   if (detail === undefined) return [];
   const seen = detail.environments.find((each) => each.environment === environment);
@@ -85,4 +79,24 @@ export function markersOf(detail: FeatureDetailShown | undefined, environment: s
 
 function marker(at: string | null, label: string): Marker[] {
   return at === null ? [] : [{ at: Math.floor(Date.parse(at) / 1000), label }];
+}
+
+/** The variants that a split can have: its own, and those that were seen. */
+export function splitVariants(
+  split: Readonly<Record<string, number>> | null,
+  seen: readonly string[],
+): readonly string[] {
+  return [...new Set([...Object.keys(split ?? {}), ...seen])].sort();
+}
+
+/** The split from the typed weights; `null` if all are empty. */
+export function typedSplit(
+  variants: readonly string[],
+  weights: readonly string[],
+): Readonly<Record<string, number>> | null {
+  const given = variants.flatMap((variant, index) => {
+    const text = (weights[index] ?? '').trim();
+    return text === '' ? [] : [[variant, Number(text)] as const];
+  });
+  return given.length === 0 ? null : Object.fromEntries(given);
 }

@@ -1,7 +1,7 @@
 import type { FeatureDetailShown } from '../../../contract/shapes/feature.ts';
 import type { VerdictAction, VerdictKind, VerdictShown } from '../../../contract/shapes/verdict.ts';
 
-/** How times and lists are written: in the reader's locale. */
+/** Formats of times and lists. */
 export interface Wording {
   time(at: string): string;
   list(items: readonly string[]): string;
@@ -11,14 +11,14 @@ const beginnings: Readonly<Record<VerdictKind, string>> = {
   not_seen: 'No sign of use',
   one_variant: 'One variant only',
   in_use: 'Still used',
-  archived_but_asked: 'Archived, but still asked for',
-  cannot_tell: 'Cannot tell: nothing reports here',
-  permanent: 'Permanent: meant to stay',
+  archived_but_asked: 'Archived, but still requested',
+  cannot_tell: 'Cannot tell: no sender reports here',
+  permanent: 'Permanent: intended to stay',
   snoozed: 'Snoozed',
   new: 'New',
 };
 
-/** What the team should make of a verdict: good news, something to do, or neither. */
+/** The tone of each verdict. */
 export const toneOf: Readonly<Record<VerdictKind, 'good' | 'warn' | 'bad' | 'quiet'>> = {
   not_seen: 'warn',
   one_variant: 'warn',
@@ -42,18 +42,18 @@ export function headingOf(
   return `${beginnings[kind]}${until}${from}${where}`;
 }
 
-/** The kinds that began at a time worth saying. */
+/** The kinds whose start is shown. */
 const dated: ReadonlySet<VerdictKind> = new Set(['not_seen', 'one_variant', 'new']);
 
-/** The kinds that are said of some environments. */
+/** The kinds whose environments are shown. */
 const placed: ReadonlySet<VerdictKind> = new Set(['one_variant', 'in_use', 'archived_but_asked']);
 
-/** A reason, with its time in the reader's words. */
+/** A reason, with its time in the reader's locale. */
 export function reasonText({ text, at }: VerdictShown['reasons'][number], { time }: Wording): string {
   return at === null ? text : text.replace(at, time(at));
 }
 
-/** What can be done with a flag: first what the verdict suggests, then the rest. What is done already is left out. */
+/** The possible actions, those that the verdict suggests first. Omits actions that are already done. */
 export function actionsOf(
   suggested: readonly VerdictAction[],
   { archived, permanent, declared }: Pick<FeatureDetailShown, 'archived' | 'permanent' | 'declared'>,
@@ -71,7 +71,7 @@ export function actionsOf(
   return [...new Set([...suggested, ...all])].filter((action) => !done[action]);
 }
 
-/** What to search the code for: the flag, its variants, and a command that finds it. */
+/** Text for removing a flag from the code: its name, its variants, and a command that finds it. */
 export function cleanupText(name: string, variants: readonly string[]): string {
   const quoted = `'${name.replaceAll("'", "'\\''")}'`;
   return [

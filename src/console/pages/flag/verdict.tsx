@@ -6,10 +6,9 @@ import { usePoll } from '../../api/poll.ts';
 import { messageOf } from '../../api/problem.ts';
 import { currentTime } from '../../clock.ts';
 import { format } from '../../format.ts';
+import { useAction } from '../../parts/action.tsx';
 import { CopyButton } from '../../parts/copy.tsx';
-import { changeFlag, useChange } from './change.ts';
-import { DeclareButton } from './declare.tsx';
-import { type FlagPlace, flagPath } from './paths.ts';
+import { changeFlag, DeclareButton, type FlagPlace, flagPath } from './change.tsx';
 import { actionsOf, cleanupText, headingOf, reasonText, toneOf } from './verdict-words.ts';
 
 const everyMs = 10_000;
@@ -19,12 +18,12 @@ interface SectionProps {
   readonly detail: FeatureDetailShown;
 }
 
-/** What to make of the flag, why, and what to do next. */
+/** The verdict on the flag, its reasons, and the next steps. */
 export function VerdictSection({ place, detail }: SectionProps) {
   const { data, error } = usePoll<VerdictShown>(flagPath(place, 'verdict'), everyMs);
   const tone = data === undefined ? 'quiet' : toneOf[data.kind];
   return (
-    <section class={`flag-verdict flag-verdict-${tone}`} aria-labelledby="flag-verdict">
+    <section class={`panel flag-verdict panel-${tone}`} aria-labelledby="flag-verdict">
       <h2 id="flag-verdict">
         {data === undefined ? beforeVerdict(error) : headingOf(data, detail.snoozedUntil, format)}
       </h2>
@@ -40,23 +39,21 @@ export function VerdictSection({ place, detail }: SectionProps) {
 }
 
 function beforeVerdict(error: unknown): string {
-  return error === undefined
-    ? 'Looking at what was seen …'
-    : `The verdict cannot be read: ${messageOf(error)}`;
+  return error === undefined ? 'Computing the verdict …' : `The verdict cannot be read: ${messageOf(error)}`;
 }
 
-/** A name that only senders know may be a typing error. */
+/** An undeclared name may be misspelt. */
 function Undeclared({ place, nearest }: { readonly place: FlagPlace; readonly nearest: string | null }) {
   const { query } = useQuery();
   const { application, environment } = place;
-  if (nearest === null) return <li>It is not declared by the team.</li>;
+  if (nearest === null) return <li>It is not declared.</li>;
   const address = withQuery(environmentAddress(application, environment, 'flag'), {
     ...kept(query),
     name: nearest,
   });
   return (
     <li>
-      It is not declared, and its name is most like <a href={address}>{nearest}</a>: perhaps a typing error.
+      It is not declared. Its name is similar to <a href={address}>{nearest}</a>: it may be misspelt.
     </li>
   );
 }
@@ -67,9 +64,9 @@ interface ActionsProps extends SectionProps {
   readonly suggested: readonly VerdictAction[];
 }
 
-/** The next steps, the best one first. */
+/** The next steps, the suggested ones first. */
 function Actions({ place, detail, suggested }: ActionsProps) {
-  const { busy, refusal, run } = useChange();
+  const { busy, refusal, run } = useAction();
   const variants = [
     ...new Set(detail.environments.flatMap((each) => each.variants.map(({ variant }) => variant))),
   ];
@@ -79,7 +76,7 @@ function Actions({ place, detail, suggested }: ActionsProps) {
       snooze: ['Snooze 30 days', () => change({ snoozedUntil: later(snoozeMs) }, 'Snoozed for 30 days')],
       permanent: ['Permanent', () => change({ permanent: true }, 'The flag is permanent')],
       archive: ['Archive', () => change({ archived: true }, 'The flag is archived')],
-      unarchive: ['Unarchive', () => change({ archived: false }, 'The flag is not archived any more')],
+      unarchive: ['Unarchive', () => change({ archived: false }, 'The flag is no longer archived')],
     };
   return (
     <div class="actions">
@@ -104,7 +101,7 @@ function Actions({ place, detail, suggested }: ActionsProps) {
         <button
           type="button"
           disabled={busy}
-          onClick={() => change({ permanent: false }, 'Not permanent any more')}
+          onClick={() => change({ permanent: false }, 'The flag is no longer permanent')}
         >
           Not permanent
         </button>
@@ -113,16 +110,12 @@ function Actions({ place, detail, suggested }: ActionsProps) {
         <button
           type="button"
           disabled={busy}
-          onClick={() => change({ snoozedUntil: null }, 'Not snoozed any more')}
+          onClick={() => change({ snoozedUntil: null }, 'The flag is no longer snoozed')}
         >
           End the snooze
         </button>
       )}
-      {refusal && (
-        <p class="form-error" role="alert">
-          {refusal}
-        </p>
-      )}
+      {refusal}
     </div>
   );
 }

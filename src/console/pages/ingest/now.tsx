@@ -1,19 +1,20 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
-import type { ServiceStatusShown } from '../../../contract/shapes/status.ts';
+import type { ClusterShown, ServiceStatusShown } from '../../../contract/shapes/status.ts';
 import { resource } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
-import { messageOf } from '../../api/problem.ts';
 import { format } from '../../format.ts';
 import { Chart } from '../../parts/chart/chart.tsx';
-import { Nodes } from './nodes.tsx';
+import { timeColumn } from '../../parts/columns.tsx';
+import { Reason } from '../../parts/failure.tsx';
+import { type Column, Table } from '../../parts/table.tsx';
 import { Recent, recentWidth } from './recent.ts';
 
-/** Kept while the reader looks at other pages. */
+/** Kept while the reader visits other pages. */
 const recent = new Recent();
 
-/** The whole server at this moment, and in the last minutes. */
+/** The current state of the server, and its last minutes. */
 export function Now() {
   const { data, error } = usePoll<ServiceStatusShown>(resource('status'), recentWidth * 1000);
   const series = useSignal(recent.series);
@@ -23,15 +24,15 @@ export function Now() {
     series.value = recent.series;
   }, [data]);
   if (data === undefined)
-    return error === undefined ? <p class="waiting">Loading …</p> : <p role="alert">{messageOf(error)}</p>;
+    return error === undefined ? <p class="waiting">Loading …</p> : <Reason error={error} />;
   const { start, count, taken, refused } = series.value;
   return (
-    <section class="ingest-section" aria-labelledby="ingest-now">
+    <section class="stack" aria-labelledby="ingest-now">
       <h2 id="ingest-now">This server, now</h2>
-      <p class="quiet">All applications together, over the last ten seconds.</p>
+      <p class="quiet">All applications, averaged over the last ten seconds.</p>
       <Figures status={data} />
       <Chart
-        title="Accepted and refused a second, since this page was opened"
+        title="Accepted and refused a second, since you opened the console"
         buckets={{ start, width: recentWidth, count }}
         series={[
           { label: 'Accepted a second', values: taken, tone: 1 },
@@ -84,3 +85,33 @@ function Figure({ name, tone, children }: FigureProps) {
     </div>
   );
 }
+
+/** The nodes that share a PostgreSQL database. */
+function Nodes({ cluster }: { readonly cluster: ClusterShown }) {
+  const { nodes, refusedRows, completeThrough } = cluster;
+  return (
+    <section class="stack">
+      <h2>Nodes</h2>
+      <p class="quiet">Reports are complete until {format.time(completeThrough)}, for all nodes.</p>
+      {refusedRows > 0 && (
+        <p class="warn">PostgreSQL refused {format.full(refusedRows)} rows of counts; see the log.</p>
+      )}
+      <Table caption="Nodes" columns={columns} rows={nodes} rowKey={({ directory }) => directory} />
+    </section>
+  );
+}
+
+const columns: readonly Column<ClusterShown['nodes'][number]>[] = [
+  { key: 'name', title: 'Node', value: ({ name }) => name },
+  { key: 'version', title: 'Version', value: ({ version }) => version },
+  { key: 'state', title: 'State', value: ({ state }) => state },
+  timeColumn('lastBeat', 'Last heartbeat'),
+  { key: 'lag', title: 'Lag', number: true, value: ({ lag }) => lag },
+  {
+    key: 'spool',
+    title: 'Spool, KiB',
+    number: true,
+    value: ({ spoolBytes }) => Math.ceil(spoolBytes / 1024),
+  },
+  timeColumn('through', 'Shipped until'),
+];

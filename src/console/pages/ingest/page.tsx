@@ -1,7 +1,6 @@
 /*
- * src/console/pages/ingest: what comes in, and what becomes of it. page.tsx puts it together: now.tsx is the whole server at this
- * moment, reasons.tsx why something was refused and what to do, senders.tsx who sent it, strangers.tsx what belongs to no
- * application. advice.ts has the words on each reason; reasons.ts and recent.ts compute.
+ * src/console/pages/ingest: accepted and refused packets and reports. page.tsx assembles the sections: now.tsx has the state of the
+ * server, reasons.tsx the reasons of refusals with their remedies, and senders.tsx the senders. reasons.ts and recent.ts compute.
  */
 import type { LedgerShown } from '../../../contract/shapes/ledger.ts';
 import type { OverviewShown } from '../../../contract/shapes/overview.ts';
@@ -9,16 +8,16 @@ import { resource, withQuery } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
 import { format } from '../../format.ts';
 import { Chart } from '../../parts/chart/chart.tsx';
-import { Failure } from '../../parts/failure.tsx';
+import { bucketAt } from '../../parts/chart/series.ts';
+import { Pending } from '../../parts/failure.tsx';
 import { RangePicker, useRange } from '../../parts/range.tsx';
 import type { InEnvironment } from '../../place.ts';
 import { boundsQuery } from '../../range.ts';
 import { Now } from './now.tsx';
 import { Reasons } from './reasons.tsx';
-import { Senders } from './senders.tsx';
-import { Strangers } from './strangers.tsx';
+import { Senders, Unattributed } from './senders.tsx';
 
-/** The page of an environment. */
+/** The ingest of an environment. */
 export function IngestPage({ application: app, environment: env }: InEnvironment) {
   const { bounds, everyMs } = useRange();
   const query = { environment: env, unnamed: true, ...boundsQuery(bounds) };
@@ -27,14 +26,14 @@ export function IngestPage({ application: app, environment: env }: InEnvironment
     everyMs,
   );
   return (
-    <div class="ingest">
-      <header class="ingest-head">
+    <div class="stack ingest">
+      <header class="head spread">
         <h1>Ingest</h1>
         <RangePicker />
       </header>
       <Now />
       <Ledger app={app} env={env} ledger={data} error={error} />
-      <Strangers />
+      <Unattributed />
     </div>
   );
 }
@@ -50,12 +49,11 @@ interface LedgerProps extends PlaceProps {
 }
 
 function Ledger({ app, env, ledger, error }: LedgerProps) {
-  if (ledger === undefined)
-    return error === undefined ? <p class="waiting">Loading …</p> : <Failure error={error} />;
+  if (ledger === undefined) return <Pending error={error} />;
   return (
     <>
-      <section class="ingest-section" aria-labelledby="ingest-sums">
-        <h2 id="ingest-sums">What became of it</h2>
+      <section class="stack" aria-labelledby="ingest-sums">
+        <h2 id="ingest-sums">Accepted and refused</h2>
         <p class="ingest-sums">
           <span>
             <strong>{format.full(ledger.accepted)}</strong> accepted
@@ -70,7 +68,7 @@ function Ledger({ app, env, ledger, error }: LedgerProps) {
         </p>
         <p class="quiet">
           Packets and reports of {env}, in whole hours from {format.time(ledger.from)} to{' '}
-          {format.time(ledger.to)}. What named no environment of the application is among the refused.
+          {format.time(ledger.to)}. Refusals include requests without an environment of the application.
         </p>
         <Hours app={app} env={env} />
       </section>
@@ -80,7 +78,7 @@ function Ledger({ app, env, ledger, error }: LedgerProps) {
   );
 }
 
-/** Accepted and refused by hour: the overview has them, and shares its answer with all who look. */
+/** Accepted and refused by hour, from the overview, whose answer all readers share. */
 function Hours({ app, env }: PlaceProps) {
   const { bounds, everyMs, zoom } = useRange();
   const query = { environment: env, ...boundsQuery(bounds) };
@@ -90,18 +88,18 @@ function Hours({ app, env }: PlaceProps) {
   );
   if (data === undefined || data.hourly.length < 3) return null;
   const { start, length, accepted, refused } = data.hourly;
-  const unfinishedFrom = Math.floor((Date.parse(data.at) / 1000 - start) / 3600);
+  const buckets = { start, width: 3600, count: length };
   return (
     <Chart
       title="Accepted and refused by hour"
-      buckets={{ start, width: 3600, count: length }}
+      buckets={buckets}
       series={[
         { label: 'Accepted', values: accepted, tone: 1 },
         { label: 'Refused', values: refused, tone: 2 },
       ]}
       kind="lines"
-      unfinishedFrom={unfinishedFrom}
-      onZoom={(from, to) => zoom(from * 1000, to * 1000)}
+      unfinishedFrom={bucketAt(buckets, Date.parse(data.at) / 1000)}
+      onZoom={zoom}
       height={200}
     />
   );

@@ -1,28 +1,27 @@
+import { ledgerRefusals, type Refusal } from '../../../contract/ledger-refusals.ts';
+import { ledgerNotes, type Note } from '../../../contract/notes.ts';
 import type { LedgerEntryShown } from '../../../contract/shapes/ledger.ts';
 
-/** Everything of one reason: refused, or noted about what was accepted. */
+/** The entries of a reason: refusals, or notes on accepted packets. */
 export interface Reason {
   readonly code: string;
   readonly outcome: 'refused' | 'noted';
   readonly status: number;
   readonly count: number;
   readonly lastAt: string;
-  /** The senders, with the most frequent first. */
+  /** Most frequent first. */
   readonly senders: readonly { readonly name: string; readonly count: number }[];
-  /** What is known of the last one. */
   readonly example: LedgerEntryShown['example'];
   readonly last: LedgerEntryShown;
 }
 
-/** The reasons of a ledger. Refused ones come first; of these, the most frequent. */
+/** The reasons of a ledger: refusals before notes, most frequent first. */
 export function reasonsOf(entries: readonly LedgerEntryShown[]): Reason[] {
   const groups = new Map<string, LedgerEntryShown[]>();
   for (const entry of entries) {
     if (entry.outcome === 'accepted') continue;
     const key = `${entry.outcome} ${entry.code}`;
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [entry]);
-    else group.push(entry);
+    groups.set(key, [...(groups.get(key) ?? []), entry]);
   }
   return Array.from(groups.values(), describe).sort(
     (a, b) => rank[a.outcome] - rank[b.outcome] || b.count - a.count,
@@ -34,7 +33,10 @@ const rank = { refused: 0, noted: 1 } as const;
 function describe(entries: readonly LedgerEntryShown[]): Reason {
   const last = entries.reduce((a, b) => (b.lastAt > a.lastAt ? b : a));
   const senders = new Map<string, number>();
-  for (const each of entries) add(senders, senderName(each), each.count);
+  for (const each of entries) {
+    const name = senderName(each);
+    senders.set(name, (senders.get(name) ?? 0) + each.count);
+  }
   return {
     code: last.code ?? '',
     outcome: last.outcome as Reason['outcome'],
@@ -47,21 +49,21 @@ function describe(entries: readonly LedgerEntryShown[]): Reason {
   };
 }
 
-/** What a sender is called. */
+/** The name of a sender. */
 export function senderName({ sender: { userAgent, instance } }: Pick<LedgerEntryShown, 'sender'>): string {
   if (userAgent === '__other__') return 'Other senders';
   if (instance === null) return userAgent ?? 'A sender without a name';
   return userAgent === null ? instance : `${instance} (${userAgent})`;
 }
 
-/** What the reader has chosen to see of a ledger. */
+/** The reader's filter of a ledger. */
 export interface Filter {
   readonly outcome?: string | undefined;
   readonly reason?: string | undefined;
   readonly search?: string | undefined;
 }
 
-/** The entries that a filter lets through. */
+/** The entries that match a filter. */
 export function filtered(entries: readonly LedgerEntryShown[], filter: Filter): LedgerEntryShown[] {
   const words = (filter.search ?? '').toLowerCase();
   return entries.filter(
@@ -72,6 +74,20 @@ export function filtered(entries: readonly LedgerEntryShown[], filter: Filter): 
   );
 }
 
-function add(sums: Map<string, number>, name: string, count: number): void {
-  sums.set(name, (sums.get(name) ?? 0) + count);
+const advice = new Map<string, Note | Refusal>(Object.entries({ ...ledgerRefusals, ...ledgerNotes }));
+
+/** The meaning and the remedy of a ledger code, as sentences. A newer server may have unknown codes. */
+export function adviceOn(code: string): Note {
+  const reason = advice.get(code);
+  if (reason === undefined)
+    return {
+      meaning: `Refused with the code ${code}.`,
+      remedy: 'See the list of errors of the server version.',
+    };
+  const meaning = reason.meaning ?? (reason as Refusal).title;
+  return { meaning: sentence(meaning), remedy: sentence(reason.remedy) };
+}
+
+function sentence(text: string): string {
+  return `${text.replaceAll('`', '')}.`;
 }

@@ -3,24 +3,23 @@ import type { LedgerEntryShown } from '../../../contract/shapes/ledger.ts';
 import { applicationSettingsAddress, useQuery } from '../../address.ts';
 import { now } from '../../clock.ts';
 import { format, plural } from '../../format.ts';
-import { adviceOn } from './advice.ts';
-import { type Reason, reasonsOf } from './reasons.ts';
+import { adviceOn, type Reason, reasonsOf } from './reasons.ts';
 
 interface ReasonsProps {
   readonly app: string;
   readonly entries: readonly LedgerEntryShown[];
 }
 
-/** Why something was refused or not counted as it was sent, and what to do. */
+/** Why something was refused, or not counted as sent, and the remedy. */
 export function Reasons({ app, entries }: ReasonsProps) {
   const reasons = reasonsOf(entries);
   return (
-    <section class="ingest-section" aria-labelledby="ingest-why">
-      <h2 id="ingest-why">What is wrong, and what to do</h2>
+    <section class="stack" aria-labelledby="ingest-why">
+      <h2 id="ingest-why">Problems and remedies</h2>
       {reasons.length === 0 ? (
-        <p class="good">Nothing: all that came was accepted and counted as it was sent.</p>
+        <p class="good">No problems: everything was accepted, and counted as sent.</p>
       ) : (
-        <ul class="ingest-reasons">
+        <ul class="plain-list ingest-reasons">
           {reasons.map((reason) => (
             <Card key={`${reason.outcome} ${reason.code}`} app={app} reason={reason} />
           ))}
@@ -37,29 +36,29 @@ function Card({ app, reason }: { readonly app: string; readonly reason: Reason }
   const { meaning, remedy } = adviceOn(code);
   const show = () => change({ reason: code, outcome: undefined, sender: undefined }, true);
   return (
-    <li class={`ingest-reason ingest-${outcome}`}>
+    <li class={`panel ${outcome === 'refused' ? 'panel-bad' : 'panel-warn'}`}>
       <h3>
         <span class={outcome === 'refused' ? 'bad' : 'warn'}>
           {format.full(count)} {outcome}
         </span>{' '}
         {meaning}
       </h3>
-      <p class="ingest-todo">
+      <p>
         <strong>What to do:</strong> {remedy}
       </p>
       <Example reason={reason} />
-      <p class="quiet ingest-foot">
+      <p class="quiet">
         <code>{code}</code> {outcome === 'refused' && `answered ${status} · `}
         {outcome === 'noted' && '· '}
         last one <time dateTime={lastAt}>{format.relative(lastAt, minute)}</time>
         {' · '}
-        <button type="button" class="ingest-link" onClick={show}>
+        <button type="button" class="link" onClick={show}>
           {plural(senders.length, 'sender')}
         </button>
         {(code === 'origin_not_allowed' || code === 'rate_limited') && (
           <>
             {' · '}
-            <a href={applicationSettingsAddress(app)}>Settings of the application</a>
+            <a href={applicationSettingsAddress(app)}>Application settings</a>
           </>
         )}
       </p>
@@ -67,7 +66,7 @@ function Card({ app, reason }: { readonly app: string; readonly reason: Reason }
   );
 }
 
-/** What is known of the last one, to find the sender by. */
+/** Details of the last one, to find the sender. */
 function Example({ reason: { last, senders, example } }: { readonly reason: Reason }) {
   const facts: [name: string, value: string | undefined][] = [
     ['From', senders[0]?.name],

@@ -1,14 +1,13 @@
 import type { ServiceStatusShown } from '../../../contract/shapes/status.ts';
 
-/** Seconds between two statuses, and how many are drawn. */
+/** Seconds between two samples. */
 export const recentWidth = 2;
-const recentCount = 150;
-/** The narrowest chart. */
-const fewest = 15;
-/** After a pause that long, as of a hidden tab, the chart begins anew, s. */
+/** Maximum and minimum number of drawn samples. */
+const [maxCount, minCount] = [150, 15];
+/** After a longer pause, such as in a hidden tab, the chart starts anew, s. */
 const pause = 3 * recentWidth;
 
-/** What is drawn of a status. */
+/** A drawn status. */
 export interface Sample {
   /** Unix seconds. */
   readonly at: number;
@@ -24,7 +23,7 @@ export interface RecentSeries {
   readonly refused: readonly number[];
 }
 
-/** The statuses of the last minutes, as long as the page is open. */
+/** The statuses of the last minutes. */
 export class Recent {
   #samples: Sample[] = [];
 
@@ -34,20 +33,20 @@ export class Recent {
     if (last !== undefined && time <= last.at) return;
     if (last !== undefined && time > last.at + pause) this.#samples = [];
     this.#samples.push({ at: time, taken: packetsPerSecond + reportsPerSecond, refused: refusedPerSecond });
-    const oldest = time - recentWidth * recentCount;
+    const oldest = time - recentWidth * maxCount;
     while (this.#samples[0] !== undefined && this.#samples[0].at <= oldest) this.#samples.shift();
   }
 
-  /** What was seen without a pause, in equal steps. */
+  /** The samples since the last pause, in equal steps. */
   get series(): RecentSeries {
     const [first, last] = [this.#samples[0], this.#samples.at(-1)];
     const end = Math.floor((last?.at ?? 0) / recentWidth);
     const seen = end - Math.floor((first?.at ?? 0) / recentWidth) + 1;
-    const count = Math.min(recentCount, Math.max(fewest, seen));
+    const count = Math.min(maxCount, Math.max(minCount, seen));
     const start = (end - count + 1) * recentWidth;
     const shown = Array.from({ length: count }, (_, index) => {
       const until = start + (index + 1) * recentWidth;
-      // A status stands until the next one, which comes a little late now and then.
+      // A status is valid until the next one, which may be a little late.
       return this.#samples.findLast(({ at }) => at < until && at >= until - pause);
     });
     return {

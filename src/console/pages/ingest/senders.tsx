@@ -1,10 +1,17 @@
-import type { LedgerEntryShown } from '../../../contract/shapes/ledger.ts';
+import type {
+  LedgerEntryShown,
+  UnattributedRefusalShown,
+  UnattributedShown,
+} from '../../../contract/shapes/ledger.ts';
 import { useQuery } from '../../address.ts';
+import { resource } from '../../api/client.ts';
+import { usePoll } from '../../api/poll.ts';
 import { plural } from '../../format.ts';
+import { countColumn, timeColumn } from '../../parts/columns.tsx';
+import { Filter } from '../../parts/filters.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
-import { adviceOn } from './advice.ts';
-import { countAndLast } from './columns.tsx';
-import { filtered, senderName } from './reasons.ts';
+import { user } from '../../session.ts';
+import { adviceOn, filtered, senderName } from './reasons.ts';
 
 interface SendersProps {
   readonly entries: readonly LedgerEntryShown[];
@@ -12,13 +19,13 @@ interface SendersProps {
   readonly env: string;
 }
 
-/** Who sent what, and what became of it. What the reader has chosen is in the address. */
+/** The senders and the outcome of their packets. The address has the reader's filters. */
 export function Senders({ entries, leftOut, env }: SendersProps) {
   const { query, change } = useQuery();
   const { outcome, reason, sender, sort = '' } = query;
   const rows = filtered(entries, { outcome, reason, search: sender });
   return (
-    <section class="ingest-section">
+    <section class="stack">
       <h2>Senders</h2>
       <Filters entries={entries} />
       <Table
@@ -29,9 +36,11 @@ export function Senders({ entries, leftOut, env }: SendersProps) {
         sort={sort}
         onSort={(next) => change({ sort: next })}
         csv={`ingest-${env}`}
-        empty={entries.length === 0 ? 'Nothing came in this range.' : 'No sender is like this.'}
+        empty={
+          entries.length === 0 ? 'Nothing was received in this range.' : 'No sender matches the filters.'
+        }
       />
-      {leftOut > 0 && <p class="quiet">{plural(leftOut, 'row')} more: choose a shorter range to see them.</p>}
+      {leftOut > 0 && <p class="quiet">{plural(leftOut, 'more row')}: choose a shorter range to see them.</p>}
     </section>
   );
 }
@@ -47,30 +56,27 @@ const columns: readonly Column<LedgerEntryShown>[] = [
   { key: 'sender', title: 'Sender', value: senderName, class: 'ingest-sender' },
   {
     key: 'what',
-    title: 'What',
+    title: 'Type',
     value: ({ route, transport }) => `${routes[route]}${transport === 'http' ? '' : `, ${transport}`}`,
   },
-  { key: 'environment', title: 'Environment', value: ({ environment }) => environment ?? 'none that exists' },
+  { key: 'environment', title: 'Environment', value: ({ environment }) => environment ?? 'unknown' },
   {
     key: 'outcome',
     title: 'Outcome',
     value: ({ outcome }) => outcome,
-    cell: ({ outcome }) => <Outcome of={outcome} />,
+    cell: ({ outcome }) => <span class={tones[outcome]}>{outcome}</span>,
   },
   {
     key: 'reason',
     title: 'Reason',
     value: ({ code }) => code ?? '',
-    cell: ({ code }) => (code === null ? '' : <code title={adviceOn(code).meaning}>{code}</code>),
+    cell: ({ code }) => code !== null && <Code of={code} />,
   },
-  ...countAndLast<LedgerEntryShown>(({ lastAt }) => lastAt),
+  countColumn('count', 'Count'),
+  timeColumn('lastAt', 'Last', 'last'),
 ];
 
 const tones = { accepted: 'good', refused: 'bad', noted: 'warn' };
-
-function Outcome({ of }: { readonly of: LedgerEntryShown['outcome'] }) {
-  return <span class={tones[of]}>{of}</span>;
-}
 
 function keyOf({ environment, transport, route, sender, outcome, status, code }: LedgerEntryShown): string {
   const { userAgent, instance } = sender;
@@ -78,46 +84,73 @@ function keyOf({ environment, transport, route, sender, outcome, status, code }:
 }
 
 function Filters({ entries }: { readonly entries: readonly LedgerEntryShown[] }) {
-  const { query, change } = useQuery();
-  const { outcome = '', reason = '', sender = '' } = query;
+  const { reason } = useQuery().query;
   const codes = new Set(entries.flatMap(({ code }) => code ?? []));
-  if (reason !== '') codes.add(reason);
+  if (reason !== undefined) codes.add(reason);
+  const ofCodes = Array.from(codes)
+    .sort()
+    .map((code) => [code] as const);
   return (
-    <div class="ingest-filters">
-      <label>
-        Outcome
-        <select
-          value={outcome}
-          onChange={(event) => change({ outcome: event.currentTarget.value || undefined })}
-        >
-          <option value="">All</option>
-          <option value="accepted">accepted</option>
-          <option value="refused">refused</option>
-          <option value="noted">noted</option>
-        </select>
-      </label>
-      <label>
-        Reason
-        <select
-          value={reason}
-          onChange={(event) => change({ reason: event.currentTarget.value || undefined })}
-        >
-          <option value="">All</option>
-          {[...codes].sort().map((code) => (
-            <option key={code} value={code}>
-              {code}
-            </option>
-          ))}
-        </select>
-      </label>
-      <label>
-        Sender
-        <input
-          type="search"
-          value={sender}
-          onInput={(event) => change({ sender: event.currentTarget.value || undefined })}
-        />
-      </label>
+    <div class="filters">
+      <Filter name="outcome" label="Outcome" options={[all, ['accepted'], ['refused'], ['noted']]} />
+      <Filter name="reason" label="Reason" options={[all, ...ofCodes]} />
+      <Filter name="sender" label="Sender" />
     </div>
   );
 }
+
+const all = ['', 'All'] as const;
+
+function Code({ of }: { readonly of: string }) {
+  return <code title={adviceOn(of).meaning}>{of}</code>;
+}
+
+const everyMs = 5000;
+
+/** The latest refusals without an application; empty unless the user is an Admin. */
+export function useUnattributed(pause = everyMs): readonly UnattributedRefusalShown[] {
+  const path = user.value?.role === 'Admin' ? resource('unattributed') : undefined;
+  return usePoll<UnattributedShown>(path, pause).data?.items ?? [];
+}
+
+/** Refusals of requests with an unknown key or an unreadable body. */
+export function Unattributed() {
+  const items = useUnattributed();
+  if (items.length === 0) return null;
+  return (
+    <section class="stack">
+      <h2>Refused, without an application</h2>
+      <p class="quiet">
+        The latest kinds since the server started: requests with unknown keys or unreadable bodies. Is one of
+        them yours?
+      </p>
+      <Table
+        caption="Refused, without an application"
+        columns={unattributedColumns}
+        rows={items}
+        rowKey={({ count, at, ...kind }) => JSON.stringify(kind)}
+        csv="ingest-of-no-application"
+      />
+    </section>
+  );
+}
+
+const unattributedColumns: readonly Column<UnattributedRefusalShown>[] = [
+  {
+    key: 'code',
+    title: 'Reason',
+    value: ({ code }) => code,
+    cell: ({ code }) => <Code of={code} />,
+  },
+  {
+    key: 'key',
+    title: 'Key',
+    value: ({ keyPrefix }) => keyPrefix,
+    cell: ({ keyPrefix }) => (keyPrefix === null ? '–' : <code>{keyPrefix}…</code>),
+  },
+  { key: 'origin', title: 'Origin', value: ({ origin }) => origin },
+  { key: 'environment', title: 'Environment', value: ({ environment }) => environment },
+  { key: 'sender', title: 'Sender', value: ({ userAgent }) => userAgent, class: 'ingest-sender' },
+  countColumn('count', 'Count'),
+  timeColumn('at', 'Last', 'last'),
+];

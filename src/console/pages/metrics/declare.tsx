@@ -1,32 +1,32 @@
 import { call, resource } from '../../api/client.ts';
+import { forget } from '../../api/poll.ts';
 import { Confirm } from '../../parts/confirm.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { Field, Form } from '../../parts/form.tsx';
+import { Field, Form, SelectField } from '../../parts/form.tsx';
 import type { MetricRow } from './rows.ts';
 
 interface DeclareProps {
   readonly app: string;
-  /** The metric whose name is known; without it the reader types one. */
+  /** Without it the reader types a name. */
   readonly metric: MetricRow | undefined;
-  readonly onDone: () => Promise<void>;
   readonly onClose: () => void;
 }
 
-/** Says what the numbers of a metric mean. */
-export function Declare({ app, metric, onDone, onClose }: DeclareProps) {
+/** Declares the kind and the unit of a metric. */
+export function Declare({ app, metric, onClose }: DeclareProps) {
   async function send(data: FormData) {
     const name = metric?.name ?? String(data.get('name'));
     const unit = String(data.get('unit')).trim();
-    await call('PUT', resource('applications', app, 'metrics', name), {
-      body: { kind: data.get('kind'), unit: unit === '' ? null : unit },
-    });
-    await onDone();
+    const body = { kind: data.get('kind'), unit: unit === '' ? null : unit };
+    await call('PUT', resource('applications', app, 'metrics', name), { body });
+    forget(resource('applications', app, 'metrics'));
+    onClose();
   }
   return (
     <Dialog title={metric === undefined ? 'Declare a metric' : `Declare ${metric.name}`} onClose={onClose}>
       <p class="quiet">
-        A counter is added up: purchases, errors. A gauge shows its last number: a queue's length. A kind that
-        is declared late holds for earlier numbers, too.
+        A counter is summed up, such as purchases or errors. A gauge shows its last value, such as the length
+        of a queue. The declared kind applies to earlier values too.
       </p>
       <Form onSubmit={send} submit="Declare" done="The metric is declared" onCancel={onClose}>
         {metric === undefined && (
@@ -35,50 +35,42 @@ export function Declare({ app, metric, onDone, onClose }: DeclareProps) {
             label="Name"
             required
             autoFocus
-            hint="As senders write it: upper and lower case matter."
+            hint="As senders write it. Upper and lower case differ."
           />
         )}
-        <Field
-          name="kind"
-          label="Kind"
-          control={(properties) => (
-            <select {...properties} defaultValue={metric?.kind ?? 'counter'}>
-              <option value="counter">Counter</option>
-              <option value="gauge">Gauge</option>
-            </select>
-          )}
-        />
+        <SelectField name="kind" label="Kind" options={kinds} value={metric?.kind} />
         <Field
           name="unit"
           label="Unit"
           value={metric?.unit ?? ''}
           maxLength={64}
-          hint="Such as EUR, ms or MB. It may stay empty."
+          hint="Such as EUR, ms or MB; optional."
         />
       </Form>
     </Dialog>
   );
 }
 
-interface UndeclareProps extends DeclareProps {
-  readonly metric: MetricRow;
-}
+const kinds = [
+  ['counter', 'Counter'],
+  ['gauge', 'Gauge'],
+] as const;
 
-/** Takes a declaration back. */
-export function Undeclare({ app, metric: { name }, onDone, onClose }: UndeclareProps) {
+/** Removes the declaration of a metric. */
+export function Undeclare({ app, metric: { name }, onClose }: DeclareProps & { readonly metric: MetricRow }) {
   async function send() {
     await call('DELETE', resource('applications', app, 'metrics', name));
-    await onDone();
+    forget(resource('applications', app, 'metrics'));
   }
   return (
     <Confirm
       title={`Undeclare ${name}?`}
       action="Undeclare"
-      done={`${name} is not declared any more`}
+      done={`${name} is no longer declared`}
       onConfirm={send}
       onClose={onClose}
     >
-      <p>Its numbers stay, and read as those of a counter without a unit.</p>
+      <p>Its values stay, and are shown as those of a counter without a unit.</p>
     </Confirm>
   );
 }

@@ -1,45 +1,37 @@
 import { now } from '../../clock.ts';
+import { figuresCsv } from '../../parts/chart/announcement.ts';
 import { Chart } from '../../parts/chart/chart.tsx';
-import { toneOf } from '../../parts/chart/series.ts';
-import { downloadCsv, toCsv } from '../../parts/csv.ts';
+import { type Buckets, bucketAt, toneOf } from '../../parts/chart/series.ts';
+import { downloadCsv } from '../../parts/csv.ts';
 import { useRange } from '../../parts/range.tsx';
-import { quantity } from './quantity.ts';
-import { figureOf, type Grid, gridFrom, latest, type MetricRow, valuesIn } from './rows.ts';
+import { bucketsFrom, figureOf, latest, type MetricRow, quantity, valuesIn } from './rows.ts';
 
 interface DetailProps {
   readonly row: MetricRow;
-  readonly grid: Grid;
+  readonly buckets: Buckets;
   readonly onClose: () => void;
 }
 
-/** One metric over time; that of a feature by variant. */
-export function Detail({ row, grid, onClose }: DetailProps) {
+/** A metric over time, by variant if it belongs to a feature. */
+export function Detail({ row, buckets, onClose }: DetailProps) {
   const { zoom } = useRange();
   const { name, feature, kind, unit, series } = row;
   const title = feature === undefined ? name : `${name} of ${feature}, by variant`;
-  const shown = kind === 'gauge' ? gridFrom(grid, series) : grid;
+  const shown = kind === 'gauge' ? bucketsFrom(buckets, series) : buckets;
   const drawn = series.map((each, index) => ({
     label: each.variant ?? name,
     values: valuesIn(shown, kind, each.series),
     tone: toneOf(index),
   }));
-  const csv = () =>
-    downloadCsv(
-      title,
-      toCsv(
-        ['Time', ...drawn.map(({ label }) => label)],
-        Array.from({ length: shown.count }, (_, index) => [
-          new Date((shown.start + index * shown.width) * 1000).toISOString(),
-          ...drawn.map(({ values }) => values[index]),
-        ]),
-      ),
-    );
   return (
-    <section class="metrics-detail" aria-label={title}>
-      <header class="metrics-head">
+    <section class="stack metrics-detail" aria-label={title}>
+      <header class="head spread">
         <h2>{title}</h2>
         <p class="actions">
-          <button type="button" onClick={csv}>
+          <button
+            type="button"
+            onClick={() => downloadCsv(title, figuresCsv({ buckets: shown, series: drawn }))}
+          >
             CSV
           </button>
           <button type="button" onClick={onClose}>
@@ -54,13 +46,11 @@ export function Detail({ row, grid, onClose }: DetailProps) {
         <Chart
           title={`${title}${unit === undefined ? '' : `, ${unit}`}`}
           buckets={shown}
-          unfinishedFrom={
-            kind === 'counter' ? Math.floor((now.value / 1000 - grid.start) / grid.width) : undefined
-          }
+          unfinishedFrom={kind === 'counter' ? bucketAt(buckets, now.value / 1000) : undefined}
           series={drawn}
           kind={kind === 'counter' && drawn.length > 1 ? 'stacked' : 'lines'}
           format={(value) => quantity(value, unit)}
-          onZoom={(from, to) => zoom(from * 1000, to * 1000)}
+          onZoom={zoom}
         />
       )}
     </section>
@@ -77,7 +67,7 @@ function Figures({ row }: { readonly row: MetricRow }) {
     kind === 'counter'
       ? [
           ['Sum', quantity(figureOf(row), unit)],
-          ['Numbers', quantity(numbers, undefined)],
+          ['Values', quantity(numbers)],
         ]
       : [
           ['Last', quantity(latest(series)?.last, unit)],

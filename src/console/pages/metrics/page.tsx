@@ -1,52 +1,54 @@
 /*
- * src/console/pages/metrics: what was measured. page.tsx lists the metrics, declare.tsx says what one means, detail.tsx draws one;
- * rows.ts computes, declarations.ts reads what is declared.
+ * src/console/pages/metrics: the measured metrics. page.tsx lists them, declare.tsx declares one, and detail.tsx draws one. rows.ts
+ * computes.
  */
-import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
+import type { MetricShown } from '../../../contract/shapes/metric.ts';
 import type { MeasurementsShown } from '../../../contract/shapes/reports.ts';
 import { useQuery } from '../../address.ts';
 import { resource, withQuery } from '../../api/client.ts';
+import { useWholeList } from '../../api/list.ts';
 import { usePoll } from '../../api/poll.ts';
-import { Failure } from '../../parts/failure.tsx';
+import { type Buckets, bucketsOf } from '../../parts/chart/series.ts';
+import { Sparkline } from '../../parts/chart/sparkline.tsx';
+import { Time } from '../../parts/columns.tsx';
+import { useDialog } from '../../parts/dialog.tsx';
+import { Pending } from '../../parts/failure.tsx';
+import { Menu } from '../../parts/menu.tsx';
 import { RangePicker, useRange } from '../../parts/range.tsx';
-import { Table } from '../../parts/table.tsx';
+import { type Column, Table } from '../../parts/table.tsx';
 import type { InEnvironment } from '../../place.ts';
-import { type Bounds, boundsQuery, widths } from '../../range.ts';
-import { columnsOf } from './columns.tsx';
-import { useDeclarations } from './declarations.ts';
+import { type Bounds, boundsQuery } from '../../range.ts';
 import { Declare, Undeclare } from './declare.tsx';
 import { Detail } from './detail.tsx';
-import { type Grid, type MetricRow, metricRows, rowKey } from './rows.ts';
+import { figureOf, latest, type MetricRow, metricRows, quantity, rowKey, trendOf } from './rows.ts';
 
-/** Measurements are not shared among those who look, so they are read less often than what is. */
+/** Measurements are computed for each reader, so they are read less often than the overview. */
 const everyMs = 10_000;
 
-/** The page of an environment. */
+/** The metrics of an environment. */
 export function MetricsPage({ application: app, environment: env }: InEnvironment) {
   const { bounds, live } = useRange();
   const query = { environment: env, ...boundsQuery(bounds) };
   const path = withQuery(resource('applications', app, 'measurements'), query);
   const measured = usePoll<MeasurementsShown>(path, live ? everyMs : undefined);
-  const declared = useDeclarations(app);
+  const declared = useWholeList<MetricShown>(resource('applications', app, 'metrics'), { declared: true });
   const error = measured.data === undefined ? measured.error : declared.error;
+  const isRead = measured.data !== undefined && declared.items !== undefined;
   return (
-    <div class="metrics">
-      <header class="metrics-head">
+    <div class="stack">
+      <header class="head spread">
         <h1>Metrics</h1>
         <RangePicker />
       </header>
-      {error !== undefined && <Failure error={error} />}
-      {measured.data !== undefined && declared.items !== undefined ? (
+      {(error !== undefined || !isRead) && <Pending error={error} />}
+      {measured.data !== undefined && declared.items !== undefined && (
         <Metrics
           app={app}
           env={env}
           bounds={bounds}
           rows={metricRows(declared.items, measured.data.metrics)}
-          onChange={declared.read}
         />
-      ) : (
-        error === undefined && <p class="waiting">Loading …</p>
       )}
     </div>
   );
@@ -57,114 +59,133 @@ interface MetricsProps {
   readonly env: string;
   readonly bounds: Bounds;
   readonly rows: readonly MetricRow[];
-  /** Reads the declarations again. */
-  readonly onChange: () => Promise<void>;
 }
 
-function Metrics({ app, env, bounds, rows, onChange }: MetricsProps) {
+function Metrics({ app, env, bounds, rows }: MetricsProps) {
   const { query, change } = useQuery();
-  const asking = useSignal<Asking | undefined>(undefined);
-  const grid = useMemo(() => gridOf(bounds), [bounds]);
+  const dialog = useDialog();
+  const buckets = useMemo(() => bucketsOf(bounds), [bounds]);
   const { metric, feature, sort = '', search = '' } = query;
   const chosen = rows.find((row) => row.name === metric && row.feature === feature);
   const shown = rows.filter(({ name, feature = '' }) =>
     `${name} ${feature}`.toLowerCase().includes(search.toLowerCase()),
   );
-  const ask = (next: Asking | undefined) => {
-    asking.value = next;
-  };
+  const declare = (row?: MetricRow) => dialog.open(<Declare app={app} metric={row} onClose={dialog.close} />);
   return (
     <>
-      <Tools onDeclare={() => ask({ action: 'declare', row: undefined })} />
+      <div class="head spread">
+        <input
+          type="search"
+          aria-label="Search the metrics"
+          placeholder="Search"
+          value={search}
+          onInput={(event) => change({ search: event.currentTarget.value || undefined })}
+        />
+        <button type="button" onClick={() => declare()}>
+          Declare a metric
+        </button>
+      </div>
       <Table
         caption="Metrics"
         columns={columnsOf({
-          grid,
+          buckets,
           chosen,
           open: (row) => change({ metric: row.name, feature: row.feature }, true),
-          declare: (row) => ask({ action: 'declare', row }),
-          undeclare: (row) => ask({ action: 'undeclare', row }),
+          declare,
+          undeclare: (row) => dialog.open(<Undeclare app={app} metric={row} onClose={dialog.close} />),
         })}
         rows={shown}
         rowKey={rowKey}
         sort={sort}
         onSort={(next) => change({ sort: next })}
         csv={`metrics-${env}`}
-        empty={rows.length === 0 ? <NoMetrics /> : 'No metric has this in its name.'}
+        empty={rows.length === 0 ? <NoMetrics /> : 'No metric matches the search.'}
       />
       {chosen !== undefined && (
         <Detail
           row={chosen}
-          grid={grid}
+          buckets={buckets}
           onClose={() => change({ metric: undefined, feature: undefined }, true)}
         />
       )}
-      {asking.value !== undefined && (
-        <Question
-          app={app}
-          asking={asking.value}
-          onDone={async () => {
-            await onChange();
-            ask(undefined);
-          }}
-          onClose={() => ask(undefined)}
-        />
-      )}
+      {dialog.element}
     </>
   );
 }
 
-/** What the reader is asked about a metric. */
-type Asking =
-  | { readonly action: 'declare'; readonly row: MetricRow | undefined }
-  | { readonly action: 'undeclare'; readonly row: MetricRow };
-
-interface QuestionProps {
-  readonly app: string;
-  readonly asking: Asking;
-  readonly onDone: () => Promise<void>;
-  readonly onClose: () => void;
+interface ColumnOptions {
+  readonly buckets: Buckets;
+  readonly chosen: MetricRow | undefined;
+  readonly open: (row: MetricRow) => void;
+  readonly declare: (row: MetricRow) => void;
+  readonly undeclare: (row: MetricRow) => void;
 }
 
-function Question({ asking, ...rest }: QuestionProps) {
-  return asking.action === 'declare' ? (
-    <Declare metric={asking.row} {...rest} />
-  ) : (
-    <Undeclare metric={asking.row} {...rest} />
-  );
-}
-
-function Tools({ onDeclare }: { readonly onDeclare: () => void }) {
-  const { query, change } = useQuery();
-  return (
-    <div class="metrics-tools">
-      <label>
-        <span class="hidden">Search the metrics</span>
-        <input
-          type="search"
-          placeholder="Search"
-          value={query['search'] ?? ''}
-          onInput={(event) => change({ search: event.currentTarget.value || undefined })}
+function columnsOf({ buckets, chosen, open, declare, undeclare }: ColumnOptions): Column<MetricRow>[] {
+  return [
+    {
+      key: 'name',
+      title: 'Metric',
+      value: ({ name }) => name,
+      cell: (row) => (
+        <button
+          type="button"
+          class="link metrics-name"
+          aria-pressed={row === chosen}
+          onClick={() => open(row)}
+        >
+          {row.name}
+        </button>
+      ),
+    },
+    { key: 'feature', title: 'Flag', value: ({ feature }) => feature },
+    {
+      key: 'kind',
+      title: 'Kind',
+      value: ({ kind }) => kind,
+      cell: ({ kind, declared }) => (declared ? kind : <span class="quiet">{kind}, not declared</span>),
+    },
+    { key: 'trend', title: 'Trend', cell: (row) => <Sparkline values={trendOf(row, buckets)} /> },
+    {
+      key: 'value',
+      title: 'In this range',
+      number: true,
+      value: figureOf,
+      cell: (row) => quantity(figureOf(row)),
+    },
+    { key: 'unit', title: 'Unit', value: ({ unit }) => unit },
+    {
+      key: 'last',
+      title: 'Last measured',
+      value: ({ series }) => latest(series)?.lastAt,
+      cell: ({ series }) => {
+        const at = latest(series)?.lastAt;
+        return at === undefined ? '–' : <Time at={at} />;
+      },
+    },
+    {
+      key: 'actions',
+      title: 'Actions',
+      cell: (row) => (
+        <Menu
+          label="Change"
+          title={`Change ${row.name}`}
+          end
+          items={[
+            { label: row.declared ? 'Kind and unit' : 'Declare', onSelect: () => declare(row) },
+            ...(row.declared ? [{ label: 'Undeclare', onSelect: () => undeclare(row) }] : []),
+          ]}
         />
-      </label>
-      <button type="button" onClick={onDeclare}>
-        Declare a metric
-      </button>
-    </div>
-  );
+      ),
+    },
+  ];
 }
 
 function NoMetrics() {
   return (
     <>
-      Nothing was measured in this range. A packet has metrics in <code>m</code>:{' '}
+      No metric was measured in this range. A packet has metrics in <code>m</code>:{' '}
       <code>{'"m":{"cart-value":42.5}'}</code>
     </>
   );
-}
-
-function gridOf({ from, to, step }: Bounds): Grid {
-  const width = widths[step] / 1000;
-  const start = Math.floor(from / 1000 / width) * width;
-  return { start, width, count: Math.ceil((to / 1000 - start) / width) };
 }

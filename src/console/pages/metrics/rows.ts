@@ -1,14 +1,15 @@
 import type { MetricShown } from '../../../contract/shapes/metric.ts';
 import type { MetricMeasurements } from '../../../contract/shapes/reports.ts';
+import type { Buckets } from '../../parts/chart/series.ts';
 
-/** A metric of the application, or one of a feature: its variants are shown together. */
+/** A metric of the application, or a metric of a feature with all its variants. */
 export interface MetricRow {
   readonly name: string;
   readonly feature: string | undefined;
   readonly kind: 'counter' | 'gauge';
   readonly unit: string | undefined;
   readonly declared: boolean;
-  /** Nothing was measured in the range when it is empty. */
+  /** Empty if nothing was measured in the range. */
   readonly series: readonly MetricMeasurements[];
 }
 
@@ -17,7 +18,7 @@ export function rowKey({ name, feature }: Pick<MetricRow, 'name' | 'feature'>): 
   return JSON.stringify(feature === undefined ? [name] : [name, feature]);
 }
 
-/** One row for each metric that is declared or was measured, by name. */
+/** A row for each declared or measured metric, by name. */
 export function metricRows(
   declared: readonly MetricShown[],
   measured: readonly MetricMeasurements[],
@@ -49,14 +50,14 @@ function declarationOf(
   return { kind: declared?.kind ?? kind, unit: declared?.unit, declared: declared !== undefined };
 }
 
-/** The figure of a row: the sum of a counter; the last number of a gauge. `undefined` when nothing was measured. */
+/** The figure of a row: the sum of a counter, the last value of a gauge, `undefined` if nothing was measured. */
 export function figureOf({ kind, series }: MetricRow): number | undefined {
   if (kind === 'counter')
     return series.length === 0 ? undefined : series.reduce((sum, each) => sum + each.sum, 0);
   return latest(series)?.last;
 }
 
-/** The variant that was measured last. */
+/** The variant with the latest measurement. */
 export function latest(series: readonly MetricMeasurements[]): MetricMeasurements | undefined {
   return series.reduce<MetricMeasurements | undefined>(
     (a, b) => (a === undefined || b.lastAt > a.lastAt ? b : a),
@@ -64,28 +65,24 @@ export function latest(series: readonly MetricMeasurements[]): MetricMeasurement
   );
 }
 
-/** Equal spans of time, Unix seconds. */
-export interface Grid {
-  readonly start: number;
-  readonly width: number;
-  readonly count: number;
-}
-
-/** The part of a grid from the first bucket on in which something was measured: before, a gauge has no value. */
-export function gridFrom(grid: Grid, series: readonly Pick<MetricMeasurements, 'series'>[]): Grid {
+/** The buckets from the first measurement on: before it, a gauge has no value. */
+export function bucketsFrom(
+  buckets: Buckets,
+  series: readonly Pick<MetricMeasurements, 'series'>[],
+): Buckets {
+  const { start, width, count } = buckets;
   const times = series.flatMap(({ series: [first] }) => (first === undefined ? [] : [first[0]]));
-  const skipped = Math.floor((Math.min(...times) - grid.start) / grid.width);
-  if (!(skipped > 0)) return grid;
-  const left = Math.min(skipped, grid.count - 1);
-  return { start: grid.start + left * grid.width, width: grid.width, count: grid.count - left };
+  const skipped = Math.floor((Math.min(...times) - start) / width);
+  if (!(skipped > 0)) return buckets;
+  const left = Math.min(skipped, count - 1);
+  return { start: start + left * width, width, count: count - left };
 }
 
 /**
- * The values of a series in every bucket. Where nothing was measured, a counter has 0, and a gauge what it had before.
- * @param kind decides what an absent bucket means
+ * The values of a series in each bucket. Without a measurement, a counter has 0, and a gauge keeps its previous value.
  */
 export function valuesIn(
-  { start, width, count }: Grid,
+  { start, width, count }: Buckets,
   kind: MetricRow['kind'],
   series: readonly (readonly [t: number, value: number])[],
 ): number[] {
@@ -103,13 +100,13 @@ export function valuesIn(
   });
 }
 
-/** The trend of a row: of a gauge of a feature, that of the variant that was measured last. */
-export function trendOf(row: MetricRow, grid: Grid): number[] {
+/** The values of the sparkline of a row. A gauge of a feature shows the variant with the latest measurement. */
+export function trendOf(row: MetricRow, buckets: Buckets): number[] {
   const last = latest(row.series);
   if (last === undefined) return [];
-  if (row.kind === 'gauge') return valuesIn(gridFrom(grid, [last]), 'gauge', last.series);
+  if (row.kind === 'gauge') return valuesIn(bucketsFrom(buckets, [last]), 'gauge', last.series);
   return valuesIn(
-    grid,
+    buckets,
     'counter',
     row.series.flatMap(({ series }) => series),
   );
@@ -117,4 +114,12 @@ export function trendOf(row: MetricRow, grid: Grid): number[] {
 
 function compare(a: string, b: string): number {
   return a < b ? -1 : Number(a > b);
+}
+
+const number = new Intl.NumberFormat(undefined, { maximumSignificantDigits: 6 });
+
+/** A number with its unit. */
+export function quantity(value: number | undefined, unit?: string): string {
+  if (value === undefined) return '–';
+  return unit === undefined ? number.format(value) : `${number.format(value)} ${unit}`;
 }

@@ -6,9 +6,10 @@ import { withQuery } from '../../api/client.ts';
 import { now } from '../../clock.ts';
 import { format } from '../../format.ts';
 import { toneOf } from '../../parts/chart/series.ts';
+import { Sparkline } from '../../parts/chart/sparkline.tsx';
 import type { Column } from '../../parts/table.tsx';
+import { isUnfinished, trendOf } from './figures.ts';
 import { variantsText } from './rows.ts';
-import { sparkOf, trendOf } from './spark.ts';
 import { stateText } from './states.ts';
 
 interface ColumnOptions {
@@ -83,7 +84,7 @@ function count(key: string, title: string, of: (row: OverviewFeature) => number)
   };
 }
 
-/** A part of the checks: shown as a share, saved as a count. */
+/** A part of the checks: a share in the table, a count in the CSV file. */
 function rate(key: string, title: string, of: (row: OverviewFeature) => number): Column<OverviewFeature> {
   return {
     key,
@@ -99,24 +100,15 @@ function rate(key: string, title: string, of: (row: OverviewFeature) => number):
   };
 }
 
-/** Whether the last bucket of the sparklines is unfinished. */
-export function isUnfinished({ at, spark }: OverviewShown): boolean {
-  return Date.parse(at) / 1000 < spark.start + spark.length * spark.width;
-}
-
 function Trend({ spark, unfinished }: { readonly spark: readonly number[]; readonly unfinished: boolean }) {
-  const { path, soFar } = sparkOf(spark, unfinished);
   const trend = trendOf(spark, unfinished);
   const words =
     trend === undefined
-      ? 'nothing to compare'
+      ? 'no comparison'
       : `${trend < 0 ? 'down' : 'up'} ${format.percent(Math.abs(trend))} from the first half to the second`;
   return (
     <>
-      <svg class="overview-spark" viewBox="0 0 100 24" preserveAspectRatio="none" aria-hidden="true">
-        <path d={path} />
-        <path d={soFar} class="overview-spark-so-far" />
-      </svg>
+      <Sparkline values={spark} unfinished={unfinished} />
       <span class="hidden">{words}</span>
     </>
   );
@@ -144,7 +136,7 @@ function Variants({ row }: { readonly row: OverviewFeature }) {
         {variants.map(([name, checks], index) => (
           <span
             key={name}
-            class={`overview-tone-${name === '…' ? 'other' : toneOf(index)}`}
+            class={`tone-${name === '…' ? 'other' : toneOf(index)}`}
             style={{ flexGrow: checks }}
           />
         ))}
@@ -159,7 +151,7 @@ function Variants({ row }: { readonly row: OverviewFeature }) {
 
 function LastSeen({ at }: { readonly at: string | null }) {
   if (at === null) return <span class="quiet">never here</span>;
-  // Times of the API are those of minutes: what is that near is now.
+  // The API has times of minutes.
   const passed = now.value - Date.parse(at);
   return (
     <time dateTime={at} title={format.time(at)}>

@@ -1,19 +1,19 @@
 import { useSignal } from '@preact/signals';
 import { announce } from '../../parts/announce.tsx';
 import { copyText } from '../../parts/copy.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
+import { Dialog, useDialog } from '../../parts/dialog.tsx';
 import { Menu } from '../../parts/menu.tsx';
 import type { ChosenRange } from '../../parts/range.tsx';
 import { rangeLabel, rangeQuery } from '../../range.ts';
 
-/** Copies the address of what is on the page: with the times as they are now, or with a range that moves on. */
+/** Copies the address of the page, with the current times or with a relative range. */
 export function CopyLink({ range, bounds }: ChosenRange) {
   const copied = useSignal(false);
-  const shown = useSignal<string | undefined>(undefined);
+  const dialog = useDialog();
   async function copy(change: Readonly<Record<string, string | undefined>>) {
     const link = linkWith(change);
     if (!(await copyText(link))) {
-      shown.value = link;
+      dialog.open(<LinkDialog link={link} onClose={dialog.close} />);
       return;
     }
     announce('Link copied');
@@ -30,28 +30,32 @@ export function CopyLink({ range, bounds }: ChosenRange) {
     'preset' in range
       ? [{ label: `Always the last ${rangeLabel(range)}`, onSelect: () => void copy(rangeQuery(range)) }]
       : [];
-  const close = () => {
-    shown.value = undefined;
-  };
   return (
     <>
       <Menu label={copied.value ? 'Copied ✓' : 'Copy link'} items={[...moving, fixed]} end />
-      {shown.value !== undefined && (
-        <Dialog title="Copy this link" onClose={close}>
-          <input class="overview-copy" aria-label="Link" readOnly value={shown.value} onFocus={selectAll} />
-          <p class="actions">
-            <button type="button" onClick={close}>
-              Close
-            </button>
-          </p>
-        </Dialog>
-      )}
+      {dialog.element}
     </>
   );
 }
 
-function selectAll({ currentTarget }: { readonly currentTarget: HTMLInputElement }): void {
-  currentTarget.select();
+/** For browsers without access to the clipboard. */
+function LinkDialog({ link, onClose }: { readonly link: string; readonly onClose: () => void }) {
+  return (
+    <Dialog title="Copy this link" onClose={onClose}>
+      <input
+        class="overview-copy"
+        aria-label="Link"
+        readOnly
+        value={link}
+        onFocus={({ currentTarget }) => currentTarget.select()}
+      />
+      <p class="actions">
+        <button type="button" onClick={onClose}>
+          Close
+        </button>
+      </p>
+    </Dialog>
+  );
 }
 
 function linkWith(change: Readonly<Record<string, string | undefined>>): string {

@@ -1,7 +1,8 @@
 import type { OverviewShown } from '../../../contract/shapes/overview.ts';
-import { type ChartSeries, toneOf } from '../../parts/chart/series.ts';
+import { format } from '../../format.ts';
+import { type Buckets, bucketAt, type ChartSeries, toneOf } from '../../parts/chart/series.ts';
 
-/** What the chart can show. Each has a tile. */
+/** The figures that the chart can show. Each has a tile. */
 export const figures = ['checks', 'used', 'viewed', 'users', 'refused'] as const;
 export type Figure = (typeof figures)[number];
 
@@ -13,21 +14,21 @@ export const names: Readonly<Record<Figure, string>> = {
   refused: 'Refused',
 };
 
-/** Whether a word of an address names a figure. */
+/** Whether a parameter names a figure. */
 export function isFigure(text: string | undefined): text is Figure {
   return (figures as readonly (string | undefined)[]).includes(text);
 }
 
-/** A figure of the range, and what it is compared with. */
+/** A figure of the range, and its comparison with the range before. */
 export interface Compared {
   readonly value: number;
-  /** The part of the range that is compared. */
+  /** The figure of the compared part of the range. */
   readonly against: number | undefined;
-  /** As much time of the range before. */
+  /** The figure of the same time span before. */
   readonly before: number | undefined;
 }
 
-/** A figure of the range, beside the same of the range before. */
+/** A figure of the range, and the same figure before. */
 export function compared(overview: OverviewShown, figure: Figure): Compared {
   const { totals, before, users, usersBefore } = overview;
   if (figure === 'users')
@@ -35,27 +36,26 @@ export function compared(overview: OverviewShown, figure: Figure): Compared {
   return { value: totals[figure], against: before?.against[figure], before: before?.[figure] };
 }
 
-/** What the chart draws of a figure. */
+/** The chart of a figure. */
 export interface Drawn {
   readonly title: string;
-  readonly buckets: { readonly start: number; readonly width: number; readonly count: number };
+  readonly buckets: Buckets;
   readonly series: readonly ChartSeries[];
   readonly unfinishedFrom: number | undefined;
 }
 
 const [hour, day] = [3600, 86_400];
 
-/** The chart of a figure. */
+/** The chart of a figure in the range. */
 export function drawnOf(overview: OverviewShown, figure: Figure): Drawn {
   const { start, width, values } = bucketsOf(overview, figure);
   const unit = width === day ? 'day' : width === hour ? 'hour' : 'minute';
-  const at = Math.floor(Date.parse(overview.at) / 1000);
-  const unfinished = Math.floor((at - start) / width);
+  const buckets = { start, width, count: values.length };
   return {
     title: `${names[figure]} by ${figure === 'users' ? 'UTC day' : unit}`,
-    buckets: { start, width, count: values.length },
+    buckets,
     series: [{ label: names[figure], values, tone: toneOf(0) }],
-    unfinishedFrom: unfinished >= 0 && unfinished < values.length ? unfinished : undefined,
+    unfinishedFrom: bucketAt(buckets, Date.parse(overview.at) / 1000),
   };
 }
 
@@ -71,7 +71,7 @@ function bucketsOf({ start, width, series, hourly, days }: OverviewShown, figure
   return { start, width, values: series[figure] };
 }
 
-/** Hours added up to UTC days. */
+/** Sums up hours to UTC days. */
 function byDay({ start, values }: { start: number; values: readonly number[] }) {
   const first = Math.floor(start / day);
   const count = values.length === 0 ? 0 : Math.floor((start + (values.length - 1) * hour) / day) - first + 1;
@@ -81,4 +81,37 @@ function byDay({ start, values }: { start: number; values: readonly number[] }) 
     days[at] = days[at]! + value;
   }
   return { start: first * day, width: day, values: days };
+}
+
+/** The change of a figure. */
+export interface Change {
+  readonly direction: 'up' | 'down' | 'same';
+  /** `3%`, or `×12` from tenfold on. */
+  readonly size: string;
+}
+
+/** @returns `undefined` without a figure to compare with */
+export function changeOf(now: number, before: number | undefined): Change | undefined {
+  if (before === undefined || before === 0) return undefined;
+  const ratio = now / before;
+  const size = ratio >= 10 ? `×${format.compact(ratio)}` : format.percent(Math.abs(ratio - 1));
+  if (size === format.percent(0)) return { direction: 'same', size };
+  return { direction: ratio > 1 ? 'up' : 'down', size };
+}
+
+/**
+ * The growth from the first half of the buckets to the second: 0.5 is half as much again. Ignores an incomplete bucket.
+ * @returns `undefined` if the first half is empty
+ */
+export function trendOf(values: readonly number[], unfinished: boolean): number | undefined {
+  const finished = unfinished ? values.slice(0, -1) : values;
+  const half = Math.floor(finished.length / 2);
+  const sum = (part: readonly number[]) => part.reduce((total, value) => total + value, 0);
+  const [before, after] = [sum(finished.slice(0, half)), sum(finished.slice(finished.length - half))];
+  return before === 0 ? undefined : after / before - 1;
+}
+
+/** Whether the last bucket of the sparklines is incomplete. */
+export function isUnfinished({ at, spark }: OverviewShown): boolean {
+  return Date.parse(at) / 1000 < spark.start + spark.length * spark.width;
 }

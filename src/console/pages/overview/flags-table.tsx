@@ -17,7 +17,7 @@ interface FlagsTableProps {
   readonly filter: Filter;
 }
 
-/** Flags that are asked for most come first, unless the address says otherwise. */
+/** The default order: most checks first. */
 const usualSort = '-checks';
 
 const keyOf = ({ feature }: OverviewFeature) => feature;
@@ -33,7 +33,7 @@ export function FlagsTable({ app, overview, range, filter }: FlagsTableProps) {
   const by = columns.find(({ key }) => key === sortKey(sort));
   const sorted = by?.value === undefined ? found : sortRows(found, sort, by.value);
   const { rows, hold, release } = useHeld(sorted, [sort, filter.search, filter.state, range.range].join());
-  // An order by users needs the users of all.
+  // Sorting by users needs the users of all flags.
   const wanted = sortKey(sort) === 'users' ? found.map(keyOf) : inView.value;
   useUsersInView(users, range, wanted);
   return (
@@ -50,7 +50,7 @@ export function FlagsTable({ app, overview, range, filter }: FlagsTableProps) {
       />
       {rows.length === 0 ? (
         <p class="empty">
-          No flag is found.{' '}
+          No flag matches.{' '}
           <button type="button" onClick={() => change({ search: undefined, state: undefined })}>
             Show all flags
           </button>
@@ -65,9 +65,7 @@ export function FlagsTable({ app, overview, range, filter }: FlagsTableProps) {
             rowKey={keyOf}
             sort={sort}
             onSort={(next: Sort) => change({ sort: next === usualSort ? undefined : next })}
-            onView={(shown) => {
-              inView.value = shown.map(keyOf);
-            }}
+            onView={(shown) => (inView.value = shown.map(keyOf))}
           />
         </div>
       )}
@@ -75,7 +73,7 @@ export function FlagsTable({ app, overview, range, filter }: FlagsTableProps) {
   );
 }
 
-/** Figures that move do not move a row away from below the pointer. What the reader chooses orders anew. */
+/** Keeps the order of rows under the pointer while figures change. A new choice of the reader sorts again. */
 function useHeld(sorted: readonly OverviewFeature[], chosen: string) {
   const held = useRef(false);
   const before = useRef<{ chosen: string; keys: readonly string[] }>({ chosen, keys: [] });
@@ -84,11 +82,7 @@ function useHeld(sorted: readonly OverviewFeature[], chosen: string) {
   before.current = { chosen, keys: rows.map(keyOf) };
   return {
     rows,
-    hold: () => {
-      held.current = true;
-    },
-    release: () => {
-      held.current = false;
-    },
+    hold: () => (held.current = true),
+    release: () => (held.current = false),
   };
 }

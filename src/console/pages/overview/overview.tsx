@@ -1,32 +1,25 @@
 /*
- * src/console/pages/overview: an environment at a glance. overview.tsx is the page; change.ts, figures.ts, rows.ts, spark.ts and
- * states.ts are what it comes to without a page.
+ * src/console/pages/overview: the flags of an environment. overview.tsx is the page; figures.ts, rows.ts and states.ts compute.
  */
 import { useMemo, useRef } from 'preact/hooks';
 import type { OverviewShown } from '../../../contract/shapes/overview.ts';
-import { useQuery } from '../../address.ts';
+import { applicationSettingsAddress, environmentAddress, useQuery } from '../../address.ts';
 import { resource, withQuery } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
-import { format } from '../../format.ts';
+import { format, plural } from '../../format.ts';
 import { Chart } from '../../parts/chart/chart.tsx';
 import { Failure } from '../../parts/failure.tsx';
 import { type ChosenRange, RangePicker, useRange } from '../../parts/range.tsx';
+import type { InEnvironment } from '../../place.ts';
 import { boundsQuery } from '../../range.ts';
 import { useTitle } from '../../title.ts';
 import { drawnOf, type Figure, isFigure } from './figures.ts';
 import { FlagsTable } from './flags-table.tsx';
-import { NothingSeen } from './nothing-seen.tsx';
-import { StateLine } from './state-line.tsx';
-import { isState } from './states.ts';
+import { countStates, isState, pressing, type State, states } from './states.ts';
 import { Tiles } from './tiles.tsx';
 
-interface OverviewProps {
-  readonly application: string;
-  readonly environment: string;
-}
-
 /** The flags of an environment. */
-export function Overview({ application, environment }: OverviewProps) {
+export function Overview({ application, environment }: InEnvironment) {
   useTitle('Flags');
   const range = useRange();
   const path = withQuery(resource('applications', application, 'overview'), {
@@ -36,8 +29,8 @@ export function Overview({ application, environment }: OverviewProps) {
   const { data, error } = usePoll<OverviewShown>(path, range.everyMs);
   const overview = useLatest(data, `${application} ${environment}`);
   return (
-    <>
-      <div class="overview-head">
+    <div class="stack">
+      <div class="head">
         <h1>Flags</h1>
         <RangePicker />
         <span class="quiet">{format.place} · users: UTC days</span>
@@ -51,7 +44,7 @@ export function Overview({ application, environment }: OverviewProps) {
       ) : (
         <Figures app={application} overview={overview} range={range} stale={data === undefined} />
       )}
-    </>
+    </div>
   );
 }
 
@@ -59,7 +52,7 @@ interface FiguresProps {
   readonly app: string;
   readonly overview: OverviewShown;
   readonly range: ChosenRange;
-  /** Whether these are the figures of a range before, until those of the new one come. */
+  /** Whether these are the figures of the previous range, until those of the new one arrive. */
   readonly stale: boolean;
 }
 
@@ -69,7 +62,7 @@ function Figures({ app, overview, range, stale }: FiguresProps) {
   const state = isState(query['state']) ? query['state'] : undefined;
   const drawn = useMemo(() => drawnOf(overview, shown), [overview, shown]);
   return (
-    <div class="overview" aria-busy={stale}>
+    <div class="stack overview" aria-busy={stale}>
       <Tiles
         overview={overview}
         range={range.range}
@@ -83,10 +76,12 @@ function Figures({ app, overview, range, stale }: FiguresProps) {
         unfinishedFrom={drawn.unfinishedFrom}
         kind="stacked"
         height={200}
-        onZoom={(from, to) => range.zoom(from * 1000, to * 1000)}
+        onZoom={range.zoom}
       />
       {overview.mayBeCounting && (
-        <p class="quiet">Not in it: what {overview.mayBeCounting.join(', ')} may count without PostgreSQL.</p>
+        <p class="quiet">
+          Not included: counts of {overview.mayBeCounting.join(', ')}, which cannot reach PostgreSQL.
+        </p>
       )}
       <StateLine app={app} overview={overview} state={state} onChoose={(next) => change({ state: next })} />
       {overview.features.every(({ lastSeenAt }) => lastSeenAt === null) && (
@@ -104,10 +99,10 @@ function Figures({ app, overview, range, stale }: FiguresProps) {
   );
 }
 
-/** What holds the place of the figures until they are there, so that nothing jumps. */
+/** The empty frames of the figures, so that the page does not jump when they arrive. */
 function Waiting() {
   return (
-    <div class="overview" aria-busy="true">
+    <div class="stack overview" aria-busy="true">
       <div class="overview-tiles">
         {Array.from({ length: 5 }, (_, index) => (
           <div key={index} class="overview-tile" />
@@ -119,9 +114,65 @@ function Waiting() {
   );
 }
 
-/** The latest data there was for a key: while other data is read, what is there stays. */
+/** The latest data of a key, which stays while new data is read. */
 function useLatest<T>(data: T | undefined, key: string): T | undefined {
   const latest = useRef<{ key: string; data: T | undefined }>({ key, data });
   if (data !== undefined || latest.current.key !== key) latest.current = { key, data };
   return latest.current.data;
+}
+
+interface StateLineProps {
+  readonly app: string;
+  readonly overview: OverviewShown;
+  readonly state: State | undefined;
+  readonly onChoose: (state: State | undefined) => void;
+}
+
+/** The flags that need attention: each part is a filter. Leaked keys lead to the keys. */
+function StateLine({ app, overview, state, onChoose }: StateLineProps) {
+  const counts = countStates(overview.features);
+  const found = pressing.filter((each) => counts.get(each)! > 0);
+  const { leakedKeys } = overview.states;
+  if (found.length === 0 && leakedKeys === 0)
+    return overview.features.length === 0 ? null : (
+      <p class="overview-states quiet">No flag needs attention.</p>
+    );
+  return (
+    <ul class="plain-list overview-states" aria-label="Flags that need attention">
+      {found.map((each) => (
+        <li key={each}>
+          <button
+            type="button"
+            class="pill overview-state"
+            aria-pressed={each === state}
+            onClick={() => onChoose(each === state ? undefined : each)}
+          >
+            {format.full(counts.get(each)!)} {states[each]}
+          </button>
+        </li>
+      ))}
+      {leakedKeys > 0 && (
+        <li>
+          <a class="pill overview-state overview-leak" href={`${applicationSettingsAddress(app)}#keys`}>
+            {plural(leakedKeys, 'key')} leaked
+          </a>
+        </li>
+      )}
+    </ul>
+  );
+}
+
+/** The place of the flags until one is seen. */
+function NothingSeen({ app, environment }: { readonly app: string; readonly environment: string }) {
+  return (
+    <section class="empty">
+      <h2>No flag was seen in {environment} yet</h2>
+      <p>Flags appear here as soon as the first packet or report names one.</p>
+      <p>
+        <a class="button primary" href={environmentAddress(app, environment, 'connect')}>
+          Connect an SDK
+        </a>
+      </p>
+    </section>
+  );
 }

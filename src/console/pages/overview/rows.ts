@@ -1,13 +1,13 @@
 import type { OverviewFeature } from '../../../contract/shapes/overview.ts';
 import { isIn, type State } from './states.ts';
 
-/** Which flags the table shows. */
+/** The flags to show. */
 export interface Filter {
   readonly search: string;
   readonly state: State | undefined;
 }
 
-/** The flags whose names have all the words that were searched for. */
+/** The flags in a state whose names contain all the words of the search. */
 export function filterRows(
   features: readonly OverviewFeature[],
   { search, state }: Filter,
@@ -20,8 +20,8 @@ export function filterRows(
 }
 
 /**
- * Keeps rows where they are while a reader looks at one of them: the order of before, with what is new at the end.
- * @param before keys in their order
+ * Keeps the order of rows. New rows come last.
+ * @param before keys in the order to keep
  */
 export function holdOrder<Row>(
   rows: readonly Row[],
@@ -33,7 +33,7 @@ export function holdOrder<Row>(
   return [...rows].sort((one, other) => place(one) - place(other));
 }
 
-/** The names of a flag's variants with their shares: `on 60%, off 40%`. */
+/** The variants of a flag with their shares: `on 60%, off 40%`. */
 export function variantsText(
   { variants }: Pick<OverviewFeature, 'variants'>,
   percent: (share: number) => string,

@@ -1,8 +1,7 @@
 import type { OverviewShown } from '../../../contract/shapes/overview.ts';
 import { format } from '../../format.ts';
 import { type Range, rangeLabel } from '../../range.ts';
-import { changeOf } from './change.ts';
-import { compared, type Figure, figures, names } from './figures.ts';
+import { changeOf, compared, type Figure, figures, names } from './figures.ts';
 
 interface TilesProps {
   readonly overview: OverviewShown;
@@ -11,7 +10,7 @@ interface TilesProps {
   readonly onShow: (figure: Figure) => void;
 }
 
-/** The totals of the range. Each selects what the chart shows. */
+/** The totals of the range. Each selects the figure of the chart. */
 export function Tiles({ overview, range, shown, onShow }: TilesProps) {
   return (
     <fieldset class="overview-tiles">
@@ -24,7 +23,7 @@ export function Tiles({ overview, range, shown, onShow }: TilesProps) {
           aria-pressed={figure === shown}
           onClick={() => onShow(figure)}
         >
-          <span class="overview-tile-name">
+          <span class="quiet">
             {names[figure]}
             {figure === 'users' && ', whole UTC days'}
           </span>
@@ -54,7 +53,7 @@ function Value({ overview, figure }: FigureProps) {
   );
 }
 
-/** Users are those of whole days: adding up the users of hours would count many twice. */
+/** Users are counted by day: a sum over hours would count many twice. */
 function UserDays({ overview }: { readonly overview: OverviewShown }) {
   const { from, to } = overview.users;
   return <span class="overview-tile-note">{format.days(from, to)}</span>;
@@ -64,7 +63,7 @@ interface ChangedProps extends FigureProps {
   readonly range: Range;
 }
 
-/** The change against the range before, over as much time; nothing when there is nothing to compare with. */
+/** The change from the same time span before. */
 function Changed({ overview, figure, range }: ChangedProps) {
   const { against, before } = compared(overview, figure);
   const change = against === undefined ? undefined : changeOf(against, before);
@@ -80,11 +79,11 @@ function Changed({ overview, figure, range }: ChangedProps) {
   );
 }
 
-/** Of users only days that are over are compared, so their text names days: the tile has room for those before. */
+/** The comparison of users covers complete days, which it names. */
 function Against({ overview, figure, range }: ChangedProps) {
   const { usersBefore } = overview;
   if (figure !== 'users' || usersBefore === null)
-    return <>against {'preset' in range ? `the ${rangeLabel(range)} before` : 'as long before'}</>;
+    return <>against {'preset' in range ? `the ${rangeLabel(range)} before` : 'the same time span before'}</>;
   return (
     <>
       <span aria-hidden="true">from {format.days(usersBefore.from, usersBefore.to)}</span>
@@ -93,7 +92,7 @@ function Against({ overview, figure, range }: ChangedProps) {
   );
 }
 
-/** Exactly what is compared with what. */
+/** The compared time spans. */
 function spansText({ before, usersBefore }: OverviewShown, figure: Figure): string {
   if (figure === 'users' && usersBefore !== null) {
     const { against } = usersBefore;
@@ -101,5 +100,5 @@ function spansText({ before, usersBefore }: OverviewShown, figure: Figure): stri
   }
   if (before === null) return '';
   const { against } = before;
-  return `${format.span(against.from, against.to)} against ${format.span(before.from, before.to)}: as much time`;
+  return `${format.span(against.from, against.to)} against ${format.span(before.from, before.to)}, the same time span`;
 }

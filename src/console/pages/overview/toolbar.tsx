@@ -23,11 +23,11 @@ interface ToolbarProps {
   readonly range: ChosenRange;
   /** Name of the file. */
   readonly csv: string;
-  /** Resolves when the rows have all their figures. */
+  /** Resolves when all figures of the rows are known. */
   readonly complete: () => Promise<void>;
 }
 
-/** Search, filter, and what takes the table elsewhere. */
+/** Search, filter, download and link of the table. */
 export function Toolbar(props: ToolbarProps) {
   const { filter, features, found, columns, sort, range, csv, complete } = props;
   const { change } = useQuery();
@@ -86,7 +86,7 @@ function StateFilter({ features, state }: StateFilterProps) {
   );
 }
 
-/** Small screens have no room for the heads of the columns. */
+/** For small screens, which show no column heads. */
 function SortChoice({ columns, sort }: Pick<ToolbarProps, 'columns' | 'sort'>) {
   const { change } = useQuery();
   return (
@@ -115,7 +115,7 @@ interface SaveProps {
   readonly complete: () => Promise<void>;
 }
 
-/** Saves all rows, also those that are not in view. Their users are counted first. */
+/** Downloads all rows. Counts their users first. */
 function Save({ name, columns, rows, complete }: SaveProps) {
   const busy = useSignal(false);
   async function save() {

@@ -5,27 +5,28 @@ import { call, resource } from '../../api/client.ts';
 import type { ChosenRange } from '../../parts/range.tsx';
 import { type Bounds, boundsQuery } from '../../range.ts';
 
-/** The API counts the users of so many flags at once. */
+/** Maximum number of flags in a request. */
 const atOnce = 60;
-/** Counting costs more than a look at the figures: it is done again after this time only. */
+/** Pause between two counts: counting users is expensive. */
 const againMs = 30_000;
-/** While rows fly by nothing is counted. */
+/** Nothing is counted while the reader scrolls. */
 const restMs = 120;
 
 interface Counted {
   readonly users: number;
-  /** The beginning of the range that they were counted in. */
+  /** Start of the counted range. */
   readonly from: number;
 }
 
-/** Users by flag, counted when they are asked for. A flag that was not counted yet is not in it. */
+/** Users by flag, counted on demand. */
 export interface FlagUsers {
+  /** Lacks flags that are not counted yet. */
   readonly known: ReadonlySignal<ReadonlyMap<string, Counted>>;
-  /** Counts the users of flags, unless that was done already; resolves when all are known. */
+  /** Counts the users of flags that are not counted yet. @param again counts all of them */
   count(flags: readonly string[], bounds: Bounds, again?: boolean): Promise<void>;
 }
 
-/** The users of an environment's flags in a range; another range begins anew. */
+/** The users of an environment's flags in a range. Another range starts anew. */
 export function useFlagUsers(app: string, environment: string, { range }: ChosenRange): FlagUsers {
   return useMemo(() => flagUsers(app, environment), [app, environment, range]);
 }
@@ -50,7 +51,7 @@ function flagUsers(app: string, environment: string): FlagUsers {
   };
 }
 
-/** Counts the users of the rows in view, and again from time to time. What fails is tried again with the next. */
+/** Counts the users of the visible rows periodically. A failed count is repeated with the next. */
 export function useUsersInView(
   users: FlagUsers,
   { bounds, live }: ChosenRange,

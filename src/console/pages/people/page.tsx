@@ -1,16 +1,19 @@
 /*
- * src/console/pages/people: what is kept of one person, and how to forget them. An identity names a person, so it stays in this page:
- * it is never part of an address. page.tsx asks for it, exposures.tsx shows what is kept, forget.tsx removes it.
+ * src/console/pages/people: shows and removes the records of a person. An identity names a person, so it is never part of an address.
  */
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
-import { messageOf } from '../../api/problem.ts';
+import type { ApplicationShown } from '../../../contract/shapes/application.ts';
+import type { ExposureShown } from '../../../contract/shapes/exposures.ts';
+import { call, resource } from '../../api/client.ts';
+import { countColumn, timeColumn } from '../../parts/columns.tsx';
+import { ConfirmButton } from '../../parts/confirm.tsx';
+import { Reason } from '../../parts/failure.tsx';
+import { type Column, Table } from '../../parts/table.tsx';
 import type { InEnvironment } from '../../place.ts';
-import { Exposures } from './exposures.tsx';
-import { Forget } from './forget.tsx';
-import { type Kept, readKept } from './kept.ts';
+import { user } from '../../session.ts';
 
-/** The page of an environment. It shows a person in every environment of the application. */
+/** Shows a person in all environments of the application. */
 export function PeoplePage({ application: app, environment: env }: InEnvironment) {
   const found = useSignal<Kept | undefined>(undefined);
   const error = useSignal<unknown>(undefined);
@@ -29,17 +32,17 @@ export function PeoplePage({ application: app, environment: env }: InEnvironment
   }
 
   return (
-    <div class="people">
+    <div class="stack people">
       <h1>People</h1>
       <p class="quiet">
-        Which variants one person had. Type the identity as your application mints or sends it: it does not
-        get into the address or the history of this browser.
+        The variants of one person. Type the identity as your application mints or sends it. It appears
+        neither in the address nor in the history of this browser.
       </p>
       <Ask busy={busy.value} error={error.value} onAsk={look} />
       {found.value !== undefined && (
-        <section class="people-found" aria-live="polite">
+        <section class="stack" aria-live="polite">
           <Exposures kept={found.value} first={env} />
-          <Forget app={app} identity={found.value.identity} onForgotten={() => look(found.value!.identity)} />
+          <Forget app={app} identity={found.value.identity} onDone={look} />
         </section>
       )}
     </div>
@@ -52,7 +55,7 @@ interface AskProps {
   readonly onAsk: (identity: string) => Promise<void>;
 }
 
-/** Asks for an identity. What was typed stays when it cannot be read. */
+/** Asks for an identity. The input stays after a failure. */
 function Ask({ busy, error, onAsk }: AskProps) {
   const field = useRef<HTMLInputElement>(null);
   return (
@@ -76,14 +79,125 @@ function Ask({ busy, error, onAsk }: AskProps) {
           autocomplete="off"
         />
         <button type="submit" class="primary" disabled={busy}>
-          {busy ? 'Looking …' : 'Show'}
+          {busy ? 'Loading …' : 'Show'}
         </button>
       </div>
-      {error !== undefined && (
-        <p class="form-error" role="alert">
-          {messageOf(error)}
-        </p>
-      )}
+      <Reason error={error} />
     </form>
+  );
+}
+
+/** The records of a person, by environment. */
+interface Kept {
+  readonly identity: string;
+  /** `false` for an identity that a path cannot contain. */
+  readonly readable: boolean;
+  readonly environments: readonly { readonly name: string; readonly exposures: readonly ExposureShown[] }[];
+}
+
+/** Reads the records of a person in all environments of an application. */
+async function readKept(app: string, identity: string): Promise<Kept> {
+  // Clients resolve dot segments.
+  if (identity === '.' || identity === '..') return { identity, readable: false, environments: [] };
+  const application = await call<ApplicationShown>('GET', resource('applications', app));
+  const environments = await Promise.all(
+    application.environments.map(async ({ name }) => {
+      const path = resource('applications', app, 'identities', identity, 'exposures');
+      const query = { environment: name };
+      const { exposures } = await call<{ exposures: ExposureShown[] }>('GET', path, { query });
+      return { name, exposures };
+    }),
+  );
+  return { identity, readable: true, environments };
+}
+
+interface ExposuresProps {
+  readonly kept: Kept;
+  /** The environment to show first. */
+  readonly first: string;
+}
+
+/** A table for each environment with records. */
+function Exposures({ kept: { identity, readable, environments }, first }: ExposuresProps) {
+  const filled = environments.filter(({ exposures }) => exposures.length > 0);
+  const ordered = [...filled].sort((a, b) => Number(b.name === first) - Number(a.name === first));
+  if (!readable)
+    return (
+      <p class="empty">
+        A path cannot contain this identity, so its records cannot be shown. They can be removed.
+      </p>
+    );
+  if (ordered.length === 0)
+    return (
+      <p class="empty">
+        No records of <strong>{identity}</strong>. The identity may be misspelt, or no packet of the last
+        weeks named this person.
+      </p>
+    );
+  return (
+    <>
+      <h2>{identity}</h2>
+      {ordered.map(({ name, exposures }) => (
+        <Table
+          key={name}
+          caption={name}
+          showCaption
+          columns={columns}
+          rows={exposures}
+          rowKey={({ feature, variant }) => JSON.stringify([feature, variant])}
+          sort="-last"
+          csv={`exposures-${name}`}
+        />
+      ))}
+    </>
+  );
+}
+
+const columns: readonly Column<ExposureShown>[] = [
+  { key: 'flag', title: 'Flag', value: ({ feature }) => feature },
+  { key: 'variant', title: 'Variant', value: ({ variant }) => variant },
+  countColumn('checks', 'Checks'),
+  countColumn('used', 'Used'),
+  countColumn('viewed', 'Viewed'),
+  timeColumn('firstSeenAt', 'First', 'first'),
+  timeColumn('lastSeenAt', 'Last', 'last'),
+];
+
+interface ForgetProps {
+  readonly app: string;
+  readonly identity: string;
+  readonly onDone: (identity: string) => Promise<void>;
+}
+
+/** Removes the records of a person. */
+function Forget({ app, identity, onDone }: ForgetProps) {
+  if (user.value?.role !== 'Admin')
+    return <p class="quiet">An Admin of the team can remove the records of this person.</p>;
+  return (
+    <p class="actions">
+      <ConfirmButton
+        danger
+        label="Forget this person"
+        title="Forget this person"
+        action="Forget this person"
+        done="This person is forgotten"
+        onConfirm={async () => {
+          await call('DELETE', resource('applications', app, 'identities'), { query: { identity } });
+          await onDone(identity);
+        }}
+      >
+        <p>
+          <strong>{identity}</strong>
+        </p>
+        <p>
+          Removes this person's instance ids, which become invalid at once, and their variants, in all
+          environments of the application. This cannot be undone.
+        </p>
+        <p>
+          Totals and counts of unique users stay; they name no one. The audit log records that a person was
+          forgotten, but not who. If the application keeps sending this identity, it is recorded again.
+        </p>
+      </ConfirmButton>
+    </p>
   );
 }

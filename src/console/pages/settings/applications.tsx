@@ -3,7 +3,7 @@ import { applicationColumns } from '../../../contract/resources/columns.ts';
 import { applicationSettingsAddress } from '../../address.ts';
 import { resource } from '../../api/client.ts';
 import { useList } from '../../api/list.ts';
-import { CreateButton } from '../../parts/create-button.tsx';
+import { CreateButton } from '../../parts/create.tsx';
 import { columnsOf } from '../../parts/declared-columns.ts';
 import { ListTable } from '../../parts/list-table.tsx';
 import { Removals } from '../application-settings/environments.tsx';

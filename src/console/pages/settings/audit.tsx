@@ -20,7 +20,9 @@ export function Audit() {
       {isAdmin() ? (
         <Entries />
       ) : (
-        <p class="settings-note">The audit log is for Admins: it tells where everyone signed in from.</p>
+        <p class="callout callout-note">
+          The audit log is for Admins: it tells where everyone signed in from.
+        </p>
       )}
     </>
   );
@@ -57,12 +59,7 @@ function Actor({ of: { id, name, type } }: { readonly of: AuditEntry['actor'] })
   if (id === '') return <>{type === 'system' ? 'the service' : name || 'someone who was not signed in'}</>;
   if (query['actor'] === id) return <>{name}</>;
   return (
-    <button
-      type="button"
-      class="settings-link"
-      title={`Only what ${name} did`}
-      onClick={() => change({ actor: id })}
-    >
+    <button type="button" class="link" title={`Only what ${name} did`} onClick={() => change({ actor: id })}>
       {name}
     </button>
   );
@@ -74,7 +71,7 @@ function Filters() {
   const { actor } = query;
   const unlisted = actor !== undefined && !users.some(({ id }) => id === actor);
   return (
-    <search class="settings-filters">
+    <search class="filters">
       <Filter name="action" label="What">
         <option value="">Everything</option>
         {Object.entries(auditedThings).map(([action, words]) => (

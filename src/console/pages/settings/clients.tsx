@@ -1,9 +1,9 @@
 import { signInClientColumns } from '../../../contract/resources/columns.ts';
 import { call, resource } from '../../api/client.ts';
 import { useList } from '../../api/list.ts';
+import type { Shown } from '../../parts/create.tsx';
 import { columnsOf } from '../../parts/declared-columns.ts';
 import { Field } from '../../parts/form.tsx';
-import type { Shown } from '../../parts/secret.tsx';
 import { clientId, clientTable } from './client-table.tsx';
 import { linesOf } from './lines.ts';
 import { ResourceTable } from './resource-table.tsx';

@@ -7,7 +7,7 @@ import { now } from '../../clock.ts';
 import { format } from '../../format.ts';
 import { announce } from '../../parts/announce.tsx';
 import { columnsOf } from '../../parts/declared-columns.ts';
-import { Reason } from '../../parts/reason.tsx';
+import { Reason } from '../../parts/failure.tsx';
 import { Table } from '../../parts/table.tsx';
 import type { Delivery } from './shapes.ts';
 import { lastAttempt } from './webhook-words.ts';

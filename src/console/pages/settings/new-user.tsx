@@ -1,5 +1,5 @@
 import { call, resource } from '../../api/client.ts';
-import { CreateButton } from '../../parts/create-button.tsx';
+import { CreateButton } from '../../parts/create.tsx';
 import { Field } from '../../parts/form.tsx';
 import { RoleField } from './role-field.tsx';
 import type { NewUser as MadeUser, Team } from './shapes.ts';

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
-import { ConfirmButton, type ConfirmButtonProps } from '../../parts/confirm-button.tsx';
-import { CreateButton, type CreateButtonProps } from '../../parts/create-button.tsx';
+import { ConfirmButton, type ConfirmButtonProps } from '../../parts/confirm.tsx';
+import { CreateButton, type CreateButtonProps } from '../../parts/create.tsx';
 import { ListTable, type ListTableProps } from '../../parts/list-table.tsx';
 import type { Column } from '../../parts/table.tsx';
 import { isAdmin } from './role.tsx';

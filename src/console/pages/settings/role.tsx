@@ -8,5 +8,7 @@ export function isAdmin(): boolean {
 /** Says why there is nothing to change. */
 export function ReadOnlyNote({ what }: { readonly what: string }) {
   if (isAdmin()) return null;
-  return <p class="settings-note">You can look but not change: to change {what} takes the role Admin.</p>;
+  return (
+    <p class="callout callout-note">You can look but not change: to change {what} takes the role Admin.</p>
+  );
 }

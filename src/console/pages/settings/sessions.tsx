@@ -2,8 +2,8 @@ import { call, resource } from '../../api/client.ts';
 import { forget, usePoll } from '../../api/poll.ts';
 import { now } from '../../clock.ts';
 import { format } from '../../format.ts';
-import { ConfirmButton } from '../../parts/confirm-button.tsx';
-import { Reason } from '../../parts/reason.tsx';
+import { ConfirmButton } from '../../parts/confirm.tsx';
+import { Reason } from '../../parts/failure.tsx';
 import { Table } from '../../parts/table.tsx';
 import type { SignInSessions } from './shapes.ts';
 

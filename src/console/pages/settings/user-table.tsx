@@ -1,7 +1,7 @@
 import { userColumns } from '../../../contract/resources/columns.ts';
 import type { List } from '../../api/list.ts';
 import { columnsOf } from '../../parts/declared-columns.ts';
-import { useDialog } from '../../parts/open-dialog.ts';
+import { useDialog } from '../../parts/dialog.tsx';
 import { user } from '../../session.ts';
 import { type Removal, ResourceTable } from './resource-table.tsx';
 import type { User } from './shapes.ts';

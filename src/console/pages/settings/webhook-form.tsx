@@ -1,6 +1,6 @@
 import { type WebhookEventType, webhookEvents } from '../../../contract/events.ts';
+import type { Shown } from '../../parts/create.tsx';
 import { Field } from '../../parts/form.tsx';
-import type { Shown } from '../../parts/secret.tsx';
 import type { NewWebhook, Webhook } from './shapes.ts';
 
 /** The fields that refusals are about. */
@@ -26,7 +26,7 @@ export function WebhookFields({ of: webhook }: { readonly of?: Webhook }) {
         hint="Events are posted here. It must be https, and on the internet."
         {...(webhook && { value: webhook.url })}
       />
-      <fieldset class="settings-choice">
+      <fieldset class="choices">
         <legend>Events</legend>
         {(Object.entries(webhookEvents) as [WebhookEventType, string][]).map(([event, words]) => (
           <label key={event}>

@@ -3,8 +3,8 @@ import { useList } from '../../api/list.ts';
 import { ApiProblem } from '../../api/problem.ts';
 import { type Thing, useThing } from '../../api/thing.ts';
 import { ConflictDialog } from '../../parts/conflict.tsx';
+import { Reason } from '../../parts/failure.tsx';
 import { Field, Form } from '../../parts/form.tsx';
-import { Reason } from '../../parts/reason.tsx';
 import { user } from '../../session.ts';
 import { changedFields } from './changed-fields.ts';
 import { isAdmin } from './role.tsx';
@@ -30,7 +30,7 @@ export function You() {
       ) : (
         <section class="settings-part">
           <h2>E-mail address</h2>
-          <p class="settings-note">
+          <p class="callout callout-note">
             An Admin of your team changes the address that you sign in with, and your role.
           </p>
         </section>

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { Comparison } from '../contract/shapes/comparison.ts';
+import { Comparison, type ComparisonShown } from '../contract/shapes/comparison.ts';
 import { text } from '../contract/shapes/fields.ts';
 import { type Group, jsonAnswer } from '../http/endpoint.ts';
 import { minutesPerDay } from '../storage/lmdb/blocks.ts';
@@ -10,7 +10,7 @@ import {
   findEnvironment,
   unknownEnvironment,
 } from './environment-name.ts';
-import { comparedIn, comparisonColumns } from './exports/few-columns.ts';
+import { columnsIn, columnsOf, pick } from './exports/columns.ts';
 import { answerRows, format, orInRows } from './exports/format.ts';
 import { type FeatureDeps, mustBeKnown, unknownFeature } from './feature-detail.ts';
 import { tooManyReports } from './report-pool.ts';
@@ -26,6 +26,21 @@ const event = Type.Union([Type.Literal('used'), Type.Literal('viewed')], {
   description: 'What a check may lead to.',
   default: 'used',
 });
+
+const comparisonColumns = {
+  ...pick(columnsOf(Comparison), 'environment', 'feature', 'from', 'to', 'event', 'base'),
+  ...pick(columnsIn(Comparison, 'variants'), 'variant', 'users', 'checks', 'events', 'rate'),
+  rateLow: { description: 'The lower end of its interval.', example: 0.231 },
+  rateHigh: { description: 'The upper end of its interval.', example: 0.269 },
+  difference: { description: 'How much higher the rate is than that of the base.', example: 0.05 },
+  differenceLow: { description: 'The lower end of its interval.', example: 0.026 },
+  differenceHigh: { description: 'The upper end of its interval.', example: 0.074 },
+  pAdjusted: {
+    description: 'The p-value of the difference, corrected for the number of variants.',
+    example: 0.0006,
+  },
+  ...pick(columnsOf(Comparison), 'outcome'),
+};
 
 /** `/api/v2/applications/{id}/features/{feature}/comparison`: what a variant changes, and how much of that may be chance. */
 export const comparison: Group<FeatureDeps & ReportDeps> = {
@@ -79,3 +94,20 @@ themselves, and the checks of one person are not taken for independent ones. The
     }),
   ],
 };
+
+/** The rows of a comparison: one for each variant. */
+function comparedIn({ variants, ...whole }: ComparisonShown): readonly object[] {
+  const { environment, feature, from, to, event, base, outcome } = whole;
+  return variants.map(({ interval, difference, ...variant }) => ({
+    ...{ environment, feature, from, to, event, base, outcome },
+    ...variant,
+    ...lowHigh('rate', interval),
+    ...lowHigh('difference', difference?.interval ?? null),
+    difference: difference?.estimate ?? null,
+    pAdjusted: difference?.pAdjusted ?? null,
+  }));
+}
+
+function lowHigh(name: string, interval: readonly [low: number, high: number] | null) {
+  return { [`${name}Low`]: interval?.[0] ?? null, [`${name}High`]: interval?.[1] ?? null };
+}

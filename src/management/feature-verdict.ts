@@ -5,10 +5,12 @@ import { ok } from '../http/answer.ts';
 import { type Group, jsonAnswer } from '../http/endpoint.ts';
 import { endpoint } from './endpoint.ts';
 import { findEnvironment, unknownEnvironment } from './environment-name.ts';
-import { senderColumns } from './exports/few-columns.ts';
+import { columnsIn } from './exports/columns.ts';
 import { answerRows, format, orInRows } from './exports/format.ts';
 import { type FeatureDeps, nearestDeclared, stalenessOf, unknownFeature } from './feature-detail.ts';
 import { tooManyReports } from './report-pool.ts';
+
+const senderColumns = columnsIn(FeatureSenders, 'items');
 
 const none: FeatureSendersShown = { items: [], othersLeftOut: false };
 

@@ -18,7 +18,7 @@ import {
   findEnvironment,
   unknownEnvironment,
 } from './environment-name.ts';
-import { exposureColumns } from './exports/few-columns.ts';
+import { columnsIn } from './exports/columns.ts';
 import { answerRows, format, orInRows } from './exports/format.ts';
 
 export interface IdentityDeps extends ManageDeps {
@@ -30,6 +30,8 @@ export interface IdentityDeps extends ManageDeps {
   /** Removes what is kept of an identity; resolves when that is on disk. */
   forget(application: Application, identity: string): Promise<void>;
 }
+
+const exposureColumns = columnsIn(Exposures, 'exposures');
 
 /** `/api/v2/applications/{id}/identities`: what is kept of an identity, and how to remove it. */
 export const identities: Group<IdentityDeps> = {

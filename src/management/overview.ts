@@ -14,7 +14,7 @@ import {
   findEnvironment,
   unknownEnvironment,
 } from './environment-name.ts';
-import { userColumns, usersIn } from './exports/few-columns.ts';
+import { columnsIn, columnsOf } from './exports/columns.ts';
 import { answerRows, format, orInRows } from './exports/format.ts';
 import { type StalenessDeps, stalenessOf } from './feature-detail.ts';
 import { freshnessHeaders, headersOf } from './freshly.ts';
@@ -51,6 +51,8 @@ const unchanged: DeclaredAnswer<undefined, typeof headers> = {
 
 /** The most features whose users are counted at once. */
 const maxNames = 60;
+
+const userColumns = { ...columnsOf(OverviewUsers), ...columnsIn(OverviewUsers, 'features') };
 
 const refuses = {
   invalid_query: environmentMissing,
@@ -115,7 +117,9 @@ however many callers ask, so ask again every second or two, with \`If-None-Match
         const { range } = readOverviewRange({ ...query, step: 'day' }, now, retention);
         const task = { environment, days: daysOf(range, now), features: query.feature };
         const made = await reports.make(application.teamId, 'overviewUsers', task);
-        return answerRows(call, made, userColumns, usersIn);
+        return answerRows(call, made, userColumns, ({ from, to, features }) =>
+          features.map((feature) => ({ from, to, ...feature })),
+        );
       },
     }),
   ],

@@ -8,7 +8,7 @@ import { type Outcome, resultOf } from '../runtime/thread-calls.ts';
 import type { ManageDeps } from './caller.ts';
 import { ExportQueue } from './exports/export-queue.ts';
 import type { ExportName, ExportTask } from './exports/make-export.ts';
-import type { RowFormat } from './exports/row-format.ts';
+import type { RowFormat } from './exports/row-writer.ts';
 import type { Chunk } from './exports/rows.ts';
 import type { Made, Reports } from './make-report.ts';
 import type { ReportRequest, ReportWorkerStart } from './report-worker.ts';

@@ -92,7 +92,7 @@ const sight = {
 };
 
 const fields = {
-  name: name(),
+  name: name('Its name.'),
   description,
   declared: flag('Whether the team has declared it. Otherwise it was only seen.'),
   archived,

@@ -9,9 +9,9 @@ import type { Request } from '../../http/types.ts';
 import type { Application } from '../../storage/lmdb/records.ts';
 import type { Made, Reports } from '../make-report.ts';
 import type { ReportPool } from '../report-pool.ts';
+import { type Cell, type Columns, cellsIn } from './columns.ts';
 import type { ExportName, ExportTask } from './make-export.ts';
-import type { Cell, RowFormat } from './row-format.ts';
-import { type Columns, RowWriter } from './row-writer.ts';
+import { type RowFormat, RowWriter } from './row-writer.ts';
 
 /** Media types by format. */
 const types = {
@@ -98,10 +98,7 @@ export function answerRows<Report>(
   const format = rowsWanted(call);
   if (format === undefined) return ok(report);
   const read = report instanceof Uint8Array ? JSON.parse(new TextDecoder().decode(report)) : report;
-  const rows = itemsOf(read).map((item) => {
-    const fields = new Map(Object.entries(item) as [string, Cell][]);
-    return Object.keys(columns).map((name) => fields.get(name) ?? null);
-  });
+  const rows = itemsOf(read).map((item) => cellsIn(item, columns));
   return written(types[format], rowsOf(format, columns, rows));
 }
 

@@ -1,9 +1,9 @@
 import type { UsageTables } from '../../storage/lmdb/usage.ts';
+import type { Columns } from './columns.ts';
 import { ledgerColumns, ledgerRows } from './ledger.ts';
 import { measurementColumns, measurementRows } from './measurements.ts';
 import { featureColumns, featureRows, metricColumns, metricRows } from './registry.ts';
-import type { RowFormat } from './row-format.ts';
-import { type Columns, RowWriter } from './row-writer.ts';
+import { type RowFormat, RowWriter } from './row-writer.ts';
 import { Chunks, type Rows } from './rows.ts';
 import { usageColumns, usageRows } from './usage.ts';
 

@@ -1,3 +1,4 @@
+import { MeasurementsReport } from '../../contract/shapes/reports.ts';
 import { mergeMeasurement } from '../../storage/aggregate/merge.ts';
 import { bucketWidth, minutesPerDay, scanCells } from '../../storage/lmdb/blocks.ts';
 import { type Measurement, measurementCodec } from '../../storage/lmdb/cells.ts';
@@ -7,24 +8,12 @@ import type { MeasurementsTask } from '../make-report.ts';
 import { PointBudget } from '../point-budget.ts';
 import { pickSeries } from '../sights.ts';
 import { sumUp } from '../sum-up.ts';
-import type { Columns, RowWriter } from './row-writer.ts';
+import { columnsIn } from './columns.ts';
+import type { RowWriter } from './row-writer.ts';
 import type { Rows } from './rows.ts';
 import { byName, ofSeries, rolledUp } from './usage.ts';
 
-export const measurementColumns = {
-  ...ofSeries,
-  metric: { description: 'Name of the metric.', example: 'purchases' },
-  feature: { description: 'Name of the feature, if the metric is one of a feature.', example: null },
-  variant: { description: 'Name of the variant of the feature.', example: null },
-  kind: { description: '`counter` or `gauge`.', example: 'counter' },
-  value: { description: 'The sum of a counter, the last number of a gauge.', example: 3 },
-  sum: { description: 'The sum of all numbers.', example: 3 },
-  count: { description: 'How many numbers came.', example: 2 },
-  last: { description: 'The last number.', example: 1 },
-  lastAt: { description: 'When the last number was measured.', example: '2026-01-31T12:00:30.000Z' },
-  min: { description: 'The smallest number.', example: 1 },
-  max: { description: 'The largest number.', example: 2 },
-} satisfies Columns;
+export const measurementColumns = { ...ofSeries, ...columnsIn(MeasurementsReport, 'metrics') };
 
 /** A metric's series: its place in the order of the rows, and what its rows have in common. */
 interface NamedMetric {

@@ -1,20 +1,53 @@
-import { type Cell, type RowFormat, styles } from './row-format.ts';
+import { csvText } from '../../contract/csv-text.ts';
+import type { Cell, Columns } from './columns.ts';
 
-/** The columns of a report's rows, in their order. */
-export type Columns = Readonly<Record<string, { readonly description: string; readonly example: Cell }>>;
+/** The syntax of a format. */
+interface Style {
+  /** The text before the first row. @param names of the columns */
+  head(names: readonly string[]): string;
+  /** The text before a cell. */
+  before(name: string, isFirst: boolean): string;
+  cell(value: Cell): string;
+  /** The text after the last cell. */
+  readonly end: string;
+}
 
-/** The most bytes of a chunk. */
+export type RowFormat = 'csv' | 'ndjson';
+
+const styles: Readonly<Record<RowFormat, Style>> = {
+  // RFC 4180, with the header row.
+  csv: {
+    head: (names) => `${names.map(csvCell).join(',')}\r\n`,
+    before: (_, isFirst) => (isFirst ? '' : ','),
+    cell: csvCell,
+    end: '\r\n',
+  },
+  ndjson: {
+    head: () => '',
+    before: (name, isFirst) => `${isFirst ? '{' : ','}${JSON.stringify(name)}:`,
+    cell: (value) => JSON.stringify(value),
+    end: '}\n',
+  },
+};
+
+function csvCell(value: Cell): string {
+  if (typeof value === 'number') return `${value}`;
+  if (value === null) return '';
+  return csvText(typeof value === 'object' ? JSON.stringify(value) : `${value}`);
+}
+
+/** Maximum size of a chunk. */
 export const chunkBytes = 128 * 1024;
 
 const utf8 = new TextEncoder();
 const zero = 48;
 
-/** From here on a number is written as text: it is rare, or has a sign, a fraction or an exponent. */
+/** Larger numbers are written as text: they are rare. So are those with a sign, a fraction or an exponent. */
 const mostDigits = 2 ** 31;
 
 /**
- * Writes rows as bytes, into one piece of memory. Millions of rows make no garbage: what repeats from row to row is a part that is
- * written once and copied, and numbers are written digit by digit.
+ * Writes rows as bytes into one buffer. Millions of rows create no garbage: parts that repeat are encoded once and copied, and
+ * numbers are written digit by digit.
  */
 export class RowWriter {
   readonly #cell: (value: Cell) => string;
@@ -32,25 +65,25 @@ export class RowWriter {
     this.add(utf8.encode(head(names)));
   }
 
-  /** Whether there is enough for a chunk. */
+  /** Whether the buffer holds a whole chunk. */
   get isFull(): boolean {
     return this.#length >= chunkBytes;
   }
 
-  /** Neighbouring cells as rows have them. @param first the column of the first one */
+  /** Encodes adjacent cells. @param first the column of the first one */
   part(first: number, cells: readonly Cell[]): Uint8Array {
     const parts = cells.map((cell, at) => [this.#before[first + at]!, utf8.encode(this.#cell(cell))]);
     return Buffer.concat(parts.flat());
   }
 
-  /** Goes on with the row by a part. */
+  /** Appends an encoded part to the row. */
   add(part: Uint8Array): void {
     this.#makeRoom(part.length);
     this.#memory.set(part, this.#length);
     this.#length += part.length;
   }
 
-  /** Goes on with the row by a number. */
+  /** Appends a number to the row. */
   number(column: number, value: number): void {
     if (value >= 0 && value < mostDigits && Number.isInteger(value)) {
       this.add(this.#before[column]!);
@@ -65,7 +98,7 @@ export class RowWriter {
     this.add(this.#end);
   }
 
-  /** Moves what was written, in its order, as far as there is room. @returns how many bytes */
+  /** Moves the oldest bytes to a chunk. @returns their number */
   moveTo(chunk: Uint8Array): number {
     const moved = Math.min(this.#length, chunk.length);
     chunk.set(this.#memory.subarray(0, moved));
@@ -74,7 +107,7 @@ export class RowWriter {
     return moved;
   }
 
-  /** All that was written, and not moved. */
+  /** The bytes that have not been moved. */
   rest(): Uint8Array {
     return this.#memory.subarray(0, this.#length);
   }

@@ -1,5 +1,5 @@
 import type { Reading } from '../../storage/lmdb/snapshot.ts';
-import type { Cell } from './row-format.ts';
+import type { Cell } from './columns.ts';
 import { chunkBytes, type RowWriter } from './row-writer.ts';
 
 /**

@@ -8,8 +8,9 @@ import type { UsageTables } from '../../storage/lmdb/usage.ts';
 import type { UsageTask } from '../make-report.ts';
 import { type ReportRange, stepMinutes } from '../report-range.ts';
 import { pickSeries } from '../sights.ts';
+import type { Columns } from './columns.ts';
 import { type BucketCounts, CountsByBucket } from './counts-by-bucket.ts';
-import type { Columns, RowWriter } from './row-writer.ts';
+import type { RowWriter } from './row-writer.ts';
 import type { Rows } from './rows.ts';
 
 /** Columns that the rows of a series have in common. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Cell, RowFormat } from '../../../src/management/exports/row-format.ts';
-import { RowWriter } from '../../../src/management/exports/row-writer.ts';
+import type { Cell } from '../../../src/management/exports/columns.ts';
+import { type RowFormat, RowWriter } from '../../../src/management/exports/row-writer.ts';
 import { readCsv } from '../../support/read-csv.ts';
 
 const columns = {

@@ -1,4 +1,4 @@
-import type { Static } from 'typebox';
+import Type, { type Static } from 'typebox';
 import {
   createApplication,
   deleteApplication,
@@ -7,18 +7,40 @@ import {
 } from '../accounts/applications.ts';
 import { missing, mustExist, nameRule, tooMany } from '../accounts/checks.ts';
 import { overPlan } from '../accounts/plans.ts';
-import { Application, ApplicationPatch, NewApplication } from '../contract/shapes/application.ts';
+import { judgeOrigin } from '../accounts/why-origin.ts';
+import {
+  Application,
+  ApplicationPatch,
+  NewApplication,
+  OriginCheck,
+} from '../contract/shapes/application.ts';
 import { ok } from '../http/answer.ts';
-import type { Group, Shown } from '../http/endpoint.ts';
+import { type Group, jsonAnswer, type Shown } from '../http/endpoint.ts';
 import type { Application as StoredApplication } from '../storage/lmdb/records.ts';
 import { checkOwnTeam, notInTeam } from './access.ts';
-import { created, done, made, oneTagged, page, timeText } from './answers.ts';
+import { checkMatch, created, done, made, oneTagged, page, tagged, timeText } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
 import { endpoint } from './endpoint.ts';
 import { showEnvironment } from './environments.ts';
-import { checkMatch, tagged } from './etag.ts';
 import { pageOf, paging } from './lists.ts';
-import { originCheck } from './origin-check.ts';
+
+const originCheck = endpoint('GET /applications/:id/origin-check', {
+  access: { within: 'application', least: 'User' },
+  operationId: 'checkOrigin',
+  summary: 'Check whether the pages of an origin may send packets',
+  description:
+    'Says what becomes of a packet with this `Origin`, and which pattern of `allowedOrigins` allows it or why none does.',
+  query: {
+    origin: Type.String({
+      minLength: 1,
+      description: 'As a browser sends it in `Origin`: `https://shop.example`, or `null`.',
+    }),
+  },
+  answers: { 200: jsonAnswer(OriginCheck, 'Whether it is allowed, and why.') },
+  refuses: { invalid_query: 'origin is missing' },
+  handle: ({ application, query: { origin } }) =>
+    ok({ origin, ...judgeOrigin(application.allowedOrigins, origin) }),
+});
 
 export const applications: Group<ManageDeps> = {
   tag: 'Applications',

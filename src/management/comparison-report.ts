@@ -10,7 +10,7 @@ import type { Reading } from '../storage/lmdb/snapshot.ts';
 import type { UsageTables } from '../storage/lmdb/usage.ts';
 import { outcomeOf } from './comparison-text.ts';
 import { daysText } from './overview-range.ts';
-import { PointBudget } from './point-budget.ts';
+import { PointBudget } from './report-range.ts';
 import { pickSeries } from './sights.ts';
 import { compare, usualBase, type Variant } from './statistics/compare.ts';
 import { sampleRatioP } from './statistics/sample-ratio.ts';

@@ -4,12 +4,7 @@ import { text } from '../contract/shapes/fields.ts';
 import { type Group, jsonAnswer } from '../http/endpoint.ts';
 import { minutesPerDay } from '../storage/lmdb/blocks.ts';
 import { endpoint } from './endpoint.ts';
-import {
-  EnvironmentName,
-  environmentMissing,
-  findEnvironment,
-  unknownEnvironment,
-} from './environment-name.ts';
+import { EnvironmentName, environmentMissing, findEnvironment, unknownEnvironment } from './environments.ts';
 import { columnsIn, columnsOf, pick } from './exports/columns.ts';
 import { answerRows, format, orInRows } from './exports/format.ts';
 import { type FeatureDeps, mustBeKnown, unknownFeature } from './feature-detail.ts';

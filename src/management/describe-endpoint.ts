@@ -16,9 +16,8 @@ import { Challenge, ContentEncoding, NotCached } from '../http/openapi/headers.t
 import { queryParameters } from '../http/query-reader.ts';
 import { pathNotUtf8 } from '../http/router.ts';
 import type { PeopleFreshness } from '../storage/commit/usage-store.ts';
-import { type Access, adminsOnly, notInTeam } from './access.ts';
-import { tooManyRequests } from './admit.ts';
-import { changedSince } from './etag.ts';
+import { type Access, adminsOnly, notInTeam, tooManyRequests } from './access.ts';
+import { changedSince } from './answers.ts';
 import { freshnessHeaders } from './freshly.ts';
 import { maxLimit } from './lists.ts';
 

@@ -1,7 +1,8 @@
-import type { Static } from 'typebox';
+import Type, { type Static } from 'typebox';
 import { sentNameRule } from '../accounts/checks.ts';
 import { createEnvironment, deleteEnvironment, environmentExists } from '../accounts/environments.ts';
 import { overPlan } from '../accounts/plans.ts';
+import { ApiError } from '../contract/errors.ts';
 import { Environment, NewEnvironment } from '../contract/shapes/application.ts';
 import { ok } from '../http/answer.ts';
 import type { Group } from '../http/endpoint.ts';
@@ -56,3 +57,21 @@ export const environments: Group<ManageDeps> = {
 export function showEnvironment({ name, createdAt }: StoredEnvironment): Static<typeof Environment> {
   return { name, createdAt: timeText(createdAt) };
 }
+
+export const EnvironmentName = Type.String({
+  component: 'Environment',
+  description: 'Name of the environment.',
+});
+
+export const environmentMissing = 'environment is missing';
+
+/** The environment of this name. @throws {ApiError} `unknown_environment` */
+export function findEnvironment(environments: readonly StoredEnvironment[], name: string): StoredEnvironment {
+  const environment = environments.find((each) => each.name === name);
+  if (environment !== undefined) return environment;
+  const meant = environments.find((each) => each.name.toLowerCase() === name.toLowerCase());
+  const hint = meant === undefined ? '' : `; case matters, and there is ${meant.name}`;
+  throw new ApiError('unknown_environment', `${unknownEnvironment}${hint}`);
+}
+
+export const unknownEnvironment = 'The application has no such environment';

@@ -4,7 +4,7 @@ import { FeatureSenders, type FeatureSendersShown, Verdict } from '../contract/s
 import { ok } from '../http/answer.ts';
 import { type Group, jsonAnswer } from '../http/endpoint.ts';
 import { endpoint } from './endpoint.ts';
-import { findEnvironment, unknownEnvironment } from './environment-name.ts';
+import { findEnvironment, unknownEnvironment } from './environments.ts';
 import { columnsIn } from './exports/columns.ts';
 import { answerRows, format, orInRows } from './exports/format.ts';
 import { type FeatureDeps, nearestDeclared, stalenessOf, unknownFeature } from './feature-detail.ts';

@@ -1,34 +1,51 @@
 import Type, { type Static } from 'typebox';
 import { sentNameRule } from '../accounts/checks.ts';
 import { reservedName } from '../accounts/declarations.ts';
+import { addNote, deleteNote, tooManyNotes } from '../accounts/feature-notes.ts';
 import type { FeaturePatch as Patch } from '../accounts/feature-settings.ts';
 import { declareFeature, deleteFeature, featureExists, patchFeature } from '../accounts/features.ts';
 import { overPlan } from '../accounts/plans.ts';
+import { ApiError } from '../contract/errors.ts';
 import {
   Feature,
   FeatureDetail,
   FeaturePatch,
   type FeatureShown,
   NewFeature,
+  NewNote,
+  Note,
 } from '../contract/shapes/feature.ts';
 import { flag } from '../contract/shapes/fields.ts';
 import type { Group } from '../http/endpoint.ts';
-import { created, done, madeTagged, oneTagged, page } from './answers.ts';
-import { readTime, timeRule } from './body-time.ts';
+import { parseTime } from '../runtime/rfc3339.ts';
+import { checkMatch, created, done, made, madeTagged, oneTagged, page, tagged, withTag } from './answers.ts';
 import { endpoint } from './endpoint.ts';
-import { checkMatch, tagged, withTag } from './etag.ts';
+import { findEnvironment, unknownEnvironment } from './environments.ts';
 import { answerReport, format, orInRows } from './exports/format.ts';
-import { featureColumns } from './exports/registry.ts';
+import { featureColumns } from './exports/make-export.ts';
 import {
   type FeatureDeps,
   mustBeKnown,
   numbersOf,
   showDetail,
+  showNote,
   stalenessOf,
   unknownFeature,
 } from './feature-detail.ts';
 import { namePage, paging } from './lists.ts';
 import { tooManyReports } from './report-pool.ts';
+
+/** The time in a field of a body: Unix ms; `null` stays. @throws {ApiError} `invalid_time`, naming the field */
+function readTime(field: string, text: string): number;
+function readTime(field: string, text: string | null): number | null;
+function readTime(field: string, text: string | null): number | null {
+  if (text === null) return null;
+  const time = parseTime(text);
+  if (time === undefined) throw new ApiError('invalid_time', timeRule(field));
+  return Math.floor(time);
+}
+
+const timeRule = (field: string) => `Cannot take ${field}: must be a time like 2026-01-31T12:00:00Z`;
 
 const filters = {
   archived: Type.Optional(flag('Only features that are archived, or only those that are not.')),
@@ -152,3 +169,49 @@ function entered({ snoozedUntil, split, ...rest }: Static<typeof FeaturePatch>):
     ...(split !== undefined && { split: split && Object.entries(split) }),
   };
 }
+
+/** `/api/v2/applications/{id}/features/{feature}/notes`: what a team writes down about a feature. */
+export const featureNotes: Group<FeatureDeps> = {
+  tag: 'Feature notes',
+  description:
+    'What a team writes down about a feature, such as a rollout. Reading the feature shows its notes.',
+  endpoints: [
+    endpoint('POST /applications/:id/features/:feature/notes', {
+      access: { within: 'application', least: 'User' },
+      operationId: 'addNote',
+      summary: 'Add a note to a feature',
+      description: 'The feature may be one that was only seen. This does not declare it.',
+      body: NewNote,
+      answers: { 201: made(Note, 'The note.') },
+      refuses: {
+        invalid_time: timeRule('at'),
+        unknown_environment: unknownEnvironment,
+        not_found: unknownFeature,
+        conflict: tooManyNotes,
+        backpressure: tooManyReports,
+      },
+      async handle({ directory, application, params: { feature }, body }, deps: FeatureDeps) {
+        const { text, at, environment = null } = body;
+        if (environment !== null) findEnvironment(application.environments, environment);
+        const time = at === undefined ? directory.clock.now() : readTime('at', at);
+        mustBeKnown(
+          directory.featuresOf(application.id).get(feature),
+          await deps.sights.of(application, feature),
+        );
+        const note = await addNote(directory, application.id, feature, { at: time, environment, text });
+        return created(
+          ['applications', application.id, 'features', feature, 'notes', note.id],
+          showNote(note),
+        );
+      },
+    }),
+    endpoint('DELETE /applications/:id/features/:feature/notes/:noteId', {
+      access: { within: 'application', least: 'User' },
+      operationId: 'deleteNote',
+      summary: 'Delete a note of a feature',
+      answers: { 204: done('The note is gone.') },
+      handle: ({ directory, application, params: { feature, noteId } }) =>
+        deleteNote(directory, application.id, feature, noteId),
+    }),
+  ],
+};

@@ -12,12 +12,7 @@ import type { UsageTables } from '../storage/lmdb/usage.ts';
 import { done, timeText } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
 import { endpoint } from './endpoint.ts';
-import {
-  EnvironmentName,
-  environmentMissing,
-  findEnvironment,
-  unknownEnvironment,
-} from './environment-name.ts';
+import { EnvironmentName, environmentMissing, findEnvironment, unknownEnvironment } from './environments.ts';
 import { columnsIn } from './exports/columns.ts';
 import { answerRows, format, orInRows } from './exports/format.ts';
 

@@ -4,7 +4,7 @@ import { IngestReport } from '../contract/shapes/ledger.ts';
 import { type Group, jsonAnswer } from '../http/endpoint.ts';
 import type { Retention } from '../storage/lmdb/retention.ts';
 import { endpoint } from './endpoint.ts';
-import { findEnvironment, unknownEnvironment } from './environment-name.ts';
+import { findEnvironment, unknownEnvironment } from './environments.ts';
 import { answerReport, format, orInRows, rowsWanted } from './exports/format.ts';
 import { ledgerColumns } from './exports/ledger.ts';
 import type { ReportingDeps } from './report-pool.ts';

@@ -13,15 +13,17 @@ import { fieldsOf } from './freshly.ts';
 import { type LedgerTask, ledgerReport } from './ledger-report.ts';
 import { measurementsReport } from './measurements-report.ts';
 import { type MetricsTask, metricsReport } from './metrics-report.ts';
-import { type MonthTask, monthUsage } from './month-usage.ts';
+import { type MonthTask, monthUsage, type PrometheusTask, prometheusReport } from './month-usage.ts';
 import { OverviewBases } from './overview-base.ts';
-import { type OverviewTask, overviewReport } from './overview-report.ts';
-import { type OverviewUsersTask, overviewUsersReport } from './overview-users-report.ts';
-import { packJson } from './pack-json.ts';
-import { type PrometheusTask, prometheusReport } from './prometheus-report.ts';
+import {
+  type OverviewTask,
+  type OverviewUsersTask,
+  overviewReport,
+  overviewUsersReport,
+} from './overview-report.ts';
 import type { ReportRange } from './report-range.ts';
 import { type SendersTask, sendersReport } from './senders-report.ts';
-import type { PackedJson } from './shared-results.ts';
+import { type PackedJson, packJson } from './shared-results.ts';
 import { usageReport } from './usage-report.ts';
 import { type VerdictTask, verdictReport } from './verdict-report.ts';
 import { Verdicts } from './verdicts.ts';

@@ -5,8 +5,7 @@ import type { MetricKind } from '../storage/lmdb/records.ts';
 import type { SeriesName } from '../storage/lmdb/series.ts';
 import type { Reading } from '../storage/lmdb/snapshot.ts';
 import type { UsageTables } from '../storage/lmdb/usage.ts';
-import { PointBudget } from './point-budget.ts';
-import { minuteText, type ReportRange } from './report-range.ts';
+import { minuteText, PointBudget, type ReportRange } from './report-range.ts';
 import { pickSeries } from './sights.ts';
 import { sumUp } from './sum-up.ts';
 

@@ -10,7 +10,7 @@ import { type Group, jsonAnswer } from '../http/endpoint.ts';
 import { created, done, made, page } from './answers.ts';
 import { endpoint } from './endpoint.ts';
 import { answerReport, format, orInRows } from './exports/format.ts';
-import { metricColumns } from './exports/registry.ts';
+import { metricColumns } from './exports/make-export.ts';
 import { namePage, paging } from './lists.ts';
 import { showMetric } from './metrics-report.ts';
 import { type ReportingDeps, tooManyReports } from './report-pool.ts';

@@ -1,4 +1,4 @@
-import type { Labels } from '../http/exposition-text.ts';
+import { expositionText, type Labels, type ServiceMetric } from '../http/exposition-text.ts';
 import { mergeCounts, mergeMeasurement } from '../storage/aggregate/merge.ts';
 import { readCounts } from '../storage/aggregate/read-counts.ts';
 import { type Counts, countsCodec, type Measurement, measurementCodec } from '../storage/lmdb/cells.ts';
@@ -6,8 +6,7 @@ import type { Environment } from '../storage/lmdb/records.ts';
 import type { SeriesName } from '../storage/lmdb/series.ts';
 import { fromSnapshot, type Reading } from '../storage/lmdb/snapshot.ts';
 import type { UsageTables } from '../storage/lmdb/usage.ts';
-import { PointBudget } from './point-budget.ts';
-import type { ReportRange } from './report-range.ts';
+import { PointBudget, type ReportRange } from './report-range.ts';
 import { pickSeries } from './sights.ts';
 import { sumUp } from './sum-up.ts';
 
@@ -108,4 +107,51 @@ function* measurementsOf(
 export function monthOf(time: number): number {
   const date = new Date(time);
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth());
+}
+
+export interface PrometheusTask extends MonthTask {
+  /** Names of the metrics that are declared as gauges. */
+  readonly gauges: ReadonlySet<string>;
+}
+
+/** What an application has counted in this month, in Prometheus' text format. */
+export function* prometheusReport(store: UsageTables, task: PrometheusTask): Reading<Promise<string>> {
+  return expositionText(metricsOf(yield* monthUsage(store, task), task.gauges));
+}
+
+function metricsOf(
+  { features, metrics, leftOut }: MonthUsage,
+  gauges: ReadonlySet<string>,
+): readonly ServiceMetric[] {
+  const counted = (field: keyof Counts, help: string): ServiceMetric => ({
+    name: `flagmeter_feature_${field}_total`,
+    type: 'counter',
+    help: `${help} Begins anew with each month (UTC).`,
+    read: () => features.map(({ labels, value }) => [labels, value[field]] as const),
+  });
+  const measured = (kind: 'counter' | 'gauge') =>
+    metrics.filter(({ labels }) => gauges.has(labels['metric'] ?? '') === (kind === 'gauge'));
+  return [
+    counted('checks', 'How often a variant was asked for.'),
+    counted('used', 'How often a variant was used.'),
+    counted('viewed', 'How often a variant was seen.'),
+    {
+      name: 'flagmeter_metric_total',
+      type: 'counter',
+      help: 'The sum of what was measured of a counter. Begins anew with each month (UTC).',
+      read: () => measured('counter').map(({ labels, value }) => [labels, value.sum] as const),
+    },
+    {
+      name: 'flagmeter_metric',
+      type: 'gauge',
+      help: 'The last number of a gauge that was measured in this month.',
+      read: () => measured('gauge').map(({ labels, value }) => [labels, value.last] as const),
+    },
+    {
+      name: 'flagmeter_series_left_out',
+      type: 'gauge',
+      help: 'Series that are not shown, because there are too many; those that count most are shown.',
+      read: () => Object.entries(leftOut).map(([of, count]) => [{ of }, count] as const),
+    },
+  ];
 }

@@ -1,6 +1,11 @@
-import type { OverviewFeature, OverviewShown } from '../contract/shapes/overview.ts';
+import type { OverviewFeature, OverviewShown, OverviewUsersShown } from '../contract/shapes/overview.ts';
 import { readNewCounts } from '../storage/aggregate/read-counts.ts';
-import { environmentUsers } from '../storage/aggregate/unique-users.ts';
+import {
+  countUniqueUsers,
+  type Days,
+  environmentUsers,
+  type UserUnions,
+} from '../storage/aggregate/unique-users.ts';
 import type { Freshness } from '../storage/commit/usage-store.ts';
 import { minutesPerDay } from '../storage/lmdb/blocks.ts';
 import { readCarried } from '../storage/lmdb/carried.ts';
@@ -13,18 +18,20 @@ import { timeText } from './answers.ts';
 import { fieldsOf } from './freshly.ts';
 import {
   daysParted,
+  type HourlyLedger,
+  hourlyLedger,
   hoursOver,
   type OverviewBase,
   type OverviewBases,
   type OverviewWanted,
+  receivedIn,
   summer,
 } from './overview-base.ts';
-import { type HourlyLedger, hourlyLedger, receivedIn } from './overview-ledger.ts';
-import { readSights, type Sights } from './overview-names.ts';
 import { type Comparison, daysText, gridOf, hoursAround, type Span } from './overview-range.ts';
 import { rowsOf } from './overview-rows.ts';
-import { Tally } from './overview-tally.ts';
+import { readSights, type Sights, Tally } from './overview-tally.ts';
 import { minuteText } from './report-range.ts';
+import { pickSeries } from './sights.ts';
 import type { Verdicts } from './verdicts.ts';
 
 export interface OverviewTask extends OverviewWanted {
@@ -223,4 +230,28 @@ function statesOf(features: readonly OverviewFeature[], leakedKeys: number): Ove
     else if (verdict === 'snoozed') states.snoozed += 1;
   }
   return states;
+}
+
+export interface OverviewUsersTask {
+  readonly environment: Environment;
+  readonly days: Days;
+  readonly features: readonly string[];
+}
+
+/** Counts the users of some features of an environment. */
+export function* overviewUsersReport(
+  store: UsageTables,
+  unions: UserUnions,
+  { environment, days, features }: OverviewUsersTask,
+): Reading<OverviewUsersShown> {
+  const ordinals = new Map(features.map((feature) => [feature, [] as number[]]));
+  yield* pickSeries(store, environment.number, (name, ordinal) => {
+    if (name.length === 2) ordinals.get(name[0])?.push(ordinal);
+  });
+  const groups = features.map((feature) => ordinals.get(feature)!);
+  const users = yield* countUniqueUsers(unions, environment.number, days, groups);
+  return {
+    ...daysText(days),
+    features: features.map((feature, index) => ({ feature, users: users.groups[index] ?? 0 })),
+  };
 }

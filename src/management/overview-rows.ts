@@ -3,8 +3,7 @@ import type { VerdictKind } from '../contract/shapes/verdict.ts';
 import type { FeatureDeclaration } from '../storage/lmdb/records.ts';
 import { surplusName } from '../storage/lmdb/series.ts';
 import { timeText } from './answers.ts';
-import type { Names, Sights } from './overview-names.ts';
-import type { Tally } from './overview-tally.ts';
+import type { Names, Sights, Tally } from './overview-tally.ts';
 import { minuteText } from './report-range.ts';
 
 /** The most variants of a row. */

@@ -8,12 +8,7 @@ import { isTagIn } from '../http/entity-tag.ts';
 import type { Request } from '../http/types.ts';
 import type { Application } from '../storage/lmdb/records.ts';
 import { endpoint } from './endpoint.ts';
-import {
-  EnvironmentName,
-  environmentMissing,
-  findEnvironment,
-  unknownEnvironment,
-} from './environment-name.ts';
+import { EnvironmentName, environmentMissing, findEnvironment, unknownEnvironment } from './environments.ts';
 import { columnsIn, columnsOf } from './exports/columns.ts';
 import { answerRows, format, orInRows } from './exports/format.ts';
 import { type StalenessDeps, stalenessOf } from './feature-detail.ts';

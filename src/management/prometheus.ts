@@ -2,7 +2,7 @@ import Type from 'typebox';
 import type { Group } from '../http/endpoint.ts';
 import { expositionType } from '../http/exposition-text.ts';
 import { endpoint } from './endpoint.ts';
-import { findEnvironment, unknownEnvironment } from './environment-name.ts';
+import { findEnvironment, unknownEnvironment } from './environments.ts';
 import { written } from './exports/format.ts';
 import { maxShown, monthOf } from './month-usage.ts';
 import { tooManyReports } from './report-pool.ts';

@@ -6,19 +6,13 @@ import { type Group, jsonAnswer } from '../http/endpoint.ts';
 import type { Application } from '../storage/lmdb/records.ts';
 import type { Retention } from '../storage/lmdb/retention.ts';
 import { type Call, endpoint } from './endpoint.ts';
-import {
-  EnvironmentName,
-  environmentMissing,
-  findEnvironment,
-  unknownEnvironment,
-} from './environment-name.ts';
+import { EnvironmentName, environmentMissing, findEnvironment, unknownEnvironment } from './environments.ts';
 import { answerReport, format, orInRows, rowsWanted } from './exports/format.ts';
 import { measurementColumns } from './exports/measurements.ts';
 import { usageColumns } from './exports/usage.ts';
 import type { UsageTask } from './make-report.ts';
-import { overPoints } from './point-budget.ts';
 import { type ReportingDeps, tooManyReports } from './report-pool.ts';
-import { anyLength, readReportRange, reportRange } from './report-range.ts';
+import { anyLength, overPoints, readReportRange, reportRange } from './report-range.ts';
 
 export interface ReportDeps extends ReportingDeps {
   readonly retention: Retention;

@@ -1,3 +1,6 @@
+import { gzipSync } from 'node:zlib';
+import type { OverviewShown } from '../contract/shapes/overview.ts';
+import { entityTag } from '../http/entity-tag.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Freshness } from '../storage/commit/usage-store.ts';
 
@@ -69,4 +72,20 @@ export class SharedResults {
 async function makeAfter(known: Shared | undefined, make: () => Promise<PackedJson>): Promise<PackedJson> {
   const [made, before] = await Promise.all([make(), known?.result]);
   return before?.tag === made.tag ? before : made;
+}
+
+/** Fast rather than small: the answer changes every second or two. */
+const level = 3;
+
+/**
+ * Writes an overview as JSON and compresses it. Its tag does not depend on when it was computed.
+ * @param fresh what the headers say; none on one machine
+ */
+export function packJson(shown: OverviewShown, fresh?: Freshness): PackedJson {
+  const json = JSON.stringify(shown);
+  const withoutTimes = [shown.at, shown.completeThrough].reduce(
+    (text, time) => text.replaceAll(`"${time}"`, '""'),
+    json,
+  );
+  return { tag: entityTag(withoutTimes), gzip: Uint8Array.from(gzipSync(json, { level })), fresh };
 }

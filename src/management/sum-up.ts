@@ -9,8 +9,7 @@ import type { CellCodec } from '../storage/lmdb/cells.ts';
 import type { Table } from '../storage/lmdb/lmdb.ts';
 import { fromSnapshot, type Reading, readEach, type Snapshot } from '../storage/lmdb/snapshot.ts';
 import type { UsageTables } from '../storage/lmdb/usage.ts';
-import type { PointBudget } from './point-budget.ts';
-import { bucketStart, type ReportRange } from './report-range.ts';
+import { bucketStart, type PointBudget, type ReportRange } from './report-range.ts';
 
 /** A table of cells, how to merge two of them, and which ones to read. */
 export interface CellSource<T> {

@@ -3,20 +3,59 @@ import type { Accounts } from '../accounts/accounts.ts';
 import { mustExist, nameRule } from '../accounts/checks.ts';
 import { isInstallationAdmin } from '../accounts/installation.ts';
 import { membersOf } from '../accounts/members.ts';
+import { countsOf } from '../accounts/plan-fit.ts';
 import { isMore, overPlan, usualPlan } from '../accounts/plans.ts';
 import { originOf } from '../accounts/team-origins.ts';
 import { createTeam, deleteTeam, hasApplications, patchTeam } from '../accounts/teams.ts';
+import { settings } from '../contract/config-schema.ts';
 import { ApiError } from '../contract/errors.ts';
-import type { Plan } from '../contract/plans.ts';
-import { NewTeam, Team, TeamPatch } from '../contract/shapes/team.ts';
+import { limits, type Plan } from '../contract/plans.ts';
+import { type Allowance, kinds, NewTeam, Team, TeamLimits, TeamPatch } from '../contract/shapes/team.ts';
 import { ok } from '../http/answer.ts';
-import type { Group } from '../http/endpoint.ts';
+import { type Group, jsonAnswer } from '../http/endpoint.ts';
 import type { Team as StoredTeam } from '../storage/lmdb/records.ts';
-import { created, done, made, oneTagged, page, timeText } from './answers.ts';
+import { checkMatch, created, done, made, oneTagged, page, tagged, timeText } from './answers.ts';
+import type { ManageDeps } from './caller.ts';
 import { type Call, endpoint } from './endpoint.ts';
-import { checkMatch, tagged } from './etag.ts';
 import { pageOf, paging } from './lists.ts';
-import { type LimitDeps, teamLimits } from './team-limits.ts';
+
+/** The settings of the service that limit what its clients may send. */
+const limiting = [
+  ...(['rate', 'burst', 'apiRate', 'tokenRate', 'maxBody', 'maxReport'] as const),
+  ...(['maxFeatures', 'maxVariants', 'maxMetrics'] as const),
+];
+
+export interface LimitDeps extends ManageDeps {
+  /** `fixed`: only the operator of the service can raise a plan, not an Admin. */
+  readonly plans: 'fixed' | 'open';
+  readonly limits: Readonly<Record<(typeof limiting)[number], number>>;
+}
+
+const teamLimits = endpoint('GET /teams/:id/limits', {
+  access: { within: 'team', least: 'User' },
+  operationId: 'getTeamLimits',
+  summary: 'Read what the plan and the service allow a team',
+  answers: { 200: jsonAnswer(TeamLimits, 'The limits.') },
+  handle: ({ directory, team }, { plans, limits }: LimitDeps) =>
+    ok({
+      plan: team.plan,
+      canRaise: plans === 'open',
+      allowances: allowances(directory, team),
+      settings: limiting.map((key) => {
+        const { flag, schema } = settings.find((setting) => setting.key === key)!;
+        return { setting: `--${flag}`, value: limits[key], words: schema.description };
+      }),
+    }),
+});
+
+function allowances(accounts: Accounts, { id, plan }: StoredTeam): Static<typeof Allowance>[] {
+  const counts = [...countsOf(accounts, id)];
+  return kinds.map((what) => {
+    const [most] = counts.filter((each) => each.what === what).sort((a, b) => b.count - a.count);
+    const { words, [plan]: allowed } = limits[what];
+    return { what, words, allowed, used: most?.count ?? 0, application: most?.of ?? null };
+  });
+}
 
 const noFounder = 'The team of this API key has no Admin who could be in the new team; add one first';
 

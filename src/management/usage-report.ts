@@ -7,8 +7,7 @@ import { type Counts, countsCodec } from '../storage/lmdb/cells.ts';
 import { featureItself } from '../storage/lmdb/series.ts';
 import { fromSnapshot, type Reading } from '../storage/lmdb/snapshot.ts';
 import type { UsageTables } from '../storage/lmdb/usage.ts';
-import { PointBudget } from './point-budget.ts';
-import { bucketStart, minuteText, type ReportRange } from './report-range.ts';
+import { bucketStart, minuteText, PointBudget, type ReportRange } from './report-range.ts';
 import { pickSeries } from './sights.ts';
 
 type VariantUsage = FeatureUsageShown['variants'][number];

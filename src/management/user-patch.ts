@@ -7,9 +7,9 @@ import { ApiError } from '../contract/errors.ts';
 import type { User, UserPatch } from '../contract/shapes/user.ts';
 import type { Answer } from '../http/answer.ts';
 import type { User as StoredUser } from '../storage/lmdb/records.ts';
+import { checkMatch, tagged } from './answers.ts';
 import type { Caller, ManageDeps } from './caller.ts';
 import type { Call } from './endpoint.ts';
-import { checkMatch, tagged } from './etag.ts';
 import { showUser } from './show-user.ts';
 
 export interface UserDeps extends ManageDeps {

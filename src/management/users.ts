@@ -10,10 +10,9 @@ import { NewUser, User, UserPatch, UserShownOnce } from '../contract/shapes/user
 import { noContent, ok } from '../http/answer.ts';
 import { type Group, jsonAnswer } from '../http/endpoint.ts';
 import { checkOwnTeam, notInTeam } from './access.ts';
-import { created, done, EntityTagOfUser, made, oneTagged, page } from './answers.ts';
+import { created, done, EntityTagOfUser, made, oneTagged, page, tagged } from './answers.ts';
 import type { Caller } from './caller.ts';
 import { endpoint } from './endpoint.ts';
-import { tagged } from './etag.ts';
 import { pageOf, paging } from './lists.ts';
 import { showAsUser, showUser } from './show-user.ts';
 import { checkManagesAllOf, patchUserFor, type UserDeps } from './user-patch.ts';

@@ -6,8 +6,7 @@ import { fromSnapshot, type Reading, type Snapshot } from '../storage/lmdb/snaps
 import type { UsageTables } from '../storage/lmdb/usage.ts';
 import { timeText } from './answers.ts';
 import { showSender } from './senders-report.ts';
-import { type EnvironmentFacts, type Judgement, judge } from './verdict.ts';
-import { actionsOf } from './verdict-actions.ts';
+import { actionsOf, type EnvironmentFacts, type Judgement, judge } from './verdict.ts';
 import { type Figures, latestFirst, reasonsOf } from './verdict-reasons.ts';
 import { factsWithAskers, placesAt, type VerdictsTask } from './verdicts.ts';
 

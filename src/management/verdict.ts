@@ -2,8 +2,7 @@
  * What can be said of a feature, from when it was seen, who asks for it and what its team has declared. The rules never take
  * silence for safety: that a feature was not seen says something only where its senders still report.
  */
-
-import type { VerdictKind } from '../contract/shapes/verdict.ts';
+import type { VerdictAction, VerdictKind } from '../contract/shapes/verdict.ts';
 import type { FeatureDeclaration } from '../storage/lmdb/records.ts';
 import { type SeenSender, slotMs } from '../storage/lmdb/senders.ts';
 import { surplusName } from '../storage/lmdb/series.ts';
@@ -163,4 +162,22 @@ function earliest(times: readonly (number | null)[]): number | null {
 function latest(times: readonly (number | null)[]): number | null {
   const known = times.filter((time) => time !== null);
   return known.length === 0 ? null : Math.max(...known);
+}
+
+const actions: Readonly<Record<VerdictKind, readonly VerdictAction[]>> = {
+  not_seen: ['copy', 'archive', 'snooze', 'permanent'],
+  one_variant: ['copy', 'snooze', 'permanent', 'archive'],
+  in_use: ['permanent', 'archive'],
+  archived_but_asked: ['copy', 'unarchive', 'snooze'],
+  cannot_tell: ['snooze', 'permanent', 'copy'],
+  permanent: ['copy'],
+  snoozed: ['copy', 'permanent', 'archive'],
+  new: ['permanent', 'archive'],
+};
+
+/** What a team can do next, the best first. A name that only senders know is to be declared, or to be looked for in the code. */
+export function actionsOf(kind: VerdictKind, { declaration }: VerdictFacts): readonly VerdictAction[] {
+  const possible = actions[kind].filter((action) => action !== 'archive' || !declaration?.archived);
+  if (declaration !== undefined) return possible;
+  return ['declare', 'copy', ...possible.filter((action) => action !== 'copy')];
 }

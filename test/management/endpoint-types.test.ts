@@ -3,9 +3,8 @@ import { expect, expectTypeOf, test } from 'vitest';
 import { bodyShape, count, shape, text } from '../../src/contract/shapes/fields.ts';
 import { noContent, ok } from '../../src/http/answer.ts';
 import { jsonAnswer, type Refusals } from '../../src/http/endpoint.ts';
-import { created, done, made, oneTagged } from '../../src/management/answers.ts';
+import { created, done, made, oneTagged, tagged } from '../../src/management/answers.ts';
 import { endpoint } from '../../src/management/endpoint.ts';
-import { tagged } from '../../src/management/etag.ts';
 
 /**
  * What the type checker lets a handler do. Each `@ts-expect-error` is an error itself if the line below it compiles, so these

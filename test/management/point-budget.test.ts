@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
-import { maxPoints } from '../../src/management/point-budget.ts';
+import { maxPoints } from '../../src/management/report-range.ts';
 import { createAggregator } from '../../src/storage/commit/aggregator.ts';
 import { Batch } from '../../src/storage/commit/batch.ts';
 import { openAccountTables } from '../../src/storage/lmdb/accounts.ts';

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { maxShown } from '../../src/management/month-usage.ts';
-import { prometheusReport } from '../../src/management/prometheus-report.ts';
+import { maxShown, prometheusReport } from '../../src/management/month-usage.ts';
 import { createAggregator } from '../../src/storage/commit/aggregator.ts';
 import { Batch } from '../../src/storage/commit/batch.ts';
 import { bucketOf, bucketWidth, seriesRef } from '../../src/storage/lmdb/blocks.ts';

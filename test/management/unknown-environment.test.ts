@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ApiError } from '../../src/contract/errors.ts';
-import { findEnvironment } from '../../src/management/environment-name.ts';
+import { findEnvironment } from '../../src/management/environments.ts';
 
 const environments = ['Production', 'Straße'].map((name, number) => ({ name, number, createdAt: 0 }));
 

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { judge, reporting, type VerdictFacts } from '../../src/management/verdict.ts';
-import { actionsOf } from '../../src/management/verdict-actions.ts';
+import { actionsOf, judge, reporting, type VerdictFacts } from '../../src/management/verdict.ts';
 import { reasonsOf } from '../../src/management/verdict-reasons.ts';
 import {
   ago,

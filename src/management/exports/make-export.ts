@@ -1,11 +1,17 @@
+import { Feature } from '../../contract/shapes/feature.ts';
+import { Metric } from '../../contract/shapes/metric.ts';
 import type { UsageTables } from '../../storage/lmdb/usage.ts';
-import type { Columns } from './columns.ts';
+import { type FeaturesTask, featuresReport } from '../features-report.ts';
+import { type MetricsTask, metricsReport } from '../metrics-report.ts';
+import { type Columns, cellsIn, columnsOf } from './columns.ts';
 import { ledgerColumns, ledgerRows } from './ledger.ts';
 import { measurementColumns, measurementRows } from './measurements.ts';
-import { featureColumns, featureRows, metricColumns, metricRows } from './registry.ts';
 import { type RowFormat, RowWriter } from './row-writer.ts';
-import { Chunks, type Rows } from './rows.ts';
+import { Chunks, type Rows, rowsOf } from './rows.ts';
 import { usageColumns, usageRows } from './usage.ts';
+
+export const featureColumns = columnsOf(Feature);
+export const metricColumns = columnsOf(Metric);
 
 /** Every report that can be had in rows, with its columns. */
 const kinds = {
@@ -38,4 +44,19 @@ export function makeExport(store: UsageTables, { name, task, format, memory }: E
   const [columns, rows] = kinds[name] as readonly [Columns, (...of: unknown[]) => Rows];
   const writer = new RowWriter(format, columns);
   return new Chunks(writer, rows(store, task, writer), memory);
+}
+
+/** A page with all items. */
+const all = { limit: Number.POSITIVE_INFINITY, after: undefined };
+
+/** All features of an application by name. */
+export function* featureRows(store: UsageTables, task: Omit<FeaturesTask, 'page'>, writer: RowWriter): Rows {
+  const { items } = yield* featuresReport(store, { ...task, page: all });
+  yield* rowsOf(writer, items, (feature) => cellsIn(feature, featureColumns));
+}
+
+/** All metrics of an application by name. */
+export function* metricRows(store: UsageTables, task: Omit<MetricsTask, 'page'>, writer: RowWriter): Rows {
+  const { items } = yield* metricsReport(store, { ...task, page: all });
+  yield* rowsOf(writer, items, (metric) => cellsIn(metric, metricColumns));
 }

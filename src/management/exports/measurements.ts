@@ -5,7 +5,7 @@ import { type Measurement, measurementCodec } from '../../storage/lmdb/cells.ts'
 import type { Reading } from '../../storage/lmdb/snapshot.ts';
 import type { UsageTables } from '../../storage/lmdb/usage.ts';
 import type { MeasurementsTask } from '../make-report.ts';
-import { PointBudget } from '../point-budget.ts';
+import { PointBudget } from '../report-range.ts';
 import { pickSeries } from '../sights.ts';
 import { sumUp } from '../sum-up.ts';
 import { columnsIn } from './columns.ts';

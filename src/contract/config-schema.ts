@@ -13,9 +13,9 @@ import { tokens } from './settings/tokens.ts';
 import { webhooks } from './settings/webhooks.ts';
 
 /**
- * Every setting of the server, once: its type, default and bounds, and its words in the help text and in
- * `docs/configuration.md`. `group` is its heading there, `value` the placeholder of its value, `must` ends the
- * sentence "Cannot use … : must …", `size` allows a byte count to be written as 64KiB, 5MiB or 1GiB.
+ * Every setting of the server: its type, default, bounds, and description in the help text and `docs/configuration.md`. `group` is its
+ * heading there, `value` the placeholder of its value, `must` completes the message "Cannot use … : must …", and `size` allows byte
+ * counts such as 64KiB, 5MiB or 1GiB.
  */
 export const settingsSchema = Type.Object({
   ...addresses,
@@ -32,10 +32,10 @@ export const settingsSchema = Type.Object({
   ...running,
 });
 
-/** The settings as they are given: what has no default may be missing. */
+/** The settings as given. Those without a default may be missing. */
 export type Settings = Static<typeof settingsSchema>;
 
-/** The schema of one setting. Exactly one of `default`, `defaultText` or none is there. */
+/** The schema of one setting. It has at most one of `default` and `defaultText`. */
 export interface SettingSchema {
   readonly type?: 'string' | 'integer' | 'boolean';
   readonly group: string;
@@ -84,5 +84,5 @@ function namesOf<Key extends string>(key: Key) {
   return { key, flag, variable: `FLAGMETER_${flag.toUpperCase().replaceAll('-', '_')}` };
 }
 
-/** The headings that settings are listed under, in order. */
+/** The headings of the settings, in order. */
 export const groups: readonly string[] = [...new Set(settings.map(({ schema }) => schema.group))];

@@ -1,14 +1,14 @@
 const needsQuotes = /[",\r\n]/;
 
 /**
- * Spreadsheets run a cell that begins with one of these signs as a formula, also with the full-width ones, and names come from whoever
- * sends packets. Some split a file at semicolons, tabs or bars, so each of these begins a cell as well.
+ * Spreadsheets evaluate a cell that begins with one of these characters as a formula, including the full-width ones, and anyone can
+ * send names. Some spreadsheets split a file at semicolons, tabs or bars, so these begin a cell as well.
  */
 const mayBeginFormula = /(?<=^|[;|\t\r\n])(?=[\s"]*[=+\-@'＝＋－＠])|^(?=[\t\r\n])/g;
 
 /**
- * A text as a cell of CSV (RFC 4180) that no spreadsheet runs. An apostrophe makes it a text. A text that has an apostrophe there already
- * gets another one: so the first one is never data.
+ * A text as a cell of CSV (RFC 4180) that no spreadsheet evaluates. An apostrophe marks it as text. A text that begins with an
+ * apostrophe gets another one, so the first is never data.
  */
 export function csvText(text: string): string {
   const safe = text.replace(mayBeginFormula, "'");

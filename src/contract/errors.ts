@@ -1,25 +1,25 @@
 import { type RefusalCode, refusals } from './refusals.ts';
 
-/** The details of `store_unavailable` that several places answer with. */
+/** The details of `store_unavailable` that several places use. */
 export const storeUnavailable = {
-  notReady: 'The store cannot take data; see the log',
-  dataNotKept: 'The store did not take the data; nothing of it was kept',
-  changeNotKept: 'The store cannot take the change; nothing of it was kept',
-  unreadable: 'The store cannot be read; the log has the cause',
+  notReady: 'The store cannot accept data; see the log',
+  dataNotKept: 'The store rejected the data; none of it was kept',
+  changeNotKept: 'The store rejected the change; none of it was kept',
+  unreadable: 'The store is not readable; see the log',
 } as const;
 
 /** The details of `engine_unavailable`. */
 export const postgresUnavailable =
-  'The engine does not answer: this node counts, but cannot manage; try again';
+  'PostgreSQL is unreachable. This node counts, but cannot manage; try again';
 
-/** The refusal of a request, and its reason. It is shown to the caller, so it must not hold secrets. */
+/** The refusal of a request, with its reason. The caller sees it, so it must not contain secrets. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly code: RefusalCode;
   /** Seconds for `Retry-After`. */
   readonly retryAfter: number | undefined;
 
-  /** @param detail what is wrong with this request, and what to do */
+  /** @param detail the error in this request, and its remedy */
   constructor(code: RefusalCode, detail: string, retryAfter?: number) {
     super(detail);
     this.code = code;
@@ -31,7 +31,7 @@ export class ApiError extends Error {
   }
 }
 
-/** The refusal of what needs the engine. Strangers may read it: the log says which host failed, and why. */
+/** The refusal of work that needs PostgreSQL. Anyone may see it: only the log has the host and the reason. */
 export function postgresAway(): ApiError {
   return new ApiError('engine_unavailable', postgresUnavailable, 2);
 }

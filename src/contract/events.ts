@@ -48,7 +48,7 @@ export type WebhookEventType = keyof WebhookEventData;
 export const webhookEvents: Readonly<Record<WebhookEventType, string>> = {
   'flag.first_seen': 'A flag is seen in an environment for the first time',
   'flag.stale': 'A flag has become stale',
-  'key.leaked': 'A Backend key came from a browser',
+  'key.leaked': 'A browser sent a Backend key',
   'ingest.refusing': 'Packets or reports are being refused',
   'member.changed': 'A member was added, changed or removed',
 };

@@ -1,16 +1,16 @@
-/** How a request can be refused. Texts may have Markdown code, and end without a full stop. */
+/** A reason to refuse a request. Texts may contain Markdown code, and end without a full stop. */
 export interface Refusal {
   /** The HTTP status. */
   readonly status: number;
-  /** What the code means, for whoever sent the request; the same in each answer. */
+  /** The meaning of the code, for the sender of the request. */
   readonly title: string;
-  /** What has happened, for whoever reads the ledger later; the title without. */
+  /** The event, for readers of the ledger. By default the title. */
   readonly meaning?: string;
-  /** What to do about it. */
+  /** The action that solves the problem. */
   readonly remedy: string;
 }
 
-/** The refusals of packets, reports and mint requests, under their stable codes. The ledger has them, and the console advises on them. */
+/** The refusals of packets, reports and mint requests, under their stable codes. The ledger records them, and the console shows their remedies. */
 export const ledgerRefusals = {
   invalid_content_type: {
     status: 400,
@@ -20,7 +20,7 @@ export const ledgerRefusals = {
   invalid_content_encoding: {
     status: 400,
     title: 'The body cannot be decoded with its content encoding',
-    remedy: 'Send the body unencoded, or as `gzip`',
+    remedy: 'Send the body unencoded, or compressed with `gzip`',
   },
   invalid_encoding: {
     status: 400,
@@ -49,7 +49,7 @@ export const ledgerRefusals = {
   },
   invalid_time: {
     status: 400,
-    title: 'The time is missing or cannot be read',
+    title: 'The time is missing or malformed',
     remedy: 'Send times like `2026-01-31T12:00:00Z`',
   },
   invalid_idempotency_key: {
@@ -60,7 +60,7 @@ export const ledgerRefusals = {
   invalid_identity: {
     status: 400,
     title: 'The identity is missing, too long or contains control characters',
-    remedy: 'Send 1 to 256 characters that identify the user. Mint only for users who are signed in',
+    remedy: 'Send 1 to 256 characters that identify the user. Mint only for signed-in users',
   },
   unknown_backend_key: {
     status: 401,
@@ -71,28 +71,28 @@ export const ledgerRefusals = {
   origin_missing: {
     status: 403,
     title: 'A browser-safe key needs an Origin header',
-    meaning: 'A Frontend key came without an Origin, so not from a page',
-    remedy: 'Send from a browser. Give apps a Mobile key, and servers a Backend key',
+    meaning: 'A Frontend key was sent without an `Origin`, so not by a page',
+    remedy: 'Send from a browser. Use a Mobile key in apps, and a Backend key on servers',
   },
   origin_not_allowed: {
     status: 403,
     title: 'The application does not allow this origin',
-    meaning: 'A page of an origin that the application does not allow sent this',
+    meaning: 'A page sent this from an origin that the application does not allow',
     remedy:
-      "If the page is yours, add its origin to the application's `allowedOrigins`. If not, it is a copy of your page: nothing of it was counted",
+      "If the page is yours, add its origin to the application's `allowedOrigins`. If not, someone has copied your page; none of its data was counted",
   },
   not_backend_key: {
     status: 403,
     title: 'The key is not a Backend key',
     meaning: 'An instance id was requested with a Frontend or Mobile key',
-    remedy: 'Mint on your server, with a Backend key. Never give a Backend key to a page or an app',
+    remedy: 'Mint on your server, with a Backend key. Never use a Backend key in a page or an app',
   },
   unknown_key: {
     status: 404,
     title: 'No application has this key',
     meaning: 'No application has this key, or it is a Backend key, which telemetry does not accept',
     remedy:
-      'Use a key that the settings of the application list. A Backend key that came in telemetry has leaked: replace it',
+      'Use a key from the settings of the application. A Backend key in telemetry has leaked: replace it',
   },
   unknown_environment: {
     status: 404,
@@ -102,13 +102,13 @@ export const ledgerRefusals = {
   body_too_slow: {
     status: 408,
     title: 'The body took too long to arrive',
-    remedy: 'Send at least 2 KiB a second; the connection is closed, so use a new one',
+    remedy: 'Send at least 2 KiB a second. The connection is closed: open another one',
   },
   body_too_large: {
     status: 413,
     title: 'The body is larger than the limit',
     remedy:
-      'Split it, or raise `--max-body` (packets) or `--max-report` (reports); leave out empty entries of a report',
+      'Split it, or raise `--max-body` (packets) or `--max-report` (reports). Omit empty entries of reports',
   },
   unsupported_media_type: {
     status: 415,
@@ -119,13 +119,12 @@ export const ledgerRefusals = {
     status: 429,
     title: 'Too many requests; wait, then back off exponentially',
     meaning: 'The application sends more than its rate allows',
-    remedy:
-      "Wait for `Retry-After`, then send again, as SDKs do. Or raise the rate in the application's settings",
+    remedy: "Wait for `Retry-After`, then retry, as SDKs do. Or raise the rate in the application's settings",
   },
   internal: {
     status: 500,
     title: 'The service failed; the log has the cause',
-    remedy: 'Send again later; look into the log',
+    remedy: 'Retry later. Check the log',
   },
   message_compressed: {
     status: 501,
@@ -134,31 +133,31 @@ export const ledgerRefusals = {
   },
   backpressure: {
     status: 503,
-    title: 'Too many packets are waiting for the disk; try again',
+    title: 'Too many packets are waiting for the disk; retry later',
     meaning: 'Too many packets were waiting for the disk',
     remedy:
-      'Wait for `Retry-After`, then send again, as SDKs do. Short bursts are normal; if it lasts, the disk is too slow',
+      'Wait for `Retry-After`, then retry, as SDKs do. Short bursts are normal. If it persists, the disk is too slow',
   },
   store_unavailable: {
     status: 503,
-    title: 'The store cannot take data right now',
-    meaning: 'The store could not take data',
-    remedy: 'Send again later; look at the free space of the disk and at the log',
+    title: 'The store cannot accept data right now',
+    meaning: 'The store could not accept data',
+    remedy: 'Retry later. Check the free disk space and the log',
   },
   engine_unavailable: {
     status: 503,
-    title: 'The engine that all nodes share cannot be reached right now',
+    title: 'PostgreSQL is unreachable right now',
     meaning: 'The PostgreSQL that all nodes share could not be reached',
-    remedy: 'Send again later; the node goes on counting meanwhile. Look at PostgreSQL and at the log',
+    remedy: 'Retry later. The node continues counting. Check PostgreSQL and the log',
   },
   spool_full: {
     status: 503,
     title: 'The spool is full: PostgreSQL is not accepting data',
-    remedy: 'Send again later, or to another node. Bring PostgreSQL back, or raise `--spool-max`',
+    remedy: 'Retry later, or send to another node. Restore PostgreSQL, or raise `--spool-max`',
   },
   deadline_exceeded: {
     status: 504,
     title: 'The deadline passed before the report was accepted',
-    remedy: 'Nothing was counted: send again with a deadline of some seconds',
+    remedy: 'Nothing was counted: retry with a deadline of a few seconds',
   },
 } as const satisfies Readonly<Record<string, Refusal>>;

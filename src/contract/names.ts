@@ -1,8 +1,8 @@
 const longest = 256;
 
 /**
- * Whether a text can be a name: 1–256 UTF-8 bytes of well-formed Unicode without control characters
- * (C0, DEL and C1). On the packet path, so plain ASCII is settled in one loop.
+ * Whether a text is a valid name: 1–256 UTF-8 bytes of well-formed Unicode without control characters (C0, DEL and C1). This is
+ * on the packet path, so plain ASCII takes one loop.
  */
 export function isName(text: string): boolean {
   const { length } = text;
@@ -15,7 +15,7 @@ export function isName(text: string): boolean {
   return true;
 }
 
-/** The rest of `isName` from `start`, where everything before is printable ASCII. */
+/** The rest of `isName` from `start`; the text before is printable ASCII. */
 function isWideName(text: string, start: number): boolean {
   let bytes = start;
   for (let at = start; at < text.length; at++) {

@@ -1,8 +1,8 @@
 import { distance } from 'fastest-levenshtein';
 
 /**
- * The known name that was probably meant: the nearest one, unless half of it or more differs. A name that only has more or
- * fewer letters at its end counts as near. Case is ignored.
+ * The known name that is most similar, unless half of it or more differs. A name that only has more or fewer letters at its end
+ * counts as similar. Case is ignored.
  */
 export function nearest(name: string, known: readonly string[]): string | undefined {
   const wanted = name.toLowerCase();
@@ -20,7 +20,7 @@ function begins(one: string, other: string): boolean {
   return Math.min(one.length, other.length) > 2 && (one.startsWith(other) || other.startsWith(one));
 }
 
-/** The end of a message about an unknown name: the nearest known one after `prefix`; empty when none is near. */
+/** The end of a message about an unknown name: the nearest known name after `prefix`, or an empty text. */
 export function nearestKnown(name: string, known: readonly string[], prefix = ''): string {
   const found = nearest(name, known);
   return found === undefined ? '' : `; the nearest known one is ${prefix}${found}`;

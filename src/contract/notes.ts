@@ -1,35 +1,34 @@
-/** What can be noted of a packet or report that was accepted. Texts are like those of refusals. */
+/** A remark on an accepted packet or report. Texts are like those of refusals. */
 export interface Note {
   readonly meaning: string;
   readonly remedy: string;
 }
 
-/** The notes of the ledger, under their stable codes: what was accepted, but not counted exactly as sent. */
+/** The notes of the ledger, under their stable codes. Their packets and reports were accepted, but not counted exactly as sent. */
 export const ledgerNotes = {
   instance_dropped: {
-    meaning: 'The instance id of a packet is unknown or expired, and was left out',
-    remedy: 'Mint a new one for the user. The packet counts, but for no person',
+    meaning: 'The instance id of a packet is unknown or expired, and was ignored',
+    remedy: 'Mint a new one for the user. The packet was counted without a user',
   },
   series_folded: {
     meaning: 'Names over a limit were counted as `__other__`',
     remedy:
-      'Use fewer names: some may be made of data, such as ids. Or raise `--max-features`, `--max-variants` or `--max-metrics`',
+      'Use fewer names: some may contain data, such as ids. Or raise `--max-features`, `--max-variants` or `--max-metrics`',
   },
   name_dropped: {
-    meaning: 'Entries whose names are empty, too long or not allowed were left out',
+    meaning: 'Entries with empty, too long or invalid names were omitted',
     remedy: 'Use names of 1 to 256 bytes of UTF-8 without control characters',
   },
   value_missing: {
-    meaning: 'Metrics of a report without a value were left out',
+    meaning: 'Metrics without a value were omitted',
     remedy: 'Send `value`, or `variantValues` for a metric of a feature',
   },
   value_dropped: {
-    meaning: 'Values that cannot be counted were left out',
+    meaning: 'Values that cannot be counted were omitted',
     remedy: 'Send counts from 0 to 2147483647 and finite numbers, each of the documented type',
   },
   time_moved: {
-    meaning:
-      'What was reported for a time in the future, or before all that is kept, was counted at another time',
+    meaning: 'Data with a time in the future, or before the retention, was counted at another time',
     remedy: 'Set the clock of the sender',
   },
   time_zone_missing: {
@@ -41,12 +40,13 @@ export const ledgerNotes = {
     remedy: 'Check its spelling: the fields are `k`, `e`, `f`, `m`, `i` and `u`',
   },
   possible_repeat: {
-    meaning: 'A message resembles one of the last ten minutes; it was counted, because it may be another',
+    meaning:
+      'A message resembles one of the last ten minutes. It was counted, because it may be a different one',
     remedy: 'If it was a retry, send an `Idempotency-Key` or a `time` finer than a millisecond',
   },
   repeated: {
-    meaning: 'The same message came again, and was not counted again',
-    remedy: 'Nothing: the sender had missed the first answer',
+    meaning: 'A message was received again, and not counted again',
+    remedy: 'None: the sender missed the first answer',
   },
 } as const satisfies Readonly<Record<string, Note>>;
 

@@ -1,13 +1,13 @@
 import { ledgerRefusals, type Refusal } from './ledger-refusals.ts';
 
-/** Every refusal, under its stable code. The tables of docs/errors.md are written from here. */
+/** Every refusal, under its stable code. The tables of docs/errors.md are generated from this. */
 export const refusals = {
   ...ledgerRefusals,
   too_many_points: {
     status: 400,
     title: 'The report would have too many points',
     remedy:
-      'A report has at most 200 000 points over all series: use a wider `step` or a shorter range, or ask for one feature or metric',
+      'A report has at most 200 000 points over all series: use a wider `step` or a shorter range, or query a single feature or metric',
   },
   invalid_path: {
     status: 400,
@@ -43,7 +43,7 @@ export const refusals = {
   plan_limit: {
     status: 403,
     title: 'The plan does not allow more of these',
-    remedy: 'Remove what is not needed, or change the plan',
+    remedy: 'Remove unused ones, or change the plan',
   },
   not_found: {
     status: 404,

@@ -28,7 +28,7 @@ const form = (body: string) => ({
   headers: { 'content-type': 'application/x-www-form-urlencoded' },
 });
 
-describe('while the engine does not answer', () => {
+describe('while PostgreSQL is unreachable', () => {
   test.each([
     ['/connect/token', form('grant_type=client_credentials')],
     ['/connect/introspect', form('token=x')],
@@ -41,7 +41,7 @@ describe('while the engine does not answer', () => {
     expect(answer.headers.get('retry-after')).toBe('2');
     expect(await answer.json()).toEqual({
       error: 'temporarily_unavailable',
-      error_description: expect.stringMatching(/engine does not answer/),
+      error_description: expect.stringMatching(/PostgreSQL is unreachable/),
     });
   });
 
@@ -55,7 +55,7 @@ describe('while the engine does not answer', () => {
     expect(answer.status).toBe(503);
     expect(answer.headers.get('retry-after')).toBe('2');
     expect(answer.headers.get('content-type')).toMatch(/^text\/html/);
-    expect(await answer.text()).toMatch(/engine does not answer/);
+    expect(await answer.text()).toMatch(/PostgreSQL is unreachable/);
   });
 
   test.each([

@@ -63,7 +63,7 @@ test('the limits of a team say what its plan and the service allow, and what is 
   expect(json.settings).toContainEqual({
     setting: '--api-rate',
     value: 100,
-    words: 'API requests a second of one client with all of its tokens; 0 is no limit',
+    words: 'Maximum API requests a second of a client with all of its tokens (0: unlimited)',
   });
   expect(json.settings).toContainEqual(expect.objectContaining({ setting: '--burst', value: 20_000 }));
 });

@@ -7,7 +7,7 @@ const broken = new TypeError('broken');
 test.each([
   [
     'nothing while PostgreSQL is unreachable',
-    new ApiError('engine_unavailable', 'The engine does not answer'),
+    new ApiError('engine_unavailable', 'PostgreSQL is unreachable'),
     [],
   ],
   [

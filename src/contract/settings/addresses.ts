@@ -1,23 +1,25 @@
 import Type from 'typebox';
 import { address, file, path, url } from './kinds.ts';
 
-const sharedUrl = '--auth-url on the same listener, else the address of its own';
+const sharedUrl = '--auth-url on the same listener, otherwise the address of its own listener';
 
-/** Where the service listens, and how it is reached. */
+/** The addresses of the service. */
 export const addresses = {
-  listen: address('HTTP: every host that has no listener of its own', { default: '127.0.0.1:8080' }),
-  grpcListen: address('gRPC', { default: '127.0.0.1:8081' }),
-  authListen: Type.Optional(address('HTTP: the token host alone')),
-  apiListen: Type.Optional(address('HTTP: the management API alone')),
-  metricsListen: Type.Optional(address('HTTP: the metrics host alone')),
+  listen: address('HTTP listener of all hosts without a listener of their own', {
+    default: '127.0.0.1:8080',
+  }),
+  grpcListen: address('gRPC listener', { default: '127.0.0.1:8081' }),
+  authListen: Type.Optional(address('HTTP listener of the token host')),
+  apiListen: Type.Optional(address('HTTP listener of the management API')),
+  metricsListen: Type.Optional(address('HTTP listener of the metrics host')),
   opsListen: Type.Optional(
     address(
-      'HTTP without TLS: /healthz, /readyz and /metrics alone. Without it, only clients on the same machine may read /metrics',
+      'HTTP listener without TLS for /healthz, /readyz and /metrics. Without it, only clients on the same machine may read /metrics',
     ),
   ),
   authUrl: Type.Optional(
     url(
-      'Public URL of the token host: the issuer of its tokens. Required when it listens on all addresses',
+      'Public URL of the token host: the issuer of its tokens. Required if it listens on all addresses',
       'the address of its listener',
     ),
   ),
@@ -25,7 +27,7 @@ export const addresses = {
   metricsUrl: Type.Optional(url('Public URL of the metrics host', sharedUrl)),
   metricsPathPrefix: Type.Optional(
     path(
-      'Another path for telemetry and snippet.js, such as /t, for a domain of your own that no ad blocker knows',
+      'Alternative path for telemetry and snippet.js, such as /t, to avoid ad blockers on your own domain',
     ),
   ),
   trustedProxies: Type.Optional(
@@ -33,20 +35,20 @@ export const addresses = {
       group: 'Addresses',
       value: 'LIST',
       description:
-        'Proxies whose --proxy-header is believed: addresses, networks such as 10.0.0.0/8, loopback and private, with commas between',
+        'Proxies whose --proxy-header is trusted, separated by commas: addresses, networks such as 10.0.0.0/8, loopback and private',
       defaultText: 'none',
       pattern: '\\S',
-      must: 'be addresses and networks with commas between',
+      must: 'be addresses and networks, separated by commas',
     }),
   ),
   proxyHeader: Type.Enum(['x-forwarded-for', 'forwarded'], {
     group: 'Addresses',
     value: 'NAME',
     description:
-      'The one header in which trusted proxies write the address of a client: x-forwarded-for, or forwarded (RFC 7239)',
+      'Header with the client address from trusted proxies: x-forwarded-for or forwarded (RFC 7239)',
     default: 'x-forwarded-for',
     must: 'be x-forwarded-for or forwarded',
   }),
-  tlsCert: Type.Optional(file('TLS', 'Certificate chain (PEM) of HTTP and gRPC; needs --tls-key')),
-  tlsKey: Type.Optional(file('TLS', 'Private key (PEM) of the certificate; needs --tls-cert')),
+  tlsCert: Type.Optional(file('TLS', 'Certificate chain (PEM) for HTTP and gRPC; requires --tls-key')),
+  tlsKey: Type.Optional(file('TLS', 'Private key (PEM) of the certificate; requires --tls-cert')),
 };

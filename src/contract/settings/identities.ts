@@ -1,25 +1,29 @@
 import { whole } from './kinds.ts';
 
-/** How long and how many identities are stored. */
+/** Lifetime and number of identities. */
 export const identities = {
-  instanceTtl: whole('Identities', 'Seconds that an instance id is valid after its last use', {
+  instanceTtl: whole('Identities', 'Lifetime of an instance id after its last use, in seconds', {
     value: 'SECONDS',
     minimum: 1,
     maximum: 315_360_000,
     default: 2_592_000,
   }),
-  rotationGrace: whole('Identities', 'Seconds that an instance id stays valid after another was minted', {
-    value: 'SECONDS',
-    minimum: 0,
-    maximum: 315_360_000,
-    default: 3_600,
-  }),
-  maxIdentities: whole('Identities', 'Identities an environment whose exposures are kept', {
+  rotationGrace: whole(
+    'Identities',
+    'Seconds for which an instance id remains valid after another one was minted',
+    {
+      value: 'SECONDS',
+      minimum: 0,
+      maximum: 315_360_000,
+      default: 3_600,
+    },
+  ),
+  maxIdentities: whole('Identities', 'Maximum identities per environment with retained exposures', {
     minimum: 0,
     maximum: 100_000_000,
     default: 100_000,
   }),
-  exposureDays: whole('Identities', 'Days that exposures are kept after they were last seen', {
+  exposureDays: whole('Identities', 'Retention of exposures after they were last seen, in days', {
     value: 'DAYS',
     minimum: 1,
     maximum: 3_650,

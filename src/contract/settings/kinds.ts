@@ -3,14 +3,14 @@ import Type, { type TSchemaOptions } from 'typebox';
 /** 0 to 65535. */
 const port = '(?:6553[0-5]|655[0-2]\\d|65[0-4]\\d\\d|6[0-4]\\d{3}|[1-5]\\d{4}|0*\\d{1,4})';
 
-/** Where a listener is. */
+/** The address of a listener. */
 export function address(description: string, options: TSchemaOptions = {}) {
   return Type.String({
     group: 'Addresses',
     value: 'HOST:PORT',
     description,
     pattern: `^(?:\\[[0-9a-fA-F:.]+(?:%[\\w.-]+)?\\]|[^\\s:/@[\\]]*):${port}$`,
-    must: 'be HOST:PORT, such as 127.0.0.1:8080, [::1]:8080 or :8080 (every IPv4 address); port 0 is any free one',
+    must: 'be HOST:PORT, such as 127.0.0.1:8080, [::1]:8080 or :8080 (every IPv4 address); port 0 chooses a free one',
     ...options,
   });
 }
@@ -23,32 +23,32 @@ export function url(description: string, defaultText: string) {
     description,
     defaultText,
     pattern: `^https?://(?:\\[[0-9a-fA-F:.]+\\]|[A-Za-z0-9._-]+)(?::${port})?(?:/[^\\s/?#]+)*$`,
-    must: 'be an absolute http or https URL without user, query, fragment or a slash at its end',
+    must: 'be an absolute http or https URL without user, query, fragment or trailing slash',
   });
 }
 
-/** Paths that begin so are the service's own. */
+/** The first segments of the service's own paths. */
 const ownPaths =
   'api|apps|connect|console|healthz|metrics|readyz|settings|swagger|Metrics\\.Metrics|Usage\\.Usage';
 
-/** The beginning of a URL's path. */
+/** The start of a URL's path. */
 export function path(description: string) {
   return Type.String({
     group: 'Addresses',
     value: 'PATH',
     description,
     pattern: `^(?!/(?:${ownPaths})(?:/|$))(?:/[\\w~-][\\w.~-]*)+$`,
-    must: 'be a path such as /t, of letters, digits, -, _, . and ~, without a slash at its end, that the service does not use itself',
+    must: 'be a path such as /t, of letters, digits, -, _, . and ~, without a trailing slash, that the service does not use itself',
   });
 }
 
-/** A path of a file. */
+/** The path of a file. */
 export function file(group: string, description: string, options: TSchemaOptions = {}) {
   const must = 'be a path';
   return Type.String({ group, value: 'FILE', description, pattern: '^[^\\0]+$', must, ...options });
 }
 
-/** A whole number. */
+/** An integer. */
 export function whole(
   group: string,
   description: string,
@@ -57,7 +57,7 @@ export function whole(
   return Type.Integer({ group, value: 'N', description, maximum: Number.MAX_SAFE_INTEGER, ...options });
 }
 
-/** A number of bytes, which may be written as 64KiB, 5MiB or 1GiB. */
+/** A number of bytes, also in the form 64KiB, 5MiB or 1GiB. */
 export function bytes(
   group: string,
   description: string,

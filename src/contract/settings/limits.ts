@@ -1,24 +1,24 @@
 import Type from 'typebox';
 import { whole } from './kinds.ts';
 
-/** How many names of an application are counted, and who may raise plans. */
+/** Limits of names, and who may raise plans. */
 export const limits = {
-  maxFeatures: whole('Limits', 'Features an environment; more are counted as __other__', {
+  maxFeatures: whole('Limits', 'Maximum features per environment; further ones are counted as __other__', {
     minimum: 1,
     maximum: 10_000,
     default: 2_000,
   }),
-  maxVariants: whole('Limits', 'Variants a feature; more are counted as __other__', {
+  maxVariants: whole('Limits', 'Maximum variants per feature; further ones are counted as __other__', {
     minimum: 1,
     maximum: 1_000,
     default: 64,
   }),
-  maxMetrics: whole('Limits', 'Metrics an environment; more are counted as __other__', {
+  maxMetrics: whole('Limits', 'Maximum metrics per environment; further ones are counted as __other__', {
     minimum: 1,
     maximum: 100_000,
     default: 1_000,
   }),
-  staleAfter: whole('Limits', 'Days without a packet after which a feature is shown as stale', {
+  staleAfter: whole('Limits', 'Days without a packet after which a feature is stale', {
     value: 'DAYS',
     minimum: 1,
     maximum: 3_650,

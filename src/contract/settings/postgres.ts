@@ -11,7 +11,7 @@ export const postgres = {
       value: 'URL',
       formerly: 'engine',
       description:
-        'URL of the PostgreSQL that all nodes share, with all of its hosts; it has a password, so prefer --postgres-file',
+        'URL of the PostgreSQL that all nodes share, with all of its hosts. It contains a password, so prefer --postgres-file',
       pattern: '^postgres(?:ql)?://[^\\s]+$',
       must: 'begin with postgres:// and have no spaces, such as postgres://flagmeter@db1,db2/flagmeter',
     }),

@@ -1,11 +1,11 @@
 import Type from 'typebox';
 
-/** The tokens that are issued. */
+/** Issued tokens. */
 export const tokens = {
   serviceScope: Type.String({
     group: 'Tokens',
     value: 'SCOPE',
-    description: 'Scope that stands for this service, asked for beside openid',
+    description: 'Scope of this service, requested in addition to openid',
     default: 'flagmeter',
     // RFC 6749, section 3.3: scope-token.
     pattern: '^(?!openid$)[\\x21\\x23-\\x5B\\x5D-\\x7E]+$',
@@ -14,7 +14,7 @@ export const tokens = {
   signingAlg: Type.Enum(['ES256', 'RS256', 'EdDSA'], {
     group: 'Tokens',
     value: 'ALG',
-    description: 'Signs tokens: ES256, RS256 or EdDSA; another one makes a new key',
+    description: 'Algorithm for signing tokens: ES256, RS256 or EdDSA. A change creates a new key',
     default: 'ES256',
     must: 'be ES256, RS256 or EdDSA',
   }),

@@ -1,12 +1,11 @@
 import Type from 'typebox';
 
-/** Where webhooks may lead. */
+/** Destinations of webhooks. */
 export const webhooks = {
   webhookAllowPrivate: Type.Boolean({
     group: 'Webhooks',
     value: '',
-    description:
-      'Let webhooks reach networks of your own, also by http: loopback, private and link-local addresses',
+    description: 'Allow webhooks to loopback, private and link-local addresses, also over http',
     default: false,
     must: 'be true or false',
   }),

@@ -6,8 +6,8 @@ const fields = {
   clientId: text('The `client_id` of the client credentials grant.'),
   name: name(),
   role,
-  teamId: text('Id of its team.'),
-  createdAt: time('When it was created.'),
+  teamId: text('Id of the team that owns it.'),
+  createdAt: time('Creation time.'),
 };
 
 const example = {
@@ -22,7 +22,7 @@ export const ApiKey = shape('ApiKey', fields, example);
 
 export const ApiKeyShownOnce = shape(
   'ApiKeyShownOnce',
-  { ...fields, clientSecret: text('The `client_secret`. Keep it now: it is never shown again.') },
+  { ...fields, clientSecret: text('The `client_secret`. Store it now: it is not shown again.') },
   { ...example, clientSecret: `fm_secret_${'0'.repeat(64)}` },
 );
 

@@ -13,29 +13,28 @@ import {
 } from './fields.ts';
 
 export const type = Type.Union([Type.Literal('Frontend'), Type.Literal('Mobile'), Type.Literal('Backend')], {
-  description:
-    'Frontend and Mobile keys are for browsers and apps and are not secret. A Backend key is secret.',
+  description: 'Frontend and Mobile keys are for browsers and apps, and are public. A Backend key is secret.',
 });
 
-const nameOfKey = name('The default is its type.');
+const nameOfKey = name('Name. The default is the type of the key.');
 
 export const Warning = Type.Object({
-  code: oneOf(['leaked'], 'What is wrong.'),
-  message: text('The same for people, and what to do.'),
-  at: time('When it was first noticed.'),
+  code: oneOf(['leaked'], 'The problem.'),
+  message: text('The problem and its remedy, for people.'),
+  at: time('Time when it was first detected.'),
 });
 
 export const ApplicationKey = shape(
   'ApplicationKey',
   {
-    id: text('Its id, which is not secret.'),
+    id: text('Id. It is not secret.'),
     type,
     name: nameOfKey,
-    prefix: text('The beginning of the key, to recognise it by.'),
-    key: Type.Optional(text('The key. Left out of a Backend key, which cannot be read again.')),
-    createdAt: time('When it was created.'),
-    lastUsedAt: orNull(time('When it was last used, to the minute or so; `null` if never.')),
-    warnings: listOf(Warning, 'What is wrong with the key.'),
+    prefix: text('The first characters of the key, to recognise it by.'),
+    key: Type.Optional(text('The key. Absent from a Backend key, which cannot be read again.')),
+    createdAt: time('Creation time.'),
+    lastUsedAt: orNull(time('Time of the last use, to about a minute; `null` if it was never used.')),
+    warnings: listOf(Warning, 'Problems of the key.'),
   },
   {
     id: exampleIds.key,
@@ -52,11 +51,11 @@ export const ApplicationKey = shape(
 export const ApplicationKeyShownOnce = shape(
   'ApplicationKeyShownOnce',
   {
-    id: text('Its id, which is not secret.'),
+    id: text('Id. It is not secret.'),
     type,
     name: nameOfKey,
-    key: text('The key. Keep a Backend key now, and on servers only: it is never shown again.'),
-    createdAt: time('When it was created.'),
+    key: text('The key. Store a Backend key now, and only on servers: it is not shown again.'),
+    createdAt: time('Creation time.'),
   },
   {
     id: exampleIds.key,

@@ -15,8 +15,8 @@ import {
 export const Environment = shape(
   'Environment',
   {
-    name: text('Its name, as packets and reports have it.'),
-    createdAt: time('When it was created.'),
+    name: text('Name, as sent in packets and reports.'),
+    createdAt: time('Creation time.'),
   },
   { name: 'Production', createdAt: exampleTime },
 );
@@ -28,17 +28,18 @@ const limit = { minimum: 0, maximum: 1_000_000_000 };
 const settings = {
   allowedOrigins: Type.Array(Type.String(), {
     description:
-      'Origins whose pages may send packets: `https://shop.example`, `https://*.shop.example` for its subdomains, `http://localhost:*` for any port of the own machine, `null` for sandboxed pages and files. A slash at the end is removed. If there are none, every page may.',
+      'Origins whose pages may send packets: `https://shop.example`, `https://*.shop.example` for its subdomains, `http://localhost:*` for any port of the local machine, `null` for sandboxed pages and files. A trailing slash is removed. An empty list allows every page.',
   }),
   acceptClientIdentities: Type.Boolean({
     description: 'Whether packets are attributed to identities that clients assert (`u` of a packet).',
   }),
   rate: Type.Union([Type.Null(), Type.Number(limit)], {
     description:
-      'Packets and reports a second, up to the rate of the service. `null` and 0 are the rate of the service.',
+      'Maximum packets and reports a second, up to the rate of the service. `null` and 0 stand for the rate of the service.',
   }),
   burst: Type.Union([Type.Null(), Type.Integer(limit)], {
-    description: 'Packets and reports at once, up to the burst of the service; `null` is twice the rate.',
+    description:
+      'Maximum packets and reports at once, up to the burst of the service; `null` is twice the rate.',
   }),
 };
 
@@ -47,13 +48,13 @@ const optionalSettings = Type.Partial(Type.Object(settings)).properties;
 export const Application = shape(
   'Application',
   {
-    id: text('Its id.'),
-    teamId: text('Id of its team.'),
+    id: text('Id.'),
+    teamId: text('Id of the team that owns it.'),
     name: name(),
     ...settings,
-    environments: listOf(Environment, 'The oldest environment comes first.'),
-    createdAt: time('When it was created.'),
-    updatedAt: time('When it was last changed.'),
+    environments: listOf(Environment, 'Environments, oldest first.'),
+    createdAt: time('Creation time.'),
+    updatedAt: time('Time of the last change.'),
   },
   {
     id: exampleIds.application,
@@ -69,7 +70,6 @@ export const Application = shape(
   },
 );
 
-/** An application as it is answered with. */
 export type ApplicationShown = Static<typeof Application>;
 
 export const NewApplication = bodyShape(
@@ -78,7 +78,10 @@ export const NewApplication = bodyShape(
     name: name(),
     teamId: Type.Optional(text('The default is your primary team.')),
     environments: Type.Optional(
-      listOf(name(), 'Names of its first environments. The default is Production, Staging and Development.'),
+      listOf(
+        name(),
+        'Names of the initial environments. The default is Production, Staging and Development.',
+      ),
     ),
     ...optionalSettings,
   },
@@ -98,11 +101,11 @@ export const ApplicationPatch = bodyShape(
 export const OriginCheck = shape(
   'OriginCheck',
   {
-    origin: text('The origin that was asked for.'),
-    allowed: flag('Whether packets of its pages are accepted.'),
+    origin: text('The origin in question.'),
+    allowed: flag('Whether packets from its pages are accepted.'),
     by: orNull(
       text(
-        'The first pattern of `allowedOrigins` that allows it; `null` when none does, or when there are none.',
+        'The first pattern of `allowedOrigins` that allows it; `null` if none does, or if the list is empty.',
       ),
     ),
     why: text('The reason, for people.'),

@@ -5,20 +5,20 @@ import { exampleIds, exampleTime, oneOf, orNull, shape, text, time } from './fie
 export const AuditEntry = shape(
   'AuditEntry',
   {
-    id: text('Its id.'),
-    at: time('When it was done.'),
+    id: text('Id.'),
+    at: time('Time of the action.'),
     actor: Type.Object({
-      type: oneOf(actorTypes, 'Who did it.'),
-      id: text('Id of the user, or client id of the API key; otherwise empty.'),
-      name: text('The e-mail address of the user or the name of the API key at the time.'),
-      address: text('Where the request came from; empty if there was none.'),
+      type: oneOf(actorTypes, 'Kind of the actor.'),
+      id: text('Id of the user or client id of the API key; empty for other actors.'),
+      name: text('E-mail address of the user or name of the API key at that time.'),
+      address: text('Address of the client; empty if there was no request.'),
     }),
-    action: text('What was done, such as `application.created`.'),
-    teamId: orNull(text('Id of the team that it concerns; `null`: the whole service.')),
+    action: text('The action, such as `application.created`.'),
+    teamId: orNull(text('Id of the team; `null` if the action concerns the whole service.')),
     target: Type.Object({
-      type: text('What it was done to, such as `application`.'),
-      id: text('Its id. An environment, feature or metric has that of its application.'),
-      name: text('Its name at the time.'),
+      type: text('Kind of the target, such as `application`.'),
+      id: text('Id of the target; for an environment, feature or metric, the id of its application.'),
+      name: text('Name of the target at that time.'),
     }),
   },
   {

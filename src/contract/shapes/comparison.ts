@@ -1,8 +1,6 @@
 import Type, { type Static, type TSchema } from 'typebox';
 import { count, flag, listOf, number, oneOf, orNull, shape, text } from './fields.ts';
 
-/** The shape of the comparison of a feature's variants. */
-
 const share = (description: string) => Type.Number({ minimum: 0, maximum: 1, description });
 const probability = share;
 const day = (description: string) => Type.String({ format: 'date', description });
@@ -22,41 +20,43 @@ const byVariant = (values: TSchema, description: string) =>
   });
 
 const Difference = Type.Object({
-  estimate: number('How much higher the rate is than that of the base, day by day.'),
-  interval: interval('What the difference may be; all intervals hold together with a probability of 95 %.'),
-  days: count('The whole UTC days on which both were given: the difference is of these.'),
-  p: probability('How probable a difference as large is, if there is none.'),
-  pAdjusted: probability('The same, corrected for the number of variants (Holm).'),
+  estimate: number('Mean of the daily differences between the rate and that of the base.'),
+  interval: interval(
+    'Confidence interval of the difference. All intervals hold simultaneously with 95 % confidence.',
+  ),
+  days: count('Number of whole UTC days on which both variants were given; the difference covers these.'),
+  p: probability('p-value: the probability of a difference this large if there is none.'),
+  pAdjusted: probability('p-value adjusted for the number of variants (Holm).'),
 });
 
 const ComparedVariant = Type.Object({
   variant: text('Name of the variant.'),
-  users: count('Users who were given it on these days, each once, within 2 %.'),
-  checks: count('How often it was asked for.'),
-  events: count('How often that led to the event.'),
-  rate: orNull(number('Events a check; `null` without checks.')),
+  users: count('Distinct users who were given it on these days, within 2 %.'),
+  checks: count('Number of checks.'),
+  events: count('Number of checks that led to the event.'),
+  rate: orNull(number('Events per check; `null` without checks.')),
   interval: orNull(
     interval(
-      'What the rate may be; all of these hold together with a probability of 95 %. `null` if there is too little to say.',
+      'Confidence interval of the rate. All of these hold simultaneously with 95 % confidence. `null` if there is too little data.',
     ),
   ),
   difference: orNull(
     Type.Object(Difference.properties, {
-      description: 'Against the base; `null` for the base itself, and if there is too little to say.',
+      description: 'Difference from the base; `null` for the base itself, or if there is too little data.',
     }),
   ),
 });
 
 const SampleRatio = Type.Object({
-  expected: byVariant(share('A share.'), 'The share of users that each variant should have.'),
-  observed: byVariant(share('A share.'), 'The share of users that each variant has.'),
-  p: probability('How probable it is that users are spread as unevenly, if they are split as intended.'),
-  mismatch: flag('Whether that is so improbable (below 0.001) that something must be wrong with the split.'),
+  expected: byVariant(share('A share.'), 'Expected share of users by variant.'),
+  observed: byVariant(share('A share.'), 'Observed share of users by variant.'),
+  p: probability('p-value: the probability of a deviation this large if users are split as declared.'),
+  mismatch: flag('Whether the p-value is below 0.001, which indicates a faulty split.'),
 });
 
 const SeveralVariants = Type.Object({
-  share: share('The share of users who were given more than one variant, within 4 percentage points.'),
-  warn: flag('Whether they are so many that the comparison is not of separate people any more.'),
+  share: share('Share of users who were given more than one variant, within 4 percentage points.'),
+  warn: flag('Whether the share is too high for the comparison to be of separate groups.'),
 });
 
 export const Comparison = shape(
@@ -64,25 +64,25 @@ export const Comparison = shape(
   {
     environment: text('Name of the environment.'),
     feature: text('Name of the feature.'),
-    from: orNull(day('The first whole UTC day; `null` if no day of the range is over.')),
-    to: orNull(day('The last whole UTC day, included.')),
-    days: count('How many days these are.'),
-    event: oneOf(['used', 'viewed'], 'What a check may lead to.'),
-    base: orNull(text('The variant that the others are compared with; `null` if none was given.')),
-    variants: listOf(ComparedVariant, 'The variants that were given, by users.'),
+    from: orNull(day('First whole UTC day; `null` if no day of the range is over.')),
+    to: orNull(day('Last whole UTC day, inclusive.')),
+    days: count('Number of days.'),
+    event: oneOf(['used', 'viewed'], 'The event that a check may lead to.'),
+    base: orNull(text('Variant that the others are compared with; `null` if none was given.')),
+    variants: listOf(ComparedVariant, 'Variants that were given, by number of users.'),
     outcome: oneOf(
       ['difference', 'no_clear_difference', 'not_enough'],
-      '`difference`: at least one variant is clearly different from the base. `no_clear_difference`: none is. `not_enough`: there is too little to say.',
+      '`difference`: at least one variant differs significantly from the base. `no_clear_difference`: none does. `not_enough`: there is too little data.',
     ),
-    why: text('The outcome in a sentence, with the size of the difference or what is missing.'),
+    why: text('The outcome in a sentence, with the size of the difference or the missing data.'),
     sampleRatio: orNull(
       Type.Object(SampleRatio.properties, {
-        description: 'The check of the split; `null` if none is declared, or there are too few users.',
+        description: 'Check of the split; `null` if no split is declared, or there are too few users.',
       }),
     ),
     severalVariants: orNull(
       Type.Object(SeveralVariants.properties, {
-        description: 'Users who were given several variants; `null` without users, or with one variant only.',
+        description: 'Users who were given several variants; `null` without users, or with a single variant.',
       }),
     ),
   },

@@ -5,12 +5,12 @@ export const Deletion = shape(
   'Deletion',
   {
     target: Type.Object({
-      type: oneOf(['application', 'environment'], 'What was deleted.'),
+      type: oneOf(['application', 'environment'], 'Kind of the deleted resource.'),
       id: text('Id of the application.'),
-      name: text('Its name at the time.'),
+      name: text('Name at that time.'),
     }),
-    teamId: text('Id of the team that it belonged to.'),
-    requestedAt: time('When it was deleted.'),
+    teamId: text('Id of the team that owned it.'),
+    requestedAt: time('Time of the deletion.'),
   },
   {
     target: { type: 'environment', id: exampleIds.application, name: 'Staging' },

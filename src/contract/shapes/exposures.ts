@@ -4,20 +4,19 @@ import { count, exampleTime, listOf, shape, text, time } from './fields.ts';
 const Exposure = Type.Object({
   feature: text('Name of the feature.'),
   variant: text('Name of the variant.'),
-  firstSeenAt: time('When the identity first had it.'),
-  lastSeenAt: time('When the identity last had it.'),
-  checks: count('How often it was asked for.'),
-  used: count('How often it was used.'),
-  viewed: count('How often it was seen.'),
+  firstSeenAt: time('First time that the identity was given it.'),
+  lastSeenAt: time('Last time that the identity was given it.'),
+  checks: count('Number of checks.'),
+  used: count('Number of uses.'),
+  viewed: count('Number of views.'),
 });
 
-/** Which variant an identity had, and how often. */
 export type ExposureShown = Static<typeof Exposure>;
 
 export const Exposures = shape(
   'Exposures',
   {
-    identity: text('The identity that was asked for.'),
+    identity: text('The identity, as requested.'),
     environment: text('Name of the environment.'),
     exposures: listOf(Exposure, 'Sorted by feature and variant.'),
   },

@@ -13,19 +13,16 @@ import {
   time,
 } from './fields.ts';
 
-/** What a team declares of a feature, beside its name. */
-
 const description = Type.Union([Type.Null(), Type.String({ maxLength: 1000 })], {
-  description: 'What the team says of it.',
+  description: 'Description by the team.',
 });
 
-const archived = flag('Whether the team is done with it.');
-const permanent = flag('Whether it is meant to stay, so that nothing suggests to remove it.');
+const archived = flag('Whether the team has archived it.');
+const permanent = flag('Whether it is meant to stay. Verdicts do not suggest to remove it.');
 
-/** Until when a verdict is put off, as it is sent. */
 const snoozedUntil = Type.Unsafe<string | null>({
   type: ['string', 'null'],
-  description: 'Until when its verdict is put off; `null` for no longer.',
+  description: 'Time until which its verdict is postponed; `null` to stop postponing.',
   ...Time,
 });
 
@@ -44,8 +41,7 @@ const split = Type.Union(
     ),
   ],
   {
-    description:
-      'How users are meant to be split: a positive weight for each variant. `null` if the team has not said.',
+    description: 'Intended split of users: a positive weight for each variant. `null` if none is declared.',
     example: { on: 1, off: 3 },
   },
 );
@@ -63,11 +59,11 @@ const exampleNote = {
 export const Note = shape(
   'Note',
   {
-    id: text('Its id.'),
-    at: time('The time that it is about.'),
-    environment: orNull(text('The environment that it is about; `null` for all of them.')),
-    text: text('What it says.'),
-    by: text('Who wrote it: the e-mail address of a user, or the name of an API key, at that time.'),
+    id: text('Id.'),
+    at: time('Time that the note is about.'),
+    environment: orNull(text('Environment that the note is about; `null` for all.')),
+    text: text('Text.'),
+    by: text('Author: e-mail address of the user or name of the API key at that time.'),
   },
   exampleNote,
 );
@@ -77,33 +73,33 @@ export type NoteShown = Static<typeof Note>;
 export const NewNote = bodyShape(
   'NewNote',
   {
-    text: Type.String({ pattern: noteText, description: 'What it says.' }),
-    at: Type.Optional(Type.String({ description: 'The time that it is about; without one, now.', ...Time })),
-    environment: Type.Optional(name('The environment that it is about; without one, all of them.')),
+    text: Type.String({ pattern: noteText, description: 'Text.' }),
+    at: Type.Optional(
+      Type.String({ description: 'Time that the note is about. The default is now.', ...Time }),
+    ),
+    environment: Type.Optional(name('Environment that the note is about. The default is all.')),
   },
   { text: 'Rollout to half of the users', environment: 'Production' },
 );
 
 const sight = {
-  firstSeenAt: orNull(
-    time('When it was first seen, to the minute; `null` if it was never seen or that is not known.'),
-  ),
-  lastSeenAt: orNull(time('When it was last seen, to the minute.')),
+  firstSeenAt: orNull(time('First time seen, to the minute; `null` if never seen or unknown.')),
+  lastSeenAt: orNull(time('Last time seen, to the minute.')),
 };
 
 const fields = {
   name: name('Its name.'),
   description,
-  declared: flag('Whether the team has declared it. Otherwise it was only seen.'),
+  declared: flag('Whether the team has declared it. Otherwise it was only seen in packets or reports.'),
   archived,
-  archivedAt: orNull(time('When it was archived; `null` if it is not, or that is not known.')),
+  archivedAt: orNull(time('Time of archiving; `null` if not archived, or unknown.')),
   permanent,
-  snoozedUntil: orNull(time('Until when its verdict is put off.')),
+  snoozedUntil: orNull(time('Time until which its verdict is postponed.')),
   split,
-  stale: flag('Whether it was neither seen nor declared for long.'),
+  stale: flag('Whether it was neither seen nor declared for a long time.'),
   ...sight,
-  createdAt: orNull(time('When it was declared.')),
-  updatedAt: orNull(time('When its declaration was last changed.')),
+  createdAt: orNull(time('Time of the declaration.')),
+  updatedAt: orNull(time('Time of the last change of the declaration.')),
 };
 
 const example = {
@@ -132,18 +128,18 @@ const VariantSight = Type.Object({ variant: text('Name of the variant.'), ...sig
 const EnvironmentSight = Type.Object({
   environment: text('Name of the environment.'),
   ...sight,
-  variants: Type.Array(VariantSight, { description: 'Its variants that were seen there, by name.' }),
+  variants: Type.Array(VariantSight, { description: 'Variants seen there, by name.' }),
 });
 
-/** A feature by itself, with what is too long for a list. */
+/** A feature with the fields that are too long for a list. */
 export const FeatureDetail = shape(
   'FeatureDetail',
   {
     ...fields,
-    notes: listOf(Note, 'The notes of the team, by time.'),
-    environments: listOf(EnvironmentSight, 'The environments in which it was seen.'),
+    notes: listOf(Note, 'Notes of the team, by time.'),
+    environments: listOf(EnvironmentSight, 'Environments in which it was seen.'),
     nearest: orNull(
-      text('For a feature that is not declared: the declared one whose name is most like it, if any is.'),
+      text('For an undeclared feature: the declared feature with the most similar name, if any.'),
     ),
   },
   {

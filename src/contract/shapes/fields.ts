@@ -12,8 +12,6 @@ export interface Documented {
   readonly example?: unknown;
 }
 
-/** Short names for schemas of fields, and for those that the OpenAPI document names. */
-
 export const text = (description: string) => Type.String({ description });
 export const flag = (description: string) => Type.Boolean({ description });
 export const number = (description: string) => Type.Number({ description });
@@ -85,7 +83,7 @@ export function bodyShape<Properties extends TProperties>(
   return Type.Object(properties, { component, example, additionalProperties: false });
 }
 
-/** Times and ids in the examples of the OpenAPI document. Nothing has such an id. */
+/** Times and ids in the examples of the OpenAPI document. No resource has such an id. */
 export const exampleTime = '2026-01-31T12:00:00.000Z';
 export const exampleIds = {
   application: `app_${'0'.repeat(23)}1`,
@@ -98,7 +96,7 @@ export const exampleIds = {
   delivery: `msg_8_${'0'.repeat(23)}8`,
 } as const;
 
-/** One page of a list; `nextCursor` is `null` on the last one. */
+/** One page of a list; `nextCursor` is `null` on the last page. */
 export interface Page<T> {
   readonly items: readonly T[];
   readonly nextCursor: string | null;

@@ -3,49 +3,46 @@ import { count, exampleIds, exampleTime, listOf, oneOf, orNull, shape, text, tim
 
 const Example = Type.Partial(
   Type.Object({
-    environment: text('The environment that the request named.'),
-    origin: text('The `Origin`.'),
+    environment: text('Environment in the request.'),
+    origin: text('`Origin` header.'),
     keyId: text('Id of the application key.'),
-    keyPrefix: text('The beginning of the key.'),
-    keyType: oneOf(['Frontend', 'Mobile', 'Backend'], 'The type of the key.'),
-    detail: text('What was wrong, as in the answer.'),
+    keyPrefix: text('First characters of the key.'),
+    keyType: oneOf(['Frontend', 'Mobile', 'Backend'], 'Type of the key.'),
+    detail: text('The error, as in the answer.'),
   }),
 );
 
 const Entry = Type.Object({
-  environment: orNull(text('Name of the environment; `null` if the request named none that exists.')),
-  transport: oneOf(['http', 'grpc', 'grpc-web'], 'How it came.'),
-  route: oneOf(['telemetry', 'usage', 'metrics', 'identities'], 'What it was.'),
+  environment: orNull(text('Name of the environment; `null` if the request named no existing one.')),
+  transport: oneOf(['http', 'grpc', 'grpc-web'], 'Transport.'),
+  route: oneOf(['telemetry', 'usage', 'metrics', 'identities'], 'Kind of the request.'),
   sender: Type.Object({
-    userAgent: orNull(text('The `User-Agent`; `__other__` when there are too many to tell apart.')),
-    instance: orNull(text('The `instanceName` of a report.')),
+    userAgent: orNull(text('`User-Agent` header; `__other__` for those beyond the limit.')),
+    instance: orNull(text('`instanceName` of a report.')),
   }),
-  outcome: oneOf(
-    ['accepted', 'refused', 'noted'],
-    '`noted`: it was accepted, but not all of it was counted as it was sent.',
-  ),
-  status: Type.Integer({ description: 'The HTTP status, or the one that corresponds to the gRPC status.' }),
-  code: orNull(text('Why it was refused or noted, as in `docs/errors.md`.')),
-  count: count('How often.'),
-  lastAt: time('When it last happened.'),
+  outcome: oneOf(['accepted', 'refused', 'noted'], '`noted`: accepted, but not counted exactly as sent.'),
+  status: Type.Integer({ description: 'HTTP status, or the one that corresponds to the gRPC status.' }),
+  code: orNull(text('Code of the refusal or note, as in `docs/errors.md`.')),
+  count: count('Number of occurrences.'),
+  lastAt: time('Time of the last occurrence.'),
   example: Type.Unsafe<Static<typeof Example> | null>({
     ...Example,
     type: ['object', 'null'],
-    description: 'What is known of the last one, to find the sender by.',
+    description: 'Details of the last occurrence, to identify the sender.',
   }),
 });
 
 export const IngestReport = shape(
   'IngestReport',
   {
-    environment: orNull(text('The environment that was asked for; `null`: all of the application.')),
-    from: time('The beginning, included: a whole hour.'),
-    to: time('The end, not included: a whole hour.'),
-    accepted: count('Packets and reports that were accepted.'),
-    refused: count('Packets and reports that were refused.'),
-    noted: count('Notes about those that were accepted.'),
-    entries: listOf(Entry, 'Refused ones come first, then noted ones; the latest first.'),
-    entriesLeftOut: count('Number of entries that are not shown.'),
+    environment: orNull(text('Environment, as requested; `null` for the whole application.')),
+    from: time('Start, inclusive: a whole hour.'),
+    to: time('End, exclusive: a whole hour.'),
+    accepted: count('Accepted packets and reports.'),
+    refused: count('Refused packets and reports.'),
+    noted: count('Notes about accepted packets and reports.'),
+    entries: listOf(Entry, 'Refusals first, then notes; the latest first.'),
+    entriesLeftOut: count('Number of entries left out.'),
   },
   {
     environment: 'Production',
@@ -96,26 +93,24 @@ const exampleRefusal = {
 const UnattributedRefusal = shape(
   'UnattributedRefusal',
   {
-    at: time('When it last happened.'),
-    route: oneOf(['telemetry', 'usage', 'metrics', 'identities'], 'What it was.'),
-    transport: oneOf(['http', 'grpc', 'grpc-web'], 'How it came.'),
-    code: text('Why it was refused, as in `docs/errors.md`.'),
+    at: time('Time of the last occurrence.'),
+    route: oneOf(['telemetry', 'usage', 'metrics', 'identities'], 'Kind of the request.'),
+    transport: oneOf(['http', 'grpc', 'grpc-web'], 'Transport.'),
+    code: text('Code of the refusal, as in `docs/errors.md`.'),
     keyPrefix: orNull(
-      text(
-        'The beginning of what was sent as a key; `null` when that does not begin like one of this service.',
-      ),
+      text('First characters of the sent key; `null` if they are not those of a key of this service.'),
     ),
-    origin: orNull(text('The `Origin`.')),
-    userAgent: orNull(text('The `User-Agent`.')),
-    environment: orNull(text('The environment that was named.')),
-    count: count('How often, since the kind was first seen.'),
+    origin: orNull(text('`Origin` header.')),
+    userAgent: orNull(text('`User-Agent` header.')),
+    environment: orNull(text('Environment in the request.')),
+    count: count('Number of occurrences since the first one.'),
   },
   exampleRefusal,
 );
 
 export const Unattributed = shape(
   'Unattributed',
-  { items: listOf(UnattributedRefusal, 'At most 50 kinds, the latest first.') },
+  { items: listOf(UnattributedRefusal, 'At most 50 kinds of refusals, the latest first.') },
   { items: [exampleRefusal] },
 );
 

@@ -2,30 +2,32 @@ import Type, { type Static } from 'typebox';
 import { bodyShape, flag, shape, text } from './fields.ts';
 
 export const kind = Type.Union([Type.Literal('counter'), Type.Literal('gauge')], {
-  description: 'The numbers of a counter are added up; of a gauge the last one counts.',
+  description: 'The values of a counter are added up; of a gauge, the last value counts.',
 });
 
 export const Metric = shape(
   'Metric',
   {
-    name: text('Its name.'),
+    name: text('Name.'),
     kind,
-    unit: Type.Optional(text('What it is measured in, if the team has said so.')),
-    declared: flag('Whether the team has declared it. Otherwise it was only seen, and reads as a counter.'),
+    unit: Type.Optional(text('Unit, if declared.')),
+    declared: flag(
+      'Whether the team has declared it. Otherwise it was only seen, and is treated as a counter.',
+    ),
   },
   { name: 'cart-value', kind: 'gauge', unit: 'EUR', declared: true },
 );
 
 export type MetricShown = Static<typeof Metric>;
 
-/** A metric as the list shows it can be sent back. */
+/** Accepts a metric as the list shows it. */
 export const MetricDeclaration = bodyShape(
   'MetricDeclaration',
   {
     kind,
     unit: Type.Optional(Type.Union([Type.Null(), Type.String({ minLength: 1, maxLength: 64 })])),
-    name: Type.Optional(text('The name in the path, if it is repeated here.')),
-    declared: Type.Optional(flag('Ignored, so that a metric that was read can be sent back.')),
+    name: Type.Optional(text('Name. If present, it must equal the name in the path.')),
+    declared: Type.Optional(flag('Ignored.')),
   },
   { kind: 'gauge', unit: 'EUR' },
 );

@@ -3,62 +3,60 @@ import { count, flag, listOf, oneOf, orNull, shape, text, time } from './fields.
 import { mayBeCounting, pointOf } from './reports.ts';
 import { verdictKinds } from './verdict.ts';
 
-/** The shapes of the overview of an environment. */
-
 const unixSeconds = (description: string) => Type.Integer({ minimum: 0, description });
 const date = (description: string) => Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$', description });
 const whole = Type.Integer({ minimum: 0 });
 
 const counts = {
-  checks: count('How often features were asked for.'),
-  used: count('How often they were used.'),
-  viewed: count('How often they were seen.'),
+  checks: count('Number of checks.'),
+  used: count('Number of uses.'),
+  viewed: count('Number of views.'),
 };
 
 const totals = {
   ...counts,
-  accepted: count('Packets and reports that were accepted, in the whole hours that the range touches.'),
-  refused: count('Packets and reports that were refused, in the same hours.'),
+  accepted: count('Accepted packets and reports in the whole hours that the range touches.'),
+  refused: count('Refused packets and reports in the same hours.'),
 };
 
-const span = { from: time('The beginning, included.'), to: time('The end, not included.') };
+const span = { from: time('Start, inclusive.'), to: time('End, exclusive.') };
 
-/** The range before, and the part of the range that it is compared with: both are equally long. */
+/** The preceding range, and the part of the range that it is compared with. Both have the same length. */
 const Before = Type.Object({
   ...span,
   ...totals,
   against: Type.Object(
     { ...span, ...totals },
-    { description: 'The part of the range that is as long. Compare with this, not with the totals.' },
+    { description: 'The part of the range with the same length. Compare with this, not with the totals.' },
   ),
 });
 
 const Users = Type.Object({
-  count: count('Users, each once, within 2 %.'),
-  from: date('The first day that is covered (UTC).'),
-  to: date('The last day that is covered (UTC), included.'),
+  count: count('Distinct users, within 2 %.'),
+  from: date('First day (UTC).'),
+  to: date('Last day (UTC), inclusive.'),
 });
 
 const UsersBefore = Type.Object({
   ...Users.properties,
   against: Type.Object(Users.properties, {
-    description: 'The days of the range that are over: as many. Compare with this.',
+    description: 'The same number of days of the range that are over. Compare with this.',
   }),
 });
 
 const grid = {
-  start: unixSeconds('The start of the first bucket.'),
-  length: count('How many buckets there are.'),
+  start: unixSeconds('Start of the first bucket.'),
+  length: count('Number of buckets.'),
 };
 
-const width = Type.Integer({ minimum: 60, description: 'The width of a bucket, in seconds.' });
+const width = Type.Integer({ minimum: 60, description: 'Width of a bucket in seconds.' });
 
 const byBucket = (description: string) => listOf(whole, description);
 
 const Hourly = Type.Object({
   ...grid,
-  accepted: byBucket('Packets and reports that were accepted, by hour.'),
-  refused: byBucket('Packets and reports that were refused, by hour.'),
+  accepted: byBucket('Accepted packets and reports by hour.'),
+  refused: byBucket('Refused packets and reports by hour.'),
 });
 
 const FeatureRow = Type.Object({
@@ -73,24 +71,24 @@ const FeatureRow = Type.Object({
       minItems: 2,
       maxItems: 2,
     }),
-    'Variants that were asked for, by checks. At most eight; the others together are the last, as `…`.',
+    'Variants with checks, by number of checks. At most eight; the last one, `…`, stands for all others.',
   ),
-  firstSeenAt: orNull(time('When it was first seen in this environment, to the minute.')),
-  lastSeenAt: orNull(time('When it was last seen in this environment, to the minute.')),
+  firstSeenAt: orNull(time('First time seen in this environment, to the minute.')),
+  lastSeenAt: orNull(time('Last time seen in this environment, to the minute.')),
   declared: flag('Whether the team has declared it.'),
-  archived: flag('Whether the team is done with it.'),
+  archived: flag('Whether the team has archived it.'),
   permanent: flag('Whether it is meant to stay.'),
-  snoozedUntil: orNull(time('Until when its verdict is put off.')),
-  verdict: oneOf(verdictKinds, 'What can be said of it; the verdict itself has the reasons.'),
+  snoozedUntil: orNull(time('Time until which its verdict is postponed.')),
+  verdict: oneOf(verdictKinds, 'Kind of its verdict; the verdict itself has the reasons.'),
 });
 
 const States = Type.Object({
-  stale: count('Features with no sign of use, while senders kept reporting.'),
-  oneVariant: count('Features of which one variant only is given.'),
-  undeclared: count('Features that were seen but are not declared.'),
-  archivedButAsked: count('Features that are archived but still asked for.'),
-  leakedKeys: count('Backend keys of the application that were seen in a packet.'),
-  snoozed: count('Features whose verdict is put off.'),
+  stale: count('Features without any sign of use while senders kept reporting.'),
+  oneVariant: count('Features with a single variant in use.'),
+  undeclared: count('Features seen but not declared.'),
+  archivedButAsked: count('Features archived but still checked.'),
+  leakedKeys: count('Backend keys of the application seen in a packet.'),
+  snoozed: count('Features whose verdict is postponed.'),
 });
 
 const exampleCounts = { checks: 4, used: 2, viewed: 2, accepted: 4, refused: 0 };
@@ -106,25 +104,25 @@ export const Overview = shape(
   'Overview',
   {
     environment: text('Name of the environment.'),
-    from: time('The beginning, included.'),
-    to: time('The end, not included.'),
-    step: oneOf(['minute', 'hour', 'day'], 'The width of the buckets.'),
-    at: time('When it was computed. The bucket that holds this time is not finished.'),
-    completeThrough: time('Until when everything that was accepted is in it.'),
+    from: time('Start, inclusive.'),
+    to: time('End, exclusive.'),
+    step: oneOf(['minute', 'hour', 'day'], 'Width of the buckets.'),
+    at: time('Time of computation. The bucket with this time is incomplete.'),
+    completeThrough: time('Everything accepted before this time is included.'),
     mayBeCounting: Type.Optional(mayBeCounting),
     totals: Type.Object(totals),
     before: orNull(
       Type.Object(Before.properties, {
-        description: 'The range before; `null` if nothing is kept from when it began.',
+        description: 'The preceding range; `null` if it begins before the retained data.',
       }),
     ),
     users: Type.Object(Users.properties, {
-      description: 'Users in the whole UTC days that the range touches.',
+      description: 'Distinct users in the whole UTC days that the range touches.',
     }),
     usersBefore: orNull(
       Type.Object(UsersBefore.properties, {
         description:
-          'Users in the days before; `null` if nothing is kept from then, or no day of the range is over.',
+          'Users in the preceding days; `null` if these precede the retained data, or no day of the range is over.',
       }),
     ),
     ...grid,
@@ -135,16 +133,19 @@ export const Overview = shape(
       viewed: byBucket('Views by bucket.'),
     }),
     hourly: Hourly,
-    days: listOf(pointOf<[day: number, users: number]>(whole, whole), 'Users by UTC day: `[t, users]`.'),
+    days: listOf(
+      pointOf<[day: number, users: number]>(whole, whole),
+      'Distinct users by UTC day: `[t, users]`.',
+    ),
     states: States,
     spark: Type.Object(
       { ...grid, width },
       {
         description:
-          'The buckets of the sparklines: at most 30. The first and the last may be partly outside of the range.',
+          'Buckets of the sparklines, at most 30. The first and the last may extend beyond the range.',
       },
     ),
-    features: listOf(FeatureRow, 'Every feature that was seen or declared, by checks.'),
+    features: listOf(FeatureRow, 'Every feature seen or declared, by number of checks.'),
   },
   {
     environment: 'Production',
@@ -196,7 +197,7 @@ export const Overview = shape(
 export type OverviewShown = Static<typeof Overview>;
 export type OverviewFeature = Static<typeof FeatureRow>;
 
-/** Users of the features that a page shows just now. */
+/** Users of the features on the current page. */
 export const OverviewUsers = shape(
   'OverviewUsers',
   {
@@ -205,9 +206,9 @@ export const OverviewUsers = shape(
     features: listOf(
       Type.Object({
         feature: text('Name of the feature.'),
-        users: count('Users of the feature in these days, each once, within 2 %.'),
+        users: count('Distinct users of the feature in these days, within 2 %.'),
       }),
-      'In the order in which they were asked for.',
+      'Features, in the order of the request.',
     ),
   },
   { from: '2026-01-25', to: '2026-01-26', features: [{ feature: 'checkout', users: 2 }] },

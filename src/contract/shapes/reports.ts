@@ -2,31 +2,31 @@ import Type, { type Static, type TSchema } from 'typebox';
 import { count, listOf, number, oneOf, shape, text, time } from './fields.ts';
 import { kind } from './metric.ts';
 
-/** The nodes that `completeThrough` cannot know of. */
+/** Nodes that `completeThrough` does not cover. */
 export const mayBeCounting = listOf(
   text('Name of a node, followed by the id of its directory if several nodes have the name.'),
-  'Nodes that stopped cleanly: one that has started since without reaching PostgreSQL may count what is not in it. Absent if there are none.',
+  'Nodes that stopped cleanly. If one has restarted without reaching PostgreSQL, its counts may be missing. Absent if there are none.',
 );
 
 const covered = {
   environment: text('Name of the environment.'),
-  from: time('The beginning, included.'),
-  to: time('The end, not included.'),
-  step: oneOf(['minute', 'hour', 'day'], 'The width of the buckets.'),
+  from: time('Start, inclusive.'),
+  to: time('End, exclusive.'),
+  step: oneOf(['minute', 'hour', 'day'], 'Width of the buckets.'),
   completeThrough: Type.Optional(
-    time('On several machines: until when everything that any of them accepted is in it.'),
+    time('On several machines: everything that any node accepted before this time is included.'),
   ),
   mayBeCounting: Type.Optional(mayBeCounting),
 };
 
 const counts = {
-  checks: count('How often it was asked for.'),
-  used: count('How often it was used.'),
-  viewed: count('How often it was seen.'),
-  uniqueUsers: count('Users in the whole UTC days that the report touches, within 2 %.'),
+  checks: count('Number of checks.'),
+  used: count('Number of uses.'),
+  viewed: count('Number of views.'),
+  uniqueUsers: count('Distinct users in the whole UTC days that the range touches, within 2 %.'),
 };
 
-/** A point of a series. Linters ask what its items are, beside what each of them is. */
+/** A point of a series. `items` is redundant, but linters require it. */
 export function pointOf<Point extends readonly number[]>(...values: readonly TSchema[]) {
   const { length } = values;
   const items = { type: 'number' };
@@ -39,7 +39,7 @@ export function pointOf<Point extends readonly number[]>(...values: readonly TSc
   });
 }
 
-const bucket = Type.Integer({ description: 'The start of a bucket, Unix seconds.' });
+const bucket = Type.Integer({ description: 'Start of the bucket, Unix seconds.' });
 const whole = Type.Integer({ minimum: 0 });
 
 const Variant = Type.Object({
@@ -47,7 +47,7 @@ const Variant = Type.Object({
   ...counts,
   series: listOf(
     pointOf<[t: number, checks: number, used: number, viewed: number]>(bucket, whole, whole, whole),
-    'Buckets that have counts: `[t, checks, used, viewed]`.',
+    'Buckets with counts: `[t, checks, used, viewed]`.',
   ),
 });
 
@@ -87,19 +87,19 @@ export type UsageShown = Static<typeof UsageReport>;
 
 const Measurements = Type.Object({
   metric: text('Name of the metric.'),
-  feature: Type.Optional(text('Name of the feature, if the metric is one of a feature.')),
+  feature: Type.Optional(text('Name of the feature, for a metric of a feature.')),
   variant: Type.Optional(text('Name of the variant of the feature.')),
   kind,
-  value: number('The sum of a counter, the last number of a gauge.'),
-  sum: number('The sum of all numbers.'),
-  count: count('How many numbers came.'),
-  last: number('The last number.'),
-  lastAt: time('When the last number was measured.'),
-  min: number('The smallest number.'),
-  max: number('The largest number.'),
+  value: number('Sum of a counter, or last value of a gauge.'),
+  sum: number('Sum of all values.'),
+  count: count('Number of values.'),
+  last: number('Last value.'),
+  lastAt: time('Time of the last value.'),
+  min: number('Smallest value.'),
+  max: number('Largest value.'),
   series: listOf(
     pointOf<[t: number, value: number]>(bucket, Type.Number()),
-    'Buckets that have numbers: `[t, value]`.',
+    'Buckets with values: `[t, value]`.',
   ),
 });
 

@@ -5,12 +5,12 @@ const exampleSession = 'c3ab8ff13720e8ad9047dd39466b3c8974e592c2fa383d4a3960714c
 const exampleSignIn = '5994471abb01112afcc18159f6cc74b4f511b99806da59b3caf5a9c173cacfc5';
 
 const sessionFields = {
-  id: text('Its id; the `sid` of its tokens.'),
-  clientId: text('The client that the user signed in to.'),
-  clientName: text('The name of the client.'),
-  createdAt: time('When it began.'),
-  lastUsedAt: time('When it was last refreshed; of the console, when it was last used, to five minutes.'),
-  expiresAt: time('When it ends unless it is used before.'),
+  id: text('Id: the `sid` of its tokens.'),
+  clientId: text('Client that the user signed in to.'),
+  clientName: text('Name of the client.'),
+  createdAt: time('Creation time.'),
+  lastUsedAt: time('Time of the last refresh; for the console, of the last use, to five minutes.'),
+  expiresAt: time('Time when it expires unless used before.'),
 };
 
 const exampleOfSession = {
@@ -25,11 +25,11 @@ const exampleOfSession = {
 export const SignInSessions = shape(
   'SignInSessions',
   {
-    signIn: text('Id of the sign-in: a user has typed their password once, in one browser.'),
-    current: flag('Whether this request comes from one of its sessions.'),
-    startedAt: time('When the user signed in.'),
-    lastUsedAt: time('When one of its sessions was last used.'),
-    sessions: listOf(Type.Object(sessionFields), 'What the sign-in gave; the last used one comes first.'),
+    signIn: text('Id of the sign-in, for which the user entered the password once in one browser.'),
+    current: flag('Whether this request belongs to one of its sessions.'),
+    startedAt: time('Time of the sign-in.'),
+    lastUsedAt: time('Time of the last use of any of its sessions.'),
+    sessions: listOf(Type.Object(sessionFields), 'Its sessions, the last used first.'),
   },
   {
     signIn: exampleSignIn,

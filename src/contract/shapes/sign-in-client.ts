@@ -2,14 +2,14 @@ import Type from 'typebox';
 import { bodyShape, exampleIds, exampleTime, name, shape, text, time } from './fields.ts';
 
 const settings = {
-  name: name('The sign-in page shows it, so it must not resemble the name of this service.'),
+  name: name('Name. The sign-in page shows it, so it must not resemble the name of this service.'),
   type: Type.Union([Type.Literal('public'), Type.Literal('confidential')], {
     description:
       'A confidential client has a secret. A program that runs on its users’ devices cannot keep one and is public.',
   }),
   redirectUris: Type.Array(Type.String(), {
     description:
-      'Redirect URIs, which are compared exactly: `https:`, `http:` of the own machine, or a scheme of an app.',
+      'Redirect URIs, which are compared exactly: `https:`, `http:` to the local machine, or the scheme of an app.',
     documented: { minItems: 1, maxItems: 20 },
   }),
 };
@@ -17,8 +17,8 @@ const settings = {
 const fields = {
   clientId: text('The `client_id` of the authorization code grant.'),
   ...settings,
-  teamId: text('Id of its team. The members of the team may sign in to it.'),
-  createdAt: time('When it was created.'),
+  teamId: text('Id of the team that owns it. Its members may sign in to the client.'),
+  createdAt: time('Creation time.'),
 };
 
 const example = {
@@ -37,7 +37,7 @@ export const SignInClientShownOnce = shape(
   {
     ...fields,
     clientSecret: Type.Optional(
-      text('The secret of a confidential client. Keep it now: it is never shown again.'),
+      text('The secret of a confidential client. Store it now: it is not shown again.'),
     ),
   },
   example,

@@ -1,38 +1,37 @@
 import Type, { type Static } from 'typebox';
 import { count, exampleTime, flag, listOf, number, oneOf, orNull, shape, text, time } from './fields.ts';
 
-const since = (what: string) => orNull(time(what));
-
-const NodeShown = Type.Object({
-  directory: text('Random id of its data directory.'),
-  name: text('Its name, for people.'),
-  version: text('Of the program.'),
+const Node = Type.Object({
+  directory: text('Random id of the data directory.'),
+  name: text('Name, for people.'),
+  version: text('Version of the program.'),
   state: oneOf(
     ['up', 'silent', 'done', 'forgotten'],
-    '`silent`: not heard of for ten seconds. `done`: it has ended, and all of it is in the engine. `forgotten`: removed for good.',
+    '`silent`: no heartbeat for ten seconds. `done`: stopped, with all of its data in PostgreSQL. `forgotten`: removed permanently.',
   ),
-  lastBeat: time('When it was last heard of.'),
-  lag: count('Entries of the log that it has not applied yet.'),
-  spoolBytes: count('What it keeps for the engine.'),
-  oldestUnshipped: since('Since when something waits there for the engine; `null` when nothing does.'),
-  through: time('What it accepted before this time is in the engine.'),
+  lastBeat: time('Time of the last heartbeat.'),
+  lag: count('Log entries not applied yet.'),
+  spoolBytes: count('Size of the spool for PostgreSQL.'),
+  oldestUnshipped: orNull(time('Time of the oldest data in the spool; `null` if it is empty.')),
+  through: time('Everything that it accepted before this time is in PostgreSQL.'),
 });
 
-/** How several machines do. */
 const Cluster = Type.Object(
   {
-    node: text('The directory of the node that answers.'),
-    connected: flag('Whether it is connected to the engine.'),
-    reason: text('Why not, for people; empty when it is.'),
-    completeThrough: time('What any node accepted before this time is in its reports.'),
-    spoolMaxBytes: count('How much it may keep for the engine: beyond it, packets are answered 503.'),
-    nodes: listOf(NodeShown, 'All nodes, the answering one too.'),
-    refusedRows: count('Rows of counts that could not be applied.'),
-    failovers: count('How often another primary answered than before, since the start.'),
-    setAsideBytes: count('What this node has set aside, because PostgreSQL had lost it.'),
-    rebases: count('How often the node has loaded all counts from the engine anew, since the start.'),
+    node: text('Directory id of the answering node.'),
+    connected: flag('Whether it is connected to PostgreSQL.'),
+    reason: text('Reason if it is not, for people; otherwise empty.'),
+    completeThrough: time(
+      'Everything that any node accepted before this time is in the reports of this node.',
+    ),
+    spoolMaxBytes: count('Maximum size of the spool. Beyond it, packets are refused with 503.'),
+    nodes: listOf(Node, 'All nodes, including the answering one.'),
+    refusedRows: count('Rows of counts that PostgreSQL rejected.'),
+    failovers: count('Number of changes of the primary since the start.'),
+    setAsideBytes: count('Size of the data that this node set aside because PostgreSQL had lost it.'),
+    rebases: count('Number of times since the start that the node reloaded all counts from PostgreSQL.'),
   },
-  { description: 'The nodes that share an engine; `null` on a single machine.' },
+  { description: 'Nodes that share a PostgreSQL; `null` on a single machine.' },
 );
 
 export type ClusterShown = Static<typeof Cluster>;
@@ -65,31 +64,29 @@ const exampleCluster = {
 export const ServiceStatus = shape(
   'ServiceStatus',
   {
-    at: time('When it was read.'),
-    packetsPerSecond: number('Packets that were accepted, of all applications.'),
-    reportsPerSecond: number('Usage and metrics reports that were accepted, by any transport.'),
-    refusedPerSecond: number('Packets, reports and mint requests that were refused.'),
+    at: time('Time of this status.'),
+    packetsPerSecond: number('Accepted packets of all applications, per second.'),
+    reportsPerSecond: number('Accepted usage and metrics reports by any transport, per second.'),
+    refusedPerSecond: number('Refused packets, reports and mint requests, per second.'),
     queue: Type.Object({
-      waiting: count('Packets and reports that wait for the disk.'),
-      limit: count('How many may wait: beyond it they are answered 503.'),
-      oldestMs: number('How long the oldest of them has been waiting, milliseconds.'),
+      waiting: count('Packets and reports waiting for the disk.'),
+      limit: count('Maximum that may wait. Beyond it, they are refused with 503.'),
+      oldestMs: number('Waiting time of the oldest one in milliseconds.'),
     }),
     commits: Type.Object({
       total: count('Commits of packets and reports since the start.'),
       perSecond: number('Commits a second.'),
-      meanMs: orNull(
-        number('What one of these took on the average, milliseconds; `null` when there was none.'),
-      ),
-      failed: count('Commits that failed since the start: nothing of them was kept.'),
+      meanMs: orNull(number('Mean duration of these in milliseconds; `null` if there were none.')),
+      failed: count('Failed commits since the start. None of their data was kept.'),
     }),
-    ready: flag('Whether data is accepted, as `/readyz` says.'),
-    reason: text('Why not, for people; empty when it is.'),
+    ready: flag('Whether data is accepted, as in `/readyz`.'),
+    reason: text('Reason if it is not, for people; otherwise empty.'),
     backup: orNull(
       Type.Object({
-        lastGoodAt: orNull(time('Of the last backup that is whole; `null` when there is none.')),
-        lastBytes: orNull(count('Its size, when this process has made it.')),
-        nextAt: orNull(time('When the next one is due.')),
-        trouble: text('Why the last attempt failed, for people; empty when it did not.'),
+        lastGoodAt: orNull(time('Time of the last complete backup; `null` if there is none.')),
+        lastBytes: orNull(count('Its size, if this process created it.')),
+        nextAt: orNull(time('Time of the next backup.')),
+        trouble: text('Reason for the failure of the last attempt, for people; empty if it succeeded.'),
       }),
     ),
     cluster: orNull(Cluster),

@@ -18,17 +18,17 @@ import {
 
 const plan = Type.Union([Type.Literal('free'), Type.Literal('team'), Type.Literal('enterprise')], {
   description:
-    'How much the team may have. Unless the service runs with `--plans open`, an Admin can only lower it.',
+    'Plan, which limits the resources of the team. Unless the service runs with `--plans open`, an Admin can only lower it.',
 });
 
 export const Team = shape(
   'Team',
   {
-    id: text('Its id.'),
+    id: text('Id.'),
     name: name(),
     plan,
-    createdAt: time('When it was created.'),
-    updatedAt: time('When it was last changed.'),
+    createdAt: time('Creation time.'),
+    updatedAt: time('Time of the last change.'),
   },
   { id: exampleIds.team, name: 'Shop', plan: 'team', createdAt: exampleTime, updatedAt: exampleTime },
 );
@@ -48,29 +48,26 @@ export const TeamPatch = bodyShape(
 export const kinds = Object.keys(limits) as PlanLimit[];
 
 export const Allowance = Type.Object({
-  what: oneOf(kinds, 'What is limited.'),
-  words: text('The same in words.'),
-  allowed: count('How many the plan allows: of a team, or of each of its applications.'),
-  used: count('How many there are; of what applications have, in the application that has most.'),
-  application: orNull(text('Name of that application; `null` where the limit is of the team.')),
+  what: oneOf(kinds, 'The limited resource.'),
+  words: text('The limited resource, for people.'),
+  allowed: count('Number that the plan allows for a team, or for each of its applications.'),
+  used: count('Number in use. For a limit of applications, that of the application with the most.'),
+  application: orNull(text('Name of that application; `null` for a limit of the team.')),
 });
 
 const ServiceLimit = Type.Object({
-  setting: text('The setting of the service, as its command line has it.'),
-  value: number('Its value.'),
-  words: text('What it limits.'),
+  setting: text('Setting of the service, as on the command line.'),
+  value: number('Value.'),
+  words: text('What the setting limits, for people.'),
 });
 
 export const TeamLimits = shape(
   'TeamLimits',
   {
     plan,
-    canRaise: flag('Whether an Admin may raise the plan. Otherwise only the operator of the service can.'),
-    allowances: listOf(Allowance, 'What the plan allows, and how much of it is used.'),
-    settings: listOf(
-      ServiceLimit,
-      'What the service allows. An application can have a lower rate of its own.',
-    ),
+    canRaise: flag('Whether an Admin may raise the plan. Otherwise only the operator of the service may.'),
+    allowances: listOf(Allowance, 'Limits of the plan, and their use.'),
+    settings: listOf(ServiceLimit, 'Limits of the service. An application can have a lower rate.'),
   },
   {
     plan: 'team',
@@ -79,6 +76,6 @@ export const TeamLimits = shape(
       { what: 'members', words: 'members in a team', allowed: 100, used: 4, application: null },
       { what: 'keys', words: 'keys of an application', allowed: 50, used: 3, application: 'Shop' },
     ],
-    settings: [{ setting: '--api-rate', value: 100, words: 'API requests a second of one client' }],
+    settings: [{ setting: '--api-rate', value: 100, words: 'Maximum API requests a second of a client' }],
   },
 );

@@ -7,27 +7,25 @@ export const role = Type.Union([Type.Literal('Admin'), Type.Literal('User')], {
 });
 
 const email = Type.String({
-  description: 'The e-mail address that the user signs in with.',
+  description: 'E-mail address for signing in.',
   documented: { format: 'email' },
 });
 
 const password = Type.String({
   description:
-    'At least 8 characters, and at most 1024 bytes. Not a common password, and without the e-mail address, the part before its @ or the name of this service.',
+    'Password of 8 characters to 1024 bytes. It must not be a common password, and must not contain the e-mail address, the part before its @, or the name of this service.',
   documented: { format: 'password', minLength: 8, maxLength: 1024 },
 });
 
 const fields = {
-  id: text('Their id. Whoever knows it can add the user to a team.'),
-  email: orNull(text('The e-mail address that they sign in with; `null` for an API key.')),
+  id: text('Id. Anyone who knows it can add the user to a team.'),
+  email: orNull(text('E-mail address for signing in; `null` for an API key.')),
   name: name(),
   role,
-  teams: listOf(Type.String(), 'Ids of their teams, as far as you are in them.'),
-  primaryTeam: orNull(
-    text('Id of the team that is meant when none is named; `null` when you are not in it.'),
-  ),
-  createdAt: time('When the user was created.'),
-  updatedAt: time('When the user was last changed.'),
+  teams: listOf(Type.String(), 'Ids of the teams that the user shares with you.'),
+  primaryTeam: orNull(text('Id of the default team; `null` if you are not in it.')),
+  createdAt: time('Creation time.'),
+  updatedAt: time('Time of the last change.'),
 };
 
 const example = {
@@ -47,9 +45,7 @@ export const UserShownOnce = shape(
   'UserShownOnce',
   {
     ...fields,
-    password: Type.Optional(
-      text('The password that was generated because none was given. It is never shown again.'),
-    ),
+    password: Type.Optional(text('Generated password, if none was given. It is not shown again.')),
   },
   { ...example, password: 'correct-horse-battery' },
 );
@@ -61,7 +57,7 @@ export const NewUser = bodyShape(
     name: name(),
     role: Type.Optional(role),
     teams: Type.Optional(
-      listOf(Type.String(), 'Ids of teams that you are in. The default is your primary team.'),
+      listOf(Type.String(), 'Ids of your teams that the user joins. The default is your primary team.'),
     ),
     password: Type.Optional(password),
   },
@@ -78,7 +74,7 @@ export const UserPatch = bodyShape(
     password: Type.Optional(password),
     currentPassword: Type.Optional(
       Type.String({
-        description: 'Your current password, which it takes to change your password or e-mail address.',
+        description: 'Your current password, required for changing your password or e-mail address.',
         documented: { format: 'password' },
       }),
     ),

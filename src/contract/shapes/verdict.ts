@@ -11,22 +11,20 @@ const exampleSender = {
   lastAt: exampleTime,
 } as const;
 
-/** A browser, app or server that has asked for a feature. */
+/** A browser, app or server that has checked a feature. */
 const Sender = shape(
   'Sender',
   {
-    environment: text('Name of the environment in which it asked.'),
-    name: text(
-      'The browser, the app, or what a server calls itself. `__other__` stands for those beyond the limit.',
-    ),
-    version: orNull(text('Its version, as far as it says so.')),
-    transport: oneOf(['http', 'grpc', 'grpc-web'], 'How it sends.'),
+    environment: text('Name of the environment.'),
+    name: text('Name of the browser, app or server. `__other__` stands for those beyond the limit.'),
+    version: orNull(text('Version, if known.')),
+    transport: oneOf(['http', 'grpc', 'grpc-web'], 'Transport.'),
     route: oneOf(
       ['telemetry', 'usage', 'metrics'],
-      'What it sends: packets, or reports of usage or metrics.',
+      'Kind of its requests: packets, usage reports or metrics reports.',
     ),
-    firstAt: time('When it first asked, to ten minutes.'),
-    lastAt: time('When it last asked, to ten minutes.'),
+    firstAt: time('Time of its first check, to ten minutes.'),
+    lastAt: time('Time of its last check, to ten minutes.'),
   },
   exampleSender,
 );
@@ -36,15 +34,15 @@ export type SenderShown = Static<typeof Sender>;
 export const FeatureSenders = shape(
   'FeatureSenders',
   {
-    items: listOf(Sender, 'The senders, those that asked last before the others.'),
-    othersLeftOut: flag('Whether there were more senders than can be told apart.'),
+    items: listOf(Sender, 'Senders, by time of the last check, the latest first.'),
+    othersLeftOut: flag('Whether there were more senders than the limit.'),
   },
   { items: [exampleSender], othersLeftOut: false },
 );
 
 export type FeatureSendersShown = Static<typeof FeatureSenders>;
 
-/** What can be said of a feature, from what was seen of it and what its team has declared. */
+/** The kinds of verdicts, which follow from the use of a feature and its declaration. */
 export const verdictKinds = [
   'not_seen',
   'one_variant',
@@ -58,14 +56,14 @@ export const verdictKinds = [
 
 export type VerdictKind = (typeof verdictKinds)[number];
 
-/** What a team can do next. */
+/** The actions that a verdict suggests. */
 const verdictActions = ['copy', 'snooze', 'permanent', 'archive', 'unarchive', 'declare'] as const;
 
 export type VerdictAction = (typeof verdictActions)[number];
 
 const Reason = Type.Object({
-  text: text('A sentence. A time in it stands there exactly as in `at`, so that it can be shown otherwise.'),
-  at: orNull(time('The time in the sentence, if it has one.')),
+  text: text('A sentence. A time in it has the form of `at`, so that clients can replace it.'),
+  at: orNull(time('The time in the sentence, if any.')),
 });
 
 export const Verdict = shape(
@@ -74,16 +72,16 @@ export const Verdict = shape(
     feature: text('Name of the feature.'),
     kind: oneOf(
       verdictKinds,
-      '`not_seen`: no sign of use, while senders kept reporting. `one_variant`: one variant only. `in_use`: still used. `archived_but_asked`: archived, but still asked for. `cannot_tell`: silence says nothing here, since nothing reports. `permanent` and `snoozed`: the team has said so. `new`: first seen or declared less than 7 days ago.',
+      '`not_seen`: no sign of use while senders kept reporting. `one_variant`: a single variant in use. `in_use`: still used. `archived_but_asked`: archived, but still checked. `cannot_tell`: no sender reports, so silence proves nothing. `permanent` and `snoozed`: set by the team. `new`: first seen or declared less than 7 days ago.',
     ),
-    since: orNull(time('Since when that is so; `null` if that is not known.')),
-    environments: listOf(text('Name of an environment.'), 'The environments of which it is said.'),
-    reasons: listOf(Reason, 'Why, the most important first.'),
-    actions: listOf(oneOf(verdictActions, 'Something to do.'), 'What can be done next, the first one best.'),
-    senders: listOf(Sender, 'Up to 5 senders that asked for it last.'),
-    declared: flag('Whether the team has declared it. A name that only senders know may be a typing error.'),
+    since: orNull(time('Start of this state; `null` if unknown.')),
+    environments: listOf(text('Name of an environment.'), 'Environments that the verdict is about.'),
+    reasons: listOf(Reason, 'Reasons, the most important first.'),
+    actions: listOf(oneOf(verdictActions, 'Suggested action.'), 'Suggested actions, the best first.'),
+    senders: listOf(Sender, 'The last senders that checked it, up to 5.'),
+    declared: flag('Whether the team has declared it. An undeclared name may be a typing error.'),
     nearest: orNull(
-      text('For a feature that is not declared: the declared one whose name is most like it, if any is.'),
+      text('For an undeclared feature: the declared feature with the most similar name, if any.'),
     ),
   },
   {

@@ -16,36 +16,38 @@ import {
 } from './fields.ts';
 
 const settings = {
-  name: name('To know it by.'),
-  url: text('Where deliveries are posted to: `https:`, with a public host.'),
+  name: name('Name, for people.'),
+  url: text('URL that deliveries are posted to: `https:`, with a public host.'),
   events: Type.Array(Type.Enum(Object.keys(webhookEvents) as WebhookEventType[]), {
-    description: 'What it is told of.',
+    description: 'Subscribed events.',
     documented: { minItems: 1, uniqueItems: true },
   }),
   enabled: flag(
-    'Whether it is told of anything. Disabling it gives up what waits; what happens meanwhile is not delivered later.',
+    'Whether events are delivered. Disabling a webhook cancels waiting deliveries. Events that occur while it is disabled are not delivered later.',
   ),
 };
 
 const fields = {
-  id: text('Its id.'),
-  teamId: text('Id of its team.'),
+  id: text('Id.'),
+  teamId: text('Id of the team that owns it.'),
   ...settings,
   disabledFor: Type.Unsafe<'failing' | 'gone' | null>({
     type: ['string', 'null'],
     enum: ['failing', 'gone', null],
     description:
-      'Why the service has disabled it: no delivery has succeeded for five days, or the receiver has answered 410.',
+      'Reason why the service disabled it: no delivery succeeded for five days (`failing`), or the receiver answered 410 (`gone`).',
   }),
   failingSince: orNull(
-    time('Since when deliveries fail; `null` while the last attempt that ended has succeeded.'),
+    time(
+      'Time of the first failure since the last successful attempt; `null` if the last attempt succeeded.',
+    ),
   ),
-  waiting: count('Deliveries that wait to be made, or to be made again.'),
+  waiting: count('Deliveries waiting for their first or next attempt.'),
   previousSecretUntil: orNull(
-    time('Until when deliveries are signed with the secret before, too; `null` without one.'),
+    time('Time until which deliveries are also signed with the previous secret; `null` if there is none.'),
   ),
-  createdAt: time('When it was created.'),
-  updatedAt: time('When it was last changed.'),
+  createdAt: time('Creation time.'),
+  updatedAt: time('Time of the last change.'),
 };
 
 const example = {
@@ -69,7 +71,7 @@ export const WebhookShownOnce = shape(
   'WebhookShownOnce',
   {
     ...fields,
-    secret: text('The secret that deliveries are signed with. Keep it now: it is never shown again.'),
+    secret: text('Secret that signs deliveries. Store it now: it is not shown again.'),
   },
   { ...example, secret: `whsec_${'A'.repeat(43)}=` },
 );
@@ -94,21 +96,21 @@ export const WebhookPatch = bodyShape(
 );
 
 const Attempt = Type.Object({
-  at: time('When it began.'),
-  ms: count('How long it took, in milliseconds.'),
-  status: orNull(Type.Integer({ description: 'The status of the answer; `null` when there was none.' })),
-  error: orNull(text('Why it failed; `null` when it did not.')),
+  at: time('Start time.'),
+  ms: count('Duration in milliseconds.'),
+  status: orNull(Type.Integer({ description: 'Status of the answer; `null` if there was none.' })),
+  error: orNull(text('Reason for the failure; `null` if it succeeded.')),
 });
 
 const deliveryFields = {
-  id: text('Its id, which receivers get as the header `webhook-id`.'),
+  id: text('Id, which receivers get as the header `webhook-id`.'),
   type: text('The event; `webhook.test` for a test.'),
-  state: oneOf(['waiting', 'delivered', 'failed'], '`failed`: it was given up.'),
-  attempts: count('How many attempts were made.'),
-  latest: listOf(Attempt, 'The last attempts, at most 12; the latest comes last.'),
-  nextAttemptAt: orNull(time('When it is tried next; `null` when it is not.')),
-  createdAt: time('When it was queued.'),
-  endedAt: orNull(time('When it was delivered or given up; `null` while it waits.')),
+  state: oneOf(['waiting', 'delivered', 'failed'], '`failed`: no more attempts are made.'),
+  attempts: count('Number of attempts.'),
+  latest: listOf(Attempt, 'The last attempts, at most 12, the latest last.'),
+  nextAttemptAt: orNull(time('Time of the next attempt; `null` if there is none.')),
+  createdAt: time('Time when it was queued.'),
+  endedAt: orNull(time('Time when it was delivered or failed; `null` while it waits.')),
 };
 
 const deliveryExample = {
@@ -126,7 +128,7 @@ export const Delivery = shape('Delivery', deliveryFields, deliveryExample);
 
 export const DeliveryDetail = shape(
   'DeliveryDetail',
-  { ...deliveryFields, body: text('What is sent, as JSON.') },
+  { ...deliveryFields, body: text('Body of the request, JSON.') },
   {
     ...deliveryExample,
     body: `{"type":"flag.stale","timestamp":"${exampleTime}","data":{"feature":"checkout"}}`,

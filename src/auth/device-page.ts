@@ -3,7 +3,7 @@ import type { Directory } from '../accounts/directory.ts';
 import { hasTemporaryPassword } from '../accounts/temporary-password.ts';
 import { ApiError } from '../contract/errors.ts';
 import { text } from '../contract/shapes/fields.ts';
-import { parseQuery } from '../http/query.ts';
+import { parseQuery } from '../http/form-text.ts';
 import type { Handler, Reply, Request } from '../http/types.ts';
 import { KeyedLimits } from '../ingest/admission/keyed-limits.ts';
 import { networkOf } from '../runtime/network.ts';

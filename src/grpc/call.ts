@@ -6,8 +6,8 @@ import type { SlowRequests } from '../http/slow-requests.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Connection } from './acceptor.ts';
 import type { MethodTally } from './call-tally.ts';
-import { timeoutMs } from './deadline.ts';
 import { messageFrame } from './frames.ts';
+import { timeoutMs } from './metadata.ts';
 import { codeOf, ok, type RpcStatus, statusFields, statusOf, tooLarge } from './status.ts';
 
 /** A method of a service, and how it handles calls. */

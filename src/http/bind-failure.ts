@@ -1,8 +1,8 @@
 import { lookup } from 'node:dns/promises';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { authority } from '../runtime/address.ts';
 import { plainAddress } from '../runtime/ip-address.ts';
-import { portHolder } from './port-holder.ts';
 
 const reasons: Record<string, string> = {
   EACCES: 'not permitted to bind this port',
@@ -68,4 +68,91 @@ async function tryOut(host: string, port: number): Promise<number> {
       probe.close(() => resolve(bound));
     });
   });
+}
+
+/** A process that listens on a port. */
+export interface PortHolder {
+  readonly pid: number;
+  readonly name: string;
+}
+
+/** A listening TCP socket in `/proc/net/tcp` or `tcp6`. */
+export interface Listening {
+  readonly address: string;
+  readonly port: number;
+  readonly inode: string;
+}
+
+/**
+ * The process whose socket prevents binding an address. The system shows the sockets of other users only to root.
+ * @param address of IPv4 or IPv6, in the form of `plainAddress`
+ * @returns `undefined` if no process is found
+ */
+export function portHolder(address: string, port: number): PortHolder | undefined {
+  const sockets = ['/proc/net/tcp', '/proc/net/tcp6'].flatMap((path) => listeningIn(textOf(path)));
+  const isEvery = (each: string) => each === '0.0.0.0' || each === '::';
+  const inWay = sockets.filter(
+    (socket) =>
+      socket.port === port && (socket.address === address || isEvery(socket.address) || isEvery(address)),
+  );
+  const links = new Set(inWay.map(({ inode }) => `socket:[${inode}]`));
+  if (links.size === 0) return undefined;
+  const pids = entriesOf('/proc').map(Number).filter(Number.isInteger);
+  const pid = pids.sort((a, b) => a - b).find((each) => holds(each, links));
+  return pid === undefined ? undefined : { pid, name: nameOf(pid) };
+}
+
+/** Parses the lines of `/proc/net/tcp` in state 0A, which is LISTEN. */
+export function listeningIn(text: string): Listening[] {
+  const line = /^\s*\d+: ([\dA-F]+):([\dA-F]{4}) [\dA-F]+:[\dA-F]{4} 0A(?: +\S+){5} +(\d+)/gm;
+  return Array.from(text.matchAll(line), ([, address = '', port = '', inode = '']) => ({
+    address: addressOf(address),
+    port: Number.parseInt(port, 16),
+    inode,
+  }));
+}
+
+/** The kernel writes each group of four bytes as an integer in machine byte order, which is little-endian. */
+function addressOf(hex: string): string {
+  const bytes = Buffer.from(hex, 'hex').swap32();
+  if (bytes.length === 4) return bytes.join('.');
+  const groups = Array.from({ length: 8 }, (_, index) => bytes.readUInt16BE(index * 2).toString(16));
+  return plainAddress(groups.join(':'))!;
+}
+
+function holds(pid: number, links: ReadonlySet<string>): boolean {
+  return entriesOf(`/proc/${pid}/fd`).some((fd) => links.has(linkOf(`/proc/${pid}/fd/${fd}`)));
+}
+
+/** The name of a process, which the process itself may choose. */
+function nameOf(pid: number): string {
+  return textOf(`/proc/${pid}/comm`)
+    .trimEnd()
+    .replaceAll(/[^\x20-\x7e]/g, '?');
+}
+
+// A process may exit during the search, and those of other users are not readable.
+
+function entriesOf(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+function linkOf(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return '';
+  }
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
 }

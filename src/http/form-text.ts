@@ -1,4 +1,4 @@
-import { percentDecode } from './percent.ts';
+import { ApiError } from '../contract/errors.ts';
 
 /**
  * The parameters of a query or form in `application/x-www-form-urlencoded`, in their order. A `+` is a space, and a name
@@ -22,4 +22,37 @@ export function parsePairs(text: string): readonly (readonly [name: string, valu
 /** Decodes `application/x-www-form-urlencoded`; `undefined` if it is malformed. */
 export function decodeFormText(encoded: string): string | undefined {
   return percentDecode(encoded.includes('+') ? encoded.replaceAll('+', ' ') : encoded);
+}
+
+/**
+ * Decodes percent-encoded (RFC 3986 §2.1) UTF-8 text.
+ * @returns `undefined` if an escape is malformed or the bytes are not UTF-8
+ */
+export function percentDecode(text: string): string | undefined {
+  if (!text.includes('%')) return text;
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Parses a query; the last value of a repeated name wins.
+ * @param text without the leading `?`
+ * @throws {ApiError} `invalid_query` if an escape is malformed or not UTF-8
+ */
+export function parseQuery(text: string): Map<string, string> {
+  return new Map(queryPairs(text));
+}
+
+/**
+ * Parses a query whose parameters may repeat.
+ * @param text without the leading `?`
+ * @throws {ApiError} `invalid_query` if an escape is malformed or not UTF-8
+ */
+export function queryPairs(text: string): readonly (readonly [name: string, value: string])[] {
+  const pairs = parsePairs(text);
+  if (pairs === undefined) throw new ApiError('invalid_query', 'A parameter is not percent-encoded UTF-8');
+  return pairs;
 }

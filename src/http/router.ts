@@ -1,12 +1,11 @@
 import { ApiError } from '../contract/errors.ts';
 import { type Clock, systemClock } from '../runtime/clock.ts';
 import { refusalOf } from '../runtime/failures.ts';
-import type { Answered } from './answered.ts';
-import { percentDecode } from './percent.ts';
+import { percentDecode } from './form-text.ts';
 import { problem } from './problem.ts';
 import { type RequestIds, requestIdHeader } from './request-ids.ts';
 import { RequestTally, type RouteTally } from './request-tally.ts';
-import type { SlowRequests } from './slow-requests.ts';
+import type { Answered, SlowRequests } from './slow-requests.ts';
 import { type RequestTraces, traced } from './traced.ts';
 import {
   ClientGone,

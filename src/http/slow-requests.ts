@@ -1,6 +1,5 @@
 import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
-import type { Answered } from './answered.ts';
 
 /** Minimum interval between log lines, ms. Under load thousands of requests may be slow at once. */
 const betweenLinesMs = 1000;
@@ -35,4 +34,18 @@ export class SlowRequests {
     this.#lineAt = now;
     this.#silent = 0;
   }
+}
+
+/** A request and its outcome, for the log. */
+export interface Answered {
+  readonly method: string;
+  /** The route's pattern. The path may name a person. */
+  readonly route: string;
+  readonly status: number;
+  /** The refusal's code. */
+  readonly code: string | undefined;
+  readonly ms: number;
+  /** Length of the reply's body. */
+  readonly bytes: number;
+  readonly requestId: string;
 }

@@ -119,3 +119,6 @@ export class Payer {
     else rates.owe(this.#application, now, owed);
   }
 }
+
+/** The refusal of every message that arrives before the service is ready. */
+export const notStarted = new ApiError('store_unavailable', 'The service is starting', 1);

@@ -1,7 +1,12 @@
+import type { KeyHolder } from '../accounts/key-holder.ts';
 import type { Batch } from '../storage/commit/batch.ts';
-import type { CountingDeps } from './deps.ts';
-import type { AttributedSource } from './ledger/ledger.ts';
+import type { Lane } from '../storage/commit/lane.ts';
+import type { SeriesDictionary } from '../storage/commit/series-dictionary.ts';
+import type { AdmissionDeps } from './admission.ts';
+import type { AttributedSource, Ledger } from './ledger/ledger.ts';
 import type { Recognition } from './message-identity.ts';
+import type { SeenMessages } from './seen-messages.ts';
+import type { Senders } from './senders.ts';
 
 /**
  * Counts a message unless it repeats one counted before. The ledger notes a repetition. A message that cannot be told from a
@@ -39,4 +44,22 @@ export function countOnce(
     ledger.accepted(place);
     ledger.noted(place, 'repeated');
   });
+}
+
+/** Dependencies of counting. */
+export interface CountingDeps extends AdmissionDeps {
+  readonly keys: KeyFinder;
+  readonly dictionary: SeriesDictionary;
+  readonly senders: Senders;
+  readonly messages: SeenMessages;
+  readonly ledger: Ledger;
+  /** All messages of an application go through one lane. */
+  laneOf(applicationNumber: number): Pick<Lane, 'submit' | 'addBefore'>;
+}
+
+/** Resolves application keys. */
+export interface KeyFinder {
+  findKey(text: string): KeyHolder | undefined;
+  markUsed(holder: KeyHolder): void;
+  markLeaked(holder: KeyHolder): void;
 }

@@ -1,7 +1,8 @@
 import { storeUnavailable } from '../contract/errors.ts';
 import { bodyRefusals } from '../http/body.ts';
 import type { Parameter, Refusals } from '../http/endpoint.ts';
-import { tooLarge } from '../http/engines/body-refusals.ts';
+import { tooLarge } from '../http/engines/limits.ts';
+import type { Request } from '../http/types.ts';
 
 /** Declarations shared by the endpoints that take packets and reports. */
 
@@ -39,3 +40,8 @@ export const exampleKeys = {
   Backend: `fm_be_${'0'.repeat(40)}`,
   instance: `fm_in_${'0'.repeat(72)}`,
 } as const;
+
+/** The sender's name in the ledger. SDKs identify themselves in `UA`; `User-Agent` is often set by their HTTP library. */
+export function senderNameOf(request: Request): string | undefined {
+  return request.header('ua') ?? request.header('user-agent');
+}

@@ -1,7 +1,6 @@
 import type { Batch } from '../storage/commit/batch.ts';
 import { digestWords } from '../storage/commit/records.ts';
 import { type Message, messageLifeMs } from '../storage/lmdb/messages.ts';
-import { ApplicationMessages } from './application-messages.ts';
 import type { MessageIdentity } from './message-identity.ts';
 
 /** Maximum number of messages in memory, about 15 MB: 400 a second for ten minutes. */
@@ -124,5 +123,126 @@ export class SeenMessages {
     const count = Math.ceil(own.size * forgottenPart);
     own.forget(count, (key, a, b, time) => batch?.messages.forget([application, key, a, b], time));
     this.#size -= count;
+  }
+}
+
+const minRoom = 16;
+/** Words per message: its identity without the application, and the number of the batch that counted it. */
+const wordsPerMessage = 4;
+/** Slots probed for a message. At most half of all are occupied, so only an attacker fills this many in a row. */
+const maxProbes = 128;
+
+/** The time of a removed message. */
+const never = Number.NEGATIVE_INFINITY;
+
+/**
+ * The messages of one application in order of arrival. Numeric arrays hold them, because hundreds of thousands of strings in a
+ * map would keep the garbage collector busy. New messages are appended, and old ones are dropped at the start. When the end is
+ * reached, the rest is copied to new arrays. If an attacker has filled all slots a message could take, a new message replaces
+ * another one.
+ */
+export class ApplicationMessages {
+  /** Unix ms of the newest message. */
+  newest = never;
+  #room = minRoom;
+  #words = new Uint32Array(minRoom * wordsPerMessage);
+  #times = new Float64Array(minRoom);
+  /** A hash table: position of a message plus one, by a word of its identity. A free slot is 0. */
+  #slots = new Int32Array(minRoom * 2);
+  #first = 0;
+  #end = 0;
+
+  /** Number of occupied positions. */
+  get size(): number {
+    return this.#end - this.#first;
+  }
+
+  /** The position of a message counted after `since` (Unix ms), or -1. */
+  find(identity: MessageIdentity, since: number): number {
+    const at = this.#slots[this.#slotOf(identity)]! - 1;
+    return at >= this.#first && this.#holds(at, identity) && this.#times[at]! > since ? at : -1;
+  }
+
+  /** The number of the batch that counted the message at a position. */
+  batchAt(at: number): number {
+    return this.#words[at * wordsPerMessage + 3]!;
+  }
+
+  /** Adds a message that a batch has counted. */
+  add(identity: MessageIdentity, time: number, batch: number): void {
+    if (this.#end === this.#room) this.#move();
+    const at = this.#end;
+    this.#end += 1;
+    const words = this.#words;
+    const from = at * wordsPerMessage;
+    words[from] = identity[1];
+    words[from + 1] = identity[2];
+    words[from + 2] = identity[3];
+    words[from + 3] = batch;
+    this.#times[at] = time;
+    this.newest = Math.max(this.newest, time);
+    this.#slots[this.#slotOf(identity)] = at + 1;
+  }
+
+  /** Removes a message whose batch was rolled back. */
+  revoke(identity: MessageIdentity, batch: number): void {
+    const at = this.find(identity, never);
+    if (at >= 0 && this.batchAt(at) === batch) this.#times[at] = never;
+  }
+
+  /** Removes messages counted at `until` (Unix ms) or before. */
+  expire(until: number): void {
+    while (this.#first < this.#end && this.#times[this.#first]! <= until) this.#first += 1;
+  }
+
+  /** Removes the oldest messages, and calls back with each. */
+  forget(count: number, forgotten: (key: number, a: number, b: number, time: number) => void): void {
+    for (const end = Math.min(this.#end, this.#first + count); this.#first < end; this.#first += 1) {
+      const at = this.#first * wordsPerMessage;
+      const time = this.#times[this.#first]!;
+      if (time !== never) forgotten(this.#words[at]!, this.#words[at + 1]!, this.#words[at + 2]!, time);
+    }
+  }
+
+  /** The slot of a message, or the one it would take. */
+  #slotOf(identity: MessageIdentity): number {
+    const start = identity[2] ^ identity[1];
+    const last = this.#slots.length - 1;
+    for (let probe = 0; probe < maxProbes; probe += 1) {
+      const slot = (start + probe) & last;
+      const at = this.#slots[slot]! - 1;
+      if (at < 0 || this.#holds(at, identity)) return slot;
+    }
+    return start & last;
+  }
+
+  #holds(at: number, identity: MessageIdentity): boolean {
+    const words = this.#words;
+    const from = at * wordsPerMessage;
+    return words[from] === identity[1] && words[from + 1] === identity[2] && words[from + 2] === identity[3];
+  }
+
+  /** Copies the remaining messages to arrays of twice their size. */
+  #move(): void {
+    const words = this.#words;
+    const first = this.#first;
+    const { size } = this;
+    const times = this.#times.subarray(first, this.#end);
+    while (this.#room >= minRoom * 2 && this.#room > size * 4) this.#room /= 2;
+    while (this.#room < size * 2) this.#room *= 2;
+    this.#words = new Uint32Array(this.#room * wordsPerMessage);
+    this.#words.set(words.subarray(first * wordsPerMessage, this.#end * wordsPerMessage));
+    this.#times = new Float64Array(this.#room);
+    this.#times.set(times);
+    this.#slots = new Int32Array(this.#room * 2);
+    this.#first = 0;
+    this.#end = size;
+    for (let at = 0; at < size; at += 1) this.#slots[this.#slotAt(at)] = at + 1;
+  }
+
+  #slotAt(at: number): number {
+    const words = this.#words;
+    const from = at * wordsPerMessage;
+    return this.#slotOf([0, words[from]!, words[from + 1]!, words[from + 2]!]);
   }
 }

@@ -1,3 +1,6 @@
+import Type, { type Static } from 'typebox';
+import { ApiError } from '../contract/errors.ts';
+import { isName } from '../contract/names.ts';
 import { type Documented, Name, printable, Time } from '../contract/shapes/fields.ts';
 
 /** Schema options of values from senders, where the documentation and the checks differ. */
@@ -47,3 +50,24 @@ export const hashed = {
     examples: [-5023478, '18446744073709551616'],
   },
 } satisfies Documented;
+
+/**
+ * A map from any name to one kind of value. The pattern is empty because TypeBox's own record pattern, `^.*$`, does not match
+ * names with line separators. Their values would pass unchecked.
+ */
+export function Named<T extends Type.TSchema>(value: T, options: Type.TObjectOptions = {}) {
+  return Type.Unsafe<Readonly<Record<string, Static<T>>>>({
+    type: 'object',
+    patternProperties: { '': value },
+    ...options,
+  });
+}
+
+/** @throws {ApiError} `invalid_name` unless `name` is a valid name for a `what` */
+export function checkName(name: string, what: string): void {
+  if (isName(name)) return;
+  throw new ApiError(
+    'invalid_name',
+    `The name of the ${what} must have 1 to 256 UTF-8 bytes and no control characters`,
+  );
+}

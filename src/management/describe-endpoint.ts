@@ -10,7 +10,7 @@ import {
   type Parameter,
   type Refusals,
 } from '../http/endpoint.ts';
-import { tooLarge } from '../http/engines/body-refusals.ts';
+import { tooLarge } from '../http/engines/limits.ts';
 import { maxJsonBody } from '../http/json-body.ts';
 import { Challenge, ContentEncoding, NotCached } from '../http/openapi/headers.ts';
 import { queryParameters } from '../http/query-reader.ts';

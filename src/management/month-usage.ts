@@ -1,4 +1,4 @@
-import { expositionText, type Labels, type ServiceMetric } from '../http/exposition-text.ts';
+import { expositionText, type Labels, type ServiceMetric } from '../http/exposition.ts';
 import { mergeCounts, mergeMeasurement } from '../storage/aggregate/merge.ts';
 import { readCounts } from '../storage/aggregate/read-counts.ts';
 import { type Counts, countsCodec, type Measurement, measurementCodec } from '../storage/lmdb/cells.ts';

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import type { Group } from '../http/endpoint.ts';
-import { expositionType } from '../http/exposition-text.ts';
+import { expositionType } from '../http/exposition.ts';
 import { endpoint } from './endpoint.ts';
 import { findEnvironment, unknownEnvironment } from './environments.ts';
 import { written } from './exports/format.ts';

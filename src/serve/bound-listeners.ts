@@ -1,5 +1,4 @@
-import type { Descriptors } from '../http/connections/descriptors.ts';
-import { ConnectionLimiter } from '../http/connections/limiter.ts';
+import { ConnectionLimiter, type Descriptors } from '../http/connections/limiter.ts';
 import { routesFrom } from '../http/endpoint.ts';
 import { health } from '../http/health.ts';
 import { problem } from '../http/problem.ts';
@@ -9,8 +8,8 @@ import { SlowRequests } from '../http/slow-requests.ts';
 import { checkTlsTime, expiryOf, hostsWithout, readTls, type TlsFiles, type TlsPair } from '../http/tls.ts';
 import { inTurns } from '../http/turns.ts';
 import type { Dispatch, HttpEngine } from '../http/types.ts';
+import { notStarted } from '../ingest/admission.ts';
 import { type GrpcListener, listenGrpc } from '../ingest/grpc/listener.ts';
-import { notStarted } from '../ingest/not-started.ts';
 import type { ReportKinds } from '../ingest/reports/kinds.ts';
 import { allowOrigin, preflight } from '../ingest/telemetry/cors.ts';
 import { telemetryPath } from '../ingest/telemetry/endpoint.ts';

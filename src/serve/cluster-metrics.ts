@@ -1,4 +1,4 @@
-import type { ServiceMetric } from '../http/exposition-text.ts';
+import type { ServiceMetric } from '../http/exposition.ts';
 import type { UsageStoreStatus } from '../storage/commit/usage-store.ts';
 import type { Core } from './core.ts';
 import { counter, gauge, gaugeBy } from './metric.ts';

@@ -10,7 +10,7 @@ import { KeyedLimits } from '../ingest/admission/keyed-limits.ts';
 import { LargeBodies } from '../ingest/admission/large-bodies.ts';
 import { RateLimits } from '../ingest/admission/rate-limits.ts';
 import { UnknownSenders } from '../ingest/admission/unknown-senders.ts';
-import type { CountingDeps } from '../ingest/deps.ts';
+import type { CountingDeps } from '../ingest/count-once.ts';
 import { Instances } from '../ingest/identities/instances.ts';
 import { Ledger } from '../ingest/ledger/ledger.ts';
 import { startDecodePool } from '../ingest/reports/decode-pool.ts';

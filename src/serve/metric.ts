@@ -1,4 +1,4 @@
-import type { ServiceMetric } from '../http/exposition-text.ts';
+import type { ServiceMetric } from '../http/exposition.ts';
 import type { Histogram } from '../runtime/histogram.ts';
 
 /** A value for each value of one label. */

@@ -3,7 +3,7 @@ import type { TokenTally } from '../auth/token-tally.ts';
 import type { RefusalCode } from '../contract/refusals.ts';
 import type { CallTally } from '../grpc/call-tally.ts';
 import { statusName } from '../grpc/status.ts';
-import type { ServiceMetric } from '../http/exposition-text.ts';
+import type { ServiceMetric } from '../http/exposition.ts';
 import type { RequestTally } from '../http/request-tally.ts';
 import type { JournalFigures } from '../storage/commit/committer.ts';
 import type { BoundListeners } from './bound-listeners.ts';

@@ -4,7 +4,7 @@ import { TokenTally } from '../auth/token-tally.ts';
 import { routesFrom } from '../http/endpoint.ts';
 import { exposition } from '../http/exposition.ts';
 import { health } from '../http/health.ts';
-import { isFromSameMachine } from '../http/proxies/same-machine.ts';
+import { isFromSameMachine } from '../http/proxies/client-address.ts';
 import { RequestIds } from '../http/request-ids.ts';
 import { RequestTally } from '../http/request-tally.ts';
 import { createRouter, type RouterHooks } from '../http/router.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { BodyDeadlines } from '../../src/http/engines/body-deadlines.ts';
+import { BodyDeadlines } from '../../src/http/engines/limits.ts';
 
 /** A body that receives this many bytes each second. @returns the second in which it misses its deadline */
 function givenUpAfter(bytesPerSecond: number, seconds = 2_000): number | undefined {

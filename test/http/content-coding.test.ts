@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { codingFor } from '../../src/http/content-coding.ts';
+import { codingFor } from '../../src/http/negotiation.ts';
 
 describe('the coding of a body', () => {
   test.each<[string | undefined, string | undefined]>([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { contentTypeCheck } from '../../src/http/content-type.ts';
+import { contentTypeCheck } from '../../src/http/body.ts';
 
 const check = contentTypeCheck('application/json', 'text/plain');
 

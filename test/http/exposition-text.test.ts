@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { expositionText } from '../../src/http/exposition-text.ts';
+import { expositionText } from '../../src/http/exposition.ts';
 import { Histogram } from '../../src/runtime/histogram.ts';
 import { parseExposition } from '../support/exposition.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { typeFor } from '../../src/http/media-type.ts';
+import { typeFor } from '../../src/http/negotiation.ts';
 
 test.each([
   [undefined, 'application/json'],

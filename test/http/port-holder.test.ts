@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { listeningIn, portHolder } from '../../src/http/port-holder.ts';
+import { listeningIn, portHolder } from '../../src/http/bind-failure.ts';
 
 describe('the process that holds a port', () => {
   test.each([

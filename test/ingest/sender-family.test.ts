@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { packetSender, reportSender } from '../../src/ingest/sender-family.ts';
+import { packetSender, reportSender } from '../../src/ingest/senders.ts';
 
 const webkit = 'AppleWebKit/537.36 (KHTML, like Gecko)';
 

@@ -1,6 +1,6 @@
 import { gunzipSync } from 'node:zlib';
-import { codingFor } from '../../http/content-coding.ts';
 import type { Endpoint } from '../../http/endpoint.ts';
+import { codingFor } from '../../http/negotiation.ts';
 import type { Handler, Reply } from '../../http/types.ts';
 import type { BundledFile, ConsoleBundle } from './bundle.ts';
 

@@ -1,13 +1,11 @@
-/**
- * src/http/connections: prevents one address from taking the connections of all others. limiter.ts checks the number of open
- * files, surplus.ts chooses the connections to close.
- */
 import type { Clock } from '../../runtime/clock.ts';
 import type { IpNetworks } from '../../runtime/ip-networks.ts';
 import type { Log } from '../../runtime/log.ts';
 import { networkOf } from '../../runtime/network.ts';
-import type { Descriptors, Peer } from './descriptors.ts';
-import { surplusOf } from './surplus.ts';
+
+/**
+ * src/http/connections: prevents one address from taking the connections of all others.
+ */
 
 export interface LimiterOptions {
   readonly descriptors: Descriptors;
@@ -113,4 +111,76 @@ export class ConnectionLimiter {
     this.#unsaid = 0;
     this.#warnedAt = now;
   }
+}
+
+/** A connection to this process, from any address. */
+export interface Peer {
+  readonly descriptor: number;
+  readonly address: string;
+  /** Whether any data was sent to it. */
+  readonly answered: boolean;
+  /** Time since the last data was sent to it, or since it was opened, ms. */
+  readonly quietMs: number;
+}
+
+/** The open files of this process, including its connections. */
+export interface Descriptors {
+  /** Maximum number of open files of the process. */
+  readonly limit: number;
+  /** The descriptor of the next file to be opened: at least this many are open. Costs two system calls. */
+  next(): number;
+  /**
+   * Every connection to one of these ports, and the number of other open files. Sockets about to be closed are left out. Costs
+   * a few microseconds per file.
+   */
+  peersAt(ports: ReadonlySet<number>): { readonly peers: readonly Peer[]; readonly others: number };
+  /** Shuts a connection down: its owner reads the end of file and closes it. */
+  shutDown(descriptor: number): void;
+}
+
+/** An open connection, as the system knows it. */
+export interface OpenConnection extends Omit<Peer, 'address'> {
+  /** Its client; `undefined` for a trusted proxy, which serves many clients. */
+  readonly from: string | undefined;
+}
+
+interface Room {
+  /** Maximum connections of one address. */
+  readonly perAddress: number;
+  /** Maximum connections of all addresses. */
+  readonly total: number;
+}
+
+/**
+ * Chooses the connections to close. An address keeps the `perAddress` most recently answered ones. Those with an incomplete
+ * request were never answered, so they go first. If the rest still exceeds `total`, the addresses with the most connections
+ * lose theirs first.
+ */
+export function surplusOf(open: readonly OpenConnection[], { perAddress, total }: Room): OpenConnection[] {
+  const ranked = rank(open);
+  const surplus = ranked.filter((each) => each.rank >= perAddress);
+  const rest = ranked.filter((each) => each.rank < perAddress);
+  rest.sort((a, b) => b.rank - a.rank || answeredFirst(b.connection, a.connection));
+  return [...surplus, ...rest.slice(0, Math.max(0, rest.length - total))].map(({ connection }) => connection);
+}
+
+interface Ranked {
+  readonly connection: OpenConnection;
+  /** Number of its address's connections that were answered later; 0 for each of a trusted proxy. */
+  readonly rank: number;
+}
+
+function rank(open: readonly OpenConnection[]): Ranked[] {
+  const ranks = new Map<string, number>();
+  return open.toSorted(answeredFirst).map((connection) => {
+    const { from } = connection;
+    if (from === undefined) return { connection, rank: 0 };
+    const rank = ranks.get(from) ?? 0;
+    ranks.set(from, rank + 1);
+    return { connection, rank };
+  });
+}
+
+function answeredFirst(a: OpenConnection, b: OpenConnection): number {
+  return Number(b.answered) - Number(a.answered) || a.quietMs - b.quietMs;
 }

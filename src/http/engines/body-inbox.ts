@@ -1,6 +1,5 @@
 import { type ByteBudget, ClientGone } from '../types.ts';
-import { tooLarge, tooSlow } from './body-refusals.ts';
-import { Charge } from './charge.ts';
+import { Charge, tooLarge, tooSlow } from './limits.ts';
 
 /** Controls the socket that feeds an inbox. */
 export interface Tap {

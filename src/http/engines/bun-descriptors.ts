@@ -1,7 +1,7 @@
 import { dlopen, ptr } from 'bun:ffi';
 import { readdirSync, readFileSync } from 'node:fs';
 import { plainAddress } from '../../runtime/ip-address.ts';
-import type { Descriptors, Peer } from '../connections/descriptors.ts';
+import type { Descriptors, Peer } from '../connections/limiter.ts';
 
 /** Linux constants: `AF_INET`, `AF_INET6`, `IPPROTO_TCP`, `TCP_INFO`, `SHUT_RDWR`. */
 const ipv4 = 2;

@@ -1,10 +1,7 @@
 import { ApiError } from '../../contract/errors.ts';
 import { type AddressOf, type ByteBudget, ClientGone, type Request } from '../types.ts';
-import type { Arriving, BodyDeadlines } from './body-deadlines.ts';
-import { tooLarge, tooSlow } from './body-refusals.ts';
-import { Charge } from './charge.ts';
 import { framingFault } from './head.ts';
-import { briefBody } from './limits.ts';
+import { type Arriving, type BodyDeadlines, briefBody, Charge, tooLarge, tooSlow } from './limits.ts';
 
 export type Server = Bun.Server<undefined>;
 /** The types of Node and Bun disagree on requests. */

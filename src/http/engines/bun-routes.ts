@@ -1,5 +1,5 @@
 import type { RawRequest, Server } from './bun-request.ts';
-import { isPlainPath, wasPlainPath } from './plain-path.ts';
+import { isPlainPath, wasPlainPath } from './head.ts';
 
 /** Answers a request; `path` is `undefined` if Bun has resolved it to another than the one sent. */
 export type Answer = (

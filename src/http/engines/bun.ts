@@ -2,14 +2,11 @@ import { bindFailure, freePort } from '../bind-failure.ts';
 import { problem } from '../problem.ts';
 import { cipherSuites, readTls } from '../tls.ts';
 import type { HttpEngine, ListenOptions, Pieces, Reply } from '../types.ts';
-import { BodyDeadlines } from './body-deadlines.ts';
 import { type BodyReader, BunRequest, type RawRequest, type Server, type Shared } from './bun-request.ts';
 import { type Answer, routesFor, strayPath } from './bun-routes.ts';
-import { connectedAddress } from './connected-address.ts';
-import { type EveryReply, headersOfEveryReply, withHeaders } from './every-reply.ts';
-import { KeptReplies } from './kept-replies.ts';
-import { linger } from './limits.ts';
-import { resolvable } from './plain-path.ts';
+import { resolvable } from './head.ts';
+import { BodyDeadlines, linger } from './limits.ts';
+import { type EveryReply, headersOfEveryReply, KeptReplies, withHeaders } from './reply-headers.ts';
 
 /**
  * `Bun.serve`. It answers `Expect: 100-continue` itself, pauses the sender of a body until the handler reads it, and answers
@@ -18,7 +15,7 @@ import { resolvable } from './plain-path.ts';
 export const bunEngine: HttpEngine = {
   name: 'bun',
   async listen(options) {
-    const { addressOf = connectedAddress, secondMs, headers } = options;
+    const { addressOf = (connected) => connected, secondMs, headers } = options;
     const every = headersOfEveryReply(headers);
     const deadlines = new BodyDeadlines(secondMs);
     const life = { closing: false, deadlines, addressOf, every, kept: new KeptReplies(every) };

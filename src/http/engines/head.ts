@@ -1,4 +1,5 @@
 import { ApiError } from '../../contract/errors.ts';
+import { percentDecode } from '../form-text.ts';
 
 /** `uri-host [ ":" port ]` (RFC 9110 §7.2) without a comma, which joins repeated `Host` headers. */
 const host = /^(?:\[[0-9a-f:.]+\]|[\w.~!$&'()*+;=%-]+)(?::\d*)?$/i;
@@ -26,4 +27,37 @@ export function framingFault({ host: name, contentLength, transferEncoding }: Fr
   if (transferEncoding.toLowerCase() !== 'chunked' || contentLength !== undefined)
     return new ApiError('invalid_head', 'Send a Content-Length, or Transfer-Encoding: chunked');
   return undefined;
+}
+
+/** The refusal of a path that is not plain. */
+export const resolvable = new ApiError('invalid_path', 'Send a path without . and .. segments, \\ and #');
+
+/**
+ * A backslash, a fragment, or a `.` or `..` segment, percent-encoded or not (RFC 3986 §3.3, §5.2.4, §6.2.2). `%2F` and `%5C`
+ * end a segment here, because nginx decodes a path before it resolves it.
+ */
+const unplain = /[\\#]|(?:^|\/|%2f|%5c)(?:\.|%2e){1,2}(?:\/|%2f|%5c|$)/i;
+
+/**
+ * Whether a path is unambiguous. A proxy decides by the path as sent, so a path that resolves to another one is refused.
+ * @param path as sent
+ */
+export function isPlainPath(path: string): boolean {
+  return !unplain.test(path);
+}
+
+/**
+ * The same for an already resolved path.
+ * @param sent the segments as sent, percent-decoded, in their order
+ */
+export function wasPlainPath(path: string, sent: readonly string[]): boolean {
+  if (!isPlainPath(path)) return false;
+  const segments = path.split('/').slice(1);
+  return segments.length === sent.length && segments.every((segment, at) => means(segment, sent[at]!));
+}
+
+/** A malformed segment cannot be compared; no route accepts it. */
+function means(segment: string, sent: string): boolean {
+  const text = percentDecode(segment);
+  return text === undefined || text === sent;
 }

@@ -1,3 +1,6 @@
+import { ApiError } from '../../contract/errors.ts';
+import type { ByteBudget } from '../types.ts';
+
 /** Maximum length of a request's head in bytes. A longer head gets 431. */
 export const maxHead = 16 * 1024;
 
@@ -12,3 +15,85 @@ export const briefBody = 64 * 1024;
  * the connection, and a client that is still writing could lose the reply (RFC 9112 §9.6).
  */
 export const linger = { milliseconds: 1_000, bytes: 16 * 1024 * 1024 };
+
+/** The refusal of a body over the limit. */
+export function tooLarge(limit: number): ApiError {
+  return new ApiError('body_too_large', `A body may have at most ${limit} bytes`);
+}
+
+/** The refusal of a body that misses its deadline: see `BodyDeadlines`. */
+export function tooSlow(): ApiError {
+  return new ApiError('body_too_slow', 'Send at least 2 KiB a second');
+}
+
+export interface Arriving {
+  /** Bytes received. */
+  received: number;
+  /** Called once, when the body misses its deadline. */
+  giveUp(): void;
+}
+
+/** Seconds allowed for every body, and the bytes that add another second. A client at 4 kB/s is slow but honest. */
+const graceSeconds = 30;
+const bytesPerSecond = 2_048;
+
+/** Limits the total time of a body. A client that trickles bytes must not hold memory indefinitely. */
+export class BodyDeadlines {
+  readonly #arriving = new Map<Arriving, number>();
+  readonly #timer: NodeJS.Timeout;
+  #seconds = 0;
+
+  /** @param secondMs length of a second; shorter in a test */
+  constructor(secondMs = 1_000) {
+    this.#timer = setInterval(() => this.tick(), secondMs).unref();
+  }
+
+  begin(body: Arriving): void {
+    this.#arriving.set(body, this.#seconds);
+  }
+
+  end(body: Arriving): void {
+    this.#arriving.delete(body);
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+
+  /** Called every second. */
+  tick(): void {
+    this.#seconds += 1;
+    for (const [body, begun] of this.#arriving) {
+      if (this.#seconds - begun <= graceSeconds + body.received / bytesPerSecond) continue;
+      this.#arriving.delete(body);
+      body.giveUp();
+    }
+  }
+}
+
+/** The budget charged for one body. Only received bytes are charged, and none of a small body. */
+export class Charge {
+  readonly #budget: ByteBudget | undefined;
+  #bytes = 0;
+
+  constructor(budget: ByteBudget | undefined) {
+    this.#budget = budget;
+  }
+
+  /** @param length received bytes @throws {ApiError} the budget's error */
+  growTo(length: number): void {
+    if (this.#budget === undefined || length <= this.#budget.free) return;
+    this.#budget.take(length - this.#bytes);
+    this.#bytes = length;
+  }
+
+  /** Marks the body as complete: from now on its reader returns the charge. */
+  handOver(): void {
+    this.#bytes = 0;
+  }
+
+  giveBack(): void {
+    this.#budget?.give(this.#bytes);
+    this.#bytes = 0;
+  }
+}

@@ -1,4 +1,4 @@
-import type { Descriptors } from '../connections/descriptors.ts';
+import type { Descriptors } from '../connections/limiter.ts';
 import type { HttpEngine } from '../types.ts';
 
 /** The engine of the runtime. Bun's own server is µWebSockets; on Node the same server is an add-on. */

@@ -1,12 +1,10 @@
 import { STATUS_CODES } from 'node:http';
 import { problem } from '../problem.ts';
 import type { AddressOf, ByteBudget, Dispatch, Pieces, Reply, Request } from '../types.ts';
-import type { Arriving, BodyDeadlines } from './body-deadlines.ts';
 import { BodyInbox } from './body-inbox.ts';
-import { type EveryReply, withHeaders } from './every-reply.ts';
-import { framingFault } from './head.ts';
-import { linger, maxHead } from './limits.ts';
-import { isPlainPath, resolvable } from './plain-path.ts';
+import { framingFault, isPlainPath, resolvable } from './head.ts';
+import { type Arriving, type BodyDeadlines, linger, maxHead } from './limits.ts';
+import { type EveryReply, withHeaders } from './reply-headers.ts';
 import type { HttpRequest, HttpResponse } from './uws-types.ts';
 
 /** Body bytes that restart the 10 s after which uWebSockets.js closes a connection. */

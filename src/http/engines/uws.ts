@@ -2,10 +2,8 @@ import { createRequire } from 'node:module';
 import { bindFailure, freePort } from '../bind-failure.ts';
 import { cipherSuites, readTls, type TlsFiles } from '../tls.ts';
 import type { AddressOf, HttpEngine, Listener, ListenOptions } from '../types.ts';
-import { BodyDeadlines } from './body-deadlines.ts';
-import { connectedAddress } from './connected-address.ts';
-import { type EveryReply, headersOfEveryReply } from './every-reply.ts';
-import { maxHead } from './limits.ts';
+import { BodyDeadlines, maxHead } from './limits.ts';
+import { type EveryReply, headersOfEveryReply } from './reply-headers.ts';
 import { UwsExchange } from './uws-exchange.ts';
 import type { App, ListenSocket, Uws } from './uws-types.ts';
 
@@ -70,7 +68,10 @@ class Server {
   readonly addressOf: AddressOf;
   readonly every: EveryReply;
 
-  constructor(app: App, { dispatch, secondMs, headers, addressOf = connectedAddress }: ListenOptions) {
+  constructor(
+    app: App,
+    { dispatch, secondMs, headers, addressOf = (connected) => connected }: ListenOptions,
+  ) {
     this.#app = app;
     this.every = headersOfEveryReply(headers);
     this.addressOf = addressOf;

@@ -1,8 +1,17 @@
 import { version } from '../../../package.json' with { type: 'json' };
-import type { Group } from '../endpoint.ts';
-import { Components } from './components.ts';
-import type { Json } from './json-schema.ts';
-import { describeOperation, templateOf } from './operation.ts';
+import { type RefusalCode, refusals } from '../../contract/refusals.ts';
+import type {
+  DeclaredAnswer,
+  Endpoint,
+  Group,
+  Headers,
+  Media,
+  Operation,
+  Parameter,
+  Refusals,
+} from '../endpoint.ts';
+import { RetryAfter } from './headers.ts';
+import { type Json, jsonSchema } from './json-schema.ts';
 
 /** A host's part of an OpenAPI document, besides its endpoints. */
 interface Host {
@@ -51,4 +60,175 @@ function describeEndpoints(groups: readonly Group[], fixed: Json): Json {
 
 function isDescribed({ endpoints }: Group): boolean {
   return endpoints.some(({ operation }) => operation !== undefined);
+}
+
+/** The operation of an endpoint in the OpenAPI document. @param tag its group */
+export function describeOperation(operation: Operation, tag: string, components: Components): Json {
+  const { operationId, summary, description, security, parameters, body } = operation;
+  return {
+    operationId,
+    tags: [tag],
+    summary,
+    ...(description !== undefined && { description }),
+    ...(security !== undefined && { security }),
+    ...(parameters !== undefined && { parameters: describeParameters(parameters, components) }),
+    ...(body !== undefined && { requestBody: { required: true, content: mapMedia(body, components) } }),
+    responses: describeResponses(operation, components),
+  };
+}
+
+/** The path of an endpoint in OpenAPI syntax. */
+export function templateOf({ path }: Pick<Endpoint, 'path'>): string {
+  return path.replace(/:(\w+)/g, '{$1}');
+}
+
+function describeParameters(parameters: readonly Parameter[], components: Components): readonly Json[] {
+  return parameters.map((parameter) => components.part('parameters', parameter));
+}
+
+function describeResponses({ answers, refuses, refusalHeaders }: Operation, components: Components): Json {
+  const responses = Object.entries(answers).map(([status, answer]) => [
+    status,
+    describeAnswer(answer, components),
+  ]);
+  const refusals =
+    refuses === undefined
+      ? {}
+      : refusalResponses(
+          refuses,
+          (status) => describeHeaders(refusalHeaders?.(status) ?? {}, components),
+          components,
+        );
+  return { ...Object.fromEntries(responses), ...refusals };
+}
+
+function describeAnswer({ description, headers, content }: DeclaredAnswer, components: Components): Json {
+  return {
+    description,
+    ...(Object.keys(headers).length > 0 && { headers: describeHeaders(headers, components) }),
+    ...(content !== undefined && { content: mapMedia(content, components) }),
+  };
+}
+
+function describeHeaders(headers: Headers, components: Components): Json {
+  return mapValues(headers, (header) => components.part('headers', header));
+}
+
+function mapMedia(content: Readonly<Record<string, Media>>, components: Components): Json {
+  return mapValues(content, ({ schema, ...examples }) => ({
+    schema: components.schema(schema),
+    ...examples,
+  }));
+}
+
+function mapValues<T>(values: Readonly<Record<string, T>>, map: (value: T) => Json): Json {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, map(value)]));
+}
+
+/** The schema of every refusal (RFC 9457). */
+const Problem = {
+  description: 'A refusal (RFC 9457). Programs should use `code`; `detail` is for people and may change.',
+  type: 'object',
+  required: ['type', 'title', 'status', 'code', 'detail'],
+  properties: {
+    type: { const: 'about:blank' },
+    title: { type: 'string', description: 'The meaning of the code; the same for every refusal with it.' },
+    status: { type: 'integer', description: 'The HTTP status.' },
+    code: { type: 'string', description: 'A stable identifier of the error.' },
+    detail: { type: 'string', description: 'The error in this request.' },
+  },
+} as const;
+
+const problem = { component: 'Problem', ...Problem };
+
+/**
+ * The responses of an operation's refusals: one per status, with an example per code, and `default` for a failure.
+ * @param headersOf headers of the operation by status
+ */
+export function refusalResponses(
+  declared: Refusals,
+  headersOf: (status: number) => Json = () => ({}),
+  components = new Components(),
+): Json {
+  const byStatus = new Map<number, Json>();
+  for (const [code, detail] of Object.entries(declared) as [RefusalCode, string][]) {
+    const { status } = refusals[code];
+    byStatus.set(status, { ...byStatus.get(status), [code]: { value: example(code, detail) } });
+  }
+  const wait = components.part('headers', RetryAfter);
+  const responses = [...byStatus].map(([status, examples]) => [
+    status,
+    describeRefusal(
+      status,
+      examples,
+      { ...headersOf(status), ...(mayWait(status) && { 'Retry-After': wait }) },
+      components,
+    ),
+  ]);
+  return { ...Object.fromEntries(responses), default: describeFailure(components) };
+}
+
+function describeRefusal(status: number, examples: Json, headers: Json, components: Components): Json {
+  const codes = Object.keys(examples) as RefusalCode[];
+  const properties = { status: { const: status }, code: { enum: codes } };
+  const schema = { ...components.schema(problem), properties };
+  return {
+    description: `${codes.map((code) => refusals[code].title).join('. ')}.`,
+    ...(Object.keys(headers).length > 0 && { headers }),
+    content: { 'application/problem+json': { schema, examples } },
+  };
+}
+
+function mayWait(status: number): boolean {
+  return status === 429 || status === 503;
+}
+
+function example(code: RefusalCode, detail: string): Json {
+  const { status, title } = refusals[code];
+  return { type: 'about:blank', title, status, code, detail };
+}
+
+function describeFailure(components: Components): Json {
+  return {
+    description: 'The service or an intermediary failed.',
+    content: { 'application/problem+json': { schema: components.schema(problem) } },
+  };
+}
+
+type Section = 'schemas' | 'parameters' | 'headers';
+
+/** The named parts of a document: each is described once and referred to elsewhere. */
+export class Components {
+  readonly #sections: Readonly<Record<Section, Map<string, Json>>> = {
+    schemas: new Map(),
+    parameters: new Map(),
+    headers: new Map(),
+  };
+
+  /** The JSON Schema of a validating schema, with references for named schemas. */
+  schema(schema: object): Json {
+    return jsonSchema(schema, (name, describe) => this.#refer('schemas', name, describe));
+  }
+
+  /** A parameter or a header; `component` is its name. */
+  part(
+    section: 'parameters' | 'headers',
+    { component, schema, ...rest }: { readonly component?: string; readonly schema: object },
+  ): Json {
+    const describe = () => ({ ...rest, schema: this.schema(schema) });
+    return component === undefined ? describe() : this.#refer(section, component, describe);
+  }
+
+  /** `components` of the document. */
+  toJson(): Json {
+    return Object.fromEntries(
+      Object.entries(this.#sections).map(([section, parts]) => [section, Object.fromEntries(parts)]),
+    );
+  }
+
+  #refer(section: Section, name: string, describe: () => Json): Json {
+    const parts = this.#sections[section];
+    if (!parts.has(name)) parts.set(name, describe());
+    return { $ref: `#/components/${section}/${name}` };
+  }
 }

@@ -1,5 +1,5 @@
 import type { Endpoint, Operation } from '../endpoint.ts';
-import { publicJson } from '../public-json.ts';
+import { publicJson } from '../entity-tag.ts';
 import { TaggedHeaders } from './headers.ts';
 import type { Json } from './json-schema.ts';
 

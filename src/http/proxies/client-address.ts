@@ -1,12 +1,12 @@
-/**
- * src/http/proxies: the client address of a request behind a proxy. client-address.ts determines it from the proxy's header.
- */
 import { plainAddress, withoutZone } from '../../runtime/ip-address.ts';
 import { IpNetworks } from '../../runtime/ip-networks.ts';
 import type { Log } from '../../runtime/log.ts';
-import type { AddressOf } from '../types.ts';
-import { forwardedNodes } from './forwarded.ts';
-import { forwardedForNodes } from './forwarded-for.ts';
+import type { AddressOf, Request } from '../types.ts';
+import { forwardedForNodes, forwardedNodes } from './forwarded.ts';
+
+/**
+ * src/http/proxies: the client address of a request behind a proxy. client-address.ts determines it from the proxy's header.
+ */
 
 /** Parsers of the headers that proxies write, last proxy first. */
 const readers = {
@@ -67,4 +67,26 @@ function addressOf(node: string): string | undefined {
   const { six, four } = withPort.exec(node)?.groups ?? {};
   if (six !== undefined && !six.includes(':')) return undefined;
   return plainAddress(six ?? four ?? node);
+}
+
+const loopback = new IpNetworks(['loopback']);
+
+/** Headers that proxies add to a request. */
+const addedByProxies = [
+  'x-forwarded-for',
+  'forwarded',
+  'via',
+  'x-forwarded-host',
+  'x-forwarded-proto',
+  'x-real-ip',
+];
+
+/** Whether a request comes from this machine itself. A request forwarded by a local proxy does not. */
+export function isFromSameMachine(
+  request: Pick<Request, 'remoteAddress' | 'header'>,
+  trusted: Pick<IpNetworks, 'has'>,
+): boolean {
+  if (addedByProxies.some((name) => request.header(name) !== undefined)) return false;
+  const address = plainAddress(withoutZone(request.remoteAddress));
+  return address !== undefined && loopback.has(address) && !trusted.has(address);
 }

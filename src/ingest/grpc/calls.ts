@@ -1,13 +1,12 @@
 import { ApiError } from '../../contract/errors.ts';
-import { attemptsHeader, isRetry } from '../../grpc/attempts.ts';
 import type { Call, Method } from '../../grpc/call.ts';
-import { checkDeadline } from '../../grpc/deadline.ts';
+import { attemptsHeader, checkDeadline, isRetry } from '../../grpc/metadata.ts';
 import { type RpcStatus, statusOf } from '../../grpc/status.ts';
 import { headerBytes, inflaterOf, isCompressed } from '../../http/grpc-frame.ts';
 import { SentBody } from '../../http/sent-body.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { refusalOf } from '../../runtime/failures.ts';
-import { notStarted } from '../not-started.ts';
+import { notStarted } from '../admission.ts';
 import type { ReportIntake, ReportTransport } from '../reports/intake.ts';
 import type { ReportKinds } from '../reports/kinds.ts';
 import { answerOf, type Operation, operations } from './operations.ts';

@@ -1,7 +1,6 @@
 import { ApiError } from '../../contract/errors.ts';
-import { attemptsHeader, isRetry } from '../../grpc/attempts.ts';
-import { checkDeadline } from '../../grpc/deadline.ts';
 import { trailersFrame } from '../../grpc/frames.ts';
+import { attemptsHeader, checkDeadline, isRetry } from '../../grpc/metadata.ts';
 import { ok, statusOf } from '../../grpc/status.ts';
 import { contentCoding, overhead } from '../../http/body.ts';
 import type { Group } from '../../http/endpoint.ts';
@@ -11,9 +10,9 @@ import { type Layer, SentBody } from '../../http/sent-body.ts';
 import { ClientGone, type Reply, type Request } from '../../http/types.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { refusalOf } from '../../runtime/failures.ts';
+import { senderNameOf } from '../declared.ts';
 import type { ReportIntake, ReportTransport } from '../reports/intake.ts';
 import type { ReportKinds } from '../reports/kinds.ts';
-import { senderNameOf } from '../sender-name.ts';
 import { answerOf, operations } from './operations.ts';
 
 export interface GrpcWebDeps {

@@ -1,17 +1,14 @@
 import Type from 'typebox';
 import type { KeyHolder } from '../../accounts/key-holder.ts';
 import { ApiError } from '../../contract/errors.ts';
-import { decodeText, parseJson, readBody } from '../../http/body.ts';
-import { contentTypeCheck } from '../../http/content-type.ts';
+import { contentTypeCheck, decodeText, parseJson, readBody } from '../../http/body.ts';
 import { problem } from '../../http/problem.ts';
 import { type FaultRows, shapeError } from '../../http/shape-error.ts';
 import type { Reply, Request } from '../../http/types.ts';
 import { compiled } from '../../runtime/compiled.ts';
-import { Named } from '../named.ts';
 import type { MessageHandler, PipelineDeps } from '../pipeline.ts';
-import { personal } from '../sender-schemas.ts';
-import type { Instances, Profile } from './instances.ts';
-import { isIdentity } from './person.ts';
+import { Named, personal } from '../sender-schemas.ts';
+import { type Instances, isIdentity, type Profile } from './instances.ts';
 
 export interface IdentityDeps extends PipelineDeps {
   readonly instances: Instances;

@@ -2,17 +2,17 @@ import type { RandomBytes } from '../../accounts/secrets.ts';
 import { hashIdentity, type UserHash } from '../../storage/aggregate/user-hash.ts';
 import type { Batch } from '../../storage/commit/batch.ts';
 import type { Forgotten } from '../../storage/commit/envelope.ts';
-import { digestWords } from '../../storage/commit/records.ts';
+import { type Digest, digestWords } from '../../storage/commit/records.ts';
 import type { UsageStore } from '../../storage/commit/usage-store.ts';
 import {
   digestIdentity,
   digestOfInstance,
   findInstance,
+  type InstanceUse,
   type Mint,
   newInstanceId,
 } from '../../storage/lmdb/instances.ts';
 import type { Application } from '../../storage/lmdb/records.ts';
-import type { FoundPerson, Person } from './person.ts';
 
 /** Dependencies of instance ids. Times are milliseconds. */
 export interface InstanceDeps {
@@ -187,4 +187,24 @@ export class Instances {
 /** Identifies a person within an application. */
 function nameOf(application: number, { high, low }: UserHash): string {
   return `${application}/${high}/${low}`;
+}
+
+/** A user of an application. The hash counts unique users; the digest finds the person's exposures. */
+export interface Person extends UserHash {
+  readonly digest: Digest;
+}
+
+/** The person that an instance id stands for. */
+export interface FoundPerson {
+  readonly person: Person;
+  /** Set if this use extends the id. */
+  readonly use: InstanceUse | undefined;
+}
+
+/** 1 to 256 characters (code points) without control characters or lone surrogates. */
+const identityPattern = /^[^\p{Cc}\p{Cs}]{1,256}$/u;
+
+/** Whether a text is a valid identity. */
+export function isIdentity(text: string): boolean {
+  return identityPattern.test(text);
 }

@@ -1,8 +1,7 @@
 import { isName } from '../../contract/names.ts';
 import { hashReported } from '../../storage/aggregate/user-hash.ts';
-import { type CondensedReport, entryWidth, noName, userWidth } from './condensed-report.ts';
 import { contentSumOf } from './content-identity.ts';
-import type { Report } from './report.ts';
+import { type CondensedReport, entryWidth, noName, type Report, userWidth } from './report.ts';
 
 /** User hashes per entry of cost. */
 const hashesPerEntry = 16;

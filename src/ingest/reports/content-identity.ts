@@ -1,9 +1,7 @@
 import { isFinerThanMs } from '../../runtime/rfc3339.ts';
-import { hashReported } from '../../storage/aggregate/user-hash.ts';
+import { avalanche, type Hash64, hashReported, murmur3, rotate } from '../../storage/aggregate/user-hash.ts';
 import { identityOf, type MessageIdentity, type MessageSender } from '../message-identity.ts';
-import type { CondensedReport } from './condensed-report.ts';
-import type { MetricsReport, Report, ReportHead, UsageReport } from './report.ts';
-import { RowSum } from './row-sum.ts';
+import type { CondensedReport, MetricsReport, Report, ReportHead, UsageReport } from './report.ts';
 
 /** The kinds of rows in a message. */
 const usageHead = 1;
@@ -90,4 +88,87 @@ function addValues(rows: RowSum, { values }: MetricsReport): void {
 /** Times are distinguished as finely as a double can. */
 function microseconds(ms: number): number {
   return Math.round(ms * 1000);
+}
+
+const encoder = new TextEncoder();
+/** UTF-8 length of the longest valid name. Longer texts are truncated. */
+const longest = 256;
+const scratch = new Uint8Array(longest);
+
+/** Cached hashes of names, because the same few recur. */
+const hashes = new Map<string, Hash64>();
+const maxHashes = 8192;
+
+/** Stands for a missing name. */
+const noName: Hash64 = { high: 0, low: 1 };
+
+const doubles = new Float64Array(1);
+const words = new Uint32Array(doubles.buffer);
+
+/**
+ * A 64-bit hash of rows that does not depend on their order: the sum of a hash of each row. Sorting and a cryptographic hash
+ * would take several times as long as decoding the rows. Two messages with the same sum would harm only their own sender.
+ */
+export class RowSum {
+  #sumA = 0;
+  #sumB = 0;
+  #a = 0;
+  #b = 0;
+
+  /** Starts a row. Rows of different kinds are never equal. */
+  begin(kind: number): void {
+    this.#a = kind;
+    this.#b = kind;
+  }
+
+  /** A name of the row; `undefined` for a missing optional one. */
+  name(name: string | undefined): void {
+    this.hash(name === undefined ? noName : hashOf(name));
+  }
+
+  /** A text of the row, by its hash. */
+  hash({ high, low }: Hash64): void {
+    this.word(high);
+    this.word(low);
+  }
+
+  /** A number of the row, as a double. */
+  number(value: number): void {
+    doubles[0] = value;
+    this.word(words[0]!);
+    this.word(words[1]!);
+  }
+
+  /** A 32-bit integer of the row, mixed into two lanes with different rotations. */
+  word(word: number): void {
+    this.#a = Math.imul(rotate(this.#a, 5) ^ word, 0x9e3779b1);
+    this.#b = Math.imul(rotate(this.#b, 11) ^ word, 0x85ebca6b);
+  }
+
+  /** Ends the row. */
+  end(): void {
+    this.#sumA = (this.#sumA + avalanche(this.#a)) | 0;
+    this.#sumB = (this.#sumB + avalanche(this.#b ^ this.#a)) | 0;
+  }
+
+  /** Adds the total of other rows. */
+  add([a, b]: readonly [number, number]): void {
+    this.#sumA = (this.#sumA + a) | 0;
+    this.#sumB = (this.#sumB + b) | 0;
+  }
+
+  /** The sum of all ended rows, as unsigned words. */
+  get total(): readonly [number, number] {
+    return [this.#sumA >>> 0, this.#sumB >>> 0];
+  }
+}
+
+function hashOf(name: string): Hash64 {
+  const known = hashes.get(name);
+  if (known !== undefined) return known;
+  const hash = murmur3(scratch, encoder.encodeInto(name, scratch).written);
+  if (name.length > longest) return hash;
+  if (hashes.size >= maxHashes) hashes.clear();
+  hashes.set(name, hash);
+  return hash;
 }

@@ -5,9 +5,9 @@ import { tellFailure } from '../../runtime/background-failure.ts';
 import { FairQueue } from '../../runtime/fair-queue.ts';
 import type { Log } from '../../runtime/log.ts';
 import { resultOf } from '../../runtime/thread-calls.ts';
-import type { CondensedReport } from './condensed-report.ts';
 import type { Decoded, DecodeTask } from './decode-worker.ts';
 import type { FormatName } from './formats.ts';
+import type { CondensedReport } from './report.ts';
 
 /**
  * Decodes large reports in a separate thread. A few kB of gzip may take a second, during which nothing else would be answered.

@@ -5,8 +5,8 @@ import { collectGarbage } from '../../runtime/garbage.ts';
 import { failureOf, type Outcome } from '../../runtime/thread-calls.ts';
 import { logThreadConsole } from '../../runtime/worker-log.ts';
 import { condense } from './condense.ts';
-import type { CondensedReport } from './condensed-report.ts';
 import { type FormatName, formats } from './formats.ts';
+import type { CondensedReport } from './report.ts';
 
 /** A report as sent. */
 export interface DecodeTask {

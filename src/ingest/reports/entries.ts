@@ -1,9 +1,9 @@
-import type { SentHead } from './head.ts';
 import type {
   FeatureUsers,
   MetricsReport,
   MetricValue,
   ReportNote,
+  SentHead,
   UsageReport,
   VariantUsage,
 } from './report.ts';

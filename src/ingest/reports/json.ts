@@ -7,8 +7,7 @@ import { parseSentTime } from '../../runtime/rfc3339.ts';
 import { quoteLargeNumbers } from '../exact-integers.ts';
 import { omitInvalid, requiredPart } from '../omit-invalid.ts';
 import { environmentNamed, sentName, sentTime } from '../sender-schemas.ts';
-import { checkHead } from './head.ts';
-import type { ReportHead, ReportNote } from './report.ts';
+import { checkHead, type ReportHead, type ReportNote } from './report.ts';
 
 /**
  * Shared by the JSON of usage and metrics reports. Optional fields may be `null`, because serializers send that. PHP encodes a

@@ -6,18 +6,23 @@ import type { Batch } from '../../storage/commit/batch.ts';
 import type { EnvironmentSeries } from '../../storage/commit/series-dictionary.ts';
 import type { Environment } from '../../storage/lmdb/records.ts';
 import type { Retention } from '../../storage/lmdb/retention.ts';
-import { countOnce } from '../count-once.ts';
-import type { CountingDeps } from '../deps.ts';
+import { type CountingDeps, countOnce } from '../count-once.ts';
 import type { LedgerSource } from '../ledger/ledger.ts';
 import { identityOfKey } from '../message-identity.ts';
 import type { PipelineDeps } from '../pipeline.ts';
 import type { Asker } from '../senders.ts';
-import type { CondensedReport } from './condensed-report.ts';
 import { identityOfReport, isDistinct } from './content-identity.ts';
 import { countedAt } from './counted-at.ts';
 import type { DecodePool } from './decode-pool.ts';
 import { type FoundWhenAdded, LongReport } from './long-report.ts';
-import type { MetricsReport, MetricValue, Report, ReportHead, UsageReport } from './report.ts';
+import type {
+  CondensedReport,
+  MetricsReport,
+  MetricValue,
+  Report,
+  ReportHead,
+  UsageReport,
+} from './report.ts';
 
 export interface ReportDeps extends CountingDeps {
   readonly retention: Retention;

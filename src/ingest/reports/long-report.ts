@@ -3,8 +3,8 @@ import type { EnvironmentSeries, SeriesSink } from '../../storage/commit/series-
 import type { SenderSight } from '../../storage/lmdb/senders.ts';
 import type { NewSeries } from '../../storage/lmdb/series.ts';
 import type { Asker } from '../senders.ts';
-import { type CondensedReport, entryWidth, noName, userWidth } from './condensed-report.ts';
 import type { CountedAt } from './counted-at.ts';
+import { type CondensedReport, entryWidth, noName, userWidth } from './report.ts';
 
 /** Entries per step: about a millisecond of work. */
 const entriesPerStep = 1000;

@@ -2,8 +2,7 @@ import { ApiError } from '../../contract/errors.ts';
 import { ProtoReader } from '../../grpc/proto-reader.ts';
 import { unixMs } from '../../runtime/rfc3339.ts';
 import type { ClaimedSender } from '../pipeline.ts';
-import { checkHead, type SentHead } from './head.ts';
-import type { ReportNote } from './report.ts';
+import { checkHead, type ReportNote, type SentHead } from './report.ts';
 
 /** Shared by the protobuf messages of usage and metrics reports. */
 

@@ -1,4 +1,7 @@
+import { ApiError } from '../../contract/errors.ts';
+import { isName } from '../../contract/names.ts';
 import type { LedgerNote } from '../../contract/notes.ts';
+import { checkName } from '../sender-schemas.ts';
 
 /**
  * A usage or metrics report, whatever its transport: JSON, gRPC or gRPC-Web. The decoders of the transports create it with
@@ -71,3 +74,55 @@ export interface MetricsReport extends ReportHead {
 
 /** A report of either kind. */
 export type Report = UsageReport | MetricsReport;
+
+/** The fields of a head as sent. */
+export type SentHead = Omit<ReportHead, 'notes'>;
+
+/**
+ * The checked head of a report. An empty instance name counts as missing, and an invalid one is left out.
+ * @param notes receives the notes on it
+ * @throws {ApiError} of status 400 if the key or the environment is malformed; whether they exist is not checked here
+ */
+export function checkHead(sent: SentHead, notes: Set<ReportNote>): SentHead {
+  const { appKey, environment, instanceName } = sent;
+  if (appKey === '' || appKey.length > 256) {
+    throw new ApiError('invalid_body', 'appKey must be an application key of 1 to 256 characters');
+  }
+  checkName(environment, 'environment');
+  if (!instanceName) return { ...sent, instanceName: undefined };
+  if (isName(instanceName)) return sent;
+  notes.add('name_dropped');
+  return { ...sent, instanceName: undefined };
+}
+
+/** Numbers per entry: two or three names, then its counts, or its value and time. */
+export const entryWidth = 5;
+
+/** Numbers per user: the feature, then both halves of the hash. */
+export const userWidth = 3;
+
+/** Stands for a missing name, or for the environment in place of a feature. */
+export const noName = -1;
+
+/**
+ * A report in a few arrays, which are transferred between threads without a copy. Objects and texts would be created again in
+ * the receiving thread, all at once.
+ */
+export interface CondensedReport extends ReportHead {
+  readonly kind: 'usage' | 'metrics';
+  readonly appVersion: string | undefined;
+  readonly statCount: number;
+  /** Valid distinct names, as UTF-8. */
+  readonly names: Uint8Array;
+  /** The end of each name. */
+  readonly nameEnds: Uint32Array;
+  /** Usage: feature, variant, checks, used, viewed. Metrics: metric, feature, variant, value, time. Names by index. */
+  readonly entries: Float64Array;
+  readonly users: Float64Array;
+  /** Whether entries were left out because of invalid names. */
+  readonly dropped: boolean;
+  /** See `contentSumOf`. */
+  readonly contentSum: readonly [number, number];
+  /** Cost of counting it, in entries. */
+  readonly work: number;
+}

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
-import { codingFor } from '../../http/content-coding.ts';
 import type { Endpoint, Group, Headers, Operation } from '../../http/endpoint.ts';
 import { entityTag, isTagIn } from '../../http/entity-tag.ts';
+import { codingFor } from '../../http/negotiation.ts';
 import { TaggedHeaders } from '../../http/openapi/headers.ts';
 import type { Handler, Reply } from '../../http/types.ts';
 

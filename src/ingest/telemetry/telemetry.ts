@@ -1,20 +1,17 @@
 import type { KeyHolder } from '../../accounts/key-holder.ts';
 import { ApiError } from '../../contract/errors.ts';
-import { decodeText, parseJson, readBody } from '../../http/body.ts';
-import { contentTypeCheck } from '../../http/content-type.ts';
+import { contentTypeCheck, decodeText, parseJson, readBody } from '../../http/body.ts';
 import { problem } from '../../http/problem.ts';
 import type { Reply, Request } from '../../http/types.ts';
 import type { Batch } from '../../storage/commit/batch.ts';
 import type { Environment } from '../../storage/lmdb/records.ts';
-import { countOnce } from '../count-once.ts';
-import type { CountingDeps, KeyFinder } from '../deps.ts';
+import { type CountingDeps, countOnce, type KeyFinder } from '../count-once.ts';
 import type { Instances } from '../identities/instances.ts';
 import type { AttributedSource } from '../ledger/ledger.ts';
 import { identityOfKey } from '../message-identity.ts';
 import { peekerOf } from '../peek.ts';
 import type { MessageHandler } from '../pipeline.ts';
-import { addPacket } from './add-packet.ts';
-import { attribute } from './attribute.ts';
+import { addPacket, attribute } from './add-packet.ts';
 import { allowOrigin } from './cors.ts';
 import { checkPacket, hasUnknownField, isRepaired, type Packet } from './packet.ts';
 

@@ -4,7 +4,7 @@
 import Type from 'typebox';
 import { type Answer, type JsonBytes, ok, Written } from '../../http/answer.ts';
 import type { DeclaredAnswer, Headers } from '../../http/endpoint.ts';
-import { typeFor } from '../../http/media-type.ts';
+import { typeFor } from '../../http/negotiation.ts';
 import type { Request } from '../../http/types.ts';
 import type { Application } from '../../storage/lmdb/records.ts';
 import type { Made, Reports } from '../make-report.ts';

@@ -8,7 +8,7 @@ import {
   type MetricData,
   type ResourceMetrics,
 } from '@opentelemetry/sdk-metrics';
-import type { Labels } from '../../http/exposition-text.ts';
+import type { Labels } from '../../http/exposition.ts';
 import type { MonthUsage } from '../../management/month-usage.ts';
 import type { Application } from '../../storage/lmdb/records.ts';
 

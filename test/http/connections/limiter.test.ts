@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Peer } from '../../../src/http/connections/descriptors.ts';
-import { ConnectionLimiter, usualLimit } from '../../../src/http/connections/limiter.ts';
+import { ConnectionLimiter, type Peer, usualLimit } from '../../../src/http/connections/limiter.ts';
 import { IpNetworks } from '../../../src/runtime/ip-networks.ts';
 
 /** A limiter of a process with these connections and ten other open files. */

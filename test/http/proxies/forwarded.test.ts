@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { forwardedNodes } from '../../../src/http/proxies/forwarded.ts';
-import { forwardedForNodes } from '../../../src/http/proxies/forwarded-for.ts';
+import { forwardedForNodes, forwardedNodes } from '../../../src/http/proxies/forwarded.ts';
 
 const gap = undefined;
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isFromSameMachine } from '../../../src/http/proxies/same-machine.ts';
+import { isFromSameMachine } from '../../../src/http/proxies/client-address.ts';
 import { IpNetworks } from '../../../src/runtime/ip-networks.ts';
 
 const nobody = new IpNetworks([]);

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readBody } from '../../../src/http/body.ts';
-import { parseQuery } from '../../../src/http/query.ts';
+import { parseQuery } from '../../../src/http/form-text.ts';
 import { createRouter } from '../../../src/http/router.ts';
 import { ClientGone, type Dispatch, type Reply, type Request, type Route } from '../../../src/http/types.ts';
 import { LargeBodies } from '../../../src/ingest/admission/large-bodies.ts';

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { Compile } from 'typebox/compile';
 import { expect, test } from 'vitest';
-import { PacketSchema } from '../../../src/ingest/telemetry/packet.ts';
-import { isPlainPacket } from '../../../src/ingest/telemetry/plain-packet.ts';
+import { isPlainPacket, PacketSchema } from '../../../src/ingest/telemetry/packet.ts';
 
 const schema = Compile(PacketSchema);
 

@@ -1,5 +1,17 @@
 import type { Reply } from '../types.ts';
-import { type EveryReply, withHeaders } from './every-reply.ts';
+
+/** Headers of every reply of a listener. */
+export type EveryReply = Readonly<Record<string, string>>;
+
+/** Disables content sniffing in browsers. @param own headers of this listener */
+export function headersOfEveryReply(own: EveryReply = {}): EveryReply {
+  return { 'x-content-type-options': 'nosniff', ...own };
+}
+
+/** A reply with more headers. The reply's own take precedence. */
+export function withHeaders(reply: Reply, every: EveryReply): Reply {
+  return { ...reply, headers: { ...every, ...reply.headers } };
+}
 
 /** Cached status and headers of shared replies. Bun processes `Headers` in less than half the time of an object. */
 export class KeptReplies {

@@ -14,7 +14,6 @@ export interface AcceptorOptions {
   readonly maxConnections: number;
   /** Proxies: each connection of theirs serves many clients. */
   readonly trusted?: Pick<IpNetworks, 'has'> | undefined;
-  /** The HTTP port, for the answer to clients that speak HTTP here. */
   readonly httpPort?: number | undefined;
   /** Called with each connection that speaks HTTP/2. */
   accepted(connection: Connection): void;
@@ -26,7 +25,6 @@ const prefaceMs = 10_000;
 /** The HTTP/2 preface (RFC 9113 §3.4). */
 const preface = Buffer.from('PRI');
 
-/** A connection to the listener. */
 export interface Connection {
   readonly socket: Socket;
   /** The address of its client; `undefined` for a trusted proxy. */
@@ -84,7 +82,6 @@ export class GrpcAcceptor {
           );
   }
 
-  /** Number of open connections. */
   get size(): number {
     return this.#connections.size;
   }

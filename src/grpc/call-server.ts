@@ -9,7 +9,6 @@ import { codeOf } from './status.ts';
 
 interface CallServerDeps {
   readonly clock: Clock;
-  /** Maximum size of a message, in bytes. */
   readonly maxMessage: number;
   readonly guard: GrpcGuard;
   readonly tally: CallTally;

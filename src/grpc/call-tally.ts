@@ -21,7 +21,6 @@ export class MethodTally {
     if (ms !== undefined) this.durations.observe(ms / 1000);
   }
 
-  /** Number of calls by code. */
   *ended(): Iterable<readonly [code: number, count: number]> {
     for (const [code, count] of this.#ended.entries()) if (count > 0) yield [code, count];
   }

@@ -10,7 +10,6 @@ import { messageFrame } from './frames.ts';
 import { timeoutMs } from './metadata.ts';
 import { codeOf, ok, type RpcStatus, statusFields, statusOf, tooLarge } from './status.ts';
 
-/** A method of a service, and how it handles calls. */
 export interface Method {
   /** `/Service/Method`, as in HTTP/2. */
   readonly path: string;
@@ -24,7 +23,6 @@ export interface Method {
   refused?(call: Call, refusal: ApiError): void;
 }
 
-/** Events of each call. */
 export interface CallObserver {
   /** Bytes arrived or were freed. */
   grew(call: Call, bytes: number): void;
@@ -32,14 +30,12 @@ export interface CallObserver {
   whole(call: Call): void;
   /** The call was refused before its message was complete. Nothing more is read from it. */
   refused(call: Call): void;
-  /** The call's stream is closed. */
   closed(call: Call): void;
 }
 
 interface CallDeps {
   readonly connection: Connection;
   readonly observer: CallObserver;
-  /** Maximum size of a message, in bytes. */
   readonly maxMessage: number;
   readonly clock: Pick<Clock, 'monotonic'>;
   /** Counts the call, once. */
@@ -121,7 +117,6 @@ export class Call {
     return timeoutMs(this.header('grpc-timeout'));
   }
 
-  /** Whether its stream was closed, by its client or by us. */
   get closed(): boolean {
     return this.#stream.closed || this.#stream.destroyed;
   }

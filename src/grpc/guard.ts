@@ -54,7 +54,6 @@ export class GrpcGuard implements CallObserver {
     return this.#open.size;
   }
 
-  /** Watches a new call. */
   watch(call: Call): void {
     this.#open.add(call);
     this.grew(call, bytesPerCall);
@@ -134,7 +133,6 @@ export class GrpcGuard implements CallObserver {
     call.refuse(refusal);
   }
 
-  /** Stops reading from the call. */
   #rest(call: Call): void {
     if (this.#release(call)) this.#read.add(call);
   }

@@ -15,7 +15,6 @@ const reflectionServices = [
 const fileOfName = new Map(files.map((file) => [file.name, file]));
 const fileOfSymbol = new Map(files.flatMap((file) => file.symbols.map((symbol) => [symbol, file] as const)));
 
-/** Maximum size of a request, in bytes. */
 const maxRequest = 4096;
 
 /**
@@ -41,7 +40,6 @@ function respond(request: Uint8Array): Buffer {
   return joinFields(bytesField(2, request), answer(request));
 }
 
-/** The field of the response that answers a request. */
 function answer(request: Uint8Array): Buffer {
   const reader = new ProtoReader(request);
   let found = problem(codeOf.invalidArgument, 'The request is empty');

@@ -28,9 +28,7 @@ interface Session {
   silent: boolean;
 }
 
-/**
- * The HTTP/2 sessions of the gRPC listener. Closes idle and old sessions, and those of unreachable peers. Clients reconnect.
- */
+/** The HTTP/2 sessions of the gRPC listener. Closes idle and old sessions, and those of unreachable peers. Clients reconnect. */
 export class Sessions {
   readonly #clock: Clock;
   readonly #sessions = new Set<Session>();

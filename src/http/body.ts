@@ -49,8 +49,7 @@ export function contentCoding(request: Pick<Request, 'header'>): 'gzip' | undefi
 export const overhead = (limit: number) => 256 + Math.ceil(limit / 256);
 
 /**
- * Decompresses gzip or deflate. Use it on the main thread only with a limit small enough that another thread would not be
- * faster.
+ * Decompresses gzip or deflate. Use it on the main thread only with a limit small enough that another thread would not be faster.
  * @param limit maximum decompressed length in bytes
  * @throws {ApiError} `body_too_large`, `invalid_content_encoding`
  */
@@ -79,10 +78,7 @@ const unpack = { gzip: gunzipSync, deflate: inflateSync } as unknown as Readonly
 /** Drops a leading byte order mark, as RFC 8259 §8.1 allows. */
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
-/**
- * The text of a body.
- * @throws {ApiError} `invalid_encoding` if it is not UTF-8
- */
+/** The text of a body. @throws {ApiError} `invalid_encoding` if it is not UTF-8 */
 export function decodeText(bytes: Uint8Array): string {
   try {
     return decoder.decode(bytes);
@@ -112,10 +108,7 @@ const parameter = `charset${gap}=${gap}(?:utf-8|"utf-8")|(?!charset${gap}=)${tok
 /** Checks a `Content-Type` header. @throws {ApiError} `invalid_content_type` */
 export type ContentTypeCheck = (value: string | undefined) => void;
 
-/**
- * Creates a check that a body has one of some media types, in UTF-8 (RFC 9110 §8.3).
- * @param types in lower case
- */
+/** Creates a check that a body has one of some media types, in UTF-8 (RFC 9110 §8.3). @param types in lower case */
 export function contentTypeCheck(...types: readonly string[]): ContentTypeCheck {
   const names = types.map((type) => type.replace(/[.+]/g, '\\$&')).join('|');
   const pattern = new RegExp(`^${gap}(?:${names})${gap}(?:;${gap}(?:(?:${parameter})${gap})?)*$`, 'i');

@@ -48,7 +48,6 @@ export interface Operation {
   readonly body?: Content;
   readonly answers: DeclaredAnswers;
   readonly refuses?: Refusals;
-  /** Headers of refusals, by status. */
   readonly refusalHeaders?: (status: number) => Headers;
 }
 
@@ -71,7 +70,6 @@ export interface Parameter extends Header {
   readonly in: 'path' | 'query' | 'header';
 }
 
-/** A body, by media type. */
 export type Content = Readonly<Record<string, Media>>;
 
 export interface Media {

@@ -9,7 +9,6 @@ import type { Request } from './types.ts';
 export interface ExpositionDeps {
   readonly metrics: readonly ServiceMetric[];
   readonly clock: Pick<Clock, 'monotonic'>;
-  /** Whether a request may read the metrics. */
   readonly mayRead: (request: Request) => boolean;
 }
 
@@ -68,7 +67,6 @@ function shared(make: () => Promise<string>, clock: Pick<Clock, 'monotonic'>): (
 /** The labels of a value. Never contains text of an unauthenticated sender. */
 export type Labels = Readonly<Record<string, string>>;
 
-/** One value, or a value for each set of labels. */
 export type Readings<Value> = Value | Iterable<readonly [labels: Labels, value: Value]>;
 
 interface Described {

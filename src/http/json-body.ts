@@ -9,8 +9,7 @@ export const maxJsonBody = 65_536;
 
 /**
  * Creates the reader of bodies of one shape.
- * @returns throws `invalid_body`, with a detail that names the field, and the errors of `readBody`, `decodeText` and
- *   `parseJson`
+ * @returns throws `invalid_body`, with a detail that names the field, and the errors of `readBody`, `decodeText` and `parseJson`
  */
 export function jsonBody<Schema extends TSchema>(
   schema: Schema,

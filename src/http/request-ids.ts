@@ -1,6 +1,5 @@
 import type { Request } from './types.ts';
 
-/** The header with the id of a request, in requests and replies. */
 export const requestIdHeader = 'x-request-id';
 
 /** The allowed form of an id from a proxy or client: it is logged. */

@@ -41,12 +41,10 @@ export interface RouterHooks {
   readonly tally?: RequestTally;
   /** Adds an id to every reply with a body. */
   readonly ids?: RequestIds;
-  /** Logs slow requests. */
   readonly slow?: SlowRequests;
   /** Called for every reply. For debugging, because it costs time. */
   readonly accessLog?: { answered(answered: Answered): void };
   readonly clock?: Pick<Clock, 'monotonic'>;
-  /** Traces some of the requests. */
   readonly traces?: RequestTraces;
 }
 

@@ -42,7 +42,6 @@ export interface Answered {
   /** The route's pattern. The path may name a person. */
   readonly route: string;
   readonly status: number;
-  /** The refusal's code. */
   readonly code: string | undefined;
   readonly ms: number;
   /** Length of the reply's body. */

@@ -7,7 +7,6 @@ export interface RequestTraces {
   begin(request: Request): RequestTrace | undefined;
 }
 
-/** One traced request. */
 export interface RequestTrace {
   readonly span: Span;
   /** @param route the route's pattern, because a path may name a person @returns the reply to send */

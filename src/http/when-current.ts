@@ -3,10 +3,7 @@ import type { Reply, Route } from './types.ts';
 
 /** Waits until the data behind answers is current. */
 export interface Currency {
-  /**
-   * Resolves when it is; `undefined` if it always is.
-   * @throws {ApiError} if that cannot be determined
-   */
+  /** Resolves when it is; `undefined` if it always is. @throws {ApiError} if that cannot be determined */
   current(): Promise<void> | undefined;
 }
 

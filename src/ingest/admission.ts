@@ -66,7 +66,6 @@ function refuseUntil(wait: number): void {
   if (wait > 0) throw new ApiError('rate_limited', 'The sender exceeds its rate limit', wait);
 }
 
-/** Report entries per token. */
 const entriesPerToken = 32;
 
 /**

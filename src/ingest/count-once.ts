@@ -46,7 +46,6 @@ export function countOnce(
   });
 }
 
-/** Dependencies of counting. */
 export interface CountingDeps extends AdmissionDeps {
   readonly keys: KeyFinder;
   readonly dictionary: SeriesDictionary;

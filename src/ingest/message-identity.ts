@@ -19,7 +19,6 @@ export interface Recognition {
   readonly repeats: boolean;
 }
 
-/** The sender of a message: an application key, for one environment of its application. */
 export interface MessageSender {
   readonly holder: KeyHolder;
   readonly environment: Pick<Environment, 'number'>;
@@ -46,10 +45,7 @@ export function identityOf(
 
 const keyPattern = /^[ -~]{1,255}$/;
 
-/**
- * The value of an `Idempotency-Key` header, if sent.
- * @throws {ApiError} `invalid_idempotency_key`
- */
+/** The value of an `Idempotency-Key` header, if sent. @throws {ApiError} `invalid_idempotency_key` */
 export function checkIdempotencyKey(value: string | undefined): string | undefined {
   if (value === undefined || keyPattern.test(value)) return value;
   throw new ApiError('invalid_idempotency_key', 'Send 1 to 255 printable ASCII characters, or leave it out');

@@ -10,8 +10,7 @@ export function beginningOf(body: Uint8Array): Uint8Array {
 
 /**
  * Makes a function that extracts a few string fields from a JSON body without parsing it. It works on truncated and malformed
- * bodies, and cannot tell nested fields apart. Use it only for the ledger and the rates of large bodies. It runs in linear
- * time.
+ * bodies, and cannot tell nested fields apart. Use it only for the ledger and the rates of large bodies. It runs in linear time.
  */
 export function peekerOf<Name extends string>(...names: readonly Name[]) {
   const text = `"(?:[^"\\\\]|\\\\.){0,${longestText}}"`;

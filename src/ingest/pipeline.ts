@@ -24,7 +24,6 @@ export interface ClaimedSender {
 export interface Counted<Answer> {
   /** Resolves when the batch is on disk. @throws {ApiError} if nothing of it was stored */
   readonly durable: Promise<unknown>;
-  /** The answer to the sender. */
   readonly answer: Answer;
 }
 
@@ -34,7 +33,6 @@ interface Taken<Answer> extends Partial<Counted<Answer>> {
   readonly claimed?: ClaimedSender | undefined;
 }
 
-/** The ledger's view of the sender of an `Incoming`: a request or a call. */
 export interface LedgerView<Incoming> {
   readonly route: LedgerSource['route'];
   readonly transport: LedgerSource['transport'];
@@ -81,20 +79,15 @@ export interface MessageHandler<Incoming, Message, Sender extends Held, Answer> 
   authorize?(incoming: Incoming): void;
   /** Reads the body, decompressed or not. Its memory is charged to `budget`; the pipeline returns it. */
   read(incoming: Incoming, budget: LargeBodies): Body | Promise<Body>;
-  /** Address of the sender. */
   address(incoming: Incoming): string;
   /** Processing of long bodies. Without it, all bodies are processed on this thread. */
   readonly long?: LongMessages<Incoming, Message, Sender>;
-  /** The `Idempotency-Key` as sent. */
   idempotencyKey(incoming: Incoming): string | undefined;
   /** Decodes and checks the message. @throws {ApiError} of status 400 */
   check(body: Uint8Array, incoming: Incoming): Message;
   /** Finds the application. @throws {ApiError} of status 404 or 403 */
   resolve(message: Message, incoming: Incoming): Sender;
-  /**
-   * Adds the whole message to a batch, before it returns.
-   * @param key the `Idempotency-Key`, checked
-   */
+  /** Adds the whole message to a batch, before it returns. @param key the `Idempotency-Key`, checked */
   count(message: Message, sender: Sender, incoming: Incoming, key: string | undefined): Counted<Answer>;
   /** @param holder of the claimed key, if that key exists */
   refuse(refusal: ApiError, incoming: Incoming, holder: KeyHolder | undefined): Answer;
@@ -272,10 +265,7 @@ export class Pipeline<Incoming, Message, Sender extends Held, Answer> {
   }
 }
 
-/**
- * Assigns a refusal to the application that a message claims.
- * @returns the holder of the claimed key, if that key exists
- */
+/** Assigns a refusal to the application that a message claims. @returns the holder of the claimed key, if that key exists */
 export function recordRefusal<Incoming>(
   { keys, ledger }: Pick<PipelineDeps, 'keys' | 'ledger'>,
   handler: LedgerView<Incoming>,

@@ -36,10 +36,7 @@ export class SeenMessages {
   readonly #byNumber = new Map<number, Counted>();
   #lastNumber = onDisk;
 
-  /**
-   * @param known the stored messages, oldest first
-   * @param limit maximum number of messages in memory
-   */
+  /** @param known the stored messages, oldest first @param limit maximum number of messages in memory */
   constructor(known: Iterable<Message> = [], limit = maxSeenMessages) {
     this.#limit = limit;
     for (const { identity, at } of known) this.#remember(digestWords(Buffer.from(identity)), at, onDisk);
@@ -163,7 +160,6 @@ export class ApplicationMessages {
     return at >= this.#first && this.#holds(at, identity) && this.#times[at]! > since ? at : -1;
   }
 
-  /** The number of the batch that counted the message at a position. */
   batchAt(at: number): number {
     return this.#words[at * wordsPerMessage + 3]!;
   }
@@ -204,7 +200,6 @@ export class ApplicationMessages {
     }
   }
 
-  /** The slot of a message, or the one it would take. */
   #slotOf(identity: MessageIdentity): number {
     const start = identity[2] ^ identity[1];
     const last = this.#slots.length - 1;

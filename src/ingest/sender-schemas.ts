@@ -17,7 +17,6 @@ export const sentName = {
   },
 } satisfies Documented;
 
-/** The name of an environment. */
 export const environmentNamed = { documented: { anyOf: [Name.documented, { type: 'number' }] } };
 
 /** A time. PHP writes the offset without a colon; Python may omit it. */
@@ -40,7 +39,6 @@ export const sentTime = {
 /** The identity of a user. Its length is in characters, not in bytes. */
 export const personal = { documented: { minLength: 1, maxLength: 256, pattern: `^${printable}+$` } };
 
-/** The hash of a user. */
 export const hashed = {
   documented: {
     component: 'Hash',

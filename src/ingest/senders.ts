@@ -5,7 +5,6 @@ import { otherSender, type Sender, slotMs } from '../storage/lmdb/senders.ts';
 import { environmentOrdinal } from '../storage/lmdb/sketches.ts';
 import { ledgerText } from './ledger/text.ts';
 
-/** A report's data on its sender. */
 export interface ReportSource extends Pick<Sender, 'transport' | 'route'> {
   readonly userAgent: string | undefined;
   readonly appVersion: string | undefined;
@@ -41,7 +40,6 @@ export class Senders {
     return reports.find(text) ?? reports.meet(batch, text, reportSender(source, userAgent, appVersion));
   }
 
-  /** Forgets a deleted environment. */
   forget(environment: number): void {
     this.#environments.delete(environment);
   }

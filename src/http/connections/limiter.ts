@@ -3,13 +3,10 @@ import type { IpNetworks } from '../../runtime/ip-networks.ts';
 import type { Log } from '../../runtime/log.ts';
 import { networkOf } from '../../runtime/network.ts';
 
-/**
- * src/http/connections: prevents one address from taking the connections of all others.
- */
+/** src/http/connections: prevents one address from taking the connections of all others. */
 
 export interface LimiterOptions {
   readonly descriptors: Descriptors;
-  /** The ports of the listeners. */
   readonly ports: ReadonlySet<number>;
   readonly trusted: Pick<IpNetworks, 'has'>;
   /** Maximum connections of one address; 0 for no limit. */
@@ -42,7 +39,6 @@ export function usualLimit(files: number): number {
  * connections until the files are used up, and then answer none.
  */
 export class ConnectionLimiter {
-  /** Number of closed connections. */
   closed = 0;
   readonly #options: LimiterOptions;
   readonly #perAddress: number;
@@ -117,15 +113,12 @@ export class ConnectionLimiter {
 export interface Peer {
   readonly descriptor: number;
   readonly address: string;
-  /** Whether any data was sent to it. */
   readonly answered: boolean;
   /** Time since the last data was sent to it, or since it was opened, ms. */
   readonly quietMs: number;
 }
 
-/** The open files of this process, including its connections. */
 export interface Descriptors {
-  /** Maximum number of open files of the process. */
   readonly limit: number;
   /** The descriptor of the next file to be opened: at least this many are open. Costs two system calls. */
   next(): number;
@@ -138,14 +131,12 @@ export interface Descriptors {
   shutDown(descriptor: number): void;
 }
 
-/** An open connection, as the system knows it. */
 export interface OpenConnection extends Omit<Peer, 'address'> {
   /** Its client; `undefined` for a trusted proxy, which serves many clients. */
   readonly from: string | undefined;
 }
 
 interface Room {
-  /** Maximum connections of one address. */
   readonly perAddress: number;
   /** Maximum connections of all addresses. */
   readonly total: number;

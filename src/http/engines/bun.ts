@@ -123,9 +123,7 @@ function withCookies({ headers, cookies = [] }: Reply): Headers {
   return all;
 }
 
-/**
- * Sends the whole reply at once, and ends it when the client has stopped sending. Closing then does not reset the connection.
- */
+/** Sends the whole reply at once, and ends it when the client has stopped sending. Closing then does not reset the connection. */
 function respondAndClose(reply: Reply, rest: BodyReader): Response {
   const { status, body } = reply;
   const headers = withCookies(reply);

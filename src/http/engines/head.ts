@@ -46,10 +46,7 @@ export function isPlainPath(path: string): boolean {
   return !unplain.test(path);
 }
 
-/**
- * The same for an already resolved path.
- * @param sent the segments as sent, percent-decoded, in their order
- */
+/** The same for an already resolved path. @param sent the segments as sent, percent-decoded, in their order */
 export function wasPlainPath(path: string, sent: readonly string[]): boolean {
   if (!isPlainPath(path)) return false;
   const segments = path.split('/').slice(1);

@@ -27,7 +27,6 @@ export function tooSlow(): ApiError {
 }
 
 export interface Arriving {
-  /** Bytes received. */
   received: number;
   /** Called once, when the body misses its deadline. */
   giveUp(): void;

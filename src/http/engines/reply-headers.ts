@@ -1,6 +1,5 @@
 import type { Reply } from '../types.ts';
 
-/** Headers of every reply of a listener. */
 export type EveryReply = Readonly<Record<string, string>>;
 
 /** Disables content sniffing in browsers. @param own headers of this listener */

@@ -34,7 +34,6 @@ export class UwsExchange implements Request, Arriving {
   readonly #inbox: BodyInbox;
   readonly #server: Server;
   #headBytes: number;
-  /** Body bytes received. */
   received = 0;
   #bytesInIdleTime = 0;
   /** Set while the client of a refused body may keep sending. */

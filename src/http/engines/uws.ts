@@ -23,10 +23,7 @@ export const uwsEngine: HttpEngine = {
   },
 };
 
-/**
- * Loads the add-on, an optional dependency.
- * @throws {Error} with the missing part and how to install it
- */
+/** Loads the add-on, an optional dependency. @throws {Error} with the missing part and how to install it */
 export function loadUws(): Uws {
   process.env['UWS_HTTP_MAX_HEADERS_SIZE'] ??= String(maxHead);
   try {

@@ -205,7 +205,6 @@ export class Components {
     headers: new Map(),
   };
 
-  /** The JSON Schema of a validating schema, with references for named schemas. */
   schema(schema: object): Json {
     return jsonSchema(schema, (name, describe) => this.#refer('schemas', name, describe));
   }

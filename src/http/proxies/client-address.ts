@@ -4,9 +4,7 @@ import type { Log } from '../../runtime/log.ts';
 import type { AddressOf, Request } from '../types.ts';
 import { forwardedForNodes, forwardedNodes } from './forwarded.ts';
 
-/**
- * src/http/proxies: the client address of a request behind a proxy. client-address.ts determines it from the proxy's header.
- */
+/** src/http/proxies: the client address of a request behind a proxy. client-address.ts determines it from the proxy's header. */
 
 /** Parsers of the headers that proxies write, last proxy first. */
 const readers = {
@@ -15,7 +13,6 @@ const readers = {
 } as const;
 
 export interface Proxies {
-  /** Proxies whose header is trusted. */
   readonly trusted: IpNetworks;
   /** The header that they write. Any other comes from the client: proxies forward headers they do not know. */
   readonly header: keyof typeof readers;
@@ -71,7 +68,6 @@ function addressOf(node: string): string | undefined {
 
 const loopback = new IpNetworks(['loopback']);
 
-/** Headers that proxies add to a request. */
 const addedByProxies = [
   'x-forwarded-for',
   'forwarded',

@@ -22,7 +22,6 @@ interface Element {
   readonly node: string | undefined;
 }
 
-/** The element that ends at `end`: pairs between semicolons. */
 function elementBefore(text: string, end: number): Element | undefined {
   let node: string | undefined;
   let isEmpty = true;
@@ -47,7 +46,6 @@ interface Pair {
   readonly value: string;
 }
 
-/** The pair that ends at `end`: `name=value` or `name="value"`. */
 function pairBefore(text: string, end: number): Pair | undefined {
   const isQuoted = text[end - 1] === '"';
   const from = isQuoted ? quoteBefore(text, end - 1) : wordStart(text, end);
@@ -58,7 +56,6 @@ function pairBefore(text: string, end: number): Pair | undefined {
   return { start, name: text.slice(start, from - 1).toLowerCase(), value };
 }
 
-/** The start of the quoted text whose closing quote is at `close`. */
 function quoteBefore(text: string, close: number): number | undefined {
   if (isEscaped(text, close)) return undefined;
   for (let at = close - 1; at >= 0; at -= 1) if (text[at] === '"' && !isEscaped(text, at)) return at;

@@ -10,11 +10,7 @@ export class KeyedLimits {
   #burst = 0;
   readonly #max: number;
 
-  /**
-   * @param rate tokens a second; 0 for no limit
-   * @param burst bucket capacity
-   * @param max maximum number of buckets
-   */
+  /** @param rate tokens a second; 0 for no limit @param burst bucket capacity @param max maximum number of buckets */
   constructor(rate: number, burst: number, max = 10_000) {
     this.set(rate, burst);
     this.#max = max;
@@ -28,7 +24,6 @@ export class KeyedLimits {
     this.#buckets.clear();
   }
 
-  /** Number of buckets. */
   get size(): number {
     return this.#buckets.size;
   }

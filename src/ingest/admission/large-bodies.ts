@@ -11,7 +11,6 @@ const bytesPerTurn = 32 * 1024;
 /** Maximum share of the budget for one sender's waiting bodies. */
 const ownPart = 1 / 2;
 
-/** An allocation, in bytes. */
 interface Sized {
   readonly length: number;
 }

@@ -36,11 +36,7 @@ export class RateLimits {
     this.#burst = burst;
   }
 
-  /**
-   * Takes the tokens of one packet or report.
-   * @param bytes of its body
-   * @returns 0 if it may pass, else the seconds to wait
-   */
+  /** Takes the tokens of one packet or report. @param bytes of its body @returns 0 if it may pass, else the seconds to wait */
   take(application: RateLimited, now: number, bytes: number): number {
     return this.#bucketOf(application, now).take(now, tokensFor(bytes));
   }
@@ -72,7 +68,6 @@ export class RateLimits {
     return { rate: Math.min(own.rate, this.#rate), burst: Math.min(own.burst, this.#burst) };
   }
 
-  /** Drops the bucket of a deleted application. */
   forget(applicationNumber: number): void {
     this.#buckets.delete(applicationNumber);
   }

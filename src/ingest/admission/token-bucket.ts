@@ -9,10 +9,7 @@ export class TokenBucket {
   #tokens: number;
   #filledAt: number;
 
-  /**
-   * @param rate tokens a second; 0 for no limit
-   * @param burst capacity; a new bucket is full
-   */
+  /** @param rate tokens a second; 0 for no limit @param burst capacity; a new bucket is full */
   constructor(rate: number, burst: number, now: number) {
     this.rate = rate;
     this.burst = burst;

@@ -14,7 +14,6 @@ const healthService = 'grpc.health.v1.Health';
 /** The service names: the empty name for the whole server, and each service that takes data. All have one status. */
 const services: readonly string[] = ['', ...operations.map(({ service }) => service)];
 
-/** Maximum size of a request, in bytes. */
 const maxRequest = 4096;
 
 /**
@@ -108,7 +107,6 @@ export class Health {
     }
   }
 
-  /** A `HealthCheckResponse`. */
   #answer(): Buffer {
     return numberField(1, this.#serving ? statuses.serving : statuses.notServing);
   }

@@ -18,7 +18,6 @@ export interface GrpcOptions extends CallDeps {
   /** 0 picks any free port. */
   readonly port: number;
   readonly tls?: TlsPair;
-  /** Maximum number of open connections. */
   readonly maxConnections?: number;
   /** Proxies: each connection of theirs serves many clients. */
   readonly trusted?: Pick<IpNetworks, 'has'>;
@@ -35,7 +34,6 @@ export interface GrpcOptions extends CallDeps {
 export interface GrpcListener {
   readonly host: string;
   readonly port: number;
-  /** Calls by outcome. */
   readonly tally: CallTally;
   /** Starts accepting reports, which were refused before. */
   begin(reports: ReportKinds): void;

@@ -6,7 +6,6 @@ import type { ReportKinds } from '../reports/kinds.ts';
 
 /** An operation that takes reports. */
 export interface Operation {
-  /** Full service name. */
   readonly service: string;
   /** `/Service/Method`: the path of HTTP/2 and gRPC-Web requests. */
   readonly path: string;

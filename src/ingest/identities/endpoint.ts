@@ -25,7 +25,6 @@ export const identities = (maxBody: number): Group<IdentityDeps> => ({
   ],
 });
 
-/** The ways to send a Backend key. */
 export const securitySchemes = {
   backendKeyAsBearer: {
     type: 'http',

@@ -31,7 +31,6 @@ export interface Profile {
   readonly claims: Readonly<Record<string, string | number | boolean>>;
 }
 
-/** A minted id that is not on disk yet. */
 interface Minted {
   readonly instanceId: string;
   /** See `UsageStore.keepMint`. */
@@ -75,7 +74,6 @@ export class Instances {
     return digestIdentity(this.#parts.usage.digestSecret, application, identity);
   }
 
-  /** The person of an identity that a sender asserts. */
   personOf(application: number, identity: string): Person {
     return { ...hashIdentity(identity), digest: digestWords(this.digestOf(application, identity)) };
   }
@@ -101,10 +99,7 @@ export class Instances {
     return { instanceId: mint.instanceId, durable: durable.then(() => this.#drop(nameOf(number, user))) };
   }
 
-  /**
-   * Finds the person of an id. Returns none if the id is unknown, expired, or of another application.
-   * @param now Unix ms
-   */
+  /** Finds the person of an id. Returns none if the id is unknown, expired, or of another application. @param now Unix ms */
   find(instanceId: string, application: number, now: number): FoundPerson | undefined {
     const known = this.#recall(instanceId, now) ?? this.#read(instanceId, application, now);
     if (known === undefined || known.application !== application || known.expiresAt <= now) return undefined;
@@ -117,9 +112,7 @@ export class Instances {
     return { person: known.person, use: { application, instanceId, expiresAt } };
   }
 
-  /**
-   * Whether an id without a person may still get one: another machine may have minted it a moment ago. An expired id may not.
-   */
+  /** Whether an id without a person may still get one: another machine may have minted it a moment ago. An expired id may not. */
   mayResolve(instanceId: string, application: number): boolean {
     const { usage } = this.#parts;
     if (!usage.resolvesLater || digestOfInstance(instanceId) === undefined) return false;

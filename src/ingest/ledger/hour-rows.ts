@@ -6,9 +6,7 @@ import { ledgerText } from './text.ts';
 export const sendersPerHour = 50;
 /** Rows per application and hour. Beyond them, new senders count as `otherSenders`. */
 const rowsPerHour = 1000;
-/**
- * Limits of the index of accepted senders, which finds a row without building its text: entries, and length of a User-Agent.
- */
+/** Limits of the index of accepted senders, which finds a row without building its text: entries, and length of a User-Agent. */
 const maxRecent = 300;
 const maxRecentAgent = 300;
 
@@ -18,7 +16,6 @@ export type SentSubject = Omit<LedgerSubject, 'userAgent' | 'instance'> & {
   readonly instance?: string | undefined;
 };
 
-/** Distinguishes accepted senders. */
 export type AcceptedSender = Pick<
   SentSubject,
   'route' | 'transport' | 'environment' | 'userAgent' | 'instance'

@@ -66,7 +66,6 @@ const maxRows = 50_000;
 export class Ledger {
   /** Refusals outside any application's ledger, by code. */
   readonly unattributed = new Map<RefusalCode, number>();
-  /** The last of them. */
   readonly strangers = new Strangers();
   /** Refusals in the ledger of an application, by code. */
   readonly attributed = new Map<RefusalCode, number>();

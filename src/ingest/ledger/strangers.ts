@@ -25,7 +25,6 @@ interface Source {
   readonly userAgent: string | undefined;
 }
 
-/** Refusals of one kind. */
 export interface Stranger {
   readonly code: RefusalCode;
   readonly route: LedgerRoute;
@@ -48,7 +47,6 @@ export class Strangers {
   /** By their text, latest last. */
   readonly #kinds = new Map<string, Stranger>();
 
-  /** Latest first. */
   get latest(): readonly Stranger[] {
     return [...this.#kinds.values()].reverse();
   }

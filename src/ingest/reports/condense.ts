@@ -3,7 +3,6 @@ import { hashReported } from '../../storage/aggregate/user-hash.ts';
 import { contentSumOf } from './content-identity.ts';
 import { type CondensedReport, entryWidth, noName, type Report, userWidth } from './report.ts';
 
-/** User hashes per entry of cost. */
 const hashesPerEntry = 16;
 
 /** Converts a report to arrays, without entries with an invalid name. */

@@ -63,7 +63,6 @@ function addUsage(rows: RowSum, { variants, users, environmentHashes }: UsageRep
   addUsers(rows, undefined, environmentHashes);
 }
 
-/** A row for each user: of a feature, or of the environment. */
 function addUsers(rows: RowSum, feature: string | undefined, hashes: readonly string[]): void {
   for (const each of hashes) {
     rows.begin(userRow);
@@ -132,7 +131,6 @@ export class RowSum {
     this.word(low);
   }
 
-  /** A number of the row, as a double. */
   number(value: number): void {
     doubles[0] = value;
     this.word(words[0]!);
@@ -145,7 +143,6 @@ export class RowSum {
     this.#b = Math.imul(rotate(this.#b, 11) ^ word, 0x85ebca6b);
   }
 
-  /** Ends the row. */
   end(): void {
     this.#sumA = (this.#sumA + avalanche(this.#a)) | 0;
     this.#sumB = (this.#sumB + avalanche(this.#b ^ this.#a)) | 0;

@@ -8,7 +8,6 @@ import { condense } from './condense.ts';
 import { type FormatName, formats } from './formats.ts';
 import type { CondensedReport } from './report.ts';
 
-/** A report as sent. */
 export interface DecodeTask {
   readonly format: FormatName;
   readonly bytes: Uint8Array;

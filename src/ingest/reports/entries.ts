@@ -15,7 +15,6 @@ import type {
 
 type Maybe<T> = T | null | undefined;
 
-/** One feature's counts as sent. */
 export interface UsageEntry {
   readonly feature: string;
   readonly enabledCount?: Maybe<number>;
@@ -87,7 +86,6 @@ export function usersOf(
   return [{ feature, hashes: [...new Set([...hashes, ...viewedHashes])] }];
 }
 
-/** One metric's values as sent. */
 export interface MetricEntry {
   readonly metric: string;
   readonly enabledCount?: Maybe<number>;
@@ -97,7 +95,6 @@ export interface MetricEntry {
   readonly valueDisabled?: Maybe<number>;
 }
 
-/** A variant's value as sent in an entry. */
 export interface VariantValue {
   readonly variant: string;
   readonly value: number;
@@ -109,7 +106,6 @@ export type Merging = 'sum' | 'last';
 /** The metric entries read so far. A value without its own time has the time of the report. */
 export interface MetricDrafts {
   readonly values: (Omit<MetricValue, 'time'> & { time: number | undefined })[];
-  /** Notes on the entries. */
   readonly notes: Set<ReportNote>;
 }
 

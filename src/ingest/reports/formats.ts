@@ -9,7 +9,6 @@ import { decodeMetricsReport } from './proto-metrics.ts';
 import { decodeUsageReport } from './proto-usage.ts';
 import type { MetricsReport, Report, UsageReport } from './report.ts';
 
-/** Encoding of one kind of report in one format. */
 export interface ReportFormat<R extends Report> {
   readonly name: FormatName;
   /** @throws {ApiError} of status 400 or 413 with the error */

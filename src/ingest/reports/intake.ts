@@ -11,11 +11,8 @@ import type { Report } from './report.ts';
 export interface ReportTransport<Incoming, Answer> {
   readonly transport: LedgerSource['transport'];
   userAgent(incoming: Incoming): string | undefined;
-  /** The `Idempotency-Key` as sent. */
   idempotencyKey(incoming: Incoming): string | undefined;
-  /** Whether the sender marks the report as a retry. */
   isRetry?(incoming: Incoming): boolean;
-  /** Address of the sender. */
   address(incoming: Incoming): string;
   /** Reads the report as sent, charged to the budget. @throws {ApiError} */
   read(incoming: Incoming, budget: LargeBodies): Body | Promise<Body>;

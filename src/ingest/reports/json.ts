@@ -43,7 +43,6 @@ export const mapOf = <T extends Type.TSchema>(values: T, options: object = {}) =
 
 type Name = string | number;
 
-/** The name of an entry. */
 export const name = (options: object = sentName) =>
   Type.Unsafe<Name | null | undefined>({ type: ['string', 'number'], ...options });
 export const optionalName = (options: object = sentName) => nullable<Name>(['string', 'number'], options);
@@ -72,11 +71,7 @@ export const headFields = {
   processStartTime: text({ description: 'Start time of that process.', ...sentTime }),
 };
 
-/**
- * The checked fields of `headFields`.
- * @param notes receives the notes on them
- * @throws {ApiError} of status 400
- */
+/** The checked fields of `headFields`. @param notes receives the notes on them @throws {ApiError} of status 400 */
 export function readHead(
   body: Static<Type.TObject<typeof headFields>>,
   notes: Set<ReportNote>,
@@ -128,7 +123,6 @@ function checkRequired(schema: Type.TObject, checker: Validator, body: unknown):
   if (!checker.Check(required)) throw shapeError(checker.Errors(required), { rows });
 }
 
-/** An object as sent. */
 export type Fields = Readonly<Record<string, unknown>>;
 
 /** Unix ms of a time as sent. An invalid time is left out. @param notes receives the note on it */

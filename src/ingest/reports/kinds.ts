@@ -29,7 +29,6 @@ export interface ReportDeps extends CountingDeps {
   readonly decoder: DecodePool;
 }
 
-/** The sender of a report: an application key, for one environment of its application. */
 export interface ReportSender {
   readonly holder: KeyHolder;
   readonly environment: Environment;
@@ -59,13 +58,11 @@ export interface ReportKind<R extends Report> {
   ): Promise<void>;
 }
 
-/** The ledger's name of a sender, and the transport's data on the message. */
 export interface TransportSource extends Pick<LedgerSource, 'transport' | 'userAgent'> {
   /** Whether the sender marks the message as a retry. */
   readonly isRetry?: true;
 }
 
-/** Both kinds of report, and the dependencies of their pipelines. */
 export interface ReportKinds {
   readonly deps: PipelineDeps & Pick<ReportDeps, 'decoder'>;
   readonly usage: ReportKind<UsageReport>;
@@ -150,7 +147,6 @@ function kindOf<R extends Report>(
   };
 }
 
-/** The distinct notes of the ledger on a counted report. */
 function notesOf({ notes }: ReportHead, found: FoundWhenAdded): Iterable<LedgerNote> {
   const all = new Set<LedgerNote>(notes);
   for (const note of ['time_moved', 'series_folded', 'name_dropped'] as const) if (found[note]) all.add(note);

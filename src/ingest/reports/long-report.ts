@@ -84,7 +84,6 @@ export class LongReport {
     }
   }
 
-  /** The last step: adds everything else to the batch. */
   addTo(batch: Batch, steps: Pick<Steps, 'series' | 'at'>): FoundWhenAdded {
     const { kind, time, users, dropped } = this.report;
     const { bucket, moved } = steps.at(time);
@@ -157,7 +156,6 @@ export class LongReport {
     return ref;
   }
 
-  /** Adds counts to those of the same series. */
   #addCounts(ref: number | undefined, counts: readonly [number, number, number]): void {
     if (ref === undefined) return;
     const known = this.#rowOf.get(ref);

@@ -11,10 +11,7 @@ import {
 import { finishHead, keepLatest, newHead, readHeadField, readMapEntry, readTimestamp } from './proto.ts';
 import type { MetricsReport, ReportNote } from './report.ts';
 
-/**
- * Decodes a `Metrics.MetricStat` (`proto/metrics.proto`).
- * @throws {ApiError} of status 400 with the error
- */
+/** Decodes a `Metrics.MetricStat` (`proto/metrics.proto`). @throws {ApiError} of status 400 with the error */
 export function decodeMetricsReport(message: Uint8Array): MetricsReport {
   const head = newHead();
   const notes = new Set<ReportNote>();

@@ -3,10 +3,7 @@ import { endEntry, endUsage, newUsage, type UsageDrafts, usersOf, type VariantDr
 import { finishHead, keepLatest, newHead, readHeadField, readMapEntry, readTimestamp } from './proto.ts';
 import type { ReportNote, UsageReport } from './report.ts';
 
-/**
- * Decodes a `Usage.FeatureStat` (`proto/usage.proto`).
- * @throws {ApiError} of status 400 with the error
- */
+/** Decodes a `Usage.FeatureStat` (`proto/usage.proto`). @throws {ApiError} of status 400 with the error */
 export function decodeUsageReport(message: Uint8Array): UsageReport {
   const head = newHead();
   const notes = new Set<ReportNote>();
@@ -46,7 +43,6 @@ export function decodeUsageReport(message: Uint8Array): UsageReport {
   return endUsage(finishHead(head, notes), drafts, rest, notes);
 }
 
-/** Adds a `Usage.StatMessage` to the drafts. */
 function readStat(reader: ProtoReader, drafts: UsageDrafts): void {
   const outer = reader.enter();
   const entry = { feature: '', enabledCount: 0, disabledCount: 0, usedCount: 0 };
@@ -95,7 +91,6 @@ function readStat(reader: ProtoReader, drafts: UsageDrafts): void {
 
 const noTexts: readonly string[] = [];
 
-/** The distinct hashes as texts. */
 function textsOf(hashes: readonly number[]): readonly string[] {
   if (hashes.length === 0) return noTexts;
   return Array.from(new Set(hashes), String);

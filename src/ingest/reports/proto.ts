@@ -85,7 +85,6 @@ export function readTimestamp(reader: ProtoReader): number | undefined {
   return isInRange ? unixMs(seconds, nanos) : undefined;
 }
 
-/** An entry of a map by variant. */
 interface VariantEntry {
   variant: string;
 }

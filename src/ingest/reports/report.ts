@@ -17,17 +17,14 @@ export interface ReportHead {
   readonly instanceName: string | undefined;
   /** Unix ms. */
   readonly processStartTime: number | undefined;
-  /** The ledger notes of an accepted report. */
   readonly notes: readonly ReportNote[];
 }
 
-/** Possible notes on a report before it is counted. */
 export type ReportNote = Extract<
   LedgerNote,
   'name_dropped' | 'value_missing' | 'value_dropped' | 'time_zone_missing'
 >;
 
-/** Counts of one variant. */
 export interface VariantUsage {
   readonly feature: string;
   readonly variant: string;
@@ -75,7 +72,6 @@ export interface MetricsReport extends ReportHead {
 /** A report of either kind. */
 export type Report = UsageReport | MetricsReport;
 
-/** The fields of a head as sent. */
 export type SentHead = Omit<ReportHead, 'notes'>;
 
 /**
@@ -114,7 +110,6 @@ export interface CondensedReport extends ReportHead {
   readonly statCount: number;
   /** Valid distinct names, as UTF-8. */
   readonly names: Uint8Array;
-  /** The end of each name. */
   readonly nameEnds: Uint32Array;
   /** Usage: feature, variant, checks, used, viewed. Metrics: metric, feature, variant, value, time. Names by index. */
   readonly entries: Float64Array;

@@ -29,9 +29,7 @@ export interface Sender {
   add(metric: string, value?: number): void;
   /** Sets a gauge metric. */
   set(metric: string, value: number): void;
-  /**
-   * Sends the counts so far. Resolves when the server has answered all of them, or when they wait for a retry. Never rejects.
-   */
+  /** Sends the counts so far. Resolves when the server has answered all of them, or when they wait for a retry. Never rejects. */
   flush(): Promise<void>;
 }
 

@@ -30,7 +30,6 @@ const packetBytes = 21_500;
 
 const longestPauseSeconds = 300;
 
-/** The maximum delay of `setTimeout`. */
 const longestDelayMs = 2147483647;
 
 /** Request timeout. */
@@ -149,7 +148,6 @@ export const flagmeter: typeof Declared = (options) => {
 
   const flush = () => after(sending ? sending.then(sendAll) : sendAll());
 
-  /** Sends later entries after the work. */
   const after = (work: Promise<unknown>) => {
     const all = Promise.all([sending, work]).then(() => {
       if (sending !== all) return;
@@ -199,7 +197,6 @@ function textOf(value: unknown): string | undefined {
   return text.length > longestText ? undefined : text || undefined;
 }
 
-/** Maximum bytes of an entry in a packet. */
 function sizeOf({ name, variant, values }: Entry): number {
   return bytesOf(JSON.stringify([name, variant, values])) + 2;
 }

@@ -101,7 +101,6 @@ function repairPacket(body: unknown, json: string | undefined): Packet {
 
 type Draft<T> = { -readonly [Field in keyof T]: T[Field] };
 
-/** The text of an identity that is a number or a boolean, with all its digits. */
 function textOf(u: number | boolean, json: string | undefined): string {
   if (json === undefined || typeof u === 'boolean' || Number.isSafeInteger(u)) return String(u);
   return String((JSON.parse(quoteLargeNumbers(json)) as SentPacket).u);

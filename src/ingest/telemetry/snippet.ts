@@ -9,7 +9,6 @@ import type { Handler, Reply } from '../../http/types.ts';
 export interface SnippetFiles {
   /** An ES module, minified. */
   readonly script: string;
-  /** Its TypeScript declarations. */
   readonly declarations: string;
 }
 

@@ -6,7 +6,6 @@ import type { Table } from '../lmdb/lmdb.ts';
 const maxBuckets = 8;
 
 interface HotBlock<T> {
-  /** Its key in the table. */
   readonly key: Buffer;
   readonly number: number;
   readonly bucket: number;

@@ -53,10 +53,7 @@ export class HotSketches {
   readonly #value = Buffer.alloc(chunkValueBytes);
   readonly #taken: boolean;
 
-  /**
-   * @param limit approximate maximum bytes in memory
-   * @param taken whether chunks are removed from the table (see `take`)
-   */
+  /** @param limit approximate maximum bytes in memory @param taken whether chunks are removed from the table (see `take`) */
   constructor(table: Table, limit: number, taken = false) {
     this.#table = table;
     this.#limit = limit;

@@ -18,14 +18,10 @@ export interface HotTables {
   readonly measurements: HotCells<Measurement>;
   readonly sketches: HotSketches;
   readonly seen: HotSeen;
-  /** The progress of the sender sweep. */
   readonly senders: SenderSweep;
 }
 
-/**
- * Creates empty caches.
- * @param taken whether the store is one that is emptied repeatedly: see `HotSketches`
- */
+/** Creates empty caches. @param taken whether the store is one that is emptied repeatedly: see `HotSketches` */
 export function createHotTables(store: UsageTables, taken = false): HotTables {
   const seen = new HotSeen(store);
   const inBucket = (ref: number, bucket: number) => seen.mark(ref, minuteOf(bucket));

@@ -165,7 +165,6 @@ export class HyperLogLog {
     return this.#chunks.reduce((sum, chunk) => sum + (chunk?.bytes ?? 0), 0);
   }
 
-  /** A copy of the sketch. */
   copy(): HyperLogLog {
     const made = new HyperLogLog();
     for (const [index, { registers, coupons }] of this.contents()) {
@@ -220,7 +219,6 @@ function estimateCoupons(coupons: number): number {
   return -places * Math.log1p(-coupons / places);
 }
 
-/** The greatest rank of a register, and of a coupon. */
 export const greatestRank = 64 - registerBits + 1;
 export const greatestCouponRank = 64 - couponBits + 1;
 

@@ -29,7 +29,6 @@ export interface RetentionStep extends Step {
   readonly horizons: Horizons;
   /** Unix ms. */
   readonly now: number;
-  /** Days that exposures are kept. */
   readonly exposureDays: number;
 }
 

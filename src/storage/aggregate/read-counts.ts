@@ -32,7 +32,6 @@ export interface CountsWanted {
 export class CountsBlock {
   /** Start of the bucket. A bucket may be returned in several parts. */
   minute = 0;
-  /** Number of series. */
   size = 0;
   readonly ordinals = new Uint32Array(cellsPerBlock);
   readonly checks = new Float64Array(cellsPerBlock);
@@ -168,7 +167,6 @@ export function planSegments(
   return segments;
 }
 
-/** Reads all blocks of a part. */
 function* scanPart(...[store, environment, width, places, at, take]: Parameters<ReadPart>): Reading<void> {
   if (places.from >= places.to) return;
   const block = new CountsBlock();

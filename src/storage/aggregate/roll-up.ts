@@ -176,7 +176,6 @@ function blocksIn(
   return blocksAt(store.counts, countsCodec, environment, width, places, limit);
 }
 
-/** The place up to which blocks are rolled up. */
 function reached(blocks: readonly StoredBlock<Counts>[], { to }: Places, limit: number): number {
   const last = blocks.at(-1)!;
   return blocks.length < limit ? to : placeOf(last.minute, blockOf(last.firstRef)) + 1;

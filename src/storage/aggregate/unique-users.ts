@@ -51,7 +51,6 @@ export function* countUniqueUsers(
   return users;
 }
 
-/** The users of an environment: per day, and over all days. */
 export interface EnvironmentUsers {
   readonly byDay: readonly number[];
   readonly all: HyperLogLog;
@@ -81,7 +80,6 @@ export function* environmentUsers(
 
 type NumberedGroup = readonly [index: number, ordinals: readonly number[]];
 
-/** The groups by ascending first ordinal, in slices of about `seriesAtATime` series. */
 function* slices(groups: readonly (readonly number[])[]): Generator<readonly NumberedGroup[]> {
   const first = (ordinals: readonly number[]) => Math.min(seriesPerEnvironment, ...ordinals);
   const sorted = [...groups.entries()].sort(([, a], [, b]) => first(a) - first(b));

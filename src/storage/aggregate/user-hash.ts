@@ -1,10 +1,6 @@
-/** The hash that stands for a user. */
 export type UserHash = Hash64;
 
-/**
- * Hashes the identity by which the application knows a user.
- * @param identity any string; a lone surrogate counts as U+FFFD
- */
+/** Hashes the identity by which the application knows a user. @param identity any string; a lone surrogate counts as U+FFFD */
 export function hashIdentity(identity: string): UserHash {
   return hash(`identity:${identity}`);
 }

@@ -6,7 +6,6 @@ import type { S3Settings } from './make-scheduled.ts';
 
 /** The part of an S3-compatible service's API that backups need. */
 export interface BucketDeps {
-  /** The name of the bucket. */
   readonly name: string;
   readonly settings: Pick<S3Settings, 'endpoint' | 'region'>;
   readonly credentials: Credentials;
@@ -45,7 +44,6 @@ export class Bucket {
     this.#origin = endpoint?.replace(/\/+$/, '') ?? `https://s3.${region}.amazonaws.com`;
   }
 
-  /** The keys with a prefix. */
   async keys(prefix: string): Promise<string[]> {
     const keys: string[] = [];
     for (let token = ''; ; ) {
@@ -199,7 +197,6 @@ function refusal(status: number, code: string): string {
   return `The bucket responded with ${`${status} ${code}`.trim()}${remedy === undefined ? '' : `: ${remedy}`}`;
 }
 
-/** The system's error code, which a fetch error has as its cause. */
 function reasonOf(error: unknown): string {
   const { code, cause } = error as { code?: unknown; cause?: { code?: unknown } };
   return String(cause?.code ?? code ?? 'no reason given');

@@ -2,7 +2,6 @@ import type { AccountRecords, AccountTable, AccountTables, TableName } from '../
 import { accountTables } from '../lmdb/accounts.ts';
 import type { Reading } from '../lmdb/snapshot.ts';
 
-/** Reads the rows of tables. */
 interface Accounts {
   rows<Name extends TableName>(
     table: Name,

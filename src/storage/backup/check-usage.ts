@@ -94,7 +94,6 @@ const rules: Readonly<Record<TableName, Rule>> = {
   ledger: (key, value) => !ledgerKey(readLedgerLine(key, value)).equals(key) && 'it is under another key',
 };
 
-/** The checked tables. */
 export const usageTables = Object.keys(rules) as readonly TableName[];
 
 /**

@@ -7,14 +7,12 @@ import { writeFileWhole } from './write-file.ts';
 
 /** A place for scheduled backups. */
 export interface Destination {
-  /** The names of its files. */
   names(): Promise<readonly string[]>;
   /** Stores the output of `write` under a name, which appears once the file is complete. */
   put(name: string, write: (sink: Sink) => Promise<Written>, pace: Pace): Promise<Written>;
   remove(name: string, pace: Pace): Promise<void>;
 }
 
-/** Names of files left by killed backups. */
 const leftOver = /^flagmeter-[\dTZ-]+\.backup\.\d+\.tmp$/;
 
 /** Keeps backups in a directory, which is created if it is missing. */

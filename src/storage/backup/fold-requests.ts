@@ -52,10 +52,7 @@ export async function requestFold(
   }
 }
 
-/**
- * Handles the fold requests of waiting backups.
- * @param fold resolves when the store has everything accepted before the call
- */
+/** Handles the fold requests of waiting backups. @param fold resolves when the store has everything accepted before the call */
 export async function answerFoldRequests(data: string, fold: () => Promise<unknown>): Promise<void> {
   const journals = journalsOf(data);
   const requests = isPresent(journals) ? readdirSync(journals).filter((each) => name.test(each)) : [];

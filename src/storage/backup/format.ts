@@ -32,7 +32,6 @@ export const pagesHeadBytes = 12;
 export const maxPagesBytes = 1024 * 1024;
 export const maxContentBytes = 2 * maxPagesBytes;
 
-/** The description of a backup. */
 export interface Description {
   readonly format: number;
   /** The version of the program that made it. */
@@ -114,7 +113,6 @@ const endSchema = Type.Object({
   mac: Type.Optional(Type.String({ pattern: '^[0-9a-f]{64}$' })),
 });
 
-/** A store has two meta pages. */
 export const metaPageCount = 2;
 
 /** Maximum number of pages that neither a tree nor the free list refers to. A sound file has none; a defect may have leaked some. */
@@ -125,10 +123,7 @@ export function formatOf(content: Buffer): Pick<Description, 'format' | 'program
   return checked(content, (value) => Value.Check(laterSchema, value) && value);
 }
 
-/**
- * The description of a backup; `undefined` if its numbers are impossible.
- * @param size of the backup, if known
- */
+/** The description of a backup; `undefined` if its numbers are impossible. @param size of the backup, if known */
 export function descriptionOf(content: Buffer, size: number | undefined): Description | undefined {
   return checked(content, (value) => {
     if (!Value.Check(descriptionSchema, value)) return false;

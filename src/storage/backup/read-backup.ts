@@ -20,7 +20,6 @@ import {
 } from './format.ts';
 import type { Pace } from './pace.ts';
 
-/** Consecutive pages of a store. */
 export interface Pages {
   /** The number of the store in the description. */
   readonly store: number;
@@ -35,7 +34,6 @@ export interface Reader {
   pages?(pages: Pages): void;
 }
 
-/** The name of standard input. */
 export const standardInput = '-';
 
 /** How to verify the MAC of a backup. */
@@ -49,7 +47,6 @@ export interface Authentication {
 /** Rejects a backup that has a MAC. */
 export const withoutKey: Authentication = { mayBeUnchecked: false };
 
-/** The description of a complete backup, and whether its MAC was verified. */
 export interface ReadBackup extends Description {
   readonly mac: 'none' | 'unchecked' | 'checked';
 }
@@ -150,13 +147,11 @@ class Input {
   }
 }
 
-/** Reads the blocks of one backup. */
 class BackupReader {
   readonly #input: Input;
   readonly #reader: Reader;
   readonly #authentication: Authentication;
   readonly #chain = new BlockChain();
-  /** Number of pages read of each store. */
   readonly #pages = [0, 0];
   #last = { store: 0, page: -1 };
 

@@ -55,10 +55,7 @@ interface Unpacked {
   readonly written: PageSet;
 }
 
-/**
- * Creates the stores of a backup in a directory, and checks their pages.
- * @throws {Error} as `readBackup`
- */
+/** Creates the stores of a backup in a directory, and checks their pages. @throws {Error} as `readBackup` */
 export async function unpack(
   file: string,
   directory: string,

@@ -18,7 +18,6 @@ import {
 } from './format.ts';
 import type { Pace } from './pace.ts';
 
-/** The target of a backup. */
 export interface Sink {
   /** Receives the size of the backup before anything is written. @throws {Error} if there is no room for it */
   expect?(bytes: number): void;

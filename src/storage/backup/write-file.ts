@@ -107,7 +107,6 @@ function noRoom(file: string, bytes?: number): Error {
 
 const { O_WRONLY, O_CREAT, O_EXCL, O_DIRECT } = constants;
 
-/** Bytes per write. */
 const chunkBytes = 2 * 1024 * 1024;
 
 /** Direct writes are multiples of this. */

@@ -45,7 +45,6 @@ export class Batch {
   readonly forgotten: Forgotten[] = [];
   /** Exposures reported with instance ids that are unknown on this machine. */
   readonly unresolved: UnresolvedUse[] = [];
-  /** Ledger counts for the batch's packets. */
   readonly ledger = new LedgerTallies();
   /** Number of names over a limit that were counted under the surplus name. */
   folded = 0;

@@ -8,7 +8,6 @@ import { type RecordRange, type SealedRecords, sealedFrom, wholeOf } from './rec
 
 /** An identity whose data is to be deleted. */
 export interface Forgotten {
-  /** Numbers of the application and of its environments. */
   readonly application: number;
   readonly environments: readonly number[];
   /** Digest of the identity (see `digestIdentity`), hex. */
@@ -17,7 +16,6 @@ export interface Forgotten {
 
 /** A use of an instance id that is unknown on this machine. Another machine may have minted it a moment ago. */
 export interface UnresolvedUse {
-  /** Numbers of the application and the environment. */
   readonly application: number;
   readonly environment: number;
   readonly instanceId: string;
@@ -27,7 +25,6 @@ export interface UnresolvedUse {
   readonly rows: number[];
 }
 
-/** The same, with the instance id replaced by its hash. */
 export type HashedUnresolvedUse = HashedId & Omit<UnresolvedUse, 'instanceId'>;
 
 /** Ranges of records that are processed one message at a time, not in bulk with the rest of their kind. */
@@ -50,9 +47,7 @@ export interface Envelope {
   readonly users: SealedRecords | undefined;
   readonly exposures: SealedRecords | undefined;
   readonly messages: SealedRecords | undefined;
-  /** New series, defined by this batch. */
   readonly series: readonly NewSeries[];
-  /** Instance ids that were minted, in order. */
   readonly mints: readonly HashedMint[];
   /** Instance ids whose lifetime is extended by their use. */
   readonly uses: readonly HashedUse[];

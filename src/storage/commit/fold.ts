@@ -289,7 +289,6 @@ export class Fold {
   }
 }
 
-/** The frames and groups to fold. */
 export interface FoldTask {
   /** The last frame. */
   readonly upTo: number;

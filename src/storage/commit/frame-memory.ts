@@ -1,8 +1,6 @@
 import { FrameTooLarge } from '../journal/errors.ts';
 
-/** The result of an append. */
 export interface Appended {
-  /** The number of the frame. */
   readonly sequence: number;
   readonly bytes: number;
   /** The generation of the segment, and the used fraction of it, from 0 to 1. */
@@ -52,7 +50,6 @@ export class FrameMemory {
     return { bytes, sequence, segment, used };
   }
 
-  /** Sets the result of the append. */
   setAppended({ sequence, segment, used }: Omit<Appended, 'bytes'>): void {
     this.#numbers.set([sequence, segment, used], 1);
   }

@@ -22,7 +22,6 @@ export interface IntakeLimits extends LaneLimits {
  */
 const collectEvery = 128;
 
-/** The log for commits. */
 export interface CommitLogs {
   /** Counts every commit. */
   readonly log?: Pick<Log, 'debug'> | undefined;

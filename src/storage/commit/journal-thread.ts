@@ -25,10 +25,7 @@ export class JournalThread {
     this.#thread.call('begin', last).catch(() => {}); // The thread has failed, and so does each append.
   }
 
-  /**
-   * Resolves when the batch is on disk. Nothing else may be appended meanwhile.
-   * @throws {CommitFailed}
-   */
+  /** Resolves when the batch is on disk. Nothing else may be appended meanwhile. @throws {CommitFailed} */
   async append(envelope: Envelope): Promise<Appended> {
     this.#memory.put(encodeEnvelope(envelope));
     const outcome = await this.#thread.ring();

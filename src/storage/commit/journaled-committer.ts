@@ -45,7 +45,6 @@ export class JournaledCommitter implements Committer, JournalFigures {
   #noSegment = false;
   #noFold = false;
   replay = { frames: 0, seconds: 0 };
-  /** People, including those still in the journal. */
   readonly people: UnfoldedPeople | undefined;
   readonly #deps: JournaledCommitterDeps;
   /** The last frame on disk, and the last frame of each group in the store. */
@@ -191,7 +190,6 @@ export class JournaledCommitter implements Committer, JournalFigures {
     );
   }
 
-  /** Bytes on disk that are not folded into the store for a group. */
   #waiting(group: 'prompt' | 'people'): number {
     return this.#durable.bytes - this.#folded[group].bytes;
   }
@@ -217,7 +215,6 @@ export class JournaledCommitter implements Committer, JournalFigures {
     });
   }
 
-  /** Whether to fold the people as well. */
   #areDue(): boolean {
     return this.#waiting('people') >= foldPeopleBytes || this.#peopleAge >= foldPeopleEveryMs;
   }

@@ -31,7 +31,6 @@ export interface LaneLimits {
   readonly commitSiblings: number;
 }
 
-/** Monotonic time and one-shot timers. */
 export type LaneTime = Pick<TimerClock, 'monotonic' | 'after'>;
 
 interface Queued {

@@ -15,7 +15,6 @@ export interface Mark {
   readonly low: number;
 }
 
-/** Packets and bytes of one application. */
 export interface Share {
   packets: number;
   bytes: number;
@@ -26,7 +25,6 @@ export interface Waiting {
   readonly since: number;
   packets: number;
   bytes: number;
-  /** Share of each application. */
   readonly shares: Map<number, Share>;
   /** Whether the commit has started, after which no packet may join. */
   begun: boolean;
@@ -48,7 +46,6 @@ export class QueueMonitor {
   readonly #groups = new Set<Waiting>();
   readonly #marks: QueueMarks;
   #closed = false;
-  /** Share of each application with waiting packets. */
   readonly #shares = new Map<number, Share>();
   #lastApplication = -1;
   /** Time when a packet last came from another application than the packet before it. */
@@ -58,7 +55,6 @@ export class QueueMonitor {
     this.#marks = marks;
   }
 
-  /** Whether the queue accepts one more packet now. */
   admits(now: number): boolean {
     if (this.packets === 0) this.#closed = false;
     else if (this.#isOver('high', now)) this.#closed = true;
@@ -82,14 +78,12 @@ export class QueueMonitor {
     return Math.min(60, Math.max(1, Math.ceil(this.oldest(now) / 1000)));
   }
 
-  /** Starts a new group. */
   open(now: number): Waiting {
     const group = { since: now, packets: 0, bytes: 0, shares: new Map(), begun: false };
     this.#groups.add(group);
     return group;
   }
 
-  /** Adds a packet of an application and its memory to a group at `now`. */
   join(group: Waiting, application: number, bytes: number, now: number): void {
     if (application !== this.#lastApplication) {
       if (this.#lastApplication !== -1) this.#mixedAt = now;

@@ -14,7 +14,6 @@ export class RecordArrays {
   readonly #spares: Float64Array[] = [];
   #lastBatch = 0;
 
-  /** The number of the next batch, which identifies its arrays. */
   nextBatch(): number {
     this.#lastBatch += 1;
     return this.#lastBatch;
@@ -53,7 +52,6 @@ const width = 5;
 
 const none: Float64Array = new Float64Array(0);
 
-/** Bytes per record. */
 export const recordBytes = width * Float64Array.BYTES_PER_ELEMENT;
 
 /** The records of one kind in a sealed batch, as the worker receives them. The array is in shared memory. */
@@ -81,7 +79,6 @@ export abstract class RecordBuffer {
     this.#batch = batch;
   }
 
-  /** Number of records. */
   get records(): number {
     return (this.#end - header) / width;
   }

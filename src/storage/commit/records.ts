@@ -117,7 +117,6 @@ export class MessageRecords extends RecordBuffer {
   }
 }
 
-/** A message of a batch, with the extents before and after its records. */
 export interface BatchMessage extends MessageChange {
   readonly from: Extent;
   readonly to: Extent;

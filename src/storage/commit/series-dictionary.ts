@@ -29,7 +29,6 @@ interface FirstSeries {
 /** Collects new series, which are committed with the first cells that refer to them. */
 export interface SeriesSink {
   readonly series: NewSeries[];
-  /** Number of names folded into the surplus name. */
   folded: number;
   /** Number of entries dropped because their names cannot have a series. */
   dropped: number;
@@ -48,7 +47,6 @@ export class EnvironmentSeries {
   readonly #metrics = new Map<string, number>();
   /** The variants of features' metrics, by `pairKey`. */
   readonly #featureMetrics = new Map<string, Map<string, number>>();
-  /** The first series of each feature. */
   readonly #firstOf = new Map<string, FirstSeries>();
   #nextOrdinal = 0;
   /** The environment as a whole, which has users but no name. */
@@ -64,10 +62,7 @@ export class EnvironmentSeries {
     }
   }
 
-  /**
-   * The series of a feature's variant. A new one is created and passed to `sink`.
-   * @returns `undefined` if a name is invalid
-   */
+  /** The series of a feature's variant. A new one is created and passed to `sink`. @returns `undefined` if a name is invalid */
   variant(feature: string, variant: string, sink: SeriesSink): number | undefined {
     return this.#features.get(feature)?.get(variant) ?? this.#newVariant(feature, variant, sink);
   }
@@ -201,7 +196,6 @@ export class SeriesDictionary {
     return loaded;
   }
 
-  /** Forgets the series of a deleted environment. */
   forget(environment: number): void {
     this.#environments.delete(environment);
   }

@@ -74,7 +74,6 @@ class LayeredTable implements Table {
     return this.#layers.length - 1;
   }
 
-  /** Drops the oldest layers. */
   drop(count: number): void {
     this.#layers.splice(0, count);
   }

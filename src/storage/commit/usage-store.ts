@@ -104,11 +104,8 @@ export interface UsageStoreStatus {
   readonly log: LogStatus;
 }
 
-/** The log after this process last trimmed it. */
 export interface LogStatus {
-  /** Entries that this process has trimmed. */
   readonly trimmed: number;
-  /** Size of the remaining entries, in bytes. */
   readonly bytes: number;
   /** When the oldest remaining entry was appended; `undefined` without entries. */
   readonly oldest: number | undefined;
@@ -131,7 +128,6 @@ export interface NodeStatus {
   /** Random id of its data directory. `name` is for people; two nodes may share it. */
   readonly directory: string;
   readonly name: string;
-  /** Version of the program. */
   readonly version: string;
   /** `silent`: no heartbeat for more than ten seconds. `forgotten`: removed permanently. */
   readonly state: 'up' | 'silent' | 'done' | 'forgotten';

@@ -3,7 +3,6 @@ import { openUsageTables } from '../lmdb/usage.ts';
 import { createAggregator } from './aggregator.ts';
 import { foldActions, type Journals } from './fold.ts';
 
-/** Options of a worker. */
 export interface WorkerStart extends Journals {
   readonly data: string;
   /** Maximum number of people per environment whose exposures are kept. */

@@ -38,10 +38,7 @@ export class JournalFailed extends Error {
 export class JournalDamaged extends Error {
   override readonly name = 'JournalDamaged';
 
-  /**
-   * @param what a journal, or a place in one
-   * @param remedy a sentence without its full stop
-   */
+  /** @param what a journal, or a place in one @param remedy a sentence without its full stop */
   constructor(what: string, reason: string, remedy: string) {
     super(`Cannot read ${what}: ${reason}. ${remedy}`);
   }

@@ -30,7 +30,6 @@ export interface JournalFiles {
   syncDirectory(): void;
 }
 
-/** An open file. */
 export interface JournalFile {
   /** @returns the number of bytes that were read: fewer than requested at the end of the file only */
   read(target: Uint8Array, offset: number): number;

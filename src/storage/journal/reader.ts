@@ -24,7 +24,6 @@ const end = Number.POSITIVE_INFINITY;
 /** Maximum number of offsets to check for a frame. Senders may choose bytes that look like one. */
 const mostLikely = 100;
 
-/** A segment that is being read. */
 interface Reading {
   readonly segment: Segment;
   readonly window: Window;

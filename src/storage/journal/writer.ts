@@ -46,7 +46,6 @@ export class JournalWriter {
     recordBegun(journal.files);
   }
 
-  /** The end of the journal. */
   get position(): JournalPosition {
     return { generation: this.#segment.generation, offset: this.#offset, sequence: this.#sequence };
   }

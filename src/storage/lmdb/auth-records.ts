@@ -39,7 +39,6 @@ export interface AuthorizationCode {
 /** A user's grant to a device: to act for them, within a scope. */
 export interface Allowance {
   readonly userId: string;
-  /** The key of the sign-in. */
   readonly signIn: string;
   /** Seconds. */
   readonly authTime: number;
@@ -61,7 +60,6 @@ export interface DeviceCode {
   readonly decision: Allowance | 'denied' | null;
 }
 
-/** A browser that is signed in. */
 export interface SignIn {
   readonly userId: string;
   /** SHA-256 (hex) of the user's password hash at the time: a new password ends the sign-in. */

@@ -176,7 +176,6 @@ export function* scanCells<T>(
   }
 }
 
-/** A block as it is stored. */
 export interface RawBlock {
   readonly minute: number;
   /** The ordinal of its first series. */

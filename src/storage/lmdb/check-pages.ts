@@ -102,7 +102,6 @@ export interface Pages {
   used(first: number, count: number): void;
 }
 
-/** Bytes per read. */
 const runBytes = 2 ** 20;
 
 /**
@@ -158,7 +157,6 @@ class TreeWalk {
     return undefined;
   }
 
-  /** Checks a page of the tree, and follows its references. */
   #checkPage(page: number, bytes: Buffer): number | undefined {
     const references = referencesOf(bytes, page);
     if (references === undefined) return page;
@@ -179,7 +177,6 @@ class TreeWalk {
     return true;
   }
 
-  /** Checks the pages of a long value. */
   #checkValue(page: number, bytes: number): boolean {
     const { pageSize, count, read, used } = this.#pages;
     const pages = pagesOfValue(read(page, Buffer.alloc(pageSize)), page, bytes);
@@ -217,7 +214,6 @@ export class PageSet {
     this.#bits = new Uint8Array(Math.ceil(end / 8));
   }
 
-  /** Adds numbers that are not in the set yet. */
   add(first: number, count: number): void {
     for (let page = first; page < first + count; page += 1) this.#bits[page >>> 3]! |= 1 << (page % 8);
     this.size += count;

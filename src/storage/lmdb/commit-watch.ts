@@ -1,7 +1,6 @@
 import { Histogram } from '../../runtime/histogram.ts';
 import type { Log } from '../../runtime/log.ts';
 
-/** The threshold for slow commits, and the log for them. */
 export interface SlowCommits {
   /** Milliseconds; 0 disables the warning. */
   readonly fromMs: number;

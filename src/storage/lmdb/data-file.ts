@@ -49,7 +49,6 @@ function check(file: string, hasTime: () => boolean): boolean {
   }
 }
 
-/** The remedy for a damaged file. */
 export const remedy = 'restore the data directory from a backup, or move it away to start without its data';
 
 /** The error for a file that cannot be opened. */

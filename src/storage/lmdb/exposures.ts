@@ -99,10 +99,7 @@ export function removeExposures(store: UsageTables, key: Buffer): void {
   putPeople(store, key, peopleOf(store, key) - 1);
 }
 
-/**
- * Removes the exposures of a deleted environment. Call it in a transaction.
- * @returns people removed, at most `limit`
- */
+/** Removes the exposures of a deleted environment. Call it in a transaction. @returns people removed, at most `limit` */
 export function removeAllExposures(store: UsageTables, environment: number, limit: number): number {
   const people = { start: exposuresKey(environment, noDigest), end: prefixKey(environment + 1), limit };
   const keys = keysIn(store.exposures, people);

@@ -4,16 +4,15 @@ import type { Table } from './lmdb.ts';
 import type { UsageTables } from './usage.ts';
 
 /**
- * People and the instance ids that were minted for them. An id contains the digest of its person, so one record per person
- * is enough: minting writes one record, and a lookup is one get. The store keeps the SHA-256 of an id, not the id.
+ * People and the instance ids that were minted for them. An id contains the digest of its person, so one record per person is
+ * enough: minting writes one record, and a lookup is one get. The store keeps the SHA-256 of an id, not the id.
  *
- * `identities`: key: application (u32, big-endian), digest (16). Value, big-endian: the current id and the previous one,
- * each as SHA-256 (32) and expiry (f64, Unix ms; 0 for no id), the user's hash (two u32), the day the person is listed
- * under (u32), then the person's profile as JSON. The key `secret` holds the HMAC key of the digests.
+ * `identities`: key: application (u32, big-endian), digest (16). Value, big-endian: the current id and the previous one, each as
+ * SHA-256 (32) and expiry (f64, Unix ms; 0 for no id), the user's hash (two u32), the day the person is listed under (u32), then
+ * the person's profile as JSON. The key `secret` holds the HMAC key of the digests.
  *
- * `identityDays` schedules the sweep's visits. Key: the day (u32, big-endian, days since the epoch) on which
- * their ids may have expired, then the person's key. Using or minting an id does not move the entry; the sweep does when
- * it gets there.
+ * `identityDays` schedules the sweep's visits. Key: the day (u32, big-endian, days since the epoch) on which their ids may have
+ * expired, then the person's key. Using or minting an id does not move the entry; the sweep does when it gets there.
  */
 export interface Identity {
   readonly current: Life;
@@ -26,13 +25,11 @@ export interface Identity {
   readonly profile: Buffer;
 }
 
-/** The tables of people. */
 export interface IdentityTables {
   readonly identities: Records;
   readonly identityDays: Records;
 }
 
-/** The accessors of one record. */
 type Records = Pick<Table, 'resetReadTxn'> & {
   get(key: Buffer): Buffer | undefined;
   putSync(key: Buffer, value: Buffer): unknown;
@@ -82,7 +79,6 @@ export interface HashedId {
   readonly hash: Uint8Array;
 }
 
-/** A mint and a use, with the hash in place of the id. */
 export type HashedMint = HashedId & Omit<Mint, 'instanceId'>;
 export type HashedUse = HashedId & Omit<InstanceUse, 'instanceId'>;
 
@@ -203,10 +199,7 @@ export function removeIdentity(store: IdentityTables, application: number, diges
   store.identities.removeSync(key);
 }
 
-/**
- * Removes the people of a deleted application. Call it in a transaction.
- * @returns people removed, at most `limit`
- */
+/** Removes the people of a deleted application. Call it in a transaction. @returns people removed, at most `limit` */
 export function removeAllIdentities(store: UsageTables, application: number, limit: number): number {
   const people = { start: prefixKey(application), end: prefixKey(application + 1), limit };
   const keys = keysIn(store.identities, people);

@@ -44,7 +44,6 @@ export function journalLanes(data: string): string[] {
   }
 }
 
-/** The name of the journal of a spool, in place of the number of a lane. */
 export const spoolLane = 'spool';
 
 /** The same for the spool of a data directory: one lane, if it exists. */

@@ -67,7 +67,6 @@ export interface LedgerEntry extends Readonly<LedgerTally> {
 /** The User-Agent of the row that counts the senders beyond the limit. */
 export const otherSenders = '__other__';
 
-/** Retention of the ledger. */
 export const ledgerLifeHours = 90 * 24;
 
 /** The canonical text of a subject: equal subjects have equal texts. */

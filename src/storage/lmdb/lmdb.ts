@@ -10,7 +10,6 @@ import { threadId } from 'node:worker_threads';
 import { type Database, open, type RootDatabase } from 'lmdb';
 import { type FileIdentity, identifyFile } from './file-identity.ts';
 
-/** An LMDB environment, and the identity of its file. */
 export type LmdbEnvironment = RootDatabase<Buffer, Buffer> & { readonly fileIdentity: FileIdentity };
 
 /**

@@ -50,11 +50,9 @@ export function lockDirectory(directory: string, flag: string): Pick<DataLock, '
 
 interface Locked {
   readonly directory: string;
-  /** Its name in errors. */
   readonly shown: string;
   readonly flag: string;
   readonly remedy: string;
-  /** Files to lock with it. */
   files(): readonly string[];
 }
 
@@ -139,7 +137,6 @@ function reasonOf(error: unknown, directory: string, flag: string): string {
   }
 }
 
-/** The process that holds the lock, for people. */
 function holderOf(path: string): string {
   const pid = lockHolder(path);
   return pid === undefined ? 'another process' : `process ${pid}`;
@@ -157,10 +154,7 @@ export function lockHolder(path: string): string | undefined {
   return undefined;
 }
 
-/**
- * The processes of this container that have locked a file or a directory, according to Linux.
- * @param kind of the lock
- */
+/** The processes of this container that have locked a file or a directory, according to Linux. @param kind of the lock */
 export function locksOf(path: string, kind: RegExp): string[] {
   try {
     const { ino } = statSync(path);
@@ -201,7 +195,6 @@ export async function waitUntilSharable(
   }
 }
 
-/** Whether a process of this container has opened all stores of a data directory. */
 function hasOpenStores(data: string): boolean {
   return dataFilesIn(data).every(
     (file) => locksOf(join(dirname(file), 'lock.mdb'), /POSIX +ADVISORY +READ/).length > 0,

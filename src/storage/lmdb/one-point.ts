@@ -13,7 +13,6 @@ export interface PointOfStore {
   readonly store: 'accounts' | 'usage';
   readonly layout: number;
   readonly file: string;
-  /** Descriptor of the file, for reading. */
   readonly descriptor: number;
   readonly meta: Meta;
   /** The first two pages, as they were at that point. */

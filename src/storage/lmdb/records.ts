@@ -73,7 +73,6 @@ export interface FeatureDeclaration {
   readonly archived: boolean;
   /** `null` if it is not archived, or was archived before this was recorded. */
   readonly archivedAt: number | null;
-  /** Whether it is meant to be permanent. */
   readonly permanent: boolean;
   /** Time until which its verdict is deferred. */
   readonly snoozedUntil: number | null;
@@ -85,7 +84,6 @@ export interface FeatureDeclaration {
 
 export type Weight = readonly [variant: string, weight: number];
 
-/** A team's note on a feature. */
 export interface FeatureNote {
   readonly id: string;
   /** The time that it refers to. */

@@ -21,7 +21,6 @@ export interface Sender {
 
 export type SenderRoute = Exclude<LedgerRoute, 'identities'>;
 
-/** A sender, and the slots in which it was first and last seen. */
 export interface SeenSender extends Sender {
   readonly first: number;
   readonly last: number;
@@ -36,7 +35,6 @@ export interface SenderSight {
   readonly sender: Sender;
 }
 
-/** The same over some slots. */
 export interface SenderSpan extends Omit<SenderSight, 'slot'> {
   readonly first: number;
   readonly last: number;

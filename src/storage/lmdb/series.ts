@@ -20,7 +20,6 @@ export const surplusName = '__other__';
 /** Stands for the feature itself in place of a variant. No variant can have this name. */
 export const featureItself = '';
 
-/** The name of a metric's series for one variant of a feature. */
 export type FeatureMetricName = readonly [metric: string, feature: string, variant: string];
 
 /** The feature of a series; `undefined` for a metric without one. */

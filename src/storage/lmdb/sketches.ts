@@ -29,7 +29,6 @@ export const maxCoupons = (chunkValueBytes - 1) / 4;
 /** The ordinal of the sketch of all users of an environment. No series has it. */
 export const environmentOrdinal = seriesPerEnvironment - 1;
 
-/** The content of a chunk, in either form. */
 export type ChunkContent =
   | { readonly coupons: Uint32Array; readonly registers?: undefined }
   | { readonly registers: Uint8Array; readonly coupons?: undefined };
@@ -100,7 +99,6 @@ function unpackRegisters(value: Buffer): Uint8Array {
   return registers;
 }
 
-/** One chunk of a scan. */
 export interface StoredChunk {
   readonly ordinal: number;
   readonly chunk: number;

@@ -2,7 +2,6 @@ import type { WebhookEventType } from '../../contract/events.ts';
 
 /** The records of webhooks. Times are Unix milliseconds. */
 
-/** A secret that signs deliveries. */
 export interface WebhookSecret {
   /** `whsec_` and base64. Stored in plain text, because it signs. */
   readonly text: string;
@@ -30,7 +29,6 @@ export interface Webhook {
   readonly updatedAt: number;
 }
 
-/** An attempt to deliver. */
 export interface WebhookAttempt {
   readonly at: number;
   /** Its duration. */
@@ -41,7 +39,6 @@ export interface WebhookAttempt {
   readonly error: string | null;
 }
 
-/** One event for one webhook. */
 export interface WebhookDelivery {
   /** The header `webhook-id`: the same for every attempt. */
   readonly id: string;
@@ -54,7 +51,6 @@ export interface WebhookDelivery {
   /** The `traceparent` of the request that caused it, if that was traced. */
   readonly cause?: string;
   readonly state: 'waiting' | 'delivered' | 'failed';
-  /** Number of attempts. */
   readonly attempts: number;
   /** The last attempts, the latest last. */
   readonly latest: readonly WebhookAttempt[];

@@ -30,7 +30,6 @@ export interface EraseDeps extends StepDeps {
 export interface UpkeepDeps extends EraseDeps {
   readonly clock: Clock;
   readonly retention: Retention;
-  /** Retention of exposures, in days. */
   readonly exposureDays: number;
   readonly applications: ReadonlyMap<string, Application>;
   /** A step failed. Upkeep continues with the next round. */

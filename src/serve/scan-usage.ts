@@ -1,7 +1,6 @@
 import type { ReportPool } from '../management/report-pool.ts';
 import type { Log } from '../runtime/log.ts';
-import type { UsageTable } from '../storage/lmdb/scan.ts';
-import type { UsageTables } from '../storage/lmdb/usage.ts';
+import type { UsageTable, UsageTables } from '../storage/lmdb/usage.ts';
 
 export interface ScanDeps {
   readonly usage: UsageTables;

@@ -2,6 +2,7 @@ import {
   type BucketWidth,
   bucketWidth,
   decodeBlock,
+  floorTo,
   minutesPerDay,
   numbersOfEnvironments,
   type Places,
@@ -33,6 +34,10 @@ interface Level {
   readonly words: string;
 }
 
+const { minute, hour, day } = bucketWidth;
+const minutesOfHour = { narrow: minute, wide: hour, length: 60, words: 'hour' };
+const hoursOfDay = { narrow: hour, wide: day, length: minutesPerDay, words: 'day' };
+
 /**
  * Checks that the remaining narrow cells add up to the wide ones, as far as they are rolled up (see lmdb/carried.ts). Holds the
  * cells of one wide bucket of an environment in memory, and pauses after each bucket.
@@ -41,31 +46,12 @@ interface Level {
 export function* checkCarried(store: CountsStore, at: Snapshot): Reading<string | undefined> {
   for (const environment of numbersOfEnvironments(store.counts)) {
     const { minutes, hours, minutesFrom, hoursFrom } = readCarried(store.carried, environment, at);
-    const { minute, hour, day } = bucketWidth;
-    const levels: readonly Level[] = [
-      {
-        environment,
-        narrow: minute,
-        wide: hour,
-        length: 60,
-        from: minutesFrom,
-        carried: minutes,
-        words: 'hour',
-      },
-      {
-        environment,
-        narrow: hour,
-        wide: day,
-        length: minutesPerDay,
-        from: hoursFrom,
-        carried: hours,
-        words: 'day',
-      },
+    const [toHours, toDays] = [
+      { environment, ...minutesOfHour, from: minutesFrom, carried: minutes },
+      { environment, ...hoursOfDay, from: hoursFrom, carried: hours },
     ];
-    for (const level of levels) {
-      const fault = yield* checkLevel(store, level, at);
-      if (fault !== undefined) return fault;
-    }
+    const fault = (yield* checkLevel(store, toHours, at)) ?? (yield* checkLevel(store, toDays, at));
+    if (fault !== undefined) return fault;
   }
   return undefined;
 }
@@ -79,7 +65,7 @@ function* checkLevel(store: CountsStore, level: Level, at: Snapshot): Reading<st
     const rest = { from: placeOf(from), to: Math.max(placeOf(from), carried) };
     const next = Math.min(firstOf(read(narrow, rest)), firstOf(read(wide, rest)));
     if (next === Number.POSITIVE_INFINITY) return undefined;
-    from = Math.floor(next / length) * length;
+    from = floorTo(next, length);
     const end = from + length;
     const parts = sumsOf(read(narrow, { from: placeOf(from), to: Math.min(placeOf(end), carried) }));
     const whole = sumsOf(read(wide, { from: placeOf(from), to: placeOf(from + 1) }));

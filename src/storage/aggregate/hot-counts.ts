@@ -3,6 +3,7 @@ import {
   blockOf,
   bucketOf,
   bucketWidth,
+  floorTo,
   minuteOf,
   minutesPerDay,
   placeOf,
@@ -135,8 +136,4 @@ export class HotCounts {
       if (placeOf(minute, blockOf(ref)) < hours) this.addToDay(ref, floorTo(minute, day), counts);
     } else if (hoursFrom < minute + day) this.mark(this.#environment, { hoursFrom: minute + day });
   }
-}
-
-function floorTo(minute: number, width: number): number {
-  return Math.floor(minute / width) * width;
 }

@@ -75,10 +75,7 @@ export class HotSketches {
     const before = hot.chunk.bytes;
     if (!hot.chunk.add(coupon)) return;
     hot.stored?.add(coupon);
-    this.#charge(hot.sketch, hot.chunk.bytes - before);
-    if (hot.touched) return;
-    hot.touched = true;
-    this.#touched.push(hot);
+    this.#changed(hot, before);
   }
 
   /** Adds the users of a chunk of another sketch of the same series and day, in the same way. */
@@ -87,6 +84,11 @@ export class HotSketches {
     const before = hot.chunk.bytes;
     if (!hot.chunk.merge(content)) return;
     hot.stored?.merge(content);
+    this.#changed(hot, before);
+  }
+
+  /** @param before bytes of the chunk before the change */
+  #changed(hot: HotChunk, before: number): void {
     this.#charge(hot.sketch, hot.chunk.bytes - before);
     if (hot.touched) return;
     hot.touched = true;
@@ -141,20 +143,15 @@ export class HotSketches {
 
   /** Moves a sketch into the recent generation, from the old one or without any chunks. */
   #open(ref: number, day: number): HotSketch {
-    const known = this.#takeOld(ref, day);
+    const known = this.#old.get(day)?.get(ref);
     const sketch = known ?? { ref, day, chunks: new Array(chunksPerSketch), bytes: sketchBytes };
+    if (known !== undefined) {
+      this.#old.get(day)!.delete(ref);
+      this.#oldBytes -= known.bytes;
+    }
     const sketches = this.#recent.get(day) ?? new Map<number, HotSketch>();
     this.#recent.set(day, sketches.set(ref, sketch));
     this.#recentBytes += sketch.bytes;
-    return sketch;
-  }
-
-  #takeOld(ref: number, day: number): HotSketch | undefined {
-    const sketches = this.#old.get(day);
-    const sketch = sketches?.get(ref);
-    if (sketch === undefined) return undefined;
-    sketches!.delete(ref);
-    this.#oldBytes -= sketch.bytes;
     return sketch;
   }
 

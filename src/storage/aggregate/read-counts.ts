@@ -6,6 +6,7 @@ import {
   bucketOf,
   bucketWidth,
   cellsPerBlock,
+  floorTo,
   minutesPerDay,
   type Places,
   placeOf,
@@ -121,9 +122,7 @@ export function readNewCounts(
   return readerFor(wanted)(store, environment, bucketWidth.minute, places, at, take);
 }
 
-function readerFor({ only }: CountsWanted): ReadPart {
-  return only === undefined ? scanPart : seekPart(only);
-}
+const readerFor = ({ only }: CountsWanted) => (only === undefined ? scanPart : seekPart(only));
 
 type ReadPart = (
   store: UsageTables,
@@ -151,7 +150,7 @@ export function planSegments(
     else segments.push({ width, from: start, to: end });
   };
   for (let minute = from; minute < to; ) {
-    const [nextHour, nextDay] = [after(minute, hour), after(minute, day)];
+    const [nextHour, nextDay] = [floorTo(minute, hour) + hour, floorTo(minute, day) + day];
     const noHours = nextDay <= hoursFrom;
     const noMinutes = noHours || nextHour <= minutesFrom;
     const isDay =
@@ -188,7 +187,7 @@ function seekPart(only: readonly number[]): ReadPart {
   const found = new CountsBlock();
   return function* (store, environment, width, { from, to }, at, take) {
     const each = minutesOf[width];
-    const first = Math.floor(Math.floor(from / blocksPerEnvironment) / each) * each;
+    const first = floorTo(Math.floor(from / blocksPerEnvironment), each);
     for (let minute = first, left = stride; placeOf(minute) < to; minute += each) {
       for (const block of blocks) {
         if (placeOf(minute, block) < from || placeOf(minute, block) >= to) continue;
@@ -202,8 +201,4 @@ function seekPart(only: readonly number[]): ReadPart {
       yield;
     }
   };
-}
-
-function after(minute: number, width: number): number {
-  return (Math.floor(minute / width) + 1) * width;
 }

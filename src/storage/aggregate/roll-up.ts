@@ -4,6 +4,7 @@ import {
   blocksAt,
   bucketOf,
   bucketWidth,
+  floorTo,
   minutesPerDay,
   type Places,
   placeOf,
@@ -29,43 +30,34 @@ export function rollUp(
   horizons: Horizons,
   limit: number,
 ): number {
-  const { minute, hour, day } = bucketWidth;
-  const mover = { store, hot, environment };
-  let moved = move(mover, minute, horizons.minutes, { width: hour, minutes: 60 }, limit);
-  moved += move(mover, hour, horizons.hours, { width: day, minutes: minutesPerDay }, limit - moved);
-  return moved + move(mover, day, horizons.days, undefined, limit - moved);
-}
-
-interface Mover {
-  readonly store: UsageTables;
-  readonly hot: HotTables;
-  readonly environment: number;
-}
-
-function move(
-  { store: { measurements: table }, hot: { measurements: cells }, environment }: Mover,
-  width: BucketWidth,
-  before: number,
-  to: { readonly width: BucketWidth; readonly minutes: number } | undefined,
-  limit: number,
-): number {
-  if (limit === 0) return 0;
-  const places = { from: 0, to: placeOf(before) };
-  const blocks = blocksAt(table, measurementCodec, environment, width, places, limit);
-  for (const block of blocks) {
-    table.removeSync(block.key);
-    cells.drop(bucketOf(width, block.minute));
-    if (to === undefined) continue;
-    const bucket = bucketOf(to.width, Math.floor(block.minute / to.minutes) * to.minutes);
-    for (const [place, cell] of block.cells.entries()) {
-      if (cell !== undefined) mergeMeasurement(cells.touch(block.firstRef + place, bucket), cell);
+  const table = store.measurements;
+  const cells = hot.measurements;
+  const move = (width: BucketWidth, before: number, room: number, to?: Bucket) => {
+    if (room === 0) return 0;
+    const places = { from: 0, to: placeOf(before) };
+    const blocks = blocksAt(table, measurementCodec, environment, width, places, room);
+    for (const block of blocks) {
+      table.removeSync(block.key);
+      cells.drop(bucketOf(width, block.minute));
+      if (to === undefined) continue;
+      const bucket = bucketOf(to.width, floorTo(block.minute, to.minutes));
+      eachCell(block, (ref, cell) => mergeMeasurement(cells.touch(ref, bucket), cell));
     }
-  }
-  cells.put();
-  return blocks.length;
+    cells.put();
+    return blocks.length;
+  };
+  let moved = move(bucketWidth.minute, horizons.minutes, limit, hourBucket);
+  moved += move(bucketWidth.hour, horizons.hours, limit - moved, dayBucket);
+  return moved + move(bucketWidth.day, horizons.days, limit - moved);
 }
 
-const [hour, day] = [60, minutesPerDay];
+interface Bucket {
+  readonly width: BucketWidth;
+  readonly minutes: number;
+}
+
+const hourBucket: Bucket = { width: bucketWidth.hour, minutes: 60 };
+const dayBucket: Bucket = { width: bucketWidth.day, minutes: minutesPerDay };
 
 /** Blocks that can be rolled up in the time it takes to delete one. Their sums are in memory. */
 const perRecord = 8;
@@ -94,44 +86,32 @@ export function carry(
 
 /** The widths of the source and target cells. */
 interface Widths {
-  readonly narrow: {
-    readonly width: BucketWidth;
-    readonly minutes: number;
-    readonly mark: 'minutes' | 'hours';
-  };
-  readonly wide: {
-    readonly minutes: number;
-    add(counts: HotCounts, ref: number, start: number, cell: Counts): void;
-  };
+  readonly from: Bucket;
+  readonly to: Bucket;
+  readonly mark: 'minutes' | 'hours';
+  readonly add: 'addToHour' | 'addToDay';
 }
 
-const minutesToHours: Widths = {
-  narrow: { width: bucketWidth.minute, minutes: 1, mark: 'minutes' },
-  wide: { minutes: hour, add: (counts, ref, start, cell) => counts.addToHour(ref, start, cell) },
-};
-
-const hoursToDays: Widths = {
-  narrow: { width: bucketWidth.hour, minutes: hour, mark: 'hours' },
-  wide: { minutes: day, add: (counts, ref, start, cell) => counts.addToDay(ref, start, cell) },
-};
+const minuteBucket: Bucket = { width: bucketWidth.minute, minutes: 1 };
+const minutesToHours: Widths = { from: minuteBucket, to: hourBucket, mark: 'minutes', add: 'addToHour' };
+const hoursToDays: Widths = { from: hourBucket, to: dayBucket, mark: 'hours', add: 'addToDay' };
 
 /** @returns blocks rolled up */
 function carryWidth(
   store: UsageTables,
   counts: HotCounts,
   environment: number,
-  { narrow, wide }: Widths,
+  { from, to, mark, add }: Widths,
   before: number,
   limit: number,
 ): number {
-  const from = counts.carriedOf(environment)[narrow.mark];
-  const places = { from, to: placeOf(floorTo(before, narrow.minutes)) };
-  const blocks = blocksIn(store, environment, narrow.width, places, limit);
+  const places = { from: counts.carriedOf(environment)[mark], to: placeOf(floorTo(before, from.minutes)) };
+  const blocks = blocksIn(store, environment, from.width, places, limit);
   for (const block of blocks) {
-    const start = floorTo(block.minute, wide.minutes);
-    eachCell(block, (ref, cell) => wide.add(counts, ref, start, cell));
+    const start = floorTo(block.minute, to.minutes);
+    eachCell(block, (ref, cell) => counts[add](ref, start, cell));
   }
-  if (blocks.length > 0) counts.mark(environment, { [narrow.mark]: reached(blocks, places, limit) });
+  if (blocks.length > 0) counts.mark(environment, { [mark]: reached(blocks, places, limit) });
   return blocks.length;
 }
 
@@ -181,13 +161,6 @@ function reached(blocks: readonly StoredBlock<Counts>[], { to }: Places, limit: 
   return blocks.length < limit ? to : placeOf(last.minute, blockOf(last.firstRef)) + 1;
 }
 
-function eachCell(
-  { firstRef, cells }: StoredBlock<Counts>,
-  visit: (ref: number, cell: Counts) => void,
-): void {
+function eachCell<T>({ firstRef, cells }: StoredBlock<T>, visit: (ref: number, cell: T) => void): void {
   for (const [place, cell] of cells.entries()) if (cell !== undefined) visit(firstRef + place, cell);
-}
-
-function floorTo(minute: number, width: number): number {
-  return Math.floor(minute / width) * width;
 }

@@ -20,10 +20,10 @@ import {
 } from '../lmdb/journal-mark.ts';
 import { accountsLayout, type Layout, openIfCurrent, spoolLayout, usageLayout } from '../lmdb/layout.ts';
 import type { LmdbEnvironment } from '../lmdb/lmdb.ts';
-import { fromSnapshot, type Reading } from '../lmdb/snapshot.ts';
-import { usageTablesIn } from '../lmdb/usage.ts';
+import { fromSnapshot, type Reading, type Snapshot } from '../lmdb/snapshot.ts';
+import { usageTables, usageTablesIn } from '../lmdb/usage.ts';
 import { checkAccounts } from './check-accounts.ts';
-import { checkUsageTable, usageTables } from './check-usage.ts';
+import { checkUsageTable } from './check-usage.ts';
 import type { Pace } from './pace.ts';
 
 /**
@@ -56,36 +56,43 @@ async function checkFile(file: string, pace: Pace): Promise<Finding> {
   try {
     let pages = 0;
     const total = fstatSync(descriptor).size;
-    const checking = checkPages(descriptor);
-    for (let step = checking.next(); ; step = checking.next()) {
-      if (step.done)
-        return {
-          file,
-          isSound: step.value === undefined,
-          words: step.value ?? `in order, ${pages} pages in use`,
-        };
-      pages += 1;
-      if (pace.isDue()) await pace.rest({ done: Math.min(total, pages * 4096), total });
-    }
+    const fault = await pace.finish(checkPages(descriptor), (steps) => {
+      pages = steps;
+      return { done: Math.min(total, pages * 4096), total };
+    });
+    return { file, isSound: fault === undefined, words: fault ?? `in order, ${pages} pages in use` };
   } finally {
     closeSync(descriptor);
   }
 }
 
 async function checkTables(data: string, pace: Pace, tell: (finding: Finding) => void): Promise<void> {
-  const lmdb = openIfCurrent(data, accountsLayout);
-  if (lmdb === undefined) return;
-  const accounts = accountTablesIn(lmdb);
-  const file = join(data, 'accounts/data.mdb');
-  try {
-    const fault = await finish(checkAccounts(accounts), pace);
+  await withStore(data, accountsLayout, async (lmdb, file) => {
+    const accounts = accountTablesIn(lmdb);
+    const fault = await pace.finish(checkAccounts(accounts), records);
     tell({ file, isSound: fault === undefined, words: fault ?? 'every record is in order' });
     if (fault === undefined) await checkUsage(data, environmentsOf(accounts), pace, tell);
-    await checkSpool(data, pace, tell);
+    // The records of a spool are not checked.
+    await withStore(data, spoolLayout, (spool) => checkJournals(data, spool, spoolLayout, pace, tell));
+  });
+}
+
+/** Opens a store for an action, unless it is missing or has another layout than this program's. */
+async function withStore(
+  data: string,
+  layout: Layout,
+  action: (lmdb: LmdbEnvironment, file: string) => Promise<void>,
+): Promise<void> {
+  const file = join(data, layout.store, 'data.mdb');
+  const lmdb = isPresent(file) ? openIfCurrent(data, layout) : undefined;
+  try {
+    if (lmdb !== undefined) await action(lmdb, file);
   } finally {
-    await lmdb.close();
+    await lmdb?.close();
   }
 }
+
+const records = (done: number) => ({ done, total: 0, unit: 'records' }) as const;
 
 function environmentsOf(accounts: AccountTables): ReadonlySet<number> {
   const numbers = Array.from(accounts.applications.getRange(), ({ value }) =>
@@ -100,49 +107,19 @@ async function checkUsage(
   pace: Pace,
   tell: (finding: Finding) => void,
 ): Promise<void> {
-  const file = join(data, 'usage/data.mdb');
-  const lmdb = isPresent(file) ? openIfCurrent(data, usageLayout) : undefined;
-  if (lmdb === undefined) return;
-  const store = usageTablesIn(lmdb);
-  try {
-    const faults = [
-      await finish(
-        fromSnapshot(lmdb, (at) => checkCarried(store, at)),
-        pace,
-      ),
-    ];
+  await withStore(data, usageLayout, async (lmdb, file) => {
+    const store = usageTablesIn(lmdb);
+    const check = (read: (at: Snapshot) => Reading<string | undefined>) =>
+      pace.finish(fromSnapshot(lmdb, read), records);
+    const faults = [await check((at) => checkCarried(store, at))];
     for (const table of usageTables)
-      faults.push(
-        await finish(
-          fromSnapshot(lmdb, (at) => checkUsageTable(store, table, environments, at)),
-          pace,
-        ),
-      );
-    for (const fault of faults) if (fault !== undefined) tell({ file, isSound: false, words: fault });
-    if (faults.every((fault) => fault === undefined))
+      faults.push(await check((at) => checkUsageTable(store, table, environments, at)));
+    const found = faults.filter((fault) => fault !== undefined);
+    for (const words of found) tell({ file, isSound: false, words });
+    if (found.length === 0)
       tell({ file, isSound: true, words: 'every record is in order, and counts add up' });
     await checkJournals(data, lmdb, usageLayout, pace, tell);
-  } finally {
-    await lmdb.close();
-  }
-}
-
-/** Checks the pages and the journal of a spool, but not its records. */
-async function checkSpool(data: string, pace: Pace, tell: (finding: Finding) => void): Promise<void> {
-  const lmdb = isPresent(join(data, 'spool/data.mdb')) ? openIfCurrent(data, spoolLayout) : undefined;
-  if (lmdb === undefined) return;
-  try {
-    await checkJournals(data, lmdb, spoolLayout, pace, tell);
-  } finally {
-    await lmdb.close();
-  }
-}
-
-async function finish<T>(reading: Reading<T>, pace: Pace): Promise<T> {
-  for (let done = 0, step = reading.next(); ; done += 1, step = reading.next()) {
-    if (step.done) return step.value;
-    if (pace.isDue()) await pace.rest({ done, total: 0, unit: 'records' });
-  }
+  });
 }
 
 /**

@@ -7,9 +7,7 @@ import { decodeSeen } from '../lmdb/seen.ts';
 import { decodeSenders } from '../lmdb/senders.ts';
 import { chunksPerSketch, chunkValueBytes, environmentOrdinal, readChunk } from '../lmdb/sketches.ts';
 import { type Reading, readAt, type Snapshot } from '../lmdb/snapshot.ts';
-import type { UsageTables } from '../lmdb/usage.ts';
-
-type TableName = Exclude<keyof UsageTables, 'lmdb'>;
+import type { UsageTable, UsageTables } from '../lmdb/usage.ts';
 
 /** The series of the existing environments: the first unused ordinal of each. */
 type Named = ReadonlyMap<number, number>;
@@ -25,7 +23,7 @@ const widths = [1, 60, minutesPerDay];
 const lifeBytes = 40;
 const personBytes = 2 * lifeBytes + 12;
 
-const rules: Readonly<Record<TableName, Rule>> = {
+const rules: Readonly<Record<UsageTable, Rule>> = {
   counts: (key, value, { named }) =>
     cells(
       key,
@@ -94,8 +92,6 @@ const rules: Readonly<Record<TableName, Rule>> = {
   ledger: (key, value) => !ledgerKey(readLedgerLine(key, value)).equals(key) && 'it is under another key',
 };
 
-export const usageTables = Object.keys(rules) as readonly TableName[];
-
 /**
  * Checks every record of a table and its references. Pauses after each.
  * @param environments the numbers of existing ones; data of others is about to be removed
@@ -103,7 +99,7 @@ export const usageTables = Object.keys(rules) as readonly TableName[];
  */
 export function* checkUsageTable(
   store: UsageTables,
-  table: TableName,
+  table: UsageTable,
   environments: ReadonlySet<number>,
   at: Snapshot,
 ): Reading<string | undefined> {
@@ -116,7 +112,7 @@ export function* checkUsageTable(
   return undefined;
 }
 
-function faultOf(table: TableName, key: Buffer, value: Buffer, all: Parameters<Rule>[2]): string | false {
+function faultOf(table: UsageTable, key: Buffer, value: Buffer, all: Parameters<Rule>[2]): string | false {
   try {
     // A lookup in the rule would overwrite the buffer that LMDB returned.
     return rules[table](Buffer.from(key), Buffer.from(value), all);

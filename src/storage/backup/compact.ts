@@ -84,13 +84,8 @@ async function copyWithoutFree(folder: string, aside: string, total: number, pac
 async function check(copy: string, pace: Pace): Promise<void> {
   const descriptor = openSync(copy, 'r');
   try {
-    const checking = checkPages(descriptor);
-    for (let step = checking.next(); ; step = checking.next()) {
-      if (step.done && step.value !== undefined)
-        throw new Error(`Cannot use the copy ${copy}: ${step.value}`);
-      if (step.done) return;
-      if (pace.isDue()) await pace.rest();
-    }
+    const fault = await pace.finish(checkPages(descriptor));
+    if (fault !== undefined) throw new Error(`Cannot use the copy ${copy}: ${fault}`);
   } finally {
     closeSync(descriptor);
   }

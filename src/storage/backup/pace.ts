@@ -1,6 +1,7 @@
 import { setPriority } from 'node:os';
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import type { Clock } from '../../runtime/clock.ts';
+import type { Reading } from '../lmdb/snapshot.ts';
 
 /** Progress of a long task. */
 export interface Done {
@@ -86,6 +87,16 @@ export class Pace {
     await (this.#isServiceBusy() ? (this.#deps.pause ?? pause)(this.#workedMs()) : nextTurn());
     if (this.#deps.over.aborted) throw new Interrupted();
     this.#beganAt = this.#deps.clock.monotonic();
+  }
+
+  /** Runs a reading to its end, with rests. @param progress after a number of steps @throws {Interrupted} */
+  async finish<T>(reading: Reading<T>, progress?: (steps: number) => Done): Promise<T> {
+    for (let steps = 0; ; steps += 1) {
+      const { done, value } = reading.next();
+      if (done) return value;
+      const reached = progress?.(steps + 1);
+      if (this.isDue()) await this.rest(reached);
+    }
   }
 
   /**

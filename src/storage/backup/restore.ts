@@ -111,13 +111,9 @@ async function check({ described, descriptor, written }: Unpacked, file: string,
     inUse += count;
     for (let page = first; page < first + count; page += 1) areWritten &&= written.has(page);
   });
-  let fault: string | undefined;
-  for (let step = checking.next(); ; step = checking.next()) {
-    if (step.done) fault = step.value;
-    if (step.done) break;
-    if (pace.isDue()) await pace.rest({ done: inUse, total: written.size, unit: 'pages' });
-  }
-  if (fault === undefined && (!areWritten || inUse !== written.size))
-    fault = 'its pages are not those in use; use another backup';
+  const areAll = () => areWritten && inUse === written.size;
+  const fault =
+    (await pace.finish(checking, () => ({ done: inUse, total: written.size, unit: 'pages' }))) ??
+    (areAll() ? undefined : 'its pages are not those in use; use another backup');
   if (fault !== undefined) throw new Error(`Cannot use ${file}: of its ${described.store}, ${fault}`);
 }

@@ -69,12 +69,9 @@ function transactionOf(descriptor: number): number {
 /** The pages in use. After deletions most of a file may be free. */
 async function pagesOf({ file, descriptor, meta }: PointOfStore, pace: Pace): Promise<PageSet> {
   const pages = new PageSet(meta.lastPage + 1);
-  const checking = checkPagesOf(descriptor, meta, (first, count) => pages.add(first, count));
-  for (let step = checking.next(); ; step = checking.next()) {
-    if (step.done && step.value !== undefined) throw cannotOpen(file, step.value);
-    if (step.done) return pages;
-    if (pace.isDue()) await pace.rest();
-  }
+  const fault = await pace.finish(checkPagesOf(descriptor, meta, (first, count) => pages.add(first, count)));
+  if (fault !== undefined) throw cannotOpen(file, fault);
+  return pages;
 }
 
 async function write(

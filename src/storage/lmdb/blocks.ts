@@ -46,6 +46,11 @@ export function seriesRef(environment: number, ordinal: number): number {
 
 export const minutesPerDay = 1440;
 
+/** The start of the bucket of a length that contains a minute. */
+export function floorTo(minute: number, minutes: number): number {
+  return Math.floor(minute / minutes) * minutes;
+}
+
 /** The block of a series. Blocks are numbered over all environments, and no block spans two of them. */
 export function blockOf(ref: number): number {
   return Math.floor(ref / cellsPerBlock);

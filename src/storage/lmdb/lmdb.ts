@@ -80,6 +80,15 @@ export function openTable(lmdb: RootDatabase<Buffer, Buffer>, name: string): Tab
   return lmdb.openDB<Buffer, Buffer>({ name, encoding: 'binary', keyEncoding: 'binary' });
 }
 
+/** Opens several tables, by their names. */
+export function openTables<Name extends string>(
+  lmdb: RootDatabase<Buffer, Buffer>,
+  names: readonly Name[],
+): Readonly<Record<Name, Table>> {
+  const tables = names.map((name) => [name, openTable(lmdb, name)]);
+  return Object.fromEntries(tables) as Record<Name, Table>;
+}
+
 /** A table of JSON records under string keys. */
 export function openRecords<T>(lmdb: RootDatabase<Buffer, Buffer>, name: string): Database<T, string> {
   return lmdb.openDB<T, string>({ name, encoding: 'json' });

@@ -1,4 +1,4 @@
-import { bucketOf, bucketWidth, minutesPerDay } from './blocks.ts';
+import { bucketOf, bucketWidth, floorTo, minutesPerDay } from './blocks.ts';
 
 /** Retention of the buckets of each width, ms. */
 export interface Retention {
@@ -23,7 +23,7 @@ const day = minutesPerDay;
 
 /** The horizons at `now` (Unix ms). */
 export function horizonsAt(now: number, { minutesMs, hoursMs, daysMs }: Retention): Horizons {
-  const floor = (ms: number, width: number) => Math.max(0, Math.floor((now - ms) / 60_000 / width) * width);
+  const floor = (ms: number, width: number) => Math.max(0, floorTo((now - ms) / 60_000, width));
   return { minutes: floor(minutesMs, hour), hours: floor(hoursMs, day), days: floor(daysMs, day) };
 }
 
@@ -50,8 +50,4 @@ export function ceilToBucket(minute: number, horizons: Horizons): number {
   const floor = floorToBucket(minute, horizons);
   if (floor === minute) return minute;
   return floor + (minute >= horizons.hours ? hour : day);
-}
-
-function floorTo(minute: number, width: number): number {
-  return Math.floor(minute / width) * width;
 }

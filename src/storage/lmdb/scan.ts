@@ -1,9 +1,7 @@
 import { openTable, type Table } from './lmdb.ts';
 import type { Reading } from './snapshot.ts';
 import { fromSnapshot, readAt } from './snapshot.ts';
-import type { UsageTables } from './usage.ts';
-
-export type UsageTable = Exclude<keyof UsageTables, 'lmdb'>;
+import type { UsageTable, UsageTables } from './usage.ts';
 
 /** Where to continue reading a table. */
 export interface ScanTask {

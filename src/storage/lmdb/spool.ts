@@ -1,6 +1,6 @@
 import type { Database } from 'lmdb';
 import { openLaidOut, spoolLayout } from './layout.ts';
-import { openRecords, openTable, type Table } from './lmdb.ts';
+import { openRecords, openTables, type Table } from './lmdb.ts';
 import { type UsageTables, usageTablesIn } from './usage.ts';
 
 /**
@@ -72,10 +72,7 @@ export function openSpoolStore(data: string): SpoolStore {
   const lmdb = openLaidOut(data, spoolLayout);
   return {
     ...usageTablesIn(lmdb),
-    deltas: openTable(lmdb, 'deltas'),
-    apart: openTable(lmdb, 'apart'),
-    used: openTable(lmdb, 'used'),
-    unresolved: openTable(lmdb, 'unresolved'),
+    ...openTables(lmdb, ['deltas', 'apart', 'used', 'unresolved']),
     streams: openRecords<StreamRecord>(lmdb, 'streams'),
     meta: openRecords<string>(lmdb, 'meta'),
   };

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { checkDirectory } from '../../../src/storage/backup/check-directory.ts';
-import { usageTables } from '../../../src/storage/backup/check-usage.ts';
 import {
   type AccountTables,
   accountTables,
@@ -9,7 +8,7 @@ import {
   type TableName,
 } from '../../../src/storage/lmdb/accounts.ts';
 import { openLmdb, openTable } from '../../../src/storage/lmdb/lmdb.ts';
-import { openUsageTables, type UsageTables } from '../../../src/storage/lmdb/usage.ts';
+import { openUsageTables, type UsageTables, usageTables } from '../../../src/storage/lmdb/usage.ts';
 import { filledDirectory, steady } from './data-directory.ts';
 
 async function faultsOf(data: string): Promise<string[]> {

@@ -5,14 +5,14 @@ import { UsageError } from './flags.ts';
 import { type Answer, fieldsOf, notUnderstood, send, sendForRows, textOf } from './send.ts';
 import { type Access, openAccess, serverUrlOf } from './session.ts';
 
-/** How often a request is sent again after a 429, and how long each wait may be, s. */
+/** Maximum number of retries after a 429, and maximum wait before each, s. */
 const maxWaits = 5;
 const longestWait = 60;
 
-/** Most items of a page. */
+/** Maximum page size. */
 const pageLimit = 200;
 
-/** A thing as the management API shows it. */
+/** An object in an answer of the management API. */
 export type Item = Readonly<Record<string, unknown>>;
 
 export type Query = Readonly<Record<string, string>>;
@@ -20,15 +20,15 @@ export type Query = Readonly<Record<string, string>>;
 /** The management API of one server. Paths are segments below `/api/v2`, not encoded. */
 export interface Api {
   readonly url: string;
-  /** @returns the JSON of the answer; `undefined` for an empty one @throws {Failure} when the server refuses */
+  /** @returns the JSON of the answer; `undefined` for an empty one @throws {Failure} if the server refuses */
   call(method: string, path: readonly string[], body?: object): Promise<unknown>;
-  /** Deletes what a query names, for names that cannot be in a path. @throws {Failure} when the server refuses */
+  /** Deletes what a query names, for names that a path cannot have. @throws {Failure} if the server refuses */
   remove(path: readonly string[], query: Query): Promise<unknown>;
-  /** What the API answers to a query. @throws {Failure} when the server refuses */
+  /** @returns the answer to a query @throws {Failure} if the server refuses */
   read(path: readonly string[], query: Query): Promise<Item>;
-  /** Rows of a report, or of a list, while they come. @throws {Failure} when the server refuses, and when it breaks off */
+  /** The rows of a report or a list, as they arrive. @throws {Failure} if the server refuses, or the connection breaks */
   rows(path: readonly string[], query: Query, format: string): Promise<AsyncIterable<Uint8Array>>;
-  /** The items of a list, from all of its pages. @throws {Failure} when the server refuses */
+  /** The items of a list, from all of its pages. @throws {Failure} if the server refuses */
   list(path: readonly string[], filters?: Query, most?: number): Promise<readonly Item[]>;
 }
 
@@ -38,7 +38,7 @@ export function connect(context: Context, given: Given): Api {
   return openApi(context, url, openAccess(context, url));
 }
 
-/** Opens the management API of a server. */
+/** Opens the management API of a server, with some access. */
 export function openApi(context: Context, url: string, access: Access): Api {
   const request = async (method: string, target: string, body?: object): Promise<unknown> => {
     const { status, json } = await ask(context, access, (headers) =>
@@ -77,7 +77,7 @@ export function openApi(context: Context, url: string, access: Access): Api {
   };
 }
 
-/** Sends a request again: once with a new token when the server refuses the first one, and after each 429. */
+/** Repeats a request once with a new token after a 401, and after each 429. */
 async function ask<Given extends Answer>(
   context: Context,
   access: Access,
@@ -92,14 +92,14 @@ async function ask<Given extends Answer>(
       token = await access.replace(token);
       replaced = true;
     } else if (wait !== undefined) {
-      context.err(`The server has too many requests; trying again in ${wait} s\n`);
+      context.err(`Too many requests; retrying in ${wait} s\n`);
       await context.sleep(wait * 1000);
       waits += 1;
     } else return answer;
   }
 }
 
-/** The trace that the command is part of, such as that of a pipeline: tools pass it on in these variables. */
+/** The trace that the command belongs to, such as a pipeline's. Tools pass it in these variables. */
 function traceOf({ TRACEPARENT, TRACESTATE }: Context['env']): Record<string, string> {
   if (TRACEPARENT === undefined || !/^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}$/.test(TRACEPARENT))
     return {};
@@ -129,7 +129,7 @@ function waitOf({ retryAfter }: Answer, waits: number): number | undefined {
 /** @throws {UsageError} for a dot segment (RFC 3986 §5.2.4): it would address something else */
 function targetOf(url: string, path: readonly string[]): string {
   const wrong = path.find((segment) => ['', '.', '..'].includes(segment));
-  if (wrong !== undefined) throw new UsageError(`Cannot use the name '${wrong}': it cannot be in an address`);
+  if (wrong !== undefined) throw new UsageError(`Cannot use the name '${wrong}': not allowed in an address`);
   return [url, 'api', 'v2', ...path.map(encodeURIComponent)].join('/');
 }
 

@@ -10,17 +10,17 @@ import {
 import { type Arrival, openCallback } from './callback.ts';
 import type { Context } from './context.ts';
 import { Failure } from './failure.ts';
-import { printable } from './printable.ts';
+import { printable } from './show.ts';
 import { discover, requestTokens, type TokenHost } from './token-host.ts';
 import type { StoredSession } from './token-store.ts';
 
 /** The client id of this program, a public client, at every token host. */
 export const cliClientId = 'flagmeter-cli';
 
-const noBrowser = 'No browser was found here. To use one on another machine: flagmeter login --device';
+const noBrowser = 'No browser found. To sign in with one on another machine: flagmeter login --device';
 
-/** How long a person has to sign in, ms. */
-const patienceMs = 10 * 60_000;
+/** Time limit for a sign-in, ms. */
+const timeoutMs = 10 * 60_000;
 
 /**
  * Signs a person in with a browser: authorization code with PKCE (RFC 6749 §4.1, RFC 7636) and a redirect to this
@@ -38,7 +38,7 @@ export async function signInWithBrowser(
   const scope = host.scopes.join(' ');
   const verifier = randomText(context);
   const state = randomText(context);
-  const callback = await openCallback(state, patienceMs);
+  const callback = await openCallback(state, timeoutMs);
   try {
     const { redirectUri } = callback;
     const url = `${authUrl}/connect/authorize?${new URLSearchParams({
@@ -88,23 +88,23 @@ export function checkIssuer({ server: { issuer } }: TokenHost, authUrl: string):
   if (issuer.replace(/\/$/, '') === authUrl) return;
   throw new Failure(
     'failed',
-    `The token host at ${authUrl} says that its address is ${issuer}: use that address, with --url or --auth-url`,
+    `The token host at ${authUrl} has the address ${issuer}: use that one, with --url or --auth-url`,
   );
 }
 
-/** Shows the outcome in the browser, too. */
+/** Shows the outcome in the browser too. */
 async function finish(arrival: Arrival, work: () => Promise<StoredSession>): Promise<StoredSession> {
   try {
     const session = await work();
-    arrival.show('You are signed in. You can close this page and go back to the terminal.');
+    arrival.show('You are signed in. You can close this page and return to the terminal.');
     return session;
   } catch (error) {
-    arrival.show('This did not work; the terminal says why. You can close this page.');
+    arrival.show('The sign-in failed; the terminal shows why. You can close this page.');
     throw error;
   }
 }
 
-/** The authorization response. It must name the issuer that was asked (RFC 9207 §2.4). @throws {Failure} */
+/** The authorization response, which must name the issuer (RFC 9207 §2.4). @throws {Failure} */
 function readAnswer(
   { parameters }: Arrival,
   { server }: TokenHost,
@@ -116,14 +116,11 @@ function readAnswer(
     if (answer.has('code')) return answer;
   } catch (error) {
     if (!(error instanceof AuthorizationResponseError))
-      throw new Failure(
-        'failed',
-        `The answer to the sign-in does not come from ${server.issuer}; start again`,
-      );
+      throw new Failure('failed', `The response to the sign-in is not from ${server.issuer}; start again`);
     const description = error.error_description ?? 'The sign-in was refused';
     throw new Failure('unauthorized', printable(`${description} (${error.error})`));
   }
-  throw new Failure('failed', 'The answer to the sign-in has no code; start again');
+  throw new Failure('failed', 'The response to the sign-in has no code; start again');
 }
 
 /** 256 random bits (RFC 7636 §4.1). */

@@ -6,7 +6,7 @@ import { Failure } from './failure.ts';
 /** A listener on this machine that the token host redirects the browser to (RFC 8252 §7.3). */
 export interface Callback {
   readonly redirectUri: string;
-  /** The request of the browser with the right state. @throws {Failure} when it did not come in time */
+  /** The request of the browser with the right state. @throws {Failure} if it does not arrive in time */
   readonly arrived: Promise<Arrival>;
   close(): void;
 }
@@ -22,20 +22,20 @@ const path = '/callback';
 
 /**
  * Waits for the browser on a free port. Requests with another state are refused, and the wait continues.
- * @param patienceMs how long it waits
+ * @param timeoutMs time limit
  */
-export async function openCallback(state: string, patienceMs: number): Promise<Callback> {
+export async function openCallback(state: string, timeoutMs: number): Promise<Callback> {
   const server = createServer();
   const arrived = new Promise<Arrival>((resolve, reject) => {
     const timer = setTimeout(() => {
       reject(new Failure('unauthorized', 'The sign-in was not completed in time; start again'));
-    }, patienceMs);
+    }, timeoutMs);
     server.on('close', () => clearTimeout(timer));
     server.on('request', (request, response) => {
       const [target, query = ''] = (request.url ?? '').split('?', 2);
       const parameters = new URLSearchParams(query);
       if (request.method !== 'GET' || target !== path) {
-        answer(response, 404, 'There is nothing here.');
+        answer(response, 404, 'Not found.');
       } else if (!isSame(parameters.get('state') ?? '', state)) {
         answer(response, 400, 'This is not the sign-in that the command line is waiting for.');
       } else {
@@ -43,7 +43,7 @@ export async function openCallback(state: string, patienceMs: number): Promise<C
       }
     });
   });
-  // A failure before anyone waits for it is not an unhandled rejection.
+  // The rejection may have no listener yet; that is expected.
   arrived.catch(() => {});
   await new Promise<void>((resolve, reject) => {
     server.on('error', reject).listen(0, '127.0.0.1', resolve);

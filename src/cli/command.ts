@@ -9,20 +9,20 @@ export interface Command {
   readonly flags: readonly Flag[];
 }
 
-/** What a command was called with. */
+/** The arguments of a command. */
 export interface Given {
-  /** Empty when the command has no operand. */
+  /** Empty if the command has no operand. */
   readonly operand: string;
   has(flag: string): boolean;
-  /** The value of a flag; the last one when it was given twice. */
+  /** The value of a flag; the last one if it is repeated. */
   value(flag: string): string | undefined;
-  /** Every value of a flag that can be given more than once. */
+  /** Every value of a repeatable flag. */
   all(flag: string): readonly string[];
 }
 
 /**
- * Reads what a command was called with. After `--` an argument may begin with a dash.
- * @throws {UsageError} for an unknown flag, a value that is not allowed, and what is missing or too much
+ * Parses the arguments of a command. After `--` an operand may begin with a dash.
+ * @throws {UsageError} for an unknown flag, a value that is not allowed, and a missing or surplus argument
  */
 export function readGiven(command: Command, argv: readonly string[]): Given {
   const operands: string[] = [];
@@ -42,13 +42,13 @@ export function readGiven(command: Command, argv: readonly string[]): Given {
   };
 }
 
-const dashes = 'flags have two dashes, other arguments none';
+const dashes = 'flags begin with two dashes, other arguments with none';
 
 function valuesOf({ flags }: Command, name: string): readonly string[] | undefined {
   return flags.find((flag) => flag.name === name)?.values;
 }
 
-/** A value in the case in which it is listed. */
+/** A value with the capitals of the listed one. */
 function asListed(value: string, values: readonly string[] = []): string {
   return values.find((each) => each.toLowerCase() === value.toLowerCase()) ?? value;
 }
@@ -73,7 +73,7 @@ function readOperand({ name, operand }: Command, given: readonly string[]): stri
   const [typed = '', surplus] = operand === undefined ? ['', ...given] : given;
   const value = asListed(typed, operand?.values);
   if (surplus !== undefined) {
-    const taken = operand === undefined ? 'no argument but flags' : `only one, ${operand.name}`;
+    const taken = operand === undefined ? 'flags only' : `one argument, ${operand.name}`;
     throw new UsageError(`Cannot use the argument '${surplus}': ${name} takes ${taken}`);
   }
   if (operand === undefined || (operand.optional && value === '')) return value;

@@ -1,6 +1,6 @@
 import { type FlagValue, groupPattern, type Place, quoted, valueArms } from './completion.ts';
 
-/** The script that has bash (3.2 and later) complete the command line. */
+/** The completion script for bash 3.2 and later. */
 export function bashScript(places: readonly Place[]): string {
   return `# Completion of flagmeter for bash: source <(flagmeter completion bash)
 _flagmeter() {

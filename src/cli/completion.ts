@@ -1,21 +1,21 @@
 import type { Command } from './command.ts';
 
-/** Something that can be typed next. */
+/** A word that may follow. */
 export interface Choice {
   readonly word: string;
   readonly description: string;
 }
 
-/** A point of the command line, after the words that lead there: nothing, `apps`, `apps create`. */
+/** A position on the command line, by the words before it: none, `apps`, `apps create`. */
 export interface Place {
   readonly words: readonly string[];
-  /** Whether a command is complete there, so that its flags and operand follow, in any order. */
+  /** Whether the words are a whole command, which its flags and operand follow in any order. */
   readonly isCommand: boolean;
   readonly choices: readonly Choice[];
   readonly flags: readonly FlagValue[];
 }
 
-/** What follows a flag that takes a value. */
+/** The value of a flag. */
 export interface FlagValue {
   /** With its dashes. */
   readonly flag: string;
@@ -23,7 +23,7 @@ export interface FlagValue {
   readonly words: readonly string[];
 }
 
-/** Every place of a command line. @param table the commands by their first word */
+/** Every position of a command line. @param table the commands by their first word */
 export function placesOf(
   table: Readonly<Record<string, { readonly summary: string; readonly commands: readonly Command[] }>>,
 ): readonly Place[] {
@@ -63,7 +63,7 @@ function commandPlace({ name, operand, flags }: Command): Place {
 
 /**
  * The arms of a POSIX shell's `case` on `PLACE:FLAG`, for what follows a flag.
- * @param then what is done for a flag
+ * @param then the action for a flag
  */
 export function valueArms(places: readonly Place[], then: (value: FlagValue) => string): string {
   const arms = new Map<string, string[]>();
@@ -76,7 +76,7 @@ export function valueArms(places: readonly Place[], then: (value: FlagValue) => 
   return Array.from(arms, ([action, patterns]) => `    ${patterns.join('|')}) ${action} ;;\n`).join('');
 }
 
-/** The words after which another leads to a place of its own, as a pattern of a POSIX shell. */
+/** The first words of commands of two words, as a pattern of a POSIX shell. */
 export function groupPattern(places: readonly Place[]): string {
   const groups = places.filter(({ words }) => words.length === 2).map(({ words: [first] }) => first);
   return [...new Set(groups)].join('|');

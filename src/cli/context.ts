@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Person, personAt } from './prompt.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Everything outside themselves that the commands of the client use. */
+/** The environment of the client's commands. */
 export interface Context extends Terminal {
   /** Unix milliseconds, and milliseconds from an arbitrary origin. */
   readonly clock: { now(): number; monotonic(): number };
@@ -16,15 +16,15 @@ export interface Context extends Terminal {
   readonly person: Person | undefined;
   /** Whether standard output shows bold type. */
   readonly bold: boolean;
-  /** Columns of the terminal; `undefined` when standard output is not a terminal. */
+  /** Columns of the terminal; `undefined` if standard output is not a terminal. */
   readonly width: number | undefined;
-  /** Resolves when standard output has taken what was written: what is long must not pile up in memory. */
+  /** Resolves once standard output is drained, so that long output does not pile up in memory. */
   readonly drained: () => Promise<unknown>;
-  /** Opens a page in a browser; false when no browser was found. */
+  /** Opens a page in a browser. Returns false if there is none. */
   readonly openBrowser: (url: string) => boolean;
 }
 
-/** Those of this process. */
+/** The context of this process. */
 export function contextOf(terminal: Terminal): Context {
   const { stdin, stdout } = process;
   return {

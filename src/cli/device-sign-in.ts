@@ -10,16 +10,16 @@ import {
 import { checkIssuer, cliClientId } from './browser-sign-in.ts';
 import type { Context } from './context.ts';
 import { Failure } from './failure.ts';
-import { printable } from './printable.ts';
+import { printable } from './show.ts';
 import { discover, exchange, GrantRefused, requestTokens, type TokenHost } from './token-host.ts';
 import type { StoredSession } from './token-store.ts';
 
-/** Added to the wait after `slow_down`, and the wait between polls when the host names none (RFC 8628 §3.5, §3.2), s. */
+/** Increase of the interval after `slow_down`, and the default interval (RFC 8628 §3.5, §3.2), s. */
 const step = 5;
 
 /**
  * Signs a person in with a browser on another machine: the device authorization grant (RFC 8628).
- * @throws {Failure} when they do not sign in, or not in time
+ * @throws {Failure} if they do not sign in within the time limit
  */
 export async function signInByDevice(context: Context, authUrl: string): Promise<StoredSession> {
   const host = await discover(context, authUrl);
@@ -41,7 +41,7 @@ export async function signInByDevice(context: Context, authUrl: string): Promise
   );
 }
 
-/** Asks for the codes of a sign-in (RFC 8628 §3.1). */
+/** Requests the codes of a sign-in (RFC 8628 §3.1). */
 async function begin(
   { server, options }: TokenHost,
   authUrl: string,
@@ -60,11 +60,11 @@ async function begin(
 function instructions(codes: DeviceAuthorizationResponse): string {
   const { user_code: code, verification_uri: page, verification_uri_complete: pageWithCode } = codes;
   const short =
-    pageWithCode === undefined ? '' : `The code is part of this address: ${printable(pageWithCode)}\n`;
+    pageWithCode === undefined ? '' : `This address includes the code: ${printable(pageWithCode)}\n`;
   return (
     'Open this address in a browser on any machine and enter the code to sign in:\n\n' +
     `  ${printable(page)}\n  ${printable(code)}\n\n${short}` +
-    `Waiting for up to ${Math.ceil(codes.expires_in / 60)} minutes; Ctrl-C stops it\n`
+    `Waiting up to ${Math.ceil(codes.expires_in / 60)} minutes; press Ctrl-C to cancel\n`
   );
 }
 
@@ -86,7 +86,7 @@ async function poll(
   }
 }
 
-/** The wait after a poll without tokens, s. @throws what ends the polling */
+/** The wait after a poll without tokens, s. @throws {unknown} the error if polling must end */
 function waitAfter(error: unknown, wait: number): number {
   if (error instanceof GrantRefused) {
     if (error.code === 'authorization_pending') return wait;

@@ -10,7 +10,7 @@ export const exitCodes = {
   interrupted: 130,
 } as const;
 
-/** A command failed. The message says why, on one line, and holds nothing secret. */
+/** The failure of a command. The message is one line, without secrets. */
 export class Failure extends Error {
   override readonly name = 'Failure';
   readonly kind: keyof typeof exitCodes;

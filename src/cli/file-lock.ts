@@ -3,17 +3,17 @@ import { hostname } from 'node:os';
 import type { Context } from './context.ts';
 import { Failure } from './failure.ts';
 
-/** Work under the lock takes no longer; what is older was left behind. */
+/** Work under the lock is shorter: an older lock is abandoned. */
 const abandonedAfterMs = 120_000;
-/** How long a process waits for the lock, and between two looks at it. */
-const patienceMs = 150_000;
-const lookEveryMs = 50;
+/** Time limit for acquiring the lock, and the interval between attempts. */
+const timeoutMs = 150_000;
+const retryEveryMs = 50;
 
 /**
- * Does work while holding a lock. The lock of a process that died is taken over.
- * The lock is a file that appears with its owner's name in it: that also holds on a network file system.
- * @param path of the lock, in a directory that can be written
- * @throws {Failure} when another process keeps it
+ * Does work while holding a lock, and takes over the lock of a dead process. The lock is a file that is created with its owner in
+ * it, which works on network file systems too.
+ * @param path of the lock, in a writable directory
+ * @throws {Failure} if another process keeps it
  */
 export async function underLock<T>(
   path: string,
@@ -22,12 +22,12 @@ export async function underLock<T>(
 ): Promise<T> {
   const owner = `${process.pid}@${hostname()} ${context.randomBytes(8).toString('hex')}`;
   const { clock, sleep } = context;
-  const deadline = clock.monotonic() + patienceMs;
+  const deadline = clock.monotonic() + timeoutMs;
   while (!take(path, owner)) {
     if (removeAbandoned(path, owner, clock.now())) continue;
     if (clock.monotonic() > deadline)
-      throw new Failure('unavailable', `Another flagmeter process holds ${path}: end it first`);
-    await sleep(lookEveryMs);
+      throw new Failure('unavailable', `Another flagmeter process holds ${path}: stop it first`);
+    await sleep(retryEveryMs);
   }
   try {
     return await work();
@@ -36,7 +36,7 @@ export async function underLock<T>(
   }
 }
 
-/** Linking a written file makes it appear with its content: no process sees it empty. */
+/** Links a written file, so that no process sees it empty. */
 function take(path: string, owner: string): boolean {
   const own = sideFile(path, owner);
   writeFileSync(own, owner, { mode: 0o600 });
@@ -51,7 +51,7 @@ function take(path: string, owner: string): boolean {
   }
 }
 
-/** Takes away a lock that was left behind; of several that do so at once, none takes away the next one's. */
+/** Removes an abandoned lock. Of several processes that do so at once, none removes the lock of the next owner. */
 function removeAbandoned(path: string, owner: string, now: number): boolean {
   const seen = read(path);
   if (seen === undefined) return true;

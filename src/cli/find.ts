@@ -5,16 +5,16 @@ import type { Api, Item } from './api.ts';
 import type { Given } from './command.ts';
 import { Failure } from './failure.ts';
 import { UsageError } from './flags.ts';
-import { printable } from './printable.ts';
 import { fieldsOf } from './send.ts';
+import { printable } from './show.ts';
 
-/** Names that a message lists at most. */
+/** Maximum number of names in a message. */
 const maxListed = 12;
 
 /**
  * Finds the item with this key, or else the only one with this alias.
- * @throws {Failure} when no item has it, or it belongs to a team that the caller is not in
- * @throws {UsageError} when several have it
+ * @throws {Failure} if no item has it, or it belongs to a team that the caller is not in
+ * @throws {UsageError} if several have it
  */
 export async function find(api: Api, path: readonly string[], naming: Naming, named: string): Promise<Item> {
   const { one, key, alias } = naming;
@@ -29,18 +29,18 @@ export async function find(api: Api, path: readonly string[], naming: Naming, na
   }
   if (others.length > 0) {
     const keys = [found, ...others].map((item) => item[key]).join(', ');
-    throw new UsageError(`Cannot tell which ${one} is meant by ${named}: use one of ${printable(keys)}`);
+    throw new UsageError(`More than one ${one} is named ${named}: use one of ${printable(keys)}`);
   }
   return found;
 }
 
-/** What `newId` of src/accounts/secrets.ts makes. */
+/** The ids that `newId` of src/accounts/secrets.ts makes. */
 const idPattern = /^[a-z]+_[\da-f]{24}$/;
 
 /**
- * Asks for an id that the list does not have: lists hold only what belongs to the caller's teams.
- * @returns `undefined` when it does not exist
- * @throws {Failure} when it belongs to another team
+ * Reads an item by an id that is not in the list, which has only items of the caller's teams.
+ * @returns `undefined` if it does not exist
+ * @throws {Failure} if it belongs to another team
  */
 async function findUnlisted(
   api: Api,
@@ -57,7 +57,7 @@ async function findUnlisted(
   }
 }
 
-/** The failure for an item that does not exist. It suggests the name that was probably meant. */
+/** The failure for an item that does not exist, with a similar name. */
 export function missing(items: readonly Item[], { one, key, alias = key }: Naming, named: string): Failure {
   const names = items.map((item) => printable(String(item[alias])));
   const inOtherCase = names.find((name) => name.toLowerCase() === named.toLowerCase());
@@ -95,7 +95,7 @@ export async function ownerPath(
   if (within !== 'team') return [];
   if (named !== undefined) return ['teams', await teamId(api, named)];
   const primary = await primaryTeam(api);
-  if (typeof primary !== 'string') throw new UsageError('Cannot tell which team is meant: use --team');
+  if (typeof primary !== 'string') throw new UsageError('You have no primary team: use --team');
   return ['teams', primary];
 }
 

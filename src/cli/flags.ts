@@ -22,7 +22,7 @@ export interface Argument {
   readonly name?: string;
   /** Empty for a switch. */
   readonly value: string;
-  /** Starts with a single dash, which no flag does, and an operand only after `--`. */
+  /** Begins with a single dash, as no flag does, and an operand only after `--`. */
   readonly dashed?: true;
 }
 
@@ -109,7 +109,7 @@ function unknownFlag(given: string, known: readonly KnownFlag[], command?: strin
  * @param word given instead, if any
  */
 export function unknownWord(command: string, word: string | undefined, words: readonly string[]): UsageError {
-  const all = `say ${words.join(', ')}`;
+  const all = `use one of ${words.join(', ')}`;
   if (word === undefined) return new UsageError(`Cannot use ${command} alone: ${all}`);
   const near = nearestKnown(word, words, `${command} `);
   return new UsageError(`Unknown command ${command} ${word}${near || `: ${all}`}`);

@@ -6,7 +6,7 @@ const descriptionColumn = 30;
 const width = 100;
 const indent = '    ';
 
-/** How a command is called, in lines that fit the terminal. */
+/** The usage of a command, in lines that fit the terminal. */
 export function usageText({ name, operand, flags }: Command): string {
   const words = [`flagmeter ${name}`, ...(operand ? [operandWord(operand)] : []), ...flags.map(flagWord)];
   return `${filled(words, width - indent.length).join(`\n${indent}`)}\n`;
@@ -23,7 +23,7 @@ function filled(words: readonly string[], max: number): string[] {
   return lines;
 }
 
-/** The descriptions of the operands and flags of commands, each once; those that commands share come last. */
+/** The descriptions of the operands and flags of commands, each once. Those of several commands come last. */
 export function flagsText(commands: readonly Command[]): string {
   const operands = commands.flatMap(({ operand }) => (operand ? [entryText(operand.name, operand)] : []));
   const flags = commands.flatMap((command) => command.flags.map((flag) => entryText(valued(flag), flag)));
@@ -43,7 +43,7 @@ export function entryText(
   return `${first} ${lines.join(`\n${' '.repeat(descriptionColumn)}`)}\n`;
 }
 
-/** Few values are listed in place of their name. */
+/** Up to three values are listed in place of the placeholder. */
 function operandWord({ name, optional, values = [] }: Operand): string {
   if (values.length > 0 && values.length <= 3) return values.join('|');
   return optional ? `[${name}]` : name;

@@ -3,10 +3,10 @@ import { column, cut, right } from './print.ts';
 import { itemsOf, type Report, type Sheet } from './report.ts';
 import { fieldsOf } from './send.ts';
 
-/** The ledger: which packets and reports were accepted, refused and noted. */
+/** The ledger: accepted, refused and noted packets and reports. */
 export const ingest: Report = {
   name: 'ingest',
-  summary: 'Report what was accepted and what was refused, why, and from which sender',
+  summary: 'Report accepted and refused packets and reports, with reasons and senders',
   of: 'any environment',
   fields: [],
   headline: ({ accepted, refused, noted }) => `accepted ${accepted}, refused ${refused}, noted ${noted}`,
@@ -14,7 +14,7 @@ export const ingest: Report = {
     const entries = itemsOf(report, 'entries');
     return [byReason('REFUSED', 'refused', entries), byReason('NOTED', 'noted', entries), bySender(entries)];
   },
-  empty: 'Nothing came in that time',
+  empty: 'No packets or reports in this period',
 };
 
 /** One row for each reason, with its count and an example. */
@@ -46,7 +46,7 @@ function exampleOf({ example }: Item): string {
   return [detail, origin].filter((part) => typeof part === 'string').join(', from ');
 }
 
-/** One row for each sender, with the counts of every outcome. */
+/** One row for each sender, with the count of each outcome. */
 function bySender(entries: readonly Item[]): Sheet {
   const groups = groupBy(entries, ({ sender, transport }) => JSON.stringify([sender, transport]));
   const items = groups.map((group) => {
@@ -81,7 +81,7 @@ function groupBy(entries: readonly Item[], nameOf: (entry: Item) => string): rea
   return [...groups.values()];
 }
 
-/** Their number, and when the last one came. */
+/** Their count, and the time of the last one. */
 function sumOf(group: readonly Item[]): { count: number; lastAt: string } {
   return {
     count: group.reduce((sum, { count }) => sum + Number(count), 0),

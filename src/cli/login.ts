@@ -1,30 +1,30 @@
 import { clientVariables } from '../contract/client-variables.ts';
 import { openApi } from './api.ts';
 import { signInWithBrowser } from './browser-sign-in.ts';
+import { loginCommand } from './client-commands.ts';
 import { type Given, readGiven } from './command.ts';
 import type { Context } from './context.ts';
 import { signInByDevice } from './device-sign-in.ts';
-import { endSession } from './end-session.ts';
 import { UsageError } from './flags.ts';
+import { endSession } from './logout.ts';
 import { readSecretFile } from './secret-file.ts';
 import { textOf } from './send.ts';
 import { isReadable } from './server-url.ts';
 import { authUrlOf, halfOfKey, serverUrlOf } from './session.ts';
-import { loginCommand } from './session-commands.ts';
 import { signInAsClient } from './token-host.ts';
 import { openTokenStore, type StoredSession, withSession } from './token-store.ts';
 
 /**
  * Signs in and stores the tokens for later commands, in place of the previous session at the server.
  * @throws {UsageError} for wrong flags
- * @throws {Failure} when the sign-in fails; the previous session is kept then
+ * @throws {Failure} if the sign-in fails; the previous session is kept then
  */
 export async function login(argv: readonly string[], context: Context): Promise<number> {
   const given = readGiven(loginCommand, argv);
   const url = serverUrlOf(context, given.value('url'));
   const authUrl = authUrlOf(context, given.value('auth-url'), url);
   if (isReadable(url) || isReadable(authUrl))
-    context.err('Caution: this address is not encrypted, so others on the network can read the tokens\n');
+    context.err('Warning: this address is not encrypted; others on the network can read the tokens\n');
   const session = await signIn(given, context, authUrl);
   const end = (unused: StoredSession) => endSession(context, url, unused).catch(() => {});
   try {
@@ -54,7 +54,7 @@ async function signIn(given: Given, context: Context, authUrl: string): Promise<
   return given.has('store') ? { ...session, clientSecret } : session;
 }
 
-/** The secret is never an argument: every user of the machine can read those. */
+/** The secret is never an argument, as every user of the machine can read those. */
 async function readSecret(given: Given, context: Context): Promise<string> {
   const file = given.value('client-secret-file');
   if (file !== undefined) return readSecretFile('client-secret-file', file, context);

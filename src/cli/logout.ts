@@ -1,15 +1,16 @@
+import { logoutCommand } from './client-commands.ts';
 import { readGiven } from './command.ts';
 import type { Context } from './context.ts';
-import { endSession } from './end-session.ts';
 import { Failure } from './failure.ts';
+import { notUnderstood, send } from './send.ts';
 import { serverUrlOf } from './session.ts';
-import { logoutCommand } from './session-commands.ts';
-import { openTokenStore, withSession } from './token-store.ts';
+import { revoke } from './token-host.ts';
+import { openTokenStore, type StoredSession, withSession } from './token-store.ts';
 
 /**
  * Ends the session at a server and deletes its tokens here.
  * @throws {UsageError} for wrong flags
- * @throws {Failure} when the server cannot be reached; the tokens are deleted all the same
+ * @throws {Failure} if the server cannot be reached; the tokens are deleted all the same
  */
 export async function logout(argv: readonly string[], context: Context): Promise<number> {
   const url = serverUrlOf(context, readGiven(logoutCommand, argv).value('url'));
@@ -30,4 +31,20 @@ export async function logout(argv: readonly string[], context: Context): Promise
   });
   context.err(`Signed out of ${url}\n`);
   return 0;
+}
+
+/**
+ * Invalidates the tokens of a session.
+ * @throws {Failure} if the server cannot be reached, or refuses
+ */
+export async function endSession(context: Context, url: string, session: StoredSession): Promise<void> {
+  if (session.refreshToken !== undefined) {
+    await revoke(context, session, session.refreshToken);
+  } else if (session.expiresAt > context.clock.now()) {
+    const target = `${url}/api/account/invalidate-token`;
+    const headers = { authorization: `Bearer ${session.accessToken}` };
+    const { status } = await send(context, target, { method: 'POST', headers });
+    // 401: it is already invalid.
+    if (status !== 200 && status !== 401) throw notUnderstood(target, status);
+  }
 }

@@ -1,18 +1,17 @@
 import { connect } from './api.ts';
+import { forgetCommand } from './client-commands.ts';
 import { readGiven } from './command.ts';
 import type { Context } from './context.ts';
 import { findApplication } from './find.ts';
 import { UsageError, unknownWord } from './flags.ts';
-import { forgetCommand } from './people-commands.ts';
 import { printJson } from './print.ts';
-import { printable } from './printable.ts';
 import { confirm } from './prompt.ts';
-import { show } from './show.ts';
+import { printable, show } from './show.ts';
 
 /**
- * Forgets an identity of an application. The request names it in the query: a path cannot have every identity.
+ * Forgets an identity of an application. The request names it in the query, as a path cannot have every identity.
  * @throws {UsageError} for wrong arguments
- * @throws {Failure} when the person declines, or the server refuses or cannot be asked
+ * @throws {Failure} if the person declines, or the server refuses or cannot be reached
  */
 export async function people([word, ...argv]: readonly string[], context: Context): Promise<number> {
   if (word !== 'forget') throw unknownWord('people', word, ['forget']);

@@ -8,7 +8,7 @@ export interface Column extends Heading {
   of(item: Item): unknown;
 }
 
-/** Prints items as rows of a table, and names the columns that did not fit. */
+/** Prints items as rows of a table, and the titles of columns that do not fit. */
 export function printTable(
   { out, err, bold, width }: Context,
   columns: readonly Column[],
@@ -17,20 +17,21 @@ export function printTable(
   const rows = items.map((item) => columns.map((column) => show(column.of(item))));
   const { text, leftOut } = makeTable(columns, rows, { bold, width });
   out(text);
-  if (leftOut.length > 0) err(`No room for ${leftOut.join(', ')}: a wider terminal or --json shows it\n`);
+  if (leftOut.length > 0)
+    err(`Columns that do not fit: ${leftOut.join(', ')}. Use a wider terminal, or --json\n`);
 }
 
-/** Prints the fields of one thing. */
+/** Prints the fields of an object. */
 export function printRecord({ out }: Context, fields: Item): void {
   out(recordText(Object.entries(fields).map(([name, value]) => [labelOf(name), show(value)])));
 }
 
-/** Prints what scripts read. */
+/** Prints JSON for scripts. */
 export function printJson({ out }: Context, value: unknown): void {
   out(`${JSON.stringify(value)}\n`);
 }
 
-/** Prints rows while they come. */
+/** Prints rows as they arrive. */
 export async function printRows({ out, drained }: Context, rows: AsyncIterable<Uint8Array>): Promise<void> {
   const decoder = new TextDecoder();
   for await (const piece of rows) {
@@ -44,7 +45,7 @@ export const cut = { cut: true } as const;
 /** Numbers. */
 export const right = { right: true } as const;
 
-/** A column of what a field has. */
+/** A column of the values of a field. */
 export function column(title: string, field: string, more: Omit<Column, 'title' | 'of'> = {}): Column {
   return { title, ...more, of: (item) => item[field] };
 }

@@ -2,13 +2,13 @@ import { Failure } from './failure.ts';
 
 /** The person at the terminal. */
 export interface Person {
-  /** Shows a question and gives the line that is typed, or an empty one when the input has ended. */
+  /** Asks a question. Returns the typed line, or an empty one at the end of input. */
   ask(question: string): Promise<string>;
-  /** The same, and what is typed is not shown. */
+  /** Asks a question without showing the typed line. */
   askSecret(question: string): Promise<string>;
 }
 
-/** The terminal that a person types at. */
+/** The input of a terminal. */
 export type Keyboard = Pick<
   NodeJS.ReadStream,
   'setRawMode' | 'setEncoding' | 'on' | 'off' | 'resume' | 'pause'
@@ -31,7 +31,7 @@ export function personAt(keyboard: Keyboard, show: (text: string) => void): Pers
     async askSecret(question) {
       keyboard.setRawMode(true);
       try {
-        show(question); // In raw mode by now: nothing that is typed after it is echoed.
+        show(question); // Raw mode comes first, so that nothing typed after the question is shown.
         return await readRaw(keyboard);
       } finally {
         keyboard.setRawMode(false);
@@ -67,7 +67,7 @@ async function readRaw(keyboard: Keyboard): Promise<string> {
   return typed.join('');
 }
 
-/** Passes on what is typed until `take` returns true, or the input ends. */
+/** Passes input on until `take` returns true, or the input ends. */
 function eachChunk(keyboard: Keyboard, take: (chunk: string) => boolean): Promise<void> {
   return new Promise((resolve) => {
     const onData = (chunk: string) => {

@@ -5,15 +5,14 @@ import { queryOf, Reader } from './fields.ts';
 import { findApplication, missing } from './find.ts';
 import { UsageError } from './flags.ts';
 import { printJson, printRows, printTable } from './print.ts';
-import { printable } from './printable.ts';
 import { commandOf, itemsOf, type Report, range } from './report.ts';
 import { type ReportName, reports } from './reports.ts';
-import { show } from './show.ts';
+import { printable, show } from './show.ts';
 
 /**
  * Prints a report.
  * @throws {UsageError} for wrong arguments
- * @throws {Failure} when the server refuses, or cannot be asked
+ * @throws {Failure} if the server refuses, or cannot be reached
  */
 export async function runReport(
   name: ReportName,

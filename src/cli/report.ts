@@ -11,11 +11,11 @@ export interface Report {
   readonly summary: string;
   /** Whether it covers one environment, or any of them. */
   readonly of: 'one environment' | 'any environment';
-  /** Parameters of its query that only this report has. */
+  /** Parameters of its query, besides the application, the environment and the range. */
   readonly fields: readonly Field[];
   /** A line above the tables, below the title. */
   headline?(report: Item): string;
-  /** Its tables; those without rows are left out. */
+  /** Its tables. Those without rows are not printed. */
   tables(report: Item, given: ReadonlySet<string>): readonly Sheet[];
   /** The message when no table has rows. */
   readonly empty: string;
@@ -30,13 +30,13 @@ export const range = rangeFlags('a day before the end');
 
 /** The command of a report. */
 export function commandOf({ name, summary, of, fields }: Report): Command {
-  const environment = flag('environment NAME', 'Environment: its name', {
-    more: of === 'one environment' ? 'default: the only one that there is' : 'default: all of them',
+  const environment = flag('environment NAME', 'Environment name', {
+    more: of === 'one environment' ? 'default: the only environment' : 'default: all environments',
   });
   return { name, summary, flags: [environment, ...fields, ...range, appFlag, urlFlag, jsonFlag, formatFlag] };
 }
 
-/** The items that a field of a report has. */
+/** The items in a field of a report. */
 export function itemsOf(item: Item, field: string): readonly Item[] {
   const items = item[field];
   return Array.isArray(items) ? items : [];

@@ -4,8 +4,8 @@ import { ingest } from './ingest-report.ts';
 import { type Column, column, cut, right } from './print.ts';
 import { itemsOf, type Report, type Sheet } from './report.ts';
 
-/** Sums take the fewest buckets, so they are made of days. */
-const step = flag('step STEP', 'One line for each minute, hour or day in place of sums', {
+/** Sums are made of days, which are the fewest buckets. */
+const step = flag('step STEP', 'Print a line per minute, hour or day instead of sums', {
   values: ['minute', 'hour', 'day'],
   default: 'day',
 });
@@ -18,16 +18,16 @@ const counts: readonly Column[] = [
   column('VIEWED', 'viewed', right),
 ];
 
-/** The beginning of a bucket, which the API gives in Unix seconds. */
+/** The start of a bucket, in Unix seconds. */
 const time: Column = { title: 'TIME', of: ({ at }) => new Date(Number(at) * 1000).toISOString() };
 
 const usage: Report = {
   name: 'usage',
-  summary: 'Report how often features were checked, used and viewed, and by how many users',
+  summary: 'Report checks, uses, views and unique users of features',
   of: 'one environment',
   fields: [flag('feature NAME', 'Only this feature'), step],
   tables: (report, given) => [given.has('step') ? usageByTime(report) : usageSums(report)],
-  empty: 'Nothing was counted in that time',
+  empty: 'No usage in this period',
 };
 
 /** A line for each feature, and one for each of its variants. */
@@ -57,7 +57,7 @@ const measurements: Report = {
   of: 'one environment',
   fields: [flag('metric NAME', 'Only this metric'), step],
   tables: (report, given) => [given.has('step') ? valuesByTime(report) : values(report)],
-  empty: 'Nothing was measured in that time',
+  empty: 'No measurements in this period',
 };
 
 const identity = [column('METRIC', 'metric', cut), feature, variant];
@@ -77,7 +77,7 @@ function valuesByTime(report: Item): Sheet {
   return { columns: [time, ...identityOf(metrics), column('VALUE', 'value', right)], items: byTime(items) };
 }
 
-/** Feature and variant are columns only where a metric has them. */
+/** Feature and variant are columns only if a metric has them. */
 function identityOf(items: readonly Item[]): readonly Column[] {
   return items.some((item) => item['feature'] !== undefined) ? identity : identity.slice(0, 1);
 }

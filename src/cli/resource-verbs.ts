@@ -7,11 +7,10 @@ import { queryOf, type Reader } from './fields.ts';
 import { checkOnlyOne, find, missing } from './find.ts';
 import { UsageError } from './flags.ts';
 import { type Column, printJson, printRecord, printRows, printTable } from './print.ts';
-import { printable } from './printable.ts';
 import { confirm } from './prompt.ts';
 import { tableColumns, type Verb } from './resource.ts';
 import { fieldsOf } from './send.ts';
-import { capital, labelOf, show } from './show.ts';
+import { capital, labelOf, printable, show } from './show.ts';
 
 export interface Call {
   readonly resource: Resource;

@@ -2,9 +2,9 @@ import { UsageError } from './flags.ts';
 import type { Terminal } from './terminal.ts';
 
 /**
- * The first line of the file that a flag names, `-` for standard input. No message repeats the flag's value: it may be
- * the secret itself, by mistake.
- * @throws {UsageError} when it cannot be read
+ * The first line of the file that a flag names, or of standard input for `-`. No message repeats the value of the flag, which may
+ * be the secret itself by mistake.
+ * @throws {UsageError} if it cannot be read
  */
 export function readSecretFile(flag: string, path: string, terminal: Terminal): string {
   try {
@@ -22,7 +22,7 @@ export function readSecretFile(flag: string, path: string, terminal: Terminal): 
 const reasons: Readonly<Record<string, string>> = {
   ENOENT: 'no such file',
   EACCES: 'permission denied',
-  EISDIR: 'it is a directory',
-  UTF16: 'it is UTF-16 text, and must be UTF-8',
+  EISDIR: 'is a directory',
+  UTF16: 'UTF-16 text, must be UTF-8',
   ENAMETOOLONG: 'no such file',
 };

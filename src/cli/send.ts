@@ -1,10 +1,10 @@
 import type { Context } from './context.ts';
 import { Failure } from './failure.ts';
-import { printable } from './printable.ts';
 import { proxyFor } from './proxy-variable.ts';
+import { printable } from './show.ts';
 
-/** How long a server may take to answer, ms. */
-const patienceMs = 30_000;
+/** Time limit for an answer, ms. */
+const timeoutMs = 30_000;
 
 export interface Sending {
   readonly method: string;
@@ -14,14 +14,14 @@ export interface Sending {
 
 export interface Answer {
   readonly status: number;
-  /** The body, when it is JSON. */
+  /** The body, if it is JSON. */
   readonly json: unknown;
   readonly retryAfter: string | null;
 }
 
 /**
- * Sends a request, once.
- * @throws {Failure} when the server cannot be reached, or redirects to another address
+ * Sends a request once.
+ * @throws {Failure} if the server cannot be reached, or redirects to another address
  */
 export async function send(context: Context, url: string, sending: Sending): Promise<Answer> {
   const response = await fetchWhole(context, url, { ...sending, headers: { ...sending.headers } });
@@ -30,13 +30,13 @@ export async function send(context: Context, url: string, sending: Sending): Pro
 }
 
 /**
- * Sends a request, once, and reads the whole response, so that reading its body cannot fail any more.
+ * Sends a request once, and reads the whole response, so that reading its body cannot fail later.
  * @throws {Failure} as `send` does
  */
 export async function fetchWhole(context: Context, url: string, init: RequestInit): Promise<Response> {
-  const signal = AbortSignal.timeout(patienceMs);
+  const signal = AbortSignal.timeout(timeoutMs);
   try {
-    // A redirect is not followed: the user has not said that the token may go where it leads.
+    // Redirects are not followed: the token is for this server only.
     const response = await context.fetch(url, { ...init, redirect: 'manual', signal });
     const { status, headers } = response;
     const body = await response.text();
@@ -47,11 +47,11 @@ export async function fetchWhole(context: Context, url: string, init: RequestIni
   }
 }
 
-/** How long a server may take to begin an answer in rows, ms: it may have to wait for its turn. */
-const rowsPatienceMs = 300_000;
+/** Time limit for the start of an answer in rows, ms. The request may wait in a queue. */
+const rowsTimeoutMs = 300_000;
 
 /**
- * Sends a request whose answer is read while it comes.
+ * Sends a request whose answer is read as it arrives.
  * @returns the rows, or a refusal
  * @throws {Failure} as `send` does
  */
@@ -61,7 +61,7 @@ export async function sendForRows(
   { method, headers = {} }: Sending,
 ): Promise<Answer & { readonly rows?: AsyncIterable<Uint8Array> }> {
   const late = new AbortController();
-  const timer = setTimeout(() => late.abort(), rowsPatienceMs);
+  const timer = setTimeout(() => late.abort(), rowsTimeoutMs);
   try {
     const init = { method, headers: { ...headers }, redirect: 'manual', signal: late.signal } as const;
     const response = await context.fetch(url, init);
@@ -77,12 +77,12 @@ export async function sendForRows(
   }
 }
 
-/** A connection that breaks means that rows are missing. */
+/** If the connection breaks, rows are missing. */
 async function* rowsOf(url: string, { body }: Response): AsyncGenerator<Uint8Array> {
   try {
     for await (const piece of (body ?? []) as AsyncIterable<Uint8Array>) yield piece;
   } catch {
-    throw new Failure('unavailable', `${originOf(url)} broke off: rows are missing; try again`);
+    throw new Failure('unavailable', `The connection to ${originOf(url)} broke: rows are missing; try again`);
   }
 }
 
@@ -97,10 +97,10 @@ export function textOf(json: unknown, field: string): string | undefined {
   return typeof value === 'string' ? printable(value) : undefined;
 }
 
-/** The answer of something that is not a flagmeter server, such as a proxy. */
+/** The failure for an answer that no flagmeter server gives, such as a proxy's. */
 export function notUnderstood(url: string, status: number): Failure {
   const kind = status === 502 || status === 503 || status === 504 ? 'unavailable' : 'failed';
-  return new Failure(kind, `${originOf(url)} does not answer as a flagmeter server does (status ${status})`);
+  return new Failure(kind, `${originOf(url)} does not answer like a flagmeter server (status ${status})`);
 }
 
 function redirected(url: string, location: string | null): Failure {
@@ -109,8 +109,8 @@ function redirected(url: string, location: string | null): Failure {
 }
 
 const reasons: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nothing listens there',
-  ConnectionRefused: 'nothing listens there',
+  ECONNREFUSED: 'connection refused',
+  ConnectionRefused: 'connection refused',
   ENOTFOUND: 'the host name cannot be resolved',
   EAI_AGAIN: 'the host name cannot be resolved',
   FailedToOpenSocket: 'the host name cannot be resolved, or the host cannot be reached',
@@ -118,7 +118,7 @@ const reasons: Readonly<Record<string, string>> = {
   ECONNCLOSED: 'the connection was closed',
   ConnectionClosed: 'the connection was closed',
   UND_ERR_SOCKET: 'the connection was closed',
-  TimeoutError: `no answer within ${patienceMs / 1000} s`,
+  TimeoutError: `no answer within ${timeoutMs / 1000} s`,
 };
 
 const certificate = /CERT|SELF_SIGNED|UNABLE_TO_|SSL|TLS|HOSTNAME/;
@@ -126,7 +126,7 @@ const certificate = /CERT|SELF_SIGNED|UNABLE_TO_|SSL|TLS|HOSTNAME/;
 function unreachable({ env }: Context, url: string, error: unknown): Failure {
   const { code, name, message } = causeOf(error);
   if (code !== undefined && certificate.test(code)) {
-    const advice = 'NODE_EXTRA_CA_CERTS may name a file with the certificate of its authority';
+    const advice = 'set NODE_EXTRA_CA_CERTS to a file with the certificate of its authority';
     return new Failure('failed', `Cannot trust ${originOf(url)}: ${code}; ${advice}`);
   }
   const reason = reasons[code ?? ''] ?? reasons[name] ?? printable(message);
@@ -136,7 +136,7 @@ function unreachable({ env }: Context, url: string, error: unknown): Failure {
   return new Failure('unavailable', `Cannot reach ${originOf(url)}: ${reason}${advice ?? ''}`);
 }
 
-/** Node wraps what went wrong into another error; Bun does not. */
+/** Node wraps the cause in another error; Bun does not. */
 function causeOf(error: unknown): { code?: string; name: string; message: string } {
   if (!(error instanceof Error)) return { name: '', message: String(error) };
   return error.cause instanceof Error ? causeOf(error.cause) : error;
@@ -146,7 +146,7 @@ function originOf(url: string): string {
   return new URL(url).origin;
 }
 
-/** Parses JSON; `undefined` when it is not JSON. */
+/** Parses JSON; `undefined` for other text. */
 export function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);

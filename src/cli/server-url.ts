@@ -1,11 +1,11 @@
 import { UsageError } from './flags.ts';
 
-/** The server that is used by default: where `serve` listens without settings. */
+/** The default server: where `serve` listens by default. */
 export const usualUrl = 'http://127.0.0.1:8080';
 
 /**
- * The address of a server in its normal form: without a slash at its end.
- * @param by the flag or variable that it was given by
+ * The address of a server, without a slash at its end.
+ * @param by the flag or variable that has it
  * @throws {UsageError}
  */
 export function readServerUrl(text: string, by: string): string {
@@ -18,7 +18,7 @@ export function readServerUrl(text: string, by: string): string {
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
 }
 
-/** Whether others on the network can read what is sent there. */
+/** Whether others on the network can read requests to an address. */
 export function isReadable(url: string): boolean {
   const { protocol, hostname } = new URL(url);
   return protocol === 'http:' && !/^(127(\.\d+){3}|\[::1\]|localhost)$/.test(hostname);

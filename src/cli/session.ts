@@ -6,14 +6,14 @@ import { readServerUrl, usualUrl } from './server-url.ts';
 import { renewSession, signInAsClient } from './token-host.ts';
 import { openTokenStore, type StoredSession, type TokenStore, withSession } from './token-store.ts';
 
-/** An access token that expires sooner is renewed before it is used, ms. */
+/** An access token with less lifetime left is renewed before use, ms. */
 const minLifeMs = 30_000;
 
 /** The right to use a server. */
 export interface Access {
-  /** An access token, renewed when it has expired. @throws {Failure} without a session */
+  /** An access token, renewed if it has expired. @throws {Failure} without a session */
   token(): Promise<string>;
-  /** A new token for one that the server has refused. @throws {Failure} when the session cannot be renewed */
+  /** A new token for one that the server refused. @throws {Failure} if the session cannot be renewed */
   replace(refused: string): Promise<string>;
 }
 
@@ -48,7 +48,7 @@ export function openAccess(context: Context, url: string): Access {
   return storedAccess(context, url, openTokenStore(context));
 }
 
-/** Says where the credentials come from. */
+/** The source of the credentials. */
 export function sourceOf({ env }: Context): string {
   if (env[clientVariables.token]) return `the token in ${clientVariables.token}`;
   if (env[clientVariables.clientId]) return `the API key in ${clientVariables.clientId}`;
@@ -64,7 +64,7 @@ function givenAccess(token: string): Access {
   return {
     token: async () => token,
     replace: async () => {
-      throw new Failure('unauthorized', `The server refuses the token in ${clientVariables.token}`);
+      throw new Failure('unauthorized', `The server rejects the token in ${clientVariables.token}`);
     },
   };
 }
@@ -99,7 +99,7 @@ function storedAccess(context: Context, url: string, store: TokenStore): Access 
       if (isGood(session)) return session.accessToken; // Another process has renewed it.
       const next = await renewSession(context, session);
       store.write(withSession(store.read(), url, next));
-      if (next === undefined) throw signInFirst(url, `The session at ${url} is over`);
+      if (next === undefined) throw signInFirst(url, `The session at ${url} has ended`);
       return next.accessToken;
     });
   return {

@@ -1,3 +1,10 @@
+import { replaceActive } from '../contract/active-characters.ts';
+
+/** A text of a server or a user, safe to print to a terminal, on one line. */
+export function printable(text: string): string {
+  return replaceActive(text, () => '\ufffd');
+}
+
 /** A value of the API as text for people. */
 export function show(value: unknown): string {
   if (value === null || value === undefined || value === '') return '-';
@@ -20,7 +27,7 @@ export function capital(words: string): string {
 /** RFC 3339 in UTC, to the second. */
 const time = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?Z$/;
 
-/** A nested object is shown by its name, a warning by its code. */
+/** Nested objects are shown by name, warnings by code. */
 function nameOf(thing: object): unknown {
   const { name, code } = thing as Readonly<Record<string, unknown>>;
   return name ?? code ?? JSON.stringify(thing);

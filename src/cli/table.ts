@@ -1,4 +1,4 @@
-import { printable } from './printable.ts';
+import { printable } from './show.ts';
 
 /** Characters that take two columns of a terminal: emoji, and the scripts of East Asia (Unicode TR 11). */
 const wide =
@@ -6,16 +6,16 @@ const wide =
 
 export interface Heading {
   readonly title: string;
-  /** Numbers, which stand at the right. */
+  /** Numbers, which are aligned right. */
   readonly right?: true;
   /** For text that may be truncated. */
   readonly cut?: true;
 }
 
-/** What a table is shown on. */
+/** The terminal that a table is printed on. */
 export interface Screen {
   readonly bold: boolean;
-  /** Its columns; unlimited when undefined. */
+  /** In columns; unlimited if undefined. */
   readonly width: number | undefined;
 }
 
@@ -27,13 +27,13 @@ export interface Table {
 
 let segmenter: Intl.Segmenter | undefined;
 
-/** What a person takes for characters. The table of commands is loaded by all of them, and few print a table. */
+/** The characters that a reader perceives. Made on first use: every command loads this file, and few print a table. */
 function charactersOf(text: string): Intl.Segments {
   segmenter ??= new Intl.Segmenter();
   return segmenter.segment(text);
 }
 
-/** The shortest width that a text is truncated to. */
+/** Minimum width of a truncated text. */
 const minWidth = 10;
 const gap = '  ';
 
@@ -58,7 +58,7 @@ export function recordText(fields: readonly (readonly [label: string, value: str
   return rows.map((row) => `  ${lineOf(row, widthsOf(rows), [])}\n`).join('');
 }
 
-/** Widths that fit: columns are dropped from the end while truncating is not enough, then the widest texts are truncated. */
+/** Widths that fit. Columns are dropped from the end until truncating the widest texts is enough. */
 function fitting(headings: readonly Heading[], natural: readonly number[], width: number): number[] {
   const least = natural.map((each, at) => (headings[at]?.cut ? Math.min(each, minWidth) : each));
   let count = natural.length;

@@ -5,11 +5,11 @@ const units: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86
 
 const date = /^\d{4}-\d\d-\d\d$/;
 
-/** RFC 3339, or a time as tables show it. */
+/** RFC 3339, or the format of times in tables. */
 const dateTime = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d| UTC)$/i;
 
 /**
- * Reads the time that a flag gives: a duration before now, a day (its beginning in UTC), or a time.
+ * Reads the time in a flag: a duration before now, a day (its start in UTC), or a time.
  * @returns RFC 3339 in UTC
  * @param now Unix ms
  * @throws {UsageError}
@@ -20,7 +20,7 @@ export function readTime(text: string, flag: string, now: number): string {
   throw new UsageError(`Cannot use --${flag} ${text}: must be a time such as ${timeForms}`);
 }
 
-/** Unix ms; NaN for what is no time. */
+/** Unix ms; NaN if the text is not a time. */
 function parse(text: string, now: number): number {
   const [, count, unit = ''] = /^(\d{1,6})([mhdw])$/.exec(text) ?? [];
   if (count !== undefined) return now - Number(count) * (units[unit] ?? Number.NaN);

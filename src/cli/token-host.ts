@@ -20,9 +20,9 @@ import { Failure, failureOf } from './failure.ts';
 import { fetchWhole, fieldsOf, jsonOf, notUnderstood, send, textOf } from './send.ts';
 import type { StoredSession } from './token-store.ts';
 
-/** A token host, and how this program talks to it. */
+/** A token host, and the options for requests to it. */
 export interface TokenHost {
-  /** Its metadata (RFC 8414), with endpoints below the address that it was found at. */
+  /** Its metadata (RFC 8414), with endpoints below the given address. */
   readonly server: AuthorizationServer;
   readonly scopes: readonly string[];
   readonly options: HttpRequestOptions<'GET' | 'POST', URLSearchParams>;
@@ -45,7 +45,10 @@ export async function discover(context: Context, authUrl: string): Promise<Token
   const issuer = textOf(json, 'issuer');
   const { scopes_supported: scopes, id_token_signing_alg_values_supported: algorithms } = fieldsOf(json);
   if (status === 404)
-    throw new Failure('failed', `${authUrl} is not a token host; --auth-url names the one of the server`);
+    throw new Failure(
+      'failed',
+      `${authUrl} is not a token host; use --auth-url for the token host of the server`,
+    );
   if (status !== 200 || issuer === undefined || !Array.isArray(scopes)) throw notUnderstood(url, status);
   const deviceEndpoint = endpointOf(json, 'device_authorization_endpoint', authUrl);
   return {
@@ -62,7 +65,7 @@ export async function discover(context: Context, authUrl: string): Promise<Token
   };
 }
 
-/** The endpoints. The address may differ from the issuer's, as that of a tunnel does. */
+/** The endpoints. The address may differ from the issuer's, for example through a tunnel. */
 function serverAt(authUrl: string): AuthorizationServer {
   return {
     issuer: authUrl,
@@ -71,7 +74,7 @@ function serverAt(authUrl: string): AuthorizationServer {
   };
 }
 
-/** An endpoint of the metadata; `undefined` for one that is not a web address, or less secure than the host's own. */
+/** An endpoint of the metadata; `undefined` if it is not a web address, or less secure than the host's own. */
 function endpointOf(json: unknown, field: string, authUrl: string): string | undefined {
   const text = textOf(json, field) ?? '';
   const protocol = URL.canParse(text) ? new URL(text).protocol : '';
@@ -82,7 +85,7 @@ function isPlain(authUrl: string): boolean {
   return new URL(authUrl).protocol === 'http:';
 }
 
-/** Unencrypted requests are allowed only when the user gave the address as `http:`. */
+/** Unencrypted requests are allowed only if the user gave an `http:` address. */
 function optionsFor(context: Context, authUrl: string): TokenHost['options'] {
   return {
     [customFetch]: (url, init) => fetchWhole(context, url, init as RequestInit),
@@ -115,8 +118,8 @@ function requestAsClient(
 }
 
 /**
- * Renews a session: by its refresh token, or by the client secret that is stored with it.
- * @returns `undefined` when it cannot be renewed, or not any more
+ * Renews a session by its refresh token, or by the client secret stored with it.
+ * @returns `undefined` if it cannot be renewed, or no longer
  * @throws {Failure}
  */
 export async function renewSession(
@@ -158,16 +161,16 @@ export async function revoke(
   await exchange(`${authUrl}/connect/revocation`, request, processRevocationResponse);
 }
 
-/** What is known of a session before it has tokens. */
+/** A session without its tokens. */
 export type SessionStart = Pick<StoredSession, 'authUrl' | 'clientId' | 'scope'>;
 
-/** A grant: sends its request, and checks what the token endpoint answers. */
+/** A grant: sends its request, and checks the answer of the token endpoint. */
 export interface Grant {
   request(client: Client): Promise<Response>;
   process(server: AuthorizationServer, client: Client, response: Response): Promise<TokenEndpointResponse>;
 }
 
-/** Asks the token endpoint for tokens and makes a session of them. @throws {GrantRefused | Failure} */
+/** Requests tokens, and makes a session of them. @throws {GrantRefused | Failure} */
 export async function requestTokens(
   context: Context,
   { server }: TokenHost,
@@ -195,7 +198,7 @@ function clientOf(clientId: string): Client {
 }
 
 /**
- * Reads the answer of the token host. The library's error messages are not shown: they may hold a token.
+ * Reads the answer of the token host. The library's error messages are not shown, as they may contain a token.
  * @throws {GrantRefused | Failure}
  */
 export async function exchange<T>(
@@ -212,7 +215,7 @@ export async function exchange<T>(
   }
 }
 
-/** An error of the token host (RFC 6749 §5.2). The library reads it from answers of 400 to 499 only. */
+/** An error of the token host (RFC 6749 §5.2). The library reads errors of status 400 to 499 only. */
 function grantRefusal(url: string, status: number, json: unknown): Failure {
   const code = textOf(json, 'error');
   if (code === undefined) return notUnderstood(url, status);

@@ -44,7 +44,7 @@ export type Stored = Static<typeof storedSchema>;
 
 /** The file with the tokens of this user, which only they may read. */
 export interface TokenStore {
-  /** Reads the file. @throws {Failure} when the file cannot be read or understood */
+  /** Reads the file. @throws {Failure} if it cannot be read or is damaged */
   read(): Stored;
   /** Replaces the file atomically. Call it only within `exclusively`. */
   write(stored: Stored): void;
@@ -74,7 +74,7 @@ export function withSession(stored: Stored, url: string, session: StoredSession 
   };
 }
 
-/** The specification says to ignore a relative path. */
+/** The specification requires ignoring a relative path. */
 function configurationFolder({ env }: Context): string {
   const folder = env['XDG_CONFIG_HOME'] ?? '';
   return isAbsolute(folder) ? folder : join(env['HOME'] || homedir(), '.config');
@@ -90,7 +90,7 @@ function read(path: string): Stored {
   }
   const stored = jsonOf(text);
   if (Value.Check(storedSchema, stored)) return stored;
-  throw new Failure('failed', `Cannot use ${path}: it is damaged; remove it, then sign in again`);
+  throw new Failure('failed', `Cannot use ${path}: the file is damaged; remove it, then sign in again`);
 }
 
 function makeFolder(folder: string): void {
@@ -98,7 +98,7 @@ function makeFolder(folder: string): void {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     chmodSync(folder, 0o700);
   } catch (error) {
-    throw new Failure('failed', `Cannot keep tokens in ${folder}: ${(error as Error).message}`);
+    throw new Failure('failed', `Cannot store tokens in ${folder}: ${(error as Error).message}`);
   }
 }
 

@@ -1,15 +1,15 @@
 import { connect } from './api.ts';
+import { whoamiCommand } from './client-commands.ts';
 import { readGiven } from './command.ts';
 import type { Context } from './context.ts';
 import { printJson, printRecord } from './print.ts';
 import { fieldsOf } from './send.ts';
 import { sourceOf } from './session.ts';
-import { whoamiCommand } from './session-commands.ts';
 
 /**
  * Prints the server, and the user or API key that commands act as.
  * @throws {UsageError} for wrong flags
- * @throws {Failure} when there is no login, or the server cannot be asked
+ * @throws {Failure} if there is no login, or the server cannot be reached
  */
 export async function whoami(argv: readonly string[], context: Context): Promise<number> {
   const given = readGiven(whoamiCommand, argv);

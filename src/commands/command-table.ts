@@ -1,5 +1,11 @@
+import {
+  forgetCommand,
+  loginCommand,
+  logoutCommand,
+  scanCommand,
+  whoamiCommand,
+} from '../cli/client-commands.ts';
 import type { Command } from '../cli/command.ts';
-import { forgetCommand } from '../cli/people-commands.ts';
 import {
   postgresAdoptCommand,
   postgresForgetNodeCommand,
@@ -11,7 +17,6 @@ import {
 import { commandOf } from '../cli/report.ts';
 import { type ReportName, reports } from '../cli/reports.ts';
 import { commandsOf } from '../cli/resource.ts';
-import { scanCommand } from '../cli/scan/scan-command.ts';
 import {
   backupCommand,
   compactCommand,
@@ -23,7 +28,6 @@ import {
   serveCommand,
   verifyCommand,
 } from '../cli/server-commands.ts';
-import { loginCommand, logoutCommand, whoamiCommand } from '../cli/session-commands.ts';
 import { capital } from '../cli/show.ts';
 import { type ResourceName, resources } from '../contract/resources/resources.ts';
 

@@ -138,7 +138,7 @@ describe('the command line', () => {
     expect(await run(home, 'usage', '--app', 'Shop')).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/^Shop, Production, .* UTC\n$/),
-      stderr: 'Nothing was counted in that time\n',
+      stderr: 'No usage in this period\n',
     });
     expect(await run(home, 'usage', '--app', id, '--environment', 'production')).toEqual({
       code: 5,
@@ -172,7 +172,7 @@ describe('the command line', () => {
     expect(await run(home, 'apps', 'list', '--url', 'http://127.0.0.1:1')).toEqual({
       code: 7,
       stdout: '',
-      stderr: 'Cannot reach http://127.0.0.1:1: nothing listens there\n',
+      stderr: 'Cannot reach http://127.0.0.1:1: connection refused\n',
     });
     const tls = new URL('../http/support/tls/', import.meta.url).pathname;
     const args = ['--tls-cert', `${tls}cert.pem`, '--tls-key', `${tls}key.pem`];
@@ -183,7 +183,7 @@ describe('the command line', () => {
     const trusting = newHome({ FLAGMETER_TOKEN: 'x', NODE_EXTRA_CA_CERTS: `${tls}cert.pem` });
     expect(await run(trusting, 'apps', 'list', '--url', `https://${secure.http}`)).toMatchObject({
       code: 3,
-      stderr: 'The server refuses the token in FLAGMETER_TOKEN\n',
+      stderr: 'The server rejects the token in FLAGMETER_TOKEN\n',
     });
     await stop(secure);
   });
@@ -245,7 +245,7 @@ describe('a session by a browser elsewhere', () => {
     const home = newHome();
     const child = spawn(binaryPath, ['login', '--device', '--url', url], { env: home.env });
     const ended = once(child, 'close');
-    await shownBy(child, /Ctrl-C stops it\n/);
+    await shownBy(child, /press Ctrl-C to cancel\n/);
     child.kill('SIGINT');
     expect(await ended).toEqual([null, 'SIGINT']);
     expect((await run(home, 'whoami', '--url', url)).code).toBe(3);

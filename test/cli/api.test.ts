@@ -32,7 +32,7 @@ describe('the management API', () => {
     const began = clock.now();
     for (let request = 0; request < 5; request += 1) await api.call('GET', ['users', 'me']);
     expect(clock.now() - began).toBe(3_000);
-    expect(context.output.err).toBe('The server has too many requests; trying again in 1 s\n'.repeat(3));
+    expect(context.output.err).toBe('Too many requests; retrying in 1 s\n'.repeat(3));
   });
 
   it.each([
@@ -99,7 +99,7 @@ describe('the management API', () => {
     const { api } = await apiOf((_, response) => void response.writeHead(status).end(body));
     await expect(api.list(['things'])).rejects.toMatchObject({
       exitCode,
-      message: expect.stringContaining(`does not answer as a flagmeter server does (status ${status})`),
+      message: expect.stringContaining(`does not answer like a flagmeter server (status ${status})`),
     });
   });
 });

@@ -41,7 +41,7 @@ describe('what a command is called with', () => {
   });
 
   it.each<[Command, string[], string]>([
-    [simple, ['x'], "Cannot use the argument 'x': apps list takes no argument but flags"],
+    [simple, ['x'], "Cannot use the argument 'x': apps list takes flags only"],
     [simple, ['--jason'], 'Unknown flag --jason; the nearest known one is --json'],
     [simple, ['--json=yes'], '--json does not take a value'],
     [simple, ['--url'], '--url requires a value'],
@@ -55,9 +55,13 @@ describe('what a command is called with', () => {
     [
       rich,
       ['Backend', 'Frontend', '--name', 'n'],
-      "Cannot use the argument 'Frontend': users create takes only one, TYPE",
+      "Cannot use the argument 'Frontend': users create takes one argument, TYPE",
     ],
-    [rich, ['-n', 'Backend'], "Cannot use the argument '-n': flags have two dashes, other arguments none"],
+    [
+      rich,
+      ['-n', 'Backend'],
+      "Cannot use the argument '-n': flags begin with two dashes, other arguments with none",
+    ],
   ])('is refused: %#', (command, argv, message) => {
     expect(() => readGiven(command, argv)).toThrow(new UsageError(message));
   });

@@ -55,7 +55,7 @@ describe('login --device', () => {
     const { err, out } = one.context.output;
     expect(out).toBe('');
     expect(err).toMatch(
-      /^Open this address in a browser on any machine and enter the code to sign in:\n\n {2}\S+\/connect\/device\n {2}\S{4}-\S{4}\n\nThe code is part of this address: \S+\nWaiting for up to 10 minutes; Ctrl-C stops it\n/,
+      /^Open this address in a browser on any machine and enter the code to sign in:\n\n {2}\S+\/connect\/device\n {2}\S{4}-\S{4}\n\nThis address includes the code: \S+\nWaiting up to 10 minutes; press Ctrl-C to cancel\n/,
     );
     expect(err).toContain(`Signed in to ${running.url} as admin@localhost\n`);
     expect(err).not.toMatch(/fm_device_|eyJ/);
@@ -151,6 +151,6 @@ it('login without a browser says how to sign in with one elsewhere', async () =>
     if (text.includes('--device')) throw new Error(text);
   };
   await expect(login(['--url', running.url], { ...one.context, err })).rejects.toThrow(
-    'No browser was found here. To use one on another machine: flagmeter login --device',
+    'No browser found. To sign in with one on another machine: flagmeter login --device',
   );
 });

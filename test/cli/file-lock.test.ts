@@ -69,7 +69,7 @@ describe('work under a lock', () => {
     };
     await expect(underLock(lock, { ...context, sleep }, async () => {})).rejects.toMatchObject({
       exitCode: 7,
-      message: `Another flagmeter process holds ${lock}: end it first`,
+      message: `Another flagmeter process holds ${lock}: stop it first`,
     });
     expect(readFileSync(lock, 'utf8')).toBe(owner);
   });

@@ -118,7 +118,7 @@ describe('login as an API key', () => {
     const attempt = login(['--url', 'http://flags.invalid', '--client-id', 'x'], context);
     await expect(attempt).rejects.toMatchObject({ exitCode: 7 });
     expect(context.output.err).toBe(
-      'Caution: this address is not encrypted, so others on the network can read the tokens\n',
+      'Warning: this address is not encrypted; others on the network can read the tokens\n',
     );
   });
 });
@@ -148,8 +148,8 @@ describe('login with a browser', () => {
   });
 
   it.each([
-    ['the wrong issuer', { code: 'c', iss: 'http://evil.example' }, /does not come from/, 1],
-    ['no issuer', { code: 'c' }, /does not come from/, 1],
+    ['the wrong issuer', { code: 'c', iss: 'http://evil.example' }, /is not from/, 1],
+    ['no issuer', { code: 'c' }, /is not from/, 1],
     ['no code', { iss: '' }, /has no code/, 1],
     ['a made-up code', { code: 'c', iss: '' }, /The code is not valid \(invalid_grant\)$/, 3],
     [
@@ -171,7 +171,7 @@ describe('login with a browser', () => {
       exitCode,
       message: expect.stringMatching(message),
     });
-    expect(await Promise.all(pages)).toEqual([expect.stringContaining('This did not work')]);
+    expect(await Promise.all(pages)).toEqual([expect.stringContaining('The sign-in failed')]);
     expect(sessionOf(context)).toBeUndefined();
   });
 
@@ -180,7 +180,7 @@ describe('login with a browser', () => {
     const attempt = login(['--url', `http://localhost:${port}`], withBrowser());
     await expect(attempt).rejects.toMatchObject({
       exitCode: 1,
-      message: `The token host at http://localhost:${port} says that its address is ${running.url}: use that address, with --url or --auth-url`,
+      message: `The token host at http://localhost:${port} has the address ${running.url}: use that one, with --url or --auth-url`,
     });
   });
 });
@@ -195,10 +195,10 @@ async function start(listener: RequestListener): Promise<string> {
 
 describe('login at something else', () => {
   it.each<[number, string, RegExp]>([
-    [404, '{}', /is not a token host; --auth-url names the one of the server$/],
-    [200, '<html>', /does not answer as a flagmeter server does \(status 200\)$/],
-    [200, '{"issuer":"x"}', /does not answer as a flagmeter server does \(status 200\)$/],
-    [500, '{}', /does not answer as a flagmeter server does \(status 500\)$/],
+    [404, '{}', /is not a token host; use --auth-url for the token host of the server$/],
+    [200, '<html>', /does not answer like a flagmeter server \(status 200\)$/],
+    [200, '{"issuer":"x"}', /does not answer like a flagmeter server \(status 200\)$/],
+    [500, '{}', /does not answer like a flagmeter server \(status 500\)$/],
   ])('that answers %i %s says so', async (status, body, message) => {
     const address = await start((_, response) => void response.writeHead(status).end(body));
     const attempt = login(['--url', address], around());
@@ -210,14 +210,14 @@ describe('login at something else', () => {
       'tokens of a type that it does not know',
       200,
       { access_token: 'secret', token_type: 'mac', expires_in: 60 },
-      /does not answer as a flagmeter server does \(status 200\)$/,
+      /does not answer like a flagmeter server \(status 200\)$/,
       1,
     ],
     [
       'tokens without a lifetime',
       200,
       { access_token: 'secret', token_type: 'Bearer' },
-      /does not answer as a flagmeter server does \(status 200\)$/,
+      /does not answer like a flagmeter server \(status 200\)$/,
       1,
     ],
     [
@@ -254,9 +254,7 @@ describe('login at something else', () => {
       return response;
     };
     const attempt = login(['--url', address, '--auth-url', running.url], { ...context, fetch: watched });
-    await expect(attempt).rejects.toThrow(
-      `${address} does not answer as a flagmeter server does (status 404)`,
-    );
+    await expect(attempt).rejects.toThrow(`${address} does not answer like a flagmeter server (status 404)`);
     expect(openTokenStore(context).read()).toEqual({ current: null, servers: {} });
     expect(await statusOf(got as StoredSession)).toBe(401);
   });

@@ -33,7 +33,7 @@ describe('a second application of the same name', () => {
     const { id } = (await api('POST', '/applications', 201, { name })) as { id: string };
     const twin = (await api('POST', '/applications', 201, { name })) as { id: string };
     await expect(run(`envs list --app ${name}`)).rejects.toThrow(
-      `Cannot tell which application is meant by ${name}: use one of ${id}, ${twin.id}`,
+      `More than one application is named ${name}: use one of ${id}, ${twin.id}`,
     );
     await run(`apps update ${twin.id} --rate 5`);
     await run(`apps update ${twin.id} --name ${other}`);

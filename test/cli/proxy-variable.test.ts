@@ -32,6 +32,6 @@ test('a failed request names the proxy and its variable, without the password', 
   const fetch = () => Promise.reject(Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }));
   const context = { ...testContext({ env: { HTTPS_PROXY: proxy } }), fetch };
   await expect(send(context, 'https://flags.example.com/x', { method: 'GET' })).rejects.toThrow(
-    'Cannot reach https://flags.example.com: nothing listens there; HTTPS_PROXY sets the proxy proxy.example:3128: check it, or set NO_PROXY',
+    'Cannot reach https://flags.example.com: connection refused; HTTPS_PROXY sets the proxy proxy.example:3128: check it, or set NO_PROXY',
   );
 });

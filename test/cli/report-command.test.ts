@@ -103,7 +103,7 @@ describe('usage', () => {
       await api('DELETE', `/applications/${admin.application}/environments/${name}`, 204);
     const { out, err } = await run('usage --app Here');
     expect(out).toMatch(/^Shop, Production, .*\n$/);
-    expect(err).toBe('Nothing was counted in that time\n');
+    expect(err).toBe('No usage in this period\n');
   });
 
   it.each([
@@ -155,7 +155,9 @@ it('ingest shows what was refused, why, and from which sender', async () => {
   expect(out).toMatch(
     /\n\nSENDER +INSTANCE +TRANSPORT +ACCEPTED +REFUSED +NOTED +LAST\ntest +- +http +1 +2 +0 /,
   );
-  expect((await run('ingest --app Here --environment Staging')).err).toBe('Nothing came in that time\n');
+  expect((await run('ingest --app Here --environment Staging')).err).toBe(
+    'No packets or reports in this period\n',
+  );
 });
 
 /** Runs something again until its output matches. */

@@ -168,7 +168,7 @@ describe('what a command names', () => {
     expect((await run(`envs create ${fresh()} --app ${admin.application}`)).out).toContain('Name');
     const attempt = run('envs list --app Shop');
     await expect(attempt).rejects.toThrow(UsageError);
-    await expect(attempt).rejects.toThrow(/^Cannot tell which application is meant by Shop: use one of app_/);
+    await expect(attempt).rejects.toThrow(/^More than one application is named Shop: use one of app_/);
     expect((await run(`apps delete ${admin.application} --yes`)).err).toContain(
       `Shop (${admin.application})`,
     );
@@ -198,7 +198,7 @@ describe('what a command names', () => {
 
   it.each(['.', '..'])('never leads to another path: %s', async (name) => {
     await expect(run(`envs delete ${name} --app ${admin.application} --yes`)).rejects.toThrow(
-      new UsageError(`Cannot use the name '${name}': it cannot be in an address`),
+      new UsageError(`Cannot use the name '${name}': not allowed in an address`),
     );
     await api('GET', `/applications/${admin.application}`, 200);
   });
@@ -243,9 +243,9 @@ describe('a refusal', () => {
   it.each([
     ['apps delete Nowhere --url http://127.0.0.1:9', withoutYes('an application')],
     ['keys delete x --app Nowhere', withoutYes('an application key')],
-    ['apps', 'Cannot use apps alone: say list, show, create, update, delete'],
+    ['apps', 'Cannot use apps alone: use one of list, show, create, update, delete'],
     ['apps lst', 'Unknown command apps lst; the nearest known one is apps list'],
-    ['apps constructor', 'Unknown command apps constructor: say list, show, create, update, delete'],
+    ['apps constructor', 'Unknown command apps constructor: use one of list, show, create, update, delete'],
     ['apps create', 'Cannot use apps create without NAME'],
     ['keys list', 'Cannot use keys list without --app'],
     ['keys create Front --app x', 'Cannot use keys create with Front: must be Frontend, Mobile or Backend'],

@@ -178,7 +178,7 @@ describe('a log', () => {
   it.each([
     ['audit --limit 0', 'Cannot use --limit 0: must be a whole number, at least 1'],
     ['audit --from soon', 'Cannot use --from soon: must be a time such as 7d'],
-    ['audit list', "Cannot use the argument 'list': audit takes no argument but flags"],
+    ['audit list', "Cannot use the argument 'list': audit takes flags only"],
   ])('is refused with %s', async (command, message) => {
     await expect(run(command)).rejects.toThrow(UsageError);
     await expect(run(command)).rejects.toThrow(message);

@@ -66,7 +66,7 @@ describe('a request', () => {
     const closed = await unusedAddress();
     await expect(get(`http://${closed}/x?secret`)).rejects.toMatchObject({
       exitCode: 7,
-      message: `Cannot reach http://${closed}: nothing listens there`,
+      message: `Cannot reach http://${closed}: connection refused`,
     });
   });
 
@@ -90,7 +90,7 @@ describe('a request', () => {
     await expect(get(`https://${https}/`)).rejects.toMatchObject({
       exitCode: 1,
       message: expect.stringMatching(
-        /^Cannot trust https:\/\/127\.0\.0\.1:\d+: DEPTH_ZERO_SELF_SIGNED_CERT; NODE_EXTRA_CA_CERTS/,
+        /^Cannot trust https:\/\/127\.0\.0\.1:\d+: DEPTH_ZERO_SELF_SIGNED_CERT; set NODE_EXTRA_CA_CERTS/,
       ),
     });
   });

@@ -111,7 +111,7 @@ describe('a session by browser', () => {
     clock.advance(31 * 86_400_000);
     const over = {
       exitCode: 3,
-      message: `The session at ${running.url} is over; sign in with: flagmeter login --url ${running.url}`,
+      message: `The session at ${running.url} has ended; sign in with: flagmeter login --url ${running.url}`,
     };
     await expect(whoAmI(context)).rejects.toMatchObject(over);
     const none = {
@@ -166,7 +166,7 @@ describe('without a session', () => {
     const env = { ...context.env, FLAGMETER_TOKEN: 'a.b.c' };
     await expect(whoAmI({ ...context, env })).rejects.toMatchObject({
       exitCode: 3,
-      message: 'The server refuses the token in FLAGMETER_TOKEN',
+      message: 'The server rejects the token in FLAGMETER_TOKEN',
     });
     expect(await whoAmI(context)).toMatchObject(admin);
   });

@@ -78,7 +78,7 @@ describe('the token store', () => {
       mkdirSync(dirname(file));
       writeFileSync(file, text);
       expect(() => openTokenStore(context).read()).toThrow(
-        `Cannot use ${file}: it is damaged; remove it, then sign in again`,
+        `Cannot use ${file}: the file is damaged; remove it, then sign in again`,
       );
       expect(readFileSync(file, 'utf8')).toBe(text);
     },
@@ -89,7 +89,7 @@ describe('the token store', () => {
     writeFileSync(`${root}/file`, '');
     const store = openTokenStore(testContext({ folder: `${root}/file` }));
     await expect(store.exclusively(async () => {})).rejects.toThrow(
-      `Cannot keep tokens in ${root}/file/flagmeter: `,
+      `Cannot store tokens in ${root}/file/flagmeter: `,
     );
   });
 

@@ -137,7 +137,7 @@ describe('admin reset-password', () => {
       ['reset-password', '--email', 'a@b', '--password-file', 'p'],
       'the password in its first line must have at least 12',
     ],
-    [[], 'Cannot use admin alone: say reset-password'],
+    [[], 'Cannot use admin alone: use one of reset-password'],
     [['reset-pasword'], 'Unknown command admin reset-pasword; the nearest known one is admin reset-password'],
   ])('refuses %j', async (argv, message) => {
     const terminal = { out: () => {}, err: () => {}, interactive: false, env: {}, readFile: () => 'short\n' };

@@ -73,7 +73,10 @@ describe('the help text', () => {
 
   it.each([
     [['keys', 'crate'], 'Unknown command keys crate; the nearest known one is keys create'],
-    [['keys', 'constructor'], 'Unknown command keys constructor: say list, show, create, delete, rotate'],
+    [
+      ['keys', 'constructor'],
+      'Unknown command keys constructor: use one of list, show, create, delete, rotate',
+    ],
     [['serve', 'init'], "Cannot use the argument 'init': serve has no commands below it"],
     [['keys', 'create', 'now'], "Cannot use the argument 'now': help takes one command"],
   ])('of %j is refused', (argv, message) => {

@@ -235,6 +235,6 @@ describe('postgres key', () => {
 });
 
 it('engine without a command that is known says which there are', async () => {
-  await expect(runPostgres([])).rejects.toThrow('Cannot use engine alone: say init');
+  await expect(runPostgres([])).rejects.toThrow('Cannot use engine alone: use one of init');
   await expect(runPostgres(['ini'])).rejects.toThrow('nearest known one is postgres init');
 });

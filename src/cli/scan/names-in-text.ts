@@ -1,13 +1,13 @@
-/** Where a name stands in a text, and how. */
+/** An occurrence of a name in a text. */
 export interface Occurrence {
   readonly name: string;
   /** Of its first character. */
   readonly index: number;
-  /** `call`: it is the first argument of a call that asks for a feature. */
+  /** `call`: the first argument of a function that takes a feature name. */
   readonly as: 'call' | 'quoted' | 'word';
 }
 
-/** Functions of SDKs that ask for the feature that is their first argument. `--call` adds others. */
+/** SDK functions whose first argument is a feature name. `--call` adds others. */
 export const usualCalls = [
   ...['isEnabled', 'is_enabled', 'IsEnabled', 'isFeatureEnabled', 'is_feature_enabled', 'IsFeatureEnabled'],
   ...['isActive', 'getVariant', 'get_variant', 'GetVariant', 'variation', 'boolVariation', 'stringVariation'],
@@ -15,27 +15,27 @@ export const usualCalls = [
   ...['getBooleanValue', 'get_boolean_value', 'getStringValue', 'get_string_value'],
 ];
 
-/** The most bytes of a feature's name. */
+/** Maximum size of a feature name. */
 const maxBytes = 256;
 
 const quotes = `"'\``;
 const space = '\\s{0,100}';
 
-/** Text between equal quotes. The bounds keep a file of one long line from being read over and over. */
+/** Text in matching quotes. It is bounded, so that a long line is not scanned repeatedly. */
 const quotedName = `([${quotes}])((?:\\\\.|(?!\\1)[^\\\\\\r\\n]){1,${maxBytes}})\\1`;
 
 /**
- * Finds known names in texts, as words or quoted, and what calls ask for, known or not. It does not parse: it works for any language
- * that quotes texts, and what stands in a comment counts too.
+ * Finds feature names in source code: known names as words or in quotes, and any name that is the first argument of a call. It does
+ * not parse, so it works for any language with quoted strings, and comments count too.
  */
 export class NameFinder {
   readonly #known: ReadonlySet<string>;
   /** Calls with a quoted text as their first argument, also with type arguments. */
   readonly #call: RegExp;
-  /** Known names that are no words, such as those with a space in them. */
+  /** Known names that are not words, such as those with a space. */
   readonly #phrases: readonly string[];
   readonly #maxLength: number;
-  /** What known names begin with: of most words the first character shows that they are none. */
+  /** First characters of the known names, which rule out most words. */
   readonly #firsts: ReadonlySet<number>;
 
   constructor(known: ReadonlySet<string>, calls: Iterable<string>) {
@@ -51,7 +51,7 @@ export class NameFinder {
     this.#firsts = new Set(names.map((name) => name.charCodeAt(0)));
   }
 
-  /** Everything that a text names, in no order. A name in a call comes twice: the call is first. */
+  /** All occurrences, unordered. A known name in a call occurs twice; the call comes first. */
   *in(text: string): Generator<Occurrence> {
     for (const { index, 0: whole, 2: name = '' } of text.matchAll(this.#call)) {
       if (isPlain(name)) yield { name, index: index + whole.length - 1 - name.length, as: 'call' };
@@ -91,14 +91,14 @@ function occurrence(name: string, index: number, text: string): Occurrence {
   return { name, index, as: isQuoted ? 'quoted' : 'word' };
 }
 
-/** Where the next word begins, or the end of the text. */
+/** Start of the next word, or the end of the text. */
 function wordStart(text: string, from: number): number {
   let at = from;
   while (at < text.length && !isPart(text, at)) at += 1;
   return at;
 }
 
-/** Where a word ends. Its parts may have a dot, a colon or a slash in between. */
+/** End of a word, whose parts are separated by a dot, a colon or a slash. */
 function wordEnd(text: string, start: number): number {
   let end = partEnd(text, start);
   while (isSeparator(text.charCodeAt(end)) && isPart(text, end + 1)) end = partEnd(text, end + 1);
@@ -122,7 +122,7 @@ const asciiParts = Uint8Array.from({ length: 128 }, (_, code) =>
   /[\w$-]/.test(String.fromCharCode(code)) ? 1 : 0,
 );
 
-/** Half of a character that takes two counts as a letter: no name ends between them. */
+/** Half of a surrogate pair counts as a letter, so that no name ends within one. */
 const otherPart = /[\p{L}\p{N}\p{Cs}]/u;
 
 function isPart(text: string, at: number): boolean {
@@ -134,7 +134,7 @@ function escaped(name: string): string {
   return name.replace(/[$()*+.?[\\\]^{|}]/g, '\\$&');
 }
 
-/** Whether a quoted text is a name as it stands: not with an escape or a placeholder in it. */
+/** Whether quoted text is a literal name, without an escape or a placeholder. */
 function isPlain(name: string): boolean {
   return Buffer.byteLength(name) <= maxBytes && !/[\\\p{Cc}]|\$\{|\{\{/u.test(name);
 }

@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { connect, type Item } from '../api.ts';
+import { scanCommand } from '../client-commands.ts';
 import { readGiven } from '../command.ts';
 import type { Context } from '../context.ts';
 import { Failure } from '../failure.ts';
@@ -10,8 +11,7 @@ import { runResource } from '../resource-command.ts';
 import { usualCalls } from './names-in-text.ts';
 import { sarifOf } from './sarif.ts';
 import { type Finding, type KnownFeature, type Scanned, scan } from './scan.ts';
-import { scanCommand } from './scan-command.ts';
-import { type FileTally, sourceFiles } from './source-files.ts';
+import { type FileCounts, sourceFiles } from './source-files.ts';
 
 /**
  * Compares a source tree with the features that were seen, or runs a command on the features of an application.
@@ -25,7 +25,7 @@ export function features(argv: readonly string[], context: Context): Promise<num
 /**
  * Scans a source tree.
  * @throws {UsageError} for wrong arguments
- * @throws {Failure} when the server refuses, or something is found that the caller wants to know of
+ * @throws {Failure} if the server refuses, or with `--fail-if-any` if anything is found
  */
 export async function runScan(argv: readonly string[], context: Context): Promise<number> {
   const given = readGiven(scanCommand, argv);
@@ -33,15 +33,15 @@ export async function runScan(argv: readonly string[], context: Context): Promis
   const api = connect(context, given);
   const { id } = await findApplication(api, given.value('app') ?? '');
   const features = (await api.list(['applications', String(id), 'features'])).map(featureOf);
-  const tally: FileTally = { files: 0, bytes: 0, binary: 0, large: 0, unreadable: 0, ignoreFiles: 0 };
+  const counts: FileCounts = { files: 0, bytes: 0, binary: 0, large: 0, unreadable: 0, ignoreFiles: 0 };
   const calls = [...usualCalls, ...given.all('call')];
-  const scanned = scan(sourceFiles(given.operand, tally), features, calls);
+  const scanned = scan(sourceFiles(given.operand, counts), features, calls);
   if (given.has('sarif')) printJson(context, sarifOf(scanned.findings));
-  else if (given.has('json')) printJson(context, { ...scanned, ...tally });
-  else print(context, scanned, tally);
+  else if (given.has('json')) printJson(context, { ...scanned, ...counts });
+  else print(context, scanned, counts);
   const { length } = scanned.findings;
   if (given.has('fail-if-any') && length > 0)
-    throw new Failure('found', `${length === 1 ? '1 name differs' : `${length} names differ`} from the code`);
+    throw new Failure('found', length === 1 ? 'There is 1 finding' : `There are ${length} findings`);
   return 0;
 }
 
@@ -66,18 +66,18 @@ const columns: readonly Column[] = [
   column('NEAREST', 'nearest', cut),
 ];
 
-function print(context: Context, { findings, inCode }: Scanned, tally: FileTally): void {
+function print(context: Context, { findings, inCode }: Scanned, counts: FileCounts): void {
   if (findings.length > 0) printTable(context, columns, findings.map(rowOf));
-  const { files, binary, large, unreadable, ignoreFiles } = tally;
-  const left = [
+  const { files, binary, large, unreadable, ignoreFiles } = counts;
+  const parts = [
     binary > 0 && `${binary} binary`,
     large > 0 && `${large} over 1 MiB`,
     unreadable > 0 && `${unreadable} unreadable`,
-    ignoreFiles > 0 && `the rules of ${ignoreFiles} .gitignore`,
+    ignoreFiles > 0 && `${ignoreFiles} .gitignore`,
   ].filter(Boolean);
-  const without =
-    left.length === 0 ? '' : `, without ${new Intl.ListFormat('en-GB').format(left as string[])}`;
-  context.err(`Read ${files} files${without}; ${inCode} features that were seen are in the code\n`);
+  const skipped =
+    parts.length === 0 ? '' : `, skipped ${new Intl.ListFormat('en-GB').format(parts as string[])}`;
+  context.err(`Read ${files} files${skipped}; found ${inCode} of the seen features in the code\n`);
 }
 
 function rowOf(finding: Finding): Item {

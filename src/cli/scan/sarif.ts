@@ -1,5 +1,5 @@
 import { version } from '../../../package.json' with { type: 'json' };
-import { printable } from '../printable.ts';
+import { printable } from '../show.ts';
 import type { Finding, FindingKind } from './scan.ts';
 
 const rules: Readonly<
@@ -7,13 +7,13 @@ const rules: Readonly<
 > = {
   never_seen: {
     level: 'warning',
-    text: 'The code asks for a feature that was never seen',
-    help: 'Look for a typing error. Code that is not released yet is no mistake.',
+    text: 'The code names a feature that was never seen',
+    help: 'Check the spelling. Ignore code that is not released yet.',
   },
   not_in_code: {
     level: 'note',
     text: 'A feature was seen, but is not in the code',
-    help: 'Other code may ask for it. Otherwise archive it.',
+    help: 'Archive it, unless other code uses it.',
   },
 };
 
@@ -64,15 +64,15 @@ function resultOf(finding: Finding): object {
   };
 }
 
-/** A finding in a sentence. */
+/** A finding as a sentence. */
 function messageOf({ kind, name: found, declared, lastSeenAt, nearest }: Finding): string {
   const name = plain(found);
-  if (kind === 'not_in_code') return `${name} was last seen at ${lastSeenAt}, but is nowhere in the code`;
+  if (kind === 'not_in_code') return `${name} was last seen at ${lastSeenAt}, but is not in the code`;
   const hint = nearest === null ? '' : `; the nearest known one is ${plain(nearest)}`;
   return `${name} was never seen${declared ? ', though it is declared' : ''}${hint}`;
 }
 
-/** A name in a message, in which brackets would make a link (SARIF 2.1.0 §3.11.6). Whoever sends packets chooses names. */
+/** Escapes brackets, which would make a link (SARIF 2.1.0 §3.11.6). Names come from the senders of packets. */
 function plain(name: string): string {
   return printable(name).replace(/[\\[\]]/g, '\\$&');
 }

@@ -18,46 +18,46 @@ export interface Place {
 }
 
 /**
- * `never_seen`: the code asks for it, but no packet and no report has named it.
- * `not_in_code`: packets or reports have named it, and it is not archived, but it is nowhere in the code.
+ * `never_seen`: in the code, but in no packet or report.
+ * `not_in_code`: in packets or reports and not archived, but not in the code.
  */
 export type FindingKind = 'never_seen' | 'not_in_code';
 
-/** One thing that the code and what was seen do not agree on. */
+/** A difference between the code and the features that were seen. */
 export interface Finding {
   readonly kind: FindingKind;
   readonly name: string;
   readonly declared: boolean;
   readonly lastSeenAt: string | null;
-  /** For a name that the server does not know: the one that is most like it. */
+  /** For a name that the server does not know: the most similar known one. */
   readonly nearest: string | null;
-  /** The first places. */
+  /** The first places in the code. */
   readonly places: readonly Place[];
-  /** How many places there are. */
+  /** Number of places. */
   readonly count: number;
 }
 
-/** Places of a name that are kept. */
+/** Maximum number of places kept for a name. */
 const maxPlaces = 5;
 
-/** Names that calls ask for and the server does not know: more than that is no code. */
+/** Maximum number of names that the server does not know. Further ones are ignored. */
 const maxUnknown = 10_000;
 
 interface Found {
   readonly places: Place[];
   count: number;
-  /** Whether it stands there as a text, not just as a word. */
+  /** Whether it occurs in quotes or in a call, not only as a word. */
   isText: boolean;
 }
 
-/** What a scan came to. */
+/** The result of a scan. */
 export interface Scanned {
   readonly findings: readonly Finding[];
-  /** How many of the features that were seen are in the code. */
+  /** Number of seen features that are in the code. */
   readonly inCode: number;
 }
 
-/** Compares what files name with what is known. Only names and their first places are kept. */
+/** Compares the names in files with the known features. Keeps only names and their first places. */
 export function scan(
   files: Iterable<SourceFile>,
   features: readonly KnownFeature[],
@@ -116,7 +116,7 @@ function collect(
   return found;
 }
 
-/** What is found in a text, each place of a name once. */
+/** The occurrences in a text by position, each place of a name once. */
 function inOrder(occurrences: Iterable<Occurrence>): Occurrence[] {
   const sorted = [...occurrences].sort((a, b) => a.index - b.index || order(a.name, b.name));
   return sorted.filter(({ index, name }, at) => {
@@ -133,7 +133,7 @@ function add(found: Map<string, Found>, { name, index, as }: Occurrence, file: s
   if (entry.places.length < maxPlaces) entry.places.push({ file, ...lines.at(index) });
 }
 
-/** The lines of a text, from its beginning on. */
+/** Finds lines and columns in a text, front to back. */
 class Lines {
   readonly #text: string;
   #line = 1;
@@ -143,7 +143,7 @@ class Lines {
     this.#text = text;
   }
 
-  /** @param index not before that of the last time */
+  /** @param index not before the previous one */
   at(index: number): { line: number; column: number } {
     for (let end = this.#end(); end >= 0 && end < index; end = this.#end()) {
       this.#line += 1;

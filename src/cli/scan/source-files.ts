@@ -1,119 +1,127 @@
-import { type Dirent, existsSync, readdirSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  type Dirent,
+  existsSync,
+  fstatSync,
+  openSync,
+  readdirSync,
+  readSync,
+} from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import ignore, { type Ignore } from 'ignore';
-import { readRegular } from './read-regular.ts';
 
-/** A larger file is hardly written by people. */
+/** Maximum size of a file; larger ones are hardly written by people. */
 export const maxFileBytes = 1024 * 1024;
 
-/** Bytes in which a binary file has a zero byte: git looks as far. */
+/** Number of bytes in which a zero byte marks a binary file, as in git. */
 const sniffed = 8000;
 
 export interface SourceFile {
-  /** With `/`: as the caller would name it, or below the directory when that is not below where the caller is. */
+  /** With `/`: relative to the working directory, or to the scanned one if that is elsewhere. */
   readonly path: string;
   readonly text: string;
 }
 
-/** What was read, and what was left out. */
-export interface FileTally {
+/** Counts of files that were read and skipped. */
+export interface FileCounts {
   files: number;
   bytes: number;
   binary: number;
   large: number;
   unreadable: number;
-  /** Ignore files that were not applied: links, special files, and those that are large or unreadable. */
+  /** Ignore files that were not applied: links, special files, large and unreadable ones. */
   ignoreFiles: number;
 }
 
-/** The rules of a `.gitignore`, and the directory that they are for. */
+/** The rules of a `.gitignore`, and the directory that they apply to. */
 interface Rules {
   readonly directory: string;
   readonly ignore: Ignore;
 }
 
 /**
- * The texts below a directory, one at a time, as git would take them: without what a `.gitignore` names, in the directory, below it,
- * or above it up to the top of the repository. Links are not followed.
+ * The text files in a directory, one at a time, without those that git ignores: a `.gitignore` may be in the directory, below it, or
+ * above it up to the top of the repository. Links are not followed.
  */
 export function* sourceFiles(
   directory: string,
-  tally: FileTally,
+  counts: FileCounts,
   workingDirectory = process.cwd(),
 ): Generator<SourceFile> {
   const top = resolve(workingDirectory, directory);
   const isBelow = `${top}${sep}`.startsWith(`${workingDirectory}${sep}`);
   const base = isBelow ? workingDirectory : top;
   const waiting: { readonly path: string; readonly rules: readonly Rules[] }[] = [
-    { path: top, rules: rulesAbove(top, tally) },
+    { path: top, rules: rulesAbove(top, counts) },
   ];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    const rules = withRulesOf(next.path, next.rules, tally);
+    const rules = withRulesOf(next.path, next.rules, counts);
     const folders: string[] = [];
-    for (const entry of entriesOf(next.path, tally)) {
+    for (const entry of entriesOf(next.path, counts)) {
       const path = join(next.path, entry.name);
       if (entry.name === '.git' || isIgnored(path, entry.isDirectory(), rules)) continue;
       if (entry.isDirectory()) folders.push(path);
-      else if (entry.isFile()) yield* readSource(path, base, tally);
+      else if (entry.isFile()) yield* readSource(path, base, counts);
     }
     for (const path of folders.reverse()) waiting.push({ path, rules });
   }
 }
 
-function entriesOf(path: string, tally: FileTally): Dirent[] {
+function entriesOf(path: string, counts: FileCounts): Dirent[] {
   try {
     const entries = readdirSync(path, { withFileTypes: true });
     return entries.sort((a, b) => Number(a.name > b.name) - Number(a.name < b.name));
   } catch {
-    tally.unreadable += 1;
+    counts.unreadable += 1;
     return [];
   }
 }
 
-function* readSource(path: string, base: string, tally: FileTally): Generator<SourceFile> {
+function* readSource(path: string, base: string, counts: FileCounts): Generator<SourceFile> {
   try {
     const bytes = readRegular(path, maxFileBytes);
-    if (bytes === 'large') tally.large += 1;
-    else if (bytes.subarray(0, sniffed).includes(0)) tally.binary += 1;
+    if (bytes === 'large') counts.large += 1;
+    else if (bytes.subarray(0, sniffed).includes(0)) counts.binary += 1;
     else {
-      tally.files += 1;
-      tally.bytes += bytes.length;
+      counts.files += 1;
+      counts.bytes += bytes.length;
       yield { path: slashed(relative(base, path)), text: bytes.toString() };
     }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === undefined) throw error;
-    tally.unreadable += 1;
+    counts.unreadable += 1;
   }
 }
 
-/** The rules of the directories above, from the top of the repository on. */
-function rulesAbove(directory: string, tally: FileTally): readonly Rules[] {
+/** The rules of the directories above, from the top of the repository down. */
+function rulesAbove(directory: string, counts: FileCounts): readonly Rules[] {
   const above: string[] = [];
   for (let at = directory; !existsSync(join(at, '.git')); at = dirname(at)) {
     if (dirname(at) === at) return [];
     above.unshift(dirname(at));
   }
-  return above.reduce<readonly Rules[]>((rules, each) => withRulesOf(each, rules, tally), []);
+  return above.reduce<readonly Rules[]>((rules, each) => withRulesOf(each, rules, counts), []);
 }
 
-function withRulesOf(directory: string, rules: readonly Rules[], tally: FileTally): readonly Rules[] {
-  const text = ignoreText(join(directory, '.gitignore'), tally);
+function withRulesOf(directory: string, rules: readonly Rules[], counts: FileCounts): readonly Rules[] {
+  const text = ignoreText(join(directory, '.gitignore'), counts);
   return text === undefined ? rules : [...rules, { directory, ignore: ignore().add(text) }];
 }
 
-/** The text of an ignore file; `undefined` when there is none, or it is not applied. */
-function ignoreText(path: string, tally: FileTally): string | undefined {
+/** The text of an ignore file; `undefined` if there is none, or it is not applied. */
+function ignoreText(path: string, counts: FileCounts): string | undefined {
   try {
     const bytes = readRegular(path, maxFileBytes);
     if (bytes !== 'large') return bytes.toString();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
   }
-  tally.ignoreFiles += 1;
+  counts.ignoreFiles += 1;
   return undefined;
 }
 
-/** The rules nearest to the file decide, as far as they say anything. */
+/** The nearest rules that match decide. */
 function isIgnored(path: string, isDirectory: boolean, rules: readonly Rules[]): boolean {
   for (const { directory, ignore } of rules.toReversed()) {
     const { ignored, unignored } = ignore.test(slashed(relative(directory, path)) + (isDirectory ? '/' : ''));
@@ -124,4 +132,32 @@ function isIgnored(path: string, isDirectory: boolean, rules: readonly Rules[]):
 
 function slashed(path: string): string {
   return sep === '/' ? path : path.replaceAll(sep, '/');
+}
+
+/** Does not wait for the writer of a FIFO, and does not follow links, as git does not for ignore files. */
+const openFlags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
+
+/**
+ * The bytes of a regular file; `large` if it has more than `mostBytes`. Checks the opened file, not the path, as the
+ * tree may change meanwhile.
+ * @throws {Error} with a `code`, if it cannot be read; `EINVAL` if it is a device, a FIFO or another special file
+ */
+function readRegular(path: string, mostBytes: number): Buffer | 'large' {
+  const descriptor = openSync(path, openFlags);
+  try {
+    const stat = fstatSync(descriptor);
+    if (!stat.isFile()) throw Object.assign(new Error(`${path} is not a regular file`), { code: 'EINVAL' });
+    return stat.size > mostBytes ? 'large' : readBytes(descriptor, stat.size);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** A file that shrinks meanwhile gives fewer bytes. */
+function readBytes(descriptor: number, size: number): Buffer {
+  const bytes = Buffer.alloc(size);
+  let length = 0;
+  for (let more = -1; more !== 0 && length < size; length += more)
+    more = readSync(descriptor, bytes, length, size - length, null);
+  return bytes.subarray(0, length);
 }

@@ -52,7 +52,7 @@ describe('a scan', () => {
       expect.stringMatching(/^not in the code left-over .*TIME/),
       '',
     ]);
-    expect(err).toBe('Read 1 files; 1 features that were seen are in the code\n');
+    expect(err).toBe('Read 1 files; found 1 of the seen features in the code\n');
   });
 
   it('takes the calls that it is told', async () => {
@@ -95,7 +95,7 @@ describe('a scan', () => {
   it('fails a pipeline that asks for it, after it has printed all', async () => {
     await expect(run('--fail-if-any')).rejects.toMatchObject({
       exitCode: 8,
-      message: '3 names differ from the code',
+      message: 'There are 3 findings',
     });
     writeFileSync(join(directory, 'a b.ts'), 'checkout left-over');
     await run('--fail-if-any');

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { type FileTally, maxFileBytes, sourceFiles } from '../../../src/cli/scan/source-files.ts';
+import { type FileCounts, maxFileBytes, sourceFiles } from '../../../src/cli/scan/source-files.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 
 const files = {
@@ -28,8 +28,8 @@ const files = {
 };
 
 function read(directory: string) {
-  const tally: FileTally = { files: 0, bytes: 0, binary: 0, large: 0, unreadable: 0, ignoreFiles: 0 };
-  return { paths: Array.from(sourceFiles(directory, tally), ({ path }) => path).sort(), tally };
+  const counts: FileCounts = { files: 0, bytes: 0, binary: 0, large: 0, unreadable: 0, ignoreFiles: 0 };
+  return { paths: Array.from(sourceFiles(directory, counts), ({ path }) => path).sort(), counts };
 }
 
 /** A repository with these files. */
@@ -64,9 +64,9 @@ test('binary and large files are left out and counted, and links are not followe
   symlinkSync('/', join(directory, 'everything'));
   symlinkSync('fits.ts', join(directory, 'link.ts'));
   execFileSync('mkfifo', [join(directory, 'pipe.ts')]);
-  const { paths, tally } = read(directory);
+  const { paths, counts } = read(directory);
   expect(paths).toEqual(['empty.ts', 'fits.ts']);
-  expect(tally).toEqual({
+  expect(counts).toEqual({
     files: 2,
     bytes: maxFileBytes,
     binary: 1,
@@ -87,8 +87,8 @@ test('a directory that is in no repository has the rules that are in it', () => 
 test('a text that is no UTF-8 is read all the same', () => {
   const directory = temporaryDirectory();
   writeFileSync(join(directory, 'old.php'), Buffer.from("// Größe\nisEnabled('checkout')", 'latin1'));
-  const tally: FileTally = { files: 0, bytes: 0, binary: 0, large: 0, unreadable: 0, ignoreFiles: 0 };
-  const [file] = sourceFiles(directory, tally);
+  const counts: FileCounts = { files: 0, bytes: 0, binary: 0, large: 0, unreadable: 0, ignoreFiles: 0 };
+  const [file] = sourceFiles(directory, counts);
   expect(file?.text).toContain("isEnabled('checkout')");
 });
 
@@ -100,8 +100,8 @@ test.each([
   ['../src', 'src', ['app/main.ts']],
 ])('paths of %s, seen from %s, are those that a caller would name', (operand, from, expected) => {
   const directory = repository({ 'src/app/main.ts': 'a' });
-  const tally: FileTally = { files: 0, bytes: 0, binary: 0, large: 0, unreadable: 0, ignoreFiles: 0 };
-  const files = sourceFiles(operand, tally, join(directory, from));
+  const counts: FileCounts = { files: 0, bytes: 0, binary: 0, large: 0, unreadable: 0, ignoreFiles: 0 };
+  const files = sourceFiles(operand, counts, join(directory, from));
   expect(Array.from(files, ({ path }) => path)).toEqual(expected);
 });
 
@@ -114,14 +114,14 @@ test.each<[string, (path: string) => void]>([
 ])('an ignore file that is %s is not applied, and counted', (_, make) => {
   const directory = repository({ 'src/main.ts': 'a', 'src/rules': '*' });
   make(join(directory, 'src/.gitignore'));
-  const { paths, tally } = read(directory);
+  const { paths, counts } = read(directory);
   expect(paths).toContain('src/main.ts');
-  expect(tally).toMatchObject({ ignoreFiles: 1, unreadable: 0 });
-  expect(read(join(directory, 'src')).tally).toMatchObject({ ignoreFiles: 1 });
+  expect(counts).toMatchObject({ ignoreFiles: 1, unreadable: 0 });
+  expect(read(join(directory, 'src')).counts).toMatchObject({ ignoreFiles: 1 });
 });
 
 test('an ignore file above the scanned directory is read as carefully', () => {
   const directory = repository({ 'src/main.ts': 'a' });
   symlinkSync('/dev/zero', join(directory, '.gitignore'));
-  expect(read(join(directory, 'src'))).toMatchObject({ paths: ['main.ts'], tally: { ignoreFiles: 1 } });
+  expect(read(join(directory, 'src'))).toMatchObject({ paths: ['main.ts'], counts: { ignoreFiles: 1 } });
 });

@@ -1,0 +1,70 @@
+import { clientVariables } from '../contract/client-variables.ts';
+import { flag } from '../contract/resources/field.ts';
+import type { Command } from './command.ts';
+import { appFlag, jsonFlag, urlFlag, yesFlag } from './common-flags.ts';
+
+/** The commands that talk to a server, except for those of resources and reports. */
+
+/** For flags of a sign-in that is not by device. */
+const notByDevice = { excludes: ['device'] };
+
+export const loginCommand: Command = {
+  name: 'login',
+  summary: 'Sign in to a server: with a browser here or elsewhere, or as an API key',
+  flags: [
+    urlFlag,
+    flag('auth-url URL', 'Address of its token host, if different', {
+      more: 'default: FLAGMETER_AUTH_URL, else the server',
+    }),
+    flag('client-id ID', 'Sign in as this API key of a team, without a browser', {
+      more: clientVariables.clientId,
+      ...notByDevice,
+    }),
+    flag(
+      'client-secret-file FILE',
+      'File with the secret of the API key on its first line; - is standard input',
+      {
+        file: true,
+        more: `default: ${clientVariables.clientSecret}, else a prompt`,
+        ...notByDevice,
+      },
+    ),
+    flag('store', 'Store the secret too, so that the session lasts longer than an hour', notByDevice),
+    flag('device', 'Sign in with a browser on another machine, by a code'),
+    flag('no-browser', 'Only print the address to open in a browser', notByDevice),
+  ],
+};
+
+export const logoutCommand: Command = {
+  name: 'logout',
+  summary: 'Sign out: delete the tokens, and invalidate them on the server',
+  flags: [urlFlag],
+};
+
+export const whoamiCommand: Command = {
+  name: 'whoami',
+  summary: 'Show the server that commands use, and the user or API key they act as',
+  flags: [urlFlag, jsonFlag],
+};
+
+export const forgetCommand: Command = {
+  name: 'people forget',
+  summary: 'Forget an identity: its instance ids and exposures, in every environment',
+  operand: { name: 'IDENTITY', description: 'Identity, as it was minted or asserted' },
+  flags: [yesFlag, appFlag, urlFlag, jsonFlag],
+};
+
+export const scanCommand: Command = {
+  name: 'features scan',
+  summary: 'Compare the names in a source tree with the features that were seen',
+  operand: { name: 'DIR', description: 'Directory with the code' },
+  flags: [
+    flag('call NAME', 'Function whose first argument is a feature name; repeatable', {
+      many: true,
+      more: 'default: those of common SDKs, which are always included',
+    }),
+    flag('fail-if-any', 'Exit with 8 if anything is found'),
+    flag('sarif', 'Print SARIF 2.1.0, for code hosts and editors', { excludes: ['json'] }),
+    ...[appFlag, urlFlag, jsonFlag],
+  ],
+};

@@ -2,8 +2,7 @@ import { type Setting, settings } from '../contract/config-schema.ts';
 import type { Flag } from '../contract/resources/field.ts';
 import { flag } from '../contract/resources/field.ts';
 import type { Command } from './command.ts';
-import { jsonFlag } from './common-flags.ts';
-import { postgresFlags, postgresKeyFileFlag } from './postgres-flags.ts';
+import { jsonFlag, yesFlag } from './common-flags.ts';
 
 export const serveCommand: Command = {
   name: 'serve',
@@ -32,11 +31,36 @@ const dataFlags: readonly Flag[] = [
   flag('config FILE', 'JSON file that may set the data directory', { file: true, more: 'FLAGMETER_CONFIG' }),
 ];
 
+/** Where PostgreSQL is, for each command that connects to it. */
+const postgresFlags: readonly Flag[] = [
+  flag('postgres URL', 'URL of PostgreSQL with all of its hosts; prefer --postgres-file', {
+    more: 'postgres://USER:PASSWORD@HOST,HOST/DATABASE, FLAGMETER_POSTGRES',
+    formerly: 'engine',
+  }),
+  flag('postgres-file FILE', 'File with the URL, and nothing else', {
+    file: true,
+    more: 'FLAGMETER_POSTGRES_FILE',
+    formerly: 'engine-file',
+  }),
+  flag('config FILE', 'JSON file that may set PostgreSQL', { file: true, more: 'FLAGMETER_CONFIG' }),
+];
+
+const allowAsynchronousFlag = flag(
+  'allow-asynchronous',
+  'Accept that a failover may lose counts and revocations',
+);
+
+const postgresKeyFileFlag = flag('postgres-key-file FILE', 'File with the key that encrypts secrets', {
+  file: true,
+  more: 'FLAGMETER_POSTGRES_KEY_FILE',
+  formerly: 'engine-key-file',
+});
+
 /** `--config` is in `dataFlags` already. */
 const ofPostgres = [...postgresFlags.filter(({ name }) => name !== 'config'), postgresKeyFileFlag];
 
 /** A flag that names a file with a password. */
-export function passwordFile(name: string): Flag {
+function passwordFile(name: string): Flag {
   return flag(
     `${name} FILE`,
     'File with the password on its first line, 12 characters or more; - is standard input',
@@ -130,5 +154,66 @@ export const restoreCommand: Command = {
     ...dataFlags,
     { ...backupKeyFlag, excludes: ['skip-mac-check'] },
     flag('skip-mac-check', 'Restore a backup that has a MAC without checking it'),
+  ],
+};
+
+export const postgresInitCommand: Command = {
+  name: 'postgres init',
+  summary: 'Initialise PostgreSQL for several nodes; print its first administrator and API key once',
+  flags: [
+    flag('admin-email EMAIL', 'E-mail address of the administrator', { required: true }),
+    ...postgresFlags,
+    postgresKeyFileFlag,
+    passwordFile('admin-password-file'),
+    allowAsynchronousFlag,
+    jsonFlag,
+  ],
+};
+
+export const postgresAdoptCommand: Command = {
+  name: 'postgres adopt',
+  summary: 'Fill an empty PostgreSQL from the data directory of a single machine or a node',
+  flags: [
+    flag('data DIR', 'Data directory of the store', { file: true, more: 'FLAGMETER_DATA' }),
+    flag('from-replica', 'Restore a lost PostgreSQL from the replica of a node'),
+    flag(
+      'set-aside NAME',
+      'Restore these set-aside data of the node, instead of the data with the latest accounts',
+    ),
+    flag('dry-run', 'List the data of the node, also while it runs, without a change'),
+    ...postgresFlags,
+    postgresKeyFileFlag,
+    allowAsynchronousFlag,
+    jsonFlag,
+  ],
+};
+
+export const postgresKeyCommand: Command = {
+  name: 'postgres key',
+  summary: 'Create a key file that encrypts the secrets in PostgreSQL',
+  flags: [flag('out FILE', 'New file', { file: true, required: true })],
+};
+
+export const postgresStatusCommand: Command = {
+  name: 'postgres status',
+  summary: 'Show nodes, unshipped data and warnings',
+  flags: [...postgresFlags, postgresKeyFileFlag, jsonFlag],
+};
+
+export const postgresMigrateCommand: Command = {
+  name: 'postgres migrate',
+  summary: 'Migrate the tables to the layout of this program, while nodes run',
+  flags: [...postgresFlags, jsonFlag],
+};
+
+export const postgresForgetNodeCommand: Command = {
+  name: 'postgres forget-node',
+  summary: 'Forget a node that is gone for good; print what it has not shipped',
+  operand: { name: 'NODE', description: 'Node name, or id of its data directory' },
+  flags: [
+    ...postgresFlags,
+    flag('force', 'Forget the node even after a heartbeat within the last ten minutes'),
+    yesFlag,
+    jsonFlag,
   ],
 };

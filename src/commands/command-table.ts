@@ -6,14 +6,6 @@ import {
   whoamiCommand,
 } from '../cli/client-commands.ts';
 import type { Command } from '../cli/command.ts';
-import {
-  postgresAdoptCommand,
-  postgresForgetNodeCommand,
-  postgresInitCommand,
-  postgresKeyCommand,
-  postgresMigrateCommand,
-  postgresStatusCommand,
-} from '../cli/postgres-commands.ts';
 import { commandOf } from '../cli/report.ts';
 import { type ReportName, reports } from '../cli/reports.ts';
 import { commandsOf } from '../cli/resource.ts';
@@ -22,6 +14,12 @@ import {
   compactCommand,
   demoCommand,
   initCommand,
+  postgresAdoptCommand,
+  postgresForgetNodeCommand,
+  postgresInitCommand,
+  postgresKeyCommand,
+  postgresMigrateCommand,
+  postgresStatusCommand,
   resetPasswordCommand,
   restoreCommand,
   rotateCommand,

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { checkPrepared, openPreparedOrCopy } from '../accounts/prepare.ts';
 import { readFlags, UsageError } from '../cli/flags.ts';
-import { postgresAdoptCommand } from '../cli/postgres-commands.ts';
+import { postgresAdoptCommand } from '../cli/server-commands.ts';
 import type { Terminal } from '../cli/terminal.ts';
 import { adopt } from '../replication/adoption/adopt.ts';
 import type { Adopted } from '../replication/adoption/fill.ts';

@@ -1,8 +1,8 @@
 import { type Given, readGiven } from '../cli/command.ts';
 import { contextOf } from '../cli/context.ts';
 import { UsageError } from '../cli/flags.ts';
-import { postgresForgetNodeCommand } from '../cli/postgres-commands.ts';
 import { confirm, type Person } from '../cli/prompt.ts';
+import { postgresForgetNodeCommand } from '../cli/server-commands.ts';
 import { show } from '../cli/show.ts';
 import type { Terminal } from '../cli/terminal.ts';
 import type { Connection } from '../replication/postgres/connection.ts';

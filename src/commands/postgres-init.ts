@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { readFlags } from '../cli/flags.ts';
-import { postgresInitCommand } from '../cli/postgres-commands.ts';
+import { postgresInitCommand } from '../cli/server-commands.ts';
 import type { Terminal } from '../cli/terminal.ts';
 import { initPostgres } from '../replication/accounts/init-postgres.ts';
 import { readPostgresKey } from '../replication/postgres/postgres-key.ts';

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { readFlags, UsageError } from '../cli/flags.ts';
-import { postgresKeyCommand } from '../cli/postgres-commands.ts';
+import { postgresKeyCommand } from '../cli/server-commands.ts';
 import type { Terminal } from '../cli/terminal.ts';
 import { newPostgresKey } from '../replication/postgres/postgres-key.ts';
 

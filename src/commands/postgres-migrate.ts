@@ -1,5 +1,5 @@
 import { readFlags } from '../cli/flags.ts';
-import { postgresMigrateCommand } from '../cli/postgres-commands.ts';
+import { postgresMigrateCommand } from '../cli/server-commands.ts';
 import type { Terminal } from '../cli/terminal.ts';
 import { migrate } from '../replication/postgres/migrations.ts';
 import { postgresSettings, withPostgres } from '../serve/postgres-connection.ts';

@@ -1,6 +1,6 @@
 import { contextOf } from '../cli/context.ts';
 import { readFlags } from '../cli/flags.ts';
-import { postgresStatusCommand } from '../cli/postgres-commands.ts';
+import { postgresStatusCommand } from '../cli/server-commands.ts';
 import type { Terminal } from '../cli/terminal.ts';
 import type { Connection } from '../replication/postgres/connection.ts';
 import { checkPostgres } from '../replication/postgres/layout.ts';

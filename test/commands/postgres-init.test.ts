@@ -168,7 +168,7 @@ needing('postgresql').describe('postgres init', () => {
       return ['--postgres', changed.href];
     };
     const cases: [string[], string | RegExp][] = [
-      [['--postgres', 'http://u:secret@h/d'], /engine.*begin with postgres:\/\//],
+      [['--postgres', 'http://u:secret@h/d'], /postgres.*begin with postgres:\/\//],
       [['--postgres', 'postgres://u:secret@h:port/d'], 'has a port that is not a number'],
       [
         at((to) => {
@@ -234,7 +234,7 @@ describe('postgres key', () => {
   });
 });
 
-it('engine without a command that is known says which there are', async () => {
-  await expect(runPostgres([])).rejects.toThrow('Cannot use engine alone: use one of init');
+it('postgres without a known command lists the commands', async () => {
+  await expect(runPostgres([])).rejects.toThrow('Cannot use postgres alone: use one of init');
   await expect(runPostgres(['ini'])).rejects.toThrow('nearest known one is postgres init');
 });

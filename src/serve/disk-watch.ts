@@ -8,21 +8,22 @@ import type { Config } from './config.ts';
 /** Directories that the service writes to. */
 export type DiskName = 'data' | 'spool' | 'backups';
 
-/** What is left on the file system of a directory. */
+/** The space on the file system of a directory, bytes. */
 export interface DiskSpace {
   readonly directory: DiskName;
   readonly path: string;
   readonly size: number;
-  /** What this process may still write; bytes. */
+  /** Available to this process. */
   readonly free: number;
 }
 
+/** The log has paths; these names are for people who may not be allowed to know them. */
 const names = { data: 'data directory', spool: 'spool', backups: 'backup directory' } as const;
 
-/** Below either, a disk is low. */
+/** Thresholds below which a disk is low. */
 const least = { bytes: 2 ** 30, share: 0.1 };
 
-/** How often the log repeats that a disk is low, ms. */
+/** Interval between warnings about a disk, ms. */
 const repeatMs = 3_600_000;
 
 /** Whether less than 10 % or less than 1 GiB is free. */
@@ -34,7 +35,7 @@ export interface DiskWatchDeps {
   readonly config: Pick<Config, 'data' | 'postgres' | 'backupEvery' | 'backupTo'>;
   readonly log: Pick<Log, 'info' | 'warn'>;
   readonly clock: Pick<Clock, 'monotonic'>;
-  /** Asks the system about the file system of a path. */
+  /** Measures the file system of a path. */
   readonly measure?: (path: string) => Promise<Measured>;
 }
 
@@ -45,10 +46,9 @@ interface Measured {
   readonly free: number;
 }
 
-/** Watches the file systems that the service writes to: a warning comes before the first refused packet. */
+/** Watches the file systems that the service writes to, and warns before one is full. */
 export class DiskWatch {
-  readonly #data: string;
-  readonly #directories: readonly (readonly [DiskName, string])[];
+  readonly #directories: Directories;
   readonly #log: Pick<Log, 'info' | 'warn'>;
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #measure: (path: string) => Promise<Measured>;
@@ -56,60 +56,49 @@ export class DiskWatch {
   readonly #warnedAt = new Map<DiskName, number>();
 
   constructor({ config, log, clock, measure = measured }: DiskWatchDeps) {
-    this.#data = config.data;
     this.#directories = directoriesOf(config);
     this.#log = log;
     this.#clock = clock;
     this.#measure = measure;
   }
 
-  /** One for each file system. That of the data directory is local and asked now, others are as of the last look. */
+  /** One entry for each file system. The data directory, which is local, is measured now; others were by the last `look`. */
   now(): readonly DiskSpace[] {
     return [...this.#ofData(), ...this.#spaces.filter(({ directory }) => directory !== 'data')];
   }
 
-  /** Nothing while the directory is gone: the check of the store's files reports that. */
+  /** Empty if the directory is missing, which the check of the store's files reports. */
   #ofData(): readonly DiskSpace[] {
+    const [[, path]] = this.#directories;
     try {
-      return [{ directory: 'data', path: this.#data, ...diskSpace(this.#data) }];
+      return [{ directory: 'data', path, ...diskSpace(path) }];
     } catch {
       return [];
     }
   }
 
-  /** What is low, for people who may not be allowed to know the paths. */
   get warnings(): readonly string[] {
     return this.now()
       .filter(isLow)
       .map(({ directory }) => `the disk of the ${names[directory]} has less than 10 % or 1 GiB left`);
   }
 
-  /** Asks the system. A network file system may answer late, so nothing waits for it. */
+  /** Measures all directories. A network file system may be slow, so nothing waits for this. */
   async look(): Promise<void> {
-    const found = await Promise.all(this.#directories.map((each) => this.#spaceOf(...each)));
-    const seen = new Set<number>();
-    this.#spaces = found.flatMap((each) => {
-      if (each === undefined || seen.has(each.device)) return [];
-      seen.add(each.device);
-      return [each.space];
+    const found = await Promise.allSettled(this.#directories.map(([, path]) => this.#measure(path)));
+    const devices = new Set<number>();
+    this.#spaces = this.#directories.flatMap(([directory, path], at) => {
+      const measured = found[at]!;
+      // Whoever writes to a directory that cannot be measured reports the reason.
+      if (measured.status === 'rejected' || devices.has(measured.value.device)) return [];
+      const { device, size, free } = measured.value;
+      devices.add(device);
+      return [{ directory, path, size, free }];
     });
-    for (const space of this.#spaces) this.#tell(space);
+    for (const space of this.#spaces) this.#report(space);
   }
 
-  /** `undefined` where it cannot be seen: who writes there says why. */
-  async #spaceOf(
-    directory: DiskName,
-    path: string,
-  ): Promise<{ readonly device: number; readonly space: DiskSpace } | undefined> {
-    try {
-      const { device, size, free } = await this.#measure(path);
-      return { device, space: { directory, path, size, free } };
-    } catch {
-      return undefined;
-    }
-  }
-
-  #tell(space: DiskSpace): void {
+  #report(space: DiskSpace): void {
     const { directory, path, free, size } = space;
     const warnedAt = this.#warnedAt.get(directory);
     const now = this.#clock.monotonic();
@@ -127,12 +116,10 @@ export class DiskWatch {
   }
 }
 
-function directoriesOf({
-  data,
-  postgres,
-  backupEvery,
-  backupTo,
-}: DiskWatchDeps['config']): readonly (readonly [DiskName, string])[] {
+type Directory = readonly [DiskName, path: string];
+type Directories = readonly [Directory, ...Directory[]];
+
+function directoriesOf({ data, postgres, backupEvery, backupTo }: DiskWatchDeps['config']): Directories {
   const spool = postgres === undefined ? [] : [['spool', join(data, 'spool')] as const];
   const keepsFiles = backupEvery !== undefined && backupTo !== undefined && !backupTo.startsWith('s3://');
   const backups = keepsFiles ? [['backups', backupTo] as const] : [];

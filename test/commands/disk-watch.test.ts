@@ -15,7 +15,7 @@ test.each([
   expect(isLow({ free, size })).toBe(low);
 });
 
-/** A watch of a data directory and backups on disks of these numbers, with what each has free. */
+/** Watches a data directory and backups on these disks. */
 function open(disks: Record<'data' | 'backups', { device: number; free: number }>) {
   const data = temporaryDirectory();
   const clock = testClock();
@@ -33,7 +33,7 @@ function open(disks: Record<'data' | 'backups', { device: number; free: number }
   return { watch, clock, lines };
 }
 
-test('the log warns once an hour while a disk is almost full, and says when it no longer is', async () => {
+test('warns once an hour while a disk is almost full, and logs when it has space again', async () => {
   const disks = { data: { device: 1, free: 50 * GiB }, backups: { device: 2, free: 5 * GiB } };
   const { watch, clock, lines } = open(disks);
   await watch.look();

@@ -2,8 +2,8 @@ const token = /^[!#$%&'*+.^_`|~\w-]+$/;
 const value = /^[\x20-\x7e]*$/;
 
 /**
- * Reads headers from a text: `NAME: VALUE` in each line. Empty lines, and those that begin with `#`, are passed over.
- * @throws {Error} that names the line, and nothing that is in it
+ * Parses headers, `NAME: VALUE` in each line. Empty lines and those that begin with `#` are skipped.
+ * @throws {Error} that names the line without its content
  */
 export function readHeaders(text: string): Record<string, string> {
   const headers = new Map<string, string>();

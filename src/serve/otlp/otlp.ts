@@ -1,6 +1,6 @@
 /*
- * Sends usage, and traces of requests, to an OpenTelemetry collector. Only `connectCollector` loads the packages, and nothing calls it
- * when no collector is configured.
+ * src/serve/otlp: sends usage, and traces of requests, to an OpenTelemetry collector. This folder is loaded only if a collector is
+ * configured.
  */
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
@@ -15,18 +15,17 @@ import { readHeaders } from './headers.ts';
 import { SampledTraces } from './sampled-traces.ts';
 import { UsagePush } from './usage-push.ts';
 
-/** Spans in memory, of five seconds and some more. */
-const mostWaitingSpans = 4096;
+/** Maximum number of waiting spans: those of some more than five seconds. */
+const maxWaitingSpans = 4096;
 
-/** The way to a collector. */
 export interface Collector {
-  /** What traces requests; `undefined` when none are. */
+  /** `undefined` if no requests are traced. */
   readonly traces: RequestTraces | undefined;
-  /** Begins the span of a webhook's delivery, if that is traced. */
+  /** Starts the span of a webhook delivery, if it is traced. */
   readonly traceDelivery: TraceDelivery | undefined;
-  /** Sends usage from time to time. @returns ends that, when what is under way is sent */
+  /** Sends usage at an interval. @returns stops it, after the current round */
   start(): () => Promise<void>;
-  /** Sends the traces that wait. */
+  /** Sends waiting traces. */
   close(): Promise<void>;
 }
 
@@ -36,7 +35,7 @@ export function connectCollector(core: Core, endpoint: string): Collector {
   const headers = config.otlpHeadersFile === undefined ? {} : headersIn(config.otlpHeadersFile);
   const exporter = new OTLPMetricExporter({ url: `${endpoint}/v1/metrics`, headers });
   const traceExporter = new OTLPTraceExporter({ url: `${endpoint}/v1/traces`, headers });
-  const processor = new BatchSpanProcessor(traceExporter, { maxQueueSize: mostWaitingSpans });
+  const processor = new BatchSpanProcessor(traceExporter, { maxQueueSize: maxWaitingSpans });
   const resource = resourceFromAttributes({ 'service.name': 'flagmeter', 'service.version': version });
   const { otlpTraceOneIn: oneIn } = config;
   const traces = oneIn === 0 ? undefined : new SampledTraces({ processor, resource, oneIn, clock });
@@ -49,7 +48,7 @@ export function connectCollector(core: Core, endpoint: string): Collector {
         traces.delivery(cause, { 'flagmeter.webhook.id': webhookId, 'flagmeter.delivery.id': id })),
     start: () => (config.otlpEvery === 0 ? async () => {} : push.start(config.otlpEvery * 1000)),
     async close() {
-      // A collector that is away must not hold up the end.
+      // An unreachable collector must not delay the exit.
       await Promise.allSettled([traces?.close() ?? processor.shutdown(), exporter.shutdown()]);
     },
   };

@@ -13,28 +13,28 @@ import {
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import type { Resource } from '@opentelemetry/resources';
 import { AlwaysOnSampler, BasicTracerProvider, type SpanProcessor } from '@opentelemetry/sdk-trace-base';
+import { ApiError } from '../../contract/errors.ts';
 import type { RequestTrace, RequestTraces } from '../../http/traced.ts';
 import type { Reply, Request } from '../../http/types.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import type { PartOfSpan } from '../../runtime/spans.ts';
-import { TracedSpan } from './traced-span.ts';
+import type { PartOfSpan, Span as ServiceSpan } from '../../runtime/spans.ts';
 
 interface TraceSettings {
   readonly processor: SpanProcessor;
   readonly resource: Resource;
-  /** Of how many requests without a `traceparent` one is traced. */
+  /** One in so many requests without a `traceparent` is traced. */
   readonly oneIn: number;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
   /** From 0 to 1. */
   readonly random?: () => number;
 }
 
-/** The most requests a second that are traced: whoever sends a `traceparent` could ask for any number. */
-const mostPerSecond = 100;
+/** Maximum number of traced requests a second: anyone may send a `traceparent`. */
+const maxPerSecond = 100;
 
 /**
- * Traces requests: those whose `traceparent` says that the caller's trace is sampled, and a sample of those that have none. A request
- * that is not traced costs a look at one header, and a random number.
+ * Traces requests whose `traceparent` has the sampled flag, and a sample of those without a `traceparent`. Other requests cost one
+ * header look-up and one random number.
  */
 export class SampledTraces {
   readonly requests: RequestTraces;
@@ -48,31 +48,29 @@ export class SampledTraces {
   constructor(settings: TraceSettings) {
     const { processor, resource } = settings;
     this.#settings = settings;
-    // What is traced is decided here, before anything is made for it.
+    // This class samples, before a span is created.
     const sampler = new AlwaysOnSampler();
     this.#provider = new BasicTracerProvider({ resource, sampler, spanProcessors: [processor] });
     this.#tracer = this.#provider.getTracer('flagmeter');
     this.requests = { begin: (request) => this.#begin(request) };
   }
 
-  /** Sends what waits. */
+  /** Sends waiting spans. */
   close(): Promise<void> {
     return this.#provider.shutdown();
   }
 
-  /**
-   * Begins the delivery of a webhook: a part of the trace of the request that has caused it, and where there is none, one that is
-   * traced by chance.
-   */
+  /** Starts the span of a webhook delivery, in the trace of the request that caused it, or in a sampled trace of its own. */
   delivery(cause: string | undefined, attributes: PartOfSpan['attributes']): TracedSpan | undefined {
-    const parent = cause === undefined ? this.#byChance() : this.#goingOn(cause, undefined);
+    const parent = cause === undefined ? this.#byChance() : this.#continued(cause, undefined);
     return parent && this.#start('POST webhook', SpanKind.CLIENT, { ...attributes }, parent)?.traced;
   }
 
   #begin(request: Request): RequestTrace | undefined {
     const { method } = request;
     const sent = request.header('traceparent');
-    const parent = sent === undefined ? this.#byChance() : this.#goingOn(sent, request.header('tracestate'));
+    const parent =
+      sent === undefined ? this.#byChance() : this.#continued(sent, request.header('tracestate'));
     if (parent === undefined) return undefined;
     const begun = this.#start(method, SpanKind.SERVER, { 'http.request.method': method }, parent);
     if (begun === undefined) return undefined;
@@ -85,8 +83,8 @@ export class SampledTraces {
     return random() * oneIn < 1 ? ROOT_CONTEXT : undefined;
   }
 
-  /** The trace of a `traceparent`, when it is sampled. */
-  #goingOn(traceparent: string, tracestate: string | undefined): Context | undefined {
+  /** The context of a `traceparent`, if it is sampled. */
+  #continued(traceparent: string, tracestate: string | undefined): Context | undefined {
     const carrier = { traceparent, ...(tracestate !== undefined && { tracestate }) };
     const parent = this.#propagator.extract(ROOT_CONTEXT, carrier, defaultTextMapGetter);
     const isSampled = (trace.getSpanContext(parent)?.traceFlags ?? 0) & TraceFlags.SAMPLED;
@@ -98,7 +96,7 @@ export class SampledTraces {
     const [began, since] = [clock.now(), clock.monotonic()];
     const second = Math.floor(since / 1000);
     if (second !== this.#second) [this.#second, this.#inSecond] = [second, 0];
-    if (this.#inSecond >= mostPerSecond) return undefined;
+    if (this.#inSecond >= maxPerSecond) return undefined;
     this.#inSecond += 1;
     const span = this.#tracer.startSpan(name, { kind, attributes, startTime: began }, parent);
     const now = () => began + clock.monotonic() - since;
@@ -106,7 +104,7 @@ export class SampledTraces {
   }
 }
 
-/** The answer names the span, so that the caller's trace can go on from it (W3C Trace Context, level 2). */
+/** The `traceresponse` header names the span to the caller (W3C Trace Context, level 2). */
 function endSpan(span: Span, traced: TracedSpan, method: string, route: string, reply: Reply): Reply {
   const { status, code, headers } = reply;
   span.updateName(`${method} ${route}`);
@@ -116,4 +114,44 @@ function endSpan(span: Span, traced: TracedSpan, method: string, route: string, 
   if (status >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
   traced.end();
   return { ...reply, headers: { ...headers, traceresponse: traced.traceparent } };
+}
+
+/** A span that is sent to the collector when it ends. */
+class TracedSpan implements ServiceSpan {
+  readonly #tracer: Tracer;
+  readonly #span: Span;
+  readonly #now: () => number;
+
+  /** @param now clock of the trace (Unix ms), shared by its spans, so that no child ends after its parent */
+  constructor(tracer: Tracer, span: Span, now: () => number) {
+    this.#tracer = tracer;
+    this.#span = span;
+    this.#now = now;
+  }
+
+  get traceparent(): string {
+    const { traceId, spanId } = this.#span.spanContext();
+    return `00-${traceId}-${spanId}-01`;
+  }
+
+  part(name: string, { isCall = false, attributes = {} }: PartOfSpan = {}): TracedSpan {
+    const kind = isCall ? SpanKind.CLIENT : SpanKind.INTERNAL;
+    const parent = trace.setSpan(ROOT_CONTEXT, this.#span);
+    const options = { kind, attributes, startTime: this.#now() };
+    return new TracedSpan(this.#tracer, this.#tracer.startSpan(name, options, parent), this.#now);
+  }
+
+  /** Records only the type of an error: its message may name a person. */
+  end(error?: unknown): void {
+    if (error !== undefined) {
+      this.#span.setAttribute('error.type', typeOf(error));
+      this.#span.setStatus({ code: SpanStatusCode.ERROR });
+    }
+    this.#span.end(this.#now());
+  }
+}
+
+function typeOf(error: unknown): string {
+  if (error instanceof ApiError) return error.code;
+  return error instanceof Error ? error.name : String(error);
 }

@@ -1,4 +1,4 @@
-import { type Attributes, type HrTime, ValueType } from '@opentelemetry/api';
+import { type Attributes, ValueType } from '@opentelemetry/api';
 import { millisToHrTime } from '@opentelemetry/core';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import {
@@ -12,7 +12,7 @@ import type { Labels } from '../../http/exposition.ts';
 import type { MonthUsage } from '../../management/month-usage.ts';
 import type { Application } from '../../storage/lmdb/records.ts';
 
-/** What was counted of an application, from when until when (Unix ms). */
+/** The counts of an application in a period (Unix ms). */
 export interface PushedUsage {
   readonly application: Pick<Application, 'id' | 'name' | 'teamId'>;
   readonly usage: MonthUsage;
@@ -22,8 +22,8 @@ export interface PushedUsage {
 }
 
 /**
- * Usage as OpenTelemetry has it. Sums are cumulative from the beginning of the month, and nothing names the machine that sends them:
- * the same point that comes from two machines is one point, and counts once.
+ * Usage as OpenTelemetry metrics. Sums are cumulative from the beginning of the month. No attribute names the sending machine,
+ * so that a point that two machines send counts once.
  */
 export function usageMetrics({ application, usage, gauges, since, at }: PushedUsage): ResourceMetrics {
   const { id, name, teamId } = application;
@@ -35,49 +35,43 @@ export function usageMetrics({ application, usage, gauges, since, at }: PushedUs
   });
   const span = { startTime: millisToHrTime(since), endTime: millisToHrTime(at) };
   const { features, metrics, leftOut } = usage;
+  const points = <Value>(
+    rows: readonly { readonly labels: Labels; readonly value: Value }[],
+    figure: (value: Value) => number,
+  ) => rows.map(({ labels, value }) => ({ ...span, attributes: attributesOf(labels), value: figure(value) }));
   const counted = (field: 'checks' | 'used' | 'viewed', description: string) =>
     sum(
       `flagmeter.feature.${field}`,
       description,
-      features.map(({ labels, value }) => pointOf(span, labels, value[field])),
+      points(features, (value) => value[field]),
       true,
     );
-  const isGauge = ({ metric = '' }: Labels) => gauges.has(metric);
-  const sums = metrics.filter(({ labels }) => !isGauge(labels));
-  const lasts = metrics.filter(({ labels }) => isGauge(labels));
-  const all: MetricData[] = [
-    counted('checks', 'How often a variant was asked for.'),
-    counted('used', 'How often a variant was used.'),
-    counted('viewed', 'How often a variant was seen.'),
-    // What a counter measures may be negative.
+  const isGauge = ({ labels: { metric = '' } }: { readonly labels: Labels }) => gauges.has(metric);
+  const sums = metrics.filter((row) => !isGauge(row));
+  const all = [
+    counted('checks', 'Checks of a variant.'),
+    counted('used', 'Uses of a variant.'),
+    counted('viewed', 'Views of a variant.'),
+    // A counter may be given negative values.
     sum(
       'flagmeter.metric.sum',
-      'The sum of what was measured of a counter.',
-      sums.map(({ labels, value }) => pointOf(span, labels, value.sum)),
+      'Sum of the values of a counter.',
+      points(sums, (value) => value.sum),
       false,
     ),
     gauge(
       'flagmeter.metric.last',
-      'The last number of a gauge.',
-      lasts.map(({ labels, value }) => pointOf(span, labels, value.last)),
+      'Last value of a gauge.',
+      points(metrics.filter(isGauge), (value) => value.last),
     ),
     gauge(
       'flagmeter.series_left_out',
-      'Series that are not sent, because there are too many.',
-      Object.entries(leftOut).map(([of, count]) => ({ ...span, attributes: { of }, value: count })),
+      'Series that are not sent because there are too many.',
+      Object.entries(leftOut).map(([of, value]) => ({ ...span, attributes: { of }, value })),
     ),
   ];
   const kept = all.filter(({ dataPoints }) => dataPoints.length > 0);
   return { resource, scopeMetrics: [{ scope: { name: 'flagmeter' }, metrics: kept }] };
-}
-
-interface Span {
-  readonly startTime: HrTime;
-  readonly endTime: HrTime;
-}
-
-function pointOf(span: Span, labels: Labels, value: number): DataPoint<number> {
-  return { ...span, attributes: attributesOf(labels), value };
 }
 
 /** Labels by the names of OpenTelemetry's semantic conventions. */
@@ -92,23 +86,17 @@ function attributesOf(labels: Labels): Attributes {
   return Object.fromEntries(Object.entries(labels).map(([name, value]) => [conventions[name]!, value]));
 }
 
-function descriptorOf(name: string, description: string) {
-  return { name, description, unit: '1', valueType: ValueType.DOUBLE };
+type Points = DataPoint<number>[];
+
+function sum(name: string, description: string, points: Points, isMonotonic: boolean): MetricData {
+  return { ...gauge(name, description, points), dataPointType: DataPointType.SUM, isMonotonic };
 }
 
-function sum(
-  name: string,
-  description: string,
-  dataPoints: DataPoint<number>[],
-  isMonotonic: boolean,
-): MetricData {
-  const aggregationTemporality = AggregationTemporality.CUMULATIVE;
-  const descriptor = descriptorOf(name, description);
-  return { descriptor, aggregationTemporality, dataPointType: DataPointType.SUM, isMonotonic, dataPoints };
-}
-
-function gauge(name: string, description: string, dataPoints: DataPoint<number>[]): MetricData {
-  const aggregationTemporality = AggregationTemporality.CUMULATIVE;
-  const descriptor = descriptorOf(name, description);
-  return { descriptor, aggregationTemporality, dataPointType: DataPointType.GAUGE, dataPoints };
+function gauge(name: string, description: string, dataPoints: Points) {
+  return {
+    descriptor: { name, description, unit: '1', valueType: ValueType.DOUBLE },
+    aggregationTemporality: AggregationTemporality.CUMULATIVE,
+    dataPointType: DataPointType.GAUGE,
+    dataPoints,
+  } satisfies MetricData;
 }

@@ -7,14 +7,13 @@ import type { Application } from '../../storage/lmdb/records.ts';
 import type { Core } from '../core.ts';
 import { usageMetrics } from './usage-metrics.ts';
 
-/** What sending usage works on. */
-export type PushDeps = Pick<Core, 'accounts' | 'directory' | 'reports' | 'usageStore' | 'clock' | 'log'>;
+export type PushDeps = Pick<Core, 'directory' | 'reports' | 'usageStore' | 'clock' | 'log'>;
 
 /** Sends the usage of every application, one after another. */
 export class UsagePush {
   readonly #core: PushDeps;
   readonly #exporter: Pick<PushMetricExporter, 'export'>;
-  /** Whether the log has said that it fails. */
+  /** Whether a failure has been logged. */
   #isFailing = false;
 
   constructor(core: PushDeps, exporter: Pick<PushMetricExporter, 'export'>) {
@@ -22,7 +21,7 @@ export class UsagePush {
     this.#exporter = exporter;
   }
 
-  /** Sends usage now and again. @returns ends that */
+  /** Sends usage at an interval. @returns stops it */
   start(everyMs: number): () => Promise<void> {
     const stopping = new AbortController();
     const { signal } = stopping;
@@ -35,7 +34,7 @@ export class UsagePush {
     };
   }
 
-  /** Sends everything once, if it is for this machine to do. */
+  /** Sends the usage of all applications once, if this machine is the sender. */
   async round(): Promise<void> {
     const { usageStore, directory } = this.#core;
     if (!isSender(usageStore.status())) return;
@@ -43,15 +42,16 @@ export class UsagePush {
     for (const application of directory.applications.values()) await this.#push(application);
   }
 
-  /** A failure is logged when it begins, and when it ends. */
+  /** Logs the first of several failures, and the recovery. */
   async #round(signal: AbortSignal): Promise<void> {
     const { log } = this.#core;
     try {
       await this.round();
-      if (this.#isFailing) log.info('usage can be sent to the collector again');
+      if (this.#isFailing) log.info('sending usage to the collector works again');
       this.#isFailing = false;
     } catch (error) {
-      if (!this.#isFailing && !signal.aborted) log.warn('usage cannot be sent to the collector', { error });
+      if (!this.#isFailing && !signal.aborted)
+        log.warn('sending usage to the collector failed; retrying', { error });
       this.#isFailing = true;
     }
   }
@@ -73,15 +73,15 @@ export class UsagePush {
     return new Promise((resolve, reject) => {
       this.#exporter.export(metrics, ({ code, error }: ExportResult) => {
         if (code === ExportResultCode.SUCCESS) resolve();
-        else reject(error ?? new Error('The collector did not take it'));
+        else reject(error ?? new Error('The collector refused the usage'));
       });
     });
   }
 }
 
 /**
- * Whether this machine sends usage. Of several it is the first one, by the id of its data directory, that is up; every machine has all
- * that was counted. While they disagree, two of them send the same points, or none does for a moment: the sums go on from there.
+ * Whether this machine sends usage. Among nodes, which all have the same counts, it is the one that is up and has the lowest
+ * directory id. While nodes disagree, two may send the same points, or none does: sums are cumulative, so nothing is lost.
  */
 export function isSender(
   status: Pick<UsageStoreStatus, 'directory' | 'postgres' | 'nodes'> | undefined,

@@ -115,7 +115,7 @@ describe('a collector', () => {
 
   it('that is away is waited for, in one line of the log, while everything else goes on', async () => {
     collector.status = 400;
-    const warnings = () => service.log().split('usage cannot be sent').length - 1;
+    const warnings = () => service.log().split('sending usage to the collector failed').length - 1;
     await vi.waitFor(() => expect(warnings()).toBe(1), 20_000);
     expect((await get('/readyz', {})).status).toBe(200);
     collector.status = 200;

@@ -43,7 +43,7 @@ const commands: Readonly<Record<CommandName, () => Promise<Run>>> = {
   audit: () => onResource('audit'),
   deletions: () => onResource('deletions'),
   completion: async () => (await import('./commands/completion.ts')).completion,
-  version: async () => (await import('./commands/version.ts')).version,
+  version: async () => (await import('./commands/help.ts')).version,
   help: async () => (await import('./commands/help.ts')).help,
 };
 

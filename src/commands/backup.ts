@@ -16,7 +16,7 @@ import { areJournalsEmpty } from '../storage/journal/lanes.ts';
 import { attachAccountTables } from '../storage/lmdb/accounts.ts';
 import { readCopyState } from '../storage/lmdb/copy-state.ts';
 import { isLocked, lockDataDirectory, waitUntilSharable } from '../storage/lmdb/lock.ts';
-import { longWork } from './long-work.ts';
+import { longWork, mebibytes } from './progress.ts';
 import { configOf } from './server-flags.ts';
 
 const standardOutput = '-';
@@ -103,5 +103,5 @@ export async function checkOwnData({ data, postgres }: Pick<Config, 'data' | 'po
 function summary({ bytes, at }: Written, to: string, ms: number): string {
   const where = to === standardOutput ? 'standard output' : to;
   const rate = Math.round(bytes / 1e6 / (Math.max(1, ms) / 1000));
-  return `${where} has the state of ${at}: ${(bytes / 2 ** 20).toFixed(1)} MiB, ${rate} MB/s\n`;
+  return `${where} has the state of ${at}: ${mebibytes(bytes)}, ${rate} MB/s\n`;
 }

@@ -5,11 +5,11 @@ import type { Terminal } from '../cli/terminal.ts';
 import { type Compacted, compact as compactStores } from '../storage/backup/compact.ts';
 import { foldJournals, removeJournals } from '../storage/commit/fold-journals.ts';
 import { lockDataDirectory } from '../storage/lmdb/lock.ts';
-import { longWork } from './long-work.ts';
+import { longWork, mebibytes } from './progress.ts';
 import { configOf } from './server-flags.ts';
 
 /**
- * Makes the files of a data directory as small as what they hold.
+ * Rewrites the files of a data directory without free pages.
  * @throws {UsageError} for wrong flags
  * @throws {Error} when the directory is in use, not prepared, or has no room
  */
@@ -19,19 +19,19 @@ export async function compact(argv: readonly string[], terminal: Terminal): Prom
   checkPrepared(data);
   const lock = lockDataDirectory(data, 'stop it first');
   const files: Compacted[] = [];
-  const say = (compacted: Compacted) => {
+  const report = (compacted: Compacted) => {
     files.push(compacted);
     if (!given.has('json')) terminal.out(gain(compacted));
   };
   try {
     await longWork(terminal, {
       words: 'compacting',
-      interrupted: 'each file has what it had',
+      interrupted: 'no data was changed',
       work: async (pace) => {
         await foldJournals(data, maxIdentities);
-        // Spare segments are left, which the next start makes anew.
+        // The next start creates new segments.
         removeJournals(data);
-        await compactStores(data, pace, say);
+        await compactStores(data, pace, report);
       },
     });
     if (given.has('json')) terminal.out(`${JSON.stringify({ files })}\n`);
@@ -43,8 +43,4 @@ export async function compact(argv: readonly string[], terminal: Terminal): Prom
 
 function gain({ file, before, after }: Compacted): string {
   return `${file}: ${mebibytes(before)} before, ${mebibytes(after)} now, ${mebibytes(before - after)} gained\n`;
-}
-
-function mebibytes(bytes: number): string {
-  return `${(bytes / 2 ** 20).toFixed(1)} MiB`;
 }

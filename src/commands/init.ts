@@ -5,9 +5,7 @@ import { initCommand } from '../cli/server-commands.ts';
 import type { Terminal } from '../cli/terminal.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { lockDataDirectory } from '../storage/lmdb/lock.ts';
-import { readEmail } from './admin-email.ts';
-import { credentialsText } from './credentials.ts';
-import { readPassword } from './password-file.ts';
+import { credentialsText, readAdministrator } from './administrator.ts';
 import { configOf } from './server-flags.ts';
 
 /**
@@ -17,31 +15,21 @@ import { configOf } from './server-flags.ts';
  */
 export async function init(argv: readonly string[], terminal: Terminal): Promise<number> {
   const flags = readFlags(argv, initCommand.flags);
-  const adminEmail = readEmail(flags.get('admin-email'));
-  const file = { flag: 'admin-password-file', path: flags.get('admin-password-file'), email: adminEmail };
-  const adminPassword = await readPassword(file, terminal);
+  const administrator = await readAdministrator(flags, terminal);
   const { data, signingAlg } = configOf(flags, terminal);
-
-  const made = await prepare(data, {
-    adminEmail,
-    signingAlg,
-    ...(adminPassword === undefined ? {} : { adminPassword }),
-  });
+  const made = await prepare(data, { ...administrator, signingAlg, clock: systemClock, randomBytes });
   terminal.out(flags.has('json') ? `${JSON.stringify(made)}\n` : credentialsText(made, data));
   return 0;
 }
 
-async function prepare(
-  data: string,
-  wanted: Omit<Preparation, 'clock' | 'randomBytes'>,
-): Promise<FirstCredentials> {
+async function prepare(data: string, wanted: Preparation): Promise<FirstCredentials> {
   const lock = lockDataDirectory(data);
   try {
     const prepared = await openPrepared(data);
     await prepared?.lmdb.close();
     if (prepared !== undefined)
       throw new Error(`Cannot prepare ${data}: it is already prepared; nothing was changed`);
-    return await prepareData(data, { ...wanted, clock: systemClock, randomBytes });
+    return await prepareData(data, wanted);
   } finally {
     lock.release();
   }

@@ -19,7 +19,7 @@ import { type PostgresSettings, postgresSettings, withPostgres } from '../serve/
 import { readCopyState } from '../storage/lmdb/copy-state.ts';
 import { lockDataDirectory, waitUntilSharable } from '../storage/lmdb/lock.ts';
 import { openReplicaStore } from '../storage/lmdb/replica-store.ts';
-import { mebibytes, uploadProgress } from './upload-progress.ts';
+import { mebibytes, uploadProgress } from './progress.ts';
 
 type Flags = ReadonlyMap<string, string>;
 

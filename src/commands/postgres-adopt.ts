@@ -13,7 +13,7 @@ import { type PostgresSettings, postgresSettings, withPostgres } from '../serve/
 import { foldJournals } from '../storage/commit/fold-journals.ts';
 import { lockDataDirectory } from '../storage/lmdb/lock.ts';
 import { adoptFromReplica } from './postgres-adopt-replica.ts';
-import { mebibytes, uploadProgress } from './upload-progress.ts';
+import { mebibytes, uploadProgress } from './progress.ts';
 
 /**
  * Moves the store of a single machine into an engine. Interrupted, it goes on when it is run again.

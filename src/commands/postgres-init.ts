@@ -6,9 +6,7 @@ import { initPostgres } from '../replication/accounts/init-postgres.ts';
 import { readPostgresKey } from '../replication/postgres/postgres-key.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { postgresSettings, withPostgres } from '../serve/postgres-connection.ts';
-import { readEmail } from './admin-email.ts';
-import { credentialsText } from './credentials.ts';
-import { readPassword } from './password-file.ts';
+import { credentialsText, readAdministrator } from './administrator.ts';
 
 /**
  * Makes the tables of an engine, and prints the first credentials, which are not shown again.
@@ -18,16 +16,11 @@ import { readPassword } from './password-file.ts';
  */
 export async function postgresInit(argv: readonly string[], terminal: Terminal): Promise<number> {
   const flags = readFlags(argv, postgresInitCommand.flags);
-  const adminEmail = readEmail(flags.get('admin-email'));
-  const file = { flag: 'admin-password-file', path: flags.get('admin-password-file'), email: adminEmail };
-  const adminPassword = await readPassword(file, terminal);
+  const administrator = await readAdministrator(flags, terminal);
   const { config, address } = postgresSettings(flags, terminal);
   const { postgresKeyFile, signingAlg } = config;
   const key = postgresKeyFile === undefined ? undefined : readPostgresKey(postgresKeyFile);
-  const wanted = {
-    ...{ adminEmail, signingAlg, clock: systemClock, randomBytes },
-    ...(adminPassword === undefined ? {} : { adminPassword }),
-  };
+  const wanted = { ...administrator, signingAlg, clock: systemClock, randomBytes };
   const init = { key, wanted, allowAsynchronous: flags.has('allow-asynchronous') };
   const { credentials } = await withPostgres(address, (connection) => initPostgres(connection, init));
   terminal.out(flags.has('json') ? `${JSON.stringify(credentials)}\n` : credentialsText(credentials));

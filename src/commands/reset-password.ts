@@ -14,12 +14,12 @@ import { postgresFailure, withPostgresAccounts } from '../serve/postgres-account
 import { type PostgresSettings, postgresSettings } from '../serve/postgres-connection.ts';
 import type { AccountTables } from '../storage/lmdb/accounts.ts';
 import { isLocked, lockDataDirectory } from '../storage/lmdb/lock.ts';
-import { readPassword } from './password-file.ts';
+import { readPassword } from './administrator.ts';
 import { configOf } from './server-flags.ts';
 
 /**
- * Gives a user another password and ends all of their sessions, for a lost administrator's password. A running server is asked to do
- * it: it has the users in memory. Failed sign-ins are forgotten, so that the new password is accepted at once.
+ * Sets a user's password and ends all of the user's sessions. A running server does it, since it has the users in memory. Failed
+ * sign-ins are forgotten, so that the new password is accepted at once.
  * @throws {UsageError} for wrong flags or a password that cannot be used
  * @throws {Error} when the data directory is not prepared or has no such user, or the server that uses it does not answer
  */
@@ -27,8 +27,7 @@ export async function resetPassword(argv: readonly string[], terminal: Terminal)
   const flags = readFlags(argv, resetPasswordCommand.flags);
   const email = flags.get('email');
   if (email === undefined) throw new UsageError('Cannot reset a password without --email');
-  const file = { flag: 'password-file', path: flags.get('password-file'), email };
-  const given = await readPassword(file, terminal);
+  const given = await readPassword('password-file', flags, email, terminal);
   const config = configOf(flags, terminal);
   const password = given ?? newPassword(randomBytes);
   const passwordHash = await hashPassword(password, randomBytes);
@@ -66,7 +65,7 @@ async function setPassword(accounts: AccountTables, data: string, request: Passw
   try {
     await applyReset({ accountStore, directory }, data, request);
   } catch (error) {
-    throw failure ?? error; // The store's own words say more.
+    throw failure ?? error; // The store's own message is more specific.
   }
 }
 

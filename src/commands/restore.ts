@@ -5,7 +5,7 @@ import { readBackupKey } from '../storage/backup/backup-key.ts';
 import type { Pace } from '../storage/backup/pace.ts';
 import { restore as restoreFrom } from '../storage/backup/restore.ts';
 import { lockDataDirectory } from '../storage/lmdb/lock.ts';
-import { longWork } from './long-work.ts';
+import { longWork } from './progress.ts';
 import { configOf } from './server-flags.ts';
 
 /**

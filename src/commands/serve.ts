@@ -23,8 +23,8 @@ import { leave, stopService } from '../serve/stop-service.ts';
 import { type AccountTables, openAccountTables } from '../storage/lmdb/accounts.ts';
 import { willHave } from '../storage/lmdb/create-atomically.ts';
 import { lockDataDirectory } from '../storage/lmdb/lock.ts';
+import { credentialsText } from './administrator.ts';
 import { checkServe } from './check-serve.ts';
-import { credentialsText } from './credentials.ts';
 import { nextSteps, type StartedServer } from './next-steps.ts';
 
 /**

@@ -12,7 +12,7 @@ import { unpack } from '../storage/backup/restore.ts';
 import { checkRoom } from '../storage/backup/write-file.ts';
 import { checkPresence, dataFilesIn, remedy } from '../storage/lmdb/data-file.ts';
 import { lockDataDirectory } from '../storage/lmdb/lock.ts';
-import { longWork } from './long-work.ts';
+import { longWork } from './progress.ts';
 import { configOf } from './server-flags.ts';
 
 /**

@@ -16,23 +16,23 @@ const MiB = 2 ** 20;
 
 test('without a terminal a line is written every few seconds, and none by a short work', () => {
   const { clock, progress, text } = open(false);
-  progress.tell({ done: MiB, total: 4 * MiB });
+  progress.report({ done: MiB, total: 4 * MiB });
   expect(text()).toBe('');
   clock.advance(5000);
-  progress.tell({ done: 2 * MiB, total: 4 * MiB });
+  progress.report({ done: 2 * MiB, total: 4 * MiB });
   clock.advance(4999);
-  progress.tell({ done: 3 * MiB, total: 4 * MiB });
+  progress.report({ done: 3 * MiB, total: 4 * MiB });
   clock.advance(1);
-  progress.tell({ done: 12_345, total: 0, unit: 'records' });
+  progress.report({ done: 12_345, total: 0, unit: 'records' });
   progress.end();
   expect(text()).toBe('checking: 2 MiB, 50 %\nchecking: 12345 records\n');
 });
 
 test('on a terminal one line is rewritten, and taken away at the end', () => {
   const { clock, progress, text } = open(true);
-  progress.tell({ done: 0, total: 4 * MiB });
+  progress.report({ done: 0, total: 4 * MiB });
   clock.advance(100);
-  progress.tell({ done: 4 * MiB, total: 4 * MiB });
+  progress.report({ done: 4 * MiB, total: 4 * MiB });
   progress.end();
   expect(text()).not.toContain('\n');
   expect(text()).toContain(`\rchecking [${'#'.repeat(30)}] 100 % 4 MiB`);

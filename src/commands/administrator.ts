@@ -1,0 +1,70 @@
+import { isCommonPassword } from '../accounts/common-passwords.ts';
+import { commonPassword, passwordFault } from '../accounts/password-rules.ts';
+import type { FirstCredentials, Preparation } from '../accounts/prepare.ts';
+import { UsageError } from '../cli/flags.ts';
+import { readSecretFile } from '../cli/secret-file.ts';
+import type { Terminal } from '../cli/terminal.ts';
+
+/** Whoever has the data directory can guess at the hash without a throttle. */
+const minPasswordLength = 12;
+
+/**
+ * The first administrator, from `--admin-email` and `--admin-password-file`.
+ * @throws {UsageError} for an e-mail address or a password that cannot be used
+ */
+export async function readAdministrator(
+  flags: ReadonlyMap<string, string>,
+  terminal: Terminal,
+): Promise<Pick<Preparation, 'adminEmail' | 'adminPassword'>> {
+  const adminEmail = readEmail(flags.get('admin-email'));
+  const adminPassword = await readPassword('admin-password-file', flags, adminEmail, terminal);
+  return { adminEmail, ...(adminPassword !== undefined && { adminPassword }) };
+}
+
+/** Detects typing errors only: which addresses exist is known to the mail system alone. */
+function readEmail(email: string | undefined): string {
+  if (email === undefined) throw new UsageError('Cannot prepare a store without --admin-email');
+  if (email.length > 254 || !/^[^\s@<>,;"\p{Cc}]+@[^\s@<>,;"\p{Cc}]+$/u.test(email)) {
+    throw new UsageError(`Cannot use --admin-email ${email}: must be one address, such as you@example.com`);
+  }
+  return email;
+}
+
+/**
+ * The password in the first line of the file that a flag names; `undefined` without the flag.
+ * @param email of the user whose password it becomes
+ * @throws {UsageError} when it cannot be read, or cannot be the user's password
+ */
+export async function readPassword(
+  flag: string,
+  flags: ReadonlyMap<string, string>,
+  email: string,
+  terminal: Terminal,
+): Promise<string | undefined> {
+  const path = flags.get(flag);
+  if (path === undefined) return undefined;
+  const password = readSecretFile(flag, path, terminal);
+  const fault = await faultOf(password, email);
+  if (fault === undefined) return password;
+  throw new UsageError(`Cannot use the file that --${flag} names: the password in its first line ${fault}`);
+}
+
+async function faultOf(password: string, email: string): Promise<string | undefined> {
+  if ([...password].length < minPasswordLength) return `must have at least ${minPasswordLength} characters`;
+  return passwordFault(password, email) ?? ((await isCommonPassword(password)) ? commonPassword : undefined);
+}
+
+/** The first credentials for a person, shown once. @param data the prepared directory, if any */
+export function credentialsText(made: FirstCredentials, data?: string): string {
+  return `The store is prepared${data === undefined ? '' : ` in ${data}`}. These credentials are shown once; keep them in a safe place.
+A generated password has to be replaced at the first sign-in.
+
+  Administrator   ${made.adminEmail}
+  Password        ${made.adminPassword}
+
+  Team            ${made.teamId}
+  Client id       ${made.clientId}
+  Client secret   ${made.clientSecret}
+
+`;
+}

@@ -11,8 +11,8 @@ import { readFlags } from '../cli/flags.ts';
 import { rotateCommand } from '../cli/server-commands.ts';
 import type { Terminal } from '../cli/terminal.ts';
 import { systemClock } from '../runtime/clock.ts';
+import type { Config } from '../serve/config.ts';
 import { withPostgresAccounts } from '../serve/postgres-accounts.ts';
-import { type PostgresSettings, postgresSettings } from '../serve/postgres-connection.ts';
 import { attachAccountTables } from '../storage/lmdb/accounts.ts';
 import { readCopyState } from '../storage/lmdb/copy-state.ts';
 import { configOf } from './server-flags.ts';
@@ -26,10 +26,7 @@ import { configOf } from './server-flags.ts';
 export async function rotate(argv: readonly string[], terminal: Terminal): Promise<number> {
   const flags = readFlags(argv, rotateCommand.flags);
   const config = configOf(flags, terminal);
-  const rotation =
-    config.postgres === undefined
-      ? await rotateOn(config.data)
-      : await rotateIn(postgresSettings(flags, terminal));
+  const rotation = config.postgres === undefined ? await rotateOn(config.data) : await rotateIn(config);
   terminal.out(flags.has('json') ? asJson(rotation) : asText(rotation));
   return 0;
 }
@@ -45,8 +42,8 @@ async function rotateOn(data: string): Promise<Rotation> {
 }
 
 /** For all nodes. */
-function rotateIn(settings: PostgresSettings): Promise<Rotation> {
-  return withPostgresAccounts(settings, async ({ accounts, directory }) => {
+function rotateIn(config: Config): Promise<Rotation> {
+  return withPostgresAccounts(config, async ({ accounts, directory }) => {
     const { alg } = signingKeyOf(storedKeys(accounts));
     const made = await newSigningKey(systemClock.now(), alg);
     return directory.change((draft) => {

@@ -10,21 +10,22 @@ import {
   setAsideFolder,
   sourcesIn,
 } from '../replication/adoption/set-aside.ts';
-import { readPostgresKey, readSecret } from '../replication/postgres/postgres-key.ts';
+import { readSecret } from '../replication/postgres/postgres-key.ts';
 import { showPostgres } from '../replication/postgres/postgres-url.ts';
 import { Spool } from '../replication/spool.ts';
 import { isPresent } from '../runtime/presence.ts';
 import { loadConfig } from '../serve/config.ts';
-import { type PostgresSettings, postgresSettings, withPostgres } from '../serve/postgres-connection.ts';
+import { postgresKeyOf, withPostgres } from '../serve/postgres-connection.ts';
 import { readCopyState } from '../storage/lmdb/copy-state.ts';
 import { lockDataDirectory, waitUntilSharable } from '../storage/lmdb/lock.ts';
 import { openReplicaStore } from '../storage/lmdb/replica-store.ts';
 import { mebibytes, uploadProgress } from './progress.ts';
+import { postgresSettings } from './server-flags.ts';
 
 type Flags = ReadonlyMap<string, string>;
 
 /**
- * Fills an empty PostgreSQL with what the directory of a node holds. Interrupted, it goes on when it is run again.
+ * Fills an empty PostgreSQL from the directory of a node. After an interruption, the next run resumes.
  * @throws {UsageError} for wrong flags
  * @throws {Error} when the directory or the database cannot be used for it; nothing has changed then
  */
@@ -59,12 +60,11 @@ async function list(flags: Flags, terminal: Terminal): Promise<number> {
 
 async function restore(
   stores: NodeStores,
-  { config, address }: PostgresSettings,
+  { config, address }: ReturnType<typeof postgresSettings>,
   flags: Flags,
   terminal: Terminal,
 ): Promise<[Adopted, Source]> {
-  const { postgresKeyFile } = config;
-  const key = postgresKeyFile === undefined ? undefined : readPostgresKey(postgresKeyFile);
+  const key = postgresKeyOf(config);
   const sources = sourcesIn(stores);
   const source = chosen(sources, flags.get('set-aside'), stores.data);
   const secret = stores.spool.store.meta.get('secret');
@@ -89,7 +89,7 @@ function chosen(sources: readonly Source[], name: string | undefined, data: stri
   if (found !== undefined) return found;
   if (name === undefined)
     throw new AdoptionRefused(
-      `Cannot restore from ${data}: its replica is empty, or was being loaded; use the directory of another node. Nothing was changed`,
+      `Cannot restore from ${data}: its replica is empty or incomplete; use the directory of another node. Nothing was changed`,
     );
   const names = sources.map((each) => each.name).join(', ');
   throw new AdoptionRefused(`Cannot find ${name} in ${data}: it has ${names}. Nothing was changed`);
@@ -114,11 +114,11 @@ async function inStores<T>(data: string, use: (stores: NodeStores) => Promise<T>
 
 function notOfANode(data: string): AdoptionRefused {
   return new AdoptionRefused(
-    `Cannot restore from ${data}: it is not the directory of a node; to move a single machine, leave out --from-replica. Nothing was changed`,
+    `Cannot restore from ${data}: it is not the directory of a node; to move a single machine, omit --from-replica. Nothing was changed`,
   );
 }
 
-/** What this node holds, as it is listed. `completeThrough` is null while it has received nothing of an open stream. */
+/** The listing of a source. `completeThrough` is null until the node has received data of each open stream. */
 export function listing({ name, holding }: Pick<Source, 'name'> & { readonly holding: Shown }) {
   const { applied, place, completeThrough } = holding;
   const through = completeThrough === 0 ? null : new Date(completeThrough).toISOString();
@@ -127,18 +127,18 @@ export function listing({ name, holding }: Pick<Source, 'name'> & { readonly hol
 
 type Shown = Pick<Holding, 'applied' | 'place' | 'completeThrough'>;
 
-/** The line of a source that was listed. */
+/** A listing as a line. */
 export function textOf({ name, position, completeThrough, accounts }: ReturnType<typeof listing>): string {
   const through = completeThrough ?? 'an unknown time';
   return `${name}: usage at position ${position}, complete through ${through}; accounts at version ${accounts}\n`;
 }
 
-/** @param kept the directory of what was set aside, if that was restored */
+/** @param kept the restored set-aside directory, if any */
 function summary({ engine, records, usage }: Adopted, kept: string | undefined): string {
   const moved =
     records === undefined || usage === undefined
-      ? 'Everything is in PostgreSQL already'
+      ? 'Everything is already in PostgreSQL'
       : `${records} records of accounts and ${mebibytes(usage.bytes)} of usage are in PostgreSQL`;
   const next = kept === undefined ? '' : `When the reports are right, remove ${kept}\n`;
-  return `${moved}. It is engine ${engine} again: start the nodes with it.\n${next}`;
+  return `${moved}. It is database ${engine} again: start the nodes with it.\n${next}`;
 }

@@ -6,19 +6,19 @@ import type { Terminal } from '../cli/terminal.ts';
 import { adopt } from '../replication/adoption/adopt.ts';
 import type { Adopted } from '../replication/adoption/fill.ts';
 import type { Uploaded } from '../replication/log-snapshots.ts';
-import { readPostgresKey } from '../replication/postgres/postgres-key.ts';
 import { showPostgres } from '../replication/postgres/postgres-url.ts';
 import { limitsOf, retentionOf } from '../serve/limits.ts';
-import { type PostgresSettings, postgresSettings, withPostgres } from '../serve/postgres-connection.ts';
+import { postgresKeyOf, withPostgres } from '../serve/postgres-connection.ts';
 import { foldJournals } from '../storage/commit/fold-journals.ts';
 import { lockDataDirectory } from '../storage/lmdb/lock.ts';
 import { adoptFromReplica } from './postgres-adopt-replica.ts';
 import { mebibytes, uploadProgress } from './progress.ts';
+import { postgresSettings } from './server-flags.ts';
 
 /**
- * Moves the store of a single machine into an engine. Interrupted, it goes on when it is run again.
+ * Moves the store of a single machine to PostgreSQL. After an interruption, the next run resumes.
  * @throws {UsageError} for wrong flags
- * @throws {Error} when the directory or the engine cannot be used for it; nothing has changed then
+ * @throws {Error} when the directory or PostgreSQL cannot be used; nothing has changed then
  */
 export async function postgresAdopt(argv: readonly string[], terminal: Terminal): Promise<number> {
   const flags = readFlags(argv, postgresAdoptCommand.flags);
@@ -31,7 +31,7 @@ export async function postgresAdopt(argv: readonly string[], terminal: Terminal)
   const lock = lockDataDirectory(data);
   try {
     await foldJournals(data, wanted.config.maxIdentities);
-    terminal.err(`moving ${data} into ${showPostgres(wanted.address)}\n`);
+    terminal.err(`moving ${data} to ${showPostgres(wanted.address)}\n`);
     const adopted = await move(wanted, flags.has('allow-asynchronous'), uploadProgress(terminal));
     terminal.out(flags.has('json') ? `${JSON.stringify(adopted)}\n` : summary(adopted, data));
     return 0;
@@ -41,12 +41,12 @@ export async function postgresAdopt(argv: readonly string[], terminal: Terminal)
 }
 
 async function move(
-  { config, address }: PostgresSettings,
+  { config, address }: ReturnType<typeof postgresSettings>,
   allowAsynchronous: boolean,
   onPart: (uploaded: Uploaded) => void,
 ) {
-  const { data, postgresKeyFile, maxIdentities: identities, exposureDays } = config;
-  const key = postgresKeyFile === undefined ? undefined : readPostgresKey(postgresKeyFile);
+  const { data, maxIdentities: identities, exposureDays } = config;
+  const key = postgresKeyOf(config);
   const settings = { ...limitsOf(config), ...retentionOf(config), identities, exposureDays };
   const accounts = (await openPreparedOrCopy(data))!;
   try {
@@ -61,7 +61,7 @@ async function move(
 function summary({ engine, records, usage }: Adopted, data: string): string {
   const moved =
     records === undefined || usage === undefined
-      ? 'Everything is in the engine already'
-      : `${records} records of accounts and ${mebibytes(usage.bytes)} of usage are in the engine`;
-  return `${moved}. ${data} belongs to engine ${engine} now: go on with flagmeter serve --data ${data} and this engine.\n`;
+      ? 'Everything is already in PostgreSQL'
+      : `${records} records of accounts and ${mebibytes(usage.bytes)} of usage are in PostgreSQL`;
+  return `${moved}. ${data} now belongs to database ${engine}: continue with flagmeter serve --data ${data} and this PostgreSQL.\n`;
 }

@@ -7,8 +7,9 @@ import { show } from '../cli/show.ts';
 import type { Terminal } from '../cli/terminal.ts';
 import type { Connection } from '../replication/postgres/connection.ts';
 import { findLoss, forgetNode, type NodeLoss } from '../replication/postgres/forget-node.ts';
-import { postgresSettings, withPostgres } from '../serve/postgres-connection.ts';
-import { bytesText } from './postgres-status-text.ts';
+import { withPostgres } from '../serve/postgres-connection.ts';
+import { bytesText } from './postgres-status.ts';
+import { postgresSettings } from './server-flags.ts';
 
 /**
  * Gives up a node that never comes back. Asks first, unless `--yes` is given.
@@ -26,15 +27,10 @@ export async function postgresForgetNode(
     throw new UsageError(
       'Cannot forget a node without --yes: what it has not shipped is missing in reports until it is started again',
     );
-  const { address } = postgresSettings(flagsOf(given), terminal);
+  const { address } = postgresSettings(given, terminal);
   const loss = await withPostgres(address, (connection) => forget(connection, given, terminal, person));
   terminal.out(given.has('json') ? `${JSON.stringify(loss)}\n` : `Node ${loss.name} is forgotten.\n`);
   return 0;
-}
-
-function flagsOf(given: Given): Map<string, string> {
-  const names = postgresForgetNodeCommand.flags.map(({ name }) => name).filter((name) => given.has(name));
-  return new Map(names.map((name) => [name, given.value(name) ?? '']));
 }
 
 async function forget(

@@ -113,6 +113,7 @@ export function uploadProgress({ err }: Terminal): (uploaded: Uploaded) => void 
   };
 }
 
+/** A byte count for people. */
 export function mebibytes(bytes: number): string {
   return `${(bytes / 2 ** 20).toFixed(1)} MiB`;
 }

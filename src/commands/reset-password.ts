@@ -9,9 +9,9 @@ import { readFlags, UsageError } from '../cli/flags.ts';
 import { resetPasswordCommand } from '../cli/server-commands.ts';
 import type { Terminal } from '../cli/terminal.ts';
 import { systemClock } from '../runtime/clock.ts';
+import type { Config } from '../serve/config.ts';
 import { applyReset, askForPassword, type PasswordRequest } from '../serve/password-reset.ts';
 import { postgresFailure, withPostgresAccounts } from '../serve/postgres-accounts.ts';
-import { type PostgresSettings, postgresSettings } from '../serve/postgres-connection.ts';
 import type { AccountTables } from '../storage/lmdb/accounts.ts';
 import { isLocked, lockDataDirectory } from '../storage/lmdb/lock.ts';
 import { readPassword } from './administrator.ts';
@@ -33,7 +33,7 @@ export async function resetPassword(argv: readonly string[], terminal: Terminal)
   const passwordHash = await hashPassword(password, randomBytes);
   const request = { email, passwordHash, isTemporary: given === undefined };
   if (config.postgres === undefined) await resetOn(config.data, request);
-  else await resetIn(postgresSettings(flags, terminal), request);
+  else await resetIn(config, request);
   const shown = given === undefined ? { email, password } : { email };
   terminal.out(flags.has('json') ? `${JSON.stringify(shown)}\n` : textOf(shown));
   return 0;
@@ -69,11 +69,11 @@ async function setPassword(accounts: AccountTables, data: string, request: Passw
   }
 }
 
-/** The nodes may run meanwhile. */
-function resetIn(settings: PostgresSettings, request: PasswordRequest): Promise<void> {
-  return withPostgresAccounts(settings, async (opened) => {
+/** Nodes may be running. */
+function resetIn(config: Config, request: PasswordRequest): Promise<void> {
+  return withPostgresAccounts(config, async (opened) => {
     try {
-      await applyReset(opened, 'the engine', request);
+      await applyReset(opened, 'PostgreSQL', request);
     } catch (error) {
       throw postgresFailure(error, opened);
     }

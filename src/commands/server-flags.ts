@@ -1,11 +1,29 @@
 import type { Given } from '../cli/command.ts';
+import { UsageError } from '../cli/flags.ts';
 import type { Terminal } from '../cli/terminal.ts';
 import { settings } from '../contract/config-schema.ts';
+import type { PostgresAddress } from '../replication/postgres/postgres-url.ts';
 import { type Config, loadConfig } from '../serve/config.ts';
+import { postgresAddress } from '../serve/postgres-connection.ts';
+
+type Flags = ReadonlyMap<string, string> | Given;
 
 /** The settings, of which a command takes some as flags. */
-export function configOf(flags: ReadonlyMap<string, string> | Given, terminal: Terminal): Config {
+export function configOf(flags: Flags, terminal: Terminal): Config {
   const given = settings.filter(({ flag }) => flags.has(flag));
   const value = (flag: string) => ('get' in flags ? flags.get(flag) : flags.value(flag));
   return loadConfig({ ...terminal, argv: given.map(({ flag }) => `--${flag}=${value(flag)}`) });
+}
+
+/** @throws {UsageError} for wrong settings, or without the URL of PostgreSQL */
+export function postgresSettings(
+  flags: Flags,
+  terminal: Terminal,
+): { readonly config: Config; readonly address: PostgresAddress } {
+  const config = configOf(flags, terminal);
+  if (config.postgres === undefined)
+    throw new UsageError(
+      'Cannot find PostgreSQL: give its URL with --postgres-file, --postgres or FLAGMETER_POSTGRES',
+    );
+  return { config, address: postgresAddress(config.postgres) };
 }

@@ -9,7 +9,7 @@ import { SetAside } from '../replication/adoption/set-aside.ts';
 import { ClusterUsage } from '../replication/cluster-usage.ts';
 import { Connection } from '../replication/postgres/connection.ts';
 import { checkSamePostgres } from '../replication/postgres/layout.ts';
-import { type PostgresKey, readPostgresKey } from '../replication/postgres/postgres-key.ts';
+import type { PostgresKey } from '../replication/postgres/postgres-key.ts';
 import type { PostgresAddress } from '../replication/postgres/postgres-url.ts';
 import { maxSkewMs, SharedClock } from '../replication/postgres/shared-clock.ts';
 import { Spool } from '../replication/spool.ts';
@@ -23,7 +23,7 @@ import type { StoreHealth } from '../storage/lmdb/store-health.ts';
 import { openUsageTables } from '../storage/lmdb/usage.ts';
 import type { Config } from './config.ts';
 import { retentionOf } from './limits.ts';
-import { postgresAddress } from './postgres-connection.ts';
+import { postgresAddress, postgresKeyOf } from './postgres-connection.ts';
 import { urlsMissing } from './public-urls.ts';
 import type { Opened, Storage, StorageDeps } from './storage.ts';
 
@@ -56,7 +56,7 @@ const snapshotBytes = 2 ** 26;
 export async function openCluster(deps: ClusterDeps): Promise<OpenedCluster | undefined> {
   const { config, log, toldToStop } = deps;
   warnOfOwnAddresses(config, log);
-  const key = config.postgresKeyFile === undefined ? undefined : readPostgresKey(config.postgresKeyFile);
+  const key = postgresKeyOf(config);
   const link = new PostgresLink(deps, key);
   let isTold = false;
   let isOpen = false;

@@ -7,14 +7,14 @@ import { planAfterLoss } from '../auth/after-loss.ts';
 import { ApiError } from '../contract/errors.ts';
 import { joinPostgres } from '../replication/accounts/join-postgres.ts';
 import { PostgresAccountStore } from '../replication/accounts/postgres.ts';
-import { readPostgresKey } from '../replication/postgres/postgres-key.ts';
 import { SharedClock } from '../replication/postgres/shared-clock.ts';
 import { type Clock, systemClock } from '../runtime/clock.ts';
 import { createLog } from '../runtime/log.ts';
 import type { AccountTables } from '../storage/lmdb/accounts.ts';
-import { type PostgresSettings, withPostgres } from './postgres-connection.ts';
+import type { Config } from './config.ts';
+import { postgresAddress, postgresKeyOf, withPostgres } from './postgres-connection.ts';
 
-/** The accounts of an engine, for one command. */
+/** The accounts in PostgreSQL, for one command. */
 export interface PostgresAccounts {
   readonly accounts: AccountTables;
   readonly accountStore: PostgresAccountStore;
@@ -23,20 +23,19 @@ export interface PostgresAccounts {
 }
 
 /**
- * Opens the accounts of an engine for one command, by a copy of their own that is gone afterwards: nodes may run meanwhile, and
- * see what is changed at once.
- * @throws {PostgresError} it cannot be reached
+ * Opens a temporary copy of the accounts in PostgreSQL for one command. Running nodes see its changes at once.
+ * @param config with a PostgreSQL
+ * @throws {PostgresError} when PostgreSQL cannot be reached
  */
 export async function withPostgresAccounts<T>(
-  { config, address }: PostgresSettings,
+  config: Config,
   use: (opened: PostgresAccounts) => Promise<T>,
 ): Promise<T> {
-  const { postgresKeyFile, signingAlg } = config;
-  const key = postgresKeyFile === undefined ? undefined : readPostgresKey(postgresKeyFile);
+  const key = postgresKeyOf(config);
   const log = createLog('error', () => {}, systemClock);
   const data = mkdtempSync(join(tmpdir(), 'flagmeter-engine-'));
   try {
-    return await withPostgres(address, async (connection) => {
+    return await withPostgres(postgresAddress(config.postgres!), async (connection) => {
       const clock = new SharedClock(systemClock);
       await clock.ask((statement) => connection.query(statement)); // Joining would wait for PostgreSQL.
       const accounts = (await joinPostgres(data, { connection, key, log, pause: async () => false }))!;
@@ -45,8 +44,8 @@ export async function withPostgresAccounts<T>(
         health: { ready: true, failed: () => {} },
         directory: 'commands',
         clock,
-        repair: () => planAfterLoss(clock, signingAlg),
-        setAside: async () => {}, // This copy is new, and nobody's.
+        repair: () => planAfterLoss(clock, config.signingAlg),
+        setAside: async () => {}, // A new copy has nothing to set aside.
       });
       const directory = openDirectory(accountStore, { clock, randomBytes });
       try {
@@ -61,7 +60,7 @@ export async function withPostgresAccounts<T>(
   }
 }
 
-/** What went wrong, for people: what is in an answer for a client says too little. */
+/** The error for people, which is more specific than a refusal for a client. */
 export function postgresFailure(error: unknown, { accountStore }: PostgresAccounts): unknown {
   const { trouble } = accountStore.status();
   return error instanceof ApiError && trouble !== undefined ? new Error(trouble) : error;

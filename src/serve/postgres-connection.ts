@@ -1,7 +1,6 @@
 import { UsageError } from '../cli/flags.ts';
-import type { Terminal } from '../cli/terminal.ts';
-import { settings } from '../contract/config-schema.ts';
 import { Connection } from '../replication/postgres/connection.ts';
+import { type PostgresKey, readPostgresKey } from '../replication/postgres/postgres-key.ts';
 import {
   type PostgresAddress,
   PostgresUrlError,
@@ -9,28 +8,10 @@ import {
 } from '../replication/postgres/postgres-url.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { createLog } from '../runtime/log.ts';
-import { type Config, loadConfig } from './config.ts';
-
-/** What a command that opens an engine was told about it. */
-export interface PostgresSettings {
-  readonly config: Config;
-  readonly address: PostgresAddress;
-}
+import type { Config } from './config.ts';
 
 /** A commit may wait for its standby. */
 const deadlineMs = 30_000;
-
-/** @throws {UsageError} for settings that are wrong, or name no engine */
-export function postgresSettings(flags: ReadonlyMap<string, string>, terminal: Terminal): PostgresSettings {
-  const given = settings.filter(({ flag }) => flags.has(flag));
-  const argv = given.map(({ flag }) => `--${flag}=${flags.get(flag)}`);
-  const config = loadConfig({ ...terminal, argv });
-  if (config.postgres === undefined)
-    throw new UsageError(
-      'Cannot find the engine: give its URL with --postgres-file, --postgres or FLAGMETER_POSTGRES',
-    );
-  return { config, address: postgresAddress(config.postgres) };
-}
 
 /** @throws {UsageError} */
 export function postgresAddress(url: string): PostgresAddress {
@@ -42,18 +23,19 @@ export function postgresAddress(url: string): PostgresAddress {
   }
 }
 
-/** Opens an engine for one command. What goes wrong is in the error: nothing is logged. */
+/** The key of `--postgres-key-file`, if given. @throws {Error} when the file cannot be used */
+export function postgresKeyOf({ postgresKeyFile }: Config): PostgresKey | undefined {
+  return postgresKeyFile === undefined ? undefined : readPostgresKey(postgresKeyFile);
+}
+
+/** Connects to PostgreSQL for one command. Nothing is logged: errors describe failures. */
 export async function withPostgres<T>(
   address: PostgresAddress,
   use: (connection: Connection) => Promise<T>,
 ): Promise<T> {
   const log = createLog('error', () => {}, systemClock);
-  const connection = new Connection(address, {
-    name: 'flagmeter engine',
-    log,
-    clock: systemClock,
-    deadlineMs,
-  });
+  const name = 'flagmeter engine';
+  const connection = new Connection(address, { name, log, clock: systemClock, deadlineMs });
   try {
     return await use(connection);
   } finally {

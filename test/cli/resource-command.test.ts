@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '../../src/cli/flags.ts';
-import { keys } from '../../src/commands/keys.ts';
+import { keys } from '../../src/commands/subcommands.ts';
 import type { ResourceName } from '../../src/contract/resources/resources.ts';
 import { createApplication } from '../support/binary.ts';
 import { administrator } from './administrator.ts';

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { afterAll, describe, expect, it, test } from 'vitest';
 import { UsageError } from '../../src/cli/flags.ts';
-import { admin } from '../../src/commands/admin.ts';
+import { admin } from '../../src/commands/subcommands.ts';
 import { lockDataDirectory } from '../../src/storage/lmdb/lock.ts';
 import { testClock } from '../accounts/fixture.ts';
 import { TestBrowser } from '../auth/test-browser.ts';

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { prepareStore } from '../../src/accounts/prepare.ts';
 import { storedKeys } from '../../src/accounts/stored-signing-keys.ts';
 import { UsageError } from '../../src/cli/flags.ts';
-import { keys } from '../../src/commands/keys.ts';
+import { keys } from '../../src/commands/subcommands.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { openAccountTables } from '../../src/storage/lmdb/accounts.ts';
 import type { SigningAlgorithm } from '../../src/storage/lmdb/auth-records.ts';

@@ -3,8 +3,7 @@ import { afterAll, expect } from 'vitest';
 import { verifyPassword } from '../../src/accounts/passwords.ts';
 import { storedKeys } from '../../src/accounts/stored-signing-keys.ts';
 import type { Terminal } from '../../src/cli/terminal.ts';
-import { admin } from '../../src/commands/admin.ts';
-import { keys } from '../../src/commands/keys.ts';
+import { admin, keys } from '../../src/commands/subcommands.ts';
 import { initPostgres } from '../../src/replication/accounts/init-postgres.ts';
 import { joinPostgres } from '../../src/replication/accounts/join-postgres.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
@@ -26,7 +25,7 @@ afterAll(closeSharedServer);
 
 const email = 'ada@example.com';
 
-/** An engine with its first accounts, and a node that runs. */
+/** A database with its first accounts, and a running node. */
 async function running(): Promise<{ url: string; node: TestNode }> {
   const url = await (await sharedServer()).database();
   const wanted = { adminEmail: email, clock: systemClock, randomBytes };
@@ -85,7 +84,7 @@ describe('beside running nodes', () => {
   });
 });
 
-test('an engine without accounts, or that does not answer, is named', async () => {
+test('names a database without accounts, and a PostgreSQL that does not answer', async () => {
   const url = await newDatabase(await sharedServer());
   await expect(run(keys, ['rotate', '--postgres', url])).rejects.toThrow('flagmeter postgres init');
   const away = url.replace(/:\d+\//, ':1/');

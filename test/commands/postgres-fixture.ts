@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { postgres } from '../../src/commands/postgres.ts';
+import { postgres } from '../../src/commands/subcommands.ts';
 
 export interface Outcome {
   readonly code: number;
@@ -7,7 +7,7 @@ export interface Outcome {
   readonly err: string;
 }
 
-/** Runs `flagmeter engine …` as a script does. @param files texts of files that it may read, beside those on the disk */
+/** Runs `flagmeter postgres …` as a script does. @param files texts of further files that it may read */
 export async function runPostgres(
   argv: readonly string[],
   files: Readonly<Record<string, string>> = {},

@@ -228,7 +228,7 @@ describe('postgres key', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
     const text = readFileSync(file, 'utf8');
     expect(Buffer.from(text, 'base64')).toHaveLength(32);
-    await expect(runPostgres(['key', '--out', file])).rejects.toThrow('it exists, and is left as it is');
+    await expect(runPostgres(['key', '--out', file])).rejects.toThrow('it already exists, and is unchanged');
     expect(readFileSync(file, 'utf8')).toBe(text);
     await expect(runPostgres(['key'])).rejects.toThrow(UsageError);
   });

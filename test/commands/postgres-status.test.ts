@@ -50,7 +50,7 @@ interface FakeNode {
 
 const through = Date.UTC(2026, 0, 1);
 
-/** Puts a node with one stream into the engine, as it would do itself. */
+/** Inserts a node with one stream, as the node itself does. */
 async function node({
   name,
   silent = 0,
@@ -71,7 +71,7 @@ async function node({
 }
 
 describe('postgres status', () => {
-  it('shows a new engine', async () => {
+  it('shows a new database', async () => {
     await init();
     const { engine, server, host, heads, nodes, warnings } = await status();
     expect(engine).toMatchObject({ layout: postgresLayout, oldestLayout: postgresLayout, encrypted: false });
@@ -223,7 +223,7 @@ describe('postgres migrate', () => {
   it('says that there is nothing to do', async () => {
     await expect(run('migrate')).rejects.toThrow('run flagmeter postgres init first');
     await init();
-    expect((await run('migrate')).out).toContain(`The engine has layout ${postgresLayout} already`);
+    expect((await run('migrate')).out).toContain(`PostgreSQL already has layout ${postgresLayout}`);
     expect(JSON.parse((await run('migrate', '--json')).out)).toEqual({
       from: postgresLayout,
       to: postgresLayout,

@@ -119,7 +119,10 @@ describe('a collector', () => {
     await vi.waitFor(() => expect(warnings()).toBe(1), 20_000);
     expect((await get('/readyz', {})).status).toBe(200);
     collector.status = 200;
-    await vi.waitFor(() => expect(service.log()).toContain('can be sent to the collector again'), 20_000);
+    await vi.waitFor(
+      () => expect(service.log()).toContain('sending usage to the collector works again'),
+      20_000,
+    );
     expect(warnings()).toBe(1);
   });
 });

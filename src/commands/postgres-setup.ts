@@ -1,0 +1,68 @@
+import { randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { readFlags, UsageError } from '../cli/flags.ts';
+import { postgresInitCommand, postgresKeyCommand, postgresMigrateCommand } from '../cli/server-commands.ts';
+import type { Terminal } from '../cli/terminal.ts';
+import { initPostgres } from '../replication/accounts/init-postgres.ts';
+import { migrate } from '../replication/postgres/migrations.ts';
+import { newPostgresKey } from '../replication/postgres/postgres-key.ts';
+import { systemClock } from '../runtime/clock.ts';
+import { postgresKeyOf, withPostgres } from '../serve/postgres-connection.ts';
+import { credentialsText, readAdministrator } from './administrator.ts';
+import { postgresSettings } from './server-flags.ts';
+
+/**
+ * Creates the tables in PostgreSQL, and prints the first credentials, which are not shown again.
+ * @throws {UsageError} for wrong flags, URL, e-mail address or password
+ * @throws {PostgresUnfit} when it is initialised, or the role lacks a privilege; nothing has changed then
+ * @throws {PostgresError} when it cannot be reached, or the outcome is unknown
+ */
+export async function postgresInit(argv: readonly string[], terminal: Terminal): Promise<number> {
+  const flags = readFlags(argv, postgresInitCommand.flags);
+  const administrator = await readAdministrator(flags, terminal);
+  const { config, address } = postgresSettings(flags, terminal);
+  const { signingAlg } = config;
+  const wanted = { ...administrator, signingAlg, clock: systemClock, randomBytes };
+  const init = { key: postgresKeyOf(config), wanted, allowAsynchronous: flags.has('allow-asynchronous') };
+  const { credentials } = await withPostgres(address, (connection) => initPostgres(connection, init));
+  terminal.out(flags.has('json') ? `${JSON.stringify(credentials)}\n` : credentialsText(credentials));
+  return 0;
+}
+
+/**
+ * Migrates the tables in PostgreSQL to the layout of this program.
+ * @throws {UsageError} for wrong flags or URL
+ * @throws {PostgresUnfit} when it is not initialised, is newer, or a running node cannot follow; nothing has changed then
+ */
+export async function postgresMigrate(argv: readonly string[], terminal: Terminal): Promise<number> {
+  const flags = readFlags(argv, postgresMigrateCommand.flags);
+  const { address } = postgresSettings(flags, terminal);
+  const { from, to } = await withPostgres(address, migrate);
+  const text =
+    from === to
+      ? `PostgreSQL already has layout ${to}; nothing was changed.\n`
+      : `PostgreSQL had layout ${from}, and now has layout ${to}.\n`;
+  terminal.out(flags.has('json') ? `${JSON.stringify({ from, to })}\n` : text);
+  return 0;
+}
+
+/**
+ * Creates a key file that only its owner can read.
+ * @throws {UsageError} without `--out`
+ * @throws {Error} when the file exists
+ */
+export function postgresKey(argv: readonly string[], terminal: Terminal): number {
+  const file = readFlags(argv, postgresKeyCommand.flags).get('out');
+  if (file === undefined) throw new UsageError('Cannot create a key file without --out');
+  try {
+    writeFileSync(file, newPostgresKey(), { flag: 'wx', mode: 0o600 });
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const why = code === 'EEXIST' ? 'it already exists, and is unchanged' : message;
+    throw new Error(`Cannot create the key file ${file}: ${why}`);
+  }
+  terminal.out(`The key is in ${file}. Give the same file to postgres init and to each node with --postgres-key-file,
+and keep a copy apart from the backups of PostgreSQL: without it, encrypted secrets cannot be read.
+`);
+  return 0;
+}

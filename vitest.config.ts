@@ -50,18 +50,25 @@ const engine = {
 const longPackageTests = ['test/packages/{arm,image,lifecycle,newcomer,reproducible}.test.ts'];
 
 /** They wait for minutes: `npm run test:alerts` runs them, with those that do not. */
-const longAlertTests = ['test/binary/lasting-alerts.test.ts'];
+const longAlertTests = ['test/nodes/lasting-alerts.test.ts'];
 
+/** The executable in use: sockets, processes and browsers. */
 const system = {
   test: {
     ...limits,
     name: 'system',
-    include: [
-      'test/{binary,browser,faults,bench,models,chaos,packages}/**/*.test.ts',
-      ...independent('bucket'),
-    ],
-    exclude: [...longPackageTests, ...longAlertTests],
+    include: ['test/{binary,browser}/**/*.test.ts', ...independent('bucket')],
     retry,
+  },
+};
+
+/** They take minutes: kills, power losses, floods, several machines, models, benchmarks and packages. `npm run test:proofs` */
+const proofs = {
+  test: {
+    ...system.test,
+    name: 'proofs',
+    include: ['test/{bench,chaos,faults,models,nodes,packages}/**/*.test.ts'],
+    exclude: [...longPackageTests, ...longAlertTests],
   },
 };
 
@@ -70,12 +77,11 @@ const packages = {
     ...system.test,
     name: 'packages',
     include: [...longPackageTests, ...independent('chart')],
-    exclude: [],
   },
 };
 
 const alerts = {
-  test: { ...system.test, name: 'alerts', include: ['test/binary/*alerts.test.ts'], exclude: [] },
+  test: { ...system.test, name: 'alerts', include: ['test/{binary,nodes}/*alerts.test.ts'] },
 };
 
 /** The unit tests talk to the HTTP engine of the runtime that they run in: Bun has one, Node an optional one. */
@@ -92,7 +98,7 @@ if (whyNotIndependent !== undefined) console.warn(`Skipped: test/independent ${w
 if (whyNoReleaseBefore !== undefined)
   console.warn(`${whyNoReleaseBefore}\nUntil then the tests of upgrades from it are skipped.\n`);
 
-const onNode = [system, packages, alerts];
+const onNode = [system, proofs, packages, alerts];
 
 export default defineConfig({
   test: {

@@ -1,6 +1,7 @@
 /**
- * `npm test`: lints, builds, and runs all test projects. A failing project does not stop later ones. The end lists every failed,
- * retried and skipped test. Arguments select files, as with vitest.
+ * `npm test`: lints, builds, and runs the unit and system tests. `npm run test:proofs`: builds, and runs the tests that take
+ * minutes. A failing project does not stop later ones. The end lists every failed, retried and skipped test. Arguments select
+ * files of all projects, as with vitest.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -10,7 +11,8 @@ import { isGreen, type Outcome, type Step, summarize } from './summary.ts';
 import { unmatched } from './unmatched.ts';
 
 const root = join(import.meta.dirname, '../..');
-const files = process.argv.slice(2);
+const files = process.argv.slice(2).filter((argument) => argument !== '--proofs');
+const isProofs = process.argv.includes('--proofs');
 const wrong = unmatched(root, files);
 if (wrong !== undefined) {
   console.error(`Cannot run the tests of ${wrong}: no test file path contains it`);
@@ -52,12 +54,15 @@ function testsOf(projects: readonly string[], workers: string): string[] {
 const overlapping = String(Math.ceil(availableParallelism() * 1.5));
 
 const steps: Step[] = [];
-if (files.length === 0) steps.push(run('lint', 'npm', ['run', '--silent', 'lint']));
+if (files.length === 0 && !isProofs) steps.push(run('lint', 'npm', ['run', '--silent', 'lint']));
 steps.push(run('build', 'npm', ['run', '--silent', 'build']));
 // Without the executable, most tests would fail for that reason only.
 if (steps.at(-1)?.exitCode === 0) {
-  steps.push(run('tests on Bun', 'bun', ['--bun', 'vitest', ...testsOf(['unit'], '100%')]));
-  steps.push(run('tests on Node', 'vitest', testsOf(['engine', 'system'], overlapping)));
+  if (!isProofs) {
+    steps.push(run('tests on Bun', 'bun', ['--bun', 'vitest', ...testsOf(['unit'], '100%')]));
+    steps.push(run('tests on Node', 'vitest', testsOf(['engine', 'system'], overlapping)));
+  }
+  if (isProofs || files.length > 0) steps.push(run('proofs', 'vitest', testsOf(['proofs'], overlapping)));
 }
 rmSync(folder, { recursive: true });
 console.log(`\n${summarize(steps)}`);

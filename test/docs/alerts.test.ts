@@ -31,8 +31,8 @@ test('alerts and runbooks match', () => {
 });
 
 test('a test of the executable triggers each alert', () => {
-  const provoked = ['prometheus', 'alerts', 'cluster-alerts', 'lasting-alerts'].map((name) =>
-    readFileSync(new URL(`../binary/${name}.test.ts`, import.meta.url), 'utf8'),
+  const provoked = ['binary/prometheus', 'binary/alerts', 'nodes/cluster-alerts', 'nodes/lasting-alerts'].map(
+    (name) => readFileSync(new URL(`../${name}.test.ts`, import.meta.url), 'utf8'),
   );
   const isProvoked = (alert: string) => provoked.some((text) => text.includes(`'${alert}'`));
   expect(rules.map(({ alert }) => alert).filter((alert) => !isProvoked(alert))).toEqual([]);

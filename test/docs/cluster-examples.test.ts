@@ -7,7 +7,7 @@ import { loadConfig } from '../../src/serve/config.ts';
 import { checkPublicUrls } from '../../src/serve/public-urls.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
-/** Checks the examples without the programs that read them. test/binary/load-balancers.test.ts runs two of them. */
+/** Checks the examples without the programs that read them. test/nodes/load-balancers.test.ts runs two of them. */
 
 const folder = join(import.meta.dirname, '../../docs/examples/cluster');
 const textOf = (name: string) => readFileSync(join(folder, name), 'utf8');

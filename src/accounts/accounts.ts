@@ -10,6 +10,7 @@ import type {
   User,
 } from '../storage/lmdb/records.ts';
 import type { Webhook } from '../storage/lmdb/webhook-records.ts';
+import { mustExist } from './checks.ts';
 
 /** Teams and what they own, read-only. A directory shows what is on disk, a draft what a change applies to. */
 export interface Accounts {
@@ -28,4 +29,21 @@ export interface Accounts {
   metricsOf(applicationId: string): ReadonlyMap<string, MetricDeclaration>;
   /** The keys of an application, oldest first. */
   keysOf(applicationId: string): readonly ApplicationKey[];
+}
+
+/** The records of a team, in no particular order. */
+export function ofTeam<T extends { readonly teamId: string | null }>(
+  records: ReadonlyMap<string, T>,
+  teamId: string,
+): T[] {
+  return [...records.values()].filter((record) => record.teamId === teamId);
+}
+
+/** A record of a team. @throws {ApiError} `not_found`, also for a record of another team */
+export function mustBelong<T extends { readonly teamId: string | null }>(
+  what: string,
+  record: T | undefined,
+  teamId: string,
+): T {
+  return mustExist(what, record?.teamId === teamId ? record : undefined);
 }

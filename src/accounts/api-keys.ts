@@ -1,5 +1,5 @@
 import type { ApiKey, AuditEntry, Role } from '../storage/lmdb/records.ts';
-import type { Accounts } from './accounts.ts';
+import { type Accounts, mustBelong, ofTeam } from './accounts.ts';
 import { checkName, mustExist } from './checks.ts';
 import type { Directory } from './directory.ts';
 import { checkPlan } from './plans.ts';
@@ -25,7 +25,7 @@ export function createApiKey(
   return directory.change((draft) => {
     const { plan } = mustExist('team', draft.teams.get(wanted.teamId));
     checkName('an API key', wanted.name);
-    checkPlan(plan, 'apiKeys', apiKeysOf(draft, wanted.teamId).length + 1);
+    checkPlan(plan, 'apiKeys', ofTeam(draft.apiKeys, wanted.teamId).length + 1);
     const number = draft.takeNumber('apiKey');
     const made = newApiKey({ ...wanted, number }, directory.clock.now(), directory.randomBytes);
     draft.put('apiKeys', made.apiKey.clientId, made.apiKey);
@@ -40,16 +40,10 @@ export function createApiKey(
  */
 export function deleteApiKey(directory: Directory, teamId: string, clientId: string): Promise<void> {
   return directory.change((draft) => {
-    const found = draft.apiKeys.get(clientId);
-    const apiKey = mustExist('API key', found?.teamId === teamId ? found : undefined);
+    const apiKey = mustBelong('API key', draft.apiKeys.get(clientId), teamId);
     draft.remove('apiKeys', clientId);
     draft.note('api-key.deleted', teamId, targetOf(apiKey));
   });
-}
-
-/** The API keys of a team, in no particular order. */
-export function apiKeysOf(accounts: Accounts, teamId: string): ApiKey[] {
-  return [...accounts.apiKeys.values()].filter((apiKey) => apiKey.teamId === teamId);
 }
 
 /** The API key with these credentials, or `undefined`. An unknown client takes as long as a wrong secret. */

@@ -1,6 +1,6 @@
 import { ApiError } from '../contract/errors.ts';
 import type { Application, Deletion } from '../storage/lmdb/records.ts';
-import type { Accounts } from './accounts.ts';
+import { ofTeam } from './accounts.ts';
 import { checkLimit, checkName, mustExist } from './checks.ts';
 import { declarationKey } from './declarations.ts';
 import { requestDeletion } from './deletions.ts';
@@ -41,7 +41,7 @@ export function createApplication(directory: Directory, wanted: NewApplication):
     checkSettings(settings);
     const { plan } = mustExist('team', draft.teams.get(teamId));
     checkEnvironmentNames(plan, names);
-    checkPlan(plan, 'applications', applicationsOf(draft, teamId).length + 1);
+    checkPlan(plan, 'applications', ofTeam(draft.applications, teamId).length + 1);
     const now = directory.clock.now();
     const application: Application = {
       id: newId('app', directory.randomBytes),
@@ -107,11 +107,6 @@ export function deleteApplication(directory: Directory, id: string): Promise<voi
 /** An application, as named in the audit log. */
 export function targetOf({ id, name }: Application): Deletion['target'] {
   return { type: 'application', id, name };
-}
-
-/** The applications of a team, in no particular order. */
-export function applicationsOf(accounts: Accounts, teamId: string): Application[] {
-  return [...accounts.applications.values()].filter((application) => application.teamId === teamId);
 }
 
 /** The stored form of the entered settings. */

@@ -1,6 +1,6 @@
 import { ApiError } from '../contract/errors.ts';
 import type { AuditEntry, OAuthClient } from '../storage/lmdb/records.ts';
-import type { Accounts } from './accounts.ts';
+import { mustBelong, ofTeam } from './accounts.ts';
 import { checkName, mustExist } from './checks.ts';
 import type { Directory } from './directory.ts';
 import { checkPlan } from './plans.ts';
@@ -35,7 +35,7 @@ export function createClient(directory: Directory, wanted: WantedClient): Promis
     checkName('a sign-in client', name);
     checkNotOurs(name);
     checkRedirectUris(redirectUris);
-    checkPlan(plan, 'clients', clientsOf(draft, teamId).length + 1);
+    checkPlan(plan, 'clients', ofTeam(draft.clients, teamId).length + 1);
     const clientSecret = confidential ? newClientSecret(directory.randomBytes) : null;
     const client: OAuthClient = {
       clientId: newId('signin', directory.randomBytes),
@@ -58,16 +58,10 @@ export function createClient(directory: Directory, wanted: WantedClient): Promis
  */
 export function deleteClient(directory: Directory, teamId: string, clientId: string): Promise<void> {
   return directory.change((draft) => {
-    const found = draft.clients.get(clientId);
-    const client = mustExist('sign-in client', found?.teamId === teamId ? found : undefined);
+    const client = mustBelong('sign-in client', draft.clients.get(clientId), teamId);
     draft.remove('clients', clientId);
     draft.note('sign-in-client.deleted', teamId, targetOf(client));
   });
-}
-
-/** The sign-in clients of a team, in no particular order. */
-export function clientsOf(accounts: Pick<Accounts, 'clients'>, teamId: string): OAuthClient[] {
-  return [...accounts.clients.values()].filter((client) => client.teamId === teamId);
 }
 
 function checkRedirectUris(uris: readonly string[]): void {

@@ -1,5 +1,4 @@
-import type { Application, ApplicationKey } from '../storage/lmdb/records.ts';
-import type { KeyHolder } from './key-holder.ts';
+import type { Application, ApplicationKey, Environment } from '../storage/lmdb/records.ts';
 import { originMatcher } from './origins.ts';
 import { hashSecret } from './secrets.ts';
 import type { Write } from './store/account-store.ts';
@@ -92,4 +91,14 @@ export function byAge(keys: Iterable<ApplicationKey>): ApplicationKey[] {
 
 function isOf<Name extends Write['table']>(write: Write, table: Name): write is Write<Name> {
   return write.table === table;
+}
+
+/** A key with its application, for the packet path. */
+export interface KeyHolder {
+  readonly key: ApplicationKey;
+  readonly application: Application;
+  /** The application's environments by name. */
+  readonly environments: ReadonlyMap<string, Environment>;
+  /** Whether the application's `allowedOrigins` allow this `Origin` header. */
+  allowsOrigin(origin: string): boolean;
 }

@@ -2,9 +2,8 @@ import { availableParallelism } from 'node:os';
 import { Piscina } from 'piscina';
 import { ApiError } from '../contract/errors.ts';
 import { FairQueue } from '../runtime/fair-queue.ts';
-import { commonPassword } from './password-rules.ts';
+import { commonPassword, refusedPassword } from './password-rules.ts';
 import type { HashTask, VerifyTask } from './password-worker.ts';
-import { refusedPassword } from './refused-password.ts';
 import type { RandomBytes } from './secrets.ts';
 
 /**

@@ -1,3 +1,4 @@
+import { ApiError } from '../contract/errors.ts';
 import { resemblesOurs } from './reserved-names.ts';
 
 /** Minimum characters and maximum bytes of a new password (NIST SP 800-63B §3.1.1.2). */
@@ -21,4 +22,25 @@ export const commonPassword = 'must not be one of the most common passwords, whi
 function containsAddress(password: string, email: string): boolean {
   const [local = ''] = email.toLowerCase().split('@');
   return local.length >= fewestOfAddress && password.toLowerCase().includes(local);
+}
+
+/** @param fault as returned by `passwordFault` */
+export function refusedPassword(fault: string): ApiError {
+  return new ApiError('invalid_body', `Cannot take the password: ${fault}`);
+}
+
+/**
+ * Whether a password is one of the most common ones, ignoring case. Attackers try these first (NIST SP 800-63B §3.1.1.2).
+ * Loading the list takes tens of milliseconds, so a service calls this in its hashing threads.
+ */
+export async function isCommonPassword(password: string): Promise<boolean> {
+  list ??= load();
+  return (await list).has(password.toLowerCase());
+}
+
+let list: Promise<ReadonlySet<string>> | undefined;
+
+async function load(): Promise<ReadonlySet<string>> {
+  const { dictionary } = await import('@zxcvbn-ts/language-common');
+  return new Set(dictionary['passwords-common']);
 }

@@ -1,4 +1,4 @@
-import { isCommonPassword } from './common-passwords.ts';
+import { isCommonPassword } from './password-rules.ts';
 import { hashPassword, verifyPassword } from './passwords.ts';
 
 export interface HashTask {

@@ -1,5 +1,6 @@
 import { argon2id, argon2Verify } from 'hash-wasm';
-import type { RandomBytes } from './secrets.ts';
+import type { User } from '../storage/lmdb/records.ts';
+import { hashSecret, type RandomBytes } from './secrets.ts';
 
 /** OWASP's first choice for argon2id: 19 MiB, two passes, one lane. */
 const cost = { memorySize: 19_456, iterations: 2, parallelism: 1, hashLength: 32 };
@@ -50,4 +51,22 @@ function verifyHash(password: string, hash: string): boolean | Promise<boolean> 
 export function newPassword(randomBytes: RandomBytes): string {
   const letters = Array.from(randomBytes(20), (byte) => alphabet[byte % alphabet.length]).join('');
   return (letters.match(/.{5}/g) ?? []).join('-');
+}
+
+/** Identifies a password in records that must end with it. */
+export function passwordId(passwordHash: string): string {
+  return hashSecret(passwordHash);
+}
+
+/**
+ * Marks a password that another person or a log may know: its user must choose another at the next sign-in. The mark identifies
+ * the password, so it ends with it, even if an earlier release changes the password.
+ */
+export function temporary(passwordHash: string): Required<Pick<User, 'temporaryPasswordId'>> {
+  return { temporaryPasswordId: passwordId(passwordHash) };
+}
+
+/** Whether a user must choose another password at the next sign-in. */
+export function hasTemporaryPassword({ passwordHash, temporaryPasswordId }: User): boolean {
+  return temporaryPasswordId === passwordId(passwordHash);
 }

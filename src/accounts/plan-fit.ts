@@ -1,13 +1,9 @@
 import { ApiError } from '../contract/errors.ts';
 import type { Plan, PlanLimit } from '../contract/plans.ts';
-import type { Accounts } from './accounts.ts';
-import { apiKeysOf } from './api-keys.ts';
-import { applicationsOf } from './applications.ts';
-import { clientsOf } from './clients.ts';
+import type { Team } from '../storage/lmdb/records.ts';
+import { type Accounts, ofTeam } from './accounts.ts';
 import { membersOf } from './members.ts';
-import { excess } from './plans.ts';
-import { teamsFrom } from './team-origins.ts';
-import { webhooksOf } from './team-webhooks.ts';
+import { checkPlan, excess } from './plans.ts';
 
 /** Maximum number of exceeded limits that the error lists. */
 const maxNamed = 10;
@@ -37,11 +33,11 @@ export interface Count {
 
 /** How many a team has of each thing that a plan limits. */
 export function* countsOf(accounts: Accounts, teamId: string): Generator<Count> {
-  const applications = applicationsOf(accounts, teamId);
+  const applications = ofTeam(accounts.applications, teamId);
   yield { what: 'applications', count: applications.length };
-  yield { what: 'apiKeys', count: apiKeysOf(accounts, teamId).length };
-  yield { what: 'clients', count: clientsOf(accounts, teamId).length };
-  yield { what: 'webhooks', count: webhooksOf(accounts, teamId).length };
+  yield { what: 'apiKeys', count: ofTeam(accounts.apiKeys, teamId).length };
+  yield { what: 'clients', count: ofTeam(accounts.clients, teamId).length };
+  yield { what: 'webhooks', count: ofTeam(accounts.webhooks, teamId).length };
   yield { what: 'teams', count: teamsFrom(accounts, teamId).length };
   yield { what: 'members', count: membersOf(accounts, teamId).length };
   for (const { id, name, environments } of applications) {
@@ -50,4 +46,22 @@ export function* countsOf(accounts: Accounts, teamId: string): Generator<Count> 
     yield { what: 'features', count: accounts.featuresOf(id).size, of: name };
     yield { what: 'metrics', count: accounts.metricsOf(id).size, of: name };
   }
+}
+
+/** The team that a new team counts against if a member of `teamId` creates it. */
+export function originOf({ teams }: Pick<Accounts, 'teams'>, teamId: string): string {
+  return teams.get(teamId)?.origin ?? teamId;
+}
+
+/** The teams that count against a team. */
+export function teamsFrom({ teams }: Pick<Accounts, 'teams'>, origin: string): Team[] {
+  return [...teams.values()].filter((team) => team.origin === origin);
+}
+
+/**
+ * @param plan of the creating team, in case the origin has been deleted
+ * @throws {ApiError} `plan_limit` if one more team would be too many
+ */
+export function checkOrigin(accounts: Pick<Accounts, 'teams'>, origin: string, plan: Plan): void {
+  checkPlan(accounts.teams.get(origin)?.plan ?? plan, 'teams', teamsFrom(accounts, origin).length + 1);
 }

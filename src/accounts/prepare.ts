@@ -14,13 +14,12 @@ import { transact } from '../storage/lmdb/lmdb.ts';
 import type { User } from '../storage/lmdb/records.ts';
 import { openUsageTables } from '../storage/lmdb/usage.ts';
 import { newApiKey } from './api-keys.ts';
-import { newSigningKey } from './new-signing-key.ts';
-import { hashPassword, newPassword } from './passwords.ts';
+import { hashPassword, newPassword, temporary } from './passwords.ts';
 import { newId, type RandomBytes } from './secrets.ts';
+import { newSigningKey } from './signing-keys.ts';
 import type { Write } from './store/account-store.ts';
 import { applyWrites } from './store/committed.ts';
 import { newTeam } from './teams.ts';
-import { temporary } from './temporary-password.ts';
 
 export interface Preparation {
   readonly adminEmail: string;

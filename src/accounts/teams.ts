@@ -1,18 +1,13 @@
 import { ApiError } from '../contract/errors.ts';
 import type { Plan } from '../contract/plans.ts';
-import type { AuditEntry, Team } from '../storage/lmdb/records.ts';
-import type { Accounts } from './accounts.ts';
-import { apiKeysOf } from './api-keys.ts';
-import { applicationsOf } from './applications.ts';
+import type { AuditEntry, Role, Team } from '../storage/lmdb/records.ts';
+import { type Accounts, ofTeam } from './accounts.ts';
 import { checkName, mustExist } from './checks.ts';
-import { clientsOf } from './clients.ts';
 import type { Directory } from './directory.ts';
 import { join, leave, membersOf } from './members.ts';
-import { checkFits } from './plan-fit.ts';
+import { checkFits, checkOrigin } from './plan-fit.ts';
 import { checkPlan, usualPlan } from './plans.ts';
 import { newId, type RandomBytes } from './secrets.ts';
-import { checkOrigin } from './team-origins.ts';
-import { webhooksOf } from './team-webhooks.ts';
 
 export interface NewTeam {
   readonly plan?: Plan;
@@ -78,7 +73,7 @@ export function patchTeam(
 export function deleteTeam(directory: Directory, id: string): Promise<void> {
   return directory.change((draft) => {
     const team = mustExist('team', draft.teams.get(id));
-    if (applicationsOf(draft, id).length > 0) {
+    if (ofTeam(draft.applications, id).length > 0) {
       throw new ApiError('conflict', hasApplications);
     }
     const members = membersOf(draft, id);
@@ -91,9 +86,9 @@ export function deleteTeam(directory: Directory, id: string): Promise<void> {
       );
     }
     draft.remove('teams', id);
-    for (const { clientId } of apiKeysOf(draft, id)) draft.remove('apiKeys', clientId);
-    for (const { clientId } of clientsOf(draft, id)) draft.remove('clients', clientId);
-    for (const webhook of webhooksOf(draft, id)) draft.remove('webhooks', webhook.id);
+    for (const { clientId } of ofTeam(draft.apiKeys, id)) draft.remove('apiKeys', clientId);
+    for (const { clientId } of ofTeam(draft.clients, id)) draft.remove('clients', clientId);
+    for (const webhook of ofTeam(draft.webhooks, id)) draft.remove('webhooks', webhook.id);
     const left = members.map((user) => leave(user, id, directory.clock.now()));
     for (const user of left) draft.put('users', user.id, user);
     // No one can read the log of a deleted team. The entry goes to the current teams of its Admins.
@@ -118,4 +113,20 @@ export function newTeam(
 
 function targetOf({ id, name }: Team): AuditEntry['target'] {
   return { type: 'team', id, name };
+}
+
+/** The installation is administered by the Admins of its first team: the oldest that has not been deleted. */
+export function firstTeam({ teams }: Pick<Accounts, 'teams'>): Team | undefined {
+  let first: Team | undefined;
+  for (const team of teams.values()) if (first === undefined || team.number < first.number) first = team;
+  return first;
+}
+
+/** Whether a user or API key administers the installation, and may see data that belongs to no team. */
+export function isInstallationAdmin(
+  accounts: Pick<Accounts, 'teams'>,
+  { role, teams }: { readonly role: Role; readonly teams: readonly string[] },
+): boolean {
+  const first = firstTeam(accounts);
+  return role === 'Admin' && first !== undefined && teams.includes(first.id);
 }

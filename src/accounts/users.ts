@@ -6,9 +6,8 @@ import type { Accounts } from './accounts.ts';
 import { checkLimit, checkName, mustExist } from './checks.ts';
 import type { Directory } from './directory.ts';
 import { announceMember, checkOtherAdmins, drop, maxTeams, membersOf, targetOf } from './members.ts';
-import { passwordFault } from './password-rules.ts';
+import { passwordFault, refusedPassword } from './password-rules.ts';
 import { checkPlan } from './plans.ts';
-import { refusedPassword } from './refused-password.ts';
 import { newId } from './secrets.ts';
 
 /** A new user. The first team is the primary one. */

@@ -1,6 +1,6 @@
 import { system } from '../accounts/actors.ts';
 import { auditKey } from '../accounts/audit-log.ts';
-import { newSigningKey } from '../accounts/new-signing-key.ts';
+import { newSigningKey } from '../accounts/signing-keys.ts';
 import type { Draft, Plan } from '../accounts/store/account-store.ts';
 import type { AuditAction } from '../contract/audit.ts';
 import { isOwn, repairMark } from '../replication/accounts/copy.ts';

@@ -1,6 +1,6 @@
 import type { Directory } from '../accounts/directory.ts';
+import { hasTemporaryPassword } from '../accounts/passwords.ts';
 import { isOfKnownReceiver } from '../accounts/redirect-uris.ts';
-import { hasTemporaryPassword } from '../accounts/temporary-password.ts';
 import { ApiError } from '../contract/errors.ts';
 import type { Reply, Request } from '../http/types.ts';
 import type { TokenSettings } from './access-token.ts';

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import type { Directory } from '../accounts/directory.ts';
-import { hasTemporaryPassword } from '../accounts/temporary-password.ts';
+import { hasTemporaryPassword } from '../accounts/passwords.ts';
 import { ApiError } from '../contract/errors.ts';
 import { text } from '../contract/shapes/fields.ts';
 import { parseQuery } from '../http/form-text.ts';

@@ -1,15 +1,15 @@
 import type { Directory } from '../accounts/directory.ts';
-import { newSigningKey } from '../accounts/new-signing-key.ts';
-import type { AccountStore, Write } from '../accounts/store/account-store.ts';
 import {
   draftedKeys,
   draftRotation,
   markAudited,
+  newSigningKey,
   type StoredKey,
   signingKeyOf,
   signs,
   storedKeys,
-} from '../accounts/stored-signing-keys.ts';
+} from '../accounts/signing-keys.ts';
+import type { AccountStore, Write } from '../accounts/store/account-store.ts';
 import { ApiError } from '../contract/errors.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';

@@ -1,6 +1,10 @@
 import { hashSecret } from '../accounts/secrets.ts';
-import type { AccountStore } from '../accounts/store/account-store.ts';
-import type { ListedThrottle, ThrottleDraft, Throttles } from '../accounts/store/throttles.ts';
+import type {
+  AccountStore,
+  ListedThrottle,
+  ThrottleDraft,
+  Throttles,
+} from '../accounts/store/account-store.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { networkOf } from '../runtime/network.ts';
 import type { LoginFailures } from '../storage/lmdb/auth-records.ts';

@@ -1,6 +1,6 @@
 import type { AccountDraft } from '../accounts/account-draft.ts';
 import { passwordFault } from '../accounts/password-rules.ts';
-import { hasTemporaryPassword } from '../accounts/temporary-password.ts';
+import { hasTemporaryPassword } from '../accounts/passwords.ts';
 import { draftUserPatch } from '../accounts/users.ts';
 import type { OAuthClient, User } from '../storage/lmdb/records.ts';
 import { type Browser, renewBrowser } from './browser.ts';

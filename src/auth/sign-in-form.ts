@@ -1,5 +1,5 @@
 import { commonPassword } from '../accounts/password-rules.ts';
-import { hasTemporaryPassword } from '../accounts/temporary-password.ts';
+import { hasTemporaryPassword } from '../accounts/passwords.ts';
 import { ApiError } from '../contract/errors.ts';
 import type { Reply, Request } from '../http/types.ts';
 import type { OAuthClient } from '../storage/lmdb/records.ts';

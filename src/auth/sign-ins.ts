@@ -1,7 +1,7 @@
 import type { Accounts } from '../accounts/accounts.ts';
+import { passwordId } from '../accounts/passwords.ts';
 import { hashSecret } from '../accounts/secrets.ts';
 import type { AccountStore, Draft } from '../accounts/store/account-store.ts';
-import { passwordId } from '../accounts/temporary-password.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { SignIn } from '../storage/lmdb/auth-records.ts';
 import type { User } from '../storage/lmdb/records.ts';

@@ -1,6 +1,5 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
-import { publicMembers } from '../accounts/new-signing-key.ts';
-import { type StoredKey, signingKeyOf, signs } from '../accounts/stored-signing-keys.ts';
+import { publicMembers, type StoredKey, signingKeyOf, signs } from '../accounts/signing-keys.ts';
 import type { Jwk, SigningAlgorithm } from '../storage/lmdb/auth-records.ts';
 
 /** How long a new key is published before it signs. This is also how long caches keep the JWKS. */

@@ -1,5 +1,4 @@
-import { isCommonPassword } from '../accounts/common-passwords.ts';
-import { commonPassword, passwordFault } from '../accounts/password-rules.ts';
+import { commonPassword, isCommonPassword, passwordFault } from '../accounts/password-rules.ts';
 import type { FirstCredentials, Preparation } from '../accounts/prepare.ts';
 import { UsageError } from '../cli/flags.ts';
 import { readSecretFile } from '../cli/secret-file.ts';

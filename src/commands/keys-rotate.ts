@@ -1,12 +1,12 @@
-import { newSigningKey } from '../accounts/new-signing-key.ts';
 import { isCopy } from '../accounts/prepare.ts';
 import {
   draftRotation,
+  newSigningKey,
   type Rotation,
   rotateSigningKey,
   signingKeyOf,
   storedKeys,
-} from '../accounts/stored-signing-keys.ts';
+} from '../accounts/signing-keys.ts';
 import { readFlags } from '../cli/flags.ts';
 import { rotateCommand } from '../cli/server-commands.ts';
 import type { Terminal } from '../cli/terminal.ts';

@@ -3,7 +3,7 @@ import { createApplication } from '../accounts/applications.ts';
 import { type Directory, type DirectorySources, openDirectory } from '../accounts/directory.ts';
 import { addNote } from '../accounts/feature-notes.ts';
 import { declareFeature, patchFeature } from '../accounts/features.ts';
-import type { KeyHolder } from '../accounts/key-holder.ts';
+import type { KeyHolder } from '../accounts/key-index.ts';
 import { declareMetric } from '../accounts/metrics.ts';
 import { nobodysPasswordHash } from '../accounts/passwords.ts';
 import { EmbeddedAccountStore } from '../accounts/store/embedded.ts';

@@ -1,4 +1,4 @@
-import type { KeyHolder } from '../accounts/key-holder.ts';
+import type { KeyHolder } from '../accounts/key-index.ts';
 import { ApiError, storeUnavailable } from '../contract/errors.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { networkOf } from '../runtime/network.ts';

@@ -1,4 +1,4 @@
-import type { KeyHolder } from '../accounts/key-holder.ts';
+import type { KeyHolder } from '../accounts/key-index.ts';
 import type { Batch } from '../storage/commit/batch.ts';
 import type { Lane } from '../storage/commit/lane.ts';
 import type { SeriesDictionary } from '../storage/commit/series-dictionary.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { KeyHolder } from '../accounts/key-holder.ts';
+import type { KeyHolder } from '../accounts/key-index.ts';
 import { ApiError } from '../contract/errors.ts';
 import { type Digest, digestWords } from '../storage/commit/records.ts';
 import type { Environment } from '../storage/lmdb/records.ts';

@@ -1,4 +1,4 @@
-import type { KeyHolder } from '../accounts/key-holder.ts';
+import type { KeyHolder } from '../accounts/key-index.ts';
 import { ApiError } from '../contract/errors.ts';
 import { SentBody } from '../http/sent-body.ts';
 import type { LargeBodies } from './admission/large-bodies.ts';

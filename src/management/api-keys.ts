@@ -1,5 +1,6 @@
 import type { Static } from 'typebox';
-import { apiKeysOf, createApiKey, deleteApiKey } from '../accounts/api-keys.ts';
+import { ofTeam } from '../accounts/accounts.ts';
+import { createApiKey, deleteApiKey } from '../accounts/api-keys.ts';
 import { nameRule } from '../accounts/checks.ts';
 import { overPlan } from '../accounts/plans.ts';
 import { ApiKey, ApiKeyShownOnce, NewApiKey } from '../contract/shapes/api-key.ts';
@@ -21,7 +22,7 @@ export const apiKeys: Group<ManageDeps> = {
       summary: 'List the API keys of a team',
       query: paging,
       answers: { 200: page(ApiKey, 'The oldest API key comes first.') },
-      handle: ({ directory, team, query }) => ok(pageOf(apiKeysOf(directory, team.id), query, show)),
+      handle: ({ directory, team, query }) => ok(pageOf(ofTeam(directory.apiKeys, team.id), query, show)),
     }),
     endpoint('POST /teams/:id/api-keys', {
       access: { within: 'team', least: 'Admin' },

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { auditEntries, showEntry } from '../accounts/audit-log.ts';
-import { isInstallationAdmin } from '../accounts/installation.ts';
+import { isInstallationAdmin } from '../accounts/teams.ts';
 import { AuditEntry } from '../contract/shapes/audit-entry.ts';
 import { type Page, text } from '../contract/shapes/fields.ts';
 import { ok } from '../http/answer.ts';

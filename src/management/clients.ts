@@ -1,4 +1,5 @@
-import { clientsOf, createClient, deleteClient } from '../accounts/clients.ts';
+import { ofTeam } from '../accounts/accounts.ts';
+import { createClient, deleteClient } from '../accounts/clients.ts';
 import { overPlan } from '../accounts/plans.ts';
 import { reservedName } from '../accounts/reserved-names.ts';
 import { NewSignInClient, SignInClient, SignInClientShownOnce } from '../contract/shapes/sign-in-client.ts';
@@ -21,7 +22,7 @@ export const clients: Group<ManageDeps> = {
       query: paging,
       answers: { 200: page(SignInClient, 'The oldest client comes first.') },
       handle: ({ directory, team: { id }, query }) =>
-        ok(pageOf(clientsOf(directory, id), query, (client) => show(id, client))),
+        ok(pageOf(ofTeam(directory.clients, id), query, (client) => show(id, client))),
     }),
     endpoint('POST /teams/:id/clients', {
       access: { within: 'team', least: 'Admin' },

@@ -1,4 +1,4 @@
-import { isInstallationAdmin } from '../accounts/installation.ts';
+import { isInstallationAdmin } from '../accounts/teams.ts';
 import { Deletion } from '../contract/shapes/deletion.ts';
 import { Unattributed } from '../contract/shapes/ledger.ts';
 import { ServiceStatus, type ServiceStatusShown } from '../contract/shapes/status.ts';

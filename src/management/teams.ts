@@ -1,12 +1,16 @@
 import type { Static } from 'typebox';
 import type { Accounts } from '../accounts/accounts.ts';
 import { mustExist, nameRule } from '../accounts/checks.ts';
-import { isInstallationAdmin } from '../accounts/installation.ts';
 import { membersOf } from '../accounts/members.ts';
-import { countsOf } from '../accounts/plan-fit.ts';
+import { countsOf, originOf } from '../accounts/plan-fit.ts';
 import { isMore, overPlan, usualPlan } from '../accounts/plans.ts';
-import { originOf } from '../accounts/team-origins.ts';
-import { createTeam, deleteTeam, hasApplications, patchTeam } from '../accounts/teams.ts';
+import {
+  createTeam,
+  deleteTeam,
+  hasApplications,
+  isInstallationAdmin,
+  patchTeam,
+} from '../accounts/teams.ts';
 import { settings } from '../contract/config-schema.ts';
 import { ApiError } from '../contract/errors.ts';
 import { limits, type Plan } from '../contract/plans.ts';

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
 import type { AccountDraft } from '../accounts/account-draft.ts';
 import { mustExist } from '../accounts/checks.ts';
-import { temporary } from '../accounts/temporary-password.ts';
+import { temporary } from '../accounts/passwords.ts';
 import { checkPassword, checkUserPatch, draftUserPatch, primaryTeamNotOwn } from '../accounts/users.ts';
 import { ApiError } from '../contract/errors.ts';
 import type { User, UserPatch } from '../contract/shapes/user.ts';

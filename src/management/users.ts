@@ -1,9 +1,8 @@
 import type { Accounts } from '../accounts/accounts.ts';
 import { missing, mustExist, nameRule } from '../accounts/checks.ts';
 import { tooManyPasswords } from '../accounts/password-pool.ts';
-import { newPassword } from '../accounts/passwords.ts';
+import { newPassword, temporary } from '../accounts/passwords.ts';
 import { overPlan } from '../accounts/plans.ts';
-import { temporary } from '../accounts/temporary-password.ts';
 import { checkNewUser, checkPassword, createUser, deleteUser, emailTaken } from '../accounts/users.ts';
 import { ApiError } from '../contract/errors.ts';
 import { NewUser, User, UserPatch, UserShownOnce } from '../contract/shapes/user.ts';

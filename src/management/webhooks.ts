@@ -1,8 +1,8 @@
 import type { Static } from 'typebox';
+import { ofTeam } from '../accounts/accounts.ts';
 import { mustExist, nameRule } from '../accounts/checks.ts';
 import { overPlan } from '../accounts/plans.ts';
 import type { AccountStore } from '../accounts/store/account-store.ts';
-import { webhooksOf } from '../accounts/team-webhooks.ts';
 import {
   Delivery,
   DeliveryDetail,
@@ -73,7 +73,7 @@ export const webhooks: Group<WebhookDeps> = {
       handle({ directory, team, query }, { accountStore }: WebhookDeps) {
         const waiting = waitingCounts(accountStore);
         const shown = (webhook: StoredWebhook) => showWebhook(webhook, waiting.get(webhook.id) ?? 0);
-        return ok(pageOf(webhooksOf(directory, team.id), query, shown));
+        return ok(pageOf(ofTeam(directory.webhooks, team.id), query, shown));
       },
     }),
     endpoint('POST /teams/:id/webhooks', {

@@ -2,6 +2,7 @@
  * `admin reset-password` asks a running server, which has the users in memory. It writes a request file to the data directory,
  * where only the server's user can write, and the server answers with another file. Only the hash of the password is in a file.
  */
+
 import {
   chownSync,
   closeSync,
@@ -19,9 +20,8 @@ import { join } from 'node:path';
 import Type, { type Static } from 'typebox';
 import Value from 'typebox/value';
 import type { Directory } from '../accounts/directory.ts';
-import { isPasswordHash } from '../accounts/passwords.ts';
+import { isPasswordHash, temporary } from '../accounts/passwords.ts';
 import type { AccountStore } from '../accounts/store/account-store.ts';
-import { temporary } from '../accounts/temporary-password.ts';
 import { draftUserPatch, userOfEmail } from '../accounts/users.ts';
 import { forgetFailures } from '../auth/login-throttle.ts';
 import { endSessionsOf } from '../auth/sessions.ts';

@@ -3,12 +3,13 @@
  * events in the commit of their change; watch.ts finds the other events. deliverer.ts and turns.ts deliver queued events, and
  * send.ts makes one attempt. addresses.ts keeps deliveries out of private networks.
  */
+
 import type { AccountDraft } from '../accounts/account-draft.ts';
+import { type Accounts, mustBelong, ofTeam } from '../accounts/accounts.ts';
 import { checkName, mustExist } from '../accounts/checks.ts';
 import type { Directory } from '../accounts/directory.ts';
 import { checkPlan } from '../accounts/plans.ts';
 import { newId } from '../accounts/secrets.ts';
-import { webhooksOf } from '../accounts/team-webhooks.ts';
 import { ApiError } from '../contract/errors.ts';
 import type { WebhookEventType } from '../contract/events.ts';
 import type { AuditEntry } from '../storage/lmdb/records.ts';
@@ -50,7 +51,7 @@ export function createWebhook(
   return directory.change((draft) => {
     const { plan } = mustExist('team', draft.teams.get(teamId));
     check(wanted, rules);
-    checkPlan(plan, 'webhooks', webhooksOf(draft, teamId).length + 1);
+    checkPlan(plan, 'webhooks', ofTeam(draft.webhooks, teamId).length + 1);
     const now = directory.clock.now();
     const secret = newWebhookSecret(directory.randomBytes);
     const webhook: Webhook = {
@@ -174,17 +175,9 @@ export function redeliver(
   });
 }
 
-/**
- * A webhook of a team.
- * @throws {ApiError} `not_found`, also for a webhook of another team
- */
-export function findWebhook(
-  { webhooks }: Pick<AccountDraft, 'webhooks'> | Pick<Directory, 'webhooks'>,
-  teamId: string,
-  id: string,
-): Webhook {
-  const webhook = webhooks.get(id);
-  return mustExist('webhook', webhook?.teamId === teamId ? webhook : undefined);
+/** A webhook of a team. @throws {ApiError} `not_found`, also for a webhook of another team */
+export function findWebhook({ webhooks }: Pick<Accounts, 'webhooks'>, teamId: string, id: string): Webhook {
+  return mustBelong('webhook', webhooks.get(id), teamId);
 }
 
 export const disabledWebhook = 'The webhook is disabled; enable it first';

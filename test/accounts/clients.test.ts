@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { clientsOf, createClient, deleteClient, type WantedClient } from '../../src/accounts/clients.ts';
+import { ofTeam } from '../../src/accounts/accounts.ts';
+import { createClient, deleteClient, type WantedClient } from '../../src/accounts/clients.ts';
 import { matchesHash } from '../../src/accounts/secrets.ts';
 import { createTeam } from '../../src/accounts/teams.ts';
 import { openFixture, reopen } from './fixture.ts';
@@ -38,12 +39,12 @@ describe('a sign-in client', () => {
     const { directory, team, create } = await openClients();
     const { client } = await create();
     const other = await createTeam(directory, 'Other');
-    expect(clientsOf(directory, other.id)).toEqual([]);
+    expect(ofTeam(directory.clients, other.id)).toEqual([]);
     await expect(deleteClient(directory, other.id, client.clientId)).rejects.toThrow(
       'no such sign-in client',
     );
     await deleteClient(directory, team.id, client.clientId);
-    expect(clientsOf(directory, team.id)).toEqual([]);
+    expect(ofTeam(directory.clients, team.id)).toEqual([]);
   });
 
   test.each<[Partial<WantedClient>, string]>([
@@ -57,7 +58,7 @@ describe('a sign-in client', () => {
   ])('cannot be %j: %s', async (wanted, code) => {
     const { directory, team, create } = await openClients();
     await expect(create(wanted)).rejects.toMatchObject({ code });
-    expect(clientsOf(directory, team.id)).toEqual([]);
+    expect(ofTeam(directory.clients, team.id)).toEqual([]);
   });
 
   test('with an invalid redirect URI is rejected with an error that names the URI', async () => {

@@ -3,7 +3,7 @@ import { createApiKey, deleteApiKey, verifyClient } from '../../src/accounts/api
 import { createKey, deleteKey } from '../../src/accounts/application-keys.ts';
 import { createApplication, deleteApplication, patchApplication } from '../../src/accounts/applications.ts';
 import { createEnvironment, deleteEnvironment } from '../../src/accounts/environments.ts';
-import type { KeyHolder } from '../../src/accounts/key-holder.ts';
+import type { KeyHolder } from '../../src/accounts/key-index.ts';
 import { createTeam, deleteTeam, patchTeam } from '../../src/accounts/teams.ts';
 import { limits } from '../../src/contract/plans.ts';
 import type { AccountTables } from '../../src/storage/lmdb/accounts.ts';

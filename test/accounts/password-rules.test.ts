@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isCommonPassword } from '../../src/accounts/common-passwords.ts';
-import { passwordFault } from '../../src/accounts/password-rules.ts';
+import { isCommonPassword, passwordFault } from '../../src/accounts/password-rules.ts';
 import { newPassword } from '../../src/accounts/passwords.ts';
 
 const email = 'grace.hopper@example.com';

@@ -2,10 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { verifyClient } from '../../src/accounts/api-keys.ts';
 import { openDirectory } from '../../src/accounts/directory.ts';
-import { verifyPassword } from '../../src/accounts/passwords.ts';
+import { hasTemporaryPassword, verifyPassword } from '../../src/accounts/passwords.ts';
 import { AlreadyPrepared, isPrepared, prepareStore } from '../../src/accounts/prepare.ts';
 import { EmbeddedAccountStore } from '../../src/accounts/store/embedded.ts';
-import { hasTemporaryPassword } from '../../src/accounts/temporary-password.ts';
 import type { AccountTables } from '../../src/storage/lmdb/accounts.ts';
 import { openTestStore, testClock, testHealth } from './fixture.ts';
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { deleteApiKey } from '../../src/accounts/api-keys.ts';
-import { newSigningKey } from '../../src/accounts/new-signing-key.ts';
+import { newSigningKey } from '../../src/accounts/signing-keys.ts';
 import { type AccessClaims, issueAccessToken, type Subject } from '../../src/auth/access-token.ts';
 import { createBearer, Unauthorized } from '../../src/auth/bearer.ts';
 import { openSigningKeys } from '../../src/auth/signing-keys.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { createApiKey } from '../../src/accounts/api-keys.ts';
-import { newSigningKey } from '../../src/accounts/new-signing-key.ts';
+import { newSigningKey } from '../../src/accounts/signing-keys.ts';
 import type { BearerSettings } from '../../src/auth/bearer.ts';
 import { ClientFailures } from '../../src/auth/client-failures.ts';
 import { ClientRates } from '../../src/auth/client-rates.ts';

@@ -1,5 +1,5 @@
 import { createPrivateKey, type KeyObject, randomBytes, sign } from 'node:crypto';
-import { newSigningKey } from '../../src/accounts/new-signing-key.ts';
+import { newSigningKey } from '../../src/accounts/signing-keys.ts';
 import type { AccessClaims, TokenSettings } from '../../src/auth/access-token.ts';
 import { openSigningKeys } from '../../src/auth/signing-keys.ts';
 import type { SigningAlgorithm, SigningKey } from '../../src/storage/lmdb/auth-records.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { rotateSigningKey, storedKeys } from '../../src/accounts/stored-signing-keys.ts';
+import { rotateSigningKey, storedKeys } from '../../src/accounts/signing-keys.ts';
 import { issueAccessToken, type Subject, verifyAccessToken } from '../../src/auth/access-token.ts';
 import { type KeyRing, openKeyRing } from '../../src/auth/key-ring.ts';
 import { createLog } from '../../src/runtime/log.ts';

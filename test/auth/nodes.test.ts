@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, expect } from 'vitest';
 import { openDirectory } from '../../src/accounts/directory.ts';
-import { storedKeys } from '../../src/accounts/stored-signing-keys.ts';
+import { storedKeys } from '../../src/accounts/signing-keys.ts';
 import { planAfterLoss } from '../../src/auth/after-loss.ts';
 import { DeviceCodes } from '../../src/auth/device-codes.ts';
 import { openKeyRing } from '../../src/auth/key-ring.ts';

@@ -1,11 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { createClient } from '../../src/accounts/clients.ts';
 import { openDirectory } from '../../src/accounts/directory.ts';
-import { hashPassword } from '../../src/accounts/passwords.ts';
+import { hashPassword, temporary } from '../../src/accounts/passwords.ts';
 import { prepareStore } from '../../src/accounts/prepare.ts';
 import { EmbeddedAccountStore } from '../../src/accounts/store/embedded.ts';
 import { createTeam } from '../../src/accounts/teams.ts';
-import { temporary } from '../../src/accounts/temporary-password.ts';
 import { createUser } from '../../src/accounts/users.ts';
 import { openAccountTables } from '../../src/storage/lmdb/accounts.ts';
 import { type TestClock, testClock, testHealth } from '../accounts/fixture.ts';

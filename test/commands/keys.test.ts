@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { prepareStore } from '../../src/accounts/prepare.ts';
-import { storedKeys } from '../../src/accounts/stored-signing-keys.ts';
+import { storedKeys } from '../../src/accounts/signing-keys.ts';
 import { UsageError } from '../../src/cli/flags.ts';
 import { keys } from '../../src/commands/subcommands.ts';
 import { systemClock } from '../../src/runtime/clock.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, expect } from 'vitest';
 import { verifyPassword } from '../../src/accounts/passwords.ts';
-import { storedKeys } from '../../src/accounts/stored-signing-keys.ts';
+import { storedKeys } from '../../src/accounts/signing-keys.ts';
 import type { Terminal } from '../../src/cli/terminal.ts';
 import { admin, keys } from '../../src/commands/subcommands.ts';
 import { initPostgres } from '../../src/replication/accounts/init-postgres.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { KeyHolder } from '../../src/accounts/key-holder.ts';
+import type { KeyHolder } from '../../src/accounts/key-index.ts';
 import { openManageFixture } from './fixture.ts';
 
 async function open() {

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { hashPassword, verifyPassword } from '../../src/accounts/passwords.ts';
-import { hasTemporaryPassword } from '../../src/accounts/temporary-password.ts';
+import { hashPassword, hasTemporaryPassword, verifyPassword } from '../../src/accounts/passwords.ts';
 import { isOnList } from '../../src/auth/invalidation.ts';
 import { startSession } from '../../src/auth/sessions.ts';
 import { openPeopleFixture, type PeopleFixture } from './people.ts';

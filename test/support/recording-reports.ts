@@ -1,4 +1,4 @@
-import type { KeyHolder } from '../../src/accounts/key-holder.ts';
+import type { KeyHolder } from '../../src/accounts/key-index.ts';
 import type { ApiError } from '../../src/contract/errors.ts';
 import type { RefusalCode } from '../../src/contract/refusals.ts';
 import type { SentBody } from '../../src/http/sent-body.ts';

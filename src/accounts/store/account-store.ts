@@ -1,3 +1,7 @@
+import type { Histogram } from '../../runtime/histogram.ts';
+import type { AccountRecords, TableName } from '../../storage/lmdb/accounts.ts';
+import type { LoginFailures } from '../../storage/lmdb/auth-records.ts';
+
 /**
  * The port for storing accounts, sessions, codes and invalidations. `embedded.ts` keeps them in the LMDB of the data directory.
  * `postgres.ts` keeps them in a PostgreSQL that several nodes share, with a replica in the LMDB of each.
@@ -7,9 +11,6 @@
  * is answered when its plan's writes, and everything that the plan has read, are on disk. If a commit fails, its plans and all
  * later ones are rejected, and none of their writes are kept.
  */
-import type { Histogram } from '../../runtime/histogram.ts';
-import type { AccountRecords, TableName } from '../../storage/lmdb/accounts.ts';
-import type { Throttles } from './throttles.ts';
 
 /** The tables that packets and lists read constantly, held completely in memory. */
 export const memoryTables = [
@@ -86,4 +87,31 @@ export interface AccountStore extends Reader {
   onCommit(listener: (writes: readonly Write[]) => void): void;
   /** Commits pending changes. Later changes are rejected. */
   close(): Promise<void>;
+}
+
+/** The draft of changes to failure counts. */
+export interface ThrottleDraft {
+  get(key: string): LoginFailures | undefined;
+  put(key: string, failures: LoginFailures): void;
+  remove(key: string): void;
+}
+
+/**
+ * Counts failed sign-ins, separately from the plans of the accounts. An attacker who guesses passwords must not delay plans
+ * that end sessions.
+ */
+export interface Throttles {
+  /**
+   * Resolves with the result of `decide` when its writes are on disk. Nothing comes between its reads and writes.
+   * @param keys all keys that it reads or writes, without duplicates
+   * @throws {ApiError} as `AccountStore.change` does
+   */
+  change<T>(keys: readonly string[], decide: (draft: ThrottleDraft) => T): Promise<T>;
+  /** Some counts in key order, after a key. */
+  list(after: string, limit: number): Promise<readonly ListedThrottle[]>;
+}
+
+export interface ListedThrottle {
+  readonly key: string;
+  readonly failures: LoginFailures;
 }

@@ -5,10 +5,16 @@ import { asPart, currentSpan } from '../../runtime/spans.ts';
 import type { AccountTables } from '../../storage/lmdb/accounts.ts';
 import { CommitWatch, type SlowCommits } from '../../storage/lmdb/commit-watch.ts';
 import type { StoreHealth } from '../../storage/lmdb/store-health.ts';
-import type { AccountStore, AccountStoreStatus, Plan, Reader } from './account-store.ts';
+import type {
+  AccountStore,
+  AccountStoreStatus,
+  ListedThrottle,
+  Plan,
+  Reader,
+  Throttles,
+} from './account-store.ts';
 import { Committed, storeAway } from './committed.ts';
 import { Layer } from './layer.ts';
-import type { ListedThrottle, Throttles } from './throttles.ts';
 
 /** Maximum number of changes waiting for a commit. Each holds a request, so they are bounded like requests. */
 const maxWaiting = 10_000;

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import type { KeyHolder } from '../../accounts/key-holder.ts';
+import type { KeyHolder } from '../../accounts/key-index.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { contentTypeCheck, decodeText, parseJson, readBody } from '../../http/body.ts';
 import { problem } from '../../http/problem.ts';

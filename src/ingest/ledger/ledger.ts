@@ -3,7 +3,7 @@
  * Ledger counts rows, hour-rows.ts bounds them, strangers.ts keeps the last refusals without an application, and text.ts makes
  * texts from requests safe to store.
  */
-import type { KeyHolder } from '../../accounts/key-holder.ts';
+import type { KeyHolder } from '../../accounts/key-index.ts';
 import type { ApiError } from '../../contract/errors.ts';
 import type { LedgerNote } from '../../contract/notes.ts';
 import { type RefusalCode, refusals } from '../../contract/refusals.ts';

@@ -1,4 +1,4 @@
-import type { KeyHolder } from '../../accounts/key-holder.ts';
+import type { KeyHolder } from '../../accounts/key-index.ts';
 import { ApiError } from '../../contract/errors.ts';
 import type { LedgerNote } from '../../contract/notes.ts';
 import { hashReported } from '../../storage/aggregate/user-hash.ts';

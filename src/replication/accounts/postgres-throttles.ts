@@ -1,4 +1,4 @@
-import type { ListedThrottle, Throttles } from '../../accounts/store/throttles.ts';
+import type { ListedThrottle, Throttles } from '../../accounts/store/account-store.ts';
 import { postgresAway } from '../../contract/errors.ts';
 import type { LoginFailures } from '../../storage/lmdb/auth-records.ts';
 import type { PostgresSession } from '../postgres/connection.ts';

@@ -1,5 +1,9 @@
-import type { AccountStore, AccountStoreStatus, Plan } from '../../accounts/store/account-store.ts';
-import type { Throttles } from '../../accounts/store/throttles.ts';
+import type {
+  AccountStore,
+  AccountStoreStatus,
+  Plan,
+  Throttles,
+} from '../../accounts/store/account-store.ts';
 import type { Histogram } from '../../runtime/histogram.ts';
 import { asPart, currentSpan } from '../../runtime/spans.ts';
 import type { AccountTables } from '../../storage/lmdb/accounts.ts';

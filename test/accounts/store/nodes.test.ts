@@ -293,6 +293,6 @@ describe('a copy', () => {
     const { accountStore, store, log } = openNode(url, { store: emptyCopy('engine-2') });
     await expect(accountStore.current()).rejects.toMatchObject(away);
     expect(log.lines.join('\n')).toContain('used with another database');
-    expect(readCopyState(store.lmdb)).toMatchObject({ accountStore: 'engine-2', version: 0 });
+    expect(readCopyState(store.lmdb)).toMatchObject({ engine: 'engine-2', version: 0 });
   });
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { KeyHolder } from '../../../src/accounts/key-holder.ts';
+import type { KeyHolder } from '../../../src/accounts/key-index.ts';
 import { condense } from '../../../src/ingest/reports/condense.ts';
 import { identityOfReport } from '../../../src/ingest/reports/content-identity.ts';
 import { openReportKinds, type ReportDeps } from '../../../src/ingest/reports/kinds.ts';

@@ -1,7 +1,9 @@
+import { generateKeyPair } from 'node:crypto';
+import { promisify } from 'node:util';
+import { calculateJwkThumbprint } from 'jose';
 import type { AccountTables } from '../storage/lmdb/accounts.ts';
-import type { RetiredKey, SigningAlgorithm, SigningKey } from '../storage/lmdb/auth-records.ts';
+import type { Jwk, RetiredKey, SigningAlgorithm, SigningKey } from '../storage/lmdb/auth-records.ts';
 import { transact } from '../storage/lmdb/lmdb.ts';
-import { newSigningKey, publicMembers } from './new-signing-key.ts';
 import type { Draft } from './store/account-store.ts';
 
 type KeyStore = Pick<AccountTables, 'lmdb' | 'signingKeys'>;
@@ -92,4 +94,37 @@ export function markAudited(store: KeyStore, kid: string): void {
 
 function retire({ privateJwk, ...key }: SigningKey, now: number): RetiredKey {
   return { ...key, publicJwk: publicMembers(privateJwk), retiredAt: now };
+}
+
+const generate = promisify(generateKeyPair);
+
+const generators = {
+  ES256: () => generate('ec', { namedCurve: 'P-256' }),
+  RS256: () => generate('rsa', { modulusLength: 2048 }),
+  EdDSA: () => generate('ed25519', {}),
+} as const satisfies Record<SigningAlgorithm, unknown>;
+
+/**
+ * Makes a key pair that is not stored yet. Its `kid` is the thumbprint of the public key (RFC 7638).
+ * @param now Unix milliseconds
+ */
+export async function newSigningKey(now: number, alg: SigningAlgorithm = 'ES256'): Promise<SigningKey> {
+  const { privateKey } = await generators[alg]();
+  const privateJwk = privateKey.export({ format: 'jwk' });
+  return {
+    kid: await calculateJwkThumbprint(privateJwk),
+    alg,
+    privateJwk: { ...privateJwk },
+    createdAt: now,
+  };
+}
+
+/**
+ * The members of a public key of any type (RFC 7518 §6.2.1, §6.3.1, RFC 8037 §2). An allowlist, so that secret members never
+ * get in.
+ */
+export function publicMembers(jwk: Jwk): Jwk {
+  return Object.fromEntries(
+    ['kty', 'crv', 'x', 'y', 'n', 'e'].flatMap((name) => (name in jwk ? [[name, jwk[name]]] : [])),
+  );
 }

@@ -15,7 +15,6 @@ export interface AcceptorOptions {
   /** Proxies: each connection of theirs serves many clients. */
   readonly trusted?: Pick<IpNetworks, 'has'> | undefined;
   readonly httpPort?: number | undefined;
-  /** Called with each connection that speaks HTTP/2. */
   accepted(connection: Connection): void;
 }
 
@@ -91,7 +90,6 @@ export class GrpcAcceptor {
     if ('setSecureContext' in this.#server) this.#server.setSecureContext({ ...tls, ciphers: cipherSuites });
   }
 
-  /** Marks a connection as used, after a complete call. */
   used(connection: Connection): void {
     this.#uses += 1;
     connection.usedAt = this.#uses;
@@ -103,7 +101,6 @@ export class GrpcAcceptor {
     for (const { socket, accepted } of this.#connections) if (!accepted) socket.destroy();
   }
 
-  /** Closes the remaining connections. */
   destroy(): void {
     for (const { socket } of this.#connections) socket.destroy();
   }

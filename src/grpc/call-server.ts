@@ -12,7 +12,6 @@ interface CallServerDeps {
   readonly maxMessage: number;
   readonly guard: GrpcGuard;
   readonly tally: CallTally;
-  /** Logs slow calls. */
   readonly slow?: SlowRequests;
 }
 

@@ -44,7 +44,6 @@ interface CallDeps {
   readonly now: number;
 }
 
-/** The headers of an answer, with the compression that clients may use. */
 const responseHeaders: OutgoingHttpHeaders = {
   ':status': 200,
   'content-type': 'application/grpc+proto',
@@ -66,7 +65,6 @@ export class Call {
   bytes = 0;
   /** When the client was first found not to read its answers. */
   unreadSince: number | undefined;
-  /** Called when the stream has closed, for any reason. */
   onClosed: () => void = noop;
   readonly #headers: IncomingHttpHeaders;
   readonly #stream: ServerHttp2Stream;
@@ -176,7 +174,6 @@ export class Call {
     });
   }
 
-  /** Resets the stream, and discards pending data. */
   reset(code: number): void {
     this.#stream.close(code);
   }

@@ -8,7 +8,6 @@ export interface GuardOptions {
   readonly clock: Clock;
   /** Maximum bytes held by all calls with incomplete messages, and by those with unread answers. */
   readonly maxBytes: number;
-  /** Called when a connection has sent a complete call. */
   used(connection: Connection): void;
 }
 
@@ -31,7 +30,6 @@ export class GrpcGuard implements CallObserver {
   bytes = 0;
   /** Calls ended before their messages were complete or their answers read, since this was last set to 0. */
   broken = 0;
-  /** Calls with unread answers, as of the last sweep. */
   unread = 0;
   readonly #clock: Clock;
   readonly #maxBytes: number;

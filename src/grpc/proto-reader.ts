@@ -20,7 +20,6 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
  * `skip` the value of `field`.
  */
 export class ProtoReader {
-  /** Number of the field whose value is next. */
   field = 0;
   #layout = 0;
   #at = 0;

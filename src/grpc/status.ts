@@ -1,7 +1,6 @@
 import { ApiError } from '../contract/errors.ts';
 import { bytesField, joinFields, numberField } from './proto-writer.ts';
 
-/** The status of a call in gRPC's terms. */
 export interface RpcStatus {
   readonly code: number;
   /** For people; well-formed Unicode. */

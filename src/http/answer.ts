@@ -1,6 +1,5 @@
 import type { Pieces, Reply } from './types.ts';
 
-/** The answer of a typed handler: status, JSON value, and declared headers. */
 export interface Answer<Status extends number = number, Body = unknown, Header extends string = never> {
   readonly status: Status;
   /** `undefined` for an empty body. */

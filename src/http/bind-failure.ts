@@ -13,16 +13,16 @@ const reasons: Record<string, string> = {
 };
 
 /**
- * The error of a listener that could not be opened, with the address and the reason. The engines do not report the reason
+ * The error of a listener that could not be opened, with the address and the reason. The HTTP engines do not report the reason
  * reliably, so this asks the system.
- * @param cause reported by the engine; used if the system can open the address
+ * @param cause reported by the HTTP engine; used if the system can open the address
  */
 export async function bindFailure(host: string, port: number, cause: NodeJS.ErrnoException): Promise<Error> {
   return failure(host, port, (await whyNot(host, port)) ?? cause);
 }
 
 /**
- * Checks that an address which the engine will open as shared is not in use.
+ * Checks that an address which the HTTP engine will open as shared is not in use.
  * @returns the port; if it is 0, a free one
  * @throws {Error} as `bindFailure` creates it, if the address is in use
  */
@@ -70,7 +70,6 @@ async function tryOut(host: string, port: number): Promise<number> {
   });
 }
 
-/** A process that listens on a port. */
 export interface PortHolder {
   readonly pid: number;
   readonly name: string;

@@ -2,7 +2,6 @@ import { gunzipSync, inflateSync, type ZlibOptions } from 'node:zlib';
 import { ApiError } from '../contract/errors.ts';
 import type { ByteBudget, Request } from './types.ts';
 
-/** Details of the refusals common to all bodies. */
 export const bodyRefusals = {
   invalid_content_encoding: 'Send the body uncompressed or as gzip',
   invalid_encoding: 'Send UTF-8',

@@ -30,14 +30,12 @@ export interface Access {
   readonly who: string;
 }
 
-/** Related endpoints: a tag of the OpenAPI document. */
 export interface Group<in Deps = never> {
   readonly tag: string;
   readonly description: string;
   readonly endpoints: readonly Endpoint<Deps>[];
 }
 
-/** An endpoint's operation in the OpenAPI document. */
 export interface Operation {
   readonly operationId: string;
   readonly summary: string;

@@ -19,7 +19,6 @@ interface ParameterSchema extends Documented {
   readonly default?: unknown;
 }
 
-/** The values of a query's parameters, typed by their schemas. */
 export type QueryOf<Properties extends TProperties> = Static<Type.TObject<Properties>>;
 
 /** The schema of a time parameter; its value is in Unix ms. */
@@ -54,7 +53,6 @@ export function queryReader<Properties extends TProperties>(
   };
 }
 
-/** The values of a repeated parameter, in their order. */
 function valuesOf(
   name: string,
   pairs: readonly (readonly [name: string, value: string])[],

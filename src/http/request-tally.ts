@@ -2,7 +2,6 @@ import type { RefusalCode } from '../contract/refusals.ts';
 import { Histogram } from '../runtime/histogram.ts';
 import type { Reply } from './types.ts';
 
-/** The replies of one route, by status. */
 export interface RouteTally {
   readonly method: string;
   /** The route's pattern. A path may name a person. */

@@ -37,7 +37,6 @@ interface Endpoint {
 export interface RouterHooks {
   /** Called for every failure that is not a refusal. */
   failed?(error: unknown, about: { readonly requestId: string; readonly route: string }): void;
-  /** Counts every answer. */
   readonly tally?: RequestTally;
   /** Adds an id to every reply with a body. */
   readonly ids?: RequestIds;
@@ -115,7 +114,6 @@ export function createRouter(routes: readonly Route[], hooks: RouterHooks = {}):
   });
 }
 
-/** Reports a body that fails while it is sent, which nothing else can. */
 function watched(reply: Reply, pieces: Pieces, failed: (error: unknown) => void): Reply {
   const told = (error: unknown): never => {
     if (!(error instanceof ApiError)) failed(error);

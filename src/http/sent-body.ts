@@ -3,7 +3,6 @@ import { ApiError } from '../contract/errors.ts';
 import { inflate, overhead } from './body.ts';
 import { checkFrame, decodeBase64, headerBytes, inflaterOf, isCompressed } from './grpc-frame.ts';
 
-/** A layer to remove before a body can be decoded. */
 export type Layer =
   | { readonly kind: 'gzip' | 'deflate' | 'base64' }
   /** A gRPC frame. @see inflaterOf */

@@ -1,9 +1,8 @@
 import type { RefusalCode } from '../contract/refusals.ts';
 import type { TlsFiles } from './tls.ts';
 
-/** A request as handlers see it, independent of the engine. */
+/** A request as handlers see it, independent of the HTTP engine. */
 export interface Request {
-  /** Upper-case method. */
   readonly method: string;
   /** Path as sent: percent-encoded, without the query. */
   readonly path: string;
@@ -11,14 +10,14 @@ export interface Request {
   readonly query: string;
   /**
    * Address of the client: that of the connection, or the one reported by a trusted proxy. Empty if the client has disconnected
-   * and the engine no longer knows it.
+   * and the HTTP engine no longer knows it.
    */
   readonly remoteAddress: string;
   /** A header's value by its lower-case name; repeated headers are joined with `, `. */
   header(name: string): string | undefined;
   /**
    * Reads the body as sent (not decompressed). Call it once.
-   * @param limit maximum length in bytes; a longer body is refused, and the engine closes the connection after the reply
+   * @param limit maximum length in bytes; a longer body is refused, and the HTTP engine closes the connection after the reply
    * @param budget is charged for the body's memory as it arrives. The caller returns the length of a returned body that is
    *   longer than `free`; any other body is no longer charged.
    * @throws {ApiError} `body_too_large`, `body_too_slow`, or the budget's error
@@ -27,7 +26,6 @@ export interface Request {
   body(limit: number, budget?: ByteBudget): Promise<Uint8Array>;
 }
 
-/** Limits the memory of all bodies in flight. */
 export interface ByteBudget {
   /** Bodies up to this length are not charged. */
   readonly free: number;
@@ -36,30 +34,30 @@ export interface ByteBudget {
   give(bytes: number): void;
 }
 
-/** The answer of a handler. A body needs a `content-type`: without one the engine would choose. */
+/** The answer of a handler. A body needs a `content-type`: without one the HTTP engine would choose. */
 export interface Reply {
   readonly status: number;
-  /** Lower-case names. The engine sets `content-length`, `date` and `connection`. */
+  /** Lower-case names. The HTTP engine sets `content-length`, `date` and `connection`. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Values of `Set-Cookie`, the only header with a line per value. */
   readonly cookies?: readonly string[];
   readonly body?: string | Uint8Array;
   /** A body that is generated while it is sent, in place of `body`. */
   readonly pieces?: Pieces;
-  /** The code of a refusal, for the service's metrics and log; engines ignore it. */
+  /** The code of a refusal, for the service's metrics and log; HTTP engines ignore it. */
   readonly code?: RefusalCode;
-  /** This object answers many requests, so an engine may cache data derived from it. */
+  /** This object answers many requests, so an HTTP engine may cache data derived from it. */
   readonly isReused?: true;
 }
 
 /**
- * A body in chunks. An engine takes the next one when the client has room for it, which limits memory. If a chunk fails, the
- * engine breaks the connection. A body that ends normally is therefore complete.
+ * A body in chunks. An HTTP engine takes the next one when the client has room for it, which limits memory. If a chunk fails, the
+ * HTTP engine breaks the connection. A body that ends normally is therefore complete.
  */
 export interface Pieces {
   /** @returns `undefined` at the end. The memory of a chunk may be reused once the next chunk is requested. */
   next(): Promise<Uint8Array | undefined>;
-  /** Frees the resources of the body. The engine always calls it: at the end, and when the client has disconnected. */
+  /** Frees the resources of the body. The HTTP engine always calls it: at the end, and when the client has disconnected. */
   stop(): void;
 }
 
@@ -78,12 +76,11 @@ export interface Route {
 }
 
 /**
- * Answers each request of an engine; it never throws and never rejects. A `HEAD` request gets the reply of its `GET`. The
- * engine sends the headers and the length without the body.
+ * Answers each request of an HTTP engine; it never throws and never rejects. A `HEAD` request gets the reply of its `GET`. The
+ * HTTP engine sends the headers and the length without the body.
  */
 export type Dispatch = (request: Request) => Reply | Promise<Reply>;
 
-/** Determines the client of a request from its connection and its headers. */
 export type AddressOf = (connected: string, request: Pick<Request, 'header'>) => string;
 
 export interface ListenOptions {
@@ -94,11 +91,11 @@ export interface ListenOptions {
   /** Whether another TLS listener of this process uses the address. Both share it until that one is closed. */
   readonly takesOver?: true;
   readonly dispatch: Dispatch;
-  /** Headers of every reply, including the engine's own refusals. */
+  /** Headers of every reply, including the HTTP engine's own refusals. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Called only when the address of a request is needed. Without it, that is the connection's. */
   readonly addressOf?: AddressOf;
-  /** Fixed paths of most requests, which an engine may match at a lower cost. */
+  /** Fixed paths of most requests, which an HTTP engine may match at a lower cost. */
   readonly busyPaths?: readonly string[];
   /** Length of a second of a body's deadline, ms: 1 000, less in a test. */
   readonly secondMs?: number;

@@ -56,7 +56,6 @@ export interface CountingDeps extends AdmissionDeps {
   laneOf(applicationNumber: number): Pick<Lane, 'submit' | 'addBefore'>;
 }
 
-/** Resolves application keys. */
 export interface KeyFinder {
   findKey(text: string): KeyHolder | undefined;
   markUsed(holder: KeyHolder): void;

@@ -12,7 +12,6 @@ import type { Environment } from '../storage/lmdb/records.ts';
  */
 export type MessageIdentity = Digest;
 
-/** How a repeated message is recognised. */
 export interface Recognition {
   readonly identity: MessageIdentity;
   /** Whether a match is certainly a repetition. Otherwise the message counts: another process may have sent the same. */

@@ -20,7 +20,6 @@ export interface ClaimedSender {
   readonly instanceName?: string | undefined;
 }
 
-/** A message that was added to a batch. */
 export interface Counted<Answer> {
   /** Resolves when the batch is on disk. @throws {ApiError} if nothing of it was stored */
   readonly durable: Promise<unknown>;
@@ -40,13 +39,11 @@ export interface LedgerView<Incoming> {
   origin?(incoming: Incoming): string | undefined;
 }
 
-/** A body to decode, decompressed or not. */
 export type Body = Uint8Array | SentBody;
 
 /** Bodies up to this length are processed in one turn of the event loop, which takes a few milliseconds. */
 const longBody = 64 * 1024;
 
-/** A decoded long body, and its cost. */
 interface LongMessage<Message> {
   readonly message: Message;
   readonly entries: number;
@@ -66,7 +63,6 @@ export interface LongMessages<Incoming, Message, Sender> {
     incoming: Incoming,
     unpacked: (bytes: number) => void,
   ): Promise<LongMessage<Message>>;
-  /** Prepares `count` on this thread in small steps. */
   prepare(message: Message, sender: Sender, incoming: Incoming, nextStep: () => Promise<void>): Promise<void>;
 }
 
@@ -96,7 +92,6 @@ export interface MessageHandler<Incoming, Message, Sender extends Held, Answer> 
   peek(incoming: Incoming, beginning: Uint8Array | undefined): ClaimedSender;
 }
 
-/** Belongs to the application of a key. */
 interface Held {
   readonly holder: KeyHolder;
 }
@@ -282,7 +277,7 @@ export function recordRefusal<Incoming>(
   const { route, transport } = handler;
   const source = { route, transport, userAgent: handler.userAgent(incoming), instance: instanceName };
   const origin = handler.origin?.(incoming);
-  if (holder === undefined) ledger.refusedStranger(refusal, source, { appKey, environment, origin });
+  if (holder === undefined) ledger.refusedUnattributed(refusal, source, { appKey, environment, origin });
   else ledger.refused(refusal, source, { holder, environment, origin });
   return holder;
 }

@@ -14,7 +14,6 @@ const kept = Promise.resolve();
 /** Not a valid batch number. */
 const onDisk = 0;
 
-/** The messages of a batch that is being committed. */
 interface Counted {
   readonly batch: Batch;
   readonly number: number;
@@ -64,7 +63,6 @@ export class SeenMessages {
     this.#remember(identity, now, counted.number, batch);
   }
 
-  /** Drops the messages of a deleted application. */
   forget(application: number): void {
     this.#size -= this.#applications.get(application)?.size ?? 0;
     this.#applications.delete(application);
@@ -180,7 +178,6 @@ export class ApplicationMessages {
     this.#slots[this.#slotOf(identity)] = at + 1;
   }
 
-  /** Removes a message whose batch was rolled back. */
   revoke(identity: MessageIdentity, batch: number): void {
     const at = this.find(identity, never);
     if (at >= 0 && this.batchAt(at) === batch) this.#times[at] = never;

@@ -10,7 +10,6 @@ export interface ReportSource extends Pick<Sender, 'transport' | 'route'> {
   readonly appVersion: string | undefined;
 }
 
-/** Where new senders are recorded. */
 type SenderSink = Pick<Batch, 'senders'>;
 
 /** Maximum number of marks in all: about 30 MB. */
@@ -211,7 +210,6 @@ function productOf(userAgent: string): Named {
 
 const longest = 40;
 
-/** Truncates a text from a request and removes secrets. */
 function kept(text: string): string {
   return [...ledgerText(text)].slice(0, longest).join('').trim();
 }

@@ -49,7 +49,7 @@ export function* monthUsage(store: UsageTables, task: MonthTask): Reading<MonthU
       metrics.push({ labels, value });
     }
   }
-  // Those that count most are shown: a scrape must not grow with what strangers name.
+  // Those that count most are shown: a scrape must not grow with the names that anyone can send.
   features.sort((a, b) => b.value.checks - a.value.checks || compare(a.labels, b.labels));
   metrics.sort((a, b) => b.value.count - a.value.count || compare(a.labels, b.labels));
   return {

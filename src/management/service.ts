@@ -4,7 +4,7 @@ import { Unattributed } from '../contract/shapes/ledger.ts';
 import { ServiceStatus, type ServiceStatusShown } from '../contract/shapes/status.ts';
 import { ok } from '../http/answer.ts';
 import { type Group, jsonAnswer, type Shown } from '../http/endpoint.ts';
-import type { Strangers } from '../ingest/ledger/strangers.ts';
+import type { LatestUnattributed } from '../ingest/ledger/unattributed.ts';
 import { page, timeText } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
 import { endpoint } from './endpoint.ts';
@@ -58,7 +58,7 @@ export const deletions: Group<ManageDeps> = {
 
 export interface UnattributedDeps extends ManageDeps {
   /** The last refusals of no application. */
-  readonly strangers: Strangers;
+  readonly latestUnattributed: LatestUnattributed;
 }
 
 export const unattributed: Group<UnattributedDeps> = {
@@ -72,8 +72,8 @@ export const unattributed: Group<UnattributedDeps> = {
       description:
         'The last kinds of refusals whose application is not known, since the start of the service: of a key that is misspelt or deleted, or of a body that cannot be read. Refusals with 503 are not among them.\n\nThey belong to no team and may come from the senders of any of them. Only the Admins of the first team, who run the installation, see them; for others the list is empty.',
       answers: { 200: jsonAnswer(Unattributed, 'The refusals.') },
-      handle({ directory, caller }, { strangers }: UnattributedDeps) {
-        const shown = isInstallationAdmin(directory, caller) ? strangers.latest : [];
+      handle({ directory, caller }, { latestUnattributed }: UnattributedDeps) {
+        const shown = isInstallationAdmin(directory, caller) ? latestUnattributed.latest : [];
         return ok({ items: shown.map(({ at, ...refusal }) => ({ ...refusal, at: timeText(at) })) });
       },
     }),

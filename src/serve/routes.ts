@@ -119,7 +119,7 @@ function managementDeps(core: Core, tokens: TokenDeps, status: ServiceStatus): M
     limits: config,
     webhookRules: { allowPrivate: config.webhookAllowPrivate },
     authenticate: createBearer(tokens, tokens.console.claimsOf),
-    strangers: core.counting.ledger.strangers,
+    latestUnattributed: core.counting.ledger.latestUnattributed,
     status: () => status.now(),
     freshen: (people) => core.usageStore.freshen(people),
     isStillValid: (claims, draft) => isStillValid(tokens, claims, draft),

@@ -109,7 +109,7 @@ describe('the benchmarks', () => {
     for (const [name, value] of Object.entries(figures)) expect(value, name).toBeGreaterThan(0);
   });
 
-  it('measure what strangers hold over HTTP', async () => {
+  it('measure what unauthenticated senders hold over HTTP', async () => {
     const { connections, shapes } = (await result('hostile-http')) as Record<string, unknown>;
     expect(connections).toBe(20);
     expect(shapes).toHaveLength(4);

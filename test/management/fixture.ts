@@ -13,7 +13,7 @@ import { routesFrom } from '../../src/http/endpoint.ts';
 import { createRouter } from '../../src/http/router.ts';
 import type { Dispatch } from '../../src/http/types.ts';
 import { KeyedLimits } from '../../src/ingest/admission/keyed-limits.ts';
-import { Strangers } from '../../src/ingest/ledger/strangers.ts';
+import { LatestUnattributed } from '../../src/ingest/ledger/unattributed.ts';
 import { apiKeys } from '../../src/management/api-keys.ts';
 import { applications } from '../../src/management/applications.ts';
 import { audit } from '../../src/management/audit.ts';
@@ -36,7 +36,7 @@ export interface ManageFixture extends AuthFixture {
   readonly strangersTeamId: string;
   readonly dispatch: Dispatch;
   /** Refusals of no application. */
-  readonly strangers: Strangers;
+  readonly latestUnattributed: LatestUnattributed;
   /** The token of a new API key of a team. */
   tokenOf(role: Role, teamId: string): Promise<string>;
   /** Another token of the Admin's API key. */
@@ -94,8 +94,8 @@ export async function openManageFixture(rate = 0, plans: 'fixed' | 'open' = 'ope
     unattributed,
   ];
   const defaults = loadConfig({ argv: [], env: {}, readFile: () => '{}' });
-  const strangers = new Strangers();
-  const deps = { ...parts, ...signIn, plans, limits: defaults, strangers };
+  const latestUnattributed = new LatestUnattributed();
+  const deps = { ...parts, ...signIn, plans, limits: defaults, latestUnattributed };
   const dispatch = createRouter(routesFrom(groups, deps));
   const other = await createTeam(directory, 'Other');
 
@@ -123,7 +123,7 @@ export async function openManageFixture(rate = 0, plans: 'fixed' | 'open' = 'ope
     tokens,
     strangersTeamId: other.id,
     dispatch,
-    strangers,
+    latestUnattributed,
     tokenOf,
     hashed,
     freshToken: () => issueFor(apiKey),

@@ -7,7 +7,7 @@ const claim = { appKey: 'fm_fe_c0ffee0123456789', environment: 'Secret', origin:
 
 async function openRefused() {
   const fixture = await openPeopleFixture();
-  fixture.strangers.add('unknown_key', source, claim, fixture.clock.now());
+  fixture.latestUnattributed.add('unknown_key', source, claim, fixture.clock.now());
   const seenBy = async (who: Parameters<typeof fixture.as>[0]) =>
     (await fixture.as(who, 'GET', '/unattributed')).json.items;
   return { ...fixture, seenBy };

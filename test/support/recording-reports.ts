@@ -57,7 +57,7 @@ export class RecordingReports implements ReportKinds {
     keys: { findKey: holderOf, markUsed: () => {} },
     ledger: {
       refusedUnread: ({ code }: ApiError) => void this.told.push({ code, claimed: {} }),
-      refusedStranger: ({ code }: ApiError) => void this.told.push({ code, claimed: {} }),
+      refusedUnattributed: ({ code }: ApiError) => void this.told.push({ code, claimed: {} }),
       refused: ({ code }: ApiError, source: LedgerSource, { holder, environment }: Refused) => {
         const { route, transport, userAgent, instance } = source;
         const claimed = { appKey: holder.appKey, environment, instanceName: instance };

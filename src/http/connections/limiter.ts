@@ -15,7 +15,6 @@ export interface LimiterOptions {
   readonly clock: Pick<Clock, 'monotonic'>;
 }
 
-/** Default maximum connections of one address. */
 const usualPerAddress = 16_384;
 
 /** Share of the open files reserved for new connections and for files. */

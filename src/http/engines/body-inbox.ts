@@ -15,7 +15,7 @@ interface Reader {
 }
 
 /**
- * Collects a request's body for an engine that pushes it. Drops a body that is too large, and pauses the sender until the
+ * Collects a request's body for an HTTP engine that pushes it. Drops a body that is too large, and pauses the sender until the
  * handler reads the body.
  */
 export class BodyInbox {
@@ -44,7 +44,7 @@ export class BodyInbox {
     return this.#paused;
   }
 
-  /** @param chunk is copied, because the engine may reuse its memory */
+  /** @param chunk is copied, because the HTTP engine may reuse its memory */
   push(chunk: ArrayBuffer, last: boolean): void {
     this.#complete ||= last;
     if (this.#state !== 'arriving') return;
@@ -69,7 +69,6 @@ export class BodyInbox {
     });
   }
 
-  /** Resumes a paused sender. */
   flow(): void {
     if (!this.#paused || this.#state === 'gone') return;
     this.#paused = false;

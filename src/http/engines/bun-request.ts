@@ -4,14 +4,12 @@ import { framingFault } from './head.ts';
 import { type Arriving, type BodyDeadlines, briefBody, Charge, tooLarge, tooSlow } from './limits.ts';
 
 export type Server = Bun.Server<undefined>;
-/** The types of Node and Bun disagree on requests. */
 export type RawRequest = globalThis.Request & {
   bytes(): Promise<Uint8Array>;
   params: Record<string, string>;
 };
 export type BodyReader = ReadableStreamDefaultReader<Uint8Array>;
 
-/** State shared by the requests of a listener. */
 export interface Shared {
   readonly deadlines: BodyDeadlines;
   readonly addressOf: AddressOf;

@@ -8,7 +8,7 @@ const digits = /^\d+$/;
 
 /** The headers that determine where a request ends and its host, as sent. Repeated ones are joined with a comma. */
 export interface Framing {
-  /** Only HTTP/1.0 may omit it; the engines check that. */
+  /** Only HTTP/1.0 may omit it; the HTTP engines check that. */
   readonly host: string | undefined;
   readonly contentLength: string | undefined;
   readonly transferEncoding?: string | undefined;

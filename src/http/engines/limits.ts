@@ -5,7 +5,7 @@ import type { ByteBudget } from '../types.ts';
 export const maxHead = 16 * 1024;
 
 /**
- * Maximum length of a declared body that may rely on the engine's own idle timeout, which requires the whole body in time. At 4
+ * Maximum length of a declared body that may rely on the HTTP engine's own idle timeout, which requires the whole body in time. At 4
  * kB/s it takes 16 s.
  */
 export const briefBody = 64 * 1024;
@@ -59,7 +59,6 @@ export class BodyDeadlines {
     clearInterval(this.#timer);
   }
 
-  /** Called every second. */
   tick(): void {
     this.#seconds += 1;
     for (const [body, begun] of this.#arriving) {

@@ -1,7 +1,7 @@
 import type { Descriptors } from '../connections/limiter.ts';
 import type { HttpEngine } from '../types.ts';
 
-/** The engine of the runtime. Bun's own server is µWebSockets; on Node the same server is an add-on. */
+/** The HTTP engine of the runtime. Bun's own server is µWebSockets; on Node the same server is an add-on. */
 export async function loadHttpEngine(): Promise<HttpEngine> {
   if (process.versions['bun'] !== undefined) return (await import('./bun.ts')).bunEngine;
   return (await import('./uws.ts')).uwsEngine;

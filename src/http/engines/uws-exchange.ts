@@ -13,7 +13,6 @@ const bytesPerIdleTime = 8 * 1024;
 /** Length of uWebSockets.js's own write buffer. */
 const writeBuffer = 16 * 1024;
 
-/** An exchange's view of the server. */
 export interface Server {
   /** Whether connections are closed after their reply. */
   readonly closing: boolean;

@@ -1,15 +1,6 @@
 import { version } from '../../../package.json' with { type: 'json' };
 import { type RefusalCode, refusals } from '../../contract/refusals.ts';
-import type {
-  DeclaredAnswer,
-  Endpoint,
-  Group,
-  Headers,
-  Media,
-  Operation,
-  Parameter,
-  Refusals,
-} from '../endpoint.ts';
+import type { DeclaredAnswer, Group, Headers, Media, Operation, Refusals } from '../endpoint.ts';
 import { RetryAfter } from './headers.ts';
 import { type Json, jsonSchema } from './json-schema.ts';
 
@@ -42,28 +33,23 @@ export function describeHost(host: Host, groups: readonly Group[]): Json {
 function describeEndpoints(groups: readonly Group[], fixed: Json): Json {
   const components = new Components();
   const paths: Record<string, Json> = {};
-  for (const { tag, endpoints } of groups) {
-    for (const endpoint of endpoints) {
-      const { method, operation } = endpoint;
+  for (const { tag, endpoints } of groups)
+    for (const { method, path, operation } of endpoints) {
       if (operation === undefined) continue;
-      const template = templateOf(endpoint);
+      const template = path.replace(/:(\w+)/g, '{$1}');
       const described = { [method.toLowerCase()]: describeOperation(operation, tag, components) };
       paths[template] = { ...paths[template], ...described };
     }
-  }
   return {
-    tags: groups.filter(isDescribed).map(({ tag, description }) => ({ name: tag, description })),
+    tags: groups
+      .filter(({ endpoints }) => endpoints.some(({ operation }) => operation !== undefined))
+      .map(({ tag, description }) => ({ name: tag, description })),
     paths,
     components: { ...components.toJson(), ...fixed },
   };
 }
 
-function isDescribed({ endpoints }: Group): boolean {
-  return endpoints.some(({ operation }) => operation !== undefined);
-}
-
-/** The operation of an endpoint in the OpenAPI document. @param tag its group */
-export function describeOperation(operation: Operation, tag: string, components: Components): Json {
+function describeOperation(operation: Operation, tag: string, components: Components): Json {
   const { operationId, summary, description, security, parameters, body } = operation;
   return {
     operationId,
@@ -71,35 +57,20 @@ export function describeOperation(operation: Operation, tag: string, components:
     summary,
     ...(description !== undefined && { description }),
     ...(security !== undefined && { security }),
-    ...(parameters !== undefined && { parameters: describeParameters(parameters, components) }),
+    ...(parameters !== undefined && {
+      parameters: parameters.map((parameter) => components.part('parameters', parameter)),
+    }),
     ...(body !== undefined && { requestBody: { required: true, content: mapMedia(body, components) } }),
     responses: describeResponses(operation, components),
   };
 }
 
-/** The path of an endpoint in OpenAPI syntax. */
-export function templateOf({ path }: Pick<Endpoint, 'path'>): string {
-  return path.replace(/:(\w+)/g, '{$1}');
-}
-
-function describeParameters(parameters: readonly Parameter[], components: Components): readonly Json[] {
-  return parameters.map((parameter) => components.part('parameters', parameter));
-}
-
 function describeResponses({ answers, refuses, refusalHeaders }: Operation, components: Components): Json {
-  const responses = Object.entries(answers).map(([status, answer]) => [
-    status,
-    describeAnswer(answer, components),
-  ]);
-  const refusals =
-    refuses === undefined
-      ? {}
-      : refusalResponses(
-          refuses,
-          (status) => describeHeaders(refusalHeaders?.(status) ?? {}, components),
-          components,
-        );
-  return { ...Object.fromEntries(responses), ...refusals };
+  const headersOf = (status: number) => describeHeaders(refusalHeaders?.(status) ?? {}, components);
+  return {
+    ...mapValues(answers, (answer) => describeAnswer(answer, components)),
+    ...(refuses !== undefined && refusalResponses(refuses, headersOf, components)),
+  };
 }
 
 function describeAnswer({ description, headers, content }: DeclaredAnswer, components: Components): Json {
@@ -121,12 +92,13 @@ function mapMedia(content: Readonly<Record<string, Media>>, components: Componen
   }));
 }
 
-function mapValues<T>(values: Readonly<Record<string, T>>, map: (value: T) => Json): Json {
-  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, map(value)]));
+function mapValues<T>(values: Readonly<Record<number, T>>, map: (value: T) => Json): Json {
+  return Object.fromEntries(Object.entries<T>({ ...values }).map(([name, value]) => [name, map(value)]));
 }
 
 /** The schema of every refusal (RFC 9457). */
-const Problem = {
+const problem = {
+  component: 'Problem',
   description: 'A refusal (RFC 9457). Programs should use `code`; `detail` is for people and may change.',
   type: 'object',
   required: ['type', 'title', 'status', 'code', 'detail'],
@@ -139,33 +111,31 @@ const Problem = {
   },
 } as const;
 
-const problem = { component: 'Problem', ...Problem };
-
 /**
  * The responses of an operation's refusals: one per status, with an example per code, and `default` for a failure.
  * @param headersOf headers of the operation by status
  */
-export function refusalResponses(
+function refusalResponses(
   declared: Refusals,
-  headersOf: (status: number) => Json = () => ({}),
-  components = new Components(),
+  headersOf: (status: number) => Json,
+  components: Components,
 ): Json {
   const byStatus = new Map<number, Json>();
   for (const [code, detail] of Object.entries(declared) as [RefusalCode, string][]) {
-    const { status } = refusals[code];
-    byStatus.set(status, { ...byStatus.get(status), [code]: { value: example(code, detail) } });
+    const { status, title } = refusals[code];
+    const value = { type: 'about:blank', title, status, code, detail };
+    byStatus.set(status, { ...byStatus.get(status), [code]: { value } });
   }
-  const wait = components.part('headers', RetryAfter);
-  const responses = [...byStatus].map(([status, examples]) => [
-    status,
-    describeRefusal(
-      status,
-      examples,
-      { ...headersOf(status), ...(mayWait(status) && { 'Retry-After': wait }) },
-      components,
-    ),
-  ]);
-  return { ...Object.fromEntries(responses), default: describeFailure(components) };
+  const wait = { 'Retry-After': components.part('headers', RetryAfter) };
+  const responses = Array.from(byStatus, ([status, examples]) => {
+    const headers = { ...headersOf(status), ...((status === 429 || status === 503) && wait) };
+    return [status, describeRefusal(status, examples, headers, components)];
+  });
+  const failure = {
+    description: 'The service or an intermediary failed.',
+    content: { 'application/problem+json': { schema: components.schema(problem) } },
+  };
+  return { ...Object.fromEntries(responses), default: failure };
 }
 
 function describeRefusal(status: number, examples: Json, headers: Json, components: Components): Json {
@@ -179,26 +149,10 @@ function describeRefusal(status: number, examples: Json, headers: Json, componen
   };
 }
 
-function mayWait(status: number): boolean {
-  return status === 429 || status === 503;
-}
-
-function example(code: RefusalCode, detail: string): Json {
-  const { status, title } = refusals[code];
-  return { type: 'about:blank', title, status, code, detail };
-}
-
-function describeFailure(components: Components): Json {
-  return {
-    description: 'The service or an intermediary failed.',
-    content: { 'application/problem+json': { schema: components.schema(problem) } },
-  };
-}
-
 type Section = 'schemas' | 'parameters' | 'headers';
 
 /** The named parts of a document: each is described once and referred to elsewhere. */
-export class Components {
+class Components {
   readonly #sections: Readonly<Record<Section, Map<string, Json>>> = {
     schemas: new Map(),
     parameters: new Map(),

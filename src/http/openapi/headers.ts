@@ -1,7 +1,5 @@
 import type { Header, Headers, Parameter } from '../endpoint.ts';
 
-/** Headers shared by the endpoints of several hosts. */
-
 /** A request header of every operation with a body: see `readBody`. */
 export const ContentEncoding: Parameter = {
   component: 'ContentEncoding',
@@ -11,7 +9,6 @@ export const ContentEncoding: Parameter = {
   schema: { enum: ['gzip', 'identity'] },
 };
 
-/** A response header of every 429 and 503. */
 export const RetryAfter: Header = {
   component: 'RetryAfter',
   description: 'Seconds to wait before the next attempt. After that, back off exponentially.',
@@ -27,7 +24,6 @@ export const NotCached = {
   schema: { const: 'no-store' },
 } as const satisfies Header;
 
-/** Location of a created object. */
 export const Location = {
   component: 'Location',
   description: 'Its location.',

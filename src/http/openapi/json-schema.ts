@@ -3,7 +3,6 @@ import type { Documented } from '../../contract/shapes/fields.ts';
 /** A JSON Schema, or a part of the OpenAPI document: plain JSON. */
 export type Json = Readonly<Record<string, unknown>>;
 
-/** Returns a reference to a named schema. */
 export type Refer = (name: string, describe: () => Json) => Json;
 
 /**

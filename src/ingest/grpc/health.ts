@@ -29,7 +29,6 @@ export class Health {
   /** Called for each watch that is closed because there are too many. */
   readonly #dropped: () => void;
   #serving = true;
-  /** Open watches, and whether each is for a known service. */
   readonly #watches = new Map<Call, boolean>();
 
   constructor(maxWatches: number, dropped: () => void) {
@@ -60,7 +59,6 @@ export class Health {
     this.#watches.clear();
   }
 
-  /** A method whose request is a `HealthCheckRequest`. */
   #method(name: string, take: (call: Call, service: string) => void): Method {
     return {
       path: `/${healthService}/${name}`,

@@ -23,11 +23,9 @@ export interface GrpcOptions extends CallDeps {
   readonly trusted?: Pick<IpNetworks, 'has'>;
   /** Maximum bytes held by all calls with incomplete messages, and by those with unread answers. */
   readonly maxBytes?: number;
-  /** Maximum number of open watches of the health service. */
   readonly maxWatches?: number;
   /** The HTTP port, for the answer to clients that speak HTTP here. */
   readonly httpPort?: number | undefined;
-  /** Logs slow calls. */
   readonly slow?: SlowRequests;
 }
 
@@ -35,13 +33,10 @@ export interface GrpcListener {
   readonly host: string;
   readonly port: number;
   readonly tally: CallTally;
-  /** Starts accepting reports, which were refused before. */
   begin(reports: ReportKinds): void;
   /** Reports to `grpc.health.v1` watchers whether the service takes data. */
   setServing(serving: boolean): void;
-  /** Calls with incomplete messages, and the memory they hold. */
   unfinished(): { calls: number; bytes: number };
-  /** Calls with unread answers, as of the last sweep. */
   unread(): number;
   /** Uses another certificate for new connections. Without TLS it does nothing. */
   renewTls(tls: TlsPair): void;
@@ -49,10 +44,8 @@ export interface GrpcListener {
   close(graceMs: number): Promise<void>;
 }
 
-/** Default maximum number of open connections. */
 const usualConnections = 2_048;
 
-/** Default maximum number of open watches of the health service. */
 const usualWatches = 1_024;
 
 /** Calls with incomplete messages may hold this much, or a few of the largest messages. */

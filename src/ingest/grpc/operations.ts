@@ -4,12 +4,10 @@ import { metricsMessage, usageMessage } from '../reports/formats.ts';
 import { openIntake, type ReportIntake, type ReportTransport } from '../reports/intake.ts';
 import type { ReportKinds } from '../reports/kinds.ts';
 
-/** An operation that takes reports. */
 export interface Operation {
   readonly service: string;
   /** `/Service/Method`: the path of HTTP/2 and gRPC-Web requests. */
   readonly path: string;
-  /** Creates the intake of its reports by a transport. */
   open<Incoming, Answer>(
     reports: ReportKinds,
     transport: ReportTransport<Incoming, Answer>,

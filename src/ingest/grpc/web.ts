@@ -24,7 +24,6 @@ export interface GrpcWebDeps {
   onError(error: unknown): void;
 }
 
-/** A request and its arrival time. */
 interface WebCall {
   readonly request: Request;
   readonly since: number;

@@ -12,7 +12,6 @@ import { type Instances, isIdentity, type Profile } from './instances.ts';
 
 export interface IdentityDeps extends PipelineDeps {
   readonly instances: Instances;
-  /** Maximum size of a decompressed body, in bytes. */
   readonly maxBody: number;
 }
 

@@ -177,7 +177,6 @@ export class Instances {
   }
 }
 
-/** Identifies a person within an application. */
 function nameOf(application: number, { high, low }: UserHash): string {
   return `${application}/${high}/${low}`;
 }
@@ -187,7 +186,6 @@ export interface Person extends UserHash {
   readonly digest: Digest;
 }
 
-/** The person that an instance id stands for. */
 export interface FoundPerson {
   readonly person: Person;
   /** Set if this use extends the id. */

@@ -10,7 +10,6 @@ const rowsPerHour = 1000;
 const maxRecent = 300;
 const maxRecentAgent = 300;
 
-/** A subject with its sender as named in the request. */
 export type SentSubject = Omit<LedgerSubject, 'userAgent' | 'instance'> & {
   readonly userAgent: string | undefined;
   readonly instance?: string | undefined;

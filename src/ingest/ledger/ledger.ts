@@ -1,6 +1,6 @@
 /*
  * src/ingest/ledger: records what happened to each packet and report, so that a team can find out why its data is missing.
- * Ledger counts rows, hour-rows.ts bounds them, strangers.ts keeps the last refusals without an application, and text.ts makes
+ * Ledger counts rows, hour-rows.ts bounds them, unattributed.ts keeps the last refusals without an application, and text.ts makes
  * texts from requests safe to store.
  */
 import type { KeyHolder } from '../../accounts/key-index.ts';
@@ -19,10 +19,9 @@ import {
 import type { Application, Environment } from '../../storage/lmdb/records.ts';
 import type { UsageTables } from '../../storage/lmdb/usage.ts';
 import { type AcceptedSender, acceptedSubject, HourRows, type SentSubject } from './hour-rows.ts';
-import { type Claim, Strangers } from './strangers.ts';
 import { ledgerText } from './text.ts';
+import { type Claim, LatestUnattributed } from './unattributed.ts';
 
-/** The source of a packet or report. */
 export interface LedgerSource {
   readonly route: LedgerRoute;
   readonly transport: Transport;
@@ -30,7 +29,6 @@ export interface LedgerSource {
   readonly instance?: string | undefined;
 }
 
-/** The source of an accepted message, with the owner of its key. */
 export interface AttributedSource extends LedgerSource {
   readonly application: Application;
   readonly environment: Environment | undefined;
@@ -39,7 +37,6 @@ export interface AttributedSource extends LedgerSource {
 /** The owner of a refusal. */
 export interface Refused {
   readonly holder: KeyHolder;
-  /** The environment named in the request. */
   readonly environment?: string | undefined;
   readonly origin?: string | undefined;
 }
@@ -66,13 +63,12 @@ const maxRows = 50_000;
 export class Ledger {
   /** Refusals outside any application's ledger, by code. */
   readonly unattributed = new Map<RefusalCode, number>();
-  readonly strangers = new Strangers();
+  readonly latestUnattributed = new LatestUnattributed();
   /** Refusals in the ledger of an application, by code. */
   readonly attributed = new Map<RefusalCode, number>();
   /** Accepted usage and metrics reports. */
   reports = 0;
   readonly #deps: LedgerDeps;
-  /** The current hour of each application. */
   readonly #hours = new Map<number, HourRows>();
   #rows = 0;
 
@@ -98,7 +94,6 @@ export class Ledger {
     this.#countAccepted(batch, source.application, senderOf(source), this.#deps.clock.now());
   }
 
-  /** Adds a note about an accepted message. */
   noted(source: AttributedSource, code: LedgerNote, batch: Tallying = this.#laneOf(source)): void {
     const at = this.#deps.clock.now();
     const subject = { ...acceptedSubject(senderOf(source)), outcome: 'noted', code } as const;
@@ -111,9 +106,9 @@ export class Ledger {
   }
 
   /** Counts a refusal of a sender without a known application. Only process-wide counters show it. */
-  refusedStranger(refusal: ApiError, source: LedgerSource, claim: Claim): void {
+  refusedUnattributed(refusal: ApiError, source: LedgerSource, claim: Claim): void {
     this.refusedUnread(refusal);
-    this.strangers.add(refusal.code, source, claim, this.#deps.clock.now());
+    this.latestUnattributed.add(refusal.code, source, claim, this.#deps.clock.now());
   }
 
   /** Counts a refusal in the ledger of its application. */

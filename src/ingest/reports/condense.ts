@@ -66,7 +66,6 @@ function usersOf({ users, environmentHashes }: UsageLike, names: NameTable): Flo
   return rows.end();
 }
 
-/** A preallocated array of numbers. */
 class Rows {
   readonly #all: Float64Array;
   #length = 0;

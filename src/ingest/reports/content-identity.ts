@@ -125,7 +125,6 @@ export class RowSum {
     this.hash(name === undefined ? noName : hashOf(name));
   }
 
-  /** A text of the row, by its hash. */
   hash({ high, low }: Hash64): void {
     this.word(high);
     this.word(low);
@@ -148,13 +147,11 @@ export class RowSum {
     this.#sumB = (this.#sumB + avalanche(this.#b ^ this.#a)) | 0;
   }
 
-  /** Adds the total of other rows. */
   add([a, b]: readonly [number, number]): void {
     this.#sumA = (this.#sumA + a) | 0;
     this.#sumB = (this.#sumB + b) | 0;
   }
 
-  /** The sum of all ended rows, as unsigned words. */
   get total(): readonly [number, number] {
     return [this.#sumA >>> 0, this.#sumB >>> 0];
   }

@@ -3,7 +3,6 @@ import { bucketAt, horizonsAt, oldestWholeDay, type Retention } from '../../stor
 /** Tolerance for senders' clocks that are ahead. */
 const aheadMs = 5 * 60_000;
 
-/** When something reported is counted. */
 export interface CountedAt {
   /** The time bucket: see `bucketOf`. */
   readonly bucket: number;

@@ -16,7 +16,6 @@ export interface DecodeTask {
   readonly limit: number;
 }
 
-/** The decoded report, or its refusal. */
 export type Decoded = Outcome<CondensedReport> & {
   /** Decompressed length of the report. */
   readonly bytes: number;

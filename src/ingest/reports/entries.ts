@@ -25,7 +25,6 @@ export interface UsageEntry {
 /** Counts of a variant, which may have been read before the feature. */
 export type VariantDraft = { -readonly [Field in keyof VariantUsage]: VariantUsage[Field] };
 
-/** The usage entries read so far. */
 export interface UsageDrafts {
   statCount: number;
   readonly variants: VariantDraft[];

@@ -17,7 +17,6 @@ export interface ReportFormat<R extends Report> {
   peek(beginning: Uint8Array): ClaimedSender;
 }
 
-/** Identifies the format for a decoding thread. */
 export type FormatName = 'usageJson' | 'metricsJson' | 'usageMessage' | 'metricsMessage';
 
 const peek = peekerOf('appKey', 'environment', 'instanceName');

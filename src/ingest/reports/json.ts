@@ -52,7 +52,6 @@ export function nameOf(sent: Name | null | undefined): string {
   return sent == null ? '' : String(sent);
 }
 
-/** Fields of both kinds of report. */
 export const headFields = {
   appKey: Type.String({
     description: 'Application key of any type.',

@@ -59,7 +59,6 @@ export interface ReportKind<R extends Report> {
 }
 
 export interface TransportSource extends Pick<LedgerSource, 'transport' | 'userAgent'> {
-  /** Whether the sender marks the message as a retry. */
   readonly isRetry?: true;
 }
 

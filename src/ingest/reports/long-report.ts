@@ -10,7 +10,6 @@ import { type CondensedReport, entryWidth, noName, userWidth } from './report.ts
 const entriesPerStep = 1000;
 const usersPerStep = 2000;
 
-/** Dependencies of counting in steps. */
 export interface Steps {
   readonly series: EnvironmentSeries;
   /** Registers a new sender in the batch or sink. */
@@ -46,7 +45,6 @@ export class LongReport {
   /** Rows of five numbers: what `Batch` takes for each entry. */
   #rows = new Float64Array(0);
   #length = 0;
-  /** The index of each series' row. */
   readonly #rowOf = new Map<number, number>();
   readonly #names: (string | undefined)[] = [];
   /** Users before this one are committed already. */

@@ -49,7 +49,6 @@ export interface UsageReport extends ReportHead {
   readonly statCount: number;
   readonly variants: readonly VariantUsage[];
   readonly users: readonly FeatureUsers[];
-  /** Users of the whole environment. */
   readonly environmentHashes: readonly string[];
 }
 
@@ -69,7 +68,6 @@ export interface MetricsReport extends ReportHead {
   readonly values: readonly MetricValue[];
 }
 
-/** A report of either kind. */
 export type Report = UsageReport | MetricsReport;
 
 export type SentHead = Omit<ReportHead, 'notes'>;

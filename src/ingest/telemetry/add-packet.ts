@@ -58,7 +58,6 @@ export interface Attribution {
   readonly use: InstanceUse | undefined;
   /** Set if the instance id may become known later. The packet is attributed then, with rows still to be added. */
   readonly unresolved: UnresolvedUse | undefined;
-  /** Whether the instance id was unknown, expired or another application's. */
   readonly instanceDropped: boolean;
 }
 

@@ -30,7 +30,6 @@ const headers: Headers = {
   Vary: { required: true, schema: { const: 'Accept-Encoding' } },
 };
 
-/** `snippet.js` and its declarations. */
 export const snippet: Group<SnippetDeps> = {
   tag: 'Snippet',
   description: 'A small sender for pages.',

@@ -17,11 +17,9 @@ import { checkPacket, hasUnknownField, isRepaired, type Packet } from './packet.
 
 export interface TelemetryDeps extends CountingDeps {
   readonly instances: Instances;
-  /** Maximum length of a decompressed body in bytes. */
   readonly maxBody: number;
 }
 
-/** The ledger's sender of a packet, and the origin of its page. */
 interface PacketSender extends AttributedSource {
   readonly holder: KeyHolder;
   readonly environment: Environment;
@@ -148,7 +146,6 @@ function addToBatch(
 const maxOrigins = 1000;
 const maxOrigin = 300;
 
-/** The answers to counted packets, by the origin of the page. */
 class Acceptances {
   readonly #byOrigin = new Map<string | undefined, Reply>();
 

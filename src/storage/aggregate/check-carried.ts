@@ -17,7 +17,6 @@ import type { Reading, Snapshot } from '../lmdb/snapshot.ts';
 import type { UsageTables } from '../lmdb/usage.ts';
 import { mergeCounts } from './merge.ts';
 
-/** The units in which counts are checked. */
 type CountsStore = Pick<UsageTables, 'counts' | 'carried' | 'series'>;
 
 /** The cells of one width. Their sums are the cells of the next. */
@@ -25,7 +24,6 @@ interface Level {
   readonly environment: number;
   readonly narrow: BucketWidth;
   readonly wide: BucketWidth;
-  /** Minutes of a wide bucket. */
   readonly length: number;
   /** The minute before which narrow cells may be missing. */
   readonly from: number;

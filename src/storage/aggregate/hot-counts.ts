@@ -106,12 +106,10 @@ export class HotCounts {
     this.#environment = -1;
   }
 
-  /** Forgets a bucket whose cells were deleted from the store. */
   drop(bucket: number): void {
     this.#cells.drop(bucket);
   }
 
-  /** Forgets a block that was deleted from the store. */
   dropBlock(number: number, bucket: number): void {
     this.#cells.dropBlock(number, bucket);
   }

@@ -27,7 +27,6 @@ interface HotChunk {
   touched: boolean;
 }
 
-/** Sketches by day and series ref. */
 type Generation = Map<number, Map<number, HotSketch>>;
 
 /** Approximate overhead of a sketch and of a chunk besides their arrays, in bytes. */

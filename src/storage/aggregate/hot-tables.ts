@@ -12,7 +12,6 @@ const hotBlockLimit = 10_000;
 /** Maximum bytes of sketches in a worker's memory. */
 const hotSketchBytes = 64 * 1024 * 1024;
 
-/** The caches of the tables in use. */
 export interface HotTables {
   readonly counts: HotCounts;
   readonly measurements: HotCells<Measurement>;

@@ -11,7 +11,6 @@ import { type ChunkContent, chunksPerSketch, maxCoupons, registersPerChunk } fro
  */
 const registers = chunksPerSketch * registersPerChunk;
 
-/** The relative standard error of a count. */
 export const sketchError = 1.04 / Math.sqrt(registers);
 
 const registerBits = 15;
@@ -150,7 +149,6 @@ export class HyperLogLog {
     return this.#chunk(chunkOf(coupon)).add(coupon);
   }
 
-  /** Adds all users of one chunk of another sketch. */
   mergeChunk(chunk: number, content: ChunkContent): void {
     this.#chunk(chunk).merge(content);
   }

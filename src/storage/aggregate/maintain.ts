@@ -14,7 +14,6 @@ import type { UsageTables } from '../lmdb/usage.ts';
 import type { HotTables } from './hot-tables.ts';
 import { carry, expire, rollUp } from './roll-up.ts';
 
-/** One small step of upkeep. */
 export type Maintenance = RetentionStep | DeletionStep;
 
 interface Step {

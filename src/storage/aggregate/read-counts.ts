@@ -17,7 +17,6 @@ import { type Carried, readCarried } from '../lmdb/carried.ts';
 import { type Reading, readAt, type Snapshot } from '../lmdb/snapshot.ts';
 import type { UsageTables } from '../lmdb/usage.ts';
 
-/** The range of an environment's counts to read. */
 export interface CountsWanted {
   /** Minutes since the epoch, inclusive. */
   readonly from: number;

@@ -84,7 +84,6 @@ export function carry(
   return Math.ceil((carriedMinutes + carriedHours) / perRecord);
 }
 
-/** The widths of the source and target cells. */
 interface Widths {
   readonly from: Bucket;
   readonly to: Bucket;

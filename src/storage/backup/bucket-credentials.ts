@@ -1,6 +1,5 @@
 import { readTextFile } from '../../runtime/text-file.ts';
 
-/** The credentials that sign requests to a bucket. */
 export interface Credentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;

@@ -9,7 +9,6 @@ export interface BucketDeps {
   readonly name: string;
   readonly settings: Pick<S3Settings, 'endpoint' | 'region'>;
   readonly credentials: Credentials;
-  /** Cancels current requests. */
   readonly signal: AbortSignal;
   /** Request timeout and retry delays, ms. After the last retry the request fails. */
   readonly timeoutMs?: number;
@@ -166,7 +165,6 @@ function within(xml: string, element: string): string | undefined {
 
 const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
 
-/** Decodes the text of XML. */
 function unescaped(text: string): string {
   return text.replace(/&(?:(\w+)|#(\d+)|#x([0-9a-f]+));/gi, (whole, name, decimal, hex) =>
     name === undefined

@@ -90,7 +90,6 @@ export function* checkAccounts(store: AccountTables): Reading<string | undefined
   return checkNumbers(all) ?? checkOnce(all);
 }
 
-/** Checks that no number is used twice, and that the sequence is beyond all of them. */
 function checkNumbers(all: Accounts): string | undefined {
   const next = new Map(Array.from(all.rows('numbers'), ({ key, value }) => [key, value] as const));
   for (const [table, [sequence, numbersOf]] of Object.entries(numbered)) {

@@ -34,7 +34,6 @@ export const maxContentBytes = 2 * maxPagesBytes;
 
 export interface Description {
   readonly format: number;
-  /** The version of the program that made it. */
   readonly program: string;
   /** RFC 3339. */
   readonly at: string;
@@ -66,7 +65,6 @@ export function coveredBy({ pages }: End, digest: Buffer): readonly Buffer[] {
 export class BlockChain {
   #before = Buffer.alloc(0);
 
-  /** The digest of the last block. */
   get last(): Buffer {
     return this.#before;
   }

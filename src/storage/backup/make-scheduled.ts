@@ -24,7 +24,6 @@ export interface S3Settings {
 export interface MadeBackup {
   readonly name: string;
   readonly bytes: number;
-  /** Number of older backups that were removed. */
   readonly removed: number;
   /** Why an older backup was not removed, for people; empty if all were. */
   readonly unremoved: string;

@@ -23,7 +23,6 @@ export class Interrupted extends Error {
 
 export interface PaceDeps {
   readonly clock: Pick<Clock, 'monotonic'>;
-  /** Aborted to interrupt the task. */
   readonly over: AbortSignal;
   /** Receives the progress. */
   tell?(done: Done): void;

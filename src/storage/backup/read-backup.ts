@@ -27,7 +27,6 @@ export interface Pages {
   readonly content: Buffer;
 }
 
-/** Receives the contents of a backup while it is read. */
 export interface Reader {
   described?(description: Description): void;
   /** The content is valid until this returns. */
@@ -36,7 +35,6 @@ export interface Reader {
 
 export const standardInput = '-';
 
-/** How to verify the MAC of a backup. */
 export interface Authentication {
   /** Without a key, no MAC is verified. */
   readonly key?: BackupKey | undefined;

@@ -48,7 +48,6 @@ export async function restore(
   return restored!;
 }
 
-/** The file of a store during the restore. */
 interface Unpacked {
   readonly described: StoreDescription;
   readonly descriptor: number;

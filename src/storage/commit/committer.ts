@@ -25,7 +25,6 @@ export interface Committer {
   close(): Promise<void>;
 }
 
-/** State of a journal and its folds, for the metrics. */
 export interface JournalFigures {
   /** Bytes on disk that are not yet in the store, or at least not the people in them. */
   readonly unfolded: { readonly frames: number; readonly bytes: number };
@@ -36,7 +35,6 @@ export interface JournalFigures {
   readonly failedFolds: number;
   /** A message for people about the current failure; undefined after the next success. */
   readonly trouble: string | undefined;
-  /** The frames folded at the start. */
   readonly replay: { readonly frames: number; readonly seconds: number };
 }
 

@@ -23,7 +23,6 @@ export interface EmbeddedUsageDeps {
   laneOf(application: number): Pick<Lane, 'submit'>;
 }
 
-/** Creates the committers, which make batches durable and fold them into the store. */
 export type FoldingCommitter = Committer &
   Pick<JournaledCommitter, 'fold' | 'unfolded'> & { readonly people?: IdentityTables | undefined };
 
@@ -56,7 +55,6 @@ export class EmbeddedUsage implements UsageStore {
     this.committers = deps.committers;
   }
 
-  /** Runs on the worker that owns the application's data. */
   maintain(application: number, step: Maintenance): Promise<number> {
     return this.#committerOf(application).maintain(step);
   }

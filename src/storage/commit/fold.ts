@@ -46,7 +46,6 @@ export interface Journals {
 export interface Replayed {
   /** The last frame of the thread's own journal. */
   readonly last: number;
-  /** Number of frames in all journals that the thread has opened. */
   readonly frames: number;
 }
 
@@ -84,7 +83,6 @@ export function foldActions(lmdb: LmdbEnvironment, { journal, others }: Journals
 
 export type FoldActions = ReturnType<typeof foldActions>;
 
-/** Adds frames to a store. */
 export interface Folding {
   /** The parts of a batch that are added separately. */
   readonly groups: readonly (keyof Groups<unknown>)[];

@@ -39,7 +39,6 @@ export class Intake {
   /** Number of packets and reports in them. */
   committedPackets = 0;
   failedCommits = 0;
-  /** Distribution of packets and reports per batch. */
   readonly batchSizes = new Histogram(batchSizes);
   #admissions = 0;
   readonly #watch: CommitWatch;
@@ -95,12 +94,10 @@ export class Intake {
     if (this.#admissions % collectEvery === 0) for (const committer of this.#committers) committer.collect();
   }
 
-  /** Commits waiting ledger counts in lanes where no batch is about to include them. */
   flushLedger(): void {
     if (this.#health.ready) for (const lane of this.#lanes) lane.flushLedger();
   }
 
-  /** Commits all waiting packets, then closes the workers. */
   async close(): Promise<void> {
     await this.#idle();
     this.flushLedger();

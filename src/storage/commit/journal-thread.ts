@@ -20,7 +20,6 @@ export class JournalThread {
     this.delays = this.#thread.delays;
   }
 
-  /** Sets the last frame of the journal, before the first append. */
   begin(last: number): void {
     this.#thread.call('begin', last).catch(() => {}); // The thread has failed, and so does each append.
   }

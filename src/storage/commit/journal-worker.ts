@@ -5,7 +5,6 @@ import { JournalWriter } from '../journal/writer.ts';
 import { type JournalPlace, openJournal } from './fold.ts';
 import { FrameMemory } from './frame-memory.ts';
 
-/** Options of the journal's thread, besides its channel. */
 export interface JournalStart extends JournalPlace {
   readonly memory: SharedArrayBuffer;
 }

@@ -62,7 +62,6 @@ export class JournaledCommitter implements Committer, JournalFigures {
   /** The next fold that was requested but has not started, and whether it includes the people. */
   #next: Promise<void> | undefined;
   #nextPeople = false;
-  /** Time of the last fold of people. */
   #peopleAt = Number.NEGATIVE_INFINITY;
 
   constructor(deps: JournaledCommitterDeps) {

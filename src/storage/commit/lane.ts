@@ -17,7 +17,6 @@ import { LedgerTallies } from './ledger-tallies.ts';
 import type { QueueMonitor, Waiting } from './queue-monitor.ts';
 import { RecordArrays } from './record-buffer.ts';
 
-/** Receives the outcomes of commits. */
 export interface CommitListener {
   /** @param ms duration of the commit */
   committed(packets: number, ms: number): void;

@@ -1,7 +1,6 @@
 import { mergeTally } from '../aggregate/merge.ts';
 import type { LedgerExample, LedgerLine, LedgerTally } from '../lmdb/ledger.ts';
 
-/** A row of the ledger, as the front end identifies it. */
 export type LedgerRow = Omit<LedgerLine, keyof LedgerTally>;
 
 /** Maximum number of waiting rows. None is written while the disk is full. */
@@ -43,7 +42,6 @@ export class LedgerTallies {
     return taken;
   }
 
-  /** Restores rows whose commit failed. */
   giveBack(taken: LedgerTallies): void {
     for (const [row, from] of taken.#tallies) {
       const tally = this.#tallies.get(row);

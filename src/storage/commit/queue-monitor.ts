@@ -20,7 +20,6 @@ export interface Share {
   bytes: number;
 }
 
-/** The packets that wait for one commit. */
 export interface Waiting {
   readonly since: number;
   packets: number;
@@ -98,13 +97,11 @@ export class QueueMonitor {
     this.bytes += bytes;
   }
 
-  /** Marks the start of a group's commit. */
   begin(group: Waiting): void {
     group.begun = true;
     this.#next -= group.packets;
   }
 
-  /** Removes a group that was committed or refused. */
   leave(group: Waiting): void {
     if (!this.#groups.delete(group)) return;
     if (!group.begun) this.begin(group);

@@ -137,7 +137,6 @@ export function sealedFrom(bytes: Uint8Array): SealedRecords {
   return { array, records: array[1]! };
 }
 
-/** A range of the records of one kind, by index: `from` included, `to` excluded. */
 export type RecordRange = readonly [from: number, to: number];
 
 type Visit = (a: number, b: number, c: number, d: number, e: number) => void;

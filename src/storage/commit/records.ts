@@ -63,7 +63,6 @@ export class ExposureRecords extends RecordBuffer {
 }
 
 export interface ExposureVisitor {
-  /** Starts a person, to whom the following exposures belong. */
   person(digest: Buffer): void;
   exposure(ref: number, seconds: number, checks: number, used: number, viewed: number): void;
 }

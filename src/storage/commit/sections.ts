@@ -11,7 +11,6 @@ import type { UsageTables } from '../lmdb/usage.ts';
 import type { Envelope } from './envelope.ts';
 import { eachCount, eachExposure, eachMeasurement, eachUser, messageChanges } from './records.ts';
 
-/** The groups of a batch that are folded at different rates. */
 export interface Groups<T> {
   /** Data that every report reads. */
   readonly prompt: T;

@@ -20,7 +20,6 @@ export interface SeriesLimits {
   readonly metrics: number;
 }
 
-/** Maps a series between its ordinal in the environment and its ref. */
 interface FirstSeries {
   readonly ordinal: number;
   readonly ref: number;
@@ -151,7 +150,6 @@ export class EnvironmentSeries {
   }
 }
 
-/** Counts a dropped entry. */
 function drop(sink: SeriesSink): undefined {
   sink.dropped += 1;
 }

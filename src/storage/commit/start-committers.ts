@@ -20,7 +20,6 @@ import { UnfoldedPeople } from './unfolded-people.ts';
 import type { WorkerStart } from './worker.ts';
 
 export interface CommittersStart extends Pick<JournaledCommitterDeps, 'clock' | 'failed'> {
-  /** Path of a compiled worker. */
   readonly workerFile: (name: string) => string;
   readonly data: string;
   /** Number of lanes, each with a journal and a thread that folds it. */
@@ -66,7 +65,6 @@ export async function startCommitters(
   return committers;
 }
 
-/** Journals about to be used. */
 export interface OpenJournals {
   readonly placeOf: (lane: string) => JournalPlace;
   /** Whether they contain no frames that must be folded first. */

@@ -17,15 +17,13 @@ import type { Committer } from './committer.ts';
 import type { Forgotten } from './envelope.ts';
 
 export interface UsageStore {
-  /** The store that reports read. */
   readonly store: UsageTables;
-  /** Looks up the instance ids of an application. */
   peopleOf(application: number): IdentityTables;
   /** The store that the committers write. It has the series numbers that packets refer to, and the messages of the last minutes. */
   readonly counted: Pick<UsageTables, 'lmdb' | 'series' | 'messages'>;
   /** The HMAC key of the digests of people: see `digestIdentity`. */
   readonly digestSecret: Buffer;
-  /** One for each lane, closed with the lanes and before the engine. */
+  /** One for each lane, closed with the lanes and before the store. */
   readonly committers: readonly Committer[];
   /** Whether an instance id that is unknown here may have been minted on another machine a moment ago. */
   readonly resolvesLater: boolean;
@@ -64,7 +62,6 @@ export interface UsageStore {
   readonly delays?: Readonly<Record<string, Histogram>>;
   /** `undefined` on a single machine. */
   status(): UsageStoreStatus | undefined;
-  /** Stops background work and closes the stores. */
   close(): Promise<void>;
 }
 

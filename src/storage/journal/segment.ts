@@ -21,7 +21,6 @@ export interface Segment {
   readonly name: string;
   /** Ascending in the order in which segments were begun. */
   readonly generation: number;
-  /** The sequence number of its first frame. */
   readonly first: number;
   /** Size of the file in bytes, which never changes. */
   readonly size: number;
@@ -29,7 +28,6 @@ export interface Segment {
   readonly seed: number;
 }
 
-/** A position between two frames. */
 export interface JournalPosition {
   readonly generation: number;
   readonly offset: number;

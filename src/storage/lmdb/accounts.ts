@@ -29,90 +29,47 @@ import type {
 } from './records.ts';
 import type { Webhook, WebhookDelivery, WebhookMark, WebhookTurn } from './webhook-records.ts';
 
-/** The records of each table of the accounts, and their keys. */
-export interface AccountRecords {
-  /** By `id`. */
-  readonly teams: Team;
-  /** By `id`. */
-  readonly users: User;
-  /** By `clientId`. */
-  readonly apiKeys: ApiKey;
-  /** By `id`. */
-  readonly applications: Application;
-  /** By `hash`. */
-  readonly applicationKeys: ApplicationKey;
-  /** By `clientId`. */
-  readonly clients: OAuthClient;
-  /** By `declarationKey`. */
-  readonly features: FeatureDeclaration;
-  /** The notes of a feature, by `declarationKey`. The feature need not be declared. */
-  readonly notes: readonly FeatureNote[];
-  /** By `declarationKey`. */
-  readonly metrics: MetricDeclaration;
-  /** By the numbers of application and environments: each deletion is requested once. */
-  readonly deletions: Deletion;
-  /** By `auditKey`. Entries are only added, and removed once they expire. */
-  readonly audit: AuditEntry;
-  /** By the SHA-256 (hex) of the session's id, which its refresh tokens carry. */
-  readonly sessions: Session;
-  /** The sessions of a user: `userId`, a dot, the session's key. The value has no meaning. */
-  readonly userSessions: true;
-  /** By the SHA-256 (hex) of the code. */
-  readonly codes: AuthorizationCode;
-  /** By the letters of the user code. */
-  readonly deviceCodes: DeviceCode;
-  /** By the SHA-256 (hex) of the cookie. */
-  readonly signIns: SignIn;
-  /** By the throttled subject: see `auth/login-throttle.ts`. */
-  readonly loginThrottles: LoginFailures;
-  /** The invalidation list of access tokens, by `invalidationKey`. The value has no meaning. */
-  readonly invalidated: true;
-  /** By `kid`. */
-  readonly signingKeys: SigningKey | RetiredKey;
-  /** By `id`. */
-  readonly webhooks: Webhook;
-  /** By `deliveryKey`. */
-  readonly webhookDeliveries: WebhookDelivery;
-  /** The pending deliveries, by `deliveryKey`. */
-  readonly webhookTurns: WebhookTurn;
-  /** By the reported subject: see `webhooks/marks.ts`. */
-  readonly webhookMarks: WebhookMark;
-  /** Named numbers: the next of each sequence (`application`, `key`, `audit`, …) and the version of the `layout`. */
-  readonly numbers: number;
-}
+/** Declares a table of records. @param name in the file, if it differs */
+const table = <Value>(name?: string) => ({ name }) as { readonly name?: string; readonly value?: Value };
 
-export type TableName = keyof AccountRecords;
+/** The tables of the accounts, with their keys. */
+const tables = {
+  teams: table<Team>(), // By `id`.
+  users: table<User>(), // By `id`.
+  apiKeys: table<ApiKey>(), // By `clientId`.
+  applications: table<Application>(), // By `id`.
+  applicationKeys: table<ApplicationKey>(), // By `hash`.
+  clients: table<OAuthClient>(), // By `clientId`.
+  features: table<FeatureDeclaration>(), // By `declarationKey`.
+  notes: table<readonly FeatureNote[]>(), // The notes of a feature, by `declarationKey`. The feature need not be declared.
+  metrics: table<MetricDeclaration>(), // By `declarationKey`.
+  deletions: table<Deletion>(), // By the numbers of application and environments: each deletion is requested once.
+  audit: table<AuditEntry>(), // By `auditKey`. Entries are only added, and removed once they expire.
+  sessions: table<Session>(), // By the SHA-256 (hex) of the session's id, which its refresh tokens carry.
+  userSessions: table<true>(), // The sessions of a user: `userId`, a dot, the session's key. The value has no meaning.
+  codes: table<AuthorizationCode>(), // By the SHA-256 (hex) of the code.
+  deviceCodes: table<DeviceCode>(), // By the letters of the user code.
+  signIns: table<SignIn>(), // By the SHA-256 (hex) of the cookie.
+  loginThrottles: table<LoginFailures>('brakes'), // By the throttled subject: see `auth/login-throttle.ts`.
+  invalidated: table<true>(), // The invalidation list of access tokens, by `invalidationKey`. The value has no meaning.
+  signingKeys: table<SigningKey | RetiredKey>(), // By `kid`.
+  webhooks: table<Webhook>(), // By `id`.
+  webhookDeliveries: table<WebhookDelivery>(), // By `deliveryKey`.
+  webhookTurns: table<WebhookTurn>(), // The pending deliveries, by `deliveryKey`.
+  webhookMarks: table<WebhookMark>(), // By the reported subject: see `webhooks/marks.ts`.
+  // Named numbers: the next of each sequence (`application`, `key`, `audit`, …) and the version of the `layout`.
+  numbers: table<number>(),
+};
 
-/** The tables by their names in the file. */
-const namesInFile: Readonly<Record<TableName, string>> = {
-  teams: 'teams',
-  users: 'users',
-  apiKeys: 'apiKeys',
-  applications: 'applications',
-  applicationKeys: 'applicationKeys',
-  clients: 'clients',
-  features: 'features',
-  notes: 'notes',
-  metrics: 'metrics',
-  deletions: 'deletions',
-  audit: 'audit',
-  sessions: 'sessions',
-  userSessions: 'userSessions',
-  codes: 'codes',
-  deviceCodes: 'deviceCodes',
-  signIns: 'signIns',
-  loginThrottles: 'brakes',
-  invalidated: 'invalidated',
-  signingKeys: 'signingKeys',
-  webhooks: 'webhooks',
-  webhookDeliveries: 'webhookDeliveries',
-  webhookTurns: 'webhookTurns',
-  webhookMarks: 'webhookMarks',
-  numbers: 'numbers',
+export type TableName = keyof typeof tables;
+
+/** The records of each table. */
+export type AccountRecords = {
+  readonly [Name in TableName]: NonNullable<(typeof tables)[Name]['value']>;
 };
 
 /** All tables, in alphabetical order. */
-export const accountTables = (Object.keys(namesInFile) as TableName[]).sort();
+export const accountTables = (Object.keys(tables) as TableName[]).sort();
 
 export type AccountTable<Name extends TableName> = Database<AccountRecords[Name], string>;
 
@@ -150,6 +107,6 @@ export function attachAccountTables(data: string): AccountTables {
 
 /** Opens the tables of accounts in an LMDB environment, and creates missing ones. */
 export function accountTablesIn(lmdb: LmdbEnvironment, fullyChecked = false): AccountTables {
-  const tables = Object.entries(namesInFile).map(([table, name]) => [table, openRecords(lmdb, name)]);
-  return { fullyChecked, lmdb, ...(Object.fromEntries(tables) as Tables) };
+  const opened = Object.entries(tables).map(([table, { name = table }]) => [table, openRecords(lmdb, name)]);
+  return { fullyChecked, lmdb, ...(Object.fromEntries(opened) as Tables) };
 }

@@ -77,7 +77,6 @@ export interface Places {
   readonly to: number;
 }
 
-/** A stored block: its key, the minute its bucket starts at, the ref of its first series, and its cells. */
 export interface StoredBlock<T> {
   readonly key: Buffer;
   readonly minute: number;

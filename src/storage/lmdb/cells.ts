@@ -26,7 +26,6 @@ export interface CellCodec<T> {
   write(value: Buffer, at: number, cell: T): void;
 }
 
-/** Counts as three little-endian doubles. */
 export const countsCodec: CellCodec<Counts> = {
   bytes: 24,
   empty: () => ({ checks: 0, used: 0, viewed: 0 }),
@@ -42,7 +41,6 @@ export const countsCodec: CellCodec<Counts> = {
   },
 };
 
-/** A measurement as six little-endian doubles. */
 export const measurementCodec: CellCodec<Measurement> = {
   bytes: 48,
   empty: () => ({

@@ -120,7 +120,6 @@ class TreeWalk {
   readonly #pages: Pages;
   readonly #taken: PageSet;
   readonly #ofFreeList: boolean;
-  /** The references of this level's pages. */
   #next: PageSet;
 
   /** @param taken the pages that already have a use */

@@ -33,7 +33,6 @@ export interface LedgerSubject {
 
 /** Helps to find the sender. It contains no secret, and nothing from within a packet. */
 export interface LedgerExample {
-  /** The environment that the request named. */
   readonly environment?: string;
   readonly origin?: string;
   readonly keyId?: string;

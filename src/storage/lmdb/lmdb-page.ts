@@ -6,7 +6,6 @@ const header = { number: 0, kind: 10, lower: 12, upper: 14, count: 12, bytes: 16
 const pageKind = { branch: 1, leaf: 2, overflow: 4 };
 const node = { bytes: 0, kind: 4, keyBytes: 6, key: 8 };
 const nodeKind = { plain: 0, overflow: 1, tree: 2 };
-/** A leaf's record of a subtree, and the offset of its root. */
 const tree = { bytes: 48, root: 40 };
 /** The keys of the free list are transaction numbers. */
 const listKeyBytes = 8;

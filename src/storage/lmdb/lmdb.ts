@@ -72,7 +72,6 @@ function reserveLockFile(file: string): void {
   }
 }
 
-/** A table of binary keys and binary values. */
 export type Table = Database<Buffer, Buffer>;
 
 /** Opens a table, and creates it if it is missing. */

@@ -11,7 +11,6 @@ export interface Message {
   readonly at: number;
 }
 
-/** A message to put, or to delete before it expires. */
 export interface MessageChange extends Message {
   readonly forgotten?: true;
 }

@@ -15,7 +15,6 @@ export interface PointOfStore {
   readonly file: string;
   readonly descriptor: number;
   readonly meta: Meta;
-  /** The first two pages, as they were at that point. */
   readonly metaPages: Buffer;
 }
 

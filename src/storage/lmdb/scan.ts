@@ -3,7 +3,6 @@ import type { Reading } from './snapshot.ts';
 import { fromSnapshot, readAt } from './snapshot.ts';
 import type { UsageTable, UsageTables } from './usage.ts';
 
-/** Where to continue reading a table. */
 export interface ScanTask {
   readonly table: UsageTable;
   /** The last key that was read; `undefined` starts at the beginning. */

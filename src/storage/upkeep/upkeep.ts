@@ -10,7 +10,6 @@ import type { UsageStore } from '../commit/usage-store.ts';
 import type { Application, Deletion } from '../lmdb/records.ts';
 import { horizonsAt, type Retention } from '../lmdb/retention.ts';
 
-/** The part of the service that upkeep steps depend on. */
 interface StepDeps {
   readonly usageStore: Pick<UsageStore, 'maintain' | 'passed'>;
   /** Resolves after `ms`: false if the service is stopping. */

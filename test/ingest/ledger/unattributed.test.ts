@@ -73,7 +73,7 @@ test.each([
     const answers = [1, 2].map(() => dispatch(requestOf(path, { method: 'POST', headers, body })));
     await Promise.all(answers);
     expect([...ledger.unattributed]).toEqual([[code, 2]]);
-    expect(ledger.strangers.latest).toMatchObject([{ code, count: 2 }]);
+    expect(ledger.latestUnattributed.latest).toMatchObject([{ code, count: 2 }]);
     expect(tallies.size).toBe(0);
   },
 );
@@ -86,7 +86,7 @@ test.each([telemetry, '/api/usage/stats', '/api/metrics', '/Metrics.Metrics/Send
     const headers = path.startsWith('/api/') ? json : web;
     await dispatch(requestOf(path, { method: 'POST', headers, body: JSON.stringify(report) }));
     expect([...ledger.unattributed]).toEqual([['store_unavailable', 1]]);
-    expect(ledger.strangers.latest).toEqual([]);
+    expect(ledger.latestUnattributed.latest).toEqual([]);
     expect(tallies.size).toBe(0);
   },
 );

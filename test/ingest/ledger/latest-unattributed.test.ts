@@ -1,17 +1,17 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Claim, maxStrangers, Strangers } from '../../../src/ingest/ledger/strangers.ts';
+import { type Claim, LatestUnattributed, maxKinds } from '../../../src/ingest/ledger/unattributed.ts';
 
 const source = { route: 'telemetry', transport: 'http', userAgent: 'shop/1' } as const;
 const key = `fm_fe_${'1234567890'.repeat(4)}`;
 
 test('refusals of one kind are counted together, and the latest kind comes first', () => {
-  const strangers = new Strangers();
-  strangers.add('unknown_key', source, { appKey: key, environment: 'Production' }, 1);
-  strangers.add('unknown_key', source, { appKey: key, environment: 'Staging' }, 2);
-  strangers.add('unknown_key', source, { appKey: key, environment: 'Production' }, 3);
+  const latestUnattributed = new LatestUnattributed();
+  latestUnattributed.add('unknown_key', source, { appKey: key, environment: 'Production' }, 1);
+  latestUnattributed.add('unknown_key', source, { appKey: key, environment: 'Staging' }, 2);
+  latestUnattributed.add('unknown_key', source, { appKey: key, environment: 'Production' }, 3);
   const kind = { code: 'unknown_key', ...source, keyPrefix: 'fm_fe_123456', origin: null };
-  expect(strangers.latest).toEqual([
+  expect(latestUnattributed.latest).toEqual([
     { ...kind, environment: 'Production', count: 2, at: 3 },
     { ...kind, environment: 'Staging', count: 1, at: 2 },
   ]);
@@ -27,9 +27,9 @@ test.each([
   ['a placeholder', 'YOUR_KEY', null],
   ['nothing', undefined, null],
 ])('keeps a recognisable prefix of %s, and no secret', (_, appKey, keyPrefix) => {
-  const strangers = new Strangers();
-  strangers.add('unknown_key', source, { appKey }, 1);
-  expect(strangers.latest[0]?.keyPrefix).toBe(keyPrefix);
+  const latestUnattributed = new LatestUnattributed();
+  latestUnattributed.add('unknown_key', source, { appKey }, 1);
+  expect(latestUnattributed.latest[0]?.keyPrefix).toBe(keyPrefix);
 });
 
 test('limits what unauthenticated senders can store, and keeps no complete key', () => {
@@ -39,14 +39,14 @@ test('limits what unauthenticated senders can store, and keeps no complete key',
   const claim: fc.Arbitrary<Claim> = fc.record({ appKey: text, environment: text, origin: text });
   fc.assert(
     fc.property(fc.array(fc.tuple(claim, text), { maxLength: 200, size: 'max' }), (sent) => {
-      const strangers = new Strangers();
+      const latestUnattributed = new LatestUnattributed();
       for (const [at, [each, userAgent]] of sent.entries())
-        strangers.add('unknown_key', { ...source, userAgent }, each, at);
-      expect(strangers.latest.length).toBeLessThanOrEqual(maxStrangers);
-      const kept = JSON.stringify(strangers.latest);
-      expect(kept.length).toBeLessThan(maxStrangers * 6000);
+        latestUnattributed.add('unknown_key', { ...source, userAgent }, each, at);
+      expect(latestUnattributed.latest.length).toBeLessThanOrEqual(maxKinds);
+      const kept = JSON.stringify(latestUnattributed.latest);
+      expect(kept.length).toBeLessThan(maxKinds * 6000);
       expect(kept).not.toContain(key);
-      if (sent.length > 0) expect(strangers.latest[0]?.at).toBe(sent.length - 1);
+      if (sent.length > 0) expect(latestUnattributed.latest[0]?.at).toBe(sent.length - 1);
     }),
     { numRuns: 30 },
   );

@@ -3,7 +3,7 @@ import type { LedgerRoute, Transport } from '../../storage/lmdb/ledger.ts';
 import { ledgerText } from './text.ts';
 
 /** Maximum number of distinct refusals. */
-export const maxStrangers = 50;
+export const maxKinds = 50;
 
 /** Length of the kept prefix of a key, as in lists of keys. */
 const prefixLength = 12;
@@ -25,7 +25,7 @@ interface Source {
   readonly userAgent: string | undefined;
 }
 
-export interface Stranger {
+export interface UnattributedRefusal {
   readonly code: RefusalCode;
   readonly route: LedgerRoute;
   readonly transport: Transport;
@@ -43,11 +43,11 @@ export interface Stranger {
  * Recent refusals outside any application's ledger, in memory. They help to find a sender whose key is misspelt or deleted.
  * Unauthenticated senders choose the content, so entries are few, texts are short, and new entries evict the oldest.
  */
-export class Strangers {
+export class LatestUnattributed {
   /** By their text, latest last. */
-  readonly #kinds = new Map<string, Stranger>();
+  readonly #kinds = new Map<string, UnattributedRefusal>();
 
-  get latest(): readonly Stranger[] {
+  get latest(): readonly UnattributedRefusal[] {
     return [...this.#kinds.values()].reverse();
   }
 
@@ -64,7 +64,7 @@ export class Strangers {
     const count = (this.#kinds.get(text)?.count ?? 0) + 1;
     this.#kinds.delete(text);
     this.#kinds.set(text, { ...kind, count, at });
-    if (this.#kinds.size > maxStrangers) this.#kinds.delete(this.#kinds.keys().next().value as string);
+    if (this.#kinds.size > maxKinds) this.#kinds.delete(this.#kinds.keys().next().value as string);
   }
 }
 

@@ -22,7 +22,7 @@ async function apiOf(listener: RequestListener): Promise<{ api: Api; context: Te
 }
 
 describe('the management API', () => {
-  it('waits when it is told to, then retries', async () => {
+  it('waits for Retry-After, then retries', async () => {
     const clock = testClock();
     const service = await startLocal({ clock, args: ['--api-rate', '1'] });
     onTestFinished(() => service.stop());
@@ -40,7 +40,7 @@ describe('the management API', () => {
     ['a time', '7', [7, 7, 7, 7, 7]],
     ['no time at all', '0', [1, 1, 1, 1, 1]],
     ['a time too long to wait', '61', []],
-  ])('gives up after a while when it is told to wait for %s', async (_what, retryAfter, waits) => {
+  ])('gives up in the end after Retry-After: %s', async (_what, retryAfter, waits) => {
     let requests = 0;
     const { api, context } = await apiOf((_, response) => {
       requests += 1;
@@ -56,7 +56,7 @@ describe('the management API', () => {
     expect(context.clock.now() - began).toBe(1000 * waits.reduce((sum, wait) => sum + wait, 0));
   });
 
-  it('retries once with another token, and not again', async () => {
+  it('retries once with a new token, and not again', async () => {
     const seen: unknown[] = [];
     const { api } = await apiOf((request, response) => {
       seen.push([request.method, request.url, request.headers.authorization]);
@@ -80,7 +80,7 @@ describe('the management API', () => {
     [412, 6],
     [500, 1],
     [503, 7],
-  ])('that answers %i is a failure with exit code %i', async (status, exitCode) => {
+  ])('fails after an answer of %i with exit code %i', async (status, exitCode) => {
     const { api } = await apiOf((_, response) => {
       response.writeHead(status).end('{"code":"some_code","detail":"Some\\u001b detail"}');
     });
@@ -95,7 +95,7 @@ describe('the management API', () => {
     [200, '{}', 1],
     [404, '<html>', 1],
     [502, '<html>', 7],
-  ])('that answers %i %s is none', async (status, body, exitCode) => {
+  ])('rejects a server that answers %i %s', async (status, body, exitCode) => {
     const { api } = await apiOf((_, response) => void response.writeHead(status).end(body));
     await expect(api.list(['things'])).rejects.toMatchObject({
       exitCode,

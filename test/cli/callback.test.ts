@@ -18,8 +18,8 @@ function statusOf(redirectUri: string, method: string, path: string): Promise<nu
   });
 }
 
-describe('the listener that a sign-in comes back to', () => {
-  it('hands over the parameters of the browser, and shows the outcome', async () => {
+describe('the listener for the redirect of a sign-in', () => {
+  it('returns the parameters of the browser, and shows the outcome', async () => {
     const { redirectUri, arrived } = await open();
     expect(redirectUri).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/callback$/);
     const answer = fetch(`${redirectUri}?code=c&state=the+state`);
@@ -42,7 +42,7 @@ describe('the listener that a sign-in comes back to', () => {
     ['GET', '/?code=c&state=the+state', 404],
     ['GET', '//callback?code=c&state=the+state', 404],
     ['GET', '//[', 404],
-  ])('turns away %s %s, and goes on waiting', async (method, target, status) => {
+  ])('refuses %s %s, and keeps waiting', async (method, target, status) => {
     const { redirectUri, arrived } = await open();
     expect(await statusOf(redirectUri, method, target)).toBe(status);
     const answer = fetch(`${redirectUri}?error=access_denied&state=the+state`);
@@ -52,7 +52,7 @@ describe('the listener that a sign-in comes back to', () => {
     await answer;
   });
 
-  it('does not wait forever', async () => {
+  it('fails after the time limit', async () => {
     const { arrived } = await open(1);
     await expect(arrived).rejects.toMatchObject({
       exitCode: 3,

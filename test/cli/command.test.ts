@@ -22,8 +22,8 @@ const rich: Command = {
   ],
 };
 
-describe('what a command is called with', () => {
-  it('is its operand and its flags, in any order', () => {
+describe('the arguments of a command', () => {
+  it('are an operand and flags, in any order', () => {
     const given = readGiven(rich, ['--team', 'a', 'Backend', '--name=x=y', '--team', 'b', '--name', 'z']);
     expect(given.operand).toBe('Backend');
     expect(given.value('name')).toBe('z');
@@ -31,12 +31,12 @@ describe('what a command is called with', () => {
     expect([given.has('team'), given.has('role'), given.value('role')]).toEqual([true, false, undefined]);
   });
 
-  it.each(['Frontend', 'frontend', 'FRONTEND'])('is known in any case: %s', (typed) => {
+  it.each(['Frontend', 'frontend', 'FRONTEND'])('match listed values in any case: %s', (typed) => {
     const given = readGiven(rich, [typed, '--name', 'aDmin', '--role', 'aDmin']);
     expect([given.operand, given.value('name'), given.value('role')]).toEqual(['Frontend', 'aDmin', 'Admin']);
   });
 
-  it('may begin with a dash after two of them', () => {
+  it('may begin with a dash after --', () => {
     expect(readGiven(rich, ['--name', 'n', '--', '-odd']).operand).toBe('-odd');
   });
 
@@ -62,7 +62,7 @@ describe('what a command is called with', () => {
       ['-n', 'Backend'],
       "Cannot use the argument '-n': flags begin with two dashes, other arguments with none",
     ],
-  ])('is refused: %#', (command, argv, message) => {
+  ])('are refused: %#', (command, argv, message) => {
     expect(() => readGiven(command, argv)).toThrow(new UsageError(message));
   });
 });

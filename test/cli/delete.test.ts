@@ -4,10 +4,10 @@ import { administrator } from './administrator.ts';
 const admin = administrator();
 const { running, run, api } = admin;
 
-describe('before it deletes', () => {
+describe('the confirmation of a deletion', () => {
   const answering = (...answers: string[]) => ({ answers });
 
-  it.each(['y', 'Y', 'yes', ' yes '])('a person is asked, and %j means it', async (answer) => {
+  it.each(['y', 'Y', 'yes', ' yes '])('is accepted by %j', async (answer) => {
     const { questions, err } = await run(`apps delete ${admin.application}`, answering(answer));
     expect(questions).toEqual([
       `Delete the application Shop (${admin.application}) at ${running.url}? Its keys and all its counts are deleted too. [y/N] `,
@@ -16,7 +16,7 @@ describe('before it deletes', () => {
     await api('GET', `/applications/${admin.application}`, 404);
   });
 
-  it.each(['n', '', 'yess', 'Shop'])('a person is asked, and %j leaves it', async (answer) => {
+  it.each(['n', '', 'yess', 'Shop'])('is declined by %j', async (answer) => {
     await expect(run(`apps delete ${admin.application}`, answering(answer))).rejects.toMatchObject({
       exitCode: 1,
       message: 'Nothing was deleted',
@@ -24,7 +24,7 @@ describe('before it deletes', () => {
     await api('GET', `/applications/${admin.application}`, 200);
   });
 
-  it('--yes asks no question', async () => {
+  it('is not asked for with --yes', async () => {
     expect((await run(`apps delete ${admin.application} --yes`, answering())).questions).toEqual([]);
     await api('GET', `/applications/${admin.application}`, 404);
   });

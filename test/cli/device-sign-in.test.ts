@@ -48,7 +48,7 @@ function attempt({ context }: Machine, ...argv: string[]): Promise<number> {
 }
 
 describe('login --device', () => {
-  it('shows where to enter which code, waits, and keeps a session that can be renewed', async () => {
+  it('shows an address and a code, waits, and stores a session that can be renewed', async () => {
     const one: Machine = machine({ 3: () => enterCode(one.context, 'continue') });
     expect(await attempt(one)).toBe(0);
     expect(one.waits).toEqual([5, 5, 5]);
@@ -65,7 +65,7 @@ describe('login --device', () => {
     });
   });
 
-  it('waits five seconds longer whenever it is told to slow down', async () => {
+  it('waits five seconds longer after each slow_down', async () => {
     const { clock } = running;
     const back = () => clock.advance(-4000);
     const one: Machine = machine({ 2: back, 3: () => enterCode(one.context, 'continue') });
@@ -88,14 +88,14 @@ describe('login --device', () => {
     expect(one.waits).toEqual([5, 5, 10]);
   });
 
-  it('ends when the person says no', async () => {
+  it('fails if the person refuses', async () => {
     const one: Machine = machine({ 1: () => enterCode(one.context, 'cancel') });
     await expect(attempt(one)).rejects.toMatchObject({
       ...{ exitCode: 3, message: 'The sign-in was refused in the browser' },
     });
   });
 
-  it('ends when the code has expired', async () => {
+  it('fails if the code expires', async () => {
     const one = machine();
     await expect(attempt(one)).rejects.toMatchObject({
       ...{ exitCode: 3, message: 'The sign-in was not completed in time; start again' },
@@ -103,7 +103,7 @@ describe('login --device', () => {
     expect(one.waits).toEqual(Array.from({ length: 120 }, () => 5));
   });
 
-  it('says that a server does not support it', async () => {
+  it('reports a server that does not support it', async () => {
     const server = createServer((_, response) => {
       response.end(JSON.stringify({ issuer: urlOf(), scopes_supported: ['openid'] }));
     });
@@ -115,7 +115,7 @@ describe('login --device', () => {
     );
   });
 
-  it('sends no code in clear text for a server that is addressed by HTTPS', async () => {
+  it('sends no code in clear text to a server with an HTTPS address', async () => {
     const address = 'https://flags.example';
     const asked: string[] = [];
     const answer = async (url: string) => {
@@ -145,7 +145,7 @@ describe('login --device', () => {
   );
 });
 
-it('login without a browser says how to sign in with one elsewhere', async () => {
+it('login without a browser suggests login --device', async () => {
   const one = machine();
   const err = (text: string) => {
     if (text.includes('--device')) throw new Error(text);

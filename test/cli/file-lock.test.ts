@@ -11,7 +11,7 @@ import { testContext } from './fixture.ts';
 const { pid: deadPid } = spawnSync('true');
 
 describe('work under a lock', () => {
-  it('is done by one process at a time, and leaves nothing behind', async () => {
+  it('runs in one process at a time, and leaves no files', async () => {
     const directory = temporaryDirectory();
     const context = testContext();
     let within = 0;
@@ -30,7 +30,7 @@ describe('work under a lock', () => {
     expect(readdirSync(directory)).toEqual([]);
   });
 
-  it('releases the lock when the work fails', async () => {
+  it('releases the lock if it fails', async () => {
     const lock = `${temporaryDirectory()}/lock`;
     const context = testContext();
     const failing = underLock(lock, context, async () => {
@@ -44,7 +44,7 @@ describe('work under a lock', () => {
     ['a process of this machine that is gone', `${deadPid}@${hostname()} 0`, 0],
     ['a machine elsewhere, long ago', '1@elsewhere 0', 121],
     ['an unknown owner, long ago', '', 121],
-  ])('goes on when the lock was left behind by %s', async (_who, owner, ageSeconds) => {
+  ])('takes over a lock abandoned by %s', async (_who, owner, ageSeconds) => {
     const directory = temporaryDirectory();
     const context = testContext();
     writeFileSync(`${directory}/lock`, owner);
@@ -57,7 +57,7 @@ describe('work under a lock', () => {
   it.each([
     ['a living process', `${process.pid}@${hostname()} 0`],
     ['a machine elsewhere', '1@elsewhere 0'],
-  ])('does not begin while the lock is that of %s', async (_who, owner) => {
+  ])('does not start while the lock belongs to %s', async (_who, owner) => {
     const lock = `${temporaryDirectory()}/lock`;
     const context = testContext();
     writeFileSync(lock, owner);
@@ -74,7 +74,7 @@ describe('work under a lock', () => {
     expect(readFileSync(lock, 'utf8')).toBe(owner);
   });
 
-  it('does not take away a lock that another has taken over', async () => {
+  it('does not remove a lock that another process has taken over', async () => {
     const lock = `${temporaryDirectory()}/lock`;
     const context = { ...testContext(), randomBytes };
     await underLock(lock, context, async () => writeFileSync(lock, 'another'));

@@ -45,7 +45,7 @@ describe('login as an API key', () => {
       (id, secret) => [[], { env: { FLAGMETER_CLIENT_ID: id, FLAGMETER_CLIENT_SECRET: secret } }],
     ],
     ['a person', (id, secret) => [['--client-id', id], { answers: [secret] }]],
-  ])('takes the secret from %s, and does not keep it', async (_where, given) => {
+  ])('takes the secret from %s, and does not store it', async (_where, given) => {
     const { clientId, clientSecret } = running.service.credentials;
     const [argv, options] = given(clientId, clientSecret);
     const context = around(options);
@@ -62,14 +62,14 @@ describe('login as an API key', () => {
     expect(await statusOf(session)).toBe(200);
   });
 
-  it('stores the secret when it is told to', async () => {
+  it('stores the secret with --store', async () => {
     const { clientId, clientSecret } = running.service.credentials;
     const context = around({ answers: [clientSecret] });
     await login(['--url', running.url, '--client-id', clientId, '--store'], context);
     expect(sessionOf(context)?.clientSecret).toBe(clientSecret);
   });
 
-  it('with a wrong secret fails with 3, and keeps the session stored before', async () => {
+  it('with a wrong secret fails with 3, and keeps the previous session', async () => {
     const { clientId, clientSecret } = running.service.credentials;
     const context = around({ answers: [clientSecret, 'wrong'] });
     await login(['--url', running.url, '--client-id', clientId], context);
@@ -124,7 +124,7 @@ describe('login as an API key', () => {
 });
 
 describe('login with a browser', () => {
-  it('keeps a session that can be renewed', async () => {
+  it('stores a session that can be renewed', async () => {
     const context = withBrowser();
     expect(await login(['--url', running.url], context)).toBe(0);
     expect(context.output.err).toMatch(
@@ -158,7 +158,7 @@ describe('login with a browser', () => {
       /^No\ufffd \(access_denied\)$/,
       3,
     ],
-  ])('that comes back with %s fails, and keeps nothing', async (_what, answer, message, exitCode) => {
+  ])('fails after a redirect with %s, and stores nothing', async (_what, answer, message, exitCode) => {
     const pages: Promise<string>[] = [];
     const openBrowser = (address: string) => {
       const asked = new URL(address).searchParams;
@@ -193,13 +193,13 @@ async function start(listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-describe('login at something else', () => {
+describe('login at a server that is not flagmeter', () => {
   it.each<[number, string, RegExp]>([
     [404, '{}', /is not a token host; use --auth-url for the token host of the server$/],
     [200, '<html>', /does not answer like a flagmeter server \(status 200\)$/],
     [200, '{"issuer":"x"}', /does not answer like a flagmeter server \(status 200\)$/],
     [500, '{}', /does not answer like a flagmeter server \(status 500\)$/],
-  ])('that answers %i %s says so', async (status, body, message) => {
+  ])('reports an answer of %i %s', async (status, body, message) => {
     const address = await start((_, response) => void response.writeHead(status).end(body));
     const attempt = login(['--url', address], around());
     await expect(attempt).rejects.toMatchObject({ exitCode: 1, message: expect.stringMatching(message) });
@@ -227,7 +227,7 @@ describe('login at something else', () => {
       /^Come back later\ufffd \(temporarily_unavailable\)$/,
       7,
     ],
-  ])('that answers with %s says so, and shows no token', async (_what, status, body, message, exitCode) => {
+  ])('reports %s, and shows no token', async (_what, status, body, message, exitCode) => {
     const metadata = { issuer: 'http://elsewhere.example', scopes_supported: ['openid'] };
     const address = await start((request, response) => {
       const isToken = request.url === '/connect/token';
@@ -241,7 +241,7 @@ describe('login at something else', () => {
     expect(openTokenStore(context).read()).toEqual({ current: null, servers: {} });
   });
 
-  it('than the API keeps nothing, and revokes the tokens it got', async () => {
+  it('revokes the tokens, and stores nothing, if the API does not answer', async () => {
     const address = await start((_, response) => void response.writeHead(404).end('{}'));
     const context = withBrowser();
     let got: StoredSession | undefined;
@@ -261,24 +261,27 @@ describe('login at something else', () => {
 });
 
 describe('logout', () => {
-  it.each(['a browser', 'an API key'])('ends a session by %s on the server, and forgets it', async (by) => {
-    const { clientId, clientSecret } = running.service.credentials;
-    const context = withBrowser({ answers: [clientSecret] });
-    await login(
-      by === 'a browser' ? ['--url', running.url] : ['--url', running.url, '--client-id', clientId],
-      context,
-    );
-    const session = sessionOf(context) as StoredSession;
-    context.output.err = '';
-    expect(await logout([], context)).toBe(0);
-    expect(context.output).toEqual({ out: '', err: `Signed out of ${running.url}\n` });
-    expect(openTokenStore(context).read()).toEqual({ current: null, servers: {} });
-    expect(await statusOf(session)).toBe(401);
-    expect(await logout(['--url', running.url], context)).toBe(0);
-    expect(context.output.err).toContain(`Not signed in to ${running.url}\n`);
-  });
+  it.each(['a browser', 'an API key'])(
+    'ends a session by %s on the server, and deletes its tokens',
+    async (by) => {
+      const { clientId, clientSecret } = running.service.credentials;
+      const context = withBrowser({ answers: [clientSecret] });
+      await login(
+        by === 'a browser' ? ['--url', running.url] : ['--url', running.url, '--client-id', clientId],
+        context,
+      );
+      const session = sessionOf(context) as StoredSession;
+      context.output.err = '';
+      expect(await logout([], context)).toBe(0);
+      expect(context.output).toEqual({ out: '', err: `Signed out of ${running.url}\n` });
+      expect(openTokenStore(context).read()).toEqual({ current: null, servers: {} });
+      expect(await statusOf(session)).toBe(401);
+      expect(await logout(['--url', running.url], context)).toBe(0);
+      expect(context.output.err).toContain(`Not signed in to ${running.url}\n`);
+    },
+  );
 
-  it('forgets the tokens even when the server cannot be reached', async () => {
+  it('deletes the tokens even if the server cannot be reached', async () => {
     const { clientId, clientSecret } = running.service.credentials;
     const context = around({ answers: [clientSecret] });
     await login(['--url', running.url, '--client-id', clientId], context);

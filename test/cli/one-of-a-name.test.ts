@@ -28,7 +28,7 @@ describe('a second application of the same name', () => {
     await expect(checkOnlyOne(api, 'Shop', { teamId: 'team_1' })).rejects.toThrow('(app_1)');
   });
 
-  it('that is there already is told apart by its id, and can be renamed', async () => {
+  it('that exists is identified by its id, and can be renamed', async () => {
     const [name, other] = [admin.fresh(), admin.fresh()];
     const { id } = (await api('POST', '/applications', 201, { name })) as { id: string };
     const twin = (await api('POST', '/applications', 201, { name })) as { id: string };

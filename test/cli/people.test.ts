@@ -32,7 +32,7 @@ async function seen(identity: string) {
 }
 
 describe('people forget', () => {
-  it.each(['user-7', 'ann/1', 'a%2Fb', '…'])('removes what is kept of %j', async (identity) => {
+  it.each(['user-7', 'ann/1', 'a%2Fb', '…'])('deletes the data of %j', async (identity) => {
     const kept = await seen(identity);
     expect(await kept()).toHaveLength(1);
     const { code, err } = await run(`forget ${identity} --app ${admin.application} --yes`);
@@ -40,12 +40,12 @@ describe('people forget', () => {
     expect(await kept()).toEqual([]);
   });
 
-  it('takes an identity that no path can hold, and prints JSON', async () => {
+  it('accepts an identity that a path cannot have, and prints JSON', async () => {
     const { out } = await run(`forget .. --app ${admin.application} --yes --json`);
     expect(JSON.parse(out)).toEqual({ identity: '..', forgotten: true });
   });
 
-  it('asks a person first, and forgets nothing without a yes', async () => {
+  it('asks first, and forgets nothing without a yes', async () => {
     const kept = await seen('user-8');
     const refused = run(`forget user-8 --app ${admin.application}`, { answers: ['n'] });
     await expect(refused).rejects.toThrow('Nothing was forgotten');

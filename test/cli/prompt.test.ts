@@ -20,7 +20,7 @@ describe('a question', () => {
     ['yes\n', 'yes'],
     ['yes\r\nmore', 'yes'],
     ['\n', ''],
-  ])('answered with %j gets %j', async (text, answer) => {
+  ])('answered with %j returns %j', async (text, answer) => {
     const { person, typed, shown, modes } = atKeyboard();
     const asked = person.ask('Sure? ');
     typed.write(text);
@@ -28,13 +28,13 @@ describe('a question', () => {
     expect([shown(), modes]).toEqual(['Sure? ', []]);
   });
 
-  it('gets nothing when the input ends', async () => {
+  it('returns an empty line at the end of input', async () => {
     const { person, typed } = atKeyboard();
     typed.end();
     expect(await person.ask('Sure? ')).toBe('');
   });
 
-  it('is asked again over the same keyboard', async () => {
+  it('can be asked again on the same terminal', async () => {
     const { person, typed } = atKeyboard();
     typed.write('first\n');
     expect(await person.ask('? ')).toBe('first');
@@ -53,7 +53,7 @@ describe('a secret', () => {
     [['half\u0004'], 'half'],
     [['\u007f\r'], ''],
     [['pässwörd 🎉x\u007f\r'], 'pässwörd 🎉'],
-  ])('typed as %j is %j, and is not shown', async (chunks, secret) => {
+  ])('typed as %j is %j, and not shown', async (chunks, secret) => {
     const { person, typed, shown, modes } = atKeyboard();
     const asked = person.askSecret('Secret: ');
     for (const chunk of chunks) typed.write(chunk);

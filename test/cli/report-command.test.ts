@@ -39,21 +39,21 @@ describe('rows', () => {
   it.each([
     ['csv', /^time,environment,feature,variant,checks,used,viewed\r\n\S+Z,Production,checkout,on,3,2,1\r\n$/],
     ['ndjson', /^\{"time":"\S+Z","environment":"Production","feature":"checkout","variant":"on","checks":3,/],
-  ])('are printed as %s, and nothing else', async (format, rows) => {
+  ])('are printed as %s only', async (format, rows) => {
     expect(await send({ f: { checkout: { on: [3, 2, 1] } } })).toBe(202);
     const { out, err } = await run(`usage ${here} --format ${format}`);
     expect(out).toMatch(rows);
     expect(err).toBe('');
   });
 
-  it('are refused in words', async () => {
+  it('are refused with a message', async () => {
     await expect(run(`usage ${here} --format csv --to 1d --from 1h`)).rejects.toThrow(
       /from must be before to/,
     );
     await expect(run(`usage ${here} --format csv --json`)).rejects.toThrow(UsageError);
   });
 
-  it('that break off are a failure', async () => {
+  it('fail if the connection breaks', async () => {
     const env = { FLAGMETER_URL: running.url, FLAGMETER_TOKEN: admin.access };
     const context = testContext({ clock: running.clock, env });
     const broken = new ReadableStream({ pull: (controller) => controller.error(new Error('reset')) });
@@ -68,7 +68,7 @@ describe('rows', () => {
 });
 
 describe('usage', () => {
-  it('has a line for each feature, and one for each of its variants', async () => {
+  it('has a line for each feature and each of its variants', async () => {
     expect(await send({ f: { checkout: { on: [3, 2, 1], off: [10] } } })).toBe(202);
     const { out } = await run(`usage ${here}`);
     const [about, empty, ...lines] = out.split('\n');
@@ -82,7 +82,7 @@ describe('usage', () => {
     expect(out).toMatch(/^checkout +off +10 +0 +0 +0$/m);
   });
 
-  it('has a line for each step of time when one is asked for', async () => {
+  it('has a line for each bucket with --step', async () => {
     await send({ f: { checkout: { on: [3, 2, 1] }, cart: { on: [1] } } });
     const { out } = await run(`usage ${here} --step HOUR --from 2h --feature checkout`);
     expect(out).toMatch(
@@ -98,7 +98,7 @@ describe('usage', () => {
     expect(JSON.parse(out)).toEqual(await api('GET', path, 200));
   });
 
-  it('uses the only environment there is, and says when nothing was counted', async () => {
+  it('uses the only environment, and reports that there was no usage', async () => {
     for (const name of ['Staging', 'Development'])
       await api('DELETE', `/applications/${admin.application}/environments/${name}`, 204);
     const { out, err } = await run('usage --app Here');
@@ -139,7 +139,7 @@ it('measurements have the values of metrics', async () => {
   expect(steps.out).toMatch(/\nTIME +METRIC +VALUE\n\S+ \S+ UTC +sales +20\n$/);
 });
 
-it('ingest shows what was refused, why, and from which sender', async () => {
+it('ingest shows refusals with reasons and senders', async () => {
   expect(await send({ f: {} })).toBe(202);
   expect(await send({ e: 'production' })).toBe(404);
   expect(await send({}, {})).toBe(403);
@@ -184,7 +184,7 @@ describe('whoami', () => {
     expect(JSON.parse(context.output.out)).toEqual(await api('GET', '/users/me', 200));
   });
 
-  it('without a login ends with 3', async () => {
+  it('without a login fails with 3', async () => {
     const context = testContext({ clock: running.clock, env: { FLAGMETER_URL: running.url } });
     await expect(whoami([], context)).rejects.toMatchObject({ exitCode: 3 });
   });

@@ -56,7 +56,7 @@ describe.each<{
   const called = (name: string) => (field === 'email' ? `${name}@example.com` : name);
   const within = () => (path().startsWith('/applications/') ? ` --app ${admin.application}` : '');
 
-  it('are created, listed and deleted, as people read them', async () => {
+  it('are created, listed and deleted as text', async () => {
     const name = fresh();
     const made = await run(`${resource} create ${create(name)}`);
     expect(made.out).toMatch(new RegExp(`^ {2}\\w[\\w ]*  +${called(name)}$`, 'm'));
@@ -77,7 +77,7 @@ describe.each<{
     expect(out).toContain('…');
   });
 
-  it('are not deleted without a terminal and without --yes, and no request is sent', async () => {
+  it('are not deleted without a terminal or --yes, and no request is sent', async () => {
     const fetch = () => {
       throw new Error('a request was sent');
     };
@@ -88,7 +88,7 @@ describe.each<{
     await expect(attempt).rejects.toBeInstanceOf(UsageError);
   });
 
-  it('are, for scripts, what the API says', async () => {
+  it('are printed as JSON as the API answers', async () => {
     const name = fresh();
     const made = JSON.parse((await run(`${resource} create ${create(name)} --json`)).out);
     expect(made[field]).toBe(called(name));
@@ -117,7 +117,7 @@ describe('a list', () => {
     expect(out).not.toMatch(/^old/m);
   });
 
-  it('that is empty says so, but not to a script', async () => {
+  it('that is empty is reported, except with --json', async () => {
     expect(await run(`keys list --app ${admin.application}`)).toMatchObject({
       out: '',
       err: 'There are no application keys\n',
@@ -134,7 +134,7 @@ describe('a secret', () => {
     ['keys create Backend --app', 'Key', 'key'],
     ['api-keys create', 'Client secret', 'clientSecret'],
     ['users create', 'Password', 'password'],
-  ])('of %s is printed once, with a word of warning', async (command, label, field) => {
+  ])('of %s is printed once, with a warning', async (command, label, field) => {
     const rest = () => {
       const name = fresh();
       return { keys: admin.application, 'api-keys': name, users: `${name}@example.com --name N` }[
@@ -149,11 +149,11 @@ describe('a secret', () => {
     expect(json.err).toBe(text.err);
   });
 
-  it('is warned of only when there is one', async () => {
+  it('comes with a warning only if there is one', async () => {
     expect((await run(`keys create Frontend --app ${admin.application}`)).err).toBe('');
   });
 
-  it('for a user is taken from a file, and not printed', async () => {
+  it('of a user is read from a file, and not printed', async () => {
     const files = { p: 'correct horse battery\nsecond line' };
     const { out, err } = await run(`users create ${fresh()}@example.com --name N --password-file p`, {
       files,
@@ -162,8 +162,8 @@ describe('a secret', () => {
   });
 });
 
-describe('what a command names', () => {
-  it('is taken by its id before a name, and a name that is there twice is refused', async () => {
+describe('an item named by a command', () => {
+  it('is found by its id before its name, and a name that two have is refused', async () => {
     const id = await createApplication(running.service.http, admin.access, { name: admin.application });
     expect((await run(`envs create ${fresh()} --app ${admin.application}`)).out).toContain('Name');
     const attempt = run('envs list --app Shop');
@@ -177,7 +177,7 @@ describe('what a command names', () => {
     );
   });
 
-  it('can be a team, for what belongs to one', async () => {
+  it('can be in a team that a flag names', async () => {
     const team = await run('teams create Other+team --json');
     const { id } = JSON.parse(team.out);
     await api('DELETE', `/teams/${id}`, 403);
@@ -223,14 +223,14 @@ describe('a refusal', () => {
     ['apps delete Nowhere --yes', 5, /^There is no application Nowhere/],
     ['apps list --url http://127.0.0.1:9', 7, /^Cannot reach/],
     ['apps create Here --team Nowhere', 5, /^There is no team Nowhere; there is Default/],
-  ])('of %s ends with %i', async (command, exitCode, message) => {
+  ])('of %s fails with %i', async (command, exitCode, message) => {
     if (command.includes('Here'))
       await createApplication(running.service.http, admin.access, { name: 'Here' });
     const attempt = run(command.replace('--app Here', `--app ${admin.application}`));
     await expect(attempt).rejects.toMatchObject({ exitCode, message: expect.stringMatching(message) });
   });
 
-  it('for a missing role ends with 4', async () => {
+  it('for a missing role fails with 4', async () => {
     const { clientId, clientSecret } = JSON.parse((await run(`api-keys create ${fresh()} --json`)).out);
     const env = { FLAGMETER_TOKEN: '', FLAGMETER_CLIENT_ID: clientId, FLAGMETER_CLIENT_SECRET: clientSecret };
     expect((await run('apps list', { env })).out).toContain(admin.application);
@@ -249,12 +249,12 @@ describe('a refusal', () => {
     ['apps create', 'Cannot use apps create without NAME'],
     ['keys list', 'Cannot use keys list without --app'],
     ['keys create Front --app x', 'Cannot use keys create with Front: must be Frontend, Mobile or Backend'],
-  ])('of %s, which is used wrongly, is for the user', async (command, message) => {
+  ])('of %s is a usage error', async (command, message) => {
     await expect(run(command)).rejects.toThrow(new UsageError(message));
   });
 });
 
-it('keys are application keys, and rotate is one of the subcommands', async () => {
+it('keys are application keys, and have the subcommand rotate', async () => {
   const context = testContext();
   await expect(async () => keys(['rotat'], context)).rejects.toThrow(
     'Unknown command keys rotat; the nearest known one is keys rotate',

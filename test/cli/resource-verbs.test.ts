@@ -16,7 +16,7 @@ describe('show', () => {
     ['apps show', 'Shop', () => `/applications/${admin.application}`],
     ['features show', 'checkout --app Shop', () => `/applications/${admin.application}/features/checkout`],
     ['teams show', 'Default', () => `/teams/${running.service.credentials.teamId}`],
-  ])('of %s is what the API says', async (command, argv, path) => {
+  ])('of %s prints what the API answers', async (command, argv, path) => {
     await api('POST', `/applications/${admin.application}/features`, 201, { name: 'checkout' });
     const called = argv.replace('Shop', admin.application);
     expect(await json(`${command} ${called}`)).toEqual(await api('GET', path(), 200));
@@ -123,7 +123,7 @@ describe('members', () => {
   });
 });
 
-it('sign-in clients have a secret only when they can keep it', async () => {
+it('only confidential sign-in clients have a secret', async () => {
   const create = (name: string, type: string) =>
     run(`clients create ${name} --redirect-uri https://app.example/cb${type}`);
   const open = await create('Open', '');
@@ -141,7 +141,7 @@ describe('delete --json', () => {
   it.each([
     ['apps delete', 'Here', 'id'],
     ['envs delete', 'Staging --app Here', 'name'],
-  ])('of %s says what was deleted', async (command, argv, key) => {
+  ])('of %s prints what was deleted', async (command, argv, key) => {
     const outcome = await run(`${command} ${argv.replace('Here', admin.application)} --yes --json`);
     const [named = ''] = argv.replace('Here', admin.application).split(' ');
     expect(outcome).toMatchObject({ out: `${JSON.stringify({ [key]: named, deleted: true })}\n`, err: '' });
@@ -149,7 +149,7 @@ describe('delete --json', () => {
 });
 
 describe('a log', () => {
-  it('is listed without a further word, the latest first', async () => {
+  it('is listed without a second word, latest first', async () => {
     const name = fresh();
     await run(`apps update ${admin.application} --name ${name}`);
     const { out } = await run('audit --action application --from 1h --limit 1');
@@ -160,7 +160,7 @@ describe('a log', () => {
     );
   });
 
-  it('says when there may be more', async () => {
+  it('reports that there may be more', async () => {
     const { out, err } = await run('audit --limit 2 --json');
     expect(JSON.parse(out).items).toHaveLength(2);
     expect(err).toBe('There may be more than these 2: see --limit, --from and --to\n');
@@ -184,7 +184,7 @@ describe('a log', () => {
     await expect(run(command)).rejects.toThrow(message);
   });
 
-  it('has the deletions in progress', async () => {
+  it('lists pending deletions', async () => {
     await run(`envs delete Staging --app ${admin.application} --yes`);
     const { out } = await run('deletions');
     expect(out).toMatch(new RegExp(`^DELETED .*\n[^]*UTC +environment +Staging +${admin.application}$`, 'm'));
@@ -205,7 +205,7 @@ it.each([
 });
 
 describe('an object that does not exist', () => {
-  it('is left to the server to explain when it is in the list', async () => {
+  it('is explained by the server if the list has it', async () => {
     const { key } = await createKey(running.service.http, admin.access, admin.application, 'Mobile');
     const body = JSON.stringify({ k: key, e: 'Production', f: { seen: { on: [1] } } });
     const sent = await fetch(`${running.url}/api/frontend/telemetry`, { method: 'POST', body });

@@ -35,14 +35,14 @@ function get(url: string) {
 }
 
 describe('a request', () => {
-  it('gets the status and the JSON of the answer', async () => {
+  it('returns the status and the JSON of the answer', async () => {
     const http = await start((_, response) => {
       response.writeHead(418, { 'retry-after': '7' }).end('{"a":1}');
     });
     expect(await get(`http://${http}/x`)).toEqual({ status: 418, json: { a: 1 }, retryAfter: '7' });
   });
 
-  it('gets no JSON from a body that is not JSON', async () => {
+  it('returns no JSON from a body that is not JSON', async () => {
     const http = await start((_, response) => void response.end('<html>'));
     expect(await get(`http://${http}/x`)).toMatchObject({ status: 200, json: undefined });
   });
@@ -62,7 +62,7 @@ describe('a request', () => {
     expect(seen).toEqual(['/x?secret']);
   });
 
-  it('to an address where nothing listens says so, and repeats nothing that was sent', async () => {
+  it('to an address where nothing listens fails, and shows nothing of the request', async () => {
     const closed = await unusedAddress();
     await expect(get(`http://${closed}/x?secret`)).rejects.toMatchObject({
       exitCode: 7,
@@ -70,14 +70,14 @@ describe('a request', () => {
     });
   });
 
-  it('to an unknown host name says so', async () => {
+  it('to an unknown host name fails', async () => {
     await expect(get('http://nowhere.invalid/')).rejects.toMatchObject({
       exitCode: 7,
       message: 'Cannot reach http://nowhere.invalid: the host name cannot be resolved',
     });
   });
 
-  it('whose connection is closed says so', async () => {
+  it('whose connection is closed fails', async () => {
     const http = await start((request) => void request.socket.destroy());
     await expect(get(`http://${http}/`)).rejects.toMatchObject({
       exitCode: 7,
@@ -85,7 +85,7 @@ describe('a request', () => {
     });
   });
 
-  it('does not trust a certificate from an unknown authority, and says how to', async () => {
+  it('rejects a certificate from an unknown authority, and suggests NODE_EXTRA_CA_CERTS', async () => {
     const https = await start((_, response) => void response.end('{}'), true);
     await expect(get(`https://${https}/`)).rejects.toMatchObject({
       exitCode: 1,

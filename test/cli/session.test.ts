@@ -63,7 +63,7 @@ describe('half of an API key in the environment', () => {
 const admin = { email: 'admin@localhost' };
 
 describe('a session by browser', () => {
-  it('is used as it is while it is good', async () => {
+  it('is used unchanged while it is valid', async () => {
     const context = await signedIn();
     expect(await whoAmI(context)).toMatchObject(admin);
     expect(context.grants).toEqual([]);
@@ -85,7 +85,7 @@ describe('a session by browser', () => {
     expect(after.servers[running.url]?.refreshToken).not.toBe(before.servers[running.url]?.refreshToken);
   });
 
-  it('is renewed once by many commands at the same moment, and stays valid', async () => {
+  it('is renewed once by many concurrent commands, and stays valid', async () => {
     const context = await signedIn();
     clock.advance(3_600_000);
     const all = await Promise.all(Array.from({ length: 8 }, () => whoAmI(context)));
@@ -95,7 +95,7 @@ describe('a session by browser', () => {
     expect(await whoAmI(context)).toMatchObject(admin);
   });
 
-  it('continues in a command whose token another command has replaced meanwhile', async () => {
+  it('continues in a command after another command has renewed it', async () => {
     const context = await signedIn();
     const access = openAccess(context, running.url);
     const held = await access.token();
@@ -106,7 +106,7 @@ describe('a session by browser', () => {
     expect(context.grants).toEqual(['refresh_token']);
   });
 
-  it('that is over says how to sign in, and is forgotten', async () => {
+  it('that has ended suggests login, and is deleted', async () => {
     const context = await signedIn();
     clock.advance(31 * 86_400_000);
     const over = {
@@ -122,7 +122,7 @@ describe('a session by browser', () => {
     expect(context.grants).toEqual(['refresh_token']);
   });
 
-  it('is kept when the token host cannot be reached', async () => {
+  it('is kept if the token host cannot be reached', async () => {
     const context = await signedIn();
     clock.advance(3_600_000);
     const offline = { ...context, fetch: () => Promise.reject(new Error('no network')) };
@@ -161,7 +161,7 @@ describe('without a session', () => {
     expect(await whoAmI(context)).toMatchObject({ name: 'First API key' });
   });
 
-  it('FLAGMETER_TOKEN comes before a session, and says so when it is refused', async () => {
+  it('FLAGMETER_TOKEN overrides a session, and its refusal is reported', async () => {
     const context = await signedIn();
     const env = { ...context.env, FLAGMETER_TOKEN: 'a.b.c' };
     await expect(whoAmI({ ...context, env })).rejects.toMatchObject({

@@ -24,17 +24,17 @@ describe('a table', () => {
     ]);
   });
 
-  it('has its titles in bold where that can be seen', () => {
+  it('has bold titles on a terminal', () => {
     expect(tableText(['ID'], [['a']], true)).toBe('\u001b[1mID\u001b[0m\na\n');
   });
 
-  it('shows control characters that a terminal would obey', () => {
+  it('replaces control characters', () => {
     const odd = 'a\u001b[31mb\nc\u202ed\u0007\u009be';
     expect(tableText(['ID'], [[odd]], false)).toBe('ID\na\ufffd[31mb\ufffdc\ufffdd\ufffd\ufffde\n');
     expect(recordText([['Name', odd]])).toBe('  Name  a\ufffd[31mb\ufffdc\ufffdd\ufffd\ufffde\n');
   });
 
-  it('of one thing has its labels aligned', () => {
+  it('of one item has aligned labels', () => {
     const fields = [
       ['Id', 'x'],
       ['Client secret', 'y'],
@@ -63,7 +63,7 @@ describe('a table on a terminal', () => {
     expect(Math.max(...widthsOf(text))).toBeLessThanOrEqual(width);
   });
 
-  it('is cut where it does the least harm, and loses its last columns at worst', () => {
+  it('truncates the widest texts first, and drops the last columns at worst', () => {
     const at = (width: number) => makeTable(headings, rows, { bold: false, width });
     expect(at(200).text).toContain('a name that is rather long');
     expect(at(80)).toMatchObject({ leftOut: [], text: expect.stringContaining(' a name that is … ') });
@@ -72,7 +72,7 @@ describe('a table on a terminal', () => {
     expect(at(5).leftOut).toEqual(['NAME', 'COUNT', 'TEXT', 'LAST']);
   });
 
-  it('has numbers at the right', () => {
+  it('aligns numbers right', () => {
     expect(makeTable(headings.slice(2, 3), [['7'], ['12345']], { bold: false, width: 80 }).text).toBe(
       'COUNT\n    7\n12345\n',
     );
@@ -98,7 +98,7 @@ describe('a value', () => {
     expect(show(value)).toBe(text);
   });
 
-  it('has the name of its field for people', () => {
+  it('has the name of its field as a label', () => {
     expect(['id', 'clientSecret', 'firstSeenAt'].map(labelOf)).toEqual([
       'Id',
       'Client secret',

@@ -28,7 +28,7 @@ function modeOf(path: string): string {
 }
 
 describe('the token store', () => {
-  it('keeps sessions by server, for its user only', async () => {
+  it('stores sessions by server, readable by its user only', async () => {
     const context = testContext();
     const store = openTokenStore(context);
     expect(store.read()).toEqual({ current: null, servers: {} });
@@ -45,7 +45,7 @@ describe('the token store', () => {
     expect(readdirSync(dirname(file))).toEqual(['credentials.json']);
   });
 
-  it('closes a folder and a file that were open to others', async () => {
+  it('makes a folder and a file that others could read private', async () => {
     const context = testContext();
     const file = context.credentialsFile;
     mkdirSync(dirname(file), { mode: 0o755 });
@@ -84,7 +84,7 @@ describe('the token store', () => {
     },
   );
 
-  it('that cannot be created is named', async () => {
+  it('that cannot be created is named in the message', async () => {
     const root = temporaryDirectory();
     writeFileSync(`${root}/file`, '');
     const store = openTokenStore(testContext({ folder: `${root}/file` }));
@@ -93,7 +93,7 @@ describe('the token store', () => {
     );
   });
 
-  it('keeps the old file when the new one cannot be written', async () => {
+  it('keeps the old file if the new one cannot be written', async () => {
     const context = testContext();
     const store = openTokenStore(context);
     await store.exclusively(async () => {

@@ -8,7 +8,7 @@ import { administrator } from './administrator.ts';
 const { run } = administrator('--webhook-allow-private');
 
 describe('webhooks', () => {
-  it('are made, tested, given another secret and made to deliver again', async () => {
+  it('are created, tested, rotated and redelivered', async () => {
     const receiver = await openReceiver();
     const url = `http://127.0.0.1:${receiver.port}/`;
     const made = await run(

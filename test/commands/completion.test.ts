@@ -43,7 +43,7 @@ function runIn(directory: string, program: string, ...args: readonly string[]): 
     .filter((line) => line.trim() !== '');
 }
 
-describe.each(['bash', 'fish', 'zsh'] as const)('at work, the script for %s', (shell) => {
+describe.each(['bash', 'fish', 'zsh'] as const)('the script for %s at work', (shell) => {
   const { it } = shell === 'bash' ? { it: test } : needing(shell);
   function withScript(): string {
     const directory = temporaryDirectory();
@@ -52,7 +52,7 @@ describe.each(['bash', 'fish', 'zsh'] as const)('at work, the script for %s', (s
     return directory;
   }
 
-  it('is one that the shell reads', () => {
+  it('is valid in the shell', () => {
     expect(runIn(withScript(), shell, '-n', './script')).toEqual([]);
   });
 

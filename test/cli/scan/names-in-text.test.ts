@@ -52,7 +52,7 @@ test.each([
   expect([...names].filter((name) => name !== 'checkout')).toEqual(['newer']);
 });
 
-test('any known name is found between spaces, and not within another word', () => {
+test('finds any known name between spaces, and not within another word', () => {
   const name = fc
     .string({ minLength: 1, maxLength: 12, unit: 'grapheme' })
     .filter((each) => !/\s/.test(each));

@@ -36,7 +36,7 @@ async function run(...argv: string[]): Promise<{ out: string; err: string }> {
 }
 
 describe('a scan', () => {
-  it('shows what differs, where it is and what was meant', async () => {
+  it('shows differences, their places and similar names', async () => {
     const { out, err } = await run();
     expect(
       out.split('\n').map((line) =>
@@ -55,7 +55,7 @@ describe('a scan', () => {
     expect(err).toBe('Read 1 files; found 1 of the seen features in the code\n');
   });
 
-  it('takes the calls that it is told', async () => {
+  it('accepts other functions with --call', async () => {
     const { out } = await run('--json', '--call', 'ask');
     expect(JSON.parse(out)).toMatchObject({
       findings: [
@@ -70,7 +70,7 @@ describe('a scan', () => {
     });
   });
 
-  it('is SARIF that the published schema takes', async () => {
+  it('prints SARIF that is valid by the published schema', async () => {
     const { out } = await run('--sarif');
     const packaged = createRequire(import.meta.url).resolve('@microsoft/jest-sarif');
     const {
@@ -92,7 +92,7 @@ describe('a scan', () => {
     expect(validate.errors).not.toBeNull();
   });
 
-  it('fails a pipeline that asks for it, after it has printed all', async () => {
+  it('fails with --fail-if-any after printing everything', async () => {
     await expect(run('--fail-if-any')).rejects.toMatchObject({
       exitCode: 8,
       message: 'There are 3 findings',
@@ -101,7 +101,7 @@ describe('a scan', () => {
     await run('--fail-if-any');
   });
 
-  it('is refused for what is no directory', async () => {
+  it('is refused for a path that is not a directory', async () => {
     directory = join(directory, 'a b.ts');
     await expect(run()).rejects.toThrow(UsageError);
   });

@@ -43,7 +43,7 @@ function repository(contents: Readonly<Record<string, string | Buffer>>): string
   return directory;
 }
 
-test('the files are those that git would take', () => {
+test('reads the files that git does not ignore', () => {
   const directory = repository(files);
   const args = ['-C', directory, 'ls-files', '-z', '--others', '--exclude-standard'];
   const taken = execFileSync('git', args).toString().split('\0').slice(0, -1);
@@ -54,7 +54,7 @@ test('the files are those that git would take', () => {
   expect(read(join(directory, 'src')).paths).toEqual(within);
 });
 
-test('binary and large files are left out and counted, and links are not followed', () => {
+test('skips and counts binary and large files, and follows no links', () => {
   const directory = repository({
     'image.bin': Buffer.from([1, 2, 0, 3]),
     'large.ts': 'a'.repeat(maxFileBytes + 1),
@@ -76,7 +76,7 @@ test('binary and large files are left out and counted, and links are not followe
   });
 });
 
-test('a directory that is in no repository has the rules that are in it', () => {
+test('applies only the rules in a directory outside of a repository', () => {
   const directory = temporaryDirectory();
   writeFileSync(join(directory, '.gitignore'), '*.log\n');
   writeFileSync(join(directory, 'a.log'), 'a');
@@ -84,7 +84,7 @@ test('a directory that is in no repository has the rules that are in it', () => 
   expect(read(directory).paths).toEqual(['.gitignore', 'a.ts']);
 });
 
-test('a text that is no UTF-8 is read all the same', () => {
+test('reads text that is not UTF-8', () => {
   const directory = temporaryDirectory();
   writeFileSync(join(directory, 'old.php'), Buffer.from("// Größe\nisEnabled('checkout')", 'latin1'));
   const counts: FileCounts = { files: 0, bytes: 0, binary: 0, large: 0, unreadable: 0, ignoreFiles: 0 };
@@ -120,7 +120,7 @@ test.each<[string, (path: string) => void]>([
   expect(read(join(directory, 'src')).counts).toMatchObject({ ignoreFiles: 1 });
 });
 
-test('an ignore file above the scanned directory is read as carefully', () => {
+test('reads an ignore file above the scanned directory with the same checks', () => {
   const directory = repository({ 'src/main.ts': 'a' });
   symlinkSync('/dev/zero', join(directory, '.gitignore'));
   expect(read(join(directory, 'src'))).toMatchObject({ paths: ['main.ts'], counts: { ignoreFiles: 1 } });

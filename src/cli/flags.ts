@@ -1,20 +1,14 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { nearestKnown } from '../contract/nearest.ts';
+import type { Flag } from '../contract/resources/field.ts';
 
 /** A usage error: exit code 2, with the message on stderr. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** A flag of a command. */
-export interface KnownFlag {
-  /** Without the dashes. */
-  readonly name: string;
-  /** The placeholder of its value; a flag without one is a switch. */
-  readonly value?: string;
-  /** Its name in earlier versions, which is still accepted. */
-  readonly formerly?: string;
-}
+/** What parsing needs of a flag. */
+export type KnownFlag = Pick<Flag, 'name' | 'value' | 'formerly'>;
 
 /** One argument of a command: a flag, or an operand, which has no name. */
 export interface Argument {

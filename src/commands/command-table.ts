@@ -42,85 +42,81 @@ const server = {
   demo: simple(
     demoCommand,
     `
-Its data directory is in the temp directory, and is removed when the demo stops (Ctrl-C). It takes
-no other settings: neither those of the environment nor those of a file.
+The data directory is in the temp directory, and is removed when the demo stops (Ctrl-C). Settings
+from the environment and from files are ignored.
 `,
   ),
   serve: simple(serveCommand),
-  init: simple(
-    initCommand,
-    'A data directory that is already prepared is left unchanged, with exit code 1.\n',
-  ),
+  init: simple(initCommand, 'An initialised data directory is left unchanged (exit code 1).\n'),
   admin: simple(
     resetPasswordCommand,
     `
-A running server does it at once: run this on its machine, as its user or as root. With PostgreSQL
-any machine will do.
+Takes effect at once, also while the server runs. Run it on the machine of the server, as its user
+or as root; with PostgreSQL, on any machine.
 `,
   ),
   backup: simple(
     backupCommand,
     `
-Both stores are copied as they are at one point in time, and a server that uses them goes on. Run
-it as the user of the server, on the same machine and in the same container. The file gets its name
-when it is whole and on disk; one that was there before stays until then.
+Copies both stores as of one point in time, while a server may keep running. Run it as the user of
+the server, on the same machine and in the same container. A previous file is replaced only once the
+new one is complete and on disk.
 
-A node of several machines has no backup of its own: back up the PostgreSQL.
+Nodes of several machines are not backed up: back up PostgreSQL instead.
 `,
   ),
   restore: simple(
     restoreCommand,
     `
-All of the backup is checked before anything is written, and a directory that has data is refused.
-Interrupted, it leaves the directory as it was.
+The whole backup is checked before anything is written. A directory with data is refused. If the
+command is interrupted, the directory is unchanged.
 `,
   ),
   verify: simple(
     verifyCommand,
     `
-Every page and every record is checked, what they refer to, and that counts of minutes, hours and
-days add up. No service may be using the directory: stop it, or verify a backup. A backup is
-restored beside its file for that, which takes as much room again, and nothing of that stays.
-Exit code 1: something is damaged. The output says what, and what to do.
+Checks every page, record and reference, and that counts of minutes, hours and days add up. Stop the
+server first, or verify a backup. A backup is restored temporarily beside its file, which needs the
+same space again. Exit code 1: something is damaged. The output lists the damage and the remedy.
 `,
   ),
   compact: simple(
     compactCommand,
     `
-Each file is written anew without its free pages, checked, and put in place of the one before. Stop
-the server first. It takes as much room again for that time, and says what was gained.
+Copies each file without its free pages, checks the copy, and replaces the file by it. Stop the
+server first. The copies need the same space again. Prints the space that was freed.
 `,
   ),
   postgres: {
-    summary: 'Prepare and watch the PostgreSQL that several nodes share',
+    summary: 'Initialise and monitor the PostgreSQL that several nodes share',
     commands: [
       ...[postgresInitCommand, postgresStatusCommand, postgresMigrateCommand],
       ...[postgresForgetNodeCommand, postgresAdoptCommand, postgresKeyCommand],
     ],
     notes: `
-A URL with a password is seen by other users of the machine when it is an argument: put it into a
-file. An initialised database is left unchanged by postgres init, with exit code 1.
+Other users of the machine can read a password in an argument: put the URL into a file. An
+initialised database is left unchanged by postgres init (exit code 1).
 
 postgres init and postgres adopt refuse a PostgreSQL whose failover can lose commits, such as one
 with asynchronous standbys. With --allow-asynchronous, a failover may lose counts and revocations.
 
 postgres migrate may run while nodes do. It refuses a step that the program of a node cannot follow.
-postgres forget-node is for a node whose data directory is lost. One that can be started again ships
-what it has counted by itself.
+postgres forget-node is for a node whose data directory is lost. A node that can be started again
+ships its data by itself.
 
-postgres adopt takes an empty database, and the data directory of a server that is stopped. Give it
-the server's --config or variables, too: how long things are kept stays as it was. Interrupted, it
-goes on from there when it is run again. The directory is that of a node then.
+postgres adopt fills an empty database from the data directory of a stopped server. Give it the
+server's --config or variables too, to keep its retention. If it is interrupted, run it again to
+continue. Afterwards, the directory belongs to a node.
 
 postgres adopt --from-replica restores a lost or outdated PostgreSQL into an empty database,
-from the directory of a node that is stopped. Give it the --postgres-key-file of the nodes. With
---dry-run it lists what that node holds: use the node that is furthest.
+from the directory of a stopped node. Give it the --postgres-key-file of the nodes. --dry-run lists
+the data of a node: use the node with the latest data.
 `,
   },
 } as const;
 
 const tableNotes = `
-On a terminal a table is cut to its width; a pipe, a file and --json get all of it.
+On a terminal, tables are truncated to its width. Pipes, files and --json get everything.
 `;
 
 /** Commands that talk to a server. */
@@ -130,12 +126,12 @@ const client = {
     `
 Without a browser here, --device shows an address and a code for one elsewhere, such as a phone's.
 
-The tokens are kept in $XDG_CONFIG_HOME/flagmeter/credentials.json (~/.config/flagmeter), which only
-this user may read, for each server apart. A session by browser renews itself for up to 90 days. One
-of an API key lasts an hour, unless --store keeps its secret there, too.
+The tokens of each server are stored in $XDG_CONFIG_HOME/flagmeter/credentials.json
+(~/.config/flagmeter), readable by this user only. A browser session renews itself for up to 90
+days. A session of an API key lasts an hour, unless --store stores its secret too.
 
-Without a login: FLAGMETER_TOKEN is an access token that comes before all others, and of
-FLAGMETER_CLIENT_ID with FLAGMETER_CLIENT_SECRET each command makes a token for itself.
+Without a login: FLAGMETER_TOKEN is an access token and takes precedence. With FLAGMETER_CLIENT_ID
+and FLAGMETER_CLIENT_SECRET, each command requests a token of its own.
 `,
   ),
   logout: simple(logoutCommand),
@@ -145,9 +141,9 @@ FLAGMETER_CLIENT_ID with FLAGMETER_CLIENT_SECRET each command makes a token for 
     summary: `${entryOf('keys').summary}; rotate the key that signs tokens`,
     commands: [...entryOf('keys').commands, rotateCommand],
     notes: `
-keys rotate works on the data directory of this machine, also while the server runs, which publishes
-the new key within seconds and signs with it a minute later. Tokens of the previous key stay
-valid until they expire; its private part is deleted.
+keys rotate works on the data directory of this machine, also while the server runs. The server
+publishes the new key within seconds and signs with it a minute later. Tokens of the previous key
+stay valid until they expire; its private part is deleted.
 `,
   },
   envs: entryOf('envs'),
@@ -155,10 +151,10 @@ valid until they expire; its private part is deleted.
     summary: `${entryOf('features').summary}; scan a source tree`,
     commands: [...entryOf('features').commands, scanCommand],
     notes: `
-features scan reads the files that git would take: not what .gitignore names, no binary file, none
-over 1 MiB. A feature is in the code where its name stands as a word or quoted; the first argument
-of a call that asks for a feature is one. Exit code 0, also if something is found: --fail-if-any
-makes it 8, and so it does with features list.
+features scan reads the files that git does not ignore, except binary files and those over 1 MiB. It
+finds known features by name, as a word or in quotes, and any name that is the first argument of a
+function such as isEnabled. With --fail-if-any, features scan and features list exit with 8 if they
+find anything.
 ${tableNotes}`,
   },
   metrics: entryOf('metrics'),
@@ -167,16 +163,15 @@ ${tableNotes}`,
   ingest: simple(
     commandOf(reports.ingest),
     `
-Refused packets and reports are shown with their reason and status, noted ones (accepted, but in
-part dropped) with their reason, and then every sender.
+Lists refused packets and reports by reason and status, noted ones (accepted, but partly dropped) by
+reason, and then all senders.
 ${tableNotes}`,
   ),
   people: {
-    summary: 'Forget a person whose identity packets or mint requests named',
+    summary: 'Forget a person whose identity was in packets or mint requests',
     commands: [forgetCommand],
     notes: `
-Totals and counts of unique users do not change. Backups that were made before still contain the
-identity.
+Totals and counts of unique users do not change. Earlier backups still contain the identity.
 `,
   },
   users: entryOf('users'),
@@ -193,7 +188,7 @@ identity.
 
 export const completionCommand: Command = {
   name: 'completion',
-  summary: 'Print a script that has a shell complete commands and flags',
+  summary: 'Print a completion script for a shell',
   operand: { name: 'SHELL', values: ['bash', 'zsh', 'fish'], description: 'bash, zsh or fish' },
   flags: [],
 };
@@ -210,12 +205,12 @@ const others = {
   version: simple({ name: 'version', summary: 'Print the version', flags: [] }),
   help: simple({
     name: 'help',
-    summary: 'Print this text, or what one command takes',
+    summary: 'Print this text, or the help of a command',
     operand: {
       name: 'COMMAND',
       optional: true,
       values: [...Object.keys({ ...server, ...client }), 'completion', 'version', 'help'],
-      description: 'A command',
+      description: 'Command',
     },
     flags: [],
   }),

@@ -8,14 +8,14 @@ import { nearestKnown } from '../contract/nearest.ts';
 import { showSize } from '../runtime/size.ts';
 import { type CommandName, commandGroups, commandNamed, commandTable, isCommand } from './command-table.ts';
 
-/** The complaint about a command that does not exist. */
+/** The error for an unknown command. */
 export function unknownCommand(name: string): UsageError {
   const near = nearestKnown(name, Object.keys(commandTable));
   return new UsageError(`Unknown command ${name}${near || '; flagmeter help lists them'}`);
 }
 
 /**
- * Prints the overview, the help of the command named, or of what a second word says of it.
+ * Prints the overview, or the help of a command of one or two words.
  * @throws {UsageError} for an unknown command, or more than two words
  */
 export function help(argv: readonly string[], terminal: Terminal): number {
@@ -41,7 +41,7 @@ export function version(argv: readonly string[], terminal: Terminal): number {
   return 0;
 }
 
-/** @throws {UsageError} when the first word has no such second one */
+/** @throws {UsageError} if the first word has no such second one */
 function findCommand(name: CommandName, word: string): Command {
   const { commands } = commandTable[name];
   const found = commands.find((command) => command.name === `${name} ${word}`);
@@ -52,7 +52,7 @@ function findCommand(name: CommandName, word: string): Command {
   throw unknownWord(name, word, words);
 }
 
-/** What a command can be followed by that makes it another: `list` of `apps`. */
+/** The second words of commands: `list` of `apps`. */
 export function secondWords(name: CommandName): readonly string[] {
   return commandTable[name].commands.flatMap((command) => command.name.split(' ').slice(1));
 }
@@ -82,19 +82,19 @@ function overview(): string {
 Usage: flagmeter COMMAND [ARGUMENT] [--flag VALUE …]
 
 ${parts.join('\n')}
-'flagmeter help COMMAND' says what a command takes, and so does 'flagmeter help apps create';
-'flagmeter help serve' lists every setting.
+'flagmeter help COMMAND' shows the help of a command, such as 'flagmeter help apps create'.
+'flagmeter help serve' lists all settings.
 
 Exit codes
   0   done
-  1   failed: the message on standard error says why
+  1   failed: see the message on standard error
   2   wrong command, argument or setting
   3   not signed in, or the server does not accept the token (401)
   4   not allowed (403)
   5   not found (404)
-  6   conflicts with what is there (409, 412)
-  7   the server cannot be reached, or takes nothing now (429, 502 to 504): try again later
-  8   found something: only with --fail-if-any
+  6   conflict with existing data (409, 412)
+  7   the server is unreachable or busy (429, 502 to 504): try again later
+  8   something was found: only with --fail-if-any
   130 interrupted by Ctrl-C
 `;
 }
@@ -107,8 +107,8 @@ function serveText(): string {
   return `flagmeter serve [--flag VALUE …]
 
 ${commandTable.serve.summary}.
-A flag beats its environment variable, which beats its key in the --config file.
-A byte count may end in KiB, MiB or GiB. When ready, one line goes to standard output:
+Flags override environment variables, which override keys in the --config file.
+Sizes may end in KiB, MiB or GiB. When ready, the server prints one line to standard output:
 flagmeter ready http=HOST:PORT grpc=HOST:PORT
 
 ${parts.join('\n')}`;
@@ -123,7 +123,7 @@ function entry({ flag, variable, schema }: Setting): string {
   });
 }
 
-/** Which numbers a setting takes; undefined when it takes a text. */
+/** The range of a setting; undefined for text. */
 export function rangeOf({ minimum, maximum, size }: Setting['schema']): string | undefined {
   if (minimum === undefined || maximum === undefined) return undefined;
   const show = size ? showSize : String;
@@ -132,7 +132,7 @@ export function rangeOf({ minimum, maximum, size }: Setting['schema']): string |
     : `${show(minimum)} to ${show(maximum)}`;
 }
 
-/** How a setting's default is written; undefined when it has none. */
+/** The default of a setting as text; undefined if it has none. */
 export function defaultOf(schema: Setting['schema']): string | undefined {
   if (typeof schema.default === 'number' && schema.size) return showSize(schema.default);
   return schema.default === undefined ? schema.defaultText : String(schema.default);

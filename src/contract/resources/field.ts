@@ -6,6 +6,8 @@ export interface Flag {
   readonly name: string;
   /** The placeholder of its value; a flag without one is a switch. */
   readonly value?: string;
+  /** Its name in earlier versions, which is still accepted. */
+  readonly formerly?: string;
   readonly description: string;
   /** A second line of its description: its default. */
   readonly more?: string;

@@ -7,8 +7,7 @@ import {
   UnknownReturnAddress,
 } from './authorization-request.ts';
 import { errorReply } from './authorization-response.ts';
-import { type AuthorizeSettings, answerRequest } from './authorize.ts';
-import { answerForm } from './authorize-form.ts';
+import { type AuthorizeSettings, answerForm, answerRequest } from './authorize.ts';
 import { BrowserCookie } from './browser.ts';
 import { readForm } from './form.ts';
 import { pageEndpoints } from './page-endpoints.ts';

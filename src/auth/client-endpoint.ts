@@ -6,10 +6,14 @@ import type { DeclaredAnswer, Endpoint, Headers, Operation, Shown } from '../htt
 import { NotCached, RetryAfter } from '../http/openapi/headers.ts';
 import type { Reply, Request } from '../http/types.ts';
 import type { Clock } from '../runtime/clock.ts';
-import { claimedId, unknownClient } from './client-credentials.ts';
-import { type ClientFailures, tooManyFailures } from './client-failures.ts';
-import { type ClientRates, rateKeyOf, tooOften } from './client-rates.ts';
-import { type AuthenticatedClient, authenticateClient } from './clients.ts';
+import {
+  type ClientFailures,
+  type ClientRates,
+  rateKeyOf,
+  tooManyFailures,
+  tooOften,
+} from './client-limits.ts';
+import { type AuthenticatedClient, authenticateClient, claimedId, unknownClient } from './clients.ts';
 import { type Form, fieldReader, longestForm, readForm, repeatedParameter } from './form.ts';
 import { OAuthError, type OAuthRefusals, oauthErrorReply, oauthRefusal, uncached } from './oauth-error.ts';
 

@@ -5,8 +5,7 @@ import type { AccountStore } from '../accounts/store/account-store.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { AuthorizationCode } from '../storage/lmdb/auth-records.ts';
 import type { User } from '../storage/lmdb/records.ts';
-import { noteReuse } from './session-notes.ts';
-import { endSession, type SessionDeps, signedInUser, type Turn } from './sessions.ts';
+import { endSession, noteReuse, type SessionDeps, signedInUser, type Turn } from './sessions.ts';
 import { isOf } from './sign-ins.ts';
 
 /** Lifetime of a code (RFC 6749 §4.1.2 recommends at most ten minutes). */

@@ -6,7 +6,7 @@ import { text } from '../contract/shapes/fields.ts';
 import { parseQuery } from '../http/form-text.ts';
 import type { Handler, Reply, Request } from '../http/types.ts';
 import { KeyedLimits } from '../ingest/admission/keyed-limits.ts';
-import { networkOf } from '../runtime/network.ts';
+import { networkOf } from '../runtime/ip-address.ts';
 import type { OAuthClient } from '../storage/lmdb/records.ts';
 import { BrowserCookie } from './browser.ts';
 import { findClient, maySignIn } from './clients.ts';
@@ -14,8 +14,7 @@ import type { DeviceCodes, WaitingDevice } from './device-codes.ts';
 import { pageEndpoints } from './page-endpoints.ts';
 import { codePage, deviceDonePage, devicePage } from './pages/device-pages.ts';
 import { refusalPage } from './pages/failure-page.ts';
-import { loginPage } from './pages/login-page.ts';
-import { newPasswordPage } from './pages/new-password-page.ts';
+import { loginPage, newPasswordPage } from './pages/sign-in-pages.ts';
 import { type FormSettings, formPage, notAMember, readPostedForm, signInByForm } from './sign-in-form.ts';
 import { type CurrentSignIn, currentSignIn } from './sign-ins.ts';
 

@@ -6,8 +6,7 @@ import { signInClientOf } from './clients.ts';
 import { redeemCode } from './codes.ts';
 import { OAuthError } from './oauth-error.ts';
 import { type SessionDeps, startSession } from './sessions.ts';
-import type { TokenAnswer } from './token-answer.ts';
-import { signUserTokens } from './user-tokens.ts';
+import { signUserTokens, type TokenAnswer } from './token-answer.ts';
 
 export const invalidCode = 'The code is not valid';
 

@@ -8,8 +8,7 @@ import type { DeviceCodes } from './device-codes.ts';
 import { OAuthError } from './oauth-error.ts';
 import { type SessionDeps, signedInUser, startSession, type Turn } from './sessions.ts';
 import { isOf } from './sign-ins.ts';
-import type { TokenAnswer } from './token-answer.ts';
-import { signUserTokens } from './user-tokens.ts';
+import { signUserTokens, type TokenAnswer } from './token-answer.ts';
 
 export const deviceCodeGrantType = 'urn:ietf:params:oauth:grant-type:device_code';
 

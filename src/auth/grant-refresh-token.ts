@@ -7,10 +7,8 @@ import { type ClientForm, clientForm } from './client-endpoint.ts';
 import { signInClientOf } from './clients.ts';
 import { OAuthError } from './oauth-error.ts';
 import { isCurrent, readRefreshToken } from './refresh-token.ts';
-import { noteReuse } from './session-notes.ts';
-import { continueSession, endSession, type SessionDeps, type Turn, userOf } from './sessions.ts';
-import type { TokenAnswer } from './token-answer.ts';
-import { signUserTokens } from './user-tokens.ts';
+import { continueSession, endSession, noteReuse, type SessionDeps, type Turn, userOf } from './sessions.ts';
+import { signUserTokens, type TokenAnswer } from './token-answer.ts';
 
 /** RFC 6749 §6: a session continues with new tokens, which replace the old ones. */
 export const refreshTokenGrant: ClientForm<TokenAnswer, SessionDeps & TokenSettings> = clientForm({

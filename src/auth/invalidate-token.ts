@@ -6,12 +6,11 @@ import { Challenge, NotCached } from '../http/openapi/headers.ts';
 import type { Reply, Request } from '../http/types.ts';
 import { type AccessClaims, InvalidToken } from './access-token.ts';
 import { bearerToken } from './bearer.ts';
-import { type ClientRates, holderKeyOf } from './client-rates.ts';
+import { type ClientRates, holderKeyOf } from './client-limits.ts';
 import { addToList } from './invalidation.ts';
 import { readUnverified } from './jwt.ts';
 import { OAuthError, oauthErrorReply, oauthRefusal, uncached } from './oauth-error.ts';
-import { noteEnd } from './session-notes.ts';
-import { endSession, type SessionDeps } from './sessions.ts';
+import { endSession, noteEnd, type SessionDeps } from './sessions.ts';
 import { isStillValid, type ValidateToken } from './validate-token.ts';
 
 export interface InvalidateTokenDeps extends SessionDeps {

@@ -6,7 +6,7 @@ import type {
   Throttles,
 } from '../accounts/store/account-store.ts';
 import type { Clock } from '../runtime/clock.ts';
-import { networkOf } from '../runtime/network.ts';
+import { networkOf } from '../runtime/ip-address.ts';
 import type { LoginFailures } from '../storage/lmdb/auth-records.ts';
 import type { Browser } from './browser.ts';
 
@@ -201,4 +201,18 @@ function keyOf(kind: Kind, { email, address, browser }: Attempt): string {
 
 function kindOf(key: string): Kind {
   return key.slice(0, key.indexOf('.')) as Kind;
+}
+
+/** Checks the password of a counted attempt. An attempt that cannot be checked does not count. */
+export async function verifyCounted(
+  deps: ThrottleDeps,
+  counted: Counted,
+  verify: () => Promise<boolean>,
+): Promise<boolean> {
+  try {
+    return await verify();
+  } catch (error) {
+    await uncountAttempt(deps, counted);
+    throw error;
+  }
 }

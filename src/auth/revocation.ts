@@ -5,8 +5,7 @@ import type { AuthenticatedClient } from './clients.ts';
 import { invalidate } from './invalidate-token.ts';
 import { OAuthError } from './oauth-error.ts';
 import { readRefreshToken } from './refresh-token.ts';
-import { noteEnd } from './session-notes.ts';
-import { endSession, type SessionDeps } from './sessions.ts';
+import { endSession, noteEnd, type SessionDeps } from './sessions.ts';
 import { type TokenDeps, tokenFields } from './token-form.ts';
 import { validOrNot } from './validate-token.ts';
 

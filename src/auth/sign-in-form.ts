@@ -8,8 +8,7 @@ import { type Form, readForm } from './form.ts';
 import { replacePassword } from './new-password.ts';
 import { failurePage } from './pages/failure-page.ts';
 import type { FormPage } from './pages/form-page.ts';
-import { type LoginError, loginPage, longestEmail } from './pages/login-page.ts';
-import { newPasswordPage } from './pages/new-password-page.ts';
+import { type LoginError, loginPage, longestEmail, newPasswordPage } from './pages/sign-in-pages.ts';
 import { type SignInResult, type SignInSettings, signIn } from './sign-in.ts';
 import type { CurrentSignIn } from './sign-ins.ts';
 

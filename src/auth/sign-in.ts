@@ -6,12 +6,18 @@ import type { RandomBytes } from '../accounts/secrets.ts';
 import type { AccountStore } from '../accounts/store/account-store.ts';
 import { userOfEmail } from '../accounts/users.ts';
 import type { AuditAction } from '../contract/audit.ts';
+import { ApiError } from '../contract/errors.ts';
 import type { OAuthClient, User } from '../storage/lmdb/records.ts';
 import { type Browser, renewBrowser } from './browser.ts';
 import { maySignIn } from './clients.ts';
-import { type Attempt, countAttempt, forgiveAttempt, type ThrottleDeps } from './login-throttle.ts';
+import {
+  type Attempt,
+  countAttempt,
+  forgiveAttempt,
+  type ThrottleDeps,
+  verifyCounted,
+} from './login-throttle.ts';
 import { type CurrentSignIn, type SignInDeps, startSignIn } from './sign-ins.ts';
-import { verifyCounted } from './verify-counted.ts';
 
 export interface SignInSettings extends ThrottleDeps, SignInDeps {
   readonly accountStore: AccountStore;
@@ -95,4 +101,30 @@ function startFor(
 function note(draft: AccountDraft, action: AuditAction, user: User | undefined): void {
   const { id, email: name, teams } = user ?? { id: '', email: '', teams: [null] };
   for (const teamId of teams) draft.note(action, teamId, { type: 'user', id, name });
+}
+
+/** Takes the place of a browser's mark for the holder of a token. No cookie can contain such a mark. */
+const tokenHolder = { id: '', mark: 'token' };
+
+/**
+ * Whether the holder of a user's token also knows the user's password. Guesses are throttled as at the sign-in page, where they
+ * lock out no known browser.
+ * @param address the address of the peer
+ * @throws {ApiError} `rate_limited`, `backpressure`, `store_unavailable`
+ */
+export async function provePassword(
+  settings: ThrottleDeps & { readonly passwords: PasswordPool },
+  { id, email, passwordHash }: User,
+  password: string,
+  address: string,
+): Promise<boolean> {
+  const { passwords } = settings;
+  passwords.checkRoom(id); // First: an attempt that will not be checked must not count.
+  const attempt = { email, address, browser: tokenHolder };
+  const counted = await countAttempt(settings, attempt);
+  if (counted.wait > 0)
+    throw new ApiError('rate_limited', 'Too many wrong passwords for this user', counted.wait);
+  const isRight = await verifyCounted(settings, counted, () => passwords.verify(password, passwordHash, id));
+  if (isRight) await forgiveAttempt(settings, attempt, counted);
+  return isRight;
 }

@@ -1,7 +1,11 @@
 import Type, { type Static } from 'typebox';
 import { count, shape, text } from '../contract/shapes/fields.ts';
 import type { Shown } from '../http/endpoint.ts';
-import { accessTokenLifetime } from './access-token.ts';
+import type { User } from '../storage/lmdb/records.ts';
+import { accessTokenLifetime, issueAccessToken, type TokenSettings } from './access-token.ts';
+import { findClient, teamsThrough } from './clients.ts';
+import { issueIdToken } from './id-token.ts';
+import type { SessionDeps, Turn } from './sessions.ts';
 
 /** The answer of the token endpoint (RFC 6749 §5.1, OpenID Connect Core §3.1.3.3). */
 export const TokenAnswer = shape(
@@ -31,4 +35,41 @@ export function tokenAnswer(
     scope,
     ...beside,
   };
+}
+
+/**
+ * Signs a client's tokens for its session, which must be on disk.
+ * @param scope of the access token: that of the session, or a subset
+ * @param nonce of the ID token, which is issued if the scope includes `openid`
+ */
+export async function signUserTokens(
+  settings: TokenSettings & Pick<SessionDeps, 'directory'>,
+  { key, session, refreshToken, access }: Turn,
+  user: User,
+  { scope, nonce }: { readonly scope: string; readonly nonce: string | null },
+): Promise<TokenAnswer> {
+  const { clientId, authTime } = session;
+  const scopes = scope.split(' ');
+  const { teams, primaryTeam } = teamsThrough(user, findClient(settings.directory, clientId));
+  const subject = {
+    sub: user.id,
+    client_id: clientId,
+    scope,
+    role: user.role,
+    team: [...teams],
+    primaryTeam,
+    email: user.email,
+    name: user.name,
+    sid: key,
+  };
+  const [accessToken, idToken] = await Promise.all([
+    issueAccessToken(settings, subject, access),
+    scopes.includes('openid')
+      ? issueIdToken(settings, { user, clientId, session: key, scopes, authTime, nonce })
+      : undefined,
+  ]);
+  return tokenAnswer(accessToken, scope, {
+    refresh_token: refreshToken,
+    ...(idToken === undefined ? {} : { id_token: idToken }),
+  });
 }

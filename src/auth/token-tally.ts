@@ -1,5 +1,7 @@
 import type { AccountStore } from '../accounts/store/account-store.ts';
-import { TokenRejections } from './token-rejections.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Log } from '../runtime/log.ts';
+import type { InvalidToken } from './access-token.ts';
 
 /** Counts the tokens issued, invalidated and rejected since the start. */
 export class TokenTally {
@@ -23,5 +25,33 @@ export class TokenTally {
       for (const { table, value } of writes)
         if (table === 'invalidated' && value !== undefined) this.invalidated += 1;
     });
+  }
+}
+
+/** Minimum interval between two warnings about tokens of another store, ms. */
+const repeatMs = 60_000;
+
+/** Counts rejected access tokens by reason, since the start. */
+export class TokenRejections {
+  readonly counts = new Map<InvalidToken['reason'], number>([
+    ['invalid', 0],
+    ['unknown_key', 0],
+  ]);
+  readonly #log: Pick<Log, 'warn'>;
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  #warnedAt = Number.NEGATIVE_INFINITY;
+
+  constructor({ log, clock }: { readonly log: Pick<Log, 'warn'>; readonly clock: Pick<Clock, 'monotonic'> }) {
+    this.#log = log;
+    this.#clock = clock;
+  }
+
+  count(reason: InvalidToken['reason']): void {
+    this.counts.set(reason, (this.counts.get(reason) ?? 0) + 1);
+    const now = this.#clock.monotonic();
+    if (reason !== 'unknown_key' || now - this.#warnedAt < repeatMs) return;
+    this.#warnedAt = now;
+    const hint = 'if the data directory was replaced or restored, clients must sign in again for new tokens';
+    this.#log.warn('rejected an access token of another store', { hint });
   }
 }

@@ -2,7 +2,7 @@ import type { Accounts } from '../accounts/accounts.ts';
 import { mustExist } from '../accounts/checks.ts';
 import type { Directory } from '../accounts/directory.ts';
 import { Unauthorized } from '../auth/bearer.ts';
-import { holderKeyOf } from '../auth/client-rates.ts';
+import { holderKeyOf } from '../auth/client-limits.ts';
 import { ApiError } from '../contract/errors.ts';
 import type * as http from '../http/endpoint.ts';
 import type { Params, Request } from '../http/types.ts';

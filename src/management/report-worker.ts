@@ -1,7 +1,6 @@
 import { workerData } from 'node:worker_threads';
 import { systemClock } from '../runtime/clock.ts';
-import { Histogram } from '../runtime/histogram.ts';
-import { watchLoop } from '../runtime/loop-delay.ts';
+import { Histogram, watchLoop } from '../runtime/histogram.ts';
 import { type Outcome, outcomeOf } from '../runtime/thread-calls.ts';
 import { logThreadConsole } from '../runtime/worker-log.ts';
 import type { Reading } from '../storage/lmdb/snapshot.ts';

@@ -1,8 +1,7 @@
 import { missing } from '../accounts/checks.ts';
 import type { Reader } from '../accounts/store/account-store.ts';
 import { findClient } from '../auth/clients.ts';
-import { noteEnd } from '../auth/session-notes.ts';
-import { endSignIn, endsAt, sessionKeysOf, userOf } from '../auth/sessions.ts';
+import { endSignIn, endsAt, noteEnd, sessionKeysOf, userOf } from '../auth/sessions.ts';
 import { ApiError } from '../contract/errors.ts';
 import { SessionList, type SignInSessions } from '../contract/shapes/session.ts';
 import { noContent, ok } from '../http/answer.ts';

@@ -1,8 +1,7 @@
 import { threadStart } from '../runtime/answer-calls.ts';
 import { systemClock } from '../runtime/clock.ts';
-import { Histogram } from '../runtime/histogram.ts';
+import { Histogram, watchLoop } from '../runtime/histogram.ts';
 import type { LogLevel } from '../runtime/log.ts';
-import { watchLoop } from '../runtime/loop-delay.ts';
 import { type Failure, failureOf, ThreadCalls } from '../runtime/thread-calls.ts';
 import { threadLog } from '../runtime/worker-log.ts';
 import type { RetentionStep } from '../storage/aggregate/maintain.ts';

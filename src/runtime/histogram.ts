@@ -1,3 +1,5 @@
+import type { Clock } from './clock.ts';
+
 /** The counts of a histogram. */
 export interface Tally {
   /** Number of values in each bucket; the last one counts values above the last bound. */
@@ -47,4 +49,23 @@ export class Histogram {
     const counts = [...this.#cells.subarray(0, -1)];
     return { counts, count: counts.reduce((sum, count) => sum + count, 0), sum: this.#cells.at(-1)! };
   }
+}
+
+/** Interval between measurements, ms. */
+const everyMs = 100;
+
+/**
+ * Measures the delay of this thread's event loop.
+ * @param delays receives seconds
+ * @returns a function that stops it
+ */
+export function watchLoop(delays: Histogram, clock: Pick<Clock, 'monotonic'>): () => void {
+  let due = clock.monotonic() + everyMs;
+  const timer = setInterval(() => {
+    const now = clock.monotonic();
+    delays.observe(Math.max(0, now - due) / 1000);
+    due = now + everyMs;
+  }, everyMs);
+  timer.unref();
+  return () => clearInterval(timer);
 }

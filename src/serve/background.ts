@@ -5,7 +5,7 @@ import type { RefusalCode } from '../contract/refusals.ts';
 import type { GrpcListener } from '../ingest/grpc/listener.ts';
 import { tellFailure } from '../runtime/background-failure.ts';
 import { systemClock } from '../runtime/clock.ts';
-import { watchLoop } from '../runtime/loop-delay.ts';
+import { watchLoop } from '../runtime/histogram.ts';
 import { answerFoldRequests } from '../storage/backup/fold-requests.ts';
 import type { Deletion } from '../storage/lmdb/records.ts';
 import { runUpkeep } from '../storage/upkeep/upkeep.ts';

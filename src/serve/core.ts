@@ -3,7 +3,7 @@ import type { AuditExport } from '../accounts/audit-export.ts';
 import { type Directory, openDirectory } from '../accounts/directory.ts';
 import { startPasswordPool } from '../accounts/password-pool.ts';
 import type { AccountStore } from '../accounts/store/account-store.ts';
-import { ClientRates } from '../auth/client-rates.ts';
+import { ClientRates } from '../auth/client-limits.ts';
 import { openKeyRing } from '../auth/key-ring.ts';
 import type { ConsoleBundle } from '../console/host/bundle.ts';
 import { KeyedLimits } from '../ingest/admission/keyed-limits.ts';

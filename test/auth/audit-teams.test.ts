@@ -3,7 +3,7 @@ import { auditEntries } from '../../src/accounts/audit-log.ts';
 import { hashPassword, verifyPassword } from '../../src/accounts/passwords.ts';
 import { createTeam } from '../../src/accounts/teams.ts';
 import { createUser } from '../../src/accounts/users.ts';
-import { noteEnd, noteReuse } from '../../src/auth/session-notes.ts';
+import { noteEnd, noteReuse } from '../../src/auth/sessions.ts';
 import { signIn } from '../../src/auth/sign-in.ts';
 import { openAuthFixture } from './fixture.ts';
 

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { describeAuthHost } from '../../src/auth/document.ts';
+import { describeAuthHost } from '../../src/auth/auth-host.ts';
 import { type Answered, conformanceOf } from '../support/conformance.ts';
 
 export const openapi = describeAuthHost({ issuer: 'https://auth.example' });

@@ -1,7 +1,6 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { authHost, pageTokens } from '../../src/auth/auth-host.ts';
-import { authDescription } from '../../src/auth/document.ts';
+import { authDescription, authHost, pageTokens } from '../../src/auth/auth-host.ts';
 import type { Group } from '../../src/http/endpoint.ts';
 import { cleanUp, token } from '../support/binary.ts';
 import { read } from '../support/conformance.ts';

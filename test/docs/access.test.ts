@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { authHost, pageTokens } from '../../src/auth/auth-host.ts';
-import { authDescription } from '../../src/auth/document.ts';
+import { authDescription, authHost, pageTokens } from '../../src/auth/auth-host.ts';
 import { tokenInvalidation } from '../../src/auth/invalidate-token.ts';
 import { consoleSession } from '../../src/console/host/console-session.ts';
 import { consolePages } from '../../src/console/host/pages.ts';

@@ -1,9 +1,10 @@
+import { cookiesOf } from '../../http/cookies.ts';
 import type { Request } from '../../http/types.ts';
 import type { AccessClaims, TokenSettings } from '../access-token.ts';
 import { Unauthorized } from '../bearer.ts';
 import type { SessionDeps } from '../sessions.ts';
-import { type ConsoleCookie, consoleCookie } from './cookie.ts';
-import { ownPageCheck } from './own-page.ts';
+import { lifetimeSeconds } from '../sign-ins.ts';
+import { hostCookie } from './host-cookie.ts';
 import { type ConsoleSession, findConsoleSession, SessionUses } from './session.ts';
 
 export type ConsoleCallerDeps = SessionDeps &
@@ -56,4 +57,51 @@ export function createConsoleCallers(deps: ConsoleCallerDeps): ConsoleCallers {
   }
 
   return { cookie, find, claimsOf };
+}
+
+/** The cookie of the console's session. */
+export interface ConsoleCookie {
+  /** The value in a request; `undefined` if missing, or if there are two, because one of them was planted. */
+  read(request: Pick<Request, 'header'>): string | undefined;
+  /** The value of `Set-Cookie`. */
+  write(value: string): string;
+  readonly removal: string;
+}
+
+/** @param baseUrl the public URL of the base host */
+export function consoleCookie(baseUrl: string): ConsoleCookie {
+  const { name, write, removal } = hostCookie(baseUrl, 'flagmeter-console', 'Strict');
+  return {
+    read(request) {
+      const values = Array.from(cookiesOf(request)).filter(([sent]) => sent === name);
+      return values.length === 1 ? values[0]![1] : undefined;
+    },
+    write: (value) => write(value, lifetimeSeconds),
+    removal,
+  };
+}
+
+/** The header that marks requests of the console. No form can send it, and no preflight ever allows it. */
+const consoleHeader = 'flagmeter-console';
+
+/**
+ * Makes the check that a request comes from a page of the console. Only then does its cookie count (RFC 10017 §6.1.3.3).
+ * Browsers report this in `Sec-Fetch-Site`, which no page can set. Over plain HTTP they omit it, except to loopback. There, the
+ * check relies on the console's own header, and on `Origin` if present.
+ * @param baseUrl the public URL of the base host
+ */
+export function ownPageCheck(baseUrl: string): (request: Pick<Request, 'header'>) => boolean {
+  const { protocol, hostname, origin } = new URL(baseUrl);
+  const isTold = protocol === 'https:' || isLoopback(hostname);
+  return (request) => {
+    if (request.header(consoleHeader) !== '1') return false;
+    const site = request.header('sec-fetch-site');
+    if (site !== undefined || isTold) return site === 'same-origin';
+    const from = request.header('origin');
+    return from === undefined || from === origin;
+  };
+}
+
+function isLoopback(hostname: string): boolean {
+  return hostname === '[::1]' || /^127(\.\d+){3}$|^(.+\.)?localhost$/.test(hostname);
 }

@@ -1,7 +1,6 @@
 import { Unauthorized } from '../../auth/bearer.ts';
 import type { ConsoleSession } from '../../auth/console/session.ts';
-import { noteEnd } from '../../auth/session-notes.ts';
-import { endSession, endSignIn, endsAt } from '../../auth/sessions.ts';
+import { endSession, endSignIn, endsAt, noteEnd } from '../../auth/sessions.ts';
 import type { SignedIn } from '../../contract/console.ts';
 import type { Endpoint } from '../../http/endpoint.ts';
 import { problem } from '../../http/problem.ts';

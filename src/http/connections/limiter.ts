@@ -1,7 +1,7 @@
 import type { Clock } from '../../runtime/clock.ts';
+import { networkOf } from '../../runtime/ip-address.ts';
 import type { IpNetworks } from '../../runtime/ip-networks.ts';
 import type { Log } from '../../runtime/log.ts';
-import { networkOf } from '../../runtime/network.ts';
 
 /** src/http/connections: prevents one address from taking the connections of all others. */
 

@@ -1,4 +1,4 @@
-import { networkOf } from '../../runtime/network.ts';
+import { networkOf } from '../../runtime/ip-address.ts';
 import { KeyedLimits } from './keyed-limits.ts';
 import { TokenBucket } from './token-bucket.ts';
 

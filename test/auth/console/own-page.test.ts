@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ownPageCheck } from '../../../src/auth/console/own-page.ts';
+import { ownPageCheck } from '../../../src/auth/console/caller.ts';
 
 const header = { 'flagmeter-console': '1' };
 const site = (value: string) => ({ ...header, 'sec-fetch-site': value });

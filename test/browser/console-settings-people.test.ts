@@ -47,14 +47,14 @@ test('a member is created with a password that is shown once, gets a role, and i
   await page.getByRole('button', { name: 'I have stored it' }).click();
   const { page: hers } = await console.visit('/settings/team', { signedIn: false });
   await signInFirst(hers, email, password, 'the first compiler');
-  await hers.getByText('You can look but not change').waitFor();
+  await hers.getByText('Only an Admin can change').waitFor();
   expect(await hers.getByRole('button', { name: /Create|Delete|Change|Remove|Save/ }).count()).toBe(0);
   await page.getByRole('button', { name: 'Change Grace' }).click();
   await dialog.getByLabel('Role').selectOption('Admin');
   await dialog.getByRole('button', { name: 'Save' }).click();
   await page.getByRole('row', { name: 'Grace' }).getByRole('cell', { name: 'Admin', exact: true }).waitFor();
   await page.getByRole('button', { name: 'Remove Grace' }).click();
-  await page.getByText('A user who is in no other team is deleted with this').waitFor();
+  await page.getByText('A user without another team is deleted').waitFor();
   await dialog.getByRole('button', { name: 'Remove', exact: true }).click();
   await page.getByRole('row', { name: 'Grace' }).waitFor({ state: 'detached' });
 });
@@ -118,7 +118,7 @@ describe('one’s own account', () => {
     const { page } = await visitAs('Bob', 'User', '/settings/you');
     const field = (name: string) => page.getByLabel(name, { exact: true });
     const change = page.getByRole('button', { name: 'Change the password' });
-    await field('Your password as it is now').fill('wrong');
+    await field('Your current password').fill('wrong');
     await field('New password').fill('Bob-password-2');
     await field('New password again').fill('Bob-password-3');
     await change.click();
@@ -127,7 +127,7 @@ describe('one’s own account', () => {
     await change.click();
     await page.getByText('currentPassword is not your password').waitFor();
     expect(await field('New password').inputValue()).toBe('Bob-password-2');
-    await field('Your password as it is now').fill('Bob-password');
+    await field('Your current password').fill('Bob-password');
     await change.click();
     const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
     const opened = page.context().waitForEvent('page');
@@ -147,7 +147,7 @@ test('the audit log has it all: filtered, page by page, and as CSV', async () =>
   for (let key = 0; key < 55; key += 1) await createKey(console.service.http, access, id, 'Mobile');
   const { page } = await console.visit('/settings/audit');
   await page.getByRole('row', { name: 'key created' }).first().waitFor();
-  const rows = page.getByRole('table', { name: 'What was done' }).locator('tbody tr');
+  const rows = page.getByRole('table', { name: 'Audit log' }).locator('tbody tr');
   await page.getByLabel('What', { exact: true }).selectOption('Application keys');
   await expect.poll(() => rows.count()).toBe(50);
   expect(page.url()).toContain('action=key');
@@ -161,7 +161,7 @@ test('the audit log has it all: filtered, page by page, and as CSV', async () =>
   await page.getByLabel('What', { exact: true }).selectOption('Applications');
   await page.getByRole('row', { name: 'application created Audited' }).waitFor();
   await page.getByLabel('To', { exact: true }).fill('2020-01-01');
-  await page.getByText('Nothing of this kind was done in this time.').waitFor();
+  await page.getByText('No entries match the filters.').waitFor();
 });
 
 const pages = ['you', 'applications', 'team', 'users', 'audit'];
@@ -190,7 +190,7 @@ describe.each([
     expect(await axeFaults(page)).toEqual([]);
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
-    await page.getByRole('button', { name: 'Delete Looked at' }).click();
+    await page.getByRole('button', { name: 'Delete the application Looked at' }).click();
     await dialog.waitFor();
     expect(await axeFaults(page)).toEqual([]);
   });

@@ -114,7 +114,7 @@ describe('keys', () => {
     expect(answer.status).toBe(404);
     await page.reload();
     const note = page.getByRole('note');
-    await note.getByText('The Backend key Oops is not secret any more').waitFor();
+    await note.getByText('The Backend key Oops is no longer secret').waitFor();
     await note.getByRole('button', { name: 'Replace the key Oops' }).click();
     await page.getByRole('dialog', { name: 'Rotate the key Oops' }).waitFor();
   });
@@ -125,7 +125,7 @@ describe('allowed origins', () => {
     const { page, path } = await open('Origins');
     const field = page.getByLabel('New origin');
     await field.fill('https://*.shop.example');
-    await page.getByText('however deep: https://www.shop.example').waitFor();
+    await page.getByText('at any depth: https://www.shop.example').waitFor();
     await field.press('Enter');
     await page.getByRole('row', { name: 'https://*.shop.example' }).waitFor();
     await expect.poll(() => field.inputValue()).toBe('');
@@ -135,11 +135,11 @@ describe('allowed origins', () => {
     await page.getByText(/^Refused: /).waitFor();
     await tried.fill('https://www.shop.example');
     await tried.press('Enter');
-    await page.getByText(/^Let through: .*https:\/\/\*\.shop\.example/).waitFor();
+    await page.getByText(/^Allowed: .*https:\/\/\*\.shop\.example/).waitFor();
     await page.getByRole('button', { name: 'Remove https://*.shop.example' }).click();
     await page.getByText('every page may send with your keys').waitFor();
     await page.getByRole('button', { name: 'Remove the origin' }).click();
-    await page.getByText('Every page may send: there is no entry.').waitFor();
+    await page.getByText('No entries: every page may send.').waitFor();
     expect(await console.manage('GET', path, 200)).toMatchObject({ allowedOrigins: [] });
   });
 
@@ -255,9 +255,9 @@ test('an application is deleted by its name, and its keys stop working', async (
   const { page, id } = await open('Doomed');
   const key = await createBackendKey(page, 'Server');
   await page.getByRole('button', { name: 'I have stored it' }).click();
-  await page.getByRole('button', { name: 'Delete Doomed' }).click();
+  await page.getByRole('button', { name: 'Delete the application Doomed' }).click();
   await page.getByLabel('Type Doomed to confirm').fill('Doomed');
-  await page.getByRole('button', { name: 'Delete the application' }).click();
+  await page.getByRole('button', { name: 'Delete the application', exact: true }).click();
   await page.waitForURL(/\/settings\/applications$/);
   expect(await report(key)).toBe(404);
   await page.goto(`${console.origin}/settings/application?app=${id}`);

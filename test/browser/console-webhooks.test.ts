@@ -46,13 +46,13 @@ test('a webhook is made, tested, made to deliver again, given a new secret, and 
   await row.getByRole('cell', { name: '2', exact: true }).waitFor();
 
   await page.getByRole('button', { name: 'Give Chat a new secret' }).click();
-  await dialog.getByRole('button', { name: 'Make a new secret' }).click();
+  await dialog.getByRole('button', { name: 'Create a new secret' }).click();
   await page.getByRole('dialog', { name: 'Copy the secret of Chat now' }).waitFor();
   expect(await dialog.locator('code').innerText()).not.toBe(secret);
   await page.getByRole('button', { name: 'I have stored it' }).click();
 
   await page.getByRole('button', { name: 'Disable the webhook Chat' }).click();
-  await dialog.getByText('is given up').waitFor();
+  await dialog.getByText('are dropped').waitFor();
   await dialog.getByRole('button', { name: 'Disable the webhook' }).click();
   await page.getByText('State: disabled').waitFor();
   expect(await page.getByRole('button', { name: 'Send a test' }).count()).toBe(0);

@@ -39,15 +39,15 @@ describe('the preview of an allowed origin', () => {
   test.each([
     ['', 'https://example.com'],
     ['shop.example', 'https://shop.example'],
-    ['*', 'whole subdomain'],
+    ['*', 'all subdomains'],
     ['https://shop.example/cart', 'https://shop.example'],
     ['https://shop.example?x', 'ends after the host'],
     ['https://ada@shop.example', 'user name'],
-    ['https://*.10.0.0.7', 'has subdomains'],
-    ['https://shop.*.example', 'whole subdomain'],
-    ['http://shop.example:*', 'own machine'],
-    ['https://shop.example:99999', 'not an address'],
-    ['https://', 'Begin with'],
+    ['https://*.10.0.0.7', 'have subdomains'],
+    ['https://shop.*.example', 'all subdomains'],
+    ['http://shop.example:*', 'this computer'],
+    ['https://shop.example:99999', 'Not the address'],
+    ['https://', 'begins with'],
   ])('%s is refused, with what to write', (text, words) => {
     expect(previewOrigin(text).fault).toContain(words);
     expect(isOriginPattern(withoutSlash(text))).toBe(false);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { KeyType } from '../../src/console/pages/application-settings/key-words.ts';
+import type { KeyType } from '../../src/console/pages/application-settings/key-types.ts';
 import { safeJson, safeText, safeUrl, shellWord } from '../../src/console/pages/first-run/quoting.ts';
 import { originFor, snippetsFor } from '../../src/console/pages/first-run/snippets.ts';
 import { cleanUp, createApplication, createKey, freshDirectory, manage, token } from '../support/binary.ts';

@@ -96,7 +96,7 @@ export interface FieldProps {
   /** Renders the control with `id`, `name` and the `aria` properties; by default a text input. */
   readonly control?: (properties: ControlProperties) => ComponentChildren;
   readonly type?: HTMLInputTypeAttribute;
-  readonly value?: string;
+  readonly value?: string | undefined;
   readonly required?: boolean;
   readonly placeholder?: string;
   readonly autocomplete?: string;

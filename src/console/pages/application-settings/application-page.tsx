@@ -1,107 +1,152 @@
 /*
- * src/console/pages/application-settings: what an Admin sets of one application. application-page.tsx shows all of it, and each
- * other file has one part.
+ * src/console/pages/application-settings: the settings of an application. application-page.tsx assembles them, and each other file
+ * has a section or a step of one.
  */
 import { useLocation } from 'preact-iso';
 import { address } from '../../address.ts';
 import { call, resource } from '../../api/client.ts';
-import { forget } from '../../api/poll.ts';
-import { isHidden } from '../../api/problem.ts';
+import { forget, usePoll } from '../../api/poll.ts';
 import { useThing } from '../../api/thing.ts';
 import { refreshApplications } from '../../applications.tsx';
-import { ConfirmButton } from '../../parts/confirm.tsx';
-import { ConflictDialog } from '../../parts/conflict.tsx';
-import { Reason } from '../../parts/failure.tsx';
+import { format } from '../../format.ts';
+import { useAction } from '../../parts/action.tsx';
 import { Field, Form } from '../../parts/form.tsx';
-import { NotFound } from '../not-found.tsx';
-import { isAdmin, ReadOnlyNote } from '../settings/role.tsx';
-import type { Application } from '../settings/shapes.ts';
-import type { ApplicationProps } from './application-props.ts';
+import { OfThing } from '../../parts/thing.tsx';
+import { DeletionPart, isAdmin, NamePart, Part, ReadOnlyNote } from '../settings/part.tsx';
+import type { Application, ApplicationProps, TeamLimits } from '../settings/shapes.ts';
 import { Environments } from './environments.tsx';
-import { IdentitiesToggle } from './identities-toggle.tsx';
 import { Keys } from './keys.tsx';
 import { Origins } from './origins.tsx';
-import { Rates } from './rates.tsx';
 
-/** The settings of an application. @param id the application's */
+/** The settings of an application. @param props `id` of the application */
 export function ApplicationPage({ id }: { readonly id: string }) {
-  const thing = useThing<Application>(resource('applications', id));
-  const { data: application, error, conflict, version } = thing;
-  if (application === undefined) {
-    if (isHidden(error)) return <NotFound error={error} />;
-    return error === undefined ? (
-      <p class="quiet">Loading …</p>
-    ) : (
-      <Reason error={error} onRetry={() => void thing.reload()} />
-    );
-  }
-  const parts = { application, thing };
-  return (
-    <>
-      <h1>{application.name}</h1>
-      <ReadOnlyNote what="the settings of an application" />
-      {isAdmin() && <Name key={`name-${version}`} {...parts} />}
-      <Environments {...parts} />
-      <Keys application={application} />
-      <Origins {...parts} />
-      <IdentitiesToggle {...parts} />
-      <Rates key={`rates-${version}`} {...parts} />
-      {isAdmin() && <Deletion application={application} />}
-      <ConflictDialog conflict={conflict} />
-    </>
-  );
-}
-
-function Name({ application, thing }: ApplicationProps) {
-  return (
-    <section class="settings-part settings-line">
-      <h2>Name</h2>
-      <Form
-        submit="Save the name"
-        done="The name is saved"
-        codes={{ invalid_name: 'name' }}
-        onSubmit={async (data) => {
-          const saved = await thing.change(() => ({ name: String(data.get('name')) }));
-          refreshApplications();
-          return saved;
-        }}
-      >
-        <Field
-          name="name"
-          label="Name"
-          value={application.name}
-          required
-          hint="For people only: packets and keys do not change with it."
-        />
-      </Form>
-    </section>
-  );
-}
-
-function Deletion({ application: { id, name } }: { readonly application: Application }) {
   const { route } = useLocation();
+  const thing = useThing<Application>(resource('applications', id));
+  async function save(name: string) {
+    const saved = await thing.change(() => ({ name }));
+    refreshApplications();
+    return saved;
+  }
+  async function remove() {
+    await call('DELETE', resource('applications', id));
+    forget(resource('deletions'));
+    refreshApplications();
+    route(address('settings', 'applications'));
+  }
+  const { version } = thing;
   return (
-    <section class="settings-part">
-      <h2>Delete the application</h2>
-
-      <ConfirmButton
-        danger
-        label={`Delete ${name}`}
-        title={`Delete ${name}`}
-        action="Delete the application"
-        done={`${name} is deleted`}
-        typed={name}
-        onConfirm={async () => {
-          await call('DELETE', resource('applications', id));
-          forget(resource('deletions'));
-          refreshApplications();
-          route(address('settings', 'applications'));
-        }}
-      >
-        <p>
-          Its keys stop working at once, and everything that was counted is removed. This cannot be undone.
-        </p>
-      </ConfirmButton>
-    </section>
+    <OfThing thing={thing}>
+      {(application) => (
+        <>
+          <h1>{application.name}</h1>
+          <ReadOnlyNote what="the settings of an application" />
+          {isAdmin() && (
+            <NamePart
+              key={`name-${version}`}
+              name={application.name}
+              hint="For people only: it does not affect packets and keys."
+              save={save}
+            />
+          )}
+          <Environments application={application} thing={thing} />
+          <Keys application={application} />
+          <Origins application={application} thing={thing} />
+          <IdentitiesToggle application={application} thing={thing} />
+          <Rates key={`rates-${version}`} application={application} thing={thing} />
+          {isAdmin() && (
+            <DeletionPart kind="application" name={application.name} remove={remove}>
+              Its keys stop working at once, and all its counts are removed. This cannot be undone.
+            </DeletionPart>
+          )}
+        </>
+      )}
+    </OfThing>
   );
+}
+
+/** Whether identities that clients generate count. */
+function IdentitiesToggle({ application: { acceptClientIdentities: on }, thing }: ApplicationProps) {
+  const { refusal, run } = useAction();
+  return (
+    <Part title="Client-generated identities">
+      <label class="settings-switch">
+        <input
+          type="checkbox"
+          checked={on}
+          disabled={!isAdmin()}
+          onClick={(event) => {
+            event.preventDefault();
+            run(
+              () => thing.change(() => ({ acceptClientIdentities: !on })),
+              `Client-generated identities are ${on ? 'ignored' : 'accepted'}`,
+            );
+          }}
+        />
+        Accept client-generated identities for metrics
+      </label>
+      <p class="quiet">
+        A packet can name a person in its field <code>u</code>, but anyone can send any name. Such persons
+        count only while this is on. Identities that your server has minted (<code>i</code>) always count.
+      </p>
+      {refusal}
+    </Part>
+  );
+}
+
+const rates = [
+  { name: 'rate', setting: '--rate', label: 'Packets and reports a second' },
+  { name: 'burst', setting: '--burst', label: 'Packets and reports at once' },
+] as const;
+
+/** The rate limits of an application: its own, or the defaults. */
+function Rates({ application, thing }: ApplicationProps) {
+  const { data } = usePoll<TeamLimits>(resource('teams', application.teamId, 'limits'), undefined);
+  const defaultOf = (setting: string) => {
+    const value = data?.settings.find((each) => each.setting === setting)?.value;
+    return value === undefined ? 'the default of the service' : `${format.full(value)}, set by ${setting}`;
+  };
+  return (
+    <Part
+      title="Rates"
+      note="Requests beyond them are answered 429, and senders retry later. The rate of the service is the maximum; 0 packets a second selects it."
+    >
+      {isAdmin() ? (
+        <Form
+          submit="Save the rates"
+          done="The rates are saved. They apply from the next packet on."
+          onSubmit={(data) =>
+            thing.change(() => Object.fromEntries(rates.map(({ name }) => [name, numberIn(data.get(name))])))
+          }
+        >
+          {rates.map(({ name, setting, label }) => (
+            <Field
+              key={name}
+              name={name}
+              label={label}
+              hint={`Empty: ${defaultOf(setting)}`}
+              control={(properties) => (
+                <input
+                  {...properties}
+                  type="number"
+                  min="0"
+                  step="any"
+                  defaultValue={String(application[name] ?? '')}
+                />
+              )}
+            />
+          ))}
+        </Form>
+      ) : (
+        rates.map(({ name, setting, label }) => (
+          <p key={name}>
+            {label}: {application[name] === null ? defaultOf(setting) : format.full(application[name])}
+          </p>
+        ))
+      )}
+    </Part>
+  );
+}
+
+function numberIn(text: FormDataEntryValue | null): number | null {
+  return text === '' ? null : Number(text);
 }

@@ -9,12 +9,11 @@ import { format } from '../../format.ts';
 import { announce } from '../../parts/announce.tsx';
 import { columnsOf } from '../../parts/declared-columns.ts';
 import { Field, Form } from '../../parts/form.tsx';
+import { isAdmin, Part } from '../settings/part.tsx';
 import { ResourceTable } from '../settings/resource-table.tsx';
-import { isAdmin } from '../settings/role.tsx';
-import type { Application, Deletion } from '../settings/shapes.ts';
-import type { ApplicationProps } from './application-props.ts';
+import type { Application, ApplicationProps, Deletion } from '../settings/shapes.ts';
 
-/** The environments of an application: to add, to remove, and how far the removal is. */
+/** The environments of an application, and the progress of removals. */
 export function Environments({ application: { id, environments }, thing }: ApplicationProps) {
   const path = resource('applications', id, 'environments');
   const reload = () => {
@@ -22,13 +21,12 @@ export function Environments({ application: { id, environments }, thing }: Appli
     return thing.reload();
   };
   return (
-    <section class="settings-part settings-line">
-      <h2>Environments</h2>
+    <Part title="Environments" line>
       <ResourceTable
         list={{ items: environments, reload }}
         caption="Environments"
         rowKey={({ name }) => name}
-        empty="There is no environment: packets have nowhere to go. Add one."
+        empty="No environment yet: no packet can be accepted."
         columns={columnsOf<Application['environments'][number]>(environmentColumns, {
           name: ({ name }) => <a href={environmentAddress(id, name, 'flags')}>{name}</a>,
         })}
@@ -41,8 +39,7 @@ export function Environments({ application: { id, environments }, thing }: Appli
             call('DELETE', `${path}/${encodeURIComponent(name)}`).then(() => forget(resource('deletions'))),
           children: (
             <p>
-              Packets for {name} are refused from now on, and what was counted in it is removed. This cannot
-              be undone.
+              Packets for {name} are refused from now on, and its counts are removed. This cannot be undone.
             </p>
           ),
         })}
@@ -63,15 +60,15 @@ export function Environments({ application: { id, environments }, thing }: Appli
             name="name"
             label="New environment"
             required
-            hint="As your packets will say it: upper and lower case count."
+            hint="As in your packets. Upper and lower case differ."
           />
         </Form>
       )}
-    </section>
+    </Part>
   );
 }
 
-/** What is still being removed from the disk. @param props `of`: of this application only */
+/** The removals in progress. @param props `of`: id of an application, for its removals only */
 export function Removals({ of }: { readonly of?: string }) {
   const everyMs = useSignal(15_000);
   const { data } = usePoll<{ items: readonly Deletion[] }>(resource('deletions'), everyMs.value);
@@ -84,7 +81,7 @@ export function Removals({ of }: { readonly of?: string }) {
     everyMs.value = names === '' ? 15_000 : 1000;
   }, [names]);
   return (
-    <ul class="settings-removals">
+    <ul class="plain-list settings-removals">
       {pending.map(({ target, requestedAt }) => (
         <li key={`${target.id} ${target.name} ${requestedAt}`}>
           Removing the data of {target.name}, deleted at {format.time(requestedAt)}.

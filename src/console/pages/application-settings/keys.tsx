@@ -7,12 +7,12 @@ import { format } from '../../format.ts';
 import { CopyButton } from '../../parts/copy.tsx';
 import { columnsOf } from '../../parts/declared-columns.ts';
 import { useDialog } from '../../parts/dialog.tsx';
+import { Choices, Field } from '../../parts/form.tsx';
+import { isAdmin, Part } from '../settings/part.tsx';
 import { ResourceTable } from '../settings/resource-table.tsx';
-import { isAdmin } from '../settings/role.tsx';
 import type { Application, ApplicationKey } from '../settings/shapes.ts';
-import { LastUse } from './last-use.tsx';
-import { NewKey } from './new-key.tsx';
-import { RotateKey } from './rotate-key.tsx';
+import { createKey, type KeyType, keyTypes, shownKey } from './key-types.ts';
+import { LastUse, RotateKey } from './rotate-key.tsx';
 
 /** The keys of an application. */
 export function Keys({ application: { id, environments } }: { readonly application: Application }) {
@@ -25,10 +25,9 @@ export function Keys({ application: { id, environments } }: { readonly applicati
   const rotate = (old: ApplicationKey) =>
     dialog.open(<RotateKey application={id} old={old} onClose={close} />);
   return (
-    <section class="settings-part">
-      <h2>Keys</h2>
+    <Part title="Keys">
       <p class="quiet">
-        Packets and reports carry one of these keys. It says which application they are for.{' '}
+        Packets and reports contain a key, which identifies the application.{' '}
         {environments[0] && <a href={address('apps', id, environments[0].name, 'connect')}>How to send</a>}
       </p>
       {list.items?.map((key) => (
@@ -38,7 +37,7 @@ export function Keys({ application: { id, environments } }: { readonly applicati
         list={list}
         caption="Keys"
         rowKey={({ id }) => id}
-        empty="There is no key: nothing can send yet. Create one."
+        empty="No key yet: no packet can be sent."
         columns={columns}
         actions={(key) => (
           <button type="button" aria-label={`Rotate the key ${key.name}`} onClick={() => rotate(key)}>
@@ -52,17 +51,39 @@ export function Keys({ application: { id, environments } }: { readonly applicati
           onConfirm: () => call('DELETE', resource('applications', id, 'keys', key.id)),
           children: (
             <>
-              <p>Whatever sends with it is refused from now on. This cannot be undone.</p>
+              <p>Its packets and reports are refused from now on. This cannot be undone.</p>
               <LastUse of={key} />
             </>
           ),
         })}
+        create={{
+          primary: true,
+          label: 'Create a key',
+          codes: { plan_limit: 'name' },
+          create: async (data) => {
+            const { name, type } = Object.fromEntries(data);
+            return shownKey(await createKey(id, type as KeyType, String(name)));
+          },
+          children: newKeyFields,
+        }}
       />
-      {isAdmin() && <NewKey application={id} onDone={list.reload} />}
       {dialog.element}
-    </section>
+    </Part>
   );
 }
+
+const newKeyFields = (
+  <>
+    <Choices
+      legend="Type"
+      type="radio"
+      name="type"
+      choices={keyTypes.map(([type, words]) => [type, type, words])}
+      checked={(_, index) => index === 0}
+    />
+    <Field name="name" label="Name" hint="Its purpose; by default the type." />
+  </>
+);
 
 const columns = columnsOf<ApplicationKey>(applicationKeyColumns, {
   id: false,
@@ -79,25 +100,23 @@ const columns = columnsOf<ApplicationKey>(applicationKeyColumns, {
   lastUsedAt: ({ lastUsedAt }) => (lastUsedAt === null ? 'never' : format.relative(lastUsedAt, now.value)),
 });
 
-function Leak({
-  leaked: { warnings, name },
-  onRotate,
-}: {
+interface LeakProps {
   readonly leaked: ApplicationKey;
   readonly onRotate: () => void;
-}) {
+}
+
+function Leak({ leaked: { warnings, name }, onRotate }: LeakProps) {
   const leak = warnings.find(({ code }) => code === 'leaked');
   if (leak === undefined) return null;
   return (
     <div class="settings-leak" role="note">
-      <h3>The Backend key {name} is not secret any more</h3>
+      <h3>The Backend key {name} is no longer secret</h3>
       <p>
-        A browser or an app sent it in a packet on {format.time(leak.at)}, so its users can read it, and send
-        reports and mint identities in your name.
+        A browser or an app sent it in a packet on {format.time(leak.at)}. Its users can read it, send reports
+        and mint identities.
       </p>
       <p>
-        What to do: use a Frontend or Mobile key there. Then replace it on your servers by a new Backend key,
-        and delete it.
+        What to do: use a Frontend or Mobile key there. Then replace the key on your servers, and delete it.
       </p>
       {isAdmin() && (
         <button type="button" class="danger" onClick={onRotate}>

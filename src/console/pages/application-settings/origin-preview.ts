@@ -1,23 +1,23 @@
-/** What an entry of the allowed origins lets through. The server decides; this tells what it will decide, as one types. */
+/** The effect of an entry of the allowed origins, as a preview of the server's decision. */
 export type OriginPreview =
   | {
       readonly fault?: never;
       readonly words: string;
-      /** Origins that it lets through. */
+      /** Examples of allowed origins. */
       readonly matches: readonly string[];
-      /** Origins that one might expect it to let through. */
+      /** Similar origins that are not allowed. */
       readonly misses: readonly string[];
     }
   | { readonly fault: string };
 
 const ownMachine = /^(https?):\/\/(localhost|127\.0\.0\.1|\[::1\]):\*$/i;
 
-/** @param text an entry, as it was typed */
+/** @param text the typed entry */
 export function previewOrigin(text: string): OriginPreview {
   const entry = text.trim().replace(/\/$/, '');
   if (entry === 'null') {
     return {
-      words: 'Sandboxed frames, and pages that are opened from a file',
+      words: 'Sandboxed frames, and pages opened from a file',
       matches: ['null'],
       misses: [],
     };
@@ -33,13 +33,13 @@ export function previewOrigin(text: string): OriginPreview {
 
 function faultOf(origin: string): string | undefined {
   if (origin.includes('*')) {
-    return 'A * stands for a whole subdomain (https://*.example.com) or for any port of the own machine (http://localhost:*)';
+    return 'A * stands for all subdomains (https://*.example.com) or any port of this computer (http://localhost:*)';
   }
   if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(origin)) {
-    return `Begin with https:// or http://, as in https://${/^[\w.-]+$/.test(origin) ? origin : 'example.com'}`;
+    return `An origin begins with https:// or http://, as in https://${/^[\w.-]+$/.test(origin) ? origin : 'example.com'}`;
   }
   const url = URL.parse(origin);
-  if (url === null || url.host === '') return 'This is not an address of a page';
+  if (url === null || url.host === '') return 'Not the address of a page';
   if (origin.includes('@')) return 'An origin has no user name';
   if (/[/?#]|:$/.test(origin.slice(origin.indexOf('://') + 3))) {
     return `An origin ends after the host and the port: ${url.protocol}//${url.host}`;
@@ -58,9 +58,9 @@ function ofOne({ protocol, host }: URL): OriginPreview {
 }
 
 function ofSubdomains({ protocol, host }: URL): OriginPreview {
-  if (!isName(host)) return { fault: 'Only the name of a host has subdomains' };
+  if (!isName(host)) return { fault: 'Only host names have subdomains' };
   return {
-    words: `Pages of every subdomain of ${host}, however deep`,
+    words: `Pages of all subdomains of ${host}, at any depth`,
     matches: [`${protocol}//www.${host}`, `${protocol}//a.b.${host}`],
     misses: [`${protocol}//${host}`],
   };
@@ -70,13 +70,13 @@ function ofOwnMachine(scheme: string, machine: string): OriginPreview {
   const origin = `${scheme}://${machine}`.toLowerCase();
   const other = scheme.toLowerCase() === 'https' ? 'http' : 'https';
   return {
-    words: 'Pages of the own machine, on any port',
+    words: 'Pages of this computer, on any port',
     matches: [`${origin}:3000`, origin],
     misses: [`${other}://${machine.toLowerCase()}:3000`],
   };
 }
 
-/** Whether a host is a name, not an address. */
+/** Whether a host is a name rather than an address. */
 function isName(host: string): boolean {
   return !/^[\d.]+(:|$)|^[[.]/.test(host);
 }

@@ -1,32 +1,30 @@
 import { useSignal } from '@preact/signals';
 import { call, resource } from '../../api/client.ts';
 import { Field, Form } from '../../parts/form.tsx';
+import { isAdmin, Part } from '../settings/part.tsx';
 import { ResourceTable } from '../settings/resource-table.tsx';
-import { isAdmin } from '../settings/role.tsx';
-import type { OriginCheckShown } from '../settings/shapes.ts';
-import type { ApplicationProps } from './application-props.ts';
+import type { ApplicationProps, OriginCheckShown } from '../settings/shapes.ts';
 import { previewOrigin } from './origin-preview.ts';
 
-/** The pages that may send packets. */
+/** The origins of pages that may send packets. */
 export function Origins({ application: { id, allowedOrigins }, thing }: ApplicationProps) {
   const typed = useSignal('');
   const change = (make: (now: readonly string[]) => readonly string[]) =>
     thing.change((now) => ({ allowedOrigins: make(now.allowedOrigins) }));
   return (
-    <section class="settings-part settings-line">
-      <h2>Allowed origins</h2>
+    <Part title="Allowed origins" line>
       <p class="quiet">
-        When there are entries here, packets from other pages are refused. Reports of servers have no origin
-        and are not affected.
+        With entries, packets from other pages are refused. Reports of servers have no origin and are not
+        affected.
       </p>
       <ResourceTable
         caption="Allowed origins"
         list={{ items: allowedOrigins, reload: async () => {} }}
         rowKey={(origin) => origin}
-        empty="Every page may send: there is no entry."
+        empty="No entries: every page may send."
         columns={[
           { key: 'origin', title: 'Entry', cell: (origin) => <code>{origin}</code> },
-          { key: 'preview', title: 'Lets through', cell: (origin) => <Preview of={origin} /> },
+          { key: 'preview', title: 'Allows', cell: (origin) => <Preview of={origin} /> },
         ]}
         remove={(origin) => ({
           label: 'Remove',
@@ -40,7 +38,7 @@ export function Origins({ application: { id, allowedOrigins }, thing }: Applicat
       {isAdmin() && (
         <Form
           submit="Add the origin"
-          done="The origin is added. It counts from the next packet on."
+          done="The origin is added. It applies from the next packet on."
           codes={{ invalid_body: 'origin', plan_limit: 'origin' }}
           onSubmit={async (data) => {
             const origin = String(data.get('origin')).trim();
@@ -56,21 +54,19 @@ export function Origins({ application: { id, allowedOrigins }, thing }: Applicat
             required
             placeholder="https://shop.example"
             hint={typed.value === '' ? examples : <Preview of={typed.value} />}
-            onInput={({ currentTarget }) => {
-              typed.value = currentTarget.value;
-            }}
+            onInput={({ currentTarget }) => (typed.value = currentTarget.value)}
           />
         </Form>
       )}
       <OriginTest application={id} />
-    </section>
+    </Part>
   );
 }
 
 const removed = 'Packets of these pages are refused from now on.';
-const lastRemoved = 'It is the last entry. Without any, every page may send with your keys.';
+const lastRemoved = 'This is the last entry. Without entries, every page may send with your keys.';
 const examples =
-  'An origin, https://*.shop.example for its subdomains, http://localhost:* for any port of the own machine, or null.';
+  'An origin, https://*.shop.example for subdomains, http://localhost:* for any port of this computer, or null.';
 
 function Preview({ of: origin }: { readonly of: string }) {
   const preview = previewOrigin(origin);
@@ -87,10 +83,10 @@ function OriginTest({ application }: { readonly application: string }) {
   const answer = useSignal<OriginCheckShown | undefined>(undefined);
   return (
     <div class="settings-test">
-      <h3>Try an origin</h3>
+      <h3>Test an origin</h3>
       <Form
-        submit="Try it"
-        done="Tried"
+        submit="Test it"
+        done="Tested"
         codes={{ invalid_query: 'origin' }}
         onSubmit={async (data) => {
           answer.value = undefined;
@@ -102,12 +98,12 @@ function OriginTest({ application }: { readonly application: string }) {
           name="origin"
           label="Origin of a page"
           required
-          hint="As the address bar of the page begins: https://shop.example"
+          hint="The start of the address of the page, such as https://shop.example"
         />
       </Form>
       {answer.value && (
         <p role="status" class={answer.value.allowed ? 'good' : 'bad'}>
-          <strong>{answer.value.allowed ? 'Let through' : 'Refused'}</strong>: {answer.value.why}
+          <strong>{answer.value.allowed ? 'Allowed' : 'Refused'}</strong>: {answer.value.why}
         </p>
       )}
     </div>

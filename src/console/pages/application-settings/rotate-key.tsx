@@ -7,8 +7,7 @@ import { Secret } from '../../parts/create.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Form } from '../../parts/form.tsx';
 import type { ApplicationKey, NewApplicationKey } from '../settings/shapes.ts';
-import { LastUse } from './last-use.tsx';
-import { createKey, shownKey } from './new-key.tsx';
+import { createKey, shownKey } from './key-types.ts';
 
 export interface RotateKeyProps {
   readonly application: string;
@@ -16,7 +15,7 @@ export interface RotateKeyProps {
   readonly onClose: () => void;
 }
 
-/** Replaces a key in three steps: a new one beside it, both in use, the old one deleted. It can be left after each. */
+/** Replaces a key in three steps: create a new one, use both, delete the old one. The reader can stop after each. */
 export function RotateKey(props: RotateKeyProps) {
   const { application, old, onClose } = props;
   const made = useSignal<NewApplicationKey | undefined>(undefined);
@@ -28,9 +27,9 @@ export function RotateKey(props: RotateKeyProps) {
   return (
     <Dialog title={`Rotate the key ${old.name}`} onClose={onClose}>
       <ol>
-        <li>A new {old.type} key is created. The old one goes on working.</li>
-        <li>You change your senders to the new key, and see here when each key was last used.</li>
-        <li>When the old key is quiet, you delete it.</li>
+        <li>Create a new {old.type} key. The old one keeps working.</li>
+        <li>Change your senders to the new key. This page shows when each key was last used.</li>
+        <li>Delete the old key once it is no longer used.</li>
       </ol>
       <Form
         submit="Create the new key"
@@ -44,19 +43,14 @@ export function RotateKey(props: RotateKeyProps) {
   );
 }
 
-function SwitchOver({
-  application,
-  old,
-  made,
-  onClose,
-}: RotateKeyProps & { readonly made: NewApplicationKey }) {
+function SwitchOver({ application, old, made, onClose }: RotateKeyProps & { made: NewApplicationKey }) {
   const keys = resource('applications', application, 'keys');
   const { data } = usePoll<{ items: readonly ApplicationKey[] }>(`${keys}?limit=200`, 3000);
   const oldNow = data?.items.find(({ id }) => id === old.id) ?? old;
   const newNow = data?.items.find(({ id }) => id === made.id);
   return (
     <Dialog title={`Change over to the new key ${made.name}`} onClose={onClose}>
-      <p>Both keys work. Change your senders to the new one now; this page looks every few seconds.</p>
+      <p>Both keys work. Change your senders to the new one; this page updates every few seconds.</p>
       <table>
         <thead>
           <tr>
@@ -83,7 +77,7 @@ function SwitchOver({
         <button type="button" onClick={onClose}>
           Keep both for now
         </button>
-        <span class="quiet">The list of keys has both; delete the old one there later.</span>
+        <span class="quiet">You can delete the old one in the list of keys later.</span>
       </p>
     </Dialog>
   );
@@ -97,5 +91,25 @@ function KeyRow({ words, of: key }: { readonly words: string; readonly of: Appli
       </th>
       <td>{key?.lastUsedAt ? format.relative(key.lastUsedAt, now.value) : 'not yet'}</td>
     </tr>
+  );
+}
+
+/** A key that was used this recently counts as in use, ms. */
+const recentMs = 15 * 60_000;
+
+/** The last use of a key, and whether the key is still in use. */
+export function LastUse({ of: { lastUsedAt, name } }: { readonly of: ApplicationKey }) {
+  if (lastUsedAt === null) return <p>{name} has never been used.</p>;
+  const ago = format.relative(lastUsedAt, now.value);
+  if (now.value - Date.parse(lastUsedAt) < recentMs)
+    return (
+      <p class="warn">
+        {name} was last used {ago}: something still sends with it.
+      </p>
+    );
+  return (
+    <p>
+      {name} was last used {ago}, at {format.time(lastUsedAt)}.
+    </p>
   );
 }

@@ -6,8 +6,8 @@
 import { useLocation } from 'preact-iso';
 import { environmentAddress } from '../../address.ts';
 import { Form } from '../../parts/form.tsx';
-import { ApplicationFields, applicationCodes, createApplication } from '../settings/application-form.tsx';
-import { isAdmin } from '../settings/role.tsx';
+import { ApplicationFields, applicationCodes, createApplication } from '../settings/applications.tsx';
+import { isAdmin } from '../settings/part.tsx';
 
 /** The page `/` without applications. */
 export function FirstRun() {

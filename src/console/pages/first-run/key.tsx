@@ -3,9 +3,8 @@ import { forget } from '../../api/poll.ts';
 import { CopyButton } from '../../parts/copy.tsx';
 import { OptionList } from '../../parts/filters.tsx';
 import { Choices, Form } from '../../parts/form.tsx';
-import { type KeyType, keyTypes } from '../application-settings/key-words.ts';
-import { createKey } from '../application-settings/new-key.tsx';
-import { isAdmin } from '../settings/role.tsx';
+import { createKey, type KeyType, keyTypes } from '../application-settings/key-types.ts';
+import { isAdmin } from '../settings/part.tsx';
 import type { ApplicationKey } from '../settings/shapes.ts';
 
 /** A listed or a new key. */

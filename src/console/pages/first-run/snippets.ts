@@ -1,4 +1,4 @@
-import type { KeyType } from '../application-settings/key-words.ts';
+import type { KeyType } from '../application-settings/key-types.ts';
 import { safeJson, safeText, safeUrl, shellWord } from './quoting.ts';
 
 /** The values in a snippet. */

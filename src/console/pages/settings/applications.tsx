@@ -1,17 +1,19 @@
 import { useLocation } from 'preact-iso';
 import { applicationColumns } from '../../../contract/resources/columns.ts';
 import { applicationSettingsAddress } from '../../address.ts';
-import { resource } from '../../api/client.ts';
+import { call, resource } from '../../api/client.ts';
 import { useList } from '../../api/list.ts';
+import { refreshApplications } from '../../applications.tsx';
 import { CreateButton } from '../../parts/create.tsx';
 import { columnsOf } from '../../parts/declared-columns.ts';
+import { Field } from '../../parts/form.tsx';
 import { ListTable } from '../../parts/list-table.tsx';
+import { user } from '../../session.ts';
 import { Removals } from '../application-settings/environments.tsx';
-import { ApplicationFields, applicationCodes, createApplication } from './application-form.tsx';
-import { isAdmin, ReadOnlyNote } from './role.tsx';
+import { isAdmin, linesOf, ReadOnlyNote, TeamField } from './part.tsx';
 import type { Application, Team } from './shapes.ts';
 
-/** All applications of the reader's teams. */
+/** The applications of the reader's teams. */
 export function Applications() {
   const list = useList<Application>(resource('applications'));
   const teams = useList<Team>(resource('teams'), { limit: 200 }).items ?? [];
@@ -24,7 +26,7 @@ export function Applications() {
         list={list}
         caption="Applications"
         rowKey={({ id }) => id}
-        empty="There is no application yet. Create one, and it gets a key and an address to send to."
+        empty="There is no application yet."
         columns={columnsOf<Application>(applicationColumns, {
           id: false,
           name: ({ id, name }) => <a href={applicationSettingsAddress(id)}>{name}</a>,
@@ -54,4 +56,43 @@ function NewApplication() {
       <ApplicationFields />
     </CreateButton>
   );
+}
+
+/** Fields by refusal code. */
+export const applicationCodes = { plan_limit: 'name', not_found: 'teamId', not_in_team: 'teamId' };
+
+/** The fields of a new application. */
+export function ApplicationFields() {
+  const teams = useList<Team>(resource('teams'), { limit: 200 }).items ?? [];
+  return (
+    <>
+      <Field
+        name="name"
+        label="Name"
+        required
+        autoFocus
+        placeholder="Shop"
+        hint="An application has one set of flags."
+      />
+      <Field
+        name="environments"
+        label="Environments, one a line"
+        hint="Packets contain one of these names. Upper and lower case differ. You can add more later."
+        control={(properties) => (
+          <textarea {...properties} rows={4} defaultValue={'Production\nStaging\nDevelopment'} />
+        )}
+      />
+      <TeamField teams={teams} value={user.value?.primaryTeam} />
+    </>
+  );
+}
+
+/** Creates an application from the data of `ApplicationFields`. */
+export async function createApplication(data: FormData): Promise<Application> {
+  const { name, teamId } = Object.fromEntries(data);
+  const environments = linesOf(data, 'environments');
+  const body = { name, environments, ...(teamId === undefined ? {} : { teamId }) };
+  const made = await call<Application>('POST', resource('applications'), { body });
+  refreshApplications();
+  return made;
 }

@@ -1,4 +1,4 @@
-/** An action in words: `sign-in-client.created` is "sign-in client created". */
+/** An action in words: "sign-in client created" for `sign-in-client.created`. */
 export function actionText(action: string): string {
   const [thing = '', done = ''] = action.split('.');
   const noun = thing
@@ -8,7 +8,7 @@ export function actionText(action: string): string {
   return `${noun} ${done.replaceAll('-', ' ')}`.trim();
 }
 
-/** The beginning of the day of a date field, and the end of it, in the reader's zone, as RFC 3339. */
+/** The start and the end of the days of date fields, in the reader's time zone, as RFC 3339. */
 export function dayBounds(from: string | undefined, to: string | undefined) {
   return {
     from: from ? new Date(`${from}T00:00`).toISOString() : undefined,

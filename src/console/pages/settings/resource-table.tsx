@@ -3,21 +3,21 @@ import { ConfirmButton, type ConfirmButtonProps } from '../../parts/confirm.tsx'
 import { CreateButton, type CreateButtonProps } from '../../parts/create.tsx';
 import { ListTable, type ListTableProps } from '../../parts/list-table.tsx';
 import type { Column } from '../../parts/table.tsx';
-import { isAdmin } from './role.tsx';
+import { isAdmin } from './part.tsx';
 
 /** The confirmation and the request that remove a row. */
 export type Removal = Omit<ConfirmButtonProps, 'onClose' | 'label'> & { readonly label?: string };
 
-/** The rows of a resource on a settings page, and the actions of an Admin. */
+/** A table of a resource, with the actions of an Admin. */
 export interface ResourceTableProps<Row> extends Omit<ListTableProps<Row>, 'stacked'> {
-  /** Buttons of a row, before the one that removes it. */
+  /** Buttons of a row before the one that removes it. */
   readonly actions?: (row: Row) => ComponentChildren;
-  /** `undefined` for a row that cannot be changed here. */
+  /** `undefined` for a row without buttons. */
   readonly remove?: (row: Row) => Removal | undefined;
   readonly create?: Omit<CreateButtonProps, 'onDone'>;
 }
 
-/** A table of a resource, with the buttons that create and remove. Reloads the list after each change. */
+/** A table with buttons that create and remove. Reloads the list after each change. */
 export function ResourceTable<Row>(props: ResourceTableProps<Row>) {
   const { columns, actions, remove, create, ...table } = props;
   const { reload } = table.list;
@@ -45,7 +45,7 @@ export function ResourceTable<Row>(props: ResourceTableProps<Row>) {
     <>
       <ListTable
         stacked
-        empty="There is none."
+        empty="None yet."
         columns={isAdmin() && remove ? [...columns, buttons] : columns}
         {...table}
       />

@@ -1,6 +1,6 @@
 /*
- * src/console/pages/settings: what people set that is not of one environment. settings-page.tsx chooses the page, and each other
- * file has one, or a part of one.
+ * src/console/pages/settings: the settings beyond an environment. settings-page.tsx chooses the page. The other files have a page or a
+ * section each, and part.tsx what they share.
  */
 import { useLocation } from 'preact-iso';
 import { address, useQuery } from '../../address.ts';

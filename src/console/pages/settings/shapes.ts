@@ -11,8 +11,9 @@ import type * as limits from '../../../contract/shapes/team.ts';
 import type * as teams from '../../../contract/shapes/team.ts';
 import type * as users from '../../../contract/shapes/user.ts';
 import type * as webhooks from '../../../contract/shapes/webhook.ts';
+import type { Thing } from '../../api/thing.ts';
 
-/** What the API shows, as its endpoints declare it. */
+/** The resources of the API, as the contract declares them. */
 
 export type Application = Static<typeof applications.Application>;
 export type ApplicationKey = Static<typeof keys.ApplicationKey>;
@@ -31,3 +32,9 @@ export type NewWebhook = Static<typeof webhooks.WebhookShownOnce>;
 export type Delivery = Static<typeof webhooks.Delivery>;
 export type AuditEntry = Static<typeof audit.AuditEntry>;
 export type { OriginCheckShown, SignInSessions };
+
+/** The properties of a section of an application's settings. */
+export interface ApplicationProps {
+  readonly application: Application;
+  readonly thing: Thing<Application>;
+}

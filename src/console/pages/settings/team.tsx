@@ -2,24 +2,23 @@ import { useLocation } from 'preact-iso';
 import { address, useQuery } from '../../address.ts';
 import { call, resource } from '../../api/client.ts';
 import { useList } from '../../api/list.ts';
-import { isHidden } from '../../api/problem.ts';
-import { useThing } from '../../api/thing.ts';
-import { ConfirmButton } from '../../parts/confirm.tsx';
-import { ConflictDialog } from '../../parts/conflict.tsx';
+import { forget, usePoll } from '../../api/poll.ts';
+import { type Thing, useThing } from '../../api/thing.ts';
+import { format } from '../../format.ts';
 import { CreateButton } from '../../parts/create.tsx';
 import { Reason } from '../../parts/failure.tsx';
-import { Field, Form } from '../../parts/form.tsx';
+import { OptionList } from '../../parts/filters.tsx';
+import { Field, Form, SelectField } from '../../parts/form.tsx';
+import { Table } from '../../parts/table.tsx';
+import { OfThing } from '../../parts/thing.tsx';
 import { user } from '../../session.ts';
-import { NotFound } from '../not-found.tsx';
-import { ApiKeys } from './api-keys.tsx';
-import { Clients } from './clients.tsx';
-import { Members } from './members.tsx';
-import { isAdmin, ReadOnlyNote } from './role.tsx';
-import type { Team as ShownTeam } from './shapes.ts';
-import { Limits } from './team-limits.tsx';
+import { ApiKeys, Clients } from './clients.tsx';
+import { DeletionPart, isAdmin, NamePart, Part, ReadOnlyNote } from './part.tsx';
+import type { Team as ShownTeam, TeamLimits } from './shapes.ts';
+import { Members } from './users.tsx';
 import { Webhooks } from './webhooks.tsx';
 
-/** A team: the one that the address names, or the reader's primary one. */
+/** The team of the address, or the reader's primary team. */
 export function Team() {
   const { query } = useQuery();
   const id = query['team'] ?? user.value!.primaryTeam;
@@ -27,38 +26,39 @@ export function Team() {
 }
 
 function OneTeam({ id }: { readonly id: string }) {
+  const { route } = useLocation();
   const thing = useThing<ShownTeam>(resource('teams', id));
-  const { data: team, error, conflict, version } = thing;
-  if (isHidden(error)) return <NotFound error={error} />;
-  if (team === undefined) {
-    return <Reason error={error} onRetry={() => void thing.reload()} />;
+  const save = (name: string) => thing.change(() => ({ name }));
+  async function remove() {
+    await call('DELETE', resource('teams', id));
+    route(address('settings'));
   }
   return (
-    <>
-      <h1>Team {team.name}</h1>
-      <Choice current={team} />
-      <ReadOnlyNote what="a team" />
-      {isAdmin() && (
-        <section class="settings-part settings-line">
-          <h2>Name</h2>
-          <Form
-            key={version}
-            submit="Save the name"
-            done="The name is saved"
-            onSubmit={(data) => thing.change(() => ({ name: String(data.get('name')) }))}
-          >
-            <Field name="name" label="Name" value={team.name} required />
-          </Form>
-        </section>
+    <OfThing thing={thing}>
+      {(team) => (
+        <>
+          <h1>Team {team.name}</h1>
+          <Choice current={team} />
+          <ReadOnlyNote what="a team" />
+          {isAdmin() && <NamePart key={thing.version} name={team.name} save={save} />}
+          <Members team={team} />
+          {isAdmin() && (
+            <>
+              <ApiKeys team={id} />
+              <Clients team={id} />
+              <Webhooks team={id} />
+            </>
+          )}
+          <Limits team={team} change={thing.change} />
+          {isAdmin() && (
+            <DeletionPart kind="team" name={team.name} remove={remove}>
+              Its API keys, sign-in clients and webhooks are deleted too. It must have no applications, and no
+              members without another team.
+            </DeletionPart>
+          )}
+        </>
       )}
-      <Members team={team} />
-      {isAdmin() && <ApiKeys team={id} />}
-      {isAdmin() && <Clients team={id} />}
-      {isAdmin() && <Webhooks team={id} />}
-      <Limits team={team} change={thing.change} />
-      {isAdmin() && <Deletion team={team} />}
-      <ConflictDialog conflict={conflict} />
-    </>
+    </OfThing>
   );
 }
 
@@ -74,11 +74,7 @@ function Choice({ current }: { readonly current: ShownTeam }) {
           value={current.id}
           onChange={({ currentTarget }) => change({ team: currentTarget.value }, true)}
         >
-          {teams.map(({ id, name }) => (
-            <option key={id} value={id}>
-              {name}
-            </option>
-          ))}
+          <OptionList options={teams.map(({ id, name }) => [id, name])} />
         </select>
       )}
       {isAdmin() && (
@@ -97,7 +93,7 @@ function Choice({ current }: { readonly current: ShownTeam }) {
             label="Name"
             required
             autoFocus
-            hint="It has applications and members of its own."
+            hint="A team has its own applications and members."
           />
         </CreateButton>
       )}
@@ -105,28 +101,81 @@ function Choice({ current }: { readonly current: ShownTeam }) {
   );
 }
 
-function Deletion({ team: { id, name } }: { readonly team: ShownTeam }) {
-  const { route } = useLocation();
+interface LimitsProps {
+  readonly team: ShownTeam;
+  readonly change: Thing<ShownTeam>['change'];
+}
+
+/** The limits of the team's plan and of the service. */
+function Limits({ team, change }: LimitsProps) {
+  const { data, error } = usePoll<TeamLimits>(resource('teams', team.id, 'limits'), 15_000);
+  if (data === undefined) return <Reason error={error} />;
   return (
-    <section class="settings-part">
-      <h2>Delete the team</h2>
-      <ConfirmButton
-        danger
-        label={`Delete the team ${name}`}
-        title={`Delete the team ${name}`}
-        action="Delete the team"
-        done={`The team ${name} is deleted`}
-        typed={name}
-        onConfirm={async () => {
-          await call('DELETE', resource('teams', id));
-          route(address('settings'));
-        }}
-      >
-        <p>
-          Its API keys, sign-in clients and webhooks go with it. It must have no applications, and no members
-          who are in no other team.
-        </p>
-      </ConfirmButton>
-    </section>
+    <Part title={`Plan: ${data.plan}`}>
+      <Table
+        caption="Limits of the plan"
+        rows={data.allowances}
+        rowKey={({ what }) => what}
+        columns={[
+          { key: 'words', title: 'Limit', cell: ({ words }) => words },
+          {
+            key: 'used',
+            title: 'Used',
+            number: true,
+            cell: ({ used, allowed }) => (
+              <span class={used >= allowed ? 'warn' : ''}>{format.full(used)}</span>
+            ),
+          },
+          { key: 'allowed', title: 'Allowed', number: true, cell: ({ allowed }) => format.full(allowed) },
+          { key: 'most', title: 'Most in', cell: ({ application }) => application },
+        ]}
+      />
+      {isAdmin() && <Plan key={data.plan} limits={data} change={change} />}
+      <h3>Limits of the service</h3>
+      <p class="quiet">
+        The operator sets them when the service starts. An application can have a lower rate in its settings.
+      </p>
+      <Table
+        caption="Limits of the service"
+        rows={data.settings}
+        rowKey={({ setting }) => setting}
+        columns={[
+          { key: 'words', title: 'Limit', cell: ({ words }) => words },
+          { key: 'value', title: 'Value', number: true, cell: ({ value }) => format.full(value) },
+          { key: 'setting', title: 'Setting', cell: ({ setting }) => <code>{setting}</code> },
+        ]}
+      />
+    </Part>
+  );
+}
+
+const plans: readonly TeamLimits['plan'][] = ['free', 'team', 'enterprise'];
+
+interface PlanProps extends Pick<LimitsProps, 'change'> {
+  readonly limits: TeamLimits;
+}
+
+function Plan({ limits: { plan, canRaise }, change }: PlanProps) {
+  const offered = canRaise ? plans : plans.slice(0, plans.indexOf(plan) + 1);
+  if (offered.length < 2) return <p class="quiet">The operator of the service can raise the plan.</p>;
+  return (
+    <Form
+      submit="Change the plan"
+      done="The plan is changed"
+      codes={{ conflict: 'plan', forbidden: 'plan' }}
+      onSubmit={async (data) => {
+        const saved = await change(() => ({ plan: String(data.get('plan')) }));
+        forget(resource('teams'));
+        return saved;
+      }}
+    >
+      <SelectField
+        name="plan"
+        label="Plan"
+        hint={canRaise ? undefined : 'You can lower it. Only the operator of the service can raise it again.'}
+        options={offered.map((each) => [each])}
+        value={plan}
+      />
+    </Form>
   );
 }

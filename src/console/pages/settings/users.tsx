@@ -1,11 +1,19 @@
+import { userColumns } from '../../../contract/resources/columns.ts';
 import { call, resource } from '../../api/client.ts';
-import { useList } from '../../api/list.ts';
-import { NewUser } from './new-user.tsx';
-import { isAdmin, ReadOnlyNote } from './role.tsx';
-import type { Team, User } from './shapes.ts';
-import { UserTable } from './user-table.tsx';
+import { type List, useList } from '../../api/list.ts';
+import { useThing } from '../../api/thing.ts';
+import { CreateButton } from '../../parts/create.tsx';
+import { columnsOf } from '../../parts/declared-columns.ts';
+import { Dialog, useDialog } from '../../parts/dialog.tsx';
+import { Reason } from '../../parts/failure.tsx';
+import { Field, Form, SelectField } from '../../parts/form.tsx';
+import { ConflictDialog } from '../../parts/thing.tsx';
+import { user } from '../../session.ts';
+import { changedFields, isAdmin, Part, ReadOnlyNote, RoleField, TeamField } from './part.tsx';
+import { type Removal, ResourceTable } from './resource-table.tsx';
+import type { NewUser as CreatedUser, Team, User } from './shapes.ts';
 
-/** Everyone in the reader's teams. */
+/** All users of the reader's teams. */
 export function Users() {
   const list = useList<User>(resource('users'));
   const teams = useList<Team>(resource('teams'), { limit: 200 }).items ?? [];
@@ -22,15 +30,204 @@ export function Users() {
           action: 'Delete the user',
           done: `${name} is deleted`,
           onConfirm: () => call('DELETE', resource('users', id)),
-          children: (
-            <p>
-              They are signed out everywhere and cannot sign in again. What they did stays in the audit log.
-            </p>
-          ),
+          children: <p>The user is signed out everywhere. Their entries in the audit log stay.</p>,
         })}
         teamsOf={(user) => user.teams.map(nameOf).join(', ')}
       />
       {isAdmin() && <NewUser label="Create a user" teams={teams} onDone={list.reload} />}
     </>
+  );
+}
+
+/** The members of a team. */
+export function Members({ team }: { readonly team: Team }) {
+  const list = useList<User>(resource('teams', team.id, 'members'));
+  return (
+    <Part title="Members">
+      <UserTable
+        list={list}
+        caption="Members"
+        remove={({ id, name, teams }) => ({
+          label: 'Remove',
+          title: `Remove ${name} from ${team.name}`,
+          action: 'Remove',
+          done: `${name} is no longer a member of ${team.name}`,
+          onConfirm: () => call('DELETE', resource('teams', team.id, 'members', id)),
+          children: (
+            <>
+              <p>They lose access to everything of this team at once.</p>
+              {teams.length < 2 && (
+                <p class="warn">
+                  A user without another team is deleted. As far as you can see, {name} has no other team.
+                </p>
+              )}
+            </>
+          ),
+        })}
+      />
+      {isAdmin() && (
+        <>
+          <AddMember team={team} members={list.items ?? []} onAdded={list.reload} />
+          <NewUser label="Create a user in this team" teams={[team]} onDone={list.reload} />
+        </>
+      )}
+    </Part>
+  );
+}
+
+interface AddMemberProps {
+  readonly team: Team;
+  readonly members: readonly User[];
+  readonly onAdded: () => void;
+}
+
+/** Adds a user of another team of the reader. */
+function AddMember({ team, members, onAdded }: AddMemberProps) {
+  const { items: known = [] } = useList<User>(resource('users'), { limit: 200 });
+  const inTeam = new Set(members.map(({ id }) => id));
+  const others = known.filter(({ id, teams }) => !inTeam.has(id) && !teams.includes(team.id));
+  if (others.length === 0) return null;
+  return (
+    <Form
+      submit="Add to the team"
+      done="The user is a member"
+      codes={{ not_found: 'user', not_in_team: 'user', plan_limit: 'user' }}
+      onSubmit={async (data) => {
+        await call('PUT', resource('teams', team.id, 'members', String(data.get('user'))));
+        onAdded();
+      }}
+    >
+      <SelectField
+        name="user"
+        label="User of your other teams"
+        options={others.map(({ id, name, email }) => [id, `${name} (${email})`])}
+      />
+    </Form>
+  );
+}
+
+interface UserTableProps {
+  readonly caption: string;
+  readonly list: List<User>;
+  readonly remove: (user: User) => Removal;
+  /** Names of the user's teams; no column without it. */
+  readonly teamsOf?: (user: User) => string;
+}
+
+/** A table of users. Readers change their own account on another page. */
+function UserTable({ caption, list, remove, teamsOf }: UserTableProps) {
+  const dialog = useDialog();
+  const close = () => {
+    dialog.close();
+    void list.reload();
+  };
+  const own = user.value?.id;
+  return (
+    <>
+      <ResourceTable
+        list={list}
+        caption={caption}
+        rowKey={({ id }) => id}
+        columns={columnsOf<User>(userColumns, {
+          name: ({ id, name }) => (id === own ? `${name} (you)` : name),
+          email: true,
+          role: true,
+          id: false,
+          teams: teamsOf ?? false,
+        })}
+        actions={({ id, name }) => (
+          <button
+            type="button"
+            aria-label={`Change ${name}`}
+            onClick={() => dialog.open(<UserDialog id={id} onClose={close} />)}
+          >
+            Change …
+          </button>
+        )}
+        remove={(each) => (each.id === own ? undefined : remove(each))}
+      />
+      {dialog.element}
+    </>
+  );
+}
+
+/** Changes another user. */
+function UserDialog({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
+  const thing = useThing<User>(resource('users', id));
+  const { data: user, error, conflict, version } = thing;
+  return (
+    <Dialog title={user === undefined ? 'Change a user' : `Change ${user.name}`} onClose={onClose}>
+      <Reason error={error} />
+      {user !== undefined && (
+        <Form
+          key={version}
+          submit="Save"
+          done="The user is changed"
+          codes={{ conflict: user.role === 'Admin' ? 'role' : 'email', invalid_name: 'name' }}
+          onCancel={onClose}
+          onSubmit={async (data) => {
+            const { password, ...fields } = Object.fromEntries(data);
+            const secret = password === '' ? {} : { password };
+            const saved = await thing.change(() => changedFields(user, fields), secret);
+            if (saved) onClose();
+            return saved;
+          }}
+        >
+          <Field name="name" label="Name" value={user.name} required autocomplete="off" />
+          <Field name="email" label="E-mail address" value={user.email ?? ''} required autocomplete="off" />
+          <RoleField value={user.role} />
+          <Field
+            name="password"
+            label="New password"
+            type="password"
+            autocomplete="new-password"
+            hint="At least 8 characters; empty to keep the old one. A new password signs the user out, who must replace it at the next sign-in."
+          />
+        </Form>
+      )}
+      <ConflictDialog conflict={conflict} />
+    </Dialog>
+  );
+}
+
+interface NewUserProps {
+  readonly label: string;
+  /** The possible teams; the first is preselected. */
+  readonly teams: readonly Team[];
+  readonly onDone: () => void;
+}
+
+/** Creates a user, and shows the generated password. */
+function NewUser({ label, teams, onDone }: NewUserProps) {
+  return (
+    <CreateButton
+      label={label}
+      codes={{ conflict: 'email', plan_limit: 'email' }}
+      onDone={onDone}
+      create={async (data) => {
+        const { name, email, role, teamId = teams[0]?.id } = Object.fromEntries(data);
+        const body = { name, email, role, teams: [teamId] };
+        const created = await call<CreatedUser>('POST', resource('users'), { body });
+        return {
+          title: `Give ${created.name} their password`,
+          once: true,
+          values: [
+            ['E-mail address', created.email ?? ''],
+            ['Password', created.password ?? ''],
+          ],
+        };
+      }}
+    >
+      <Field name="name" label="Name" required autoFocus autocomplete="off" />
+      <Field
+        name="email"
+        label="E-mail address"
+        required
+        autocomplete="off"
+        hint="For the first sign-in with a generated password, which the user then replaces."
+      />
+      <RoleField />
+      <TeamField teams={teams} value={teams[0]?.id} />
+    </CreateButton>
   );
 }

@@ -1,26 +1,26 @@
 import { useSignal } from '@preact/signals';
 import { useLocation } from 'preact-iso';
+import { deliveryColumns } from '../../../contract/resources/columns.ts';
 import { teamAddress } from '../../address.ts';
 import { call, resource } from '../../api/client.ts';
 import { forget, usePoll } from '../../api/poll.ts';
 import { isHidden } from '../../api/problem.ts';
+import { now } from '../../clock.ts';
+import { format } from '../../format.ts';
+import { useAction } from '../../parts/action.tsx';
 import { ConfirmButton } from '../../parts/confirm.tsx';
 import { Secret } from '../../parts/create.tsx';
+import { columnsOf } from '../../parts/declared-columns.ts';
 import { Reason } from '../../parts/failure.tsx';
 import { Form } from '../../parts/form.tsx';
+import { Table } from '../../parts/table.tsx';
 import { NotFound } from '../not-found.tsx';
-import { Deliveries } from './deliveries.tsx';
-import type { NewWebhook, Webhook } from './shapes.ts';
-import { shownSecret, WebhookFields, webhookCodes, webhookFields } from './webhook-form.tsx';
-import { webhookState } from './webhook-words.ts';
+import { Part } from './part.tsx';
+import type { Delivery, NewWebhook, Webhook } from './shapes.ts';
+import { shownSecret, WebhookFields, webhookCodes, webhookFields, webhookState } from './webhooks.tsx';
 
-export interface WebhookPageProps {
-  readonly team: string;
-  readonly id: string;
-}
-
-/** One webhook: what it is told of, and what became of that. */
-export function WebhookPage({ team, id }: WebhookPageProps) {
+/** A webhook and its deliveries. */
+export function WebhookPage({ team, id }: { readonly team: string; readonly id: string }) {
   const path = resource('teams', team, 'webhooks', id);
   const { data: webhook, error } = usePoll<Webhook>(path, 15_000);
   if (isHidden(error)) return <NotFound error={error} />;
@@ -38,28 +38,9 @@ export function WebhookPage({ team, id }: WebhookPageProps) {
       <p class={webhook.enabled && webhook.failingSince === null ? 'quiet' : 'warn'}>
         State: {webhookState(webhook)}.
       </p>
-      <p class="actions">
-        {webhook.enabled ? (
-          <ConfirmButton
-            label="Disable"
-            title={`Disable the webhook ${webhook.name}`}
-            action="Disable the webhook"
-            done={`${webhook.name} is disabled`}
-            onConfirm={() => change({ enabled: false })}
-          >
-            <p>What waits to be delivered is given up, and what happens meanwhile is not delivered later.</p>
-          </ConfirmButton>
-        ) : (
-          <button type="button" onClick={() => void change({ enabled: true })}>
-            Enable
-          </button>
-        )}
-        <Rotate webhook={webhook} path={path} />
-        <Delete webhook={webhook} path={path} />
-      </p>
+      <Actions webhook={webhook} path={path} change={change} />
       <Deliveries path={path} canSend={webhook.enabled} />
-      <section class="settings-part settings-line">
-        <h2>Settings</h2>
+      <Part title="Settings" line>
         <Form
           key={webhook.updatedAt}
           submit="Save"
@@ -69,53 +50,139 @@ export function WebhookPage({ team, id }: WebhookPageProps) {
         >
           <WebhookFields of={webhook} />
         </Form>
-      </section>
+      </Part>
     </>
   );
 }
 
-interface PartProps {
+interface ActionsProps {
   readonly webhook: Webhook;
-  /** Of the webhook. */
   readonly path: string;
+  readonly change: (body: object) => Promise<void>;
 }
 
-function Rotate({ webhook: { name }, path }: PartProps) {
-  const made = useSignal<NewWebhook | undefined>(undefined);
+function Actions({ webhook: { name, enabled, teamId }, path, change }: ActionsProps) {
+  const { route } = useLocation();
+  const { busy, refusal, run } = useAction();
+  const created = useSignal<NewWebhook | undefined>(undefined);
   return (
-    <>
+    <div class="actions">
+      {enabled ? (
+        <ConfirmButton
+          label="Disable"
+          title={`Disable the webhook ${name}`}
+          action="Disable the webhook"
+          done={`${name} is disabled`}
+          onConfirm={() => change({ enabled: false })}
+        >
+          <p>Waiting deliveries are dropped. Events while it is disabled are not delivered later.</p>
+        </ConfirmButton>
+      ) : (
+        <button
+          type="button"
+          disabled={busy}
+          onClick={() => run(() => change({ enabled: true }), `${name} is enabled`)}
+        >
+          Enable
+        </button>
+      )}
       <ConfirmButton
         label="New secret"
         title={`Give ${name} a new secret`}
-        action="Make a new secret"
-        done="There is a new secret"
+        action="Create a new secret"
+        done="The new secret is created"
         onConfirm={async () => {
-          made.value = await call<NewWebhook>('POST', `${path}/secret`);
+          created.value = await call<NewWebhook>('POST', `${path}/secret`);
           forget(path);
         }}
       >
-        <p>For a day, deliveries are signed with the new secret and with the one before.</p>
+        <p>For a day, deliveries are signed with both the new and the old secret.</p>
       </ConfirmButton>
-      {made.value && <Secret {...shownSecret(made.value)} onDone={() => (made.value = undefined)} />}
-    </>
+      <ConfirmButton
+        danger
+        label="Delete"
+        title={`Delete the webhook ${name}`}
+        action="Delete the webhook"
+        done={`${name} is deleted`}
+        onConfirm={async () => {
+          await call('DELETE', path);
+          route(teamAddress(teamId));
+        }}
+      >
+        <p>Waiting deliveries are dropped.</p>
+      </ConfirmButton>
+      {refusal}
+      {created.value && <Secret {...shownSecret(created.value)} onDone={() => (created.value = undefined)} />}
+    </div>
   );
 }
 
-function Delete({ webhook: { name, teamId }, path }: PartProps) {
-  const { route } = useLocation();
+interface DeliveriesProps {
+  /** Path of the webhook. */
+  readonly path: string;
+  readonly canSend: boolean;
+}
+
+/** The last deliveries. An Admin can repeat one, or send a test. */
+function Deliveries({ path, canSend }: DeliveriesProps) {
+  const list = `${path}/deliveries?limit=50`;
+  const { data, error } = usePoll<{ items: readonly Delivery[] }>(list, 3000);
+  const { busy, refusal, run } = useAction();
+  const send = (to: string, done: string) => run(() => call('POST', to).then(() => forget(list)), done);
+  const again = ({ id, state }: Delivery) =>
+    canSend &&
+    state !== 'waiting' && (
+      <button
+        type="button"
+        disabled={busy}
+        aria-label={`Deliver ${id} again`}
+        onClick={() => send(`${path}/deliveries/${id}/redeliver`, 'The event is queued again')}
+      >
+        Deliver again
+      </button>
+    );
   return (
-    <ConfirmButton
-      danger
-      label="Delete"
-      title={`Delete the webhook ${name}`}
-      action="Delete the webhook"
-      done={`${name} is deleted`}
-      onConfirm={async () => {
-        await call('DELETE', path);
-        route(teamAddress(teamId));
-      }}
-    >
-      <p>What waits to be delivered is not.</p>
-    </ConfirmButton>
+    <Part title="Deliveries">
+      <Reason error={data === undefined ? error : undefined} />
+      {data !== undefined && (
+        <Table
+          stacked
+          caption="Deliveries"
+          rows={data.items}
+          rowKey={({ id }) => id}
+          empty="No deliveries yet."
+          columns={[
+            ...columnsOf<Delivery>(deliveryColumns, {
+              id: false,
+              createdAt: true,
+              type: true,
+              state: deliveryState,
+              attempts: true,
+              nextAttemptAt: false,
+              latest: lastAttempt,
+            }),
+            { key: 'do', title: 'Actions', class: 'settings-do', cell: again },
+          ]}
+        />
+      )}
+      {refusal}
+      {canSend && (
+        <p class="actions">
+          <button type="button" disabled={busy} onClick={() => send(`${path}/test`, 'The test is sent')}>
+            Send a test
+          </button>
+        </p>
+      )}
+    </Part>
   );
+}
+
+function deliveryState({ state, nextAttemptAt }: Delivery): string {
+  if (state !== 'waiting' || nextAttemptAt === null) return state;
+  return `waiting, next ${format.relative(nextAttemptAt, now.value)}`;
+}
+
+function lastAttempt({ latest }: Delivery): string {
+  const last = latest.at(-1);
+  return last === undefined ? '' : (last.error ?? `answered ${last.status}`);
 }

@@ -1,20 +1,21 @@
-import { webhookColumns } from '../../../contract/resources/columns.ts';
+import { webhookEvents } from '../../../contract/events.ts';
+import { stateOfWebhook, webhookColumns } from '../../../contract/resources/columns.ts';
 import { webhookAddress } from '../../address.ts';
 import { call, resource } from '../../api/client.ts';
 import { useList } from '../../api/list.ts';
+import { format } from '../../format.ts';
+import type { Shown } from '../../parts/create.tsx';
 import { columnsOf } from '../../parts/declared-columns.ts';
+import { Choices, Field } from '../../parts/form.tsx';
+import { Part } from './part.tsx';
 import { ResourceTable } from './resource-table.tsx';
 import type { NewWebhook, Webhook } from './shapes.ts';
-import { shownSecret, WebhookFields, webhookCodes, webhookFields } from './webhook-form.tsx';
-import { webhookState } from './webhook-words.ts';
 
-/** The addresses of a team that are told of events. */
+/** The webhooks of a team. */
 export function Webhooks({ team }: { readonly team: string }) {
   const path = resource('teams', team, 'webhooks');
   return (
-    <section class="settings-part">
-      <h2>Webhooks</h2>
-      <p class="quiet">Addresses that are told when a flag is stale, a key has leaked, and the like.</p>
+    <Part title="Webhooks" note="Addresses that receive events, such as a stale flag or a leaked key.">
       <ResourceTable
         list={useList<Webhook>(path)}
         caption="Webhooks"
@@ -34,6 +35,57 @@ export function Webhooks({ team }: { readonly team: string }) {
           children: <WebhookFields />,
         }}
       />
-    </section>
+    </Part>
   );
+}
+
+/** The state of a webhook, with the time of its first failure. */
+export function webhookState(webhook: Webhook): string {
+  const state = stateOfWebhook(webhook);
+  const { failingSince } = webhook;
+  return state === 'failing' && failingSince !== null ? `failing since ${format.time(failingSince)}` : state;
+}
+
+/** Fields by refusal code. */
+export const webhookCodes = { plan_limit: 'name', invalid_body: 'url' };
+
+/** The fields of a webhook. @param props `of`: the webhook; without it a new one */
+export function WebhookFields({ of: webhook }: { readonly of?: Webhook }) {
+  const events: readonly string[] | undefined = webhook?.events;
+  return (
+    <>
+      <Field name="name" label="Name" required autoFocus={webhook === undefined} value={webhook?.name} />
+      <Field
+        name="url"
+        label="URL"
+        type="url"
+        required
+        placeholder="https://hooks.example.com/flags"
+        hint="Receives the events by POST: an HTTPS address on the internet."
+        value={webhook?.url}
+      />
+      <Choices
+        legend="Events"
+        type="checkbox"
+        name="events"
+        choices={Object.entries(webhookEvents).map(([event, words]) => [event, event, words])}
+        checked={(event) => events?.includes(event) ?? true}
+      />
+    </>
+  );
+}
+
+/** The fields as the API takes them. */
+export function webhookFields(data: FormData): object {
+  return { name: data.get('name'), url: data.get('url'), events: data.getAll('events') };
+}
+
+/** A new secret, for copying. */
+export function shownSecret({ name, secret }: NewWebhook): Shown {
+  return {
+    title: `Copy the secret of ${name} now`,
+    once: true,
+    note: 'The receiver verifies deliveries with it, as described by Standard Webhooks.',
+    values: [['Secret', secret]],
+  };
 }

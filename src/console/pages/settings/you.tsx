@@ -1,44 +1,38 @@
-import { resource } from '../../api/client.ts';
+import { call, resource } from '../../api/client.ts';
 import { useList } from '../../api/list.ts';
+import { forget, usePoll } from '../../api/poll.ts';
 import { ApiProblem } from '../../api/problem.ts';
 import { type Thing, useThing } from '../../api/thing.ts';
-import { ConflictDialog } from '../../parts/conflict.tsx';
+import { now } from '../../clock.ts';
+import { format } from '../../format.ts';
+import { ConfirmButton } from '../../parts/confirm.tsx';
 import { Reason } from '../../parts/failure.tsx';
 import { Field, Form } from '../../parts/form.tsx';
+import { Table } from '../../parts/table.tsx';
+import { OfThing } from '../../parts/thing.tsx';
 import { user } from '../../session.ts';
-import { changedFields } from './changed-fields.ts';
-import { isAdmin } from './role.tsx';
-import { Sessions } from './sessions.tsx';
-import type { Team, User } from './shapes.ts';
-import { TeamField } from './team-field.tsx';
+import { changedFields, isAdmin, Part, TeamField } from './part.tsx';
+import type { SignInSessions, Team, User } from './shapes.ts';
 
 /** The reader's own account. */
 export function You() {
   const { id } = user.value!;
   const thing = useThing<User>(resource('users', id));
-  const { data: you, error, conflict, version } = thing;
-  if (you === undefined) return <Reason error={error} onRetry={() => void thing.reload()} />;
   return (
-    <>
-      <h1>You</h1>
-      <p class="quiet">
-        {you.name} · {you.email} · {you.role}
-      </p>
-      <Profile key={`profile-${version}`} you={you} thing={thing} />
-      {isAdmin() ? (
-        <EmailAddress key={`email-${version}`} you={you} thing={thing} />
-      ) : (
-        <section class="settings-part">
-          <h2>E-mail address</h2>
-          <p class="callout callout-note">
-            An Admin of your team changes the address that you sign in with, and your role.
+    <OfThing thing={thing}>
+      {(you) => (
+        <>
+          <h1>You</h1>
+          <p class="quiet">
+            {you.name} · {you.email} · {you.role}
           </p>
-        </section>
+          <Profile key={`profile-${thing.version}`} you={you} thing={thing} />
+          <EmailAddress key={`email-${thing.version}`} you={you} thing={thing} />
+          <Password you={you} thing={thing} />
+          <Sessions id={id} />
+        </>
       )}
-      <Password you={you} thing={thing} />
-      <Sessions id={id} />
-      <ConflictDialog conflict={conflict} />
-    </>
+    </OfThing>
   );
 }
 
@@ -50,8 +44,7 @@ interface YouProps {
 function Profile({ you, thing }: YouProps) {
   const { items: teams = [] } = useList<Team>(resource('teams'), { limit: 200 });
   return (
-    <section class="settings-part">
-      <h2>Profile</h2>
+    <Part title="Profile">
       <Form
         submit="Save the profile"
         done="Your profile is saved"
@@ -63,23 +56,28 @@ function Profile({ you, thing }: YouProps) {
         }}
       >
         <Field name="name" label="Name" value={you.name} required autocomplete="name" />
-        {teams.length > 1 && (
-          <TeamField
-            teams={teams}
-            value={you.primaryTeam ?? undefined}
-            name="primaryTeam"
-            label="Primary team"
-          />
-        )}
+        <TeamField
+          teams={teams}
+          value={you.primaryTeam ?? undefined}
+          name="primaryTeam"
+          label="Primary team"
+        />
       </Form>
-    </section>
+    </Part>
   );
 }
 
 function EmailAddress({ you, thing }: YouProps) {
+  if (!isAdmin())
+    return (
+      <Part title="E-mail address">
+        <p class="callout callout-note">
+          Only an Admin of your team can change your e-mail address and role.
+        </p>
+      </Part>
+    );
   return (
-    <section class="settings-part">
-      <h2>E-mail address</h2>
+    <Part title="E-mail address">
       <Form
         submit="Save the address"
         done="Your e-mail address is saved"
@@ -99,18 +97,17 @@ function EmailAddress({ you, thing }: YouProps) {
           value={you.email ?? ''}
           required
           autocomplete="email"
-          hint="You sign in with it."
+          hint="For signing in."
         />
         <CurrentPassword />
       </Form>
-    </section>
+    </Part>
   );
 }
 
 function Password({ thing, you: { email } }: YouProps) {
   return (
-    <section class="settings-part">
-      <h2>Password</h2>
+    <Part title="Password">
       <Form
         submit="Change the password"
         done="Your password is changed. Sign in again with it."
@@ -120,11 +117,11 @@ function Password({ thing, you: { email } }: YouProps) {
           const { currentPassword, password, again } = Object.fromEntries(data);
           if (again !== password) throw new ApiProblem(400, 'differs', 'The two new passwords differ');
           await thing.change(() => ({}), { currentPassword, password });
-          // Every session has ended with it, this one too: the page asks to sign in again.
+          // This ends all sessions, and the page asks to sign in again.
           void thing.reload();
         }}
       >
-        {/* Password managers learn from it whose password it is. */}
+        {/* Tells password managers the account. */}
         <input
           class="hidden"
           autocomplete="username"
@@ -140,11 +137,11 @@ function Password({ thing, you: { email } }: YouProps) {
           type="password"
           required
           autocomplete="new-password"
-          hint="8 characters at least. It signs you out everywhere, here too."
+          hint="At least 8 characters. It signs you out everywhere, including here."
         />
         <Field name="again" label="New password again" type="password" required autocomplete="new-password" />
       </Form>
-    </section>
+    </Part>
   );
 }
 
@@ -152,10 +149,84 @@ function CurrentPassword() {
   return (
     <Field
       name="currentPassword"
-      label="Your password as it is now"
+      label="Your current password"
       type="password"
       required
       autocomplete="current-password"
     />
+  );
+}
+
+/** The reader's sessions. */
+function Sessions({ id }: { readonly id: string }) {
+  const path = resource('users', id, 'sessions');
+  const { data, error } = usePoll<{ items: readonly SignInSessions[] }>(path, 15_000);
+  const items = data?.items ?? [];
+  const others = items.filter(({ current }) => !current);
+  return (
+    <Part
+      title="Sessions"
+      note="Programs that you are signed in to. End unknown sessions, and then change your password."
+    >
+      <Reason error={data === undefined ? error : undefined} />
+      <Table
+        stacked
+        caption="Sessions"
+        rows={items}
+        rowKey={({ signIn }) => signIn}
+        columns={[
+          {
+            key: 'what',
+            title: 'Signed in to',
+            cell: ({ sessions, current }) => (
+              <span>
+                {format.list([...new Set(sessions.map(({ clientName }) => clientName))])}
+                {current && <strong> (this one)</strong>}
+              </span>
+            ),
+          },
+          { key: 'startedAt', title: 'Since', cell: ({ startedAt }) => format.time(startedAt) },
+          {
+            key: 'lastUsedAt',
+            title: 'Last used',
+            cell: ({ lastUsedAt }) => format.relative(lastUsedAt, now.value),
+          },
+          {
+            key: 'do',
+            title: 'Actions',
+            class: 'settings-do',
+            cell: (each) => !each.current && <EndSessions label="End" path={path} of={[each]} />,
+          },
+        ]}
+      />
+      {others.length > 0 && <EndSessions label="End all other sessions" path={path} of={others} danger />}
+    </Part>
+  );
+}
+
+interface EndProps {
+  readonly label: string;
+  readonly danger?: boolean;
+  /** Path of the sessions. */
+  readonly path: string;
+  readonly of: readonly SignInSessions[];
+}
+
+function EndSessions({ label, danger = false, of: ended, path }: EndProps) {
+  const [first] = ended;
+  return (
+    <ConfirmButton
+      label={label}
+      danger={danger}
+      title={danger ? label : `End the session since ${format.time(first!.startedAt)}`}
+      action={ended.length === 1 ? 'End the session' : 'End the sessions'}
+      done={ended.length === 1 ? 'The session has ended' : 'The other sessions have ended'}
+      onConfirm={async () => {
+        for (const { signIn } of ended) await call('DELETE', `${path}/${encodeURIComponent(signIn)}`);
+        forget(path);
+      }}
+    >
+      <p>The next request requires a new sign-in.</p>
+    </ConfirmButton>
   );
 }

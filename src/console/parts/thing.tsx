@@ -1,6 +1,33 @@
-import type { Conflict } from '../api/thing.ts';
+import type { ComponentChildren } from 'preact';
+import { isHidden } from '../api/problem.ts';
+import type { Conflict, Thing } from '../api/thing.ts';
+import { NotFound } from '../pages/not-found.tsx';
 import { Dialog } from './dialog.tsx';
 import { differencesOf, fieldText, valueText } from './differences.ts';
+import { Reason } from './failure.tsx';
+
+interface OfThingProps<T> {
+  readonly thing: Thing<T>;
+  readonly children: (data: T) => ComponentChildren;
+}
+
+/** The page of a thing once it has been read, and the dialog about a conflict. */
+export function OfThing<T extends object>({ thing, children }: OfThingProps<T>) {
+  const { data, error, conflict } = thing;
+  if (isHidden(error)) return <NotFound error={error} />;
+  if (data === undefined)
+    return error === undefined ? (
+      <p class="quiet">Loading …</p>
+    ) : (
+      <Reason error={error} onRetry={() => void thing.reload()} />
+    );
+  return (
+    <>
+      {children(data)}
+      <ConflictDialog conflict={conflict} />
+    </>
+  );
+}
 
 /** Asks which change to keep after a conflict. */
 export function ConflictDialog<T extends object>({ conflict }: { conflict: Conflict<T> | undefined }) {

@@ -1,0 +1,31 @@
+import { call, resource } from '../../api/client.ts';
+import type { Shown } from '../../parts/create.tsx';
+import type { ApplicationKey, NewApplicationKey } from '../settings/shapes.ts';
+
+export type KeyType = ApplicationKey['type'];
+
+/** The types of keys with their purposes. */
+export const keyTypes: readonly (readonly [type: KeyType, purpose: string])[] = [
+  ['Frontend', 'For web pages. Everyone can read it; packets must come from the allowed origins.'],
+  ['Mobile', 'For apps. All users of the app can read it; packets need no origin.'],
+  ['Backend', 'For your servers only: reports, and minting of identities. It is secret.'],
+];
+
+/** Creates a key. @param name empty for the name of its type */
+export function createKey(application: string, type: KeyType, name: string): Promise<NewApplicationKey> {
+  const body = { type, ...(name === '' ? {} : { name }) };
+  return call('POST', resource('applications', application, 'keys'), { body });
+}
+
+/** The dialog of a new key. A Backend key is shown only once. */
+export function shownKey({ name, key, type }: NewApplicationKey): Shown {
+  const once = type === 'Backend';
+  return {
+    title: once ? `Copy the key ${name} now` : `The key ${name} is ready`,
+    once,
+    note: once
+      ? 'Keep it out of pages, apps and repositories.'
+      : 'It is not secret. The list of keys shows it at any time.',
+    values: [['Key', key]],
+  };
+}

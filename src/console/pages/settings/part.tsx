@@ -1,0 +1,128 @@
+import type { ComponentChildren } from 'preact';
+import { ConfirmButton } from '../../parts/confirm.tsx';
+import { Field, Form, SelectField } from '../../parts/form.tsx';
+import { user } from '../../session.ts';
+import type { Team } from './shapes.ts';
+
+/** Whether the reader may change settings. The API decides; the page hides what it would refuse. */
+export function isAdmin(): boolean {
+  return user.value?.role === 'Admin';
+}
+
+/** Explains to users without the role Admin why nothing can be changed. */
+export function ReadOnlyNote({ what }: { readonly what: string }) {
+  if (isAdmin()) return null;
+  return <p class="callout callout-note">Only an Admin can change {what}.</p>;
+}
+
+interface PartProps {
+  readonly title: string;
+  readonly note?: ComponentChildren;
+  /** Places the button of a form beside its field. */
+  readonly line?: boolean;
+  readonly children: ComponentChildren;
+}
+
+/** A section of a settings page. */
+export function Part({ title, note, line, children }: PartProps) {
+  return (
+    <section class={line ? 'settings-part settings-line' : 'settings-part'}>
+      <h2>{title}</h2>
+      {note && <p class="quiet">{note}</p>}
+      {children}
+    </section>
+  );
+}
+
+interface NamePartProps {
+  readonly name: string;
+  readonly hint?: string;
+  readonly save: (name: string) => Promise<unknown>;
+}
+
+/** Changes the name of a resource. */
+export function NamePart({ name, hint, save }: NamePartProps) {
+  return (
+    <Part title="Name" line>
+      <Form
+        submit="Save the name"
+        done="The name is saved"
+        codes={{ invalid_name: 'name' }}
+        onSubmit={(data) => save(String(data.get('name')))}
+      >
+        <Field name="name" label="Name" value={name} required hint={hint} />
+      </Form>
+    </Part>
+  );
+}
+
+interface DeletionPartProps {
+  readonly kind: string;
+  readonly name: string;
+  readonly remove: () => Promise<void>;
+  /** Explains the consequences. */
+  readonly children: string;
+}
+
+/** Deletes a resource, after its name has been typed. */
+export function DeletionPart({ kind, name, remove, children }: DeletionPartProps) {
+  return (
+    <Part title={`Delete the ${kind}`}>
+      <ConfirmButton
+        danger
+        label={`Delete the ${kind} ${name}`}
+        title={`Delete the ${kind} ${name}`}
+        action={`Delete the ${kind}`}
+        done={`The ${kind} ${name} is deleted`}
+        typed={name}
+        onConfirm={remove}
+      >
+        <p>{children}</p>
+      </ConfirmButton>
+    </Part>
+  );
+}
+
+/** The choice of a role. */
+export function RoleField({ value }: { readonly value?: 'User' | 'Admin' }) {
+  return (
+    <SelectField
+      name="role"
+      label="Role"
+      hint="An Admin manages everything in their teams. A User reads everything, and writes flags and metrics."
+      options={[['User'], ['Admin']]}
+      value={value}
+    />
+  );
+}
+
+interface TeamFieldProps {
+  readonly teams: readonly Pick<Team, 'id' | 'name'>[];
+  readonly value: string | undefined;
+  readonly name?: string;
+  readonly label?: string;
+}
+
+/** The choice of a team; nothing for a reader with only one team. */
+export function TeamField({ teams, value, name = 'teamId', label = 'Team' }: TeamFieldProps) {
+  if (teams.length < 2) return null;
+  const options = teams.map(({ id, name }) => [id, name] as const);
+  return <SelectField name={name} label={label} options={options} value={value} />;
+}
+
+/** The non-empty lines of a field. */
+export function linesOf(data: FormData, name: string): readonly string[] {
+  const lines = String(data.get(name) ?? '').split('\n');
+  return lines.map((line) => line.trim()).filter((line) => line !== '');
+}
+
+/** The fields of a form that differ from those of a resource. */
+export function changedFields(
+  thing: object,
+  fields: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  const known = new Map(Object.entries(thing));
+  return Object.fromEntries(
+    Object.entries(fields).filter(([name, value]) => value !== (known.get(name) ?? '')),
+  );
+}

@@ -1,6 +1,6 @@
 import { seededRandom } from '../test/support/random.ts';
 
-/** Chance from a seed: the same seed throws the same. */
+/** Pseudo-random numbers from a seed: the same seed gives the same sequence. */
 export class Dice {
   readonly #random: () => number;
 
@@ -28,7 +28,7 @@ export class Dice {
       .map(({ item }) => item);
   }
 
-  /** Dice of its own for a part that throws at its own pace. */
+  /** Separate dice for a concurrent part. */
   fork(): Dice {
     return new Dice(this.between(0, 2 ** 32 - 1));
   }

@@ -4,22 +4,22 @@ import { join } from 'node:path';
 
 const mark = 'CHAOS_ENCLOSED';
 
-/** Whether this process is the one inside. */
+/** Whether this process is inside the namespaces. */
 export const isEnclosed = process.env[mark] !== undefined;
 
-/** Namespaces of its own: what happens inside is seen by no one else, and all of it ends with the first process inside. */
+/** Separate namespaces: nothing inside is visible outside, and everything ends with the first process inside. */
 const namespaces = ['--net', '--mount', '--pid', '--fork', '--kill-child', '--mount-proc'];
 
-/** The first process inside takes in the orphans of killed servers, which a runtime of JavaScript does not. */
+/** The first process adopts the orphans of killed servers, which a JavaScript runtime does not. */
 const reap = ['sh', '-c', '"$@"; exit $?', 'sh'];
 
 /** Signals that end a run early. */
 const endings = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
- * Runs this program once more, in namespaces and a process group of its own. A signal closes its stdin, which asks it to end: the
- * signal itself would end the programs between the two, and the exit code with them.
- * @param folder takes everything that it leaves behind, however it ends
+ * Runs this program again in separate namespaces and a separate process group. A signal closes its stdin, which requests its end. Sent
+ * directly, the signal would end the programs between the two, and lose the exit code.
+ * @param folder for everything that it leaves behind
  * @returns its exit code
  * @throws {Error} unless the user is root
  */
@@ -39,7 +39,7 @@ export function runEnclosed(args: readonly string[], folder: string): Promise<nu
   });
 }
 
-/** PostgreSQL runs as another user, and has to find its data there. */
+/** PostgreSQL runs as another user, and must find its data there. */
 function temporaryIn(folder: string): string {
   const temporary = join(folder, 'tmp');
   mkdirSync(temporary, { recursive: true });

@@ -1,7 +1,7 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What happened in a run, and what must not have happened. */
+/** Records the events and violations of a run. */
 export class Journal {
   readonly folder: string;
   readonly #file: string;
@@ -10,7 +10,7 @@ export class Journal {
   readonly #counts = new Map<string, number>();
   #round = 0;
 
-  /** @param folder takes `journal.log` */
+  /** @param folder for `journal.log` */
   constructor(folder: string) {
     this.folder = folder;
     this.#file = join(folder, 'journal.log');
@@ -20,7 +20,7 @@ export class Journal {
     return this.#violations;
   }
 
-  /** How often each thing that is counted happened, by name. */
+  /** Number of occurrences of each counted event. */
   get counts(): ReadonlyMap<string, number> {
     return this.#counts;
   }
@@ -36,7 +36,7 @@ export class Journal {
     process.stderr.write(line);
   }
 
-  /** Something that must never happen: the run has failed. */
+  /** Records a violation, so the run has failed. */
   violation(text: string): void {
     this.#violations.push(`round ${this.#round}: ${text}`);
     this.note(`VIOLATION ${text}`);

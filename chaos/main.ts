@@ -23,7 +23,7 @@ async function main(args: string[]): Promise<number | undefined> {
 }
 
 process.exitCode = exitCodes.incomplete;
-// The handles of the servers keep no process running, so without this timer the run could end early.
+// The handles of the servers do not keep the process running, so without this timer the run could end early.
 setInterval(() => {}, 60_000);
 
 main(process.argv.slice(2)).then(

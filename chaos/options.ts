@@ -11,7 +11,7 @@ export const usage = `npm run chaos -- [--minutes N] [--seed S] [options]
   --seed S         The same seed draws the same faults; a new one without it
   --rounds N       Ends after so many rounds, whatever the time
   --only A,B       Draws among these faults only: ${[...faults.keys()].join(', ')}
-  --alone          One node without an engine
+  --alone          One node without PostgreSQL
   --stop           Ends after the first round with a violation
   --binary FILE    Another executable than dist/flagmeter
   --folder DIR     Takes the logs and the data; a fresh one of the temp directory without it

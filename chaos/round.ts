@@ -7,40 +7,40 @@ import { balanced } from './scene/balancer.ts';
 import type { Scene } from './scene/scene.ts';
 import type { ServiceNode } from './scene/service-node.ts';
 
-/** The application that a round is about, and its environment, which no other round has. */
+/** The application of a round, and an environment that no other round uses. */
 export interface Shop {
   readonly application: string;
   readonly environment: string;
   readonly keys: { readonly Frontend: string; readonly Backend: string };
 }
 
-/** A person whose id was minted, and the packets that carried it. */
+/** A person with a minted id, and the packets with it. */
 export interface Person {
   readonly identity: string;
   readonly sender: Sender;
 }
 
-/** A change of the accounts and what became of it. */
+/** A change of the accounts, and its outcome. */
 export interface Change {
   readonly action: 'feature.declared' | 'feature.deleted';
   readonly name: string;
   readonly outcome: Answer['outcome'];
 }
 
-/** A token that no one may use any more, since its invalidation was answered. */
+/** A token whose invalidation was acknowledged. */
 export interface Invalidated {
   readonly token: string;
   readonly how: string;
 }
 
-/** What the clients of a round share: where to send, what they did, and when to stop. */
+/** Shared by the clients of a round: where to send, what they did, and when to stop. */
 export class Round {
   readonly senders: Sender[] = [];
-  /** Those whose node was given up: reports need not wait for what it takes before it notices. In the end all of that counts. */
+  /** Senders whose node was given up. Reports need not wait for their packets until the node notices, but all of them must count in the end. */
   readonly unwatched = new Set<Sender>();
   readonly people: Person[] = [];
   readonly changes: Change[] = [];
-  /** Those of earlier rounds, too. */
+  /** Also those of earlier rounds. */
   readonly invalidated: Invalidated[];
 
   readonly scene: Scene;
@@ -48,10 +48,10 @@ export class Round {
   readonly tokens: Tokens;
   readonly shop: Shop;
 
-  /** While the database loses what it confirmed, changes of accounts may be lost. */
+  /** Whether changes of accounts may be lost, because the database loses confirmed commits. */
   isLossy = false;
   isOver = false;
-  /** Packets and reports that were answered so, each time that one was sent. */
+  /** Number of packets and reports by outcome. */
   readonly taken = { accepted: 0, refused: 0, unknown: 0 };
 
   constructor(
@@ -65,19 +65,19 @@ export class Round {
     this.shop = shop;
   }
 
-  /** A new sender, whose requests can be told in the reports of this round. */
+  /** Creates a sender, whose requests can be identified in the reports of this round. */
   sender(kind: Tally['kind'], name: string): Sender {
     const sender = new Sender(kind, name);
     this.senders.push(sender);
     return sender;
   }
 
-  /** The nodes that clients may ask. */
+  /** The nodes that clients may use. */
   get nodes(): readonly ServiceNode[] {
     return this.scene.nodes.filter((node) => !this.scene.withdrawn.has(node));
   }
 
-  /** The balancer, mostly, or one of the nodes. */
+  /** Usually the balancer, otherwise one of the nodes. */
   somewhere(dice: Dice): string {
     return dice.chance(0.6) ? balanced.http : this.node(dice).http;
   }

@@ -11,7 +11,7 @@ import type { Drawn } from './faults/draw.ts';
 import { pause } from './pause.ts';
 import type { Round } from './round.ts';
 
-/** Lets clients work and things go wrong; then heals everything and compares what is left with what was answered. */
+/** Runs clients and injects faults, then repairs everything, and compares the reports with the answers. */
 export async function runRound(
   round: Round,
   dice: Dice,

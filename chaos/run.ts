@@ -32,7 +32,7 @@ async function runRounds(scene: Scene, options: Options, journal: Journal): Prom
   const invalidated: Invalidated[] = [];
   for (let number = 1; ; number++) {
     journal.beginRound(number);
-    // Each round has dice of its own, so that one can be repeated by itself.
+    // Each round has separate dice, so that it can be repeated alone.
     const dice = new Dice(options.seed * 1_000 + number);
     const drawn = drawFaults(scene, dice, options.only);
     journal.note(`faults: ${drawn.map(({ name, node }) => `${name} (${node.name})`).join(', ')}`);

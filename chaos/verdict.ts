@@ -1,13 +1,13 @@
 import { writeSync } from 'node:fs';
 import type { Journal } from './journal.ts';
 
-/** Exit codes of a run: every check held, some check found a violation, or the run ended early or failed. */
+/** Exit codes: all checks passed, a check found a violation, or the run ended early or failed. */
 export const exitCodes = { held: 0, violated: 1, incomplete: 2 } as const;
 
 const failures = ['uncaughtException', 'unhandledRejection'] as const;
 
 /**
- * Decides the exit code of this process and prints its summary, however the process ends: by request, by exception, or because
+ * Decides the exit code of this process and prints its summary, however the process ends: on request, by an exception, or because
  * nothing keeps it running. The code is 0 only if the run was completed without a violation.
  */
 export class Verdict {
@@ -24,12 +24,12 @@ export class Verdict {
     for (const failure of failures) process.on(failure, (error: Error) => this.#end(error.stack ?? failure));
   }
 
-  /** The run went through all its rounds. */
+  /** Notes that the run has completed its rounds. */
   complete(rounds: number): void {
     this.#rounds = rounds;
   }
 
-  /** Ends the run when the stream does: the process at its other end asks for it, or is gone. */
+  /** Ends the run when a stream ends: the process at the other end requests it, or is gone. */
   endWith(stream: NodeJS.ReadStream): void {
     stream.resume().once('end', () => this.#end('on request'));
   }

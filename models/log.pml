@@ -1,15 +1,15 @@
 /*
- * The data log of several machines: two nodes seal what they have counted into deltas, ship them to the engine's log behind a
- * fence, and apply the log to their replicas. The engine is a primary and a standby; a failover may lose what was not replicated.
- * Packets are bits. At the end, when all is shipped, replicated and followed, each replica has counted each packet once.
+ * The usage log of several machines. Two nodes seal counts into deltas, ship them to PostgreSQL's log behind a fence, and apply the log
+ * to their replicas. PostgreSQL is a primary and a standby; a failover may lose commits that were not replicated. Packets are bits.
+ * At the end, when everything is shipped, replicated and applied, each replica has counted each packet once.
  *
- * Switches (each rule as it is built is 1; without it the check fails):
- *   FENCE    a delta goes in only as the next of its stream
- *   IDS      a replica follows only while the id of its last entry is the log's; else it begins anew
+ * Switches (1 for the rules as implemented; with 0 the check fails):
+ *   FENCE    a delta is appended only as the next of its stream
+ *   IDS      a replica follows only while the id of its last entry is in the log; otherwise it starts again
  *   MESSAGES packet 0 is a message that may be sent to two nodes; the first in the log counts
- *   HEAL     a node compares the engine's number of its stream with what was acknowledged, and ships again
- *   LOSSY    1: a commit is answered without its replication
- *   FO       failovers
+ *   HEAL     a node compares PostgreSQL's number of its stream with the acknowledged one, and ships again
+ *   LOSSY    1: a commit is answered before it is replicated
+ *   FO       number of failovers
  */
 #ifndef FENCE
 #define FENCE 1
@@ -90,7 +90,7 @@ proctype Run(byte me) {
        :: !in -> skip
        fi;
        k = 0; in = 0 }
-  /* the beat */
+  /* the heartbeat */
   :: d_step { HEAL && n[me].acked == n[me].sealed && p.seq[me] < n[me].acked -> n[me].acked = p.seq[me] }
   /* follow */
   :: d_step { (n[me].applied > p.size || (IDS && n[me].applied > 0 && n[me].applied <= p.size && p.id[n[me].applied - 1] != n[me].last)) ->

@@ -7,7 +7,7 @@ interface Page<Item> {
   readonly nextCursor: string | null;
 }
 
-/** All nodes show the changes that were answered, the audit log has each once, and invalidated tokens stay refused. */
+/** Checks that all nodes show the acknowledged changes, that the audit log has each once, and that invalidated tokens stay refused. */
 export async function checkAccounts(round: Round, began: number): Promise<void> {
   for (const node of round.scene.nodes) {
     await checkFeatures(round, node);
@@ -41,7 +41,7 @@ async function checkFeatures(round: Round, node: ServiceNode): Promise<void> {
   }
 }
 
-/** What became of a change; one that was not asked for was refused. */
+/** The outcome of a change. One that was not requested was refused. */
 function outcomeOf(round: Round, action: Round['changes'][number]['action'], name: string) {
   return (
     round.changes.find((change) => change.name === name && change.action === action)?.outcome ?? 'refused'

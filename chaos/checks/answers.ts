@@ -1,6 +1,6 @@
 import type { Journal } from '../journal.ts';
 
-/** Codes of 503 and 504 that a node may answer with because of what happens around it. */
+/** Codes of 503 and 504 that a fault explains. */
 const explained = new Set([
   'backpressure',
   'store_unavailable',
@@ -11,7 +11,7 @@ const explained = new Set([
 
 const counts = /^(packet|report|grpc report):/;
 
-/** No answer was one that no fault explains, and what counts goes on without the engine. */
+/** Checks that a fault explains every answer, and that counting continues without PostgreSQL. */
 export function checkAnswers(journal: Journal, known: Set<string>): void {
   for (const name of journal.counts.keys()) {
     if (known.has(name)) continue;
@@ -20,7 +20,7 @@ export function checkAnswers(journal: Journal, known: Set<string>): void {
     const isInternal = code === 'internal' || status === '500';
     const isStopped = counts.test(name) && code === 'engine_unavailable';
     const isOdd = Number(status) >= 500 && code !== undefined && !explained.has(code);
-    // The key and the environment exist since before the round, and everything that is sent is well formed.
+    // The key and the environment existed before the round, and all requests are well formed.
     const isForgotten = counts.test(name) && /^[35]$|^4\d\d$/.test(status);
     if (isInternal || isStopped || isOdd || isForgotten)
       journal.violation(`no fault explains the answer "${name}"`);

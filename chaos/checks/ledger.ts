@@ -1,8 +1,8 @@
 import type { Round } from '../round.ts';
 
 /**
- * The ledger of the environment has each accepted packet and report. A repetition may be missing after a crash, because it is written
- * with the next thing that counts. What is unknown may be there.
+ * Checks that the ledger of the environment has each accepted packet and report. A repetition may be missing after a crash, because it
+ * is written with the next counted packet. Requests with an unknown outcome may be there.
  */
 export async function checkLedger(round: Round): Promise<void> {
   const { application, environment } = round.shop;

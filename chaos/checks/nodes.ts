@@ -4,10 +4,10 @@ import type { Round } from '../round.ts';
 import type { ServiceNode } from '../scene/service-node.ts';
 
 const mostMemory = 500 * 2 ** 20;
-/** How far each log was read. */
+/** Position up to which each log was read. */
 const readUpTo = new Map<string, number>();
 
-/** Every node is ready again, is small, and has logged nothing that points to a mistake of the program. */
+/** Checks that every node is ready and small, and has logged nothing that indicates a defect. */
 export async function checkNodes({ scene, journal }: Round): Promise<void> {
   for (const node of scene.nodes) {
     if (!(await within(20_000, async () => (await node.whyNot('managing')) === undefined)))
@@ -19,7 +19,7 @@ export async function checkNodes({ scene, journal }: Round): Promise<void> {
   }
 }
 
-/** Without the pages of files: LMDB maps its data. */
+/** Memory without file pages, because LMDB maps its data. */
 function anonymousMemory({ pid }: ServiceNode): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   return Number(/RssAnon:\s+(\d+) kB/.exec(status)?.[1] ?? 0) * 1024;
@@ -35,7 +35,7 @@ function newLines(path: string): string[] {
   return bytes.toString().split('\n');
 }
 
-/** A line that nothing around the program explains. */
+/** Whether no fault explains a line. */
 function isMistake(line: string): boolean {
   if (/unhandled|uncaught|TypeError|RangeError|ReferenceError|"code":"internal"|panic/i.test(line))
     return true;

@@ -4,7 +4,7 @@ import type { ServiceNode } from '../scene/service-node.ts';
 
 const mostAsked = 12;
 
-/** Each node shows of a person exactly the packets with their id, though another node had minted it just before. */
+/** Checks that each node shows exactly the packets with a person's id, even if another node minted it just before. */
 export async function checkPeople(round: Round, dice: Dice): Promise<void> {
   const asked = dice.shuffled(round.people).slice(0, mostAsked);
   for (const node of round.scene.nodes) for (const person of asked) await checkPerson(round, node, person);
@@ -18,7 +18,7 @@ async function checkPerson(round: Round, node: ServiceNode, { identity, sender }
     exposures: { feature: string; checks: number }[];
   };
   const checks = answer.exposures.find(({ feature }) => feature === 'people')?.checks ?? 0;
-  // The engine may have lost the id itself: then nothing has to be there.
+  // PostgreSQL may have lost the id itself. Then nothing must be there.
   const through = round.isLossy ? 0 : undefined;
   for (const fault of sender.tallies.flatMap(({ digits }) => digits.faults(checks, through)))
     round.journal.violation(`${node.name}, exposures of ${identity}: ${fault}`);

@@ -1,7 +1,7 @@
 import type { Journal } from '../journal.ts';
 import type { Database } from '../scene/database.ts';
 
-/** Questions to the engine that all have one answer: no rows. */
+/** Queries whose result must be empty. */
 const mustBeEmpty: Readonly<Record<string, string>> = {
   'versions of the accounts with gaps': `
     SELECT count(*)::int, min(version), max(version) FROM fm_change
@@ -21,10 +21,10 @@ const mustBeEmpty: Readonly<Record<string, string>> = {
   'rows that were refused': 'SELECT stream, seq, place, reason FROM fm_refused',
 };
 
-/** The logs in the engine are whole. */
+/** Checks the logs in PostgreSQL. */
 export async function checkPostgres(database: Database, journal: Journal): Promise<void> {
   for (const [what, query] of Object.entries(mustBeEmpty)) {
     const rows = await database.query(query);
-    if (rows.length > 0) journal.violation(`the engine has ${what}: ${JSON.stringify(rows.slice(0, 5))}`);
+    if (rows.length > 0) journal.violation(`PostgreSQL has ${what}: ${JSON.stringify(rows.slice(0, 5))}`);
   }
 }

@@ -3,7 +3,7 @@ import { pause } from '../pause.ts';
 import type { Round } from '../round.ts';
 import type { ServiceNode } from '../scene/service-node.ts';
 
-/** What a node reports of the round's environment. */
+/** The reports of a node on the round's environment. */
 export interface Reports {
   readonly node: ServiceNode;
   readonly usage: UsageReport;
@@ -11,16 +11,16 @@ export interface Reports {
 }
 
 export interface Completeness {
-  /** Until when everything is in it; without an engine it always is. */
+  /** Time through which it is complete; missing on a single machine. */
   readonly completeThrough?: string;
-  /** Nodes of which the report cannot be complete: they stopped in order, and may count again without the engine. */
+  /** Nodes that stopped cleanly and may be counting again without PostgreSQL, so the report may be incomplete. */
   readonly mayBeCounting?: readonly string[];
 }
 
 const dayMs = 86_400_000;
 const completeWithinMs = 60_000;
 
-/** Reads the reports of a node, once they hold everything that was answered before `end`. */
+/** Reads the reports of a node once they have everything that was acknowledged before `end`. */
 export async function readReports(round: Round, node: ServiceNode, end: number): Promise<Reports> {
   const usage = await readWhole<UsageReport>(round, node, 'usage', end);
   const { metrics } = await readWhole<Pick<Reports, 'metrics'>>(round, node, 'measurements', end);
@@ -53,7 +53,7 @@ async function readWhole<Report>(
   }
 }
 
-/** The path of a report of the round's environment, around a time. */
+/** The path of a report on the round's environment around a time. */
 export function reportPath({ shop }: Round, report: string, time: number): string {
   const [from, to] = [time - dayMs, time + dayMs].map((each) => new Date(each).toISOString()) as [
     string,

@@ -10,7 +10,7 @@ export function sumsOf({ usage, metrics }: Pick<Reports, 'usage' | 'metrics'>): 
   return new Map([...counts, ...values]);
 }
 
-/** By which the sum of a series is found. */
+/** The key of a series in `sumsOf`. */
 export function keyOf({ kind, name, variant }: Pick<Tally, 'kind' | 'name' | 'variant'>): string {
   return kind === 'metric' ? `metric ${name}` : `feature ${name} ${variant}`;
 }

@@ -4,8 +4,8 @@ import { type Reports, readReports } from './reports.ts';
 import { keyOf, sumsOf } from './sums.ts';
 
 /**
- * Compares what each node reports with what became of each request: accepted ones are counted once, refused ones not at all,
- * the others once or not at all. No packet is counted half, and all nodes report the same.
+ * Compares the reports of each node with the outcome of each request. Accepted requests count once, refused ones not at all, and others
+ * at most once. No packet counts partially, and all nodes report the same.
  */
 export async function checkUsage(round: Round, end: number): Promise<void> {
   const all = await Promise.all(round.scene.nodes.map((node) => readReports(round, node, end)));
@@ -33,7 +33,7 @@ function checkReports(round: Round, reports: Reports): void {
   checkUsers(round, reports);
 }
 
-/** Every packet and report counts once in `all`, and every packet once in the metric `packets`. */
+/** Checks that every packet and report counts once in `all`, and every packet once in the metric `packets`. */
 function checkWhole(
   round: Round,
   { node, usage, metrics }: Reports,
@@ -54,7 +54,7 @@ function checkWhole(
     round.journal.violation(`${node.name} has parts of packets: ${got} of all and packets, not ${want}`);
 }
 
-/** Each person is one user; the sketch may be wrong by 2 %. */
+/** Checks that each person is one user, within the 2 % error of the sketch. */
 function checkUsers(round: Round, { node, usage }: Reports): void {
   const outcomes = round.people.map(({ sender }) =>
     sender.tallies.flatMap(({ digits }) => digits.parts.map(({ outcome }) => outcome)),
@@ -67,7 +67,7 @@ function checkUsers(round: Round, { node, usage }: Reports): void {
     round.journal.violation(`${node.name} reports ${users} users: there were ${least} to ${most}`);
 }
 
-/** Where two texts begin to differ. */
+/** The parts from which two texts differ. */
 function difference(a: string, b: string): string {
   let at = 0;
   while (at < a.length && a[at] === b[at]) at++;

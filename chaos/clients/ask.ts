@@ -1,32 +1,33 @@
 import type { Journal } from '../journal.ts';
 
 /**
- * `accepted`: it said so. `refused`: it said that it changed nothing. `unknown`: no one can tell, because there was no answer,
- * or it was the balancer's.
+ * - `accepted`: the service acknowledged it
+ * - `refused`: the service stated that it changed nothing
+ * - `unknown`: there was no answer, or it was the balancer's
  */
 export type Outcome = 'accepted' | 'refused' | 'unknown';
 
 export interface Answer {
   readonly outcome: Outcome;
-  /** `undefined`: there was none. */
+  /** `undefined` without an answer. */
   readonly status: number | undefined;
-  /** Our code of a refusal; `undefined` when it was not ours. */
+  /** Code of a refusal by the service. */
   readonly code: string | undefined;
   readonly body: string;
 }
 
 export interface Question {
-  /** What the request is about, for the counts of answers. */
+  /** Kind of the request, by which answers are counted. */
   readonly kind: string;
   readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** A form, or what becomes JSON. */
+  /** A form, or a value that is sent as JSON. */
   readonly body?: unknown;
   readonly timeoutMs?: number;
 }
 
-/** Sends one request, once, on a connection of its own. */
+/** Sends a request once, on a new connection. */
 export async function ask(journal: Journal, http: string, question: Question): Promise<Answer> {
   const answer = await send(http, question);
   journal.count(`${question.kind}: ${answer.status ?? 'no answer'}${answer.code ? ` ${answer.code}` : ''}`);
@@ -43,7 +44,7 @@ async function send(
     const response = await fetch(`http://${http}${path}`, {
       method,
       headers: { ...type, ...headers },
-      // A kept connection that has just been closed would be tried again in silence.
+      // The client would silently retry on a kept connection that was just closed.
       keepalive: false,
       redirect: 'manual',
       signal: AbortSignal.timeout(timeoutMs),

@@ -2,7 +2,7 @@ import type { Dice } from '../dice.ts';
 import { pause } from '../pause.ts';
 import type { Round } from '../round.ts';
 
-/** Somebody who declares and deletes features, and looks at once on another node whether it shows them. */
+/** Declares and deletes features, and immediately checks them on another node. */
 export async function changeFeatures(round: Round, dice: Dice, name: string): Promise<void> {
   for (let number = 0; !round.isOver; number++) {
     const feature = `${round.shop.environment}-${name}-${number}`;
@@ -30,7 +30,7 @@ async function remove(round: Round, dice: Dice, feature: string): Promise<void> 
   if (answer.status === 204) await look(round, dice, feature, 404);
 }
 
-/** A node that could not look into the engine may have changed it: what it says then is no refusal. */
+/** Notes the outcome. A node that could not query PostgreSQL may still have made the change, so its answer is no refusal. */
 function note(
   round: Round,
   action: Round['changes'][number]['action'],
@@ -42,7 +42,7 @@ function note(
   round.changes.push({ action, name, outcome: isSure ? outcome : 'unknown' });
 }
 
-/** No one else makes the same change: a node that finds it made has made it before, and does not know. */
+/** Reports a change that a node finds already made, although no one else makes it: the node does not know its own change. */
 export function madeTwice(round: Round, what: string): void {
   if (!round.isLossy) round.journal.violation(`a change was made twice: ${what} already`);
 }

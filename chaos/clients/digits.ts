@@ -2,19 +2,19 @@ import type { Outcome } from './ask.ts';
 
 /** One request of a series. */
 export interface Part {
-  /** What it adds to the sum: a power of four of its own. */
+  /** Its count, a distinct power of four. */
   readonly count: number;
   outcome: Outcome | 'pending';
-  /** When the outcome was known, Unix ms. */
+  /** When the outcome became known, Unix ms. */
   at?: number;
 }
 
 /**
- * Requests of which a sum tells each one: every request adds its own power of four, so the digit of the sum to the base of four says
- * how often the request was counted.
+ * Requests that a sum identifies. Each adds a distinct power of four, so its digit of the sum in base four is the number of times that it
+ * was counted.
  */
 export class Digits {
-  /** As many digits as a count holds, which is an integer below 2^31. */
+  /** Number of digits in a count, an integer below 2^31. */
   static readonly most = 15;
   readonly #parts: Part[] = [];
 
@@ -33,8 +33,8 @@ export class Digits {
   }
 
   /**
-   * What is wrong with a sum: requests that it lacks or has more than once.
-   * @param through it has to have only what was accepted before this time, Unix ms
+   * Lists the requests that a sum lacks or has more than once.
+   * @param through only requests accepted before this time (Unix ms) must be in the sum
    */
   faults(sum: number, through = Number.POSITIVE_INFINITY): string[] {
     if (sum >= 4 ** this.#parts.length)
@@ -48,13 +48,13 @@ export class Digits {
     });
   }
 
-  /** Takes a sum for the truth: what it holds was accepted, and the rest refused. */
+  /** Adopts a sum as correct: requests in it were accepted, others refused. */
   settle(sum: number): void {
     for (const [index, part] of this.#parts.entries())
       part.outcome = timesIn(sum, index) === 0 ? 'refused' : 'accepted';
   }
 
-  /** How many requests a sum holds. */
+  /** Number of requests in a sum. */
   countedIn(sum: number): number {
     return this.#parts.reduce((all, _, index) => all + timesIn(sum, index), 0);
   }

@@ -9,7 +9,7 @@ const operations = {
   metrics: { path: '/Metrics.Metrics/SendMetrics', type: 'Metrics.MetricStat' },
 } as const;
 
-/** It never sends a call twice by itself, and soon tries a node again that was away. */
+/** Never retries a call, and soon reconnects to a node that was away. */
 const channel = {
   'grpc.enable_retries': 0,
   'grpc.initial_reconnect_backoff_ms': 100,
@@ -18,7 +18,7 @@ const channel = {
 
 const clients = new Map<string, Client>();
 
-/** Sends a report over gRPC. Its refusal is the service's when it carries our code. */
+/** Sends a report over gRPC. A refusal with our code is the service's. */
 export async function grpcReport(
   round: Round,
   address: string,
@@ -43,7 +43,7 @@ function outcomeOf(code: number, ours: string | undefined): Outcome {
   return ours === undefined || ours === 'internal' || ours === 'deadline_exceeded' ? 'unknown' : 'refused';
 }
 
-/** Closes what is kept open, so that the program can end. */
+/** Closes the channels, so that the program can end. */
 export function closeGrpc(): void {
   for (const client of clients.values()) client.close();
   clients.clear();

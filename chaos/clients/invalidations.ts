@@ -3,7 +3,7 @@ import { pause } from '../pause.ts';
 import type { Round } from '../round.ts';
 import { madeTwice } from './changes.ts';
 
-/** A client that invalidates its tokens and tries each on every node at once, and older ones now and then. */
+/** Invalidates tokens, and tries each on every node at once, and older ones now and then. */
 export async function invalidateTokens(round: Round, dice: Dice): Promise<void> {
   while (!round.isOver) {
     await invalidate(round, () => round.somewhere(dice));
@@ -11,7 +11,7 @@ export async function invalidateTokens(round: Round, dice: Dice): Promise<void> 
   }
 }
 
-/** Gets a token and invalidates it, if that is possible right now. @param server whom to ask, each time anew */
+/** Gets a token and invalidates it, if possible. @param server chooses the server of each request */
 export async function invalidate(round: Round, server: () => string): Promise<void> {
   const token = await round.tokens.fresh(server());
   if (token === undefined) return;
@@ -25,7 +25,7 @@ export async function invalidate(round: Round, server: () => string): Promise<vo
   if (answer.status === 200 && !round.isLossy) round.invalidated.push({ token, how: 'invalidated' });
 }
 
-/** Goes on trying what was invalidated, the latest first and all nodes at once. */
+/** Continues to try invalidated tokens, latest first, on all nodes at once. */
 export async function tryInvalidated(round: Round, dice: Dice): Promise<void> {
   while (!round.isOver) {
     const { length } = round.invalidated;
@@ -35,7 +35,7 @@ export async function tryInvalidated(round: Round, dice: Dice): Promise<void> {
   }
 }
 
-/** Asks every node with a token that all must refuse by now. @returns the statuses by name of the node */
+/** Sends a token that all nodes must refuse. @returns the statuses by node */
 export async function mustBeRefused(
   round: Round,
   { token, how }: Round['invalidated'][number],

@@ -7,8 +7,8 @@ import type { Sender } from './tallies.ts';
 import { all, telemetry } from './telemetry.ts';
 
 /**
- * Somebody who makes a key, uses it, and revokes it. A node follows the accounts at each request with a token; so after one it takes
- * packets of a key that was made before, and none of a key that was revoked.
+ * Creates a key, uses it, and revokes it. A request with a token makes a node follow the accounts. After one, the node accepts packets of
+ * a key created before, and refuses those of a revoked key.
  */
 export async function useKeys(round: Round, dice: Dice, name: string): Promise<void> {
   const sender = round.sender('feature', name);

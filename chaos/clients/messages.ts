@@ -5,7 +5,7 @@ import { grpcReport } from './grpc-report.ts';
 import { retryElsewhere } from './retry.ts';
 import { all, telemetry } from './telemetry.ts';
 
-/** A server that sends usage reports, over HTTP or gRPC by chance, and each again to other nodes while it does not know. */
+/** Sends usage reports over HTTP or gRPC, and repeats each on other nodes while its outcome is unknown. */
 export async function sendMessages(round: Round, dice: Dice, name: string): Promise<void> {
   const sender = round.sender('feature', name);
   const { keys, environment } = round.shop;
@@ -27,7 +27,7 @@ export async function sendMessages(round: Round, dice: Dice, name: string): Prom
   }
 }
 
-/** A server that sends counters, and names each report, because nothing else in it does. */
+/** Sends counters in reports with an id, since nothing else in them identifies a repetition. */
 export async function sendMetrics(round: Round, dice: Dice, name: string): Promise<void> {
   const sender = round.sender('metric', name);
   const { keys, environment } = round.shop;
@@ -46,7 +46,7 @@ export async function sendMetrics(round: Round, dice: Dice, name: string): Promi
   }
 }
 
-/** A browser whose packets have a name, by which a repetition is known. */
+/** Sends packets with an id, by which repetitions are recognised. */
 export async function sendNamedPackets(round: Round, dice: Dice, name: string): Promise<void> {
   const sender = round.sender('feature', name);
   for (let number = 0; !round.isOver; number++) {
@@ -64,7 +64,7 @@ export async function sendNamedPackets(round: Round, dice: Dice, name: string): 
   }
 }
 
-/** A time of a whole millisecond would tell the service that similar reports may come from several processes. */
+/** Avoids whole milliseconds, from which the service would conclude that similar reports may be of several processes. */
 function timeOf(now: number): string {
   return new Date(now).toISOString().replace('Z', '5Z');
 }

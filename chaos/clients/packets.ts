@@ -5,7 +5,7 @@ import type { Answer } from './ask.ts';
 import type { Sender } from './tallies.ts';
 import { all, telemetry } from './telemetry.ts';
 
-/** A browser: each packet is sent once, whatever comes of it. */
+/** Sends each packet once, whatever the outcome. */
 export async function sendPackets(round: Round, dice: Dice, name: string): Promise<void> {
   const sender = round.sender('feature', name);
   while (!round.isOver) {
@@ -15,8 +15,8 @@ export async function sendPackets(round: Round, dice: Dice, name: string): Promi
 }
 
 /**
- * Sends packets to one server until an answer is the last that is wanted.
- * @param how.isGivenUp see `Round.unwatched` @param how.isKept false: what it acknowledges may stay in its directory, out of all reports
+ * Sends packets to one server until an answer is the last one wanted.
+ * @param how.isGivenUp see `Round.unwatched` @param how.isKept false if acknowledged packets may stay out of all reports, in its directory
  */
 export async function sendPacketsUntil(
   round: Round,

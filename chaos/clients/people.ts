@@ -4,7 +4,7 @@ import type { Round } from '../round.ts';
 import { Sender } from './tallies.ts';
 import { all, telemetry } from './telemetry.ts';
 
-/** A shop's server that mints ids, and its browsers, which use them at once on other nodes. */
+/** Mints ids, and uses them immediately on other nodes. */
 export async function mintAndUse(round: Round, dice: Dice, name: string): Promise<void> {
   for (let number = 0; !round.isOver; number++) {
     const identity = `${round.shop.environment}-${name}-${number}`;
@@ -25,7 +25,7 @@ async function mint(round: Round, http: string, identity: string): Promise<strin
   return answer.status === 200 ? (JSON.parse(answer.body) as { instanceId: string }).instanceId : undefined;
 }
 
-/** Two packets of one person at once, by different ways. */
+/** Sends two concurrent packets of one person through different nodes. */
 async function beSeen(round: Round, dice: Dice, identity: string, i: string): Promise<void> {
   const sender = new Sender('feature', 'people');
   round.people.push({ identity, sender });

@@ -15,7 +15,7 @@ interface Tokens {
   readonly refresh_token: string;
 }
 
-/** People who sign in, and each refresh token of theirs presented by two clients at once to two nodes. */
+/** Signs in, and presents each refresh token twice at the same time, to two nodes. */
 export async function raceRefreshes(round: Round, dice: Dice, clientId: string): Promise<void> {
   while (!round.isOver) {
     const tokens = await signIn(round, dice, clientId).catch(() => undefined);
@@ -45,7 +45,7 @@ function refresh(round: Round, http: string, clientId: string, token: string): P
   return round.ask(http, { kind: 'refresh', method: 'POST', path: '/connect/token', body });
 }
 
-/** Signs the administrator in. @returns `undefined` when that is not possible right now @throws {Error} as the browser does */
+/** Signs the administrator in. @returns `undefined` if that is currently impossible @throws {Error} as the browser does */
 async function signIn(round: Round, dice: Dice, clientId: string): Promise<Tokens | undefined> {
   const verifier = randomBytes(32).toString('base64url');
   const code = await authorize(round, clientId, createHash('sha256').update(verifier).digest('base64url'));
@@ -65,7 +65,7 @@ async function signIn(round: Round, dice: Dice, clientId: string): Promise<Token
   return answer.status === 200 ? (JSON.parse(answer.body) as Tokens) : undefined;
 }
 
-/** @returns the code that the browser is sent back with */
+/** @returns the authorization code in the redirect */
 async function authorize(round: Round, clientId: string, challenge: string): Promise<string | undefined> {
   const { adminEmail, adminPassword } = round.tokens.credentials;
   const browser = new TestBrowser(balanced.http, hub);

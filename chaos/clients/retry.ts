@@ -7,9 +7,9 @@ import type { Outcome } from './ask.ts';
 const mostTries = 5;
 
 /**
- * Sends the same message to one node after the other, or to the balancer, until one says that it has it; and now and then once more, as a sender does who
- * lost the answer.
- * @returns what is known of the message: it was accepted if any node said so
+ * Sends a message to different nodes or the balancer until one acknowledges it, and sometimes once more, like a sender that lost the
+ * answer.
+ * @returns the outcome: accepted if any node acknowledged it
  */
 export async function retryElsewhere(
   round: Round,

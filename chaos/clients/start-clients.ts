@@ -11,7 +11,7 @@ import { watchReports } from './watch-reports.ts';
 
 type Client = (round: Round, dice: Dice, name: string) => Promise<void>;
 
-/** How many there are of each. */
+/** Number of clients of each kind. */
 const crowd: readonly (readonly [name: string, count: number, client: Client])[] = [
   ['packets', 6, sendPackets],
   ['named', 2, sendNamedPackets],
@@ -25,7 +25,7 @@ const crowd: readonly (readonly [name: string, count: number, client: Client])[]
   ['watching', 1, watchReports],
 ];
 
-/** Starts all clients. @returns when each has ended, which it does when the round is over */
+/** Runs all clients. @returns when the round is over and each has ended */
 export async function startClients(round: Round, dice: Dice, clientId: string): Promise<void> {
   const running = crowd.flatMap(([name, count, client]) =>
     Array.from({ length: count }, (_, index) => client(round, dice.fork(), `${name}-${index}`)),

@@ -1,6 +1,6 @@
 import { Digits, type Part } from './digits.ts';
 
-/** A series of features or of metrics whose sum tells each request. */
+/** A series of features or metrics whose sum identifies each request. */
 export interface Tally {
   readonly kind: 'feature' | 'metric';
   /** The feature, or the metric. */
@@ -9,7 +9,7 @@ export interface Tally {
   readonly digits: Digits;
 }
 
-/** The requests of one sender: a series for every fifteen of them. */
+/** The requests of one sender, in a series for every fifteen of them. */
 export class Sender {
   readonly #kind: Tally['kind'];
   readonly #name: string;

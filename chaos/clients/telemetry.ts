@@ -1,7 +1,7 @@
 import type { Round } from '../round.ts';
 import type { Answer } from './ask.ts';
 
-/** What every packet and report counts once beside its own: so the sum of all says how many were counted. */
+/** Counted once by every packet and report besides its own series, so its sum is the number of counted requests. */
 export const all = { all: { on: [1, 1, 1] } };
 
 /** Sends a packet of the round's shop. */

@@ -17,7 +17,7 @@ export class Tokens {
     return this.#credentials;
   }
 
-  /** @returns a new token; `undefined` when there is none to be had right now */
+  /** @returns a new token; `undefined` if none can be issued now */
   async fresh(http: string): Promise<string | undefined> {
     const { clientId, clientSecret } = this.#credentials;
     const body = new URLSearchParams({
@@ -37,7 +37,7 @@ export class Tokens {
       : undefined;
   }
 
-  /** Asks with a token that is kept as long as it is taken. */
+  /** Sends a request with a token that is kept while it is accepted. */
   async ask(http: string, question: Question): Promise<Answer> {
     this.#kept ??= await this.fresh(http);
     if (this.#kept === undefined) return { outcome: 'refused', status: 503, code: 'no_token', body: '' };
@@ -47,10 +47,7 @@ export class Tokens {
     return answer;
   }
 
-  /**
-   * Asks until there is an answer of the wanted status.
-   * @throws {Error} when there is none within 30 s
-   */
+  /** Repeats a request until the status is the wanted one. @throws {Error} after 30 s */
   async insist(http: string, question: Question, status = 200): Promise<unknown> {
     const end = performance.now() + 30_000;
     for (;;) {

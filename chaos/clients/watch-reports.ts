@@ -8,8 +8,8 @@ import type { ServiceNode } from '../scene/service-node.ts';
 import type { Tally } from './tallies.ts';
 
 /**
- * Reads reports while things go wrong: no request is counted twice at any time, and what was accepted before the time through which
- * a report says that it is complete is in it.
+ * Reads reports during faults. No request may be counted twice at any time. A report must contain everything accepted before its
+ * `completeThrough`.
  */
 export async function watchReports(round: Round, dice: Dice): Promise<void> {
   while (!round.isOver) {
@@ -25,7 +25,7 @@ export async function watchReport(round: Round, { http, name }: ServiceNode): Pr
 }
 
 function check(round: Round, name: string, usage: UsageReport & Completeness): void {
-  // A report of a node without an engine, or of a node that has left, does not say what it may lack: it is read while packets are under way.
+  // The report of a single machine, or one that may lack a stopped node, does not state what it may lack.
   const isComplete = (usage.mayBeCounting ?? []).length === 0;
   const through = isComplete ? Date.parse(usage.completeThrough ?? '1970-01-01') : 0;
   const sums = sumsOf({ usage, metrics: [] });

@@ -13,7 +13,7 @@ import { faultsOfOperators } from './of-operators.ts';
 const { kill, restart, freeze } = faultsOfNodes;
 const { clockSkewed } = faultsOfClocks;
 const { diskFull } = faultsOfDisks;
-/** Those that a node without an engine can meet. */
+/** Faults for a single machine. */
 const ofOneNode = new Map<string, Fault>(Object.entries({ kill, restart, freeze, clockSkewed, diskFull }));
 /** All faults, by name. */
 export const faults: ReadonlyMap<string, Fault> = new Map<string, Fault>(
@@ -23,17 +23,14 @@ export const faults: ReadonlyMap<string, Fault> = new Map<string, Fault>(
   }),
 );
 
-/** A fault that a round has, and the node that it may touch. */
+/** A fault of a round, and the node that it may affect. */
 export interface Drawn {
   readonly name: string;
   readonly fault: Fault;
   readonly node: ServiceNode;
 }
 
-/**
- * Draws up to three faults that can happen at once.
- * @param only draws among these only; an empty list stands for all
- */
+/** Draws up to three faults that can happen at the same time. @param only draws from these; all if empty */
 export function drawFaults(scene: Scene, dice: Dice, only: readonly string[]): Drawn[] {
   const all = scene.database === undefined ? ofOneNode : faults;
   const choices = [...all].filter(([name]) => only.length === 0 || only.includes(name));

@@ -6,36 +6,32 @@ import type { Database } from '../scene/database.ts';
 import type { Scene } from '../scene/scene.ts';
 import type { ServiceNode } from '../scene/service-node.ts';
 
-/** Where a fault happens. */
+/** The scene of a fault. */
 export interface Stage {
   readonly scene: Scene;
   readonly round: Round;
   readonly dice: Dice;
   readonly journal: Journal;
-  /** A node that no other fault of the round touches. */
+  /** A node that no other fault of the round affects. */
   readonly node: ServiceNode;
 }
 
-/** What goes wrong. */
 export interface Fault {
-  /** What it needs for itself: no two faults of a round share it. `node`: one of the nodes. */
+  /** Exclusive resources: no two faults of a round share one. `node`: one of the nodes. */
   readonly claims: readonly ('node' | 'database' | 'links' | 'everything')[];
-  /** How often it is drawn beside the others; 1 without it. With 0 it is drawn only if `--only` names it: its rule does not hold yet. */
+  /** Relative frequency, 1 by default. With 0 it is drawn only if `--only` names it, because its rule does not hold yet. */
   readonly weight?: number;
-  /** Lets it happen, and ends it as far as the scene does not. */
+  /** Runs the fault, and ends it unless the scene does. */
   run(stage: Stage): Promise<void>;
 }
 
-/** The database of a scene that has one: faults of databases are drawn for such scenes only. */
+/** The database of a scene with one. Faults of databases are drawn only for such scenes. */
 export function databaseOf({ scene: { database } }: Stage): Database {
   if (database === undefined) throw new Error('The scene has no database');
   return database;
 }
 
-/**
- * Waits while a fault lasts: shorter than a node waits for an answer, or longer, so that it has given up when the answer comes
- * after all.
- */
+/** Waits while a fault lasts: less or more time than a node waits for an answer. In the second case, the answer arrives too late. */
 export function hold(dice: Dice): Promise<void> {
   return pause(dice.chance(0.5) ? dice.between(500, 4_000) : dice.between(5_500, 10_000));
 }

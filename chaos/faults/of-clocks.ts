@@ -4,17 +4,17 @@ import { pause, within } from '../pause.ts';
 import type { ServiceNode } from '../scene/service-node.ts';
 import { databaseOf, type Fault, type Stage } from './fault.ts';
 
-/** A header of an answer tells whole seconds, and is made anew once a second. */
+/** The `Date` header has whole seconds, and is updated once a second. */
 const headerMs = 2_500;
 const withinMs = 5_000;
 
-/** Its clock jumps some times, as far as two clocks may differ; now and then it starts with such a clock. */
+/** The clock of a node jumps several times within the allowed difference. Sometimes the node starts with such a clock. */
 const clockSkewed: Fault = {
   claims: ['node'],
   weight: 2,
   async run(stage) {
     const { node, dice, journal } = stage;
-    // A node that goes by its own clock is wrong only while it is ahead.
+    // Using the node's own clock is wrong only if it is ahead.
     node.clock.aheadMs = dice.between(mostMs / 2, mostMs);
     for (let times = dice.between(1, 4); times > 0; times--) {
       journal.note(`the clock of ${node.name} is ${node.clock.aheadMs} ms ahead`);
@@ -29,7 +29,7 @@ const clockSkewed: Fault = {
   },
 };
 
-/** Its clock jumps by hours while it runs. It manages nothing until the clock is right, and goes on counting. */
+/** The clock of a running node jumps by hours. The node must stop managing until it is right, and continue to count. */
 const clockJumps: Fault = {
   claims: ['node'],
   weight: 2,
@@ -48,7 +48,7 @@ const clockJumps: Fault = {
   },
 };
 
-/** The clock of PostgreSQL jumps by hours. No node manages until it is right; all go on counting, each packet once. */
+/** The clock of PostgreSQL jumps by hours. No node may manage until it is right. All continue to count each packet once. */
 const databaseClockJumps: Fault = {
   claims: ['everything'],
   weight: 2,
@@ -68,12 +68,12 @@ const databaseClockJumps: Fault = {
   },
 };
 
-/** Some hours, ahead or behind. */
+/** Some hours ahead or behind. */
 function hours(dice: Dice): number {
   return dice.pick([-1, 1]) * dice.between(3_600_000, 6 * 3_600_000);
 }
 
-/** Nodes whose clock differs from PostgreSQL's stop managing soon, and stay so. */
+/** Checks that nodes stop managing while their clock differs from PostgreSQL's. */
 async function managesNothing({ round, journal }: Stage, nodes: readonly ServiceNode[]): Promise<void> {
   const isRefused = async ({ http }: ServiceNode) => (await round.tokens.fresh(http)) === undefined;
   for (const node of nodes)
@@ -81,7 +81,7 @@ async function managesNothing({ round, journal }: Stage, nodes: readonly Service
       journal.violation(`${node.name} manages though its clock and PostgreSQL's differ`);
 }
 
-/** It must not join with a clock that is too far from the engine's. */
+/** A node must not join with a clock that is too far from PostgreSQL's. */
 const clockRefused: Fault = {
   claims: ['node', 'database', 'links'],
   async run({ node, dice, journal }) {
@@ -94,17 +94,17 @@ const clockRefused: Fault = {
     );
     if (!isRefused) journal.violation(`${node.name} runs with a clock that is wrong`);
     if (isRefused && !lastLine(node).includes('The clock of this machine is'))
-      journal.violation(`${node.name} ended and said: ${lastLine(node)}`);
+      journal.violation(`${node.name} ended: ${lastLine(node)}`);
     await node.end('SIGKILL');
     node.clock.aheadMs = 0;
     await node.start();
   },
 };
 
-/** Less than the five seconds that are allowed: they are measured with the way to the engine. */
+/** Less than the allowed five seconds, which include the latency to PostgreSQL. */
 const mostMs = 4_500;
 
-/** The time of day of the node becomes what it was set to. */
+/** Checks that the node uses the configured time of day. */
 async function checkTime({ node, journal }: Stage): Promise<void> {
   let aheadMs = Number.NaN;
   const isRight = async () => {

@@ -3,7 +3,7 @@ import { pause, within } from '../pause.ts';
 import type { ServiceNode } from '../scene/service-node.ts';
 import { databaseOf, type Fault, hold, type Stage } from './fault.ts';
 
-/** The primary is killed, the standby takes its place, and the old primary comes back as its standby. */
+/** Kills the primary and promotes the standby. The old primary returns as its standby. */
 const failover: Fault = {
   claims: ['database'],
   weight: 4,
@@ -19,7 +19,7 @@ const failover: Fault = {
   },
 };
 
-/** The primary is killed and comes back as it is: it shows commits that no standby has confirmed. */
+/** Kills and restarts the primary: it shows commits that no standby has confirmed. */
 const primaryKilled: Fault = {
   claims: ['database'],
   weight: 2,
@@ -55,8 +55,8 @@ const standbyFrozen: Fault = {
 };
 
 /**
- * The primary is cut off from its standby, and who waits for it is told to wait no longer: so commits seem to succeed that are on
- * one machine only. Then that machine is lost.
+ * Cuts the primary off from its standby, and cancels the waits for it. Commits seem to succeed, but are on one machine only. Then that
+ * machine is lost.
  */
 const cancelledWaits: Fault = {
   claims: ['database'],
@@ -86,8 +86,8 @@ const cancelledWaits: Fault = {
 };
 
 /**
- * Sessions are ended whose commits wait for the standby, which then gets them: what a node has no answer to was made, and it must
- * not make it again.
+ * Terminates sessions whose commits wait for the standby, which then confirms them. The node got no answer to a change that was made, and
+ * must not make it again.
  */
 const answersLost: Fault = {
   claims: ['database'],
@@ -115,10 +115,7 @@ const answersLost: Fault = {
   },
 };
 
-/**
- * The old primary lives on, cut off from its standby and with some nodes on its side, and the standby takes its place for the
- * others.
- */
+/** Promotes the standby while the old primary continues, cut off from the standby, with some of the nodes on its side. */
 const splitBrain: Fault = {
   claims: ['everything'],
   weight: 3,
@@ -147,7 +144,7 @@ const splitBrain: Fault = {
   },
 };
 
-/** A token is invalidated on one side: the other, which cannot hear of it, must not accept it. */
+/** Invalidates a token on one side. The other side cannot know it, and must not accept the token. */
 async function invalidateFor({ round, dice }: Stage, nodes: readonly ServiceNode[]): Promise<void> {
   const { length } = round.invalidated;
   await invalidate(round, () => dice.pick(nodes).http);
@@ -155,24 +152,24 @@ async function invalidateFor({ round, dice }: Stage, nodes: readonly ServiceNode
   if (made !== undefined) await mustBeRefused(round, made);
 }
 
-/** Both servers are gone for a while. */
+/** Stops both servers for a while. */
 const postgresDown: Fault = {
   claims: ['database'],
   weight: 2,
   async run(stage) {
     const { dice, journal } = stage;
     const { primary, standby } = databaseOf(stage);
-    journal.note('the engine is down');
+    journal.note('PostgreSQL is down');
     await Promise.all([primary.kill(), standby.kill()]);
     await pause(dice.between(500, 6_000));
     await primary.start();
     await pause(dice.between(0, 500));
     await standby.start();
-    journal.note('the engine is up');
+    journal.note('PostgreSQL is up');
   },
 };
 
-/** The backends of the nodes are ended, as an operator does it. */
+/** Terminates the backends of the nodes, as an operator would. */
 const sessionsEnded: Fault = {
   claims: ['database'],
   async run(stage) {
@@ -185,8 +182,8 @@ const sessionsEnded: Fault = {
 };
 
 /**
- * An operator lets commits succeed without the standby, and then the primary is lost: the engine goes back by some seconds. Counts
- * heal; the accounts do not, and the nodes have to agree on what is left of them.
+ * An operator lets commits succeed without the standby, and then the primary is lost, so PostgreSQL reverts by some seconds. Counts
+ * recover. Accounts do not, and the nodes must agree on the remaining ones.
  */
 const lossyFailover: Fault = {
   claims: ['everything'],

@@ -7,10 +7,7 @@ import type { ServiceNode } from '../scene/service-node.ts';
 import { databaseOf, type Fault, type Stage } from './fault.ts';
 import { isForgotten } from './of-operators.ts';
 
-/**
- * Its data directory is replaced by an old copy, as by a restore. What it took since must be in the engine first: with its disk
- * the rest would be lost.
- */
+/** Replaces the data directory by an old copy, as a restore would. PostgreSQL must have the later counts first, because they are lost. */
 const oldCopy: Fault = {
   claims: ['everything'],
   weight: 2,
@@ -33,7 +30,7 @@ const oldCopy: Fault = {
   },
 };
 
-/** Another process starts with a copy of its directory, while it runs: it must be refused. */
+/** Starts another process with a copy of the directory of a running node. It must be refused. */
 const twin: Fault = {
   claims: ['everything'],
   async run(stage) {
@@ -54,8 +51,8 @@ const twin: Fault = {
 };
 
 /**
- * A copy of its directory starts while it is frozen; then it is thawed. One of the two must stop taking packets and report why.
- * Everything counts that the copy has acknowledged, and the original before it was frozen.
+ * Starts a copy of the directory of a frozen node, and then thaws the node. One of the two must refuse packets and report why. Everything
+ * counts that the copy has acknowledged, and the original before it was frozen.
  */
 const thawed: Fault = {
   claims: ['everything'],
@@ -84,7 +81,7 @@ const thawed: Fault = {
     await twin.end('SIGTERM');
     await node.end('SIGTERM');
     if (!isRefused) {
-      // Its directory is refused from now on; it begins with an empty one.
+      // Its directory is refused from now on, so it starts with an empty one.
       rmSync(node.data, { recursive: true });
       await isForgotten(stage, directory, '--force');
     }
@@ -93,7 +90,7 @@ const thawed: Fault = {
   },
 };
 
-/** Sends packets to all until one of them refuses them; it reports why. */
+/** Sends packets to all until one refuses them, and reports why. */
 async function oneIsRefused({ round, node, journal }: Stage, all: readonly ServiceNode[]): Promise<void> {
   const end = performance.now() + refusedWithinMs;
   let isOver = false;
@@ -117,10 +114,10 @@ async function oneIsRefused({ round, node, journal }: Stage, all: readonly Servi
     );
 }
 
-/** The engine is asked every second. */
+/** Heartbeats are sent every second. */
 const refusedWithinMs = 10_000;
 
-/** Whether no stream of a node that was stopped in order has anything left to ship. */
+/** Whether the streams of a cleanly stopped node have nothing left to ship. */
 async function hasShippedAll(stage: Stage): Promise<boolean> {
   const rows = await databaseOf(stage).query<{ left: number }>(
     `SELECT count(*)::int AS left FROM fm_node n JOIN fm_stream s USING (directory)

@@ -3,7 +3,7 @@ import { pause, within } from '../pause.ts';
 import { SmallDisk } from '../scene/small-disk.ts';
 import { databaseOf, type Fault, hold } from './fault.ts';
 
-/** The disk of a node is full for a while. It counts again by itself when there is room. */
+/** The disk of a node is full for a while. The node must count again by itself when there is space. */
 const diskFull: Fault = {
   claims: ['node'],
   weight: 2,
@@ -31,7 +31,7 @@ const diskFull: Fault = {
   },
 };
 
-/** The disk of the primary is full for a while: commits fail, or the server ends. Now and then the standby takes its place. */
+/** The disk of the primary is full for a while: commits fail, or the server ends. Sometimes the standby is promoted. */
 const primaryDiskFull: Fault = {
   claims: ['database'],
   weight: 2,

@@ -1,7 +1,7 @@
 import { pause, within } from '../pause.ts';
 import { databaseOf, type Fault, hold, type Stage } from './fault.ts';
 
-/** A node is cut off from the primary only, or from both servers. */
+/** Cuts a node off from the primary only, or from both servers. */
 const nodeCutOff: Fault = {
   claims: ['node'],
   weight: 3,
@@ -17,7 +17,7 @@ const nodeCutOff: Fault = {
   },
 };
 
-/** The primary and the standby do not reach each other: no commit is confirmed. */
+/** Cuts the primary off from the standby, so that no commit is confirmed. */
 const serversCutOff: Fault = {
   claims: ['database'],
   weight: 2,
@@ -32,8 +32,8 @@ const serversCutOff: Fault = {
 };
 
 /**
- * A delta is late: its commit waits for the standby, and its node, which is cut off, gives up and asks again before it ends. What the
- * node is told then was true before the commit.
+ * A delta is late: its commit waits for the standby. Its node is cut off, gives up, and queries its stream before the commit ends. That
+ * answer is outdated.
  */
 const lateCommit: Fault = {
   claims: ['node', 'database'],
@@ -43,7 +43,7 @@ const lateCommit: Fault = {
     const { primary, standby } = databaseOf(stage);
     const first = await cutInCommit(stage);
     await scene.cutFromServer(node, primary.host);
-    // The node waits for 5 s, and tries to have the commit cancelled for 2 s.
+    // The node waits for 5 s, and tries to cancel the commit for 2 s.
     await pause(dice.between(8_000, 9_500));
     for (const link of scene.links) link.cut();
     await scene.joinToServer(node, primary.host);
@@ -57,14 +57,14 @@ const lateCommit: Fault = {
   },
 };
 
-/** Cuts the servers off from each other while a delta of the node is committed. @returns the sessions that wait, if there are any */
+/** Cuts the servers off from each other while a delta of the node is committed. @returns the waiting sessions */
 async function cutInCommit(stage: Stage): Promise<number[]> {
   const { network } = stage.scene;
   const database = databaseOf(stage);
   const { primary, standby } = database;
   const row = `SELECT FROM fm_stream WHERE stream IN (SELECT stream FROM fm_node WHERE name = '${stage.node.name}')`;
   for (let tries = 0; tries < mostTries; tries++) {
-    // Heartbeats pass meanwhile: one that waits for the standby would keep the node from shipping.
+    // Heartbeats pass meanwhile. One that waits for the standby would stop the node from shipping.
     const unlock = await database.lock(row);
     const isShipping = await within(
       3_000,
@@ -94,7 +94,7 @@ async function waiting(stage: Stage, which: string): Promise<number[]> {
   return rows.map(({ pid }) => pid);
 }
 
-/** The way of the last node to the engine is slow, stands still, or breaks. */
+/** The link of the last node to PostgreSQL is slow, stalls, or breaks. */
 const badLink: Fault = {
   claims: ['links'],
   weight: 3,

@@ -3,7 +3,7 @@ import { watchReport } from '../clients/watch-reports.ts';
 import { pause } from '../pause.ts';
 import { databaseOf, type Fault, type Stage } from './fault.ts';
 
-/** Killed some times, at any moment; it comes back at once or after a while. */
+/** Kills a node several times, and restarts it at once or later. */
 const kill: Fault = {
   claims: ['node'],
   weight: 4,
@@ -19,7 +19,7 @@ const kill: Fault = {
   },
 };
 
-/** Stopped in order, and started again. */
+/** Stops a node cleanly, and restarts it. */
 const restart: Fault = {
   claims: ['node'],
   async run({ node, dice, journal }) {
@@ -43,15 +43,15 @@ const freeze: Fault = {
   },
 };
 
-/** It finds no engine when it starts, and has to count nevertheless. */
+/** Starts a node without PostgreSQL. It must count. */
 const startCutOff: Fault = {
   claims: ['node'],
   run: (stage) => startWithoutPostgres(stage, 'SIGKILL'),
 };
 
 /**
- * The same after a stop in order: as far as the engine knows the node has left. The reports of others must name it among the nodes
- * that may be counting, or not be complete through a time at which it takes packets.
+ * The same after a clean stop, when PostgreSQL considers the node as stopped. The reports of others must list it among the nodes that
+ * may be counting, or not be complete through a time at which it accepts packets.
  */
 const stopThenCutOff: Fault = {
   claims: ['node'],
@@ -63,7 +63,7 @@ async function startWithoutPostgres(stage: Stage, how: 'SIGKILL' | 'SIGTERM'): P
   const { scene, round, node, dice, journal } = stage;
   await node.end(how);
   await cutOff(stage);
-  journal.note(`${node.name} starts without the engine after ${how}`);
+  journal.note(`${node.name} starts without PostgreSQL after ${how}`);
   await node.start();
   const end = performance.now() + dice.between(1_000, 4_000);
   const sent = sendPacketsUntil(round, node.http, () => performance.now() > end);
@@ -72,11 +72,11 @@ async function startWithoutPostgres(stage: Stage, how: 'SIGKILL' | 'SIGTERM'): P
     await pause(100);
   }
   await sent;
-  journal.note(`${node.name} is joined to the engine`);
+  journal.note(`${node.name} is connected to PostgreSQL`);
   await joinAgain(stage);
 }
 
-/** Its spool is small and the engine away, until the spool is full. */
+/** PostgreSQL is away from a node with a small spool, until the spool is full. */
 const fullSpool: Fault = {
   claims: ['node'],
   async run(stage) {
@@ -84,7 +84,7 @@ const fullSpool: Fault = {
     await node.end('SIGTERM');
     await node.start(['--spool-max', '2MiB']);
     await cutOff(stage);
-    journal.note(`${node.name} has a small spool and no engine`);
+    journal.note(`${node.name} has a small spool and no PostgreSQL`);
     await pause(dice.between(2_000, 5_000));
     await joinAgain(stage);
     await pause(dice.between(0, 2_000));

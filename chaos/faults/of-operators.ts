@@ -5,10 +5,10 @@ import { runCommand } from '../run-command.ts';
 import { databaseOf, type Fault, type Stage } from './fault.ts';
 
 const shippedWithinMs = 15_000;
-/** A node asks the engine every second. */
+/** Heartbeats are sent every second. */
 const noticedWithinMs = 10_000;
 
-/** An operator forgets a node that is alive. With force it goes; what it acknowledges afterwards must count nevertheless. */
+/** An operator forgets a running node with --force. Everything that the node acknowledges afterwards must count. */
 const forgetLiving: Fault = {
   claims: ['everything'],
   weight: 2,
@@ -19,7 +19,7 @@ const forgetLiving: Fault = {
     await scene.withdraw(node);
     await pause(300);
     const now = Date.now();
-    // What is acknowledged before may be given up.
+    // Unshipped counts may be given up.
     if (!(await within(shippedWithinMs, () => hasShipped(stage, now))))
       journal.violation(`${node.name} does not ship`);
     if (!(await isForgotten(stage, node.name, '--force')))
@@ -47,7 +47,7 @@ export async function isForgotten(stage: Stage, which: string, ...more: string[]
   );
 }
 
-/** It goes on taking packets until it notices; then it answers 503 and reports why. */
+/** A forgotten node accepts packets until it notices. Then it answers 503 and reports why. */
 async function noticesIt({ round, node, journal }: Stage): Promise<void> {
   const end = performance.now() + noticedWithinMs;
   const isLast = ({ status }: Answer) => status === 503 || performance.now() > end;
@@ -57,7 +57,7 @@ async function noticesIt({ round, node, journal }: Stage): Promise<void> {
   if (!reason?.startsWith('503 ')) journal.violation(`${node.name} was forgotten, and does not report it`);
 }
 
-/** Whether all that the node has acknowledged before a time is in the log. */
+/** Whether everything that the node acknowledged before a time is in the log. */
 async function hasShipped(stage: Stage, before: number): Promise<boolean> {
   const rows = await databaseOf(stage).query<{ through: string }>(
     `SELECT s.through FROM fm_node n JOIN fm_stream s USING (stream) WHERE n.name = '${stage.node.name}'`,
@@ -65,7 +65,7 @@ async function hasShipped(stage: Stage, before: number): Promise<boolean> {
   return rows.length > 0 && rows.every(({ through }) => Number(through) >= before);
 }
 
-/** An operator restores a dump of some seconds ago. Counts heal; of the accounts, what the dump does not have is lost. */
+/** An operator restores a dump of some seconds ago. Counts recover; changes of accounts since the dump are lost. */
 const restoredDump: Fault = {
   claims: ['everything'],
   async run(stage) {
@@ -82,8 +82,8 @@ const restoredDump: Fault = {
 };
 
 /**
- * An empty database stands in the place of the real one, as after a lost disk. Nodes go on counting and discard nothing: all is there
- * once the real one is back.
+ * An empty database replaces the real one, as after the loss of a disk. Nodes continue to count and discard nothing: everything is there
+ * when the real one is back.
  */
 const emptyDatabase: Fault = {
   claims: ['everything'],
@@ -99,7 +99,7 @@ const emptyDatabase: Fault = {
   },
 };
 
-/** The database is lost for good, and restored from the replica of one node. No count is lost; changes of the last moment may be. */
+/** Restores a lost database from the replica of one node. No count is lost; the latest changes of accounts may be. */
 const replicaAdopted: Fault = {
   claims: ['everything'],
   weight: 2,

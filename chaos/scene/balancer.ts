@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { hub } from './network.ts';
 import type { ServiceNode } from './service-node.ts';
 
-/** The addresses of the service for those who do not care which node answers. */
+/** The addresses of the service through the balancer. */
 export const balanced = { http: `${hub}:8080`, grpc: `${hub}:8081` };
 
-/** HAProxy before all nodes. It tries another node when a connection is refused, and never sends a request twice. */
+/** HAProxy before all nodes. It tries another node if a connection is refused, and never repeats a request. */
 export class Balancer {
   readonly #process: ChildProcess;
   readonly #control: string;
@@ -26,7 +26,7 @@ export class Balancer {
     return new Balancer(spawn('haproxy', ['-db', '-f', file], { stdio: ['ignore', log, log] }), control);
   }
 
-  /** Gives a node no new requests. */
+  /** Sends no new requests to a node. */
   async withdraw(node: ServiceNode): Promise<void> {
     for (const way of ['http', 'grpc']) await this.#command(`set server ${way}/${node.name} state maint`);
   }

@@ -7,7 +7,7 @@ import { within } from '../pause.ts';
 import { addressOf, at, type Place } from './network.ts';
 import { SkewedClock } from './skewed-clock.ts';
 
-/** Nothing that a frozen or cut off peer holds is held for long. */
+/** Frozen or cut-off peers hold nothing for long. */
 const settings = {
   wal_sender_timeout: '3s',
   wal_receiver_timeout: '3s',
@@ -20,16 +20,16 @@ const settings = {
 
 export const port = 5432;
 const database = 'flagmeter';
-/** The names of a database that is to replace it, and of the one that was replaced. */
+/** The names of a replacement database, and of the replaced one. */
 const [replacement, kept] = ['replacement', 'kept'] as const;
 
 interface DatabaseOptions {
-  /** Takes the offsets of the clocks. */
+  /** For the offsets of the clocks. */
   readonly folder: string;
   readonly journal: Journal;
 }
 
-/** The primary and its synchronous standby, and what is done to them. */
+/** The primary and its synchronous standby. */
 export class Database {
   readonly #pair: PostgresPair;
   /** By host. */
@@ -69,7 +69,7 @@ export class Database {
     return this.#clocks.get(host) as SkewedClock;
   }
 
-  /** The engine's URL, by the addresses at which a node reaches the two servers. */
+  /** The URL of the database, by the addresses at which a node reaches the two servers. */
   url(hosts: readonly string[]): string {
     return `postgres://postgres@${hosts.join(',')}/${database}?sslmode=disable`;
   }
@@ -78,12 +78,12 @@ export class Database {
     return (['postgres1', 'postgres2'] as const).map((place) => `${addressOf(place)}:${port}`);
   }
 
-  /** Runs SQL at the primary as its superuser. @returns the rows */
+  /** Runs SQL on the primary as superuser. @returns the rows */
   query<Row extends object>(text: string, name = database): Promise<Row[]> {
     return this.primary.query<Row>(text, [], this.primary.url(name));
   }
 
-  /** Locks the rows that a query finds. @returns what unlocks them */
+  /** Locks the rows of a query. @returns a function that unlocks them */
   async lock(query: string): Promise<() => Promise<void>> {
     const client = new pg.Client({ connectionString: this.primary.url(database) });
     client.on('error', () => {});
@@ -92,7 +92,7 @@ export class Database {
     return () => client.end();
   }
 
-  /** Dumps it as it is. */
+  /** Dumps the database. */
   async dump(): Promise<void> {
     await this.primary.run('pg_dump', [
       '--format=custom',
@@ -103,7 +103,7 @@ export class Database {
     ]);
   }
 
-  /** Puts an empty database, or the last dump, in the place of the real one, which is kept. */
+  /** Replaces the real database by an empty one or the last dump, and keeps it. */
   async replace(by: 'dump' | 'empty'): Promise<void> {
     await this.query(`CREATE DATABASE ${replacement} TEMPLATE template0`, 'postgres');
     const to = this.primary.url(replacement);
@@ -113,19 +113,19 @@ export class Database {
     await this.#rename(replacement, database);
   }
 
-  /** Gives up the real database: what replaced it stays. */
+  /** Drops the real database, so that its replacement stays. */
   async dropReplaced(): Promise<void> {
     await this.query(`DROP DATABASE ${kept}`, 'postgres');
   }
 
-  /** Puts the real database back in the place of the one that replaced it. */
+  /** Restores the real database in place of its replacement. */
   async putBack(): Promise<void> {
     await this.#rename(database, replacement);
     await this.#rename(kept, database);
     await this.query(`DROP DATABASE ${replacement}`, 'postgres');
   }
 
-  /** Ends its sessions and lets no new ones in meanwhile. */
+  /** Renames a database, after closing its sessions. */
   async #rename(from: string, to: string): Promise<void> {
     await this.query(`ALTER DATABASE ${from} ALLOW_CONNECTIONS false`, 'postgres');
     await this.query(
@@ -140,7 +140,7 @@ export class Database {
     return join(this.primary.folder, 'dump');
   }
 
-  /** Makes the standby the primary, alone. What was the primary stays as it is. */
+  /** Promotes the standby. The former primary is left as it is. */
   async promote(): Promise<void> {
     await this.#pair.promote();
     this.#journal.note(`${this.primary.host} is the primary now`);
@@ -154,7 +154,7 @@ export class Database {
     return this.#pair.beSynchronous();
   }
 
-  /** Whatever was done to them: both run, and the standby confirms commits again. The network must be whole. */
+  /** Restores a running pair, in which the standby confirms commits. The network must be whole. */
   async makeWell(): Promise<void> {
     for (const clock of this.#clocks.values()) clock.aheadMs = 0;
     for (const server of [this.primary, this.standby]) server.resume();
@@ -164,7 +164,7 @@ export class Database {
     await this.#pair.rejoin();
   }
 
-  /** Ends backends, or their waits for the standby, of the nodes. @returns how many */
+  /** Terminates backends of nodes, or cancels their waits for the standby. @returns the number of backends */
   async signal(how: 'cancel' | 'terminate', which: string): Promise<number> {
     const rows = await this.query<{ done: boolean }>(
       `SELECT pg_${how}_backend(pid) AS done FROM pg_stat_activity WHERE datname = '${database}' AND pid <> pg_backend_pid() AND ${which}`,
@@ -177,7 +177,7 @@ export class Database {
     await this.#pair.close();
   }
 
-  /** Whether it follows the primary, or does so soon. */
+  /** Whether the standby follows the primary, or soon does. */
   async #isStandbyWell(): Promise<boolean> {
     if (!this.standby.isRunning) return false;
     return within(6_000, async () => {

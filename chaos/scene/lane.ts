@@ -1,4 +1,4 @@
-/** Acts later, and always in the order in which it was asked to, also when the delay changes. */
+/** Delays actions, and keeps their order even if the delay changes. */
 export class Lane {
   readonly #waiting: { readonly due: number; readonly act: () => void }[] = [];
 

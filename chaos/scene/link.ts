@@ -2,13 +2,13 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { Lane } from './lane.ts';
 import { hub } from './network.ts';
 
-/** A TCP proxy whose line can be slow, silent or cut. */
+/** A TCP proxy whose connections can be slow, silent or cut. */
 export class Link {
   readonly #server: Server;
-  /** Where it leads. */
+  /** The target. */
   readonly host: string;
   readonly #pairs = new Set<readonly [Socket, Socket]>();
-  /** How long what passes is held up, one way. */
+  /** Delay in each direction. */
   delayMs = 0;
   #isSilent = false;
 
@@ -25,7 +25,7 @@ export class Link {
     return new Promise((opened) => server.listen(port, hub, () => opened(link)));
   }
 
-  /** While it is silent nothing passes, and connections stay open. */
+  /** While silent, the link passes nothing, and connections stay open. */
   set isSilent(silent: boolean) {
     this.#isSilent = silent;
     for (const pair of this.#pairs) for (const socket of pair) silent ? socket.pause() : socket.resume();

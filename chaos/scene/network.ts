@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { runCommand } from '../run-command.ts';
 
-/** The members of the scene, each in a network namespace of its own, and the last number of its address. */
+/** The members of the scene, each in a separate network namespace, and the last number of their addresses. */
 const members = { node1: 11, node2: 12, node3: 13, twin: 14, postgres1: 21, postgres2: 22 } as const;
 
 export type Place = keyof typeof members;
@@ -13,12 +13,12 @@ export function addressOf(place: Place): string {
   return `10.0.0.${members[place]}`;
 }
 
-/** The command that runs another one at a place. */
+/** The command that runs another one in a namespace. */
 export function at(place: Place): string[] {
   return ['ip', 'netns', 'exec', place];
 }
 
-/** Drops what passes the bridge between two addresses that are in its set. */
+/** Drops packets between two addresses in its set. */
 const firewall = `
 table bridge chaos {
   set cut {
@@ -39,11 +39,11 @@ table bridge chaos {
 }
 `;
 
-/** One Ethernet on which every member has a port. Who is cut off gets no answer at all, as when a cable is pulled. */
+/** An Ethernet with a port for every member. A member that is cut off gets no answer, as if its cable were pulled. */
 export class Network {
   readonly #cuts = new Map<string, readonly [string, string]>();
 
-  /** Lays the network. It must be called in a network namespace and a mount namespace of its own. */
+  /** Creates the network, in separate network and mount namespaces. */
   static async lay(): Promise<Network> {
     mkdirSync('/run/netns', { recursive: true });
     await runCommand('mount', ['-t', 'tmpfs', 'none', '/run/netns']);
@@ -56,7 +56,7 @@ export class Network {
     return new Network();
   }
 
-  /** From now on nothing passes between two addresses. */
+  /** Drops everything between two addresses. */
   async cut(a: string, b: string): Promise<void> {
     const key = keyOf(a, b);
     if (this.#cuts.has(key)) return;

@@ -12,18 +12,18 @@ import { ServiceNode } from './service-node.ts';
 import { buildClock } from './skewed-clock.ts';
 
 export interface SceneOptions {
-  /** Takes the logs, the data directories and the configuration of all. */
+  /** For logs, data directories and configuration. */
   readonly folder: string;
   readonly binary: string;
-  /** One node without an engine. */
+  /** One node without PostgreSQL. */
   readonly isAlone: boolean;
   readonly journal: Journal;
 }
 
-/** The addresses by which the last node reaches the two servers: by the slow link. */
+/** The addresses by which the last node reaches the two servers, through the slow link. */
 const linkPorts = [6431, 6432] as const;
 
-/** The node at the slow link. */
+/** The node behind the slow link. */
 const linked = 'node3';
 
 const limits = [
@@ -44,7 +44,7 @@ type Parts = Pick<
   'network' | 'database' | 'nodes' | 'links' | 'balancer' | 'credentials' | 'options' | 'twin'
 >;
 
-/** Everything that a run is about: the network, the database, the nodes and the balancer before them. */
+/** The network, the database, the nodes and the balancer of a run. */
 export class Scene {
   readonly network: Network;
   readonly database: Database | undefined;
@@ -53,9 +53,9 @@ export class Scene {
   readonly balancer: Balancer;
   readonly credentials: Credentials;
   readonly options: SceneOptions;
-  /** A second process with the directory of another: it runs only while a fault lets it. */
+  /** A second process with the directory of another node. It runs only during a fault. */
   readonly twin: ServiceNode;
-  /** Nodes that clients must not ask: what they took would be lost with their disk. */
+  /** Nodes that clients must not use, because their packets would be lost with their disk. */
   readonly withdrawn = new Set<ServiceNode>();
 
   private constructor(parts: Parts) {
@@ -85,7 +85,7 @@ export class Scene {
     return new Scene({ network, database, nodes, links, balancer, credentials, options, twin });
   }
 
-  /** Ends every fault: the network is whole, the database is well, and every node runs with the right time. */
+  /** Ends every fault: the network and the database work, and every node runs with the right time. */
   async makeWell(): Promise<void> {
     await this.joinAll();
     await this.database?.makeWell();
@@ -97,7 +97,7 @@ export class Scene {
     }
   }
 
-  /** Everyone reaches everyone, and no way is slow. */
+  /** Restores all links. */
   async joinAll(): Promise<void> {
     await this.network.joinAll();
     for (const link of this.links) {
@@ -106,7 +106,7 @@ export class Scene {
     }
   }
 
-  /** Cuts a node off from a server of the database. The last one reaches it by the slow link, which falls silent. */
+  /** Cuts a node off from a server of the database. For the last node, the slow link becomes silent. */
   async cutFromServer(node: ServiceNode, server: string): Promise<void> {
     const link = this.#linkOf(node, server);
     if (link !== undefined) link.isSilent = true;
@@ -123,7 +123,7 @@ export class Scene {
     return name === linked ? this.links.find(({ host }) => host === server) : undefined;
   }
 
-  /** Sends a node nothing new. */
+  /** Sends no new requests to a node. */
   async withdraw(node: ServiceNode): Promise<void> {
     this.withdrawn.add(node);
     await this.balancer.withdraw(node);
@@ -152,7 +152,7 @@ function argsOf(name: string, database: Database | undefined): string[] {
   return [...limits, ...urls, ...postgresArgs(name, database)];
 }
 
-/** How a node is told of its engine. */
+/** The arguments of a node for its database. */
 function postgresArgs(name: string, database: Database | undefined): string[] {
   if (database === undefined) return [];
   const hosts = name === linked ? linkPorts.map((each) => `${hub}:${each}`) : database.hosts;

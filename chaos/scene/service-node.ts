@@ -8,7 +8,7 @@ import { SkewedClock } from './skewed-clock.ts';
 const readyWithinMs = 30_000;
 
 export interface ServiceNodeOptions {
-  /** Takes its data directory and its log. */
+  /** For its data directory and its log. */
   readonly folder: string;
   readonly binary: string;
   readonly args: readonly string[];
@@ -17,15 +17,14 @@ export interface ServiceNodeOptions {
   readonly clockLibrary: string;
 }
 
-/** One process of the service with its data directory, at its place in the network. It can be started again and again. */
+/** A process of the service with its data directory and its namespace. It can be restarted. */
 export class ServiceNode {
   readonly name: Place;
   readonly address: string;
   readonly http: string;
   readonly grpc: string;
-  /** Its data directory. */
   readonly data: string;
-  /** Everything it ever wrote to stderr. */
+  /** Its complete stderr. */
   readonly log: string;
   readonly clock: SkewedClock;
   readonly #folder: string;
@@ -62,10 +61,7 @@ export class ServiceNode {
     return this.#child?.pid;
   }
 
-  /**
-   * Starts it and waits until it says that it is ready.
-   * @throws {Error} when it ends or stays silent instead
-   */
+  /** Starts it, and waits until it is ready. @throws {Error} if it ends or stays silent instead */
   async start(more: readonly string[] = []): Promise<void> {
     const listen = ['--listen', this.http, '--grpc-listen', this.grpc];
     const args = ['serve', '--data', this.data, ...listen, ...this.#args, ...more];
@@ -92,7 +88,7 @@ export class ServiceNode {
     isReady = true;
   }
 
-  /** What it can do: `counting` packets, `managing` accounts. @returns why it cannot; `undefined` when it can */
+  /** Why it cannot do something: `counting` packets, `managing` accounts; `undefined` if it can. */
   async whyNot(ability: 'counting' | 'managing'): Promise<string | undefined> {
     try {
       const signal = AbortSignal.timeout(2_000);
@@ -104,7 +100,7 @@ export class ServiceNode {
     }
   }
 
-  /** Ends it. @returns its exit code or the signal that ended it */
+  /** Stops it. @returns its exit code, or the signal that ended it */
   async end(signal: 'SIGKILL' | 'SIGTERM'): Promise<number | string> {
     const child = this.#child;
     if (child === undefined) return 0;
@@ -115,7 +111,7 @@ export class ServiceNode {
     return this.#ended;
   }
 
-  /** Stops its process as it is: connections stay open, and nothing answers. */
+  /** Freezes its process: connections stay open, without answers. */
   freeze(): void {
     this.#isFrozen = this.#child?.kill('SIGSTOP') ?? false;
   }
@@ -125,7 +121,7 @@ export class ServiceNode {
     this.#isFrozen = false;
   }
 
-  /** Copies its data directory elsewhere, or a copy to its place. It must not be running. */
+  /** Copies its data directory, or replaces it by a copy. It must not be running. */
   copyData(to: string): void {
     rmSync(to, { recursive: true, force: true });
     cpSync(this.data, to, { recursive: true });

@@ -2,14 +2,14 @@ import { closeSync, constants, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { runCommand } from '../run-command.ts';
 
-/** Compiles what changes the time of day of the processes that it is preloaded into. @returns the library */
+/** Compiles the library that changes the time of day of processes that preload it. @returns its path */
 export async function buildClock(folder: string): Promise<string> {
   const library = join(folder, 'clock.so');
   await runCommand('cc', ['-shared', '-fPIC', '-O2', '-o', library, join(import.meta.dirname, 'clock.c')]);
   return library;
 }
 
-/** The time of day of one node or server, which may be another one than the machine's, and jump while it runs. */
+/** The time of day of one node or server. It may differ from the machine's, and jump while the process runs. */
 export class SkewedClock {
   readonly #file: string;
   readonly #library: string;
@@ -21,17 +21,17 @@ export class SkewedClock {
     this.aheadMs = 0;
   }
 
-  /** With which the node is started. */
+  /** Environment for starting a node. */
   get env(): Record<string, string> {
     return { LD_PRELOAD: this.#library, CHAOS_CLOCK: this.#file };
   }
 
-  /** The command that starts another program with it. */
+  /** Command prefix for starting another program. */
   get prefix(): string[] {
     return ['env', ...Object.entries(this.env).map(([name, value]) => `${name}=${value}`)];
   }
 
-  /** How far it is ahead of the machine's: below 0 it is behind. */
+  /** How far it is ahead of the machine's clock; negative if behind. */
   get aheadMs(): number {
     return this.#aheadMs;
   }

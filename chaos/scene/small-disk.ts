@@ -2,10 +2,10 @@ import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { runCommand } from '../run-command.ts';
 
-/** What a directory has of room beside what is in it, as long as nothing else takes it. */
+/** Free space of the disk besides the directory's content. */
 const room = 64 * 2 ** 20;
 
-/** A disk of its own for a directory, which can become full. What uses the directory must not run while it is put in or taken out. */
+/** A separate disk for a directory, which can become full. Programs that use the directory must be stopped to mount or unmount it. */
 export class SmallDisk {
   readonly #directory: string;
   readonly #filling: string;
@@ -15,7 +15,7 @@ export class SmallDisk {
     this.#filling = join(directory, 'filling');
   }
 
-  /** Puts it in: what the directory holds is on it from now on. */
+  /** Mounts the disk, with the content of the directory. */
   static async putIn(directory: string): Promise<SmallDisk> {
     const kept = `${directory}.kept`;
     const used = Number((await runCommand('du', ['-s', '-B1', directory])).split('\t')[0]);
@@ -27,7 +27,7 @@ export class SmallDisk {
     return new SmallDisk(directory);
   }
 
-  /** Takes all room that is left. @returns how many bytes that were */
+  /** Fills the disk. @returns the number of bytes */
   fill(): number {
     const file = openSync(this.#filling, 'a');
     const piece = Buffer.alloc(2 ** 16);
@@ -46,7 +46,7 @@ export class SmallDisk {
     rmSync(this.#filling, { force: true });
   }
 
-  /** Takes it out: what is on it is in the directory again. */
+  /** Unmounts the disk, and copies its content to the directory. */
   async takeOut(): Promise<void> {
     this.free();
     const kept = `${this.#directory}.kept`;
@@ -58,7 +58,7 @@ export class SmallDisk {
   }
 }
 
-/** Owners and modes stay as they are. */
+/** Copies with owners and modes. */
 async function copy(from: string, to: string): Promise<void> {
   await runCommand('cp', ['-a', `${from}/.`, to]);
 }

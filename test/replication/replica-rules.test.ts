@@ -80,7 +80,7 @@ test('what could not be committed is not in memory either, and is applied anew',
 
 describe('an entry of a newer version', () => {
   test.each([
-    ['kind', { kind: 'dance' as never }, 'it says "dance"'],
+    ['kind', { kind: 'dance' as never }, 'kind "dance"'],
     ['format', { body: Buffer.of(9, 1, 2) }, 'format 9'],
   ])('(another %s) stops the following, with words, after what is before it', (_, other, words) => {
     const { log, one, node } = setUp();

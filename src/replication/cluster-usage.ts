@@ -41,7 +41,7 @@ export interface ClusterUsageDeps {
   readonly digestSecret: Buffer;
   readonly setAside: SetAside;
   /** Time limit for shipping at shutdown. */
-  readonly goodbyeMs: number;
+  readonly shippingMs: number;
   readonly health: Pick<StoreHealth, 'ready' | 'failed'>;
   readonly clock: Clock;
   /** Reports that the thread failed, so nothing would be shipped any more. */
@@ -210,7 +210,7 @@ export class ClusterUsage implements UsageStore {
     const close = async () => {
       await Promise.race([
         this.#thread.call('end').catch(() => {}),
-        pause(this.#deps.goodbyeMs, undefined, { ref: false }),
+        pause(this.#deps.shippingMs, undefined, { ref: false }),
       ]);
       this.#isOver = true;
       await committer.close();

@@ -94,7 +94,7 @@ interface Seen {
   readonly stream: string | null;
   readonly name: string | null;
   readonly state: string | null;
-  readonly beat: string | null;
+  readonly heartbeat: string | null;
   readonly silent: bigint | null;
 }
 
@@ -115,7 +115,7 @@ export async function join(session: PostgresSession, clock: Clock, facts: NodeFa
     if (skewed !== undefined) throw new JoinRefused(skewed);
     first ??= seen;
     const isOther = seen.stream !== null && seen.stream !== facts.stream && seen.state === 'up';
-    if (isOther && hasBeaten(first, seen))
+    if (isOther && isAlive(first, seen))
       throw new JoinRefused(
         `Cannot use ${facts.path}: another process, node ${seen.name}, uses the same directory or a copy of it right now; stop it, or start this one with an empty data directory`,
       );
@@ -126,15 +126,15 @@ export async function join(session: PostgresSession, clock: Clock, facts: NodeFa
 }
 
 /** An earlier heartbeat than at the first look is that of a standby promoted since, and proves nothing. */
-function hasBeaten(first: Seen, { beat }: Seen): boolean {
-  return first.beat === null || (beat !== null && beat > first.beat);
+function isAlive(first: Seen, { heartbeat }: Seen): boolean {
+  return first.heartbeat === null || (heartbeat !== null && heartbeat > first.heartbeat);
 }
 
 async function look(session: PostgresSession, directory: string): Promise<Seen> {
   const { rows } = await session.query<Seen>({
     name: 'fm-join-look',
     text: `SELECT engine.id AS engine, ${postgresNow} AS at,
-             node.stream, node.name, node.state, node.beat_at::text AS beat,
+             node.stream, node.name, node.state, node.beat_at::text AS heartbeat,
              (extract(epoch FROM clock_timestamp() - node.beat_at) * 1000)::bigint AS silent
            FROM fm_engine AS engine LEFT JOIN fm_node AS node ON node.directory = $1`,
     values: [directory],
@@ -167,7 +167,7 @@ async function claim(
                through = excluded.through, layout = excluded.layout, state = 'up'
              WHERE fm_node.stream IS NOT DISTINCT FROM $6 AND ($7::text IS NULL OR fm_node.beat_at::text = $7::text OR $6 IS NULL)
              RETURNING 1`,
-      values: [directory, name, stream, version, started, seen.stream, seen.beat, postgresLayout],
+      values: [directory, name, stream, version, started, seen.stream, seen.heartbeat, postgresLayout],
     });
     if (claimed.rows.length === 0) return false;
     await run({

@@ -1,10 +1,10 @@
 import { postgresAway } from '../contract/errors.ts';
 import { isStoreFailure } from '../runtime/failures.ts';
-import { beat, type PostgresView } from './beat.ts';
 import { Awaited, Completeness } from './completeness.ts';
+import { type PostgresView, sendHeartbeat } from './heartbeat.ts';
 import { Loop } from './loop.ts';
 import { JoinRefused, Membership } from './membership.ts';
-import type { NodeParts, Refuses } from './node-parts.ts';
+import type { NodeParts } from './node-parts.ts';
 import { isSameEntry } from './postgres/log-position.ts';
 import { PostgresError, PostgresUnfit } from './postgres/postgres-error.ts';
 import { Sealing } from './sealing.ts';
@@ -17,10 +17,10 @@ import { UsageFollower } from './usage-follower.ts';
 export interface LoopHooks {
   readonly level: () => Pick<SpoolLevel, 'bytes' | 'oldest'>;
   /** Called when the state may have changed. */
-  readonly told: () => void;
+  readonly changed: () => void;
 }
 
-const beatMs = 1000;
+const heartbeatMs = 1000;
 const longestPauseMs = 2000;
 /** Interval between queries for the state of a stream in doubt. */
 const doubtMs = 10;
@@ -31,8 +31,8 @@ export class NodeLoop {
   readonly #parts: NodeParts;
   readonly #hooks: LoopHooks;
   readonly #streams: Streams;
-  readonly #membership: Membership;
   readonly #sealing: Sealing;
+  readonly membership: Membership;
   readonly follower: UsageFollower;
   readonly completeness = new Completeness();
   readonly #loop = new Loop(() => this.#turn());
@@ -42,7 +42,7 @@ export class NodeLoop {
   /** PostgreSQL was away, and may have reverted to an earlier state: the next step is a heartbeat. */
   #mustLook = true;
   #hasSettings = false;
-  #beatAt = Number.NEGATIVE_INFINITY;
+  #heartbeatAt = Number.NEGATIVE_INFINITY;
   #retryMs = firstPauseMs;
   #ended: Promise<boolean> | undefined;
   #refusal: JoinRefused | undefined;
@@ -52,22 +52,14 @@ export class NodeLoop {
     this.#parts = parts;
     this.#hooks = hooks;
     this.#streams = new Streams(parts);
-    this.#membership = new Membership(parts, this.#streams);
+    this.membership = new Membership(parts, this.#streams);
     this.#sealing = new Sealing(parts, this.#streams);
     this.follower = new UsageFollower(parts, () => this.#goOn());
-  }
-
-  get isJoined(): boolean {
-    return this.#membership.isJoined;
   }
 
   /** Why this process must not use this directory with this database. */
   get refusal(): string | undefined {
     return this.#refusal?.message;
-  }
-
-  get refuses(): Refuses | undefined {
-    return this.#membership.refuses;
   }
 
   /** The replica had everything at the last heartbeat. */
@@ -135,7 +127,7 @@ export class NodeLoop {
 
   async #end(): Promise<boolean> {
     await this.#loop.end();
-    if (!this.isJoined || !this.#parts.link.status.connected) return false;
+    if (!this.membership.isJoined || !this.#parts.link.status.connected) return false;
     return this.#shipRest().catch((error: Error) => {
       this.#fail(error);
       return false;
@@ -144,19 +136,19 @@ export class NodeLoop {
 
   /** Does what is due each second, while a step takes longer. */
   async #goOn(): Promise<void> {
-    if (!this.#isBeatDue) return;
+    if (!this.#isHeartbeatDue) return;
     await this.#sealing.advance(this.view!.at);
     for (const stream of this.#streams.all) await stream.shipNext();
-    await this.#beat();
+    await this.#sendHeartbeat();
   }
 
   async #round(): Promise<void> {
-    if (!this.isJoined) await this.#membership.join();
-    if (this.#mustLook) await this.#beat();
+    if (!this.membership.isJoined) await this.membership.join();
+    if (this.#mustLook) await this.#sendHeartbeat();
     await this.#logSettings();
     await this.#sealing.advance(this.view!.at);
-    for (const stream of this.#streams.all) while (await stream.shipNext()) if (this.#isBeatDue) break;
-    if (this.#isBeatDue || !this.#awaited.isEmpty || this.#isInDoubt) await this.#beat();
+    for (const stream of this.#streams.all) while (await stream.shipNext()) if (this.#isHeartbeatDue) break;
+    if (this.#isHeartbeatDue || !this.#awaited.isEmpty || this.#isInDoubt) await this.#sendHeartbeat();
     await this.#follow();
   }
 
@@ -169,8 +161,8 @@ export class NodeLoop {
     this.#hasSettings = isOther || this.isCaughtUp;
   }
 
-  get #isBeatDue(): boolean {
-    return this.#parts.clock.monotonic() >= this.#beatAt + beatMs;
+  get #isHeartbeatDue(): boolean {
+    return this.#parts.clock.monotonic() >= this.#heartbeatAt + heartbeatMs;
   }
 
   /** Whether PostgreSQL must report the state of a stream before it is shipped. */
@@ -179,23 +171,23 @@ export class NodeLoop {
     return this.view!.isOurs && this.#streams.all.some(({ waiting, isKnown }) => waiting > 0 && !isKnown);
   }
 
-  async #beat(): Promise<void> {
+  async #sendHeartbeat(): Promise<void> {
     const { facts, link, replica, clock, time } = this.#parts;
     const { own, all } = this.#streams;
     const { mark, sealed } = this.#sealing.last;
     const isIdle = own.isShipped && own.sealed === sealed && !this.#sealing.isUnderWay;
     const { bytes, oldest } = this.#hooks.level();
-    this.#beatAt = clock.monotonic();
-    const view = await beat(link, {
+    this.#heartbeatAt = clock.monotonic();
+    const view = await sendHeartbeat(link, {
       ...{ directory: facts.directory, engine: facts.engine, stream: own.stream, seq: own.sealed },
       ...{ spoolBytes: bytes, oldestUnshipped: oldest, skewMs: time.skewMs, version: mark.version },
       applied: replica.applied.position,
       idleThrough: isIdle ? mark.at : undefined,
       streams: all.map(({ stream }) => stream),
     });
-    time.heard(view.at, this.#beatAt);
+    time.heard(view.at, this.#heartbeatAt);
     this.view = view;
-    this.#mustLook = await this.#membership.keep(view.isOurs, time.skewMs);
+    this.#mustLook = await this.membership.keep(view.isOurs, time.skewMs);
     for (const stream of all) {
       const said = view.streams.find((each) => each.stream === stream.stream);
       await stream.settle(said, view.at, view.isOurs);
@@ -230,8 +222,8 @@ export class NodeLoop {
   get #pauseMs(): number {
     if (this.#isInDoubt) return doubtMs;
     if (this.#isBusy) return 0;
-    const beatIn = this.#beatAt + beatMs - this.#parts.clock.monotonic();
-    return Math.max(0, Math.min(beatIn, this.#sealing.nextInMs));
+    const dueIn = this.#heartbeatAt + heartbeatMs - this.#parts.clock.monotonic();
+    return Math.max(0, Math.min(dueIn, this.#sealing.nextInMs));
   }
 
   #answer(): void {
@@ -241,7 +233,7 @@ export class NodeLoop {
       position: this.#parts.replica.applied.position,
     };
     this.#awaited.progress(progress, this.#parts.clock.monotonic());
-    this.#hooks.told();
+    this.#hooks.changed();
   }
 
   #fail(error: Error): void {
@@ -271,7 +263,7 @@ export class NodeLoop {
     await this.#sealing.advance(this.view?.at);
     while (this.#sealing.isUnderWay || all.some(({ waiting }) => waiting > 0)) {
       for (const stream of all) await stream.shipNext();
-      await this.#beat();
+      await this.#sendHeartbeat();
       await this.#sealing.advance(this.view?.at);
     }
     await this.#sealing.note(this.view?.at);

@@ -36,7 +36,7 @@ export class ReplicaNode {
     this.#parts = { ...deps, link, time: new SharedClock(deps.clock), appender: new LogAppender(deps.side) };
     this.#loop = new NodeLoop(this.#parts, {
       level: () => this.#spoolLevel(),
-      told: () => this.#tell(),
+      changed: () => this.#tell(),
     });
     this.#sideWork = new SideWork(this.#parts, this.#loop);
   }
@@ -105,7 +105,7 @@ export class ReplicaNode {
   }
 
   #tell(): void {
-    const trouble = this.#loop.refuses ?? this.#loop.trouble;
+    const trouble = this.#loop.membership.refuses ?? this.#loop.trouble;
     const now = this.#parts.clock.monotonic();
     if (trouble === this.#toldTrouble && now - this.#toldAt < tellEveryMs) return;
     this.#toldAt = now;
@@ -114,7 +114,8 @@ export class ReplicaNode {
   }
 
   #told(): NodeTold {
-    const { isJoined, refusal, refuses, trouble, view, completeness, follower } = this.#loop;
+    const { membership, refusal, trouble, view, completeness, follower } = this.#loop;
+    const { isJoined, refuses } = membership;
     const { bytes, oldest } = this.#spoolLevel();
     return {
       ...{ isJoined, refusal, refuses, trouble },

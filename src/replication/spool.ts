@@ -3,16 +3,14 @@
  * sections write as they write a usage store (spool-aggregator.ts), and the deltas sealed from it (seal.ts). Sealed deltas are
  * shipped to PostgreSQL, whose log every node applies in the same order.
  */
+
 import { pairKey, prefixKey } from '../storage/lmdb/key-prefix.ts';
 import { type Table, transact } from '../storage/lmdb/lmdb.ts';
 import { openSpoolStore, type SpoolStore, type StreamRecord } from '../storage/lmdb/spool.ts';
+import type { DeltaHead } from './delta.ts';
 
 /** A sealed delta, with the fields of `fm_stream`. */
-export interface SealedDelta {
-  readonly seq: number;
-  readonly through: number;
-  readonly since: number;
-  readonly version: number;
+export interface SealedDelta extends Omit<DeltaHead, 'stream'> {
   /** See `encodeDelta`. */
   readonly body: Buffer;
 }

@@ -208,7 +208,7 @@ class ClusterStorage implements Storage {
       },
       ...{ spool, committer, store, digestSecret, health, clock, laneOf, fatal },
       setAside: this.#setAsideOf(parts),
-      goodbyeMs: (config.shutdownGrace * 1000) / 2,
+      shippingMs: (config.shutdownGrace * 1000) / 2,
       accountsVersion: () => accountStore.version,
     });
     this.#joining = () =>

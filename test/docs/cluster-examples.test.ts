@@ -13,7 +13,7 @@ const folder = join(import.meta.dirname, '../../docs/examples/cluster');
 const textOf = (name: string) => readFileSync(join(folder, name), 'utf8');
 
 const [postgresUrl = ''] = /postgres:\/\/flagmeter\S+(?=')/.exec(textOf('compose.yaml')) ?? [];
-const readFile = (path: string) => (path.endsWith('engine-url') ? postgresUrl : textOf('node.json'));
+const readFile = (path: string) => (path.endsWith('postgres-url') ? postgresUrl : textOf('node.json'));
 
 interface Service {
   readonly environment: Record<string, string>;
@@ -75,8 +75,8 @@ describe('the unit of a node', () => {
     const read = loadConfig({ argv, env: {}, readFile });
     expect([command, read.postgresFile, read.postgresKeyFile]).toEqual([
       'serve',
-      '/run/credentials/engine-url',
-      '/run/credentials/engine-key',
+      '/run/credentials/postgres-url',
+      '/run/credentials/postgres-key',
     ]);
   });
 

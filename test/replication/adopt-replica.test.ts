@@ -24,7 +24,7 @@ const { describe, it } = needing('postgresql');
 
 const change = '77';
 
-/** The directory of a node of an engine. */
+/** The directory of a node. */
 async function nodeDirectory(url: string, version = 5): Promise<string> {
   const [row] = await postgres.query<{ id: string }>('SELECT id FROM fm_engine', [], url);
   const data = temporaryDirectory();
@@ -54,14 +54,14 @@ function restartNode(
   return start(url, { data, name, setAside: () => setAside.keep('usage') });
 }
 
-/** Drops the database, and makes an empty one of the same name. */
+/** Replaces the database by an empty one of the same name. */
 async function lose(url: string): Promise<void> {
   const name = new URL(url).pathname.slice(1);
   await postgres.query(`DROP DATABASE ${name} WITH (FORCE)`);
   await postgres.query(`CREATE DATABASE ${name} TEMPLATE template0`);
 }
 
-/** Appends a horizon, as a node does each half minute. */
+/** Appends a horizon, as a node does every half minute. */
 async function horizon(url: string): Promise<void> {
   const session = connect(url);
   await new LogAppender(session).horizon(0);
@@ -97,15 +97,15 @@ function restore(
   );
 }
 
-/** Ends a node without a word to PostgreSQL, which is gone. */
+/** Stops a node without contacting PostgreSQL, which is gone. */
 async function end(node: TestNode): Promise<string> {
   ended(node);
   await node.kill();
   return node.data;
 }
 
-describe('an empty database that is filled from a replica', () => {
-  it('is the same engine: all nodes go on, and everything counts once', async () => {
+describe('an empty database filled from a replica', () => {
+  it('keeps the id of the old one, so all nodes continue, and everything counts once', async () => {
     const url = await newDatabase();
     const nodes = [await startNode(url, 'one'), await startNode(url, 'two'), await startNode(url, 'three')];
     const [one, two, three] = nodes as [TestNode, TestNode, TestNode];
@@ -128,7 +128,7 @@ describe('an empty database that is filled from a replica', () => {
     expect(names.map(({ name }) => name)).toEqual(expect.arrayContaining(['three', 'two']));
   });
 
-  it('has heard from each node when the lost one had', async () => {
+  it('has the last heartbeat of each node in the lost database', async () => {
     const url = await newDatabase();
     const [one, two] = [await startNode(url, 'one'), await startNode(url, 'two')];
     const earlier = await startNode(url, 'earlier');
@@ -155,7 +155,7 @@ describe('an empty database that is filled from a replica', () => {
     expect(own).toBeLessThanOrEqual(last['one']!);
   });
 
-  it('goes on from wherever the restoration was interrupted, and nodes wait meanwhile', async () => {
+  it('can be filled after an interruption at any point, while nodes wait', async () => {
     const url = await newDatabase();
     const [one, two] = [await startNode(url, 'one'), await startNode(url, 'two')];
     one.count('f', 1);
@@ -181,29 +181,29 @@ describe('an empty database that is filled from a replica', () => {
     }
   }, 120_000);
 
-  it('is not begun in a database that holds anything else, not even this engine, and nothing is changed', async () => {
+  it("is the only database that can be filled; others are refused unchanged, even the node's own", async () => {
     const url = await newDatabase();
     const one = await startNode(url, 'one');
     one.count('f', 1);
     await expectCounts(one, { f: 1 });
     const data = await end(one);
-    await expect(restore(url, data)).rejects.toThrow(/^Cannot fill this database: it holds engine .* start/);
+    await expect(restore(url, data)).rejects.toThrow(/^Cannot fill this database: it already has all counts of this directory .* start/);
     const other = await newDatabase();
-    await expect(restore(other, data)).rejects.toThrow(/^Cannot fill this database: it holds engine /);
+    await expect(restore(other, data)).rejects.toThrow(/^Cannot fill this database: it has other content of flagmeter /);
     expect(await postgres.query('SELECT 1 FROM fm_snapshot', [], other)).toEqual([]);
     await postgres.query("UPDATE fm_entry SET id = 5 WHERE kind = 'delta'", [], url);
-    await expect(restore(url, data)).rejects.toThrow(/^Cannot fill this database: it holds engine /);
+    await expect(restore(url, data)).rejects.toThrow(/^Cannot fill this database: it has other content of flagmeter /);
     await lose(url);
     const { engine: id } = await restore(url, data);
     expect(await restore(url, data)).toEqual({ engine: id });
   });
 });
 
-describe('a node whose PostgreSQL is another', () => {
+describe('a node whose database was replaced', () => {
   it.each([
     ['has no tables', 'is not prepared'],
     ['is another engine', 'used with another database'],
-  ])('keeps what it has when it %s, and goes on when it is right', async (which, why) => {
+  ])('keeps its data if the database %s, and continues when it is right', async (which, why) => {
     const url = await newDatabase();
     const node = await startNode(url, 'one');
     node.count('f', 1);
@@ -220,8 +220,8 @@ describe('a node whose PostgreSQL is another', () => {
   });
 });
 
-describe('what PostgreSQL has lost', () => {
-  /** Two nodes of an engine that was put back to before 100 of what the first counted. */
+describe('data that PostgreSQL has lost', () => {
+  /** Two nodes whose database was restored to a state before 100 counts of the first. */
   async function wentBack(free?: () => number) {
     const url = await newDatabase();
     const one = await restartNode(url, await nodeDirectory(url), { name: 'one', ...(free && { free }) });
@@ -240,7 +240,7 @@ describe('what PostgreSQL has lost', () => {
     return { url, data, two };
   }
 
-  it('is set aside by each node before it loads what there is, and can be restored', async () => {
+  it('is set aside by each node before it loads other content, and can be restored', async () => {
     const { url, data, two } = await wentBack();
     await expectCounts(two, { f: 1 });
     const folder = join(two.data, 'set-aside');
@@ -269,7 +269,7 @@ describe('what PostgreSQL has lost', () => {
     expect(await names()).toEqual(['replica', kept]);
   });
 
-  it('stays in the replica when the disk has no room for it, and the node reports why', async () => {
+  it('stays in the replica if the disk has no space for it, and the node reports why', async () => {
     const { url, data } = await wentBack();
     const one = await restartNode(url, data, { free: () => 2 ** 20 });
     const { trouble } = await one.until((told) => told.trouble?.startsWith('Cannot set aside') === true);

@@ -59,7 +59,7 @@ function connect(to = url): Connection {
   return connection;
 }
 
-/** Moves a directory, as the command does. */
+/** Moves a directory, as `postgres adopt` does. */
 async function move(connection: PostgresSession = connect(), directory = data): Promise<Adopted> {
   const accounts = (await openPreparedOrCopy(directory))!;
   const deps = { accounts, connection, key, settings: defaultSettings, randomBytes, onPart: () => {} };
@@ -83,7 +83,7 @@ async function accountsIn(directory: string): Promise<Rows> {
   return rows;
 }
 
-/** What was counted: what only a replica has is not part of it. */
+/** The counts, without what only a replica has. */
 async function usageIn(directory: string): Promise<Rows> {
   const usage = openReplicaStore(directory);
   const tables = replicaTables.filter((table) => !['replica', 'messageTimes', 'carried'].includes(table));
@@ -99,7 +99,7 @@ async function usageIn(directory: string): Promise<Rows> {
   );
 }
 
-/** Makes the directory of another node from what is in the engine, as `serve --postgres` does. */
+/** Creates the directory of another node from the database, as `serve --postgres` does. */
 async function joinAnother(): Promise<string> {
   const connection = connect();
   const directory = join(temporaryDirectory(), 'data');
@@ -131,7 +131,7 @@ async function joinAnother(): Promise<string> {
   return directory;
 }
 
-/** What is moved, and what the directory is then. */
+/** The moved content, and the state of the directory. */
 async function expectMoved(before: { accounts: Rows; usage: Rows }, { engine }: Adopted) {
   const other = await joinAnother();
   expect(await accountsIn(other)).toEqual(before.accounts);
@@ -154,7 +154,7 @@ async function expectMoved(before: { accounts: Rows; usage: Rows }, { engine }: 
 const everything = async () => ({ accounts: await accountsIn(data), usage: await usageIn(data) });
 
 describe('the store of a single machine', () => {
-  test('is moved, as it is, and other nodes get all of it', async () => {
+  test('is moved unchanged, and other nodes get all of it', async () => {
     const before = await everything();
     expect(before.accounts.length).toBeGreaterThan(30);
     expect(before.usage.length).toBeGreaterThan(60);
@@ -167,14 +167,14 @@ describe('the store of a single machine', () => {
     expect(text).not.toContain(privatePart);
   });
 
-  test('is moved once: the second time says so, and changes nothing', async () => {
+  test('is moved once: a second attempt reports that, and changes nothing', async () => {
     const { engine } = await move();
     const [before] = await postgres.query('SELECT * FROM fm_snapshot', [], url);
     expect(await move()).toEqual({ engine });
     expect(await postgres.query('SELECT * FROM fm_snapshot', [], url)).toEqual([before]);
   });
 
-  test('takes its messages along: a repetition does not count on another node', async () => {
+  test('is moved with its messages: a repetition does not count on another node', async () => {
     await move();
     const usage = openReplicaStore(await joinAnother());
     const known = Array.from(usage.messageTimes.getKeys(), (each) => each.subarray(0, 16).toString('hex'));
@@ -182,7 +182,7 @@ describe('the store of a single machine', () => {
     await usage.lmdb.close();
   });
 
-  test('goes on from wherever it was interrupted', async () => {
+  test('can be moved after an interruption at any point', async () => {
     const before = await everything();
     const fixture = data;
     let interrupted = 0;
@@ -204,7 +204,7 @@ describe('the store of a single machine', () => {
     expect(interrupted).toBeGreaterThan(15);
   }, 120_000);
 
-  test('that has counted on after an interruption is moved as it is then', async () => {
+  test('is moved in its current state if it counted after an interruption', async () => {
     await expect(move(failing(connect(), isUpload))).rejects.toThrow('interrupted');
     const usage = openReplicaStore(data);
     transact(usage.lmdb, () => putMessage(usage, { identity, at: sentAt + 1_000_000 }));
@@ -214,35 +214,35 @@ describe('the store of a single machine', () => {
   });
 });
 
-describe('it is refused, and nothing is changed,', () => {
+describe('the move is refused, and changes nothing,', () => {
   async function expectRefused(reason: RegExp) {
     const before = await everything();
     await expect(move()).rejects.toThrow(reason);
     expect(await everything()).toEqual(before);
   }
 
-  test('for an engine that has a store already', async () => {
+  test('into a database that already has a store', async () => {
     const other = join(temporaryDirectory(), 'data');
     unpack('layout-1', other);
     await move(connect(), other);
-    await expectRefused(/^Cannot move a store into this engine: it has accounts/);
+    await expectRefused(/^Cannot move a store into this database: it has accounts/);
   });
 
-  test('for an engine into which another directory is being moved', async () => {
+  test('into a database into which another directory is being moved', async () => {
     const other = join(temporaryDirectory(), 'data');
     unpack('layout-1', other);
     await expect(move(failing(connect(), isUpload), other)).rejects.toThrow('interrupted');
     await expectRefused(/it has a store that another directory has begun to move/);
   });
 
-  test('for a database that cannot hold every name', async () => {
+  test('into a database that cannot store every name', async () => {
     await postgres.query(`CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0`);
     url = postgres.url('latin');
     await expectRefused(/^The database has the encoding LATIN1/);
     expect(existsSync(join(data, 'spool'))).toBe(false);
   });
 
-  test('for an engine that has a node', async () => {
+  test('into a database that has a node', async () => {
     const other = join(temporaryDirectory(), 'data');
     unpack('layout-1', other);
     await expect(move(failing(connect(), isUpload), other)).rejects.toThrow('interrupted');
@@ -251,10 +251,10 @@ describe('it is refused, and nothing is changed,', () => {
     await expectRefused(/it has nodes/);
   });
 
-  test('for another engine than the one that it was begun with', async () => {
+  test('into another database than the one with which it began', async () => {
     await move();
     url = await postgres.database();
-    await expectRefused(/^Cannot move this directory: it belongs to engine .* holds no engine/);
+    await expectRefused(/^Cannot move this directory: it belongs to the database with the id .*, and this one is empty;/);
   });
 });
 

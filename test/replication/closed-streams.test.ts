@@ -19,7 +19,7 @@ import { connect, type TestNode } from './test-node.ts';
 
 const { describe, it } = needing('postgresql');
 
-/** Counts while a node cannot reach the engine. */
+/** Counts while a node cannot reach PostgreSQL. */
 async function countCutOff(node: TestNode, count: () => void): Promise<void> {
   node.session.fault = () => 'refused';
   count();
@@ -33,7 +33,7 @@ function copyOf(data: string): string {
 }
 
 describe('a process whose stream was closed', () => {
-  it('keeps what it acknowledges until it notices, and its successor ships all of that once', async () => {
+  it('keeps what it acknowledges until it notices, and its successor ships all of it once', async () => {
     const url = await newDatabase();
     const [one, two] = [await start(url), await start(url)];
     one.count('f', 1);
@@ -53,7 +53,7 @@ describe('a process whose stream was closed', () => {
     expect((await again.until((told) => told.refuses === undefined)).trouble).toBeUndefined();
   });
 
-  it('notices it also when the engine has all that it counted', async () => {
+  it('notices that also if PostgreSQL has all of its counts', async () => {
     const url = await newDatabase();
     const one = await start(url);
     one.count('f', 1);
@@ -65,7 +65,7 @@ describe('a process whose stream was closed', () => {
     await expectCounts(await restart(url, one), { f: 11 });
   });
 
-  it('ships its rest though the others have forgotten the names of its series', async () => {
+  it('has its rest shipped even if the others have forgotten the names of its series', async () => {
     const url = await newDatabase();
     const [one, two] = [await start(url), await start(url)];
     one.count('f', 1);
@@ -112,8 +112,8 @@ describe('a process whose stream was closed', () => {
   );
 });
 
-describe('a directory that was copied', () => {
-  it('is refused when the engine has more of one of its streams, and nothing counts twice', async () => {
+describe('a copied directory', () => {
+  it('is refused if PostgreSQL has more of one of its streams, and nothing counts twice', async () => {
     const url = await newDatabase();
     const two = await start(url);
     const one = await start(url);
@@ -135,36 +135,41 @@ describe('a directory that was copied', () => {
   });
 
   it.each([
-    ['is shipped after that, when the copy has shipped the same deltas', true],
-    ['is held, when the copy has shipped others', false],
-  ])('is refused to its original while a copy runs, and what that one alone has %s', async (_, isSame) => {
-    const url = await newDatabase();
-    const one = await start(url, { name: 'one' });
-    one.count('f', 1);
-    await expectCounts(one, { f: 1 });
-    one.session.fault = () => 'refused';
-    if (isSame) one.session.fault = (name) => (name.startsWith('fm-append') ? 'refused' : undefined);
-    else await one.until(({ status }) => !status.postgres.connected); // Nothing is sealed from now on.
-    one.count('f', 10);
-    await expect.poll(() => one.spool.stream(one.stream)?.sealed).toBe(isSame ? 2 : 1);
-    one.session.fault = () => 'refused';
-    await one.until(({ status }) => !status.postgres.connected);
-    const data = copyOf(one.data);
-    one.count('f', 100);
-    await postgres.query(`UPDATE fm_node SET beat_at = beat_at - interval '3 s'`, [], url);
-    const copy = await start(url, { data, name: 'copy' });
-    copy.count('f', 1000);
-    await expectCounts(copy, { f: 1011 });
-    one.session.fault = () => undefined;
-    await one.until(({ refuses }) => refuses === 'copied');
-    const next = 'it counts nothing while the other runs, and keeps what it has counted';
-    expect(one.lines).toContainEqual(expect.objectContaining({ msg: 'this node is not alone', next }));
-    await kill(url, copy);
-    const again = await restart(url, one);
-    if (isSame) return expectCounts(again, { f: 1111 });
-    await again.until(({ refuses }) => refuses === 'copied');
-    expect(logged(again, 'error')).toEqual([expect.stringContaining('This node keeps what it has counted')]);
-    expect(again.spool.stream(one.stream)).toMatchObject({ sealed: 2, acknowledged: 1 });
-    await expectCounts(again, { f: 1011 });
-  });
+    ['are shipped after that, if the copy has shipped the same deltas', true],
+    ['are held, if the copy has shipped others', false],
+  ])(
+    'is refused to the original while a copy runs, and counts that only the original has %s',
+    async (_, isSame) => {
+      const url = await newDatabase();
+      const one = await start(url, { name: 'one' });
+      one.count('f', 1);
+      await expectCounts(one, { f: 1 });
+      one.session.fault = () => 'refused';
+      if (isSame) one.session.fault = (name) => (name.startsWith('fm-append') ? 'refused' : undefined);
+      else await one.until(({ status }) => !status.postgres.connected); // Nothing is sealed from now on.
+      one.count('f', 10);
+      await expect.poll(() => one.spool.stream(one.stream)?.sealed).toBe(isSame ? 2 : 1);
+      one.session.fault = () => 'refused';
+      await one.until(({ status }) => !status.postgres.connected);
+      const data = copyOf(one.data);
+      one.count('f', 100);
+      await postgres.query(`UPDATE fm_node SET beat_at = beat_at - interval '3 s'`, [], url);
+      const copy = await start(url, { data, name: 'copy' });
+      copy.count('f', 1000);
+      await expectCounts(copy, { f: 1011 });
+      one.session.fault = () => undefined;
+      await one.until(({ refuses }) => refuses === 'copied');
+      const next = 'it counts nothing while the other runs, and keeps what it has counted';
+      expect(one.lines).toContainEqual(expect.objectContaining({ msg: 'this node is not alone', next }));
+      await kill(url, copy);
+      const again = await restart(url, one);
+      if (isSame) return expectCounts(again, { f: 1111 });
+      await again.until(({ refuses }) => refuses === 'copied');
+      expect(logged(again, 'error')).toEqual([
+        expect.stringContaining('This node keeps what it has counted'),
+      ]);
+      expect(again.spool.stream(one.stream)).toMatchObject({ sealed: 2, acknowledged: 1 });
+      await expectCounts(again, { f: 1011 });
+    },
+  );
 });

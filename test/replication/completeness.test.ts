@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { Completeness } from '../../src/replication/completeness.ts';
 
-describe('until when a replica is complete', () => {
-  /** A node whose own deltas are in the log up to `through`, as the engine says. */
+describe('the time through which a replica is complete', () => {
+  /** A node whose own deltas are in the log up to `through`. */
   function shippedTo(completeness: Completeness, seq: number, through: number): void {
     completeness.asked({ acknowledged: seq, throughSeq: seq, through });
   }
@@ -12,7 +12,7 @@ describe('until when a replica is complete', () => {
     completeness.followed({ isAtEnd: true, isLoaded, through });
   }
 
-  it('is not known before the log was applied to its end', () => {
+  it('is unknown before the log was applied to its end', () => {
     const completeness = new Completeness();
     shippedTo(completeness, 1, 100);
     completeness.followed({ isAtEnd: false, isLoaded: false, through: completeness.shown() });
@@ -21,7 +21,7 @@ describe('until when a replica is complete', () => {
     expect(completeness.known).toBe(100);
   });
 
-  it('is the least of all streams', () => {
+  it('is the minimum of all streams', () => {
     const completeness = new Completeness();
     shippedTo(completeness, 1, 100);
     follow(completeness, 70);
@@ -30,7 +30,7 @@ describe('until when a replica is complete', () => {
     expect(completeness.known).toBe(100);
   });
 
-  it('does not move on while a delta is on its way', () => {
+  it('does not advance while a delta is being shipped', () => {
     const completeness = new Completeness();
     shippedTo(completeness, 1, 100);
     completeness.asked({ acknowledged: 1, throughSeq: 2, through: 300 });
@@ -38,7 +38,7 @@ describe('until when a replica is complete', () => {
     expect(completeness.known).toBe(100);
   });
 
-  it('is not known after the replica was loaded anew, until it is at the end of the log again', () => {
+  it('is unknown after a snapshot was loaded, until the end of the log is reached again', () => {
     const completeness = new Completeness();
     shippedTo(completeness, 1, 100);
     follow(completeness);
@@ -48,7 +48,7 @@ describe('until when a replica is complete', () => {
     expect(completeness.known).toBe(100);
   });
 
-  it('is not known while the engine lacks what it had of the own stream', () => {
+  it('is unknown while PostgreSQL lacks deltas of the own stream that it had', () => {
     const completeness = new Completeness();
     shippedTo(completeness, 5, 100);
     follow(completeness);

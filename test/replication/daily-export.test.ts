@@ -17,7 +17,7 @@ const { describe, it } = needing('postgresql');
 
 const today = Math.floor(Date.now() / 86_400_000);
 const yesterday = today - 1;
-/** The first minute of a day, as `TestNode` counts it. */
+/** The first minute of a day, in which `TestNode` counts. */
 const on = (day: number) => day * 1440 - minute;
 
 const columns = 'feature, variant, checks::int, used::int, viewed::int, users::int';
@@ -31,7 +31,7 @@ interface DayRow {
   readonly users: number;
 }
 
-/** An engine with one application. */
+/** A database with one application. */
 async function postgresWithShop(): Promise<string> {
   const url = await newDatabase();
   const application = {
@@ -70,7 +70,7 @@ function exportFrom(
   });
 }
 
-/** Another node may write at once, as if the lease had run out. */
+/** Lets another node write at once, as if the lease had expired. */
 const endLease = (url: string) =>
   postgres.query(`UPDATE fm_export SET until = now() - interval '1 s'`, [], url);
 
@@ -94,7 +94,7 @@ function inReport(node: TestNode, day: number): DayRow[] {
   return rows.sort((a, b) => (a.feature < b.feature ? -1 : 1));
 }
 
-/** The SQL of the docs about the views. */
+/** The SQL in the docs of the views. */
 function sqlOfDocs(): string[] {
   const text = readFileSync(join(import.meta.dirname, '../../docs/cluster.md'), 'utf8');
   const blocks = Array.from(text.matchAll(/```sql\n([^`]+)```/g), ([, block = '']) => block);
@@ -110,7 +110,7 @@ function gate(): { readonly opened: Promise<void>; open(): void } {
   return { opened, open };
 }
 
-/** A session that fails, or waits, at a statement. */
+/** A session that fails or waits at a statement. */
 function intercepted(
   session: PostgresSession,
   before: (statement: Statement) => Promise<void>,
@@ -141,8 +141,8 @@ async function fill(one: TestNode, two: TestNode, features = 1200): Promise<Reco
   return wanted;
 }
 
-describe('the usage by days in SQL', () => {
-  it('is what reports say, of days that are over, whichever nodes write it', async () => {
+describe('usage by days in SQL', () => {
+  it('equals the reports of complete days, whichever nodes write it', async () => {
     const url = await postgresWithShop();
     const [one, two] = [await start(url), await start(url)];
     one.meet('f1', 1);
@@ -170,7 +170,7 @@ describe('the usage by days in SQL', () => {
     expect(await exportFrom(one)).toEqual({ days: 0, rows: 0 });
   });
 
-  it('has users of variants and of features', async () => {
+  it('has the users of variants and features', async () => {
     const url = await postgresWithShop();
     const [one, two] = [await start(url), await start(url)];
     const day = Math.floor(minute / 1440);
@@ -189,7 +189,7 @@ describe('the usage by days in SQL', () => {
     ]);
   });
 
-  it('shows a day when all of it is written, although its writer was killed', async () => {
+  it('shows a day once it is complete, even if its writer was killed', async () => {
     const url = await postgresWithShop();
     const [one, two] = [await start(url), await start(url)];
     await fill(one, two);
@@ -208,7 +208,7 @@ describe('the usage by days in SQL', () => {
     expect(await inSql(url, yesterday)).toEqual(inReport(two, yesterday));
   });
 
-  it('is corrected by what comes late, and an earlier position replaces no later one', async () => {
+  it('is corrected by late counts, and a later position is never replaced by an earlier one', async () => {
     const url = await postgresWithShop();
     const [one, two] = [await start(url), await start(url)];
     const wanted = await fill(one, two, 20);
@@ -237,7 +237,7 @@ describe('the usage by days in SQL', () => {
     );
   });
 
-  it('follows the names of the accounts, and goes with an environment', async () => {
+  it('follows the names in the accounts, and is removed with an environment', async () => {
     const url = await postgresWithShop();
     const [one, two] = [await start(url), await start(url)];
     await fill(one, two, 20);
@@ -255,7 +255,7 @@ describe('the usage by days in SQL', () => {
     expect(await change('SELECT 1 FROM fm_day')).toEqual([]);
   });
 
-  it('has what a program counted that did not note the days', async () => {
+  it('has the counts of a version that did not list changed days', async () => {
     const url = await postgresWithShop();
     const [one, two] = [await start(url), await start(url)];
     await fill(one, two, 20);
@@ -267,7 +267,7 @@ describe('the usage by days in SQL', () => {
     expect(await inSql(url, yesterday)).toEqual(inReport(one, yesterday));
   });
 
-  it('is hidden from who may not read it, and lets nothing else be seen', async () => {
+  it('is hidden from roles without rights, and reveals nothing else', async () => {
     const url = await postgresWithShop();
     const [one, two] = [await start(url), await start(url)];
     await fill(one, two, 20);

@@ -179,7 +179,7 @@ const cases: readonly Case[] = [
   },
 ];
 
-describe('what is done with a stream', () => {
+describe('the decision about a stream', () => {
   it.each(cases)('when $when', ({ known: stream, said: row, isConfirmed = true, result }) => {
     expect(decide(stream, row, isConfirmed)).toEqual(result);
   });

@@ -126,7 +126,7 @@ const delta = fc.record({
   unresolved: fc.array(unresolved),
 }) as fc.Arbitrary<Delta>;
 
-/** Bytes of whatever class, as plain ones. */
+/** Byte strings of any class, as plain ones. */
 const plain = (each: unknown): unknown => {
   if (each instanceof Uint8Array) return Uint8Array.from(each);
   if (Array.isArray(each)) return each.map(plain);
@@ -134,7 +134,7 @@ const plain = (each: unknown): unknown => {
   return Object.fromEntries(Object.entries(each).map(([key, held]) => [key, plain(held)]));
 };
 
-test('a delta comes back as it was encoded', () => {
+test('a delta is decoded as it was encoded', () => {
   fc.assert(
     fc.property(delta, (sent) => {
       expect(plain(decodeDelta(encodeDelta(sent)))).toEqual(plain(sent));
@@ -142,7 +142,7 @@ test('a delta comes back as it was encoded', () => {
   );
 });
 
-test('a row that cannot be costs no other row of its kind', () => {
+test('an invalid row does not affect other rows of its kind', () => {
   const counts = [1, 4, 1, 0, 0, 2, 4, -1, 0, 0, 3, 4, 1, 0, 0];
   const refused: string[][] = [];
   const body = encodeDelta({ ...empty, counts });
@@ -151,7 +151,7 @@ test('a row that cannot be costs no other row of its kind', () => {
   expect(refused).toEqual([['counts', 'its counts cannot be', '[2,4,-1,0,0]']]);
 });
 
-/** Reads a body that no node has written: it is a delta of valid numbers, or unreadable. */
+/** Reads a body that no node has written: it is a valid delta or unreadable. */
 function readAnything(body: Uint8Array): void {
   try {
     const read = decodeDelta(body, body.length % 2 === 0 ? undefined : () => {});
@@ -162,7 +162,7 @@ function readAnything(body: Uint8Array): void {
   }
 }
 
-test('bytes of anyone are a delta or unreadable', () => {
+test('arbitrary bytes are a valid delta or unreadable', () => {
   const body = (packed: Uint8Array) => Buffer.concat([Buffer.of(1), deflateSync(packed)]);
   const anything = fc.oneof(
     fc.uint8Array({ maxLength: 300 }),
@@ -173,7 +173,7 @@ test('bytes of anyone are a delta or unreadable', () => {
   fc.assert(fc.property(anything, readAnything), { numRuns: 500 });
 });
 
-test('a body that was altered anywhere is a delta or unreadable', () => {
+test('a modified body is a valid delta or unreadable', () => {
   const altered = fc.record({ delta, at: fc.nat(), to: fc.nat(255), cut: fc.nat() }).map((how) => {
     const packed = inflateSync(encodeDelta(how.delta).subarray(1));
     packed[how.at % packed.length] = how.to;
@@ -193,18 +193,18 @@ const coupons = (...found: number[]) => {
 };
 
 test.each<[string, Partial<Delta>]>([
-  ['a count that is no number', { counts: [1, 4, Number.NaN, 0, 0] }],
-  ['a count below 0', { counts: [1, 4, -1, 0, 0] }],
-  ['a row that is not whole', { counts: [1, 4, 1, 0] }],
-  ['a bucket of no width', { counts: [1, 3, 1, 0, 0] }],
+  ['a count that is not a number', { counts: [1, 4, Number.NaN, 0, 0] }],
+  ['a negative count', { counts: [1, 4, -1, 0, 0] }],
+  ['an incomplete row', { counts: [1, 4, 1, 0] }],
+  ['a bucket without a width', { counts: [1, 3, 1, 0, 0] }],
   ['counts of an environment as a whole', { counts: [environmentOrdinal, 4, 1, 0, 0] }],
   ['an infinite sum', { measurements: [1, 4, Number.POSITIVE_INFINITY, 1, 1, 1, 1, 1] }],
   ['an empty name', { series: [{ environment: 1, ordinal: 1, name: ['', 'on'] }] }],
-  ['a name of control characters', { series: [{ environment: 1, ordinal: 1, name: ['a\n', 'on'] }] }],
+  ['a name with control characters', { series: [{ environment: 1, ordinal: 1, name: ['a\n', 'on'] }] }],
   ['coupons out of order', { sketches: [coupons(129, 65)] }],
   ['coupons of another chunk', { sketches: [{ ...coupons(65), chunk: 1 }] }],
   ['a coupon without a rank', { sketches: [coupons(64)] }],
-  ['a coupon of too great a rank', { sketches: [coupons(64 + 63)] }],
+  ['a coupon with too high a rank', { sketches: [coupons(64 + 63)] }],
   [
     'a register of too great a rank',
     { sketches: [{ ...coupons(), value: Buffer.alloc(chunkValueBytes, 255).fill(1, 0, 1) }] },
@@ -223,11 +223,11 @@ test.each<[string, Partial<Delta>]>([
   expect(refused).toEqual(Object.keys(part));
 });
 
-test('a body that inflates to more than any delta is unreadable', () => {
+test('a body that inflates beyond the maximum is unreadable', () => {
   const bomb = Buffer.concat([Buffer.of(1), deflateSync(Buffer.alloc(65 * 1024 * 1024))]);
   expect(() => decodeDelta(bomb)).toThrow(DeltaUnreadable);
 });
 
-test('a body of a later format is unreadable, and says so', () => {
+test('a body of a later format is unreadable, and the error names the format', () => {
   expect(() => decodeDelta(Buffer.of(2, 0, 0))).toThrow('its format is 2');
 });

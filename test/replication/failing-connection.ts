@@ -1,7 +1,7 @@
 import type { Connection, PostgresSession } from '../../src/replication/postgres/connection.ts';
 import type { Run, Statement } from '../../src/replication/postgres/statement.ts';
 
-/** A connection that is lost after a call was done. Those that make tables are not asked about. */
+/** A connection that is lost after a call succeeded. Calls that create tables are exempt. */
 export function failing(
   connection: Connection,
   isIt: (call: number, text: string) => boolean,

@@ -12,7 +12,7 @@ export type FaultKind = 'refused' | 'lost' | 'killed before' | 'killed after' | 
 /** Is asked for each statement, by its name; a transaction is asked for by the last statement in it. */
 export type Fault = (statement: string) => FaultKind | undefined;
 
-/** A session with the engine on which things go wrong when a test wants it. */
+/** A session with PostgreSQL that fails when a test requests it. */
 export class FaultySession implements PostgresSession {
   readonly #session: PostgresSession;
   readonly #with: FaultySession | undefined;

@@ -24,8 +24,8 @@ import { connect } from './test-node.ts';
 
 const { describe, it } = needing('postgresql');
 
-describe('an engine that went back', () => {
-  it('gets again what was shipped since, also from a node that counts nothing and from earlier processes', async () => {
+describe('a PostgreSQL that reverted to an earlier state', () => {
+  it('receives the later deltas again, also from an idle node and of earlier processes', async () => {
     const url = await newDatabase();
     const [one, two] = [await start(url), await start(url)];
     one.count('f', 1);
@@ -39,7 +39,7 @@ describe('an engine that went back', () => {
     await expectCounts(again, { f: 11, g: 100 });
     await goBack();
     await again.until(({ status }) => status.rebases > 0);
-    // A report that is made meanwhile has everything, or is refused.
+    // A report during that has everything, or is refused.
     const isReported = await again.node.freshen().then(
       () => true,
       () => false,
@@ -51,7 +51,7 @@ describe('an engine that went back', () => {
     expect(logged(two, 'warn')).toContain('the replica is loaded anew');
   });
 
-  it('further than deltas are kept is not managed, and loses what it has lost only when its streams are closed', async () => {
+  it('before the kept deltas is not managed, and loses the missing ones only when its streams are closed', async () => {
     const url = await newDatabase();
     const [one, two] = [await start(url), await start(url)];
     const goBack = await copyOf(url);
@@ -77,7 +77,7 @@ describe('an engine that went back', () => {
 });
 
 describe('a replica', () => {
-  it('is loaded from a snapshot, when the log begins later', async () => {
+  it('is loaded from a snapshot if the log begins later', async () => {
     const url = await newDatabase();
     const one = await start(url);
     for (let index = 0; index < 20; index += 1) one.count(`f${index}`, index + 1);
@@ -111,7 +111,7 @@ describe('a replica', () => {
       `UPDATE fm_head SET log = 'data' WHERE log = 'kept'`,
       '',
     ],
-  ])('is right when a restore brings the %s last', async (_, take, give, why) => {
+  ])('is right if a restore creates the %s last', async (_, take, give, why) => {
     const url = await newDatabase();
     const one = await start(url);
     one.count('f', 1);
@@ -126,7 +126,7 @@ describe('a replica', () => {
     await expectCounts(await start(url), { f: 1, g: 10, h: 100 });
   });
 
-  it('keeps what it has when the engine has lost the log, and says so', async () => {
+  it('keeps its content if PostgreSQL has lost the log, and reports that', async () => {
     const url = await newDatabase();
     const one = await start(url);
     one.count('f', 1);
@@ -139,7 +139,7 @@ describe('a replica', () => {
     expect(logged(one, 'warn')).not.toContain('the replica is loaded anew');
   });
 
-  it('gets over a hole in the log by the snapshot of a node that has it all', async () => {
+  it('skips a gap in the log with the snapshot of a node that has all entries', async () => {
     const url = await newDatabase();
     const one = await start(url);
     for (const [index, feature] of ['f', 'g', 'h'].entries()) {
@@ -161,8 +161,8 @@ describe('a replica', () => {
   });
 });
 
-describe('a person who was forgotten', () => {
-  it('is not in the engine any more an hour later, however little the log has grown', async () => {
+describe('a forgotten person', () => {
+  it('is removed from PostgreSQL an hour later, even if the log has not grown', async () => {
     const url = await newDatabase();
     const one = await start(url);
     const digest = Buffer.alloc(16, 5);
@@ -190,7 +190,7 @@ describe('a person who was forgotten', () => {
 });
 
 describe('a process', () => {
-  it('is refused on a copy of a directory that another one uses', async () => {
+  it('is refused on a copy of a directory that another process uses', async () => {
     const url = await newDatabase();
     const one = await start(url, { name: 'left' });
     one.count('f', 1);
@@ -204,7 +204,7 @@ describe('a process', () => {
     expect(await postgres.query('SELECT 1 FROM fm_stream', [], url)).toHaveLength(1);
   });
 
-  it('that stopped is told in reports from others of its name by its directory', async () => {
+  it('that stopped is listed in reports by its directory if others share its name', async () => {
     const url = await newDatabase();
     const stopped = [];
     for (const name of ['a', 'a', 'b', 'c']) stopped.push(await start(url, { name }));
@@ -218,7 +218,7 @@ describe('a process', () => {
     expect(new Set(mayBeCounting)).toEqual(new Set([`a (${one})`, `a (${another})`, 'b', `c (${alike})`]));
   });
 
-  it('that said goodbye is not listed for good', async () => {
+  it('that deregistered is not listed permanently', async () => {
     const url = await newDatabase();
     const session = connect(url);
     onTestFinished(() => session.close());
@@ -240,7 +240,7 @@ describe('a process', () => {
     expect(rows.map(({ directory }) => directory)).toEqual(['left lately', 'not shipped', 'silent']);
   });
 
-  it('is refused when its clock is wrong', async () => {
+  it('is refused if its clock is wrong', async () => {
     const url = await newDatabase();
     const node = await start(url, { clockMs: 6000 });
     expect(node.told?.refusal).toMatch(/[56]\.\d s ahead of PostgreSQL's/);

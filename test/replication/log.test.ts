@@ -24,8 +24,8 @@ const kinds = async (url: string) =>
     ({ kind }) => kind,
   );
 
-describe('what is no delta', () => {
-  it('is found by every node, when it is an instance id that was minted', async () => {
+describe('an entry that is not a delta', () => {
+  it('lets every node find a minted instance id', async () => {
     const url = await newDatabase();
     const [one, two] = [await start(url), await start(url)];
     const mint = mintOf(1);
@@ -49,7 +49,7 @@ describe('what is no delta', () => {
     expect(await kinds(url)).toEqual(['mint', 'mint']);
   });
 
-  it('is applied by the node that asked, when it resolves', async () => {
+  it('is applied by the requesting node when it resolves', async () => {
     const url = await newDatabase();
     const one = await start(url);
     const mint = mintOf(3);
@@ -64,7 +64,7 @@ describe('what is no delta', () => {
     await expectCounts(one, {});
   });
 
-  it('is refused while the engine is away', async () => {
+  it('is refused while PostgreSQL is away', async () => {
     const url = await newDatabase();
     const one = await start(url);
     one.side.fault = () => 'refused';
@@ -74,7 +74,7 @@ describe('what is no delta', () => {
     });
   });
 
-  it('says once for all nodes how far all streams are', async () => {
+  it('states the progress of all streams once for all nodes', async () => {
     const url = await newDatabase();
     const connection = connect(url);
     const appenders = Array.from({ length: 3 }, () => new LogAppender(connection));
@@ -89,7 +89,7 @@ describe('what is no delta', () => {
 });
 
 describe('a connection that is cut', () => {
-  it('after COMMIT was sent makes nothing count twice, and loses nothing', async () => {
+  it('after COMMIT was sent, neither counts anything twice nor loses anything', async () => {
     const url = await newDatabase();
     const relay = await cuttingRelay(postgres, url);
     const node = await start(relay.url);

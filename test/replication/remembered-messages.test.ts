@@ -4,7 +4,7 @@ import { checksOf, minute, packet, setUp } from './two-nodes.ts';
 
 const identity = Buffer.alloc(16, 5);
 
-test('a message that brings nothing with its identity leaves out a retry, and nothing else', () => {
+test('a message that adds nothing excludes its retry, and nothing else', () => {
   const { log, one, other, node } = setUp();
   for (const stream of [one, other]) {
     stream.send(packet(), start); // The count of a process that may be one of several alike.

@@ -9,17 +9,17 @@ function appendForget(log: TestLog, identity: string): void {
   log.append('forget', encodeBody('forget', { application, environments: [1, 2], digest }));
 }
 
-describe('an instance id that its node did not know', () => {
+describe('uses of an instance id unknown to their node', () => {
   const mint = mintOf('ann', 1, start, 60 * minute);
   const known = { 'checkout/on': expect.objectContaining({ checks: 1 }) };
 
   test.each([
     ['was minted before', [mint], 1, known],
-    ['was replaced, but was valid then', [mint, mintOf('ann', 2, start, day)], 0, known],
+    ['was replaced, but valid then', [mint, mintOf('ann', 2, start, day)], 0, known],
     ['was never minted', [], 1, {}],
-    ['is another than the minted', [mintOf('ann', 9, start, day)], 1, {}],
+    ['differs from the minted one', [mintOf('ann', 9, start, day)], 1, {}],
     ['had expired', [mint], 61, {}],
-  ])('and that %s', (_, mints, minutes, rows) => {
+  ])('count correctly if the id %s', (_, mints, minutes, rows) => {
     const { log, one, node } = setUp();
     appendMints(log, ...mints);
     one.sendUnresolved(packet({ person: 'ann' }), mint, start + minutes * minute);
@@ -29,7 +29,7 @@ describe('an instance id that its node did not know', () => {
     expect(exposuresOf(node.store, ['ann'])[0]).toEqual(['ann', 1, rows]);
   });
 
-  test('is not brought back by a mint that is in the log twice', () => {
+  test('are not restored by a duplicate mint in the log', () => {
     const { log, node } = setUp();
     const later = mintOf('ann', 2, start, day);
     appendMints(log, mint, later);
@@ -42,10 +42,10 @@ describe('an instance id that its node did not know', () => {
   });
 });
 
-describe('a person who was forgotten', () => {
+describe('a forgotten person', () => {
   const nothing = ['ann', 1, {}];
 
-  test('stays forgotten, whatever was counted before comes later; what they do next is kept', () => {
+  test('stays forgotten despite late deltas, and is counted again afterwards', () => {
     const { log, one, other, node } = setUp();
     const mint = mintOf('ann', 1, start, day);
     appendMints(log, mint);
@@ -67,7 +67,7 @@ describe('a person who was forgotten', () => {
     expect(exposuresOf(node.store, ['ann'])[0]).not.toEqual(nothing);
   });
 
-  test('is remembered until every stream has applied that; a delta from before then says nothing of people', () => {
+  test('stays listed until every stream has applied that; an earlier delta then has no effect on people', () => {
     const { log, one, other, node } = setUp();
     appendForget(log, 'ann');
     appendHorizon(log, start, 0);
@@ -84,7 +84,7 @@ describe('a person who was forgotten', () => {
     expect(checksOf(node)).toEqual({ 'checkout/on': 1 });
   });
 
-  test('was no one: then a delta from before a horizon is counted as any other', () => {
+  test('makes no difference if there was none: a delta from before a horizon is counted', () => {
     const { log, one, node } = setUp();
     appendMints(log, mintOf('ann', 1, start, day));
     appendHorizon(log, start, 1);

@@ -15,10 +15,10 @@ import { appendHorizon, checksOf, day, minute, packet, rowsOf, setUp } from './t
 
 describe('the order of entries', () => {
   test.each([
-    ['leaves one out', [0, 2]],
-    ['begins too late', [1]],
+    ['omits one', [0, 2]],
+    ['starts too late', [1]],
     ['repeats one', [0, 0]],
-  ])('matters: nothing is applied of what %s', (_, places) => {
+  ])('is enforced: a list that %s is not applied at all', (_, places) => {
     const { log, one, node } = setUp();
     for (let each = 0; each < 3; each += 1) {
       one.send(packet(), start);
@@ -29,7 +29,7 @@ describe('the order of entries', () => {
     expect(checksOf(node)).toEqual({});
   });
 
-  test('and the id of the last are kept over a restart', async () => {
+  test('and the id of the last entry are kept across a restart', async () => {
     const { log, one, node } = setUp();
     one.send(packet(), start);
     one.ship(log, start);
@@ -43,7 +43,7 @@ describe('the order of entries', () => {
   });
 });
 
-test('what could not be committed is not in memory either, and is applied anew', () => {
+test('is repeated after a failed commit, which leaves nothing in memory', () => {
   const { log, one, other, node } = setUp();
   for (const stream of [one, other]) {
     for (const ship of [1, 2, 3]) {
@@ -82,20 +82,23 @@ describe('an entry of a newer version', () => {
   test.each([
     ['kind', { kind: 'dance' as never }, 'kind "dance"'],
     ['format', { body: Buffer.of(9, 1, 2) }, 'format 9'],
-  ])('(another %s) stops the following, with words, after what is before it', (_, other, words) => {
-    const { log, one, node } = setUp();
-    for (let each = 0; each < 2; each += 1) {
-      one.send(packet(), start);
-      one.ship(log, start);
-    }
-    const entries = [log.entries[0]!, { ...log.entries[1]!, ...other }];
-    expect(node.replica.apply(entries).count).toBe(1);
-    expect(() => node.replica.apply(entries.slice(1))).toThrow(NewerEntry);
-    expect(() => node.replica.apply(entries.slice(1))).toThrow(words);
-    expect(node.replica.applied.position).toBe(1);
-    node.follow(log); // As after an update.
-    expect(checksOf(node)).toEqual({ 'checkout/on': 2 });
-  });
+  ])(
+    '(another %s) stops the following with an explanation, after the entries before it',
+    (_, other, words) => {
+      const { log, one, node } = setUp();
+      for (let each = 0; each < 2; each += 1) {
+        one.send(packet(), start);
+        one.ship(log, start);
+      }
+      const entries = [log.entries[0]!, { ...log.entries[1]!, ...other }];
+      expect(node.replica.apply(entries).count).toBe(1);
+      expect(() => node.replica.apply(entries.slice(1))).toThrow(NewerEntry);
+      expect(() => node.replica.apply(entries.slice(1))).toThrow(words);
+      expect(node.replica.applied.position).toBe(1);
+      node.follow(log); // As after an update.
+      expect(checksOf(node)).toEqual({ 'checkout/on': 2 });
+    },
+  );
 });
 
 describe('a message', () => {
@@ -107,7 +110,7 @@ describe('a message', () => {
     [-9, 1],
     [10, 2],
     [-10, 2],
-  ])('that comes to another node %i minutes from the first counts %i times in all', (minutes, times) => {
+  ])('sent to another node %i minutes from the first counts %i times in total', (minutes, times) => {
     const { log, one, other, node } = setUp();
     const at = start + 60 * minute;
     one.sendMessage(packet({ person: 'ann', m: { load: 2 } }), identity, at);
@@ -124,7 +127,7 @@ describe('a message', () => {
     expect(rows['checkout/on']!.checks).toBe(times);
   });
 
-  test('is forgotten only when no stream can bring it any more', () => {
+  test('is forgotten only when no stream can ship it any more', () => {
     const { log, one, other, node } = setUp();
     one.sendMessage(packet(), identity, start);
     one.ship(log, start);
@@ -140,7 +143,7 @@ describe('a message', () => {
   });
 });
 
-test('of values with the same time, the last in the log is the last', () => {
+test('with values of the same time leaves the last one in the log as the last value', () => {
   const { log, one, other, node } = setUp();
   for (const [stream, value, at] of [
     [one, 1, start + 5],
@@ -157,7 +160,7 @@ test('of values with the same time, the last in the log is the last', () => {
 });
 
 describe('limits', () => {
-  test('are met in the order of the log, by what the log says of them', () => {
+  test('apply in the order of the log, with the settings in the log', () => {
     const { log, one, other, node } = setUp();
     log.append('settings', encodeBody('settings', { ...defaultSettings, features: 1, identities: 1 }));
     other.send(packet({ f: { second: { on: [1] } }, person: 'bob' }), start);
@@ -176,7 +179,7 @@ describe('limits', () => {
   });
 });
 
-test('senders of a feature are kept in one place, whichever variant a node saw first', () => {
+test('keep the senders of a feature in one place, whichever variant a node saw first', () => {
   const { log, one, other, node } = setUp();
   one.send(packet({ f: { checkout: { on: [1] } }, sender: 'Firefox' }), start);
   other.send(packet({ f: { checkout: { off: [1] } }, sender: 'Chrome' }), start);
@@ -188,11 +191,11 @@ test('senders of a feature are kept in one place, whichever variant a node saw f
   expect(readSenders(node.store, 1, 1)).toEqual([]);
 });
 
-describe('what cannot be right', () => {
+describe('invalid content', () => {
   const head = { stream: 'one', seq: 1, since: 0, version: 1, through: start };
   const bucket = bucketOf(bucketWidth.minute, start / minute);
 
-  test('is put aside row by row, and the rest counts', () => {
+  test('is refused row by row, and the rest counts', () => {
     const { log, node } = setUp();
     const delta = {
       ...new OpenDelta().seal(head),
@@ -224,7 +227,7 @@ describe('what cannot be right', () => {
     expect(checksOf(node)).toEqual({ 'checkout/on': 1 });
   });
 
-  test('a delta that its stream has shipped before counts once', () => {
+  test('of a delta that its stream has shipped before does not count again', () => {
     const { log, one, node } = setUp();
     one.send(packet(), start);
     one.ship(log, start);
@@ -235,7 +238,7 @@ describe('what cannot be right', () => {
   });
 });
 
-test('what was deleted is erased in steps, and does not come back with a later delta', async () => {
+test('of deleted objects is erased in steps, and a later delta does not restore it', async () => {
   const { log, one, node } = setUp();
   for (const environment of [1, 2]) one.send(packet({ environment, person: 'ann' }), start);
   one.ship(log, start);
@@ -257,7 +260,7 @@ test('what was deleted is erased in steps, and does not come back with a later d
 });
 
 describe('a horizon', () => {
-  test('that takes more than one call is applied whole, also when the process ends in between', async () => {
+  test('that takes several calls is applied completely, even if the process ends in between', async () => {
     const { log, one, node } = setUp();
     for (let ago = 0; ago < 30; ago += 1) one.send(packet({ m: { load: ago }, ago: 3000 + ago }), start);
     one.ship(log, start);
@@ -275,7 +278,7 @@ describe('a horizon', () => {
     expect(cells(bucketWidth.hour).reduce((sum, { value }) => sum + value.count, 0)).toBe(30);
   });
 
-  test('lets the series of streams go that have ended', () => {
+  test('removes the series of closed streams', () => {
     const { log, one, other, node } = setUp();
     for (const stream of [one, other]) {
       stream.send(packet(), start);

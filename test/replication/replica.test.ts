@@ -8,7 +8,7 @@ import { byName, exposuresOf, reportsOf, TestReplica } from './test-replica.ts';
 
 const hourMs = 3_600_000;
 
-/** Everything passes its retention soon, and every limit is met. */
+/** Retention passes soon, and every limit is reached. */
 const narrow: ReplicaSettings = {
   features: 2,
   variants: 1,
@@ -26,7 +26,7 @@ const wide: ReplicaSettings = {
   exposureDays: 3000,
 };
 
-/** What a node does beside following: none of it may change what it holds. */
+/** What a node does besides following. None of it may change its content. */
 const doing = fc.record({
   pace: fc.constantFrom(0, 2, 10),
   restart: fc.boolean(),
@@ -53,7 +53,7 @@ async function live(node: TestReplica, history: History, doings: Life): Promise<
 
 const runs = { numRuns: 15 };
 
-test('two replicas hold the same, however entries are grouped, and whenever they restart or do upkeep', async () => {
+test('two replicas have the same content, however entries are grouped, and whenever they restart or do upkeep', async () => {
   await fc.assert(
     fc.asyncProperty(happenings, life, life, async (happened, one, other) => {
       const history = new History(happened, narrow, 20 * hourMs);
@@ -84,11 +84,11 @@ async function likeOneMachine(happened: readonly Happening[], doings: Life): Pro
   await machine.store.lmdb.close();
 }
 
-test('a replica reports what a single machine does that got each packet once', async () => {
+test('a replica has the same reports as a single machine that received each packet once', async () => {
   await fc.assert(fc.asyncProperty(happenings, life, likeOneMachine), runs);
 }, 120_000);
 
-test('a snapshot and the rest of the log make what the whole log makes', async () => {
+test('a snapshot with the rest of the log results in the same content as the whole log', async () => {
   await fc.assert(
     fc.asyncProperty(happenings, life, fc.nat({ max: 60 }), async (happened, doings, at) => {
       const history = new History(happened, narrow, 20 * hourMs);

@@ -16,7 +16,7 @@ import { applyDelta, readModel, UsageModel } from '../support/usage-model.ts';
 
 const markAt = (at: number): Mark => ({ at, applied: at, version: at });
 
-/** A spool that is written in this thread, and opened again as often as a process starts. */
+/** A spool that is written in this thread, and reopened for each process. */
 class Node {
   readonly #data = temporaryDirectory();
   readonly #room: DraftRoom;
@@ -38,7 +38,7 @@ class Node {
     );
   }
 
-  /** Ends the round that is under way, and does another one. */
+  /** Finishes the current round, and does another one. */
   sealAll(now: number): void {
     let sealed = 0;
     while (sealed < now) sealed = this.aggregator.seal({ mark: markAt(now) }).mark.at;
@@ -49,7 +49,7 @@ class Node {
     this.start(now);
   }
 
-  /** Every delta that was sealed, in the order in which they were. */
+  /** All sealed deltas, in order. */
   deltas(): Delta[] {
     return this.spool.streams().flatMap(({ stream }) => {
       return this.spool.deltas(stream, 1, 100_000).map(({ body, ...head }) => {
@@ -61,7 +61,7 @@ class Node {
   }
 }
 
-/** From one row a delta on, so that rounds take many steps while packets come. */
+/** From one row a delta on, so that rounds take many steps while packets arrive. */
 const room = fc.record({ rows: fc.integer({ min: 1, max: 60 }), bytes: fc.constantFrom(100, 1000, 100_000) });
 
 const step = fc.record({
@@ -70,7 +70,7 @@ const step = fc.record({
   restart: fc.integer({ min: 0, max: 9 }).map((each) => each === 0),
 });
 
-test('what was sealed anywhere in between is what an embedded store counts', async () => {
+test('deltas sealed at any time add up to the counts of a single machine', async () => {
   await fc.assert(
     fc.asyncProperty(room, fc.array(step, { maxLength: 12 }), async (size, steps) => {
       const embedded = openUsageTables(temporaryDirectory());
@@ -102,7 +102,7 @@ test('what was sealed anywhere in between is what an embedded store counts', asy
   );
 });
 
-/** Each series that a stream refers to is named in that delta or in an earlier one of the stream. */
+/** Checks that a stream names each series before or in the delta that refers to it. */
 function expectNamed(deltas: readonly Delta[]): void {
   const named = new Set<string>();
   for (const delta of deltas) {

@@ -6,8 +6,8 @@ import { begin, ended, expectCounts, kill, logged, newDatabase, postgres, restar
 
 const { describe, it } = needing('postgresql');
 
-describe('nodes on one engine', () => {
-  it('have in all of them what any has counted', async () => {
+describe('nodes with one PostgreSQL', () => {
+  it('all have the counts of each', async () => {
     const url = await newDatabase();
     const nodes = [await start(url, { name: 'a' }), await start(url, { name: 'b' }), await start(url)];
     for (const [index, node] of nodes.entries()) {
@@ -17,7 +17,7 @@ describe('nodes on one engine', () => {
     for (const node of nodes) await expectCounts(node, { f: 111, 'of-0': 1, 'of-1': 1, 'of-2': 1 });
   });
 
-  it('fold names by the limits of the node that was started first, from its first packet on', async () => {
+  it('fold names by the limits of the node that started first, from its first packet on', async () => {
     const url = await newDatabase();
     const one = begin(url, { settings: { ...defaultSettings, features: 2 } });
     for (const feature of ['a', 'b', 'c', 'd']) one.count(feature);
@@ -27,7 +27,7 @@ describe('nodes on one engine', () => {
     for (const node of [one, two]) await expectCounts(node, { a: 1, b: 1, e: 1, __other__: 3 });
   });
 
-  it('show what a node has answered before a report was asked for, and until when it is complete', async () => {
+  it('include in a report everything acknowledged before it, and state through when it is complete', async () => {
     const url = await newDatabase();
     const [one, two] = [await start(url), await start(url)];
     await two.node.freshen();
@@ -38,7 +38,7 @@ describe('nodes on one engine', () => {
     await expect.poll(async () => (await one.node.freshen()).completeThrough).toBeGreaterThanOrEqual(before);
   });
 
-  it('say by the clock of the engine until when that is, though their own clocks are wrong and are set', async () => {
+  it("state that time by PostgreSQL's clock, even if their own clocks are wrong and are set", async () => {
     const url = await newDatabase();
     const [one, two] = [await start(url, { clockMs: 4_000 }), await start(url, { clockMs: 3_000 })];
     for (const clockMs of [4_000, -4_000, 2_000, 4_500, 0]) {
@@ -55,7 +55,7 @@ describe('nodes on one engine', () => {
     expect([one.counts(), two.counts()]).toEqual([{ f: 5 }, { f: 5 }]);
   });
 
-  it('ship all of it at the end, and say goodbye', async () => {
+  it('ship everything at the end, and deregister', async () => {
     const url = await newDatabase();
     const [one, two] = [await start(url), await start(url)];
     one.count('f', 3);
@@ -70,7 +70,7 @@ describe('nodes on one engine', () => {
     ).toEqual([{ state: 'done' }]);
   });
 
-  it('ship what was counted while the engine was away', async () => {
+  it('ship what they counted while PostgreSQL was away', async () => {
     const url = await newDatabase();
     const [one, two] = [await start(url), await start(url)];
     one.session.fault = () => 'refused';
@@ -86,13 +86,13 @@ describe('nodes on one engine', () => {
   });
 });
 
-describe('a commit that is given up, and comes later', () => {
-  it('counts once, though its deltas were sent again meanwhile', async () => {
+describe('a commit that is abandoned and succeeds later', () => {
+  it('counts once, even if its deltas were shipped again meanwhile', async () => {
     const url = await newDatabase();
     const [one, two] = [await start(url), await start(url)];
     let late = 0;
     for (let round = 1; round <= 3; round += 1) {
-      // After the round before, the node may not have reached PostgreSQL again yet.
+      // The node may not have reconnected since the previous round.
       await vi.waitFor(() => one.node.freshen(), { timeout: 60_000 });
       one.session.fault = (name) => {
         if (name !== 'BEGIN' || late === round) return undefined;
@@ -109,7 +109,7 @@ describe('a commit that is given up, and comes later', () => {
   });
 });
 
-describe('a node that is killed', () => {
+describe('a killed node', () => {
   const places: readonly (readonly [statement: string, kind: FaultKind])[] = [
     ['fm-append-1', 'killed before'],
     ['fm-append-1', 'killed after'],
@@ -144,7 +144,7 @@ describe('a node that is killed', () => {
     await expectCounts(other, { f: total, g: 4 });
   });
 
-  it('or whose answers are lost, counts everything once', async () => {
+  it('and one that loses answers count everything once', async () => {
     const url = await newDatabase();
     const [one, two] = [await start(url), await start(url)];
     let statements = 0;

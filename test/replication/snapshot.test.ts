@@ -50,7 +50,7 @@ async function* each(parts: readonly Uint8Array[]) {
 }
 
 describe('a snapshot', () => {
-  test('of many parts makes the same replica, which keeps its own secret', async () => {
+  test('of many parts results in the same replica, which keeps its own secret', async () => {
     const [maker, joining] = [openNode(), openNode()];
     const log = someLog(1000);
     maker.follow(log);
@@ -98,7 +98,7 @@ describe('a snapshot', () => {
       },
     ],
     ['at its end', async (node: TestReplica) => void (await partsOf(node))],
-  ])('that is left %s keeps no reader', async (_, leave) => {
+  ])('that is left %s leaves no open reader', async (_, leave) => {
     const node = openNode();
     node.follow(someLog(10));
     node.replica.snapshot().close();
@@ -118,14 +118,14 @@ const due = {
   limit: 1,
 } as const;
 
-describe('loading', () => {
-  /** A snapshot of some parts that cannot be loaded, and why. */
+describe('loading a snapshot', () => {
+  /** Parts of a snapshot that cannot be loaded, and the reason. */
   const damaged: readonly [string, (parts: Buffer[]) => Buffer[], string][] = [
     ['without its last part', (parts) => parts.slice(0, -1), 'its last part is missing'],
-    ['with a part twice', ([first, ...rest]) => [first!, first!, ...rest], 'its part 1 is missing'],
-    ['with something after its end', (parts) => [...parts, parts[0]!], 'something follows'],
-    ['with a part that is cut', ([first]) => [first!, first!.subarray(0, 900)], 'cannot be inflated'],
-    ['with a row that is cut', ([first, ...rest]) => [cut(first!), ...rest], 'its part 0 is damaged'],
+    ['with a duplicate part', ([first, ...rest]) => [first!, first!, ...rest], 'its part 1 is missing'],
+    ['with an additional part', (parts) => [...parts, parts[0]!], 'something follows'],
+    ['with a truncated part', ([first]) => [first!, first!.subarray(0, 900)], 'cannot be inflated'],
+    ['with a truncated row', ([first, ...rest]) => [cut(first!), ...rest], 'its part 0 is damaged'],
   ];
 
   test.each(damaged)(
@@ -161,7 +161,7 @@ describe('loading', () => {
     node.follow(log);
   });
 
-  /** A node that has followed a log, and one that has followed a part of it. */
+  /** A node that has applied a log, and one that has applied a part of it. */
   async function makeBoth() {
     const [maker, node] = [openNode(), openNode()];
     const log = someLog(500);
@@ -170,7 +170,7 @@ describe('loading', () => {
     return { maker, node, log, parts: await partsOf(maker) };
   }
 
-  test('makes reports read anew what they remember', async () => {
+  test('invalidates what reports have cached', async () => {
     const [maker, node] = [openNode(), openNode()];
     const log = someLog(20);
     for (const each of [maker, node]) {

@@ -11,7 +11,7 @@ import { temporaryDirectory } from '../support/temporary.ts';
 
 const minuteMs = 60_000;
 
-/** A spool whose deltas are of one count each. */
+/** A spool whose deltas have one count each. */
 function openSpool({ maxBytes = 2 ** 30, data = temporaryDirectory(), stream = 'one' } = {}) {
   const spool = new Spool(data, () => 'directory');
   const mark = { at: 0, applied: 0, version: 0 };
@@ -34,7 +34,7 @@ function openSpool({ maxBytes = 2 ** 30, data = temporaryDirectory(), stream = '
   return { data, spool, aggregator, count, step, seqs, sealMany };
 }
 
-test('the deltas of a stream are numbered from 1, and nothing is sealed when nothing was counted', async () => {
+test('the deltas of a stream are numbered from 1, and nothing is sealed without counts', async () => {
   const { spool, step, seqs, sealMany } = openSpool();
   expect(step()).toMatchObject({ sealed: 0, done: true });
   sealMany(2);
@@ -44,7 +44,7 @@ test('the deltas of a stream are numbered from 1, and nothing is sealed when not
   await spool.close();
 });
 
-test('what was counted waits since the last delta, also before it is sealed', async () => {
+test('counts wait since the last delta, also before they are sealed', async () => {
   const { spool, step, count } = openSpool();
   step({}, 5);
   expect(spool.level().oldest).toBeUndefined();
@@ -56,7 +56,7 @@ test('what was counted waits since the last delta, also before it is sealed', as
   await spool.close();
 });
 
-test('a delta that the engine has is kept until an hour later, and then removed', async () => {
+test('a delta is kept for an hour after PostgreSQL has confirmed it, and then removed', async () => {
   const { spool, step, seqs, sealMany } = openSpool();
   sealMany(4);
   step({ acknowledged: [{ stream: 'one', seq: 1, at: 1 }] });
@@ -72,7 +72,7 @@ test('a delta that the engine has is kept until an hour later, and then removed'
   await spool.close();
 });
 
-test('a spool of which all was shipped is empty, however many names of series it keeps', async () => {
+test('a spool is empty once everything is shipped, however many names of series it keeps', async () => {
   const { spool, aggregator, step, seqs } = openSpool({ maxBytes: 2 ** 20 });
   const batch = new Batch();
   for (let ordinal = 0; ordinal < 8000; ordinal += 1) {
@@ -91,7 +91,7 @@ test('a spool of which all was shipped is empty, however many names of series it
   await spool.close();
 });
 
-test('of the acknowledgements of a minute the last is kept', async () => {
+test('only the last acknowledgement of each minute is kept', async () => {
   const { spool, step, sealMany } = openSpool();
   sealMany(3);
   for (const seq of [1, 2, 3]) step({ acknowledged: [{ stream: 'one', seq, at: seq * 1000 }] });
@@ -99,7 +99,7 @@ test('of the acknowledgements of a minute the last is kept', async () => {
   await spool.close();
 });
 
-test('a spool that is half full does not keep what the engine has', async () => {
+test('a spool that is half full does not keep acknowledged deltas', async () => {
   const { spool, step, seqs, sealMany } = openSpool({ maxBytes: 1 });
   sealMany(3);
   step({ acknowledged: [{ stream: 'one', seq: 2, at: 1 }], removeBefore: 0 });
@@ -107,7 +107,7 @@ test('a spool that is half full does not keep what the engine has', async () => 
   await spool.close();
 });
 
-test('what an earlier process has counted is sealed under its stream, before anything of the next', async () => {
+test('counts of an earlier process are sealed under its stream, before any of the next', async () => {
   const first = openSpool();
   first.sealMany(1);
   first.count(5);
@@ -126,7 +126,7 @@ test('what an earlier process has counted is sealed under its stream, before any
   await spool.close();
 });
 
-test('a backlog goes into deltas of a bounded size, oldest minute first', async () => {
+test('a backlog is sealed in deltas of a limited size, oldest minute first', async () => {
   const { spool, step, aggregator } = openSpool();
   const [series, minutes] = [1500, 3];
   for (let minute = 0; minute < minutes; minute += 1) {
@@ -147,7 +147,7 @@ test('a backlog goes into deltas of a bounded size, oldest minute first', async 
   await spool.close();
 });
 
-test('a message is known again after a restart, though it was sealed', async () => {
+test('a sealed message is recognised after a restart', async () => {
   const first = openSpool();
   const batch = new Batch();
   const from = batch.extent;
@@ -162,7 +162,7 @@ test('a message is known again after a restart, though it was sealed', async () 
   await spool.close();
 });
 
-test('a message that brings nothing travels, and what is counted beside it belongs to none', async () => {
+test('a message that adds nothing is shipped, and other counts do not belong to a message', async () => {
   const { spool, step, aggregator } = openSpool();
   const batch = new Batch();
   batch.series.push({ environment: 1, ordinal: 0, name: ['checkout', 'on'] });
@@ -191,7 +191,7 @@ test('a message that brings nothing travels, and what is counted beside it belon
   await spool.close();
 });
 
-test('of unknown instance ids there are only so many between two deltas', async () => {
+test('the number of unknown instance ids between two deltas is limited', async () => {
   const { spool, step, aggregator } = openSpool();
   const write = (uses: number) => {
     const batch = new Batch();
@@ -209,7 +209,7 @@ test('of unknown instance ids there are only so many between two deltas', async 
   await spool.close();
 });
 
-test('the rest of a closed stream goes on as a stream of its own, which names all series first', async () => {
+test('the rest of a closed stream continues as another stream, which names all series first', async () => {
   const { spool, step, seqs, sealMany } = openSpool();
   sealMany(4);
   const bodies = spool.deltas('one', 3, 10).map(({ body }) => body);
@@ -230,7 +230,7 @@ test('the rest of a closed stream goes on as a stream of its own, which names al
   await spool.close();
 });
 
-test('a closed stream of which the engine has more than is kept before its rest loses no more', async () => {
+test('a closed stream loses nothing more if PostgreSQL has deltas that are no longer kept', async () => {
   const { spool, step, seqs, sealMany } = openSpool();
   sealMany(4);
   step({ acknowledged: [{ stream: 'one', seq: 3, at: 1 }], removeBefore: 2 });
@@ -242,7 +242,7 @@ test('a closed stream of which the engine has more than is kept before its rest 
   await spool.close();
 });
 
-test('what is counted after that belongs to the stream of the process', async () => {
+test('later counts belong to the stream of the process', async () => {
   const first = openSpool();
   first.sealMany(2);
   await first.spool.close();
@@ -262,7 +262,7 @@ test('what is counted after that belongs to the stream of the process', async ()
   await spool.close();
 });
 
-test('a directory keeps its id, and the engine that it belongs to', async () => {
+test('a directory keeps its id, and the id of its database', async () => {
   const data = temporaryDirectory();
   const spool = new Spool(data, () => 'first');
   expect(spool.engine).toBeUndefined();

@@ -5,12 +5,12 @@ const sound: readonly (readonly [string, Model])[] = [
   ['with lost answers and a failover', { packets: 3, failovers: 1 }],
   ['with two failovers', { packets: 2, failovers: 2 }],
   ['with a failover that loses commits', { packets: 3, failovers: 1, isLossy: true }],
-  ['with two of these', { packets: 2, failovers: 2, isLossy: true }],
+  ['with two lossy failovers', { packets: 2, failovers: 2, isLossy: true }],
   [
     'when the directory of a node is restored from an old copy',
     { packets: 3, failovers: 1, copy: 'restored' },
   ],
-  ['when a copy of it runs beside it', { packets: 3, failovers: 1, copy: 'cloned' }],
+  ['while a copy of its directory runs', { packets: 3, failovers: 1, copy: 'cloned' }],
   [
     'when deltas that a failover takes back are not kept any more',
     { packets: 3, failovers: 2, isLossy: true, keepsNothing: true },
@@ -20,9 +20,12 @@ const sound: readonly (readonly [string, Model])[] = [
     'when a failover takes back that they were closed',
     { packets: 2, failovers: 2, closes: 1, isLossy: true },
   ],
-  ['when the streams of an old copy are closed', { packets: 2, failovers: 1, closes: 1, copy: 'restored' }],
-  ['when those of copies that run side by side are', { packets: 2, failovers: 0, closes: 1, copy: 'cloned' }],
-  ['when the primary of before is asked', { packets: 2, failovers: 1, closes: 1, isOldAsked: true }],
+  ['if the streams of an old copy are closed', { packets: 2, failovers: 1, closes: 1, copy: 'restored' }],
+  [
+    'if the streams of two running copies are closed',
+    { packets: 2, failovers: 0, closes: 1, copy: 'cloned' },
+  ],
+  ['if the former primary is queried', { packets: 2, failovers: 1, closes: 1, isOldAsked: true }],
 ];
 
 const unsound: readonly (readonly [string, Model])[] = [
@@ -30,7 +33,7 @@ const unsound: readonly (readonly [string, Model])[] = [
   ['the confirmation', { packets: 2, failovers: 1, closes: 1, isOldAsked: true, without: 'confirmation' }],
 ];
 
-describe('every packet is counted exactly once, or held and said to be, in all that can happen', () => {
+describe('every packet is counted exactly once, or held and reported, in every reachable state', () => {
   it.each(sound)('%s', (_, model) => {
     const { states, wrong } = search(model);
     expect(wrong).toBeUndefined();

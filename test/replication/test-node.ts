@@ -24,11 +24,11 @@ import { temporaryDirectory } from '../support/temporary.ts';
 import { type Fault, FaultySession } from './faulty-session.ts';
 
 export const environment = 1;
-/** The first in which it counts. */
+/** The first minute in which it counts. */
 export const minute = 29_000_000;
 const limitsOfNames = { features: 20_000, variants: 64, metrics: 100 };
 
-/** Makes the engine in an empty database. */
+/** Initialises an empty database. */
 export async function initPostgres(url: string): Promise<void> {
   const connection = connect(url, 'init');
   await connection.transaction((run) =>
@@ -37,7 +37,7 @@ export async function initPostgres(url: string): Promise<void> {
   await connection.close();
 }
 
-/** @param engine the only one that is accepted */
+/** @param engine the only id that is accepted */
 export function connect(url: string, name = 'test', engine?: string): Connection {
   const log = createLog('error', () => {}, systemClock);
   const prepare = async (run: Run) => void (engine && (await checkSamePostgres(run, engine, undefined)));
@@ -55,7 +55,7 @@ export interface TestNodeOptions {
   readonly setAside?: () => Promise<void>;
 }
 
-/** A node's part of the cluster, in this process: the spool, what stands between it and the engine, and the replica. */
+/** A node's part of the cluster in this process: the spool, its link with PostgreSQL, and the replica. */
 export class TestNode {
   readonly data: string;
   readonly stream = randomUUID();
@@ -131,7 +131,7 @@ export class TestNode {
     });
   }
 
-  /** Resolves when what the node tells is as wanted. */
+  /** Resolves when the reported state is as wanted. */
   until(wanted: (told: NodeTold) => boolean): Promise<NodeTold> {
     return new Promise((resolve) => {
       const listener = () => {
@@ -170,14 +170,14 @@ export class TestNode {
     this.#aggregator.write(batch.seal());
   }
 
-  /** How many users the replica has of a day, of whichever feature. */
+  /** The number of users of a day in the replica, of any feature. */
   users(): number {
     this.store.lmdb.resetReadTxn();
     const chunks = Array.from(this.store.sketches.getRange(), ({ value }) => readChunk(value));
     return chunks.reduce((sum, { coupons }) => sum + (coupons?.length ?? 0), 0);
   }
 
-  /** The checks of each feature, by what the replica holds. */
+  /** The checks of each feature in the replica. */
   counts(): Record<string, number> {
     this.store.lmdb.resetReadTxn();
     const sums: Record<string, number> = {};
@@ -189,20 +189,20 @@ export class TestNode {
     return sums;
   }
 
-  /** The spool keeps nothing that the engine has, as an hour later. */
+  /** Removes acknowledged deltas from the spool, as an hour later. */
   forgetAcknowledged(): void {
     const mark = { at: systemClock.now(), applied: 0, version: 1 };
     this.#aggregator.seal({ mark, onlyNote: true, removeBefore: systemClock.now() + 3_600_000 });
   }
 
-  /** Ships everything, and ends. */
+  /** Ships everything, and stops. */
   async stop(): Promise<boolean> {
     const isShipped = await this.node.end();
     await this.#close();
     return isShipped;
   }
 
-  /** Ends as a process that was killed: nothing more is sent. */
+  /** Stops like a killed process: nothing more is sent. */
   async kill(): Promise<void> {
     this.session.kill();
     await this.node.end();

@@ -11,14 +11,14 @@ import { dump } from '../support/whole-batch.ts';
 import type { TestLog } from './test-streams.ts';
 import { application, digestOf, start } from './test-streams.ts';
 
-/** A replica on a directory of its own. */
+/** A replica in a separate directory. */
 export class TestReplica {
   readonly data: string;
   store: ReplicaStore;
   replica: Replica;
   /** Rows that were refused so far. */
   readonly refused: Refusal[] = [];
-  /** Milliseconds that pass at each look at the clock: 0 applies all at once, 10 one entry or step at a time. */
+  /** Milliseconds between two readings of the clock: 0 applies everything at once, 10 one entry or step at a time. */
   pace = 0;
   #time = 0;
 
@@ -33,13 +33,13 @@ export class TestReplica {
     while (this.replica.applied.position < Math.min(to, log.position)) this.step(log, to);
   }
 
-  /** One call, which may leave an entry half applied. */
+  /** Makes one call, which may leave an entry partly applied. */
   step(log: TestLog, to = log.position): void {
     const { position } = this.replica.applied;
     if (position < to) this.refused.push(...this.replica.apply(log.entries.slice(position, to)).refused);
   }
 
-  /** As after the end of the process, with nothing in memory. */
+  /** Restarts with nothing in memory. */
   async restart(): Promise<void> {
     await this.store.lmdb.close();
     this.store = openReplicaStore(this.data);
@@ -84,7 +84,7 @@ function retention(environment: number, now: number, limit: number) {
 const days = { from: Math.floor(start / 86_400_000) - 3, to: Math.floor(start / 86_400_000) + 200 };
 const range = { from: days.from * 1440, to: days.to * 1440, step: 'day' } as const;
 
-/** What all reports say. */
+/** All reports. */
 export function reportsOf(store: UsageTables, now: number, features: readonly string[]): unknown[] {
   store.lmdb.resetReadTxn();
   const reports = createReports(store);
@@ -111,7 +111,7 @@ export function reportsOf(store: UsageTables, now: number, features: readonly st
   ];
 }
 
-/** The same, with everything that has a name in the order of names: a report has them as they came. */
+/** The same, sorted by name: reports list names in order of arrival. */
 export function byName(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(byName).sort((a, b) => compare(nameOf(a), nameOf(b)));
   if (typeof value !== 'object' || value === null) return value;
@@ -127,7 +127,7 @@ function compare(a: string, b: string): number {
   return Number(a > b) - Number(a < b);
 }
 
-/** What is known of people: their exposures by name. */
+/** What is known of people: exposures by name. */
 export function exposuresOf(store: UsageTables, people: readonly string[]): unknown[] {
   store.lmdb.resetReadTxn();
   return people.flatMap((person) =>

@@ -13,7 +13,7 @@ import { slotMs } from '../../src/storage/lmdb/senders.ts';
 import { environmentOrdinal } from '../../src/storage/lmdb/sketches.ts';
 import { OpenDelta } from './open-delta.ts';
 
-/** A log in memory: what the engine would keep. */
+/** A log in memory instead of PostgreSQL. */
 export class TestLog {
   readonly entries: Entry[] = [];
 
@@ -33,7 +33,7 @@ const secret = Buffer.alloc(32, 7);
 
 export const digestOf = (identity: string) => digestIdentity(secret, application, identity);
 
-/** A mint of which nothing is random: the `number` tells it from others of the same person. */
+/** A mint without random values. Its `number` distinguishes it from others of the same person. */
 export function mintOf(identity: string, number: number, at: number, ttlMs: number): Mint {
   const instanceId = newInstanceId(digestOf(identity), (length) => new Uint8Array(length).fill(number));
   const { high, low } = hashIdentity(`${application} ${identity}`);
@@ -50,14 +50,14 @@ export interface Sent {
   readonly environment: number;
   readonly f: Readonly<Record<string, Readonly<Record<string, readonly number[]>>>>;
   readonly m: Readonly<Record<string, number>>;
-  /** Minutes before now that it is counted in. */
+  /** Minutes ago of its time. */
   readonly ago: number;
-  /** Whom it is attributed to. */
+  /** The person to whom it is attributed. */
   readonly person: string | undefined;
   readonly sender: string;
 }
 
-/** The batch of one packet, with the series of a node (or of a single machine). */
+/** The batch of one packet, with the series of a node or a single machine. */
 export function batchOf(sent: Sent, series: EnvironmentSeries, now: number): Envelope {
   const batch = new Batch();
   const { environment, f, m, ago, person, sender } = sent;
@@ -85,10 +85,10 @@ function whoIs(identity: string) {
   return { high, low, digest: digestWords(digestOf(identity)) };
 }
 
-/** A process of a node: it counts, and ships what it has counted as a delta. */
+/** A process of a node, which counts, and ships deltas. */
 export class TestStream {
   seq = 0;
-  /** The position that it had applied when it began the delta that is being filled. */
+  /** Position applied when the current delta was begun. */
   since: number;
   through: number;
   readonly id: string;
@@ -107,19 +107,19 @@ export class TestStream {
     this.#open.add(batchOf(sent, this.#seriesOf(sent), now));
   }
 
-  /** The packet has an identity: it counts once, whichever streams it is sent to. */
+  /** Gives the packet an identity: it counts once in all streams. */
   sendMessage(sent: Sent, identity: Uint8Array, now: number): void {
     this.#open.addMessage(identity, now, batchOf(sent, this.#seriesOf(sent), now));
   }
 
-  /** The packet has an instance id that the node does not know. */
+  /** Gives the packet an instance id unknown to the node. */
   sendUnresolved(sent: Sent, mint: Mint, now: number): void {
     const { application: number, digest, hash } = loggedMint(mint);
     const id = { application: number, digest, hash };
     this.#open.addUnresolved(id, Math.floor(now / 1000), batchOf(sent, this.#seriesOf(sent), now));
   }
 
-  /** Seals and ships what was counted. @param applied the position that the node has applied now */
+  /** Seals and ships the counts. @param applied the position that the node has applied now */
   ship(log: TestLog, now: number, applied = log.position): void {
     this.seq += 1;
     this.through = now;

@@ -23,14 +23,14 @@ beforeEach(async () => {
 
 const sql = (text: string) => postgres.query<Record<string, unknown>>(text, [], url);
 
-/** Makes a snapshot of what a node has, however little that is. */
+/** Makes a snapshot of a node, however small. */
 function snapshotOf(node: TestNode, by: PostgresSession = session): Promise<boolean> {
   const log = createLog('error', () => {}, systemClock);
   const { replica, data: directory } = node;
   return makeSnapshot({ session: by, replica, directory, log, leastBytes: 0 });
 }
 
-/** Counts, and gives the last position of the log when the node has that in its reports. */
+/** Counts, and returns the last position of the log once the node has the counts in its reports. */
 async function countOne(node: TestNode, feature: string): Promise<number> {
   node.count(feature, 1);
   await expect
@@ -42,7 +42,7 @@ async function countOne(node: TestNode, feature: string): Promise<number> {
   return node.replica.applied.position;
 }
 
-/** The positions that are in the log, and those of them that have a body. */
+/** The positions in the log, and those with bodies. */
 async function logOf(): Promise<{ ids: number[]; bodies: number[] }> {
   const rows = await sql('SELECT position::int, body IS NOT NULL AS body FROM fm_entry ORDER BY position');
   const positions = (of: typeof rows) => of.map(({ position }) => position as number);
@@ -55,8 +55,8 @@ const age = (interval: string, where: string) =>
 const between = (first: number, last: number) =>
   Array.from({ length: last - first + 1 }, (_, at) => first + at);
 
-describe('of the log', () => {
-  test('nothing is removed, however old, before a whole snapshot covers it', async () => {
+describe('in the log', () => {
+  test('nothing is removed before a complete snapshot covers it, however old', async () => {
     const one = await start(url);
     const end = await countOne(one, 'f');
     await age('2 days', 'true');
@@ -67,7 +67,7 @@ describe('of the log', () => {
     expect((await logOf()).bodies).toEqual(expect.arrayContaining(between(1, end)));
   });
 
-  test('bodies go that a snapshot covers and that are older than an hour; a node that joins has all', async () => {
+  test('bodies older than an hour are removed once a snapshot covers them, and a node that joins has all counts', async () => {
     const one = await start(url);
     const old = await countOne(one, 'f');
     const young = await countOne(one, 'g');
@@ -85,7 +85,7 @@ describe('of the log', () => {
     await expectCounts(await start(url), { f: 1, g: 1, h: 1 });
   });
 
-  test('ids go after a day, and those since the snapshot stay', async () => {
+  test('ids are removed after a day, except those since the snapshot', async () => {
     const one = await start(url);
     const old = await countOne(one, 'f');
     const covered = await countOne(one, 'g');
@@ -99,13 +99,13 @@ describe('of the log', () => {
     expect((await logOf()).ids[0]).toBe(old + 1);
     await age('25 hours', 'true');
     await trimLogs(session);
-    // The id of the last entry that the snapshot covers tells whether it is of this log.
+    // The id of the last covered entry identifies this log.
     expect((await logOf()).ids[0]).toBe(covered);
     await expectCounts(await start(url), { f: 1, g: 1, h: 1 });
   });
 });
 
-test('running nodes trim the log, report it, and postgres status shows what is left', async () => {
+test('old entries are trimmed by running nodes, which report it, and postgres status shows the rest', async () => {
   const one = await start(url);
   const old = await countOne(one, 'f');
   expect(await snapshotOf(one)).toBe(true);
@@ -128,8 +128,8 @@ test('running nodes trim the log, report it, and postgres status shows what is l
   await expectCounts(two, { f: 1, g: 1 });
 });
 
-describe('of snapshots', () => {
-  test('the newest stays, and others go after an hour, those that were given up too', async () => {
+describe('among snapshots', () => {
+  test('the newest is kept, and others are removed after an hour, including abandoned ones', async () => {
     const one = await start(url);
     await countOne(one, 'f');
     expect(await snapshotOf(one)).toBe(true);
@@ -152,7 +152,7 @@ describe('of snapshots', () => {
   });
 });
 
-test('a snapshot that is damaged is read once in a while, and another one at once', async () => {
+test('a damaged one is read again at intervals, and a newer one at once', async () => {
   const one = await start(url);
   await countOne(one, 'f');
   expect(await snapshotOf(one)).toBe(true);
@@ -177,7 +177,7 @@ test('a snapshot that is damaged is read once in a while, and another one at onc
   expect(loads()).toBe(2);
 }, 60_000);
 
-test('rows that could not be applied are shown for a week', async () => {
+test('refused rows are kept for a week', async () => {
   const put = (days: number) =>
     sql(`INSERT INTO fm_refused (stream, seq, place, reason, "row", at)
          SELECT 's', n, 'counts', 'r', 'row', now() - interval '${days} days' FROM generate_series(1, 1500) AS n`);
@@ -188,7 +188,7 @@ test('rows that could not be applied are shown for a week', async () => {
 });
 
 describe('a snapshot is made by one node', () => {
-  /** A session that does something before a statement of one name. */
+  /** A session that runs an action before a named statement. */
   const intercepting = (name: string, action: () => Promise<unknown>): PostgresSession => ({
     query: async (statement: Statement) => {
       if (statement.name === name) await action();
@@ -209,7 +209,7 @@ describe('a snapshot is made by one node', () => {
   const states = async () =>
     (await sql('SELECT state FROM fm_snapshot ORDER BY state')).map(({ state }) => state);
 
-  test('while another one makes it, it is left to that one', async () => {
+  test('and not by a second one meanwhile', async () => {
     const [one, two] = await twoNodes();
     const others: boolean[] = [];
     const asking = intercepting('fm-snapshot-whole', async () => others.push(await snapshotOf(two)));
@@ -218,7 +218,7 @@ describe('a snapshot is made by one node', () => {
     expect(await states()).toEqual(['whole']);
   });
 
-  test('each part says that its maker goes on', async () => {
+  test('which renews its lease with each part', async () => {
     const [one, two] = await twoNodes();
     const others: boolean[] = [];
     const slow = intercepting('fm-snapshot-whole', async () => {
@@ -236,7 +236,7 @@ describe('a snapshot is made by one node', () => {
     expect(others).toEqual([false]);
   });
 
-  test('when its maker has died another one takes over, 15 seconds later', async () => {
+  test('and by another one 15 seconds after its maker has died', async () => {
     const [one, two] = await twoNodes();
     const dying = intercepting('fm-snapshot-put', () => Promise.reject(new Error('killed')));
     await expect(snapshotOf(one, dying)).rejects.toThrow('killed');

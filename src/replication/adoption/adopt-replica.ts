@@ -33,12 +33,12 @@ export async function adoptReplica(deps: FromReplicaDeps): Promise<Adopted> {
     if (rows[0]?.filled) return { engine }; // The answer to an earlier attempt was lost.
     if (rows[0] !== undefined)
       throw new AdoptionRefused(
-        `Cannot fill this database: it holds engine ${found} with all counts of this directory; start the nodes with it. Nothing was changed`,
+        `Cannot fill this database: it already has all counts of this directory (id ${found}); start the nodes with it. Nothing was changed`,
       );
   }
   if (found !== undefined && found !== idMeanwhile)
     throw new AdoptionRefused(
-      `Cannot fill this database: it holds engine ${found}; create an empty one, and give its URL to all nodes. Nothing was changed`,
+      `Cannot fill this database: it has other content of flagmeter (id ${found}); create an empty one, and give its URL to all nodes. Nothing was changed`,
     );
   if (found === undefined) await checkPlace(connection, deps.allowAsynchronous);
   const secret = storedSecret(deps.secret, key);

@@ -155,8 +155,8 @@ function checkState(
   if (own === undefined || own === found) return;
   // An earlier attempt was interrupted before it created the tables.
   if (found === undefined && copy === undefined) return;
-  const other = found === undefined ? 'no engine' : `engine ${found}`;
+  const other = found === undefined ? 'is empty' : `has the id ${found}`;
   throw new AdoptionRefused(
-    `Cannot move this directory: it belongs to engine ${own}, and the database holds ${other}; give the URL of the former. Nothing was changed`,
+    `Cannot move this directory: it belongs to the database with the id ${own}, and this one ${other}; give the URL of that database. Nothing was changed`,
   );
 }

@@ -134,7 +134,7 @@ export async function checkUnused(run: Run, snapshot = ''): Promise<void> {
   });
   if (rows[0] === undefined) return;
   throw new AdoptionRefused(
-    `Cannot move a store into this engine: it has ${rows[0].what}; give a database of its own to each engine. Nothing was changed`,
+    `Cannot move a store into this database: it has ${rows[0].what}; use a separate database for each cluster. Nothing was changed`,
   );
 }
 

@@ -27,7 +27,7 @@ const at = (name: string) => secure.file(name);
 const url = (user: string, parameters: string, host = 'localhost', database = 'postgres') =>
   `postgres://${user}@${host}:${postgres.port}/${database}?${parameters}`;
 
-/** How the session is encrypted, or why there is none. */
+/** The encryption of the session, or the error. */
 async function said(text: string): Promise<string> {
   const connection = connect(text);
   const statement = {
@@ -52,7 +52,7 @@ describe('TLS', () => {
       () => `sslmode=verify-ca&sslrootcert=${at('root.pem')}`,
       '127.0.0.1',
     ],
-    ['nothing is verified', () => 'sslmode=require', '127.0.0.1'],
+    ['the server is not verified', () => 'sslmode=require', '127.0.0.1'],
   ])('encrypts when %s', async (_, parameters, host) => {
     expect(await said(url(`secure:${right}`, parameters(), host))).toBe('secure encrypted');
   });
@@ -83,11 +83,11 @@ describe('TLS', () => {
       'localhost',
       'The sslrootcert file of the PostgreSQL URL holds no certificate in PEM form: ',
     ],
-  ])('is refused when the certificate is signed %s', async (_, parameters, host, why) => {
+  ])('is refused if the certificate is signed %s', async (_, parameters, host, why) => {
     expect(await said(url(`secure:${right}`, parameters(), host))).toContain(why);
   });
 
-  it('is refused when the server has none, and may be needed', async () => {
+  it('is refused if the server has none but it is required', async () => {
     expect(await said(url(`plain:${right}`, 'sslmode=disable'))).toBe('plain plain');
     expect(await said(url(`secure:${right}`, 'sslmode=disable'))).toContain('(SQLSTATE 28000)');
     const bare = await Postgres.start();
@@ -98,7 +98,7 @@ describe('TLS', () => {
     }
   });
 
-  it('shows who the client is', async () => {
+  it('identifies the client', async () => {
     const root = `sslrootcert=${at('root.pem')}`;
     const own = `${root}&sslcert=${at('client.pem')}&sslkey=${at('client.key')}`;
     expect(await said(url('shown', own))).toBe('shown encrypted');
@@ -109,13 +109,13 @@ describe('TLS', () => {
     ['of another root', 'other.pem', 'other.key', 'refused: .* does not take the certificate of sslcert'],
     ['with the key of another', 'client.pem', 'other.key', 'refused: .*sslkey file .* does not hold the key'],
     ['that is a key', 'client.key', 'client.key', 'refused: .*sslcert file .* holds no certificate'],
-  ])('is refused with a certificate of the client %s', async (_, certificate, key, why) => {
+  ])('is refused with a client certificate %s', async (_, certificate, key, why) => {
     const files = `sslrootcert=${at('root.pem')}&sslcert=${at(certificate)}&sslkey=${at(key)}`;
     expect(await said(url('shown', files))).toMatch(new RegExp(why));
   });
 });
 
-describe('what is wrong', () => {
+describe('a configuration error', () => {
   it.each([
     [
       'password',
@@ -149,10 +149,10 @@ describe('what is wrong', () => {
     ],
     ['port', () => 'postgres://u:wrong@127.0.0.1:1/d', 'refused the connection: no server listens there'],
     ['host', () => 'postgres://u:wrong@no.such.host.invalid/d?sslmode=disable', 'has no address'],
-  ])('is named: the %s', async (what, text, why) => {
+  ])('names the %s', async (what, text, why) => {
     const answer = await said(text());
     expect(answer).toContain(why);
-    // A server may come, or its name may be known in a moment; the rest is for people to change.
+    // A server may start, or its name may resolve soon. The rest needs an administrator.
     expect(answer).toMatch(
       ['limit of sessions', 'port', 'host'].includes(what) ? /^unreachable: / : /^refused: /,
     );

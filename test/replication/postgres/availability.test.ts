@@ -14,7 +14,7 @@ function watch() {
   return { clock, said, availability: new Availability(clock, log, { away, next: '', back }) };
 }
 
-test('an absence is said when it begins, each minute while it lasts, and when it ends', () => {
+test('an outage is logged when it begins, each minute while it lasts, and when it ends', () => {
   const { clock, said, availability } = watch();
   for (let seconds = 0; seconds < 150; seconds += 1) {
     availability.failed(why);
@@ -24,7 +24,7 @@ test('an absence is said when it begins, each minute while it lasts, and when it
   expect(said).toEqual([away, away, away, back]);
 });
 
-test('an engine that answers one connection and not the other is told of once a minute', () => {
+test('a PostgreSQL that answers only one of two connections is logged once a minute', () => {
   const { clock, said, availability } = watch();
   for (let seconds = 0; seconds < 90; seconds += 1) {
     availability.failed(why);

@@ -30,7 +30,7 @@ const rows = async (connection: Connection) =>
   (await connection.query<{ a: bigint }>(sql('SELECT a FROM t ORDER BY a'))).rows.map(({ a }) => Number(a));
 
 describe('a statement', () => {
-  it('gives int8 exactly, and bytes as they were', async () => {
+  it('returns int8 exactly, and bytes unchanged', async () => {
     const connection = await table();
     const bytes = Buffer.from([0, 255, 92, 39, 10]);
     const a = 2n ** 62n + 1n;
@@ -44,7 +44,7 @@ describe('a statement', () => {
     expect(rowCount).toBe(2);
   });
 
-  it('is refused with the SQLSTATE, and the session goes on', async () => {
+  it('is refused with its SQLSTATE, and the session continues', async () => {
     const connection = await table();
     const answers = await Promise.allSettled([
       connection.query(sql('INSERT INTO t VALUES (1)')),
@@ -59,7 +59,7 @@ describe('a statement', () => {
     expect(await rows(connection)).toEqual([1]);
   });
 
-  it('runs in a session that waits for the disk, and gives up locks', async () => {
+  it('runs in a session with synchronous commits and lock timeouts', async () => {
     for (const each of [
       'synchronous_commit = off',
       "statement_timeout = '1s'",
@@ -88,7 +88,7 @@ describe('a statement', () => {
 });
 
 describe('a transaction', () => {
-  it('keeps all of it, or nothing', async () => {
+  it('keeps everything or nothing', async () => {
     const connection = await table();
     const kept = await connection.transaction(async (run) => {
       await run(sql('INSERT INTO t VALUES (1)'));
@@ -104,9 +104,9 @@ describe('a transaction', () => {
   });
 
   it.each([
-    ['that work waits for', async (fail: () => Promise<unknown>) => void (await fail())],
-    ['that work does not wait for', (fail: () => Promise<unknown>) => void fail()],
-    ['that work swallows', (fail: () => Promise<unknown>) => fail().catch(() => {})],
+    ['that work awaits', async (fail: () => Promise<unknown>) => void (await fail())],
+    ['that work does not await', (fail: () => Promise<unknown>) => void fail()],
+    ['whose failure work ignores', (fail: () => Promise<unknown>) => fail().catch(() => {})],
   ])('fails with a statement %s', async (_, fail) => {
     const connection = await table();
     const failing = connection.transaction(async (run) => {
@@ -117,14 +117,14 @@ describe('a transaction', () => {
     expect(await rows(connection)).toEqual([]);
   });
 
-  it('fails when COMMIT itself is refused', async () => {
+  it('fails if COMMIT is refused', async () => {
     const connection = connect(url);
     await connection.query({ text: 'CREATE TABLE t (a int8 UNIQUE DEFERRABLE INITIALLY DEFERRED)' });
     const failing = connection.transaction((run) => run(sql('INSERT INTO t VALUES (1), (1)')));
     await expect(failing).rejects.toMatchObject({ code: 'sql', sqlstate: '23505' });
   });
 
-  it('never mixes with another, nor with statements', async () => {
+  it('never mixes with another one or with single statements', async () => {
     const connection = await table();
     const order: string[] = [];
     const one = async (name: string, a: number) =>
@@ -142,7 +142,7 @@ describe('a transaction', () => {
   });
 });
 
-it('a transaction waits for the one that runs, also when one between them has given up waiting', async () => {
+it('waits for the running one, even if one between them has timed out', async () => {
   const connection = await table();
   let end = () => {};
   const first = connection.transaction(async (run) => {
@@ -181,7 +181,7 @@ describe('round trips', () => {
     return { url: relayed, turns: () => turns };
   }
 
-  it('are as few as the waiting in the work', async () => {
+  it('are as few as the work awaits', async () => {
     await table();
     const { url: slow, turns } = await counting();
     const connection = connect(slow);

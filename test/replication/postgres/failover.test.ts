@@ -21,7 +21,7 @@ it('a standby alone is not used', async () => {
   });
 });
 
-it('another primary is found when the first is gone, whichever host is named first, and nothing that was answered is lost', async () => {
+it('the new primary is found after a failover, whichever host is named first, and no acknowledged row is lost', async () => {
   const url = await pair.database();
   const { log, lines } = keptLog();
   const connection = connect(`${url}&connect_timeout=1`, { log, deadlineMs: 2000 });

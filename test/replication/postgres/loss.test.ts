@@ -26,7 +26,7 @@ async function table(): Promise<void> {
 const counted = async (connection: Connection) =>
   (await connection.query<{ count: bigint }>(count)).rows[0]?.count;
 
-/** What the sessions of `test` do, as the server sees it. */
+/** The sessions of `test` in `pg_stat_activity`. */
 async function sessions(): Promise<{ pid: number; state: string; wait: string | null }[]> {
   return postgres.query(
     `SELECT pid, state, wait_event AS wait FROM pg_stat_activity
@@ -41,7 +41,7 @@ async function whenWaiting(event: string): Promise<number> {
   return (await waiting()) as number;
 }
 
-describe('a session that is lost', () => {
+describe('a lost session', () => {
   it('is opened again by the next call, and both are logged', async () => {
     const { log, lines } = keptLog();
     const connection = connect(url, { log });
@@ -63,7 +63,7 @@ describe('a session that is lost', () => {
     });
   });
 
-  it('keeps nothing of a transaction that was not committed', async () => {
+  it('keeps nothing of an uncommitted transaction', async () => {
     await table();
     const connection = connect(url);
     const lost = connection.transaction(async (run) => {
@@ -76,7 +76,7 @@ describe('a session that is lost', () => {
     expect(await counted(connection)).toBe(0n);
   });
 
-  it('is said to be unknown when the server is killed in the middle of a commit', async () => {
+  it('leaves the outcome unknown if the server is killed during a commit', async () => {
     await table();
     const { log, lines } = keptLog();
     const connection = connect(url, { log });
@@ -99,13 +99,13 @@ describe('a session that is lost', () => {
     });
     postgres.set({ synchronous_standby_names: "''" });
     await postgres.start();
-    // It had committed here, and its standby did not have it.
+    // It had committed here, but not on its standby.
     await expect.poll(() => counted(connection).catch(() => undefined)).toBe(1n);
   });
 });
 
 describe('a deadline', () => {
-  it('ends a statement, and what the server does for it', async () => {
+  it('ends a statement, also on the server', async () => {
     const connection = connect(url, { deadlineMs: 300 });
     await connection.query({ text: 'SELECT 1' });
     const [session] = await sessions();
@@ -118,7 +118,7 @@ describe('a deadline', () => {
     expect((await connection.query({ text: 'SELECT 1' })).rowCount).toBe(1);
   });
 
-  it('before the commit is sent keeps nothing', async () => {
+  it('keeps nothing before the commit is sent', async () => {
     await table();
     const connection = connect(url, { deadlineMs: 300 });
     const late = connection.transaction(async (run) => {
@@ -140,7 +140,7 @@ describe('a deadline', () => {
     expect(await counted(connection)).toBe(0n);
   });
 
-  it('of a commit that waits for its standby leaves the outcome unknown, and no session behind', async () => {
+  it('leaves the outcome of a commit unknown while it waits for its standby, and no session behind', async () => {
     await table();
     postgres.set({ synchronous_standby_names: "'nobody'" });
     await postgres.reload();
@@ -155,7 +155,7 @@ describe('a deadline', () => {
     expect(await counted(connection)).toBe(2n);
   });
 
-  it('is kept when the server is stopped, and it is used again when it goes on', async () => {
+  it('applies to a stopped server, which is used again when it continues', async () => {
     const connection = connect(`${url}&connect_timeout=1`, { deadlineMs: 500 });
     await connection.query({ text: 'SELECT 1' });
     postgres.pause();
@@ -179,7 +179,7 @@ describe('a commit that the standby did not confirm', () => {
   it.each([
     ['statement', (connection: Connection) => connection.query(insert)],
     ['transaction', (connection: Connection) => connection.transaction((run) => run(insert))],
-  ])('of a %s is unknown when the wait for it is cancelled', async (_, commit) => {
+  ])('of a %s has an unknown outcome if the wait for it is cancelled', async (_, commit) => {
     await table();
     const connection = connect(url);
     await connection.query(count);
@@ -190,13 +190,13 @@ describe('a commit that the standby did not confirm', () => {
     committed.catch(() => {});
     await postgres.query('SELECT pg_cancel_backend($1)', [await whenWaiting('SyncRep')]);
     await expect(committed).rejects.toMatchObject({ code: 'unknown_outcome', sqlstate: '01000' });
-    // The session goes on, and the statement after it is not blamed.
+    // The session continues, and the next statement is not affected.
     expect((await after).rows).toEqual([{ count: 1n }]);
   });
 });
 
-describe('an engine that cannot be used', () => {
-  it('is asked again after a pause only', async () => {
+describe('an unusable PostgreSQL', () => {
+  it('is contacted again only after a pause', async () => {
     const { log, lines } = keptLog();
     let now = 0;
     const connection = connect(`postgres://u@127.0.0.1:1/d`, { log, clock: { monotonic: () => now } });
@@ -206,11 +206,11 @@ describe('an engine that cannot be used', () => {
     expect(await refused()).toBe(why);
     now += 100;
     expect(await refused()).not.toBe(why);
-    // The same reason is said once.
+    // The same reason is logged once.
     expect(lines).toHaveLength(1);
   });
 
-  it('fails each call with what the check of a new session throws', async () => {
+  it("fails each call with the error of a new session's check", async () => {
     const prepare = async () => {
       throw new Error('this is another engine');
     };
@@ -219,7 +219,7 @@ describe('an engine that cannot be used', () => {
     await expect(connection.transaction(() => 1)).rejects.toThrow('this is another engine');
   });
 
-  it('takes nothing after it was closed', async () => {
+  it('accepts nothing after the connection was closed', async () => {
     const connection = connect(url);
     await connection.query({ text: 'SELECT 1' });
     await connection.close();

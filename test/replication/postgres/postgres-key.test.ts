@@ -24,7 +24,7 @@ describe('a key file', () => {
     expect(readPostgresKey(file).open(sealed, 'key 1').toString()).toBe('secret');
   });
 
-  test('seals the same secret to another text each time', () => {
+  test('seals the same secret differently each time', () => {
     const key = readPostgresKey(fileWith(newPostgresKey()));
     expect(key.seal('secret', 'a')).not.toBe(key.seal('secret', 'a'));
   });
@@ -38,7 +38,7 @@ describe('a key file', () => {
     expect(() => readPostgresKey(fileWith(text, mode))).toThrow(why);
   });
 
-  test('that is missing is told, and what was given is not repeated: it may be the key itself', () => {
+  test('that is missing is reported without repeating the value, which may be the key itself', () => {
     expect(() => readPostgresKey('/nowhere/key')).toThrow(
       /^Cannot read --postgres-key-file \(ENOENT\): (?!.*nowhere)/,
     );

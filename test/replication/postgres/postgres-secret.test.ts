@@ -5,7 +5,7 @@ const secret = Buffer.alloc(32, 7);
 const key = new PostgresKey(Buffer.alloc(32, 1));
 const other = new PostgresKey(Buffer.alloc(32, 2));
 
-it('is read as it was, and not shown when there is a key', () => {
+it('is read as stored, and encrypted if there is a key', () => {
   expect(readSecret(storedSecret(secret, undefined), undefined)).toEqual(secret);
   expect(readSecret(storedSecret(secret, key), key)).toEqual(secret);
   expect(storedSecret(secret, key)).not.toContain(secret.toString('base64'));

@@ -7,7 +7,7 @@ import {
   tlsModes,
 } from '../../../src/replication/postgres/postgres-url.ts';
 
-describe('a URL of an engine', () => {
+describe('a PostgreSQL URL', () => {
   it('names hosts, database, user, password, TLS and options', () => {
     const url =
       'postgres://fm:p%40ss%2Fw%3A@db1,db2:6432,[2001:db8::1]:7000,10.0.0.1/flag%20meter?sslmode=verify-ca&sslrootcert=/etc/root.pem&connect_timeout=10&options=-c%20search_path%3Dfm&target_session_attrs=read-write';
@@ -76,7 +76,7 @@ describe('a URL of an engine', () => {
     expect(() => parsePostgresUrl(url)).toThrow(PostgresUrlError);
   });
 
-  it('is never shown with a part of the password, however it was written', () => {
+  it('is never shown with a part of the password, whatever its form', () => {
     const secret = fc.string({ minLength: 12, maxLength: 12, unit: fc.constantFrom(...'QXZqxz%#?/@:,&=[]') });
     fc.assert(
       fc.property(secret, fc.constantFrom('@h/d', '@h:x/d', '@h', '@h/d?sslmode=x', ''), (password, rest) => {
@@ -103,7 +103,7 @@ describe('a URL of an engine', () => {
   });
 });
 
-it('is read as it was written', () => {
+it('a PostgreSQL URL is parsed into the parts from which it was composed', () => {
   const text = fc.string({ minLength: 1, unit: 'grapheme' }).filter((each) => !each.includes('\0'));
   const name = fc.stringMatching(/^[a-z][a-z0-9-]{0,9}(\.[a-z0-9]{1,5})?$/);
   const host = fc.oneof(name, fc.ipV4(), fc.ipV6());

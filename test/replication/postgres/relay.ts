@@ -36,10 +36,10 @@ export async function relayTo(postgres: Postgres, url: string, sidesOf: () => Si
   return url.replace(`:${postgres.port}`, `:${(server.address() as AddressInfo).port}`);
 }
 
-/** A way to a server on which answers to COMMIT can be lost. */
+/** A proxy before a server, on which answers to COMMIT can be lost. */
 export interface CuttingRelay {
   readonly url: string;
-  /** Loses the answer to the next COMMIT: the server gets it, the client does not hear of it. */
+  /** Loses the answer to the next COMMIT, which the server still receives. */
   loseNextCommit(): void;
   /** Number of lost answers. */
   readonly lost: number;
@@ -58,7 +58,7 @@ export async function cuttingRelay(postgres: Postgres, url: string, isIt = ''): 
       },
       fromServer(data, pass, cut) {
         if (!isCut) return pass();
-        // The answers to the statements before come along with that of COMMIT, or before it.
+        // The answers to earlier statements arrive before that of COMMIT or with it.
         if (!data.includes('COMMIT\0')) return;
         lost += 1;
         cut();

@@ -9,7 +9,7 @@ import { Postgres } from '../../support/postgres.ts';
 import { type PostgresPair, primaryAndStandby } from '../../support/postgres-pair.ts';
 import { connect } from './fixture.ts';
 
-/** Values that PostgreSQL accepts: how many confirm, and who may; whether a promotion may lose commits. */
+/** Values that PostgreSQL accepts: the number of confirmations, the names, and whether promotions keep all commits. */
 const accepted: [value: string, needed: number, names: string[], isSafe: boolean][] = [
   ['a', 1, ['a'], true],
   ['"a"', 1, ['a'], true],

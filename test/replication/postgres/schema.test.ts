@@ -26,7 +26,7 @@ const check = (connection: Connection, own?: number) =>
   connection.transaction((run) => checkPostgres(run, own));
 
 describe('the tables', () => {
-  it('are made once, all or none, also by two at the same time', async () => {
+  it('are created once, all or none, even by two processes at the same time', async () => {
     const outcomes = await Promise.allSettled([connect(url), connect(url), connect(url)].map(create));
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     const made = await postgres.query<{ name: string; comment: string | null }>(
@@ -55,7 +55,7 @@ describe('the tables', () => {
     expect(await check(connect(inSchema))).toMatchObject(engine);
   });
 
-  it('are not used by a role that may only read some of them', async () => {
+  it('are not used by a role with rights to read only some of them', async () => {
     await create(connect(url));
     await postgres.query('CREATE ROLE reader LOGIN');
     await postgres.query('GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader', [], url);
@@ -63,7 +63,7 @@ describe('the tables', () => {
     await expect(reading).rejects.toThrow(/role reader lacks rights on .*fm_head \(INSERT, UPDATE, DELETE\)/);
   });
 
-  it('are no engine when no row says which', async () => {
+  it('are refused if fm_engine is empty', async () => {
     const connection = connect(url);
     await create(connection);
     await connection.query({ text: 'DELETE FROM fm_engine' });
@@ -71,7 +71,7 @@ describe('the tables', () => {
       await expect(use(connection)).rejects.toThrow('fm_engine is empty: restore');
   });
 
-  it('are not made by a role that may not', async () => {
+  it('are not created by a role without rights', async () => {
     await postgres.query('CREATE ROLE guest LOGIN');
     await expect(create(connect(url.replace('postgres@', 'guest@')))).rejects.toMatchObject({
       sqlstate: '42501',
@@ -92,7 +92,7 @@ describe('a layout', () => {
   };
   const next = postgresLayout + 1;
 
-  it('that is newer goes on with the program before, unless it leaves that behind', async () => {
+  it('that is newer can be used by the previous version, unless it excludes that version', async () => {
     const connection = connect(url);
     await create(connection);
     await expect(check(connection, next)).rejects.toThrow('run flagmeter postgres migrate first');
@@ -105,7 +105,7 @@ describe('a layout', () => {
     await expect(migrate(connection)).rejects.toThrow('use a newer flagmeter');
   });
 
-  it('is not changed under a node that could not go on', async () => {
+  it('is not changed while a node runs that it would exclude', async () => {
     const connection = connect(url);
     await create(connection);
     const node = {
@@ -121,7 +121,7 @@ describe('a layout', () => {
     expect(await migrate(connection, [column, breaking], next + 1)).toMatchObject({ to: next + 1 });
   });
 
-  it('stays as it was when a step fails', async () => {
+  it('is unchanged after a failed step', async () => {
     const connection = connect(url);
     await create(connection);
     const failing = { ...breaking, statements: ['ALTER TABLE fm_gap DROP COLUMN none'] };
@@ -131,7 +131,7 @@ describe('a layout', () => {
     expect(await check(connection)).toMatchObject({ layout: postgresLayout });
   });
 
-  it('is missing where nothing was prepared', async () => {
+  it('is missing in an empty database', async () => {
     await expect(migrate(connect(url))).rejects.toThrow('run flagmeter postgres init first');
   });
 });

@@ -25,7 +25,7 @@ function setUp() {
 }
 
 describe("PostgreSQL's time", () => {
-  it("knows how far the machine's clock is ahead, less what a slow answer may explain", () => {
+  it("comes with the difference of the machine's clock, less what a slow answer may explain", () => {
     const { time, hear } = setUp();
     hear(30, 30);
     expect(time.skewMs).toBe(hour - 30);
@@ -36,14 +36,14 @@ describe("PostgreSQL's time", () => {
     expect(time.now()).toBe(postgres.now + hour);
   });
 
-  it('goes on with the clock for ages, and is behind by the way back of the answer', () => {
+  it('follows the monotonic clock, and is behind by the latency of the answer', () => {
     const { postgres, time, pass, hear } = setUp();
     hear(40, 7);
     pass(5_000);
     expect(time.now()).toBe(postgres.now - 7);
   });
 
-  it('gets better with a faster answer, and no worse with a slower one', () => {
+  it('improves with a faster answer, and does not degrade with a slower one', () => {
     const { postgres, time, hear } = setUp();
     hear(0, 100);
     hear(50, 3);
@@ -71,7 +71,7 @@ describe("PostgreSQL's time", () => {
       return all;
     }
 
-    it("goes on as before while the machine's clock does not agree", () => {
+    it("continues while the machine's clock does not agree with a jump", () => {
       const { postgres, machine, time, pass, hear } = jump();
       pass(60_000);
       hear(1, 1);
@@ -83,7 +83,7 @@ describe("PostgreSQL's time", () => {
       expect(time.skewMs).toBe(0);
     });
 
-    it("follows it once the machine's clock agrees", () => {
+    it("follows a jump once the machine's clock agrees", () => {
       const { postgres, machine, time, hear } = jump();
       machine.now += ms;
       hear(1, 1);

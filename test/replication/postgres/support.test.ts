@@ -16,7 +16,7 @@ describe('a PostgreSQL for tests', () => {
   });
   afterAll(() => postgres.close());
 
-  it('gives fresh databases, and waits for the disk', async () => {
+  it('provides fresh databases, and waits for the disk', async () => {
     const urls = [await postgres.database(), await postgres.database()];
     expect(new Set(urls).size).toBe(2);
     await postgres.query('CREATE TABLE t (a int)', [], urls[0]);
@@ -24,7 +24,7 @@ describe('a PostgreSQL for tests', () => {
     expect(await postgres.query('SHOW fsync')).toEqual([{ fsync: 'on' }]);
   });
 
-  it('comes back with what it had after it was killed', async () => {
+  it('restarts with its data after it was killed', async () => {
     const url = await postgres.database();
     await postgres.query('CREATE TABLE t AS SELECT 7 AS a', [], url);
     await postgres.kill();
@@ -34,7 +34,7 @@ describe('a PostgreSQL for tests', () => {
     expect(await postgres.query('SELECT a FROM t', [], url)).toEqual([{ a: 7 }]);
   });
 
-  it('answers nothing while it is paused', async () => {
+  it('answers nothing while paused', async () => {
     postgres.pause();
     const impatient = new pg.Client({ connectionString: postgres.url(), connectionTimeoutMillis: 100 });
     await expect(impatient.connect()).rejects.toThrow('timeout');
@@ -44,7 +44,7 @@ describe('a PostgreSQL for tests', () => {
   });
 });
 
-it('leaves no process and no file behind when the process that started it is killed', async () => {
+it('leaves no process and no file behind if the process that started it is killed', async () => {
   const script = `
     const { Postgres } = await import(${JSON.stringify(resolve(import.meta.dirname, '../../support/postgres.ts'))});
     const server = await Postgres.start();
@@ -58,7 +58,7 @@ it('leaves no process and no file behind when the process that started it is kil
   expect(processes.length).toBeGreaterThan(3);
   child.kill('SIGKILL');
   await expect.poll(() => existsSync(folder)).toBe(false);
-  // The entry of a process that has ended stays until init collects it.
+  // A finished process stays in the table until init collects it.
   const left = () => processes.filter((id) => existsSync(`/proc/${id}`));
   await expect.poll(left).toEqual([]);
 });
@@ -70,7 +70,7 @@ describe('a primary and its standby', () => {
   }, 60_000);
   afterAll(() => pair.close());
 
-  it('loses nothing when the primary is killed and the standby takes its place, and back again', async () => {
+  it('loses nothing if the primary is killed and the standby promoted, and back again', async () => {
     const database = new URL(await pair.primary.database()).pathname.slice(1);
     await pair.primary.query('CREATE TABLE t AS SELECT 1 AS a', [], pair.primary.url(database));
     for (const a of [2, 3]) {

@@ -7,7 +7,7 @@ import { noHead } from './postgres/postgres-error.ts';
 import { postgresNow } from './postgres/shared-clock.ts';
 
 /** What a node reports each second. */
-export interface Beat {
+export interface Heartbeat {
   readonly directory: string;
   /** The database that the directory belongs to. */
   readonly engine: string | undefined;
@@ -46,10 +46,10 @@ export interface PostgresView extends Pick<UsageStoreStatus, 'nodes' | 'refused'
  * Sends the heartbeat of this node, and reads the state that it follows, in one statement that commits synchronously. The commit
  * confirms the state read, and that deltas acknowledged before it are replicated.
  */
-export async function beat(session: PostgresSession, said: Beat): Promise<PostgresView> {
+export async function sendHeartbeat(session: PostgresSession, said: Heartbeat): Promise<PostgresView> {
   const { rows } = await session.query<{ view: PostgresView }>({
     name: 'fm-beat',
-    text: beatText,
+    text: statement,
     values: [
       ...[said.directory, said.stream, said.applied, said.spoolBytes, said.oldestUnshipped],
       ...[Math.round(said.skewMs), said.version, said.seq, said.idleThrough, said.streams],
@@ -62,7 +62,7 @@ export async function beat(session: PostgresSession, said: Beat): Promise<Postgr
 
 const ms = (time: string) => `(extract(epoch FROM ${time}) * 1000)::bigint`;
 
-const beatText = `
+const statement = `
   WITH node AS (
     UPDATE fm_node SET beat_at = clock_timestamp(), applied = $3, spool_bytes = $4, oldest_unshipped = $5, skew_ms = $6,
       through = greatest(through, $9::bigint)

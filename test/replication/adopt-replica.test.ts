@@ -187,12 +187,18 @@ describe('an empty database filled from a replica', () => {
     one.count('f', 1);
     await expectCounts(one, { f: 1 });
     const data = await end(one);
-    await expect(restore(url, data)).rejects.toThrow(/^Cannot fill this database: it already has all counts of this directory .* start/);
+    await expect(restore(url, data)).rejects.toThrow(
+      /^Cannot fill this database: it already has all counts of this directory .* start/,
+    );
     const other = await newDatabase();
-    await expect(restore(other, data)).rejects.toThrow(/^Cannot fill this database: it has other content of flagmeter /);
+    await expect(restore(other, data)).rejects.toThrow(
+      /^Cannot fill this database: it has other content of flagmeter /,
+    );
     expect(await postgres.query('SELECT 1 FROM fm_snapshot', [], other)).toEqual([]);
     await postgres.query("UPDATE fm_entry SET id = 5 WHERE kind = 'delta'", [], url);
-    await expect(restore(url, data)).rejects.toThrow(/^Cannot fill this database: it has other content of flagmeter /);
+    await expect(restore(url, data)).rejects.toThrow(
+      /^Cannot fill this database: it has other content of flagmeter /,
+    );
     await lose(url);
     const { engine: id } = await restore(url, data);
     expect(await restore(url, data)).toEqual({ engine: id });

@@ -254,7 +254,9 @@ describe('the move is refused, and changes nothing,', () => {
   test('into another database than the one with which it began', async () => {
     await move();
     url = await postgres.database();
-    await expectRefused(/^Cannot move this directory: it belongs to the database with the id .*, and this one is empty;/);
+    await expectRefused(
+      /^Cannot move this directory: it belongs to the database with the id .*, and this one is empty;/,
+    );
   });
 });
 

@@ -19,13 +19,13 @@ import { checkDataFiles } from '../storage/lmdb/data-file.ts';
 import { accountsLayout, checkNotNewer, usageLayout } from '../storage/lmdb/layout.ts';
 import { userOf } from '../storage/lmdb/lock.ts';
 
-/** One thing that must be in order: what it is, and its check, which gives a note or throws the fault. */
+/** A check returns a note or nothing, and throws the fault. */
 type Check = readonly [name: string, check: () => unknown];
 
 /**
- * `serve --check`: checks what a start would need, lists every fault, and changes nothing.
+ * `serve --check`: checks the requirements of a start, lists all faults, and changes nothing.
  * @returns exit code: 0 when a start would succeed, 1 otherwise
- * @throws {UsageError} for wrong settings, which end the check: the rest depends on them
+ * @throws {UsageError} for wrong settings, on which the other checks depend
  */
 export async function checkServe(argv: readonly string[], terminal: Terminal): Promise<number> {
   const config = loadConfig({ argv, env: terminal.env, readFile: terminal.readFile });
@@ -40,24 +40,23 @@ export async function checkServe(argv: readonly string[], terminal: Terminal): P
       terminal.out(`problem  ${name}: ${(error as Error).message}\n`);
     }
   }
-  if (faults > 0)
-    terminal.err(
-      `Found ${faults} ${faults === 1 ? 'problem' : 'problems'}: the server would not start as it is.\n`,
-    );
-  return faults === 0 ? 0 : 1;
+  if (faults === 0) return 0;
+  const problems = faults === 1 ? '1 problem' : `${faults} problems`;
+  terminal.err(`Found ${problems}: the server would not start as it is.\n`);
+  return 1;
 }
 
 function checksOf(config: Config, terminal: Terminal): readonly Check[] {
   return [
     ['public URLs', () => checkPublicUrls(config)],
     ...filesOf(config, terminal),
-    ...dataChecks(config),
+    ['data directory', () => checkWritable(config.data)],
+    ['stores', () => checkStores(config)],
     ...addressesOf(config),
     ...postgresOf(config),
   ];
 }
 
-/** Only what is configured. */
 function filesOf(config: Config, { env }: Terminal): readonly Check[] {
   const { tlsCert, tlsKey, postgresKeyFile, backupKeyFile, backupTo, otlpHeadersFile } = config;
   const checks: Check[] = [];
@@ -79,14 +78,7 @@ function checkTls(files: { readonly certFile: string; readonly keyFile: string }
   checkTlsTime(readTls(files), files, systemClock.now());
 }
 
-function dataChecks({ data, existing }: Config): readonly Check[] {
-  return [
-    ['data directory', () => checkWritable(data)],
-    ['stores', () => checkStores(data, existing)],
-  ];
-}
-
-/** A directory that is missing would be made. */
+/** A missing directory would be created. */
 function checkWritable(path: string): string | undefined {
   let at = path;
   while (!isPresent(at) && at !== dirname(at)) at = dirname(at);
@@ -99,8 +91,8 @@ function checkWritable(path: string): string | undefined {
   return at === path ? undefined : `${path} does not exist yet`;
 }
 
-/** Beside a running server its files are not checked: they change meanwhile. */
-async function checkStores(data: string, existing: boolean | undefined): Promise<string | undefined> {
+/** The files of a running server change, so they are not checked. */
+async function checkStores({ data, existing }: Config): Promise<string | undefined> {
   if (existing) checkPrepared(data);
   if (!isPresent(data)) return 'a new store would be made';
   const user = userOf(data);
@@ -116,7 +108,7 @@ function addressesOf(config: Config): readonly Check[] {
   return all.map((address) => [`address ${address}`, () => checkAddress(address, data)]);
 }
 
-/** A server that uses the same data directory is expected to hold the address. */
+/** An address in use is not a fault if a server uses the data directory: it is expected to be that one. */
 async function checkAddress(address: string, data: string): Promise<string | undefined> {
   const { host, port } = parseAddress(address);
   try {
@@ -140,14 +132,7 @@ function bindOnce(host: string, port: number): Promise<void> {
 }
 
 function postgresOf({ postgres }: Config): readonly Check[] {
-  if (postgres === undefined) return [];
-  return [
-    [
-      'PostgreSQL',
-      () =>
-        withPostgres(postgresAddress(postgres), (connection) => connection.query({ text: 'SELECT 1' })).then(
-          () => undefined,
-        ),
-    ],
-  ];
+  const check = (url: string) =>
+    withPostgres(postgresAddress(url), (connection) => connection.query({ text: 'SELECT 1' }));
+  return postgres === undefined ? [] : [['PostgreSQL', () => check(postgres)]];
 }

@@ -6,13 +6,12 @@ import { loadDescriptors, loadHttpEngine } from '../http/engines/runtime.ts';
 import { authority } from '../runtime/address.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { logConsole } from '../runtime/console-log.ts';
-import { createLog, type Log, type LogFormat, type LogLevel } from '../runtime/log.ts';
+import { createLog, type Log, type LogLevel } from '../runtime/log.ts';
 import { isPresent } from '../runtime/presence.ts';
 import { shareLogFormat } from '../runtime/worker-log.ts';
 import { type BoundListeners, bindListeners } from '../serve/bound-listeners.ts';
 import { builtIn } from '../serve/built-in.ts';
 import { type Config, loadConfig, serviceLinksIn } from '../serve/config.ts';
-import type { ServiceDeps } from '../serve/core.ts';
 import { warnOfOpenFiles } from '../serve/open-files.ts';
 import { forgetPasswordRequests } from '../serve/password-reset.ts';
 import { publicUrls } from '../serve/public-urls.ts';
@@ -25,7 +24,7 @@ import { willHave } from '../storage/lmdb/create-atomically.ts';
 import { lockDataDirectory } from '../storage/lmdb/lock.ts';
 import { credentialsText } from './administrator.ts';
 import { checkServe } from './check-serve.ts';
-import { nextSteps, type StartedServer } from './next-steps.ts';
+import { nextSteps } from './next-steps.ts';
 
 /**
  * Runs the server until SIGTERM or SIGINT, or until its store fails.
@@ -41,7 +40,7 @@ export async function serve(argv: readonly string[], terminal: Terminal): Promis
     );
   const load = () => loadConfig({ argv, env: terminal.env, readFile: terminal.readFile });
   const config = load();
-  const format = logFormatOf(config, terminal);
+  const format = config.logFormat ?? (terminal.interactive ? 'text' : 'json');
   shareLogFormat(format);
   let level = config.logLevel;
   const log = createLog(() => level, terminal.err, systemClock, format);
@@ -52,22 +51,11 @@ export async function serve(argv: readonly string[], terminal: Terminal): Promis
   try {
     warnOfServiceLinks(terminal, log);
     warnOfOpenFiles(config, log);
-    return await openAndServe({
-      config,
-      load,
-      log,
-      setLogLevel,
-      terminal,
-      signals: listenToSignals(terminal),
-    });
+    const signals = listenToSignals(terminal);
+    return await bindAndServe({ config, load, log, setLogLevel, terminal, signals });
   } finally {
     putConsoleBack();
   }
-}
-
-/** People read the log at a terminal, programs read it elsewhere. */
-function logFormatOf({ logFormat }: Config, { interactive }: Terminal): LogFormat {
-  return logFormat ?? (interactive ? 'text' : 'json');
 }
 
 interface Serving {
@@ -80,8 +68,8 @@ interface Serving {
   readonly signals: Signals;
 }
 
-/** Errors of an address or a TLS file show before anything is prepared. */
-async function openAndServe(serving: Serving): Promise<number> {
+/** Reports errors of addresses and TLS files before anything is prepared. */
+async function bindAndServe(serving: Serving): Promise<number> {
   const { config, load, log, setLogLevel, signals } = serving;
   const [engine, descriptors] = await Promise.all([loadHttpEngine(), loadDescriptors()]);
   const bound = await bindListeners({ config, engine, descriptors, clock: systemClock, log });
@@ -105,22 +93,21 @@ async function serveOn(bound: BoundListeners, serving: Serving, reloadable: Relo
   try {
     forgetPasswordRequests(config.data);
     const stores = await openStores(serving);
-    if (stores === undefined) return await stopWaiting(bound, signals);
-    const parts = {
-      ...builtIn(),
-      config,
-      clock: systemClock,
-      ...stores,
-      randomBytes,
-      log,
-      fatal: signals.fail,
-    };
+    if (stores === undefined) {
+      await bound.close(0);
+      return await signals.toldToStop;
+    }
+    const common = { ...builtIn(), config, clock: systemClock, randomBytes, log, fatal: signals.fail };
+    const parts = { ...common, ...stores };
     const service = await startService(parts, bound);
     reloadable.setRates = service.setRates;
     lock.coverFiles();
     terminal.out(readyLine(bound));
     log.info('ready', { data: config.data });
-    if (terminal.interactive) terminal.err(nextSteps(startedServer(config, bound)));
+    if (terminal.interactive) {
+      const { api: url } = publicUrls(config, bound.listeners);
+      terminal.err(nextSteps({ url, program: process.execPath, directory: process.cwd() }));
+    }
     const told = await signals.toldToStop;
     const code = told === 0 ? await leave(service, config, signals, log) : told;
     await stopService(service, config, code);
@@ -131,39 +118,23 @@ async function serveOn(bound: BoundListeners, serving: Serving, reloadable: Relo
   }
 }
 
-type OpenedStores = Pick<ServiceDeps, 'accounts'> & Partial<Pick<ServiceDeps, 'storage' | 'clock'>>;
-
-/** The accounts, and where they and usage are kept; `undefined` when the process was told to stop meanwhile. */
-async function openStores(serving: Serving): Promise<OpenedStores | undefined> {
-  const { config, log, terminal, signals } = serving;
+/** Opens the stores. @returns `undefined` if the process is to stop */
+async function openStores({ config, log, terminal, signals }: Serving) {
   if (config.postgres === undefined) return { accounts: await openOrPrepare(config, log, terminal) };
   const { openCluster } = await import('../serve/cluster-storage.ts');
   return openCluster({ config, log, clock: systemClock, toldToStop: signals.toldToStop });
 }
 
-async function stopWaiting(bound: BoundListeners, { toldToStop }: Signals): Promise<number> {
-  await bound.close(0);
-  return toldToStop;
-}
-
-function startedServer(config: Config, { listeners }: BoundListeners): StartedServer {
-  return {
-    url: publicUrls(config, listeners).api,
-    program: process.execPath,
-    directory: process.cwd(),
-  };
-}
-
 function warnOfServiceLinks({ env }: Terminal, log: Log): void {
   const variables = serviceLinksIn(env);
   if (variables.length === 0) return;
-  log.warn('environment variables that Kubernetes sets for a Service are passed over', {
+  log.warn('ignoring environment variables that Kubernetes sets for a Service', {
     variables,
-    hint: 'enableServiceLinks: false in the pod keeps them out',
+    hint: 'set enableServiceLinks: false in the pod',
   });
 }
 
-/** `serve` prepares an empty data directory as `init` does. */
+/** Prepares an empty data directory as `init` does. */
 async function openOrPrepare(
   { data, signingAlg }: Config,
   log: Log,
@@ -172,16 +143,16 @@ async function openOrPrepare(
   const existing = await openPrepared(data);
   if (existing !== undefined) {
     const applications = existing.applications.getCount();
-    log.info('an existing store is open', { data, applications });
+    log.info('opened an existing store', { data, applications });
     if (applications > 0 && !isPresent(join(data, 'usage'))) {
-      const hint = 'if it was removed by mistake, stop the server and put it back from a backup';
-      log.warn('there is no usage store: an empty one is begun', { data, hint });
+      const hint = 'if it was removed by mistake, stop the server and restore a backup';
+      log.warn('no usage store found: creating an empty one', { data, hint });
     }
     return existing;
   }
   const wanted = { adminEmail: 'admin@localhost', signingAlg, clock: systemClock, randomBytes };
   terminal.err(credentialsText(await prepareData(data, wanted), data));
-  log.info('a new store is prepared', { data });
+  log.info('prepared a new store', { data });
   return openAccountTables(data);
 }
 

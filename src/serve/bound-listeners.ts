@@ -26,29 +26,29 @@ export interface BindDeps {
   readonly engine: HttpEngine;
   readonly clock: Clock;
   readonly log: Log;
-  /** The connections of this process, where the runtime shows them. */
+  /** The connections of this process, if the runtime shows them. */
   readonly descriptors?: Descriptors | undefined;
 }
 
-/** The service's listeners. They are bound before a data directory is touched, and answer 503 until the service is ready. */
+/** The service's listeners. They are bound before the data directory is opened, and answer 503 until the service is ready. */
 export interface BoundListeners {
   readonly listeners: readonly HostListener[];
   readonly grpc: GrpcListener;
-  /** The proxies that may name the address of a client. */
+  /** The proxies whose client addresses are trusted. */
   readonly trusted: IpNetworks;
-  /** When the certificate in use expires, Unix ms; `undefined` without TLS. */
+  /** Expiry of the certificate in use, Unix ms; `undefined` without TLS. */
   certificateExpiry(): number | undefined;
-  /** Connections that were closed because there were too many; `undefined` where that is not watched. */
+  /** Number of surplus connections that were closed; `undefined` if the runtime does not show connections. */
   surplusClosed(): number | undefined;
-  /** Starts serving: each listener with the dispatch of its hosts, gRPC takes the reports. */
+  /** Starts serving: each listener by the dispatch of its hosts, and gRPC by the report kinds. */
   serve(dispatches: ReadonlyMap<readonly Served[], Dispatch>, reports: ReportKinds): void;
   /**
-   * Reads the TLS files again, for new connections.
+   * Rereads the TLS files, for new connections.
    * @returns whether TLS is configured
-   * @throws {Error} when they cannot be used; the previous ones stay in use
+   * @throws {Error} when they cannot be used; the current ones stay in use
    */
   renewTls(graceMs: number): Promise<boolean>;
-  /** Takes other trusted proxies, for the next request on. */
+  /** Changes the trusted proxies, from the next request on. */
   trust(config: Pick<Config, 'trustedProxies'>): void;
   close(graceMs: number): Promise<void>;
 }
@@ -56,7 +56,7 @@ export interface BoundListeners {
 /**
  * Reads the TLS files and binds every address.
  * @throws {UsageError} when an address needs a public URL that is not set
- * @throws {Error} when a file or an address cannot be used; nothing is left open then
+ * @throws {Error} when a file or an address cannot be used; nothing stays open
  */
 export async function bindListeners(parts: BindDeps): Promise<BoundListeners> {
   const { config, engine, log } = parts;
@@ -132,7 +132,7 @@ const answerHealth = createRouter(
   routesFrom([health], () => ({ counting: notYet, managing: notYet, commits: 0, warnings: [] })),
 );
 
-/** Answers while the service starts: the health routes, preflights, and 503 for everything else. Pages can read that of packets. */
+/** Answers during the start: health, preflights, and 503 for everything else, which pages can read for packets. */
 const starting: Dispatch = (request) => {
   if (['/healthz', '/readyz'].includes(request.path)) return answerHealth(request);
   if (!request.path.endsWith(telemetryPath)) return problem(notStarted);
@@ -171,7 +171,7 @@ function readValidTls(files: TlsFiles, clock: Clock): TlsPair {
   return pair;
 }
 
-/** A certificate for other names is not an error: a proxy in front may not check it. */
+/** A certificate for other names is only a warning: a proxy in front may not check it. */
 function warnOfNames(
   { config, log }: BindDeps,
   listeners: readonly HostListener[],

@@ -3,7 +3,7 @@ import type { ConsoleBundle } from '../console/host/bundle.ts';
 import type { SnippetFiles } from '../ingest/telemetry/snippet.ts';
 import type { ServiceDeps } from './core.ts';
 
-/** Where the workers are, set by the build when they are part of the executable; beside this bundle otherwise. */
+/** Path of the workers in the executable, set by the build. Otherwise they are beside this bundle. */
 declare const FLAGMETER_WORKERS: string | undefined;
 
 /** The console, set by the build. */
@@ -12,7 +12,7 @@ declare const FLAGMETER_CONSOLE: ConsoleBundle;
 /** The sender for pages, set by the build. */
 declare const FLAGMETER_SNIPPET: SnippetFiles;
 
-/** The parts of the service that the build puts beside the program. */
+/** The parts of the service that the build provides. */
 export function builtIn(): Pick<ServiceDeps, 'workerFile' | 'bundle' | 'snippet'> {
   return { workerFile, bundle: FLAGMETER_CONSOLE, snippet: FLAGMETER_SNIPPET };
 }

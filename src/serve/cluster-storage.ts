@@ -27,50 +27,46 @@ import { postgresAddress, postgresKeyOf } from './postgres-connection.ts';
 import { urlsMissing } from './public-urls.ts';
 import type { Opened, Storage, StorageDeps } from './storage.ts';
 
-/** What opening a node needs before its accounts are open. */
-export type ClusterDeps = Pick<StorageDeps, 'config' | 'log' | 'clock'> & {
-  /** Resolves when the process is told to stop. */
+type ClusterDeps = Pick<StorageDeps, 'config' | 'log' | 'clock'> & {
+  /** Resolves when the process is to stop. */
   readonly toldToStop: Promise<unknown>;
 };
 
-/** A node that may use its directory with its engine. */
-export interface OpenedCluster {
-  readonly accounts: AccountTables;
-  readonly storage: Storage;
-  /** PostgreSQL's: the service reads no other. */
-  readonly clock: TimerClock;
-}
-
-/** From a statement to its answer. */
+/** Time from a statement to its answer, ms. */
 const deadlineMs = 5000;
-/** A node that has found its engine joins it before it says that it is ready. */
+/** Maximum time to join before the node is ready, ms. */
 const joinMs = 20_000;
 const snapshotBytes = 2 ** 26;
 
 /**
- * Opens a data directory as a node of an engine. An empty one waits for the engine.
- * @returns `undefined` when the process was told to stop meanwhile
- * @throws {UsageError} for a URL that is wrong
- * @throws {Error} when the directory, the engine or the key file must not be used; it says why, and nothing is written
+ * Opens a data directory as a node. An empty directory waits for PostgreSQL.
+ * @returns the parts of the service, with PostgreSQL's clock; `undefined` if the process is to stop
+ * @throws {UsageError} for an invalid URL
+ * @throws {Error} when the directory, PostgreSQL or the key file must not be used; nothing is written
  */
-export async function openCluster(deps: ClusterDeps): Promise<OpenedCluster | undefined> {
+export async function openCluster(
+  deps: ClusterDeps,
+): Promise<{ accounts: AccountTables; storage: Storage; clock: TimerClock } | undefined> {
   const { config, log, toldToStop } = deps;
   warnOfOwnAddresses(config, log);
-  const key = postgresKeyOf(config);
-  const link = new PostgresLink(deps, key);
+  const link = new PostgresLink(deps);
   let isTold = false;
   let isOpen = false;
   const told = toldToStop.then(async () => {
     isTold = true;
-    if (!isOpen) await link.close(); // A server that does not answer is not waited for.
+    if (!isOpen) await link.close(); // PostgreSQL may not answer.
     return false;
   });
   const pause = (ms: number) => Promise.race([rest(ms, true, { ref: false }), told]);
   try {
-    const accounts = await joinPostgres(config.data, { connection: link.connect('reads'), key, log, pause });
+    const accounts = await joinPostgres(config.data, {
+      ...{ connection: link.connect('reads'), key: link.key },
+      log,
+      pause,
+    });
     isOpen = accounts !== undefined && !isTold;
     link.known = accounts && readCopyState(accounts.lmdb)?.engine;
-    if (isOpen) return { accounts: accounts!, storage: new ClusterStorage(link, key), clock: link.clock };
+    if (isOpen) return { accounts: accounts!, storage: new ClusterStorage(link), clock: link.clock };
     await accounts?.lmdb.close();
     return undefined;
   } finally {
@@ -78,37 +74,37 @@ export async function openCluster(deps: ClusterDeps): Promise<OpenedCluster | un
   }
 }
 
-/** By default a node's addresses are its own, and tokens name them: other nodes would refuse its tokens. */
+/** Tokens name the public addresses: nodes refuse tokens of other addresses than their own. */
 function warnOfOwnAddresses(config: Config, log: Log): void {
   const missing = urlsMissing(config, ['auth', 'api']);
   if (missing.length === 0) return;
-  const hint = 'give each node the same public addresses, or others refuse the tokens that it issues';
-  log.warn('this node has public addresses of its own', { missing, hint });
+  const hint = 'give all nodes the same public addresses; otherwise they refuse the tokens of this node';
+  log.warn('no public addresses are set: using those of this node', { missing, hint });
 }
 
-/** The sessions of the main thread with the engine, and what the engine has said of itself. */
+/** The connections of the main thread with PostgreSQL, and the facts about the database. */
 class PostgresLink {
   readonly address: PostgresAddress;
   readonly name: string;
   readonly clock: SharedClock;
-  /** What the engine says of itself; `undefined` as long as it was away. */
+  /** Read on the first connection; `undefined` before. */
   found: { readonly id: string; readonly secret: Buffer; readonly stored: string } | undefined;
-  /** The engine of the data directory; `undefined` when it has none yet. */
+  /** The database id in the data directory, if any. */
   known: string | undefined;
   readonly #deps: ClusterDeps;
-  readonly #key: PostgresKey | undefined;
+  readonly key: PostgresKey | undefined;
   readonly #connections = new Map<string, Connection>();
 
-  constructor(deps: ClusterDeps, key: PostgresKey | undefined) {
+  constructor(deps: ClusterDeps) {
     const { config } = deps;
     this.address = postgresAddress(config.postgres!);
     this.name = config.nodeName ?? hostname();
     this.clock = new SharedClock(deps.clock);
     this.#deps = deps;
-    this.#key = key;
+    this.key = postgresKeyOf(config);
   }
 
-  /** The session of this purpose. Each new one checks the engine before anyone uses it. */
+  /** The connection for a purpose. It checks that the database is the same before it is used. */
   connect(purpose: string): Connection {
     const known = this.#connections.get(purpose);
     if (known !== undefined) return known;
@@ -118,7 +114,7 @@ class PostgresLink {
     const connection = new Connection(this.address, {
       ...{ name, log, clock, deadlineMs },
       prepare: async (run) => {
-        const facts = await checkSamePostgres(run, this.found?.id ?? this.known, this.#key);
+        const facts = await checkSamePostgres(run, this.found?.id ?? this.known, this.key);
         if (this.found === undefined) await clock.ask(run);
         this.found ??= { id: facts.id, secret: facts.digestSecret, stored: facts.secret };
       },
@@ -127,7 +123,7 @@ class PostgresLink {
     return connection;
   }
 
-  /** By the machine's own clock, Unix ms. */
+  /** Time of the machine's own clock, Unix ms. */
   machineNow(): number {
     return this.#deps.clock.now();
   }
@@ -137,17 +133,15 @@ class PostgresLink {
   }
 }
 
-/** Several machines: accounts are those of the engine, and usage is what its log says. */
+/** The storage of a node: accounts from PostgreSQL, and usage from its log. */
 class ClusterStorage implements Storage {
   readonly #link: PostgresLink;
-  readonly #key: PostgresKey | undefined;
   #spool: Spool | undefined;
   #setAside: SetAside | undefined;
   #joining = async () => {};
 
-  constructor(link: PostgresLink, key: PostgresKey | undefined) {
+  constructor(link: PostgresLink) {
     this.#link = link;
-    this.#key = key;
   }
 
   async openAccounts(parts: StorageDeps, health: StoreHealth): Promise<AccountStore> {
@@ -159,13 +153,13 @@ class ClusterStorage implements Storage {
       changes: this.#link.connect('changes'),
       signIns: this.#link.connect('sign-ins'),
       directory: this.#openSpool(parts).directory,
-      key: this.#key,
+      key: this.#link.key,
       slow: { fromMs: config.slowCommit, log },
       repair: () => planAfterLoss(clock, config.signingAlg),
       setAside: () => this.#setAsideOf(parts).keep('accounts'),
     });
     const started = accountStore.start();
-    if (this.#link.found !== undefined) await started; // Else it begins to count at once.
+    if (this.#link.found !== undefined) await started; // Otherwise it counts at once.
     return accountStore;
   }
 
@@ -175,7 +169,7 @@ class ClusterStorage implements Storage {
     const digestSecret = secretOf(this.#link, spool);
     const store = openUsageTables(config.data);
     const stream = newId(randomBytes);
-    // The engine's clock may be behind by so much: it is not known yet.
+    // The clock of PostgreSQL is unknown, and may be behind by this much.
     const mark = { at: clock.now() - maxSkewMs, applied: 0, version: accountStore.version };
     const committer = await startSpoolCommitter(
       spool.store,
@@ -213,7 +207,7 @@ class ClusterStorage implements Storage {
     });
     this.#joining = () =>
       joinOrCount(usage, this.#link, (reason) => {
-        log.error('this node must not go on: stopping', { reason });
+        log.error('this node must not continue: stopping', { reason });
         fatal(reason);
       });
     return usage;
@@ -238,7 +232,7 @@ class ClusterStorage implements Storage {
   }
 }
 
-/** A node joins before it is ready; while the engine is away it counts, and joins later. */
+/** Joins before the node is ready. While PostgreSQL is unreachable, the node counts, and joins later. */
 async function joinOrCount(
   usage: ClusterUsage,
   link: PostgresLink,
@@ -255,20 +249,20 @@ async function joinOrCount(
   usage.joined(2 ** 31 - 1).catch((error: Error) => refused(error.message));
 }
 
-/** The HMAC key of digests is the engine's. A prepared directory remembers it, since it counts without the engine, too. */
+/** The HMAC key of digests, from the database. The directory keeps a copy, to count while PostgreSQL is unreachable. */
 function secretOf({ found }: PostgresLink, spool: Spool): Buffer {
   const { lmdb, meta } = spool.store;
   if (found !== undefined && (spool.engine ?? found.id) === found.id) {
     spool.bindTo(found.id);
     lmdb.transactionSync(() => {
       meta.putSync('secret', found.secret.toString('base64'));
-      meta.putSync('stored secret', found.stored); // By it, adopt knows the key file.
+      meta.putSync('stored secret', found.stored); // `postgres adopt` checks the key file with it.
     });
   }
   const known = meta.get('secret');
   if (known === undefined)
     throw new Error(
-      'Cannot count yet: this node has never reached the engine; start it again once it answers',
+      'Cannot count yet: this node has never reached PostgreSQL; start it again once PostgreSQL answers',
     );
   return Buffer.from(known, 'base64');
 }

@@ -7,12 +7,12 @@ import type { StoreHealth } from '../storage/lmdb/store-health.ts';
 import { openUsageTables } from '../storage/lmdb/usage.ts';
 import type { Storage, StorageDeps } from './storage.ts';
 
-/** One machine: everything is in the data directory. */
+/** The storage of a single machine, in the data directory. */
 export function embeddedStorage(): Storage {
   let opening: ReturnType<typeof openAndStart>;
   return {
     openAccounts(parts, health) {
-      // Its threads start while the accounts are opened.
+      // The threads start while accounts are opened.
       opening = openAndStart(parts, health);
       opening.catch(() => {}); // It is awaited in `openUsage`.
       const { accounts, clock, config, log } = parts;

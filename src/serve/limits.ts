@@ -2,12 +2,12 @@ import type { SeriesLimits } from '../storage/commit/series-dictionary.ts';
 import type { Retention } from '../storage/lmdb/retention.ts';
 import type { Config } from './config.ts';
 
-/** How many names an environment may have. */
+/** Maximum numbers of names in an environment. */
 export function limitsOf({ maxFeatures, maxVariants, maxMetrics }: Config): SeriesLimits {
   return { features: maxFeatures, variants: maxVariants, metrics: maxMetrics };
 }
 
-/** How long buckets are kept. */
+/** Retention of buckets. */
 export function retentionOf({ keepMinutes, keepHours, keepDays }: Config): Retention {
   const hourMs = 3_600_000;
   return {

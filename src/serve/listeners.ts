@@ -9,7 +9,7 @@ import type { Config } from './config.ts';
 export const hosts = ['auth', 'api', 'metrics'] as const;
 export type Host = (typeof hosts)[number];
 
-/** What a listener serves beside the health routes: `ops` is the metrics of the service, alone. */
+/** The routes of a listener besides health: `ops` is the service's own metrics. */
 export type Served = Host | 'ops';
 
 export interface HostListener {
@@ -17,13 +17,13 @@ export interface HostListener {
   readonly hosts: readonly Served[];
 }
 
-/** Where packets and reports come in. */
+/** The paths of packets and reports. */
 function busyPathsOf({ metricsPathPrefix = '' }: Config): readonly string[] {
   const prefixed = `${metricsPathPrefix}${telemetryPath}`;
   return [...new Set([telemetryPath, prefixed, '/api/usage/stats', '/api/metrics'])];
 }
 
-/** Which hosts share which address: those without an address of their own share `--listen`. */
+/** The hosts of each address. Hosts without an address of their own share `--listen`. */
 export function assignHosts(config: Config): readonly { address: string; hosts: readonly Served[] }[] {
   const own = { auth: config.authListen, api: config.apiListen, metrics: config.metricsListen };
   const shared = hosts.filter((host) => own[host] === undefined);
@@ -36,10 +36,9 @@ export function assignHosts(config: Config): readonly { address: string; hosts: 
 }
 
 /**
- * Opens every HTTP listener. The first one is `--listen`, unless every host has its own. That of the metrics has no TLS: what
- * scrapes it is near, and asks for an address that no certificate names.
- * @param addressOf where a request comes from
- * @param dispatchOf what answers the requests of a listener, by the hosts that it serves
+ * Opens every HTTP listener. The first one is `--listen`, unless every host has its own. The `ops` listener has no TLS: scrapers
+ * are near, and use an address that no certificate names.
+ * @param addressOf address of the client of a request
  */
 export async function listen(
   engine: HttpEngine,
@@ -66,8 +65,8 @@ export async function listen(
 }
 
 /**
- * HSTS for a year, when the public URLs are https (RFC 6797). It is for a name with all of its ports, so one public URL that is http
- * rules it out, and so does `localhost`, a name that other servers of the machine share.
+ * HSTS for a year, if all public URLs are https (RFC 6797). It covers all ports of a name, so it excludes `localhost`, which other
+ * servers share.
  */
 export function strictTransport({
   authUrl,

@@ -11,15 +11,12 @@ import { telemetry } from '../ingest/telemetry/endpoint.ts';
 import { type SnippetDeps, snippet } from '../ingest/telemetry/snippet.ts';
 import type { TelemetryDeps } from '../ingest/telemetry/telemetry.ts';
 
-/** The endpoints of the metrics host, and its OpenAPI document. */
-
-/** What the endpoints depend on. */
 interface Limits {
   /** Maximum length of a packet, inflated. */
   readonly maxBody: number;
-  /** The same of a report. */
+  /** Maximum length of a report, inflated. */
   readonly maxReport: number;
-  /** What browsers use is under this path, too. */
+  /** Second path of the endpoints that browsers use. */
   readonly metricsPathPrefix?: string;
 }
 
@@ -35,7 +32,7 @@ export function metricsHost({
   return [...forPages, identities(maxBody), reports(maxReport), grpcWeb, ...prefixed];
 }
 
-/** The same endpoints under another path. The document describes them once, so these have no operation. */
+/** The same endpoints under another path, without operations: the document describes them once. */
 function under<Deps>(prefix: string, group: Group<Deps>): Group<Deps> {
   const endpoints = group.endpoints.map(({ operation, ...each }) => ({
     ...each,
@@ -46,7 +43,7 @@ function under<Deps>(prefix: string, group: Group<Deps>): Group<Deps> {
 
 export type MetricsHostDeps = TelemetryDeps & IdentityDeps & ReportRouteDeps & GrpcWebDeps & SnippetDeps;
 
-/** What the document says of this one deployment. */
+/** The settings of this deployment that the document shows. */
 export interface DocumentSettings extends Limits {
   /** Public URL of the metrics host. */
   readonly server: string;
@@ -58,7 +55,7 @@ export function describeMetricsHost(settings: DocumentSettings): Json {
   const operations = { ...health, endpoints: [...health.endpoints, ...metricsDocument.endpoints] };
   const host = {
     title: 'flagmeter: metrics host',
-    summary: 'Takes in what feature flags do in production',
+    summary: 'Receives the telemetry of feature flags',
     description: introduction(settings),
     server,
     securitySchemes,

@@ -3,10 +3,10 @@ import { settings } from '../contract/config-schema.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Config } from './config.ts';
 
-/** Settings whose files hold secrets. The key file of an engine is refused when others can read it. */
+/** Settings whose files hold secrets. Readable key files of PostgreSQL are refused elsewhere. */
 const secretFiles = ['postgresFile', 'tlsKey', 'otlpHeadersFile', 'backupS3Credentials'] as const;
 
-/** Warns of files with secrets that every user of this machine can read. */
+/** Warns of secret files that every user of this machine can read. */
 export function warnOfOpenFiles(config: Config, log: Pick<Log, 'warn'>): void {
   for (const name of secretFiles) {
     const file = config[name];
@@ -20,7 +20,7 @@ export function warnOfOpenFiles(config: Config, log: Pick<Log, 'warn'>): void {
   }
 }
 
-/** Where it cannot be read, whoever needs it says so. */
+/** A file that cannot be read is reported where it is used. */
 function isOpen(file: string): boolean {
   try {
     return (statSync(file).mode & 0o004) !== 0;

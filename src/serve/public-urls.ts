@@ -4,7 +4,7 @@ import type { Log } from '../runtime/log.ts';
 import type { Config } from './config.ts';
 import { assignHosts, type Host, type HostListener, hosts } from './listeners.ts';
 
-/** The URLs that clients know: the issuer of tokens, their audience, and the metrics host. */
+/** The URLs that clients use: the issuer of tokens, their audience, and the metrics host. */
 export type PublicUrls = Readonly<Record<Host, string>>;
 
 const flags: Readonly<Record<Host, string>> = {
@@ -14,8 +14,8 @@ const flags: Readonly<Record<Host, string>> = {
 };
 
 /**
- * The public URLs. They are never taken from a request, whose Host header anyone can choose.
- * @param listeners as they are bound, which says the port when it was 0
+ * The public URLs. They never come from a request, whose Host header anyone can choose.
+ * @param listeners with their bound ports
  */
 export function publicUrls(config: Config, listeners: readonly HostListener[]): PublicUrls {
   const urlOf = (host: Host) => {
@@ -26,7 +26,7 @@ export function publicUrls(config: Config, listeners: readonly HostListener[]): 
 }
 
 /**
- * Refuses a listener that gives its hosts no URL, such as one on all addresses, unless the settings give them one.
+ * Refuses a listener whose address does not imply a URL, such as one on all addresses, unless the settings have one.
  * @throws {UsageError} that names the flags to set
  */
 export function checkPublicUrls(config: Config): void {
@@ -48,12 +48,12 @@ export function checkPublicUrls(config: Config): void {
   }
 }
 
-/** @returns the flags of the hosts to which the settings give no URL */
+/** @returns the flags of the hosts without a URL in the settings */
 export function urlsMissing(config: Config, of: readonly Host[]): readonly string[] {
   return of.filter((host) => givenUrl(config, host) === undefined).map((host) => flags[host]);
 }
 
-/** Warns when people sign in over plain HTTP, unless that is on their own machine. */
+/** Warns of sign-ins over plain HTTP, except on the same machine. */
 export function warnOfPlainPasswords({ auth }: PublicUrls, log: Log): void {
   const { protocol, hostname } = new URL(auth);
   if (protocol === 'https:' || isLoopback(hostname)) return;
@@ -62,7 +62,7 @@ export function warnOfPlainPasswords({ auth }: PublicUrls, log: Log): void {
   log.warn('passwords and tokens travel without TLS', { authUrl: auth, hint });
 }
 
-/** The URL that the settings give a host: its own, or that of the token host on the same listener. */
+/** The URL of a host in the settings: its own, or that of the token host on the same listener. */
 function givenUrl(config: Config, host: Host): string | undefined {
   const own = { auth: config.authUrl, api: config.baseUrl, metrics: config.metricsUrl };
   const listen = { auth: config.authListen, api: config.apiListen, metrics: config.metricsListen };
@@ -76,7 +76,7 @@ function urlAt(host: string, port: number, isSecure: boolean): string {
 
 const everyAddress: ReadonlySet<string> = new Set(['0.0.0.0', '[::]', '[::ffff:0:0]']);
 
-/** Whether clients can reach a listener by its host. An address with a zone (`fe80::1%eth0`) cannot be in a URL. */
+/** Whether the address can be in a URL that clients use. One with a zone (`fe80::1%eth0`) cannot. */
 function namesOneHost(address: string): boolean {
   const { host, port } = parseAddress(address);
   const url = urlAt(host, port, false);

@@ -2,7 +2,7 @@ import { postgresUnavailable } from '../contract/errors.ts';
 import type { Ability, Readiness } from '../http/health.ts';
 import type { Core } from './core.ts';
 
-/** What the service can do now. */
+/** The current readiness of the service. */
 export function readinessOf({
   shutdown,
   health,
@@ -17,7 +17,7 @@ export function readinessOf({
   const queue = intake.monitor.admits(clock.monotonic())
     ? undefined
     : 'too many messages are waiting for the disk';
-  // Anyone may read it: the log and the status say which host failed, and why.
+  // Anyone may read this. The log and the status have the host and the reason.
   const away = health.ready && accountStore.status().trouble ? postgresUnavailable : undefined;
   return {
     counting: ability(stopping ?? usage.counting ?? queue),
@@ -27,7 +27,7 @@ export function readinessOf({
   };
 }
 
-/** @param reason why it cannot be done */
+/** @param reason of an unavailable ability */
 function ability(reason: string | undefined): Ability {
   return { ready: reason === undefined, reason: reason ?? '' };
 }

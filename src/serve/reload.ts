@@ -3,7 +3,7 @@ import type { Log, LogLevel } from '../runtime/log.ts';
 import type { BoundListeners } from './bound-listeners.ts';
 import type { Config } from './config.ts';
 
-/** What a running server can take anew. */
+/** The parts of a running server that a reload changes. */
 export interface Reloadable {
   readonly bound: Pick<BoundListeners, 'renewTls' | 'trust'>;
   readonly log: Log;
@@ -14,13 +14,13 @@ export interface Reloadable {
 
 type Key = (typeof settings)[number]['key'];
 
-/** Settings that take effect without a restart. What is in files that are read for each use, such as the keys of backups, does so anyway. */
+/** Settings that take effect without a restart. So do files that are read for each use, such as the keys of backups. */
 const live: readonly Key[] = ['logLevel', 'rate', 'burst', 'apiRate', 'tokenRate', 'trustedProxies'];
 
 /**
- * SIGHUP: reads the configuration and the TLS files again. When one of them cannot be used, everything stays as it was.
+ * SIGHUP: rereads the configuration and the TLS files. If one of them cannot be used, nothing changes.
  * @param running the settings in use
- * @param load reads them as the start did
+ * @param load reads the settings
  * @returns the settings in use from now on
  */
 export async function reload(running: Config, load: () => Config, parts: Reloadable): Promise<Config> {
@@ -30,14 +30,14 @@ export async function reload(running: Config, load: () => Config, parts: Reloada
     wanted = load();
   } catch (error) {
     const { message } = error as Error;
-    log.error('the configuration cannot be used; the one in use stays', { reason: message });
+    log.error('the configuration is invalid; keeping the current one', { reason: message });
     return running;
   }
   try {
     const renewed = await bound.renewTls(running.shutdownGrace * 1000);
-    if (renewed) log.info('the TLS files are read again');
+    if (renewed) log.info('reloaded the TLS files');
   } catch (error) {
-    log.error('the TLS files cannot be used; those that were read before stay', { error });
+    log.error('the TLS files cannot be used; keeping the current ones', { error });
     return running;
   }
   const changed = settings.map(({ key }) => key).filter((key) => wanted[key] !== running[key]);
@@ -46,7 +46,7 @@ export async function reload(running: Config, load: () => Config, parts: Reloada
   bound.trust(wanted);
   parts.setLogLevel(wanted.logLevel);
   if (reloaded.length > 0) parts.setRates?.(wanted);
-  log.info('the configuration is read again', { reloaded: reloaded.map(flagOf), afterRestart: waiting });
+  log.info('reloaded the configuration', { reloaded: reloaded.map(flagOf), afterRestart: waiting });
   const taken = Object.fromEntries(live.map((key) => [key, wanted[key]]));
   return Object.freeze({ ...running, ...taken }) as Config;
 }

@@ -34,7 +34,7 @@ import { metricsDocument, metricsHost } from './metrics-host.ts';
 import { publicUrls } from './public-urls.ts';
 import type { ServiceStatus } from './service-status.ts';
 
-/** Every route, by its host. The listeners must be open: their ports may be part of the public URLs. */
+/** All routes by host. The listeners must be bound: their ports may be part of the public URLs. */
 export function routesOf(
   parts: Core,
   bound: BoundListeners,
@@ -58,7 +58,7 @@ export function routesOf(
   };
 }
 
-/** What every user of tokens shares: one invalidation list, and one cache of verified tokens. */
+/** The parts that all users of tokens share, with one invalidation list and one cache of verified tokens. */
 function tokenParts(parts: Core, issuer: string, audience: string, tally: TokenTally) {
   const { accountStore, directory, clock, randomBytes, signingKeys, config } = parts;
   const verified = new VerifiedTokens();
@@ -133,7 +133,7 @@ function managementDeps(core: Core, tokens: TokenDeps, status: ServiceStatus): M
   };
 }
 
-/** The routes that pages of public clients may use. */
+/** Allows pages of public clients to use these routes. */
 function forClientPages({ directory, audience }: TokenDeps, routes: readonly Route[]): readonly Route[] {
   return crossOrigin(routes, clientOrigins(directory, audience));
 }

@@ -10,13 +10,13 @@ export interface ScanDeps {
   pause(ms: number): Promise<boolean>;
 }
 
-/** The pause between two steps: the scan leaves most of the report thread and the disk to others. */
+/** Pause between two steps, ms, so that the scan takes a small share of the report thread and the disk. */
 const betweenStepsMs = 20;
 
-/** It takes turns with the teams, as one of them. */
+/** The report thread serves it in turn with the teams. */
 const owner = '';
 
-/** Reads the whole usage store in the background, so that damage is found before a request hits it. */
+/** Reads the whole usage store in the background, to find damage before a request does. */
 export async function scanUsage({ usage, reports, log, pause }: ScanDeps): Promise<void> {
   let inOrder = true;
   for (const table of tablesOf(usage)) {
@@ -31,7 +31,7 @@ export async function scanUsage({ usage, reports, log, pause }: ScanDeps): Promi
       log.error('the usage store is damaged', { table, error });
     }
   }
-  if (inOrder) log.info('the usage store was checked and is in order');
+  if (inOrder) log.info('the usage store is intact');
 }
 
 function tablesOf(usage: UsageTables): readonly UsageTable[] {

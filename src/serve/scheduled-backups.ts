@@ -5,7 +5,7 @@ import type { StorageDeps } from './storage.ts';
 
 const unitMs = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** The backups that a service makes by itself, if it is set to. @throws {Error} when the key file cannot be used */
+/** The schedule of backups, if configured. @throws {Error} when the key file cannot be used */
 export function scheduleOf({
   config,
   clock,

@@ -1,18 +1,18 @@
 import { isatty } from 'node:tty';
 import type { Terminal } from '../cli/terminal.ts';
 
-/** The reasons to stop or to read the TLS files again: signals of the system, and a store that failed. */
+/** Signals to stop or to reload, from the system or a failed store. */
 export interface Signals {
-  /** Resolves with the exit code. */
+  /** Resolves with the exit code on the first reason to stop. */
   readonly toldToStop: Promise<number>;
-  /** Resolves with the exit code when there is one more reason. */
+  /** Resolves with the exit code on the second reason to stop. */
   readonly toldAgain: Promise<number>;
   fail(): void;
-  /** Sets what SIGHUP does; nothing at first. */
+  /** Sets the action of SIGHUP. */
   onHangUp(action: () => void): void;
 }
 
-/** A server that was started at a terminal stops when the terminal is closed, since Ctrl-C can no longer reach it. */
+/** A server at a terminal stops when the terminal closes, since Ctrl-C can no longer reach it. */
 export function listenToSignals({ interactive }: Terminal): Signals {
   const tells: ((code: number) => void)[] = [];
   const told = () => new Promise<number>((resolve) => tells.push(resolve));

@@ -4,16 +4,15 @@ import type { Config } from './config.ts';
 import type { Service } from './service.ts';
 import type { Signals } from './signals.ts';
 
-/** How long the last 503s may take after the store has failed, ms. */
+/** Maximum time for the last 503s after the store has failed, ms. */
 const fatalGraceMs = 800;
 
-/** The part of the grace that is reserved for closing, at most, and the time for closing without any grace, ms. */
+/** Maximum part of the grace that is reserved for closing, and minimum time for closing, ms. */
 const maxClosingMs = 1000;
 const minClosingMs = 250;
 
 /**
- * Serves on without being ready, until load balancers have noticed: what stops at once may break requests that are on their way to
- * it. One more signal ends that.
+ * Reports not ready and continues to serve, until load balancers have noticed, so that no request is lost. Another signal ends this.
  * @returns the exit code
  */
 export async function leave(
@@ -24,7 +23,7 @@ export async function leave(
 ): Promise<number> {
   if (shutdownDelay === 0) return 0;
   service.leave();
-  log.info('stopping: requests are served until load balancers have noticed', { seconds: shutdownDelay });
+  log.info('stopping: serving requests until load balancers have noticed', { seconds: shutdownDelay });
   const over = new AbortController();
   const code = await Promise.race([
     pause(shutdownDelay * 1000, 0, { signal: over.signal }).catch(() => 0),
@@ -34,10 +33,10 @@ export async function leave(
   return code;
 }
 
-/** A process whose store failed does not wait for it: all that was accepted is on disk, the rest was refused. */
+/** Stops the service. If its store has failed, the grace is short: accepted data is on disk, and the rest was refused. */
 export async function stopService(service: Service, config: Config, code: number): Promise<void> {
   const graceMs = code === 0 ? config.shutdownGrace * 1000 : fatalGraceMs;
-  // Part of the grace is for what follows the last answer: the last commit, and the end of the process.
+  // Part of the grace is for the last commit and the exit.
   const deadline = setTimeout(() => process.exit(code), Math.max(minClosingMs, graceMs * 0.95));
   await service.stop(graceMs - Math.min(maxClosingMs, graceMs / 4));
   clearTimeout(deadline);

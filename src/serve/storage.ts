@@ -8,41 +8,40 @@ import type { AccountTables } from '../storage/lmdb/accounts.ts';
 import type { StoreHealth } from '../storage/lmdb/store-health.ts';
 import type { Config } from './config.ts';
 
-/** Where accounts and usage are kept. */
+/** The storage of accounts and usage: the data directory, or PostgreSQL. */
 export interface Storage {
   openAccounts(parts: StorageDeps, health: StoreHealth): AccountStore | Promise<AccountStore>;
-  /** Opens the usage, and starts the threads that commit it. */
+  /** Opens usage, and starts the threads that commit it. */
   openUsage(parts: StorageDeps, opened: Opened): UsageStore | Promise<UsageStore>;
   /**
-   * Resolves when the usage may be served; the lanes are there by then.
-   * @throws {Error} when it may not: it says why; all that was opened is closed then
+   * Resolves when usage may be served. It is called when the lanes exist.
+   * @throws {Error} with the reason when it may not; everything is closed then
    */
   ready?(): Promise<void>;
-  /** In place of `openUsage`, if what is opened between the two fails: ends what `openAccounts` has started. */
+  /** Undoes `openAccounts` if `openUsage` is not reached. */
   abandon?(): Promise<void>;
   /** After both are closed. */
   close?(): Promise<void>;
 }
 
-/** What either is made of. */
 export interface StorageDeps {
   readonly config: Config;
   /** Open and prepared; the service closes it. */
   readonly accounts: AccountTables;
-  /** Where a compiled worker is: `storage/commit/worker`, `management/report-worker`, `accounts/password-worker`. */
+  /** Path of a compiled worker, such as `storage/commit/worker`. */
   readonly workerFile: (name: string) => string;
   readonly clock: TimerClock;
   readonly randomBytes: (length: number) => Buffer;
   readonly log: Log;
-  /** The store cannot be trusted any more: the process must end with a failure. */
+  /** Ends the process with a failure, because the store can no longer be trusted. */
   readonly fatal: (reason: string) => void;
 }
 
-/** What is open before the usage is. */
+/** The parts that are open before usage is. */
 export interface Opened {
   readonly accountStore: AccountStore;
   readonly directory: Directory;
   readonly health: StoreHealth;
-  /** Lanes are made on the committers of the usage: they are there when the first packet comes. */
+  /** Call it only once packets arrive: lanes need the committers of usage. */
   laneOf(application: number): Pick<Lane, 'submit' | 'settled'>;
 }

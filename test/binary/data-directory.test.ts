@@ -22,17 +22,17 @@ describe('the start', () => {
     await stop(first);
     const [again, fresh] = [await startBinary({ data, args: ['--existing'] }), await startBinary()];
     expect(logOf(again.stderr())).toContainEqual(
-      expect.objectContaining({ msg: 'an existing store is open', data, applications: 1 }),
+      expect.objectContaining({ msg: 'opened an existing store', data, applications: 1 }),
     );
     expect(logOf(fresh.stderr())).toContainEqual(
-      expect.objectContaining({ msg: 'a new store is prepared', data: fresh.data }),
+      expect.objectContaining({ msg: 'prepared a new store', data: fresh.data }),
     );
     await Promise.all([stop(again), stop(fresh)]);
-    expect(again.stderr()).not.toContain('there is no usage store');
+    expect(again.stderr()).not.toContain('no usage store found');
     rmSync(`${data}/usage`, { recursive: true });
     const bereft = await startBinary({ data });
     expect(logOf(bereft.stderr())).toContainEqual(
-      expect.objectContaining({ level: 'warn', msg: 'there is no usage store: an empty one is begun' }),
+      expect.objectContaining({ level: 'warn', msg: 'no usage store found: creating an empty one' }),
     );
     await stop(bereft);
   });

@@ -122,7 +122,7 @@ describe.each(runtimes)('a handshake with %s', (name, [command, ...before]) => {
     await check('');
     put('rsa-cert', 'rsa-key');
     service.kill('SIGHUP');
-    await logLine(service, 'the TLS files are read again');
+    await logLine(service, 'reloaded the TLS files');
     await check('rsa');
     await stop(service);
   });
@@ -149,7 +149,7 @@ describe.each(runtimes)('SIGHUP to %s', (name, [command, ...before]) => {
     while ((await nameAt(grpcOf(service))) !== 'Other');
     slow.write('}');
     expect((await slow.read()).status).toBe(400);
-    await logLine(service, 'the TLS files are read again');
+    await logLine(service, 'reloaded the TLS files');
     for (let connection = 0; connection < 20; connection += 1)
       expect(await nameAt(service.http)).toBe('Other');
     expect(await stop(service)).toEqual({ code: 0, signal: null });
@@ -165,7 +165,7 @@ describe.each(runtimes)('SIGHUP to %s', (name, [command, ...before]) => {
     });
     for (let round = 1; round <= 5; round += 1) {
       service.kill('SIGHUP');
-      while (service.stderr().split('the TLS files are read again').length <= round)
+      while (service.stderr().split('reloaded the TLS files').length <= round)
         await new Promise((resolve) => setTimeout(resolve, 20));
     }
     going = false;
@@ -192,7 +192,7 @@ describe.each(runtimes)('SIGHUP to %s', (name, [command, ...before]) => {
   test('without TLS says that there is nothing to reload', async () => {
     const service = await serve();
     service.kill('SIGHUP');
-    await logLine(service, 'the configuration is read again');
+    await logLine(service, 'reloaded the configuration');
     expect((await fetch(`http://${service.http}/healthz`)).status).toBe(200);
     expect(await stop(service)).toEqual({ code: 0, signal: null });
   });

@@ -44,7 +44,7 @@ test('a changed rate and log level take effect, and what needs a restart is name
   expect(config).toMatchObject({ rate: 7, burst: 14, logLevel: 'debug', listen: '127.0.0.1:8080' });
   expect(lines).toEqual([
     expect.objectContaining({
-      msg: 'the configuration is read again',
+      msg: 'reloaded the configuration',
       reloaded: expect.arrayContaining([
         '--rate',
         '--api-rate',

@@ -22,9 +22,9 @@ import { configOf } from './server-flags.ts';
 const standardOutput = '-';
 
 /**
- * Backs up a data directory, also while a service uses it.
+ * Backs up a data directory, also of a running service.
  * @throws {UsageError} for wrong flags
- * @throws {Error} when there is nothing to back up, or it cannot be written; the file is as it was then
+ * @throws {Error} when there is nothing to back up, or the backup cannot be written; the previous file is unchanged
  */
 export async function backup(argv: readonly string[], terminal: Terminal): Promise<number> {
   const given = readGiven(backupCommand, argv);
@@ -43,14 +43,15 @@ export async function backup(argv: readonly string[], terminal: Terminal): Promi
   const work = (pace: Pace) => writeTo(to, data, pace, key);
   const written = await longWork(terminal, { words: 'backing up', gentle, work });
   const ms = Math.round(systemClock.monotonic() - began);
-  // What goes to standard output is the backup itself.
-  const say = to === standardOutput ? terminal.err : terminal.out;
-  if (given.has('json')) say(`${JSON.stringify({ file: to, ...written, ms, hasMac: key !== undefined })}\n`);
+  // Standard output may be the backup itself.
+  const report = to === standardOutput ? terminal.err : terminal.out;
+  if (given.has('json'))
+    report(`${JSON.stringify({ file: to, ...written, ms, hasMac: key !== undefined })}\n`);
   else terminal.err(summary(written, to, ms));
   return 0;
 }
 
-/** Folds the journal that a killed server has left. If a server is running, asks it to fold: see `requestFold`. */
+/** Folds the journal of a killed server. A running server folds its own: see `requestFold`. */
 async function foldWithoutServer({ data, maxIdentities }: Config): Promise<void> {
   if (areJournalsEmpty(data) || isLocked(data)) return;
   const lock = lockDataDirectory(data, 'run this again once it is ready');
@@ -67,7 +68,7 @@ function writeTo(to: string, data: string, pace: Pace, key: BackupKey | undefine
   return writeFileWhole(resolve(to), (sink) => writeBackup(data, at, sink, pace, key));
 }
 
-/** Its reader may be slow, or gone. */
+/** The reader may be slow or gone. */
 function standardOutputSink(pace: Pace): Sink {
   const write = (part: Buffer) =>
     new Promise<void>((written, failed) =>
@@ -81,16 +82,13 @@ function standardOutputSink(pace: Pace): Sink {
 }
 
 function cannotWrite({ code, message }: NodeJS.ErrnoException): Error {
-  const reason = code === 'EPIPE' ? 'its reader has ended before the backup was whole' : message;
+  const reason = code === 'EPIPE' ? 'its reader ended before the backup was complete' : message;
   return new Error(`Cannot write to standard output: ${reason}`);
 }
 
-/**
- * Refuses what belongs to a node of several machines.
- * @throws {Error} that says what to back up instead
- */
+/** @throws {Error} when the directory belongs to a node of several machines */
 export async function checkOwnData({ data, postgres }: Pick<Config, 'data' | 'postgres'>): Promise<void> {
-  const instead = 'back up the PostgreSQL, which has what all nodes have counted (docs/cluster.md)';
+  const instead = 'back up PostgreSQL, which has the data of all nodes (docs/cluster.md)';
   if (postgres !== undefined) throw new Error(`Cannot back up a node of several machines: ${instead}`);
   checkPrepared(data);
   await waitUntilSharable(data);

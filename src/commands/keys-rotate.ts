@@ -18,8 +18,8 @@ import { readCopyState } from '../storage/lmdb/copy-state.ts';
 import { configOf } from './server-flags.ts';
 
 /**
- * Makes a new signing key with the same algorithm. A service that runs on the data directory, or on the engine,
- * publishes it within seconds and signs with it a minute later.
+ * Creates a new signing key with the same algorithm. A running service, or each node, publishes it within seconds and signs with it
+ * a minute later.
  * @throws {UsageError} for wrong flags
  * @throws {Error} when the data directory is not prepared, or cannot be written
  */
@@ -41,7 +41,7 @@ async function rotateOn(data: string): Promise<Rotation> {
   }
 }
 
-/** For all nodes. */
+/** Rotates the key of all nodes. */
 function rotateIn(config: Config): Promise<Rotation> {
   return withPostgresAccounts(config, async ({ accounts, directory }) => {
     const { alg } = signingKeyOf(storedKeys(accounts));

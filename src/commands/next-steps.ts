@@ -3,12 +3,12 @@ import { basename, relative, sep } from 'node:path';
 export interface StartedServer {
   /** Public URL of the management API. */
   readonly url: string;
-  /** The program, as an absolute path. */
+  /** Absolute path. */
   readonly program: string;
   readonly directory: string;
 }
 
-/** The next steps, for a person who has just started a server on a terminal. */
+/** Next steps for a person who has started a server at a terminal. */
 export function nextSteps({ url, program, directory }: StartedServer): string {
   const name = nameOf(program, directory);
   const at = url === 'http://127.0.0.1:8080' ? '' : ` --url ${url}`;
@@ -25,7 +25,7 @@ Ctrl-C stops the server.
 `;
 }
 
-/** How a person in `directory` calls the program. */
+/** The command that runs the program from `directory`. */
 function nameOf(program: string, directory: string): string {
   const path = relative(directory, program);
   if (path.startsWith('..') || directory === sep) return basename(program);

@@ -12,10 +12,10 @@ import { bytesText } from './postgres-status.ts';
 import { postgresSettings } from './server-flags.ts';
 
 /**
- * Gives up a node that never comes back. Asks first, unless `--yes` is given.
+ * Forgets a lost node. Asks for confirmation, unless `--yes` is given.
  * @throws {UsageError} for wrong flags or URL, and without `--yes` in a script
- * @throws {PostgresUnfit} PostgreSQL knows no such node, or it may be running; nothing has changed then
- * @throws {Failure} when the person says no
+ * @throws {PostgresUnfit} when the node is unknown, or may be running; nothing has changed then
+ * @throws {Failure} without confirmation
  */
 export async function postgresForgetNode(
   argv: readonly string[],
@@ -48,19 +48,19 @@ async function forget(
   return forgetNode(connection, loss.directory, force);
 }
 
-/** What is lost, as far as the engine can know: the node counts between two beats, too. */
+/** The loss as PostgreSQL knows it, by the last heartbeat. */
 function lossText({ name, directory, lastBeat, spoolBytes, unshippedSince, streams }: NodeLoss): string {
-  const head = `Node ${name} (${directory}) was last heard of ${show(lastBeat.toISOString())}.\n`;
+  const head = `Node ${name} (${directory}) was last seen ${show(lastBeat.toISOString())}.\n`;
   const [first] = streams;
-  if (first === undefined) return `${head}It has shipped everything that it had counted.\n`;
+  if (first === undefined) return `${head}It has shipped all of its data.\n`;
   const until = show(first.shippedUntil.toISOString());
   const since =
     unshippedSince === null ? '' : `, the oldest of it from ${show(unshippedSince.toISOString())}`;
   const waiting =
     spoolBytes === 0 && unshippedSince === null
-      ? 'Nothing waited in its spool then'
+      ? 'Its spool was empty then'
       : `Its spool held ${bytesText(spoolBytes)} then${since}`;
-  return `${head}What it has answered before ${until} is in the reports; what it has answered since may not be. ${waiting}.
-If its data directory still exists, start it there instead: it ships the rest.
+  return `${head}Reports have the data that it accepted before ${until}, and may lack later data. ${waiting}.
+If its data directory still exists, start it there instead, to ship the rest.
 `;
 }

@@ -19,10 +19,10 @@ import { withPostgres } from '../serve/postgres-connection.ts';
 import { postgresSettings } from './server-flags.ts';
 
 /**
- * Shows an engine and its nodes. It changes nothing.
+ * Shows the database and its nodes.
  * @throws {UsageError} for wrong flags or URL
- * @throws {PostgresUnfit} it is not initialised, or a key file is given that is not its own
- * @throws {PostgresError} it cannot be reached
+ * @throws {PostgresUnfit} when it is not initialised, or another key file is given
+ * @throws {PostgresError} when it cannot be reached
  */
 export async function postgresStatus(argv: readonly string[], terminal: Terminal): Promise<number> {
   const flags = readFlags(argv, postgresStatusCommand.flags);
@@ -49,7 +49,7 @@ async function checkKey(connection: Connection, file: string): Promise<void> {
   readSecret(secret, key);
 }
 
-/** A number of bytes for people. */
+/** A byte count for people, in the largest unit. */
 export function bytesText(bytes: number): string {
   const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
   const step = bytes < 1 ? 0 : Math.min(Math.floor(Math.log2(bytes) / 10), units.length - 1);
@@ -57,7 +57,7 @@ export function bytesText(bytes: number): string {
   return `${step === 0 ? value : value.toFixed(1)} ${units[step]}`;
 }
 
-/** What `postgres status` prints. @param host of the primary */
+/** The output of `postgres status`. @param host of the primary */
 export function statusText(
   report: PostgresReport,
   host: string,
@@ -104,7 +104,7 @@ function standbysText({ standbys }: PostgresReport['server']): string {
   );
 }
 
-/** What all open streams have shipped is in the reports of each node that has applied it. */
+/** Reports of a node that has applied the log are complete through the time that all open streams have shipped. */
 function completeText({ streams, nodes }: PostgresReport): string {
   const shipped = streams.open[0]?.through;
   if (shipped === undefined) return 'no node counts';
@@ -118,7 +118,6 @@ function logText({ entries, bytes, since }: LogLength, head: number): string {
   return `position ${head}; ${entries} entries of ${bytesText(bytes)}${oldest}`;
 }
 
-/** How much of the log the nodes have trimmed. */
 function trimmedText({ entries, ids }: LogLength, head: number): string {
   return `${ids} entries to their ids; ${head - entries - ids} removed`;
 }

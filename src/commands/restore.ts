@@ -9,9 +9,9 @@ import { longWork } from './progress.ts';
 import { configOf } from './server-flags.ts';
 
 /**
- * Makes a data directory of a backup.
+ * Restores a backup to a new data directory.
  * @throws {UsageError} for wrong flags
- * @throws {Error} when the backup is not whole, or the directory has data; nothing has changed then
+ * @throws {Error} when the backup is incomplete, or the directory has data; nothing has changed then
  */
 export async function restore(argv: readonly string[], terminal: Terminal): Promise<number> {
   const given = readGiven(restoreCommand, argv);

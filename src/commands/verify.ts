@@ -16,16 +16,16 @@ import { longWork } from './progress.ts';
 import { configOf } from './server-flags.ts';
 
 /**
- * Checks all files of a data directory, or a backup. No service may use the directory at the same time.
- * @returns exit code: 0 when all is in order, 1 when something is damaged
+ * Checks all files of a data directory that no service uses, or a backup.
+ * @returns exit code: 0 when all is intact, 1 when something is damaged
  * @throws {UsageError} for wrong flags
- * @throws {Error} when the directory is not prepared, or is in use, or the backup is not whole
+ * @throws {Error} when the directory is not prepared or in use, or the backup is incomplete
  */
 export async function verify(argv: readonly string[], terminal: Terminal): Promise<number> {
   const given = readGiven(verifyCommand, argv);
   const { operand } = given;
   if (operand !== '' && given.has('data'))
-    throw new UsageError(`Cannot verify ${operand} with --data: leave out one`);
+    throw new UsageError(`Cannot verify ${operand} with --data: give only one of them`);
   const { data, backupKeyFile } = configOf(given, terminal);
   const report = given.has('json') ? jsonReport(terminal) : textReport(terminal);
   const isSound = await (operand === ''
@@ -40,7 +40,7 @@ export async function verify(argv: readonly string[], terminal: Terminal): Promi
   return isSound ? 0 : 1;
 }
 
-/** How a directory in use is checked. */
+/** Commands to check a directory in use. */
 function copyOf(data: string): string {
   return `flagmeter backup --data ${data} --to FILE, then flagmeter verify FILE`;
 }
@@ -58,7 +58,7 @@ async function verifyData(data: string, terminal: Terminal, report: Report): Pro
   }
 }
 
-/** It is restored into a directory beside it, which is removed: what can be restored and is in order then is a good backup. */
+/** Restores the backup to a temporary directory beside it, and checks that. */
 async function verifyBackup(
   file: string,
   keyFile: string | undefined,
@@ -99,14 +99,12 @@ async function checkRestored(
   }
 }
 
-/** What `backup` and `verify` report of a complete backup. */
 type Whole = Pick<ReadBackup, 'at' | 'program' | 'mac'>;
 
-/** Takes what is found. */
 interface Report {
   whole(file: string, backup: Whole): void;
   found(finding: Finding): void;
-  /** @param advice what to do when something is damaged */
+  /** @param advice on damage */
   end(isSound: boolean, advice: string): void;
 }
 
@@ -121,7 +119,7 @@ function textReport({ out, err }: Terminal): Report {
   };
 }
 
-/** One object at the end. */
+/** Writes one object at the end. */
 function jsonReport({ out }: Terminal): Report {
   const findings: Finding[] = [];
   let backup: Whole | undefined;

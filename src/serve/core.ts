@@ -36,10 +36,9 @@ import { Deliverer } from '../webhooks/deliverer.ts';
 import { announcer } from '../webhooks/event-payloads.ts';
 import { send } from '../webhooks/send.ts';
 import { DiskWatch } from './disk-watch.ts';
-import { embeddedStorage } from './embedded-storage.ts';
 import { limitsOf, retentionOf } from './limits.ts';
 import { scheduleOf } from './scheduled-backups.ts';
-import type { Storage, StorageDeps } from './storage.ts';
+import { embeddedStorage, type Storage, type StorageDeps } from './storage.ts';
 
 /** The parts of the service that differ between a deployment and a test. */
 export interface ServiceDeps extends StorageDeps {

@@ -132,7 +132,7 @@ test('a backup to a pipe whose reader ends says so', async () => {
   await once(backup.stdout!, 'readable');
   backup.stdout!.destroy();
   const [code] = await once(backup, 'close');
-  const words = 'Cannot write to standard output: its reader has ended before the backup was whole\n';
+  const words = 'Cannot write to standard output: its reader ended before the backup was complete\n';
   expect([code, backup.said.text]).toEqual([1, words]);
 });
 

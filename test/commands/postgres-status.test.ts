@@ -240,7 +240,7 @@ describe('postgres forget-node', () => {
     await node({ name: 'lost', silent: 601, spool: 2048 });
     const { out, err } = await run('forget-node', 'lost', '--yes');
     expect(out).toBe('Node lost is forgotten.\n');
-    expect(err).toContain('What it has answered before 2026-01-01 00:00:00 UTC is in the reports');
+    expect(err).toContain('Reports have the data that it accepted before 2026-01-01 00:00:00 UTC');
     expect(err).toContain('Its spool held 2.0 KiB then, the oldest of it from 2026-01-01 00:00:00 UTC.');
     const { nodes, streams } = await status();
     expect(nodes).toMatchObject([{ name: 'lost', state: 'forgotten', shippedUntil: null }]);
@@ -251,7 +251,7 @@ describe('postgres forget-node', () => {
   it('reports that a node that said goodbye has shipped everything', async () => {
     await node({ name: 'gone', silent: 601, state: 'done' });
     const { err, out } = await run('forget-node', 'directory-gone', '--yes', '--json');
-    expect(err).toContain('It has shipped everything');
+    expect(err).toContain('It has shipped all of its data');
     expect(JSON.parse(out)).toMatchObject({ directory: 'directory-gone', name: 'gone', streams: [] });
   });
 

@@ -34,7 +34,7 @@ async function startWithoutTime(data: string) {
   return startLocal({ data, accounts });
 }
 
-test('pages that the start has no time to check are checked in the background, and damage is logged with its file', async () => {
+test('checks in the background what the start had no time for, and logs damage with its file', async () => {
   const { data, file } = await openUsed();
   const pages = pagesIn(file).get('leaf')!;
   const page = [...pages].sort((a, b) => a - b)[Math.floor(pages.length / 2)]!;
@@ -48,9 +48,9 @@ test('pages that the start has no time to check are checked in the background, a
   await stop();
 });
 
-test('an undamaged store is logged as such', async () => {
+test('logs that a store is intact', async () => {
   const { data } = await openUsed();
   const { log, stop } = await startWithoutTime(data);
-  await vi.waitUntil(() => log().includes('was checked and is in order'), { timeout: 10_000 });
+  await vi.waitUntil(() => log().includes('the usage store is intact'), { timeout: 10_000 });
   await stop();
 });

@@ -1,7 +1,6 @@
 import type { AccountStore } from '../../src/accounts/store/account-store.ts';
 import { ApiError, postgresUnavailable } from '../../src/contract/errors.ts';
-import { embeddedStorage } from '../../src/serve/embedded-storage.ts';
-import type { Storage } from '../../src/serve/storage.ts';
+import { embeddedStorage, type Storage } from '../../src/serve/storage.ts';
 
 /** The data directory, behind an engine that can be told not to answer. */
 export interface SwitchedStorage extends Storage {

@@ -1,14 +1,12 @@
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import type { ApplicationShown } from '../contract/shapes/application.ts';
+import type { Application } from '../contract/shapes/application.ts';
 import { resource } from './api/client.ts';
 import { useWholeList } from './api/list.ts';
 import { forget } from './api/poll.ts';
 
-export type { ApplicationShown };
-
 /** The applications of the reader's teams, the oldest first; `undefined` until they are known. */
-export const applications = signal<readonly ApplicationShown[] | undefined>(undefined);
+export const applications = signal<readonly Application[] | undefined>(undefined);
 
 /** Why reading them failed. */
 export const applicationsError = signal<unknown>(undefined);
@@ -18,7 +16,7 @@ const everyMs = 30_000;
 
 /** Keeps `applications` current. */
 export function ApplicationsReader() {
-  const { items, error } = useWholeList<ApplicationShown>(path, {}, everyMs);
+  const { items, error } = useWholeList<Application>(path, {}, everyMs);
   useEffect(() => {
     applicationsError.value = items === undefined ? error : undefined;
     if (items !== undefined) applications.value = items;

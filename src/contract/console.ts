@@ -1,4 +1,3 @@
-import type { Static } from 'typebox';
 import type { User } from './shapes/user.ts';
 
 /** The settings that the server writes into the console's page. */
@@ -21,7 +20,7 @@ export interface SignedIn {
   readonly expiresAt: string | null;
 }
 
-export interface SignedInUser extends Pick<Static<typeof User>, 'id' | 'name' | 'role'> {
+export interface SignedInUser extends Pick<User, 'id' | 'name' | 'role'> {
   readonly email: string;
   readonly teams: readonly string[];
   readonly primaryTeam: string;

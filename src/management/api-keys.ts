@@ -1,4 +1,3 @@
-import type { Static } from 'typebox';
 import { ofTeam } from '../accounts/accounts.ts';
 import { createApiKey, deleteApiKey } from '../accounts/api-keys.ts';
 import { nameRule } from '../accounts/checks.ts';
@@ -49,6 +48,6 @@ export const apiKeys: Group<ManageDeps> = {
 };
 
 /** Without its secret, which the service does not know. */
-function show({ clientId, name, role, teamId, createdAt }: StoredApiKey): Static<typeof ApiKey> {
+function show({ clientId, name, role, teamId, createdAt }: StoredApiKey): ApiKey {
   return { clientId, name, role, teamId, createdAt: timeText(createdAt) };
 }

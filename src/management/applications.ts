@@ -1,4 +1,4 @@
-import Type, { type Static } from 'typebox';
+import Type from 'typebox';
 import {
   createApplication,
   deleteApplication,
@@ -119,7 +119,7 @@ export const applications: Group<ManageDeps> = {
   ],
 };
 
-function show(application: StoredApplication): Shown<Static<typeof Application>> {
+function show(application: StoredApplication): Shown<Application> {
   const { id, name, teamId, allowedOrigins, acceptClientIdentities, rate, burst } = application;
   return {
     id,

@@ -1,4 +1,4 @@
-import Type, { type Static } from 'typebox';
+import Type from 'typebox';
 import { auditEntries, showEntry } from '../accounts/audit-log.ts';
 import { isInstallationAdmin } from '../accounts/teams.ts';
 import { AuditEntry } from '../contract/shapes/audit-entry.ts';
@@ -59,8 +59,8 @@ async function readPage(
   accounts: AuditDeps['accounts'],
   { from = 0, limit, cursor }: AuditQuery,
   isShown: (entry: StoredEntry) => boolean,
-): Promise<Page<Static<typeof AuditEntry>>> {
-  const items: Static<typeof AuditEntry>[] = [];
+): Promise<Page<AuditEntry>> {
+  const items: AuditEntry[] = [];
   let last = cursor === undefined ? undefined : readCursor(cursor);
   const upTo = (position: number | undefined) => ({
     items,

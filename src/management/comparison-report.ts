@@ -1,4 +1,4 @@
-import type { ComparisonShown } from '../contract/shapes/comparison.ts';
+import type { Comparison } from '../contract/shapes/comparison.ts';
 import { sketchError } from '../storage/aggregate/hyperloglog.ts';
 import { mergeCounts } from '../storage/aggregate/merge.ts';
 import { countUniqueUsers, type Days, type UserUnions } from '../storage/aggregate/unique-users.ts';
@@ -39,7 +39,7 @@ export function* comparisonReport(
   store: UsageTables,
   unions: UserUnions,
   task: ComparisonTask,
-): Reading<ComparisonShown> {
+): Reading<Comparison> {
   const { environment, feature, days, event, split } = task;
   const { variants, users } = yield* readVariants(store, unions, task);
   const base = variants.some(({ variant }) => variant === task.base) ? task.base : usualBase(variants);
@@ -100,7 +100,7 @@ const least = { users: 100, each: 5 };
 function sampleRatio(
   variants: readonly Variant[],
   split: NonNullable<ComparisonTask['split']>,
-): ComparisonShown['sampleRatio'] {
+): Comparison['sampleRatio'] {
   const users = new Map(variants.map(({ variant, users }) => [variant, users]));
   const shares = split.map(([variant, weight]) => ({ variant, weight, users: users.get(variant) ?? 0 }));
   const all = shares.reduce((sum, { users }) => sum + users, 0);
@@ -120,7 +120,7 @@ function sampleRatio(
 const severalAtMost = 0.05;
 
 /** How many people had several variants: the users of the variants together are so many more than those of any. */
-function severalVariants(variants: readonly Variant[], users: number): ComparisonShown['severalVariants'] {
+function severalVariants(variants: readonly Variant[], users: number): Comparison['severalVariants'] {
   if (users === 0 || variants.length < 2) return null;
   const sum = variants.reduce((sum, variant) => sum + variant.users, 0);
   const share = Math.min(1, Math.max(0, (sum - users) / users));

@@ -1,7 +1,7 @@
-import type { ComparisonShown } from '../contract/shapes/comparison.ts';
+import type { Comparison } from '../contract/shapes/comparison.ts';
 import { type Compared, type Lack, needed } from './statistics/compare.ts';
 
-type Outcome = Pick<ComparisonShown, 'outcome' | 'why'>;
+type Outcome = Pick<Comparison, 'outcome' | 'why'>;
 type WithDifference = Compared & { readonly difference: NonNullable<Compared['difference']> };
 
 /** Below this, adjusted for several variants, a difference is clear. */

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { Comparison, type ComparisonShown } from '../contract/shapes/comparison.ts';
+import { Comparison } from '../contract/shapes/comparison.ts';
 import { text } from '../contract/shapes/fields.ts';
 import { type Group, jsonAnswer } from '../http/endpoint.ts';
 import { minutesPerDay } from '../storage/lmdb/blocks.ts';
@@ -91,7 +91,7 @@ themselves, and the checks of one person are not taken for independent ones. The
 };
 
 /** The rows of a comparison: one for each variant. */
-function comparedIn({ variants, ...whole }: ComparisonShown): readonly object[] {
+function comparedIn({ variants, ...whole }: Comparison): readonly object[] {
   const { environment, feature, from, to, event, base, outcome } = whole;
   return variants.map(({ interval, difference, ...variant }) => ({
     ...{ environment, feature, from, to, event, base, outcome },

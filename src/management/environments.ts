@@ -1,4 +1,4 @@
-import Type, { type Static } from 'typebox';
+import Type from 'typebox';
 import { sentNameRule } from '../accounts/checks.ts';
 import { createEnvironment, deleteEnvironment, environmentExists } from '../accounts/environments.ts';
 import { overPlan } from '../accounts/plans.ts';
@@ -54,7 +54,7 @@ export const environments: Group<ManageDeps> = {
 };
 
 /** An environment as the API shows it. */
-export function showEnvironment({ name, createdAt }: StoredEnvironment): Static<typeof Environment> {
+export function showEnvironment({ name, createdAt }: StoredEnvironment): Environment {
   return { name, createdAt: timeText(createdAt) };
 }
 

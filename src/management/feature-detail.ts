@@ -1,7 +1,7 @@
 import { notesOf } from '../accounts/feature-notes.ts';
 import { ApiError } from '../contract/errors.ts';
 import { nearest } from '../contract/nearest.ts';
-import type { FeatureDetailShown, NoteShown } from '../contract/shapes/feature.ts';
+import type { FeatureDetail, Note } from '../contract/shapes/feature.ts';
 import type { AccountTables } from '../storage/lmdb/accounts.ts';
 import type { Application, FeatureDeclaration, FeatureNote } from '../storage/lmdb/records.ts';
 import { timeText } from './answers.ts';
@@ -37,7 +37,7 @@ export function showDetail(
   name: string,
   declaration: FeatureDeclaration | undefined,
   sights: Sights,
-): FeatureDetailShown {
+): FeatureDetail {
   const sight = [...sights.values()].reduce<Sight>(merge, neverSeen);
   return {
     ...showFeature(name, declaration, sight, stalenessOf(deps)),
@@ -60,7 +60,7 @@ export function nearestDeclared(
 }
 
 /** A note as the API shows it. */
-export function showNote({ id, at, environment, text, by }: FeatureNote): NoteShown {
+export function showNote({ id, at, environment, text, by }: FeatureNote): Note {
   return { id, at: timeText(at), environment, text, by };
 }
 

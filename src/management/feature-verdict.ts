@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { ApiError } from '../contract/errors.ts';
-import { FeatureSenders, type FeatureSendersShown, Verdict } from '../contract/shapes/verdict.ts';
+import { FeatureSenders, Verdict } from '../contract/shapes/verdict.ts';
 import { ok } from '../http/answer.ts';
 import { type Group, jsonAnswer } from '../http/endpoint.ts';
 import { endpoint } from './endpoint.ts';
@@ -12,7 +12,7 @@ import { tooManyReports } from './report-pool.ts';
 
 const senderColumns = columnsIn(FeatureSenders, 'items');
 
-const none: FeatureSendersShown = { items: [], othersLeftOut: false };
+const none: FeatureSenders = { items: [], othersLeftOut: false };
 
 const refuses = { not_found: unknownFeature, backpressure: tooManyReports };
 

@@ -1,5 +1,5 @@
 import { defaultSettings } from '../accounts/feature-settings.ts';
-import type { FeatureShown } from '../contract/shapes/feature.ts';
+import type { Feature } from '../contract/shapes/feature.ts';
 import type { Page } from '../contract/shapes/fields.ts';
 import type { FeatureDeclaration } from '../storage/lmdb/records.ts';
 import type { Reading } from '../storage/lmdb/snapshot.ts';
@@ -30,7 +30,7 @@ export interface SightTask {
 }
 
 /** A page of an application's features, declared or only seen, sorted by name. */
-export function* featuresReport(store: UsageTables, task: FeaturesTask): Reading<Page<FeatureShown>> {
+export function* featuresReport(store: UsageTables, task: FeaturesTask): Reading<Page<Feature>> {
   const { environments, declared, only, page } = task;
   const sights = new Map<string, Sight>();
   for (const environment of environments) {
@@ -76,7 +76,7 @@ export function showFeature(
   declaration: FeatureDeclaration | undefined,
   sight: Sight = neverSeen,
   { now, staleAfterMs }: Staleness,
-): FeatureShown {
+): Feature {
   const { description, archived, archivedAt, permanent, snoozedUntil, split } =
     declaration ?? defaultSettings;
   const { createdAt = null, updatedAt = null } = declaration ?? {};

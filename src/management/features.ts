@@ -1,4 +1,4 @@
-import Type, { type Static } from 'typebox';
+import Type from 'typebox';
 import { sentNameRule } from '../accounts/checks.ts';
 import { reservedName } from '../accounts/declarations.ts';
 import { addNote, deleteNote, tooManyNotes } from '../accounts/feature-notes.ts';
@@ -10,7 +10,6 @@ import {
   Feature,
   FeatureDetail,
   FeaturePatch,
-  type FeatureShown,
   NewFeature,
   NewNote,
   Note,
@@ -155,14 +154,14 @@ export const features: Group<FeatureDeps> = {
 };
 
 /** What its team decides of a feature: the rest moves with the packets and the notes. */
-function versionOf(feature: FeatureShown): object {
+function versionOf(feature: Feature): object {
   const { name, description, declared, archived, permanent, snoozedUntil, split } = feature;
   const { createdAt, updatedAt } = feature;
   return { name, description, declared, archived, permanent, snoozedUntil, split, createdAt, updatedAt };
 }
 
 /** A patch as the accounts take it. @throws {ApiError} `invalid_time` */
-function entered({ snoozedUntil, split, ...rest }: Static<typeof FeaturePatch>): Patch {
+function entered({ snoozedUntil, split, ...rest }: FeaturePatch): Patch {
   return {
     ...rest,
     ...(snoozedUntil !== undefined && { snoozedUntil: readTime('snoozedUntil', snoozedUntil) }),

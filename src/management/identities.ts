@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { targetOf } from '../accounts/applications.ts';
 import type { Directory } from '../accounts/directory.ts';
 import { storeUnavailable } from '../contract/errors.ts';
-import { type ExposureShown, Exposures } from '../contract/shapes/exposures.ts';
+import { type Exposure, Exposures } from '../contract/shapes/exposures.ts';
 import { noContent } from '../http/answer.ts';
 import { type Group, jsonAnswer } from '../http/endpoint.ts';
 import { exposuresKey, oldestKept, readExposures } from '../storage/lmdb/exposures.ts';
@@ -93,11 +93,11 @@ function exposuresOf(
   { store, directory, exposureDays }: IdentityDeps,
   environment: number,
   digest: Buffer,
-): readonly ExposureShown[] {
+): readonly Exposure[] {
   store.exposures.resetReadTxn(); // What was answered 202 before this request is in the answer.
   const rows = readExposures(store, exposuresKey(environment, digest))?.rows ?? [];
   const oldest = oldestKept(directory.clock.now(), exposureDays);
-  const exposures: ExposureShown[] = [];
+  const exposures: Exposure[] = [];
   for (const [ordinal, { firstSeen, lastSeen, checks, used, viewed }] of rows) {
     const [feature, variant] = seriesName(store, environment, ordinal) ?? [];
     if (feature === undefined || variant === undefined || lastSeen < oldest) continue;

@@ -1,4 +1,3 @@
-import type { Static } from 'typebox';
 import { createKey, deleteKey } from '../accounts/application-keys.ts';
 import { nameRule } from '../accounts/checks.ts';
 import type { Directory } from '../accounts/directory.ts';
@@ -56,7 +55,7 @@ export const keys: Group<ManageDeps> = {
 };
 
 /** A key as lists show it. Of a Backend key the service knows a hash only. */
-function show(directory: Directory, key: StoredKey): Static<typeof ApplicationKey> {
+function show(directory: Directory, key: StoredKey): ApplicationKey {
   return {
     id: key.id,
     type: key.type,
@@ -69,7 +68,7 @@ function show(directory: Directory, key: StoredKey): Static<typeof ApplicationKe
   };
 }
 
-function warningsOf(leakedAt: number | null): Static<typeof Warning>[] {
+function warningsOf(leakedAt: number | null): Warning[] {
   if (leakedAt === null) return [];
   const message =
     'This Backend key came in a telemetry packet, so it is in a browser or an app: replace it, then delete it';

@@ -1,4 +1,4 @@
-import type { LedgerEntryShown, LedgerShown } from '../contract/shapes/ledger.ts';
+import type { IngestReport, LedgerEntry } from '../contract/shapes/ledger.ts';
 import { mergeTally } from '../storage/aggregate/merge.ts';
 import {
   type LedgerOutcome,
@@ -38,7 +38,7 @@ const maxRows = 5000;
 const maxEntries = 500;
 
 /** Adds the hours of an application's ledger up, row by row. */
-export function* ledgerReport(store: UsageTables, task: LedgerTask): Reading<LedgerShown> {
+export function* ledgerReport(store: UsageTables, task: LedgerTask): Reading<IngestReport> {
   const { application, only, unnamed, hours } = task;
   const present = new Set<number | null>(application.environments.map((each) => each.number));
   const rows = new Map<string, ReportedRow>();
@@ -71,7 +71,7 @@ function byUrgency(a: ReportedRow, b: ReportedRow): number {
   return rank[a.subject.outcome] - rank[b.subject.outcome] || b.tally.lastAt - a.tally.lastAt;
 }
 
-function describe({ application, only, hours }: LedgerTask, rows: readonly ReportedRow[]): LedgerShown {
+function describe({ application, only, hours }: LedgerTask, rows: readonly ReportedRow[]): IngestReport {
   const { environments } = application;
   const names = new Map<number | null, string>(environments.map((each) => [each.number, each.name]));
   const total = (outcome: LedgerOutcome) =>
@@ -92,7 +92,7 @@ function describe({ application, only, hours }: LedgerTask, rows: readonly Repor
 function describeRow(
   { subject, tally }: ReportedRow,
   names: ReadonlyMap<number | null, string>,
-): LedgerEntryShown {
+): LedgerEntry {
   const { environment, transport, route, outcome, status, code, userAgent, instance } = subject;
   const sender = { userAgent, instance };
   const { count, lastAt, example } = tally;

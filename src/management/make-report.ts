@@ -1,4 +1,4 @@
-import type { OverviewShown } from '../contract/shapes/overview.ts';
+import type { Overview } from '../contract/shapes/overview.ts';
 import { type JsonBytes, jsonBytes } from '../http/answer.ts';
 import { UserUnions } from '../storage/aggregate/unique-users.ts';
 import type { Freshness } from '../storage/commit/usage-store.ts';
@@ -85,6 +85,6 @@ function* inJson<T>(reading: Reading<T>): Reading<JsonBytes<T>> {
   return jsonBytes(yield* reading);
 }
 
-function* packed({ fresh }: OverviewTask, reading: Reading<OverviewShown>): Reading<PackedJson> {
+function* packed({ fresh }: OverviewTask, reading: Reading<Overview>): Reading<PackedJson> {
   return packJson(yield* reading, fresh);
 }

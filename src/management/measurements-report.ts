@@ -1,4 +1,4 @@
-import type { MeasurementsShown, MetricMeasurements } from '../contract/shapes/reports.ts';
+import type { MeasurementsReport, MetricMeasurements } from '../contract/shapes/reports.ts';
 import { mergeMeasurement } from '../storage/aggregate/merge.ts';
 import { type Measurement, measurementCodec } from '../storage/lmdb/cells.ts';
 import type { MetricKind } from '../storage/lmdb/records.ts';
@@ -24,7 +24,7 @@ export function* measurementsReport(
   range: ReportRange,
   only: string | undefined,
   gauges: ReadonlySet<string> = new Set(),
-): Reading<MeasurementsShown> {
+): Reading<MeasurementsReport> {
   const metrics = yield* pickSeries(store, environment.number, (name) => tallyOf(name, only));
   const cells = { store, table: store.measurements, codec: measurementCodec, merge: mergeMeasurement };
   const source = { ...cells, series: metrics, budget: new PointBudget() };

@@ -1,5 +1,5 @@
 import type { Page } from '../contract/shapes/fields.ts';
-import type { MetricShown } from '../contract/shapes/metric.ts';
+import type { Metric } from '../contract/shapes/metric.ts';
 import type { MetricDeclaration } from '../storage/lmdb/records.ts';
 import { surplusName } from '../storage/lmdb/series.ts';
 import type { Reading } from '../storage/lmdb/snapshot.ts';
@@ -20,7 +20,7 @@ export interface MetricsTask {
 export function* metricsReport(
   store: UsageTables,
   { environments, declared, only, page }: MetricsTask,
-): Reading<Page<MetricShown>> {
+): Reading<Page<Metric>> {
   const declarations = new Map(declared.map((each) => [each.name, each]));
   const names = new Set([...declarations.keys(), ...(yield* namesSeen(store, environments))]);
   const metrics = Array.from(names, (name) => showMetric(name, declarations.get(name)));
@@ -29,7 +29,7 @@ export function* metricsReport(
 }
 
 /** A metric as the API shows it. @param declaration `undefined` when it was only seen */
-export function showMetric(name: string, declaration: MetricDeclaration | undefined): MetricShown {
+export function showMetric(name: string, declaration: MetricDeclaration | undefined): Metric {
   const { kind = 'counter', unit = null } = declaration ?? {};
   return { name, kind, ...(unit === null ? {} : { unit }), declared: declaration !== undefined };
 }

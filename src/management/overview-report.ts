@@ -1,4 +1,4 @@
-import type { OverviewFeature, OverviewShown, OverviewUsersShown } from '../contract/shapes/overview.ts';
+import type { Overview, OverviewFeature, OverviewUsers } from '../contract/shapes/overview.ts';
 import { readNewCounts } from '../storage/aggregate/read-counts.ts';
 import {
   countUniqueUsers,
@@ -58,7 +58,7 @@ export function* overviewReport(
   store: UsageTables,
   { verdicts, bases }: Remembered,
   task: OverviewTask,
-): Reading<OverviewShown> {
+): Reading<Overview> {
   const kinds = yield* verdicts.of(task);
   return yield* fromSnapshot(store.lmdb, function* (at) {
     const { environment, range, now } = task;
@@ -173,7 +173,7 @@ function showBefore(
   counted: Counted,
   { earliest }: Sights,
   ledger: HourlyLedger,
-): OverviewShown['before'] {
+): Overview['before'] {
   if (comparison === undefined || earliest > comparison.before.from) return null;
   const { against, before } = comparison;
   const first = Math.floor(against.from / 60);
@@ -207,7 +207,7 @@ function* countUsers(
   { users, usersBefore }: OverviewBase,
   { earliest }: Sights,
   at: Snapshot,
-): Reading<Pick<OverviewShown, 'users' | 'usersBefore' | 'days'>> {
+): Reading<Pick<Overview, 'users' | 'usersBefore' | 'days'>> {
   const { over, before, rest } = daysParted(task);
   const today = yield* environmentUsers(store, task.environment.number, rest, at);
   const against = { count: users.all.estimate(), ...daysText(over) };
@@ -220,7 +220,7 @@ function* countUsers(
   };
 }
 
-function statesOf(features: readonly OverviewFeature[], leakedKeys: number): OverviewShown['states'] {
+function statesOf(features: readonly OverviewFeature[], leakedKeys: number): Overview['states'] {
   const states = { stale: 0, oneVariant: 0, undeclared: 0, archivedButAsked: 0, leakedKeys, snoozed: 0 };
   for (const { feature, verdict, declared } of features) {
     if (!declared && feature !== surplusName) states.undeclared += 1;
@@ -243,7 +243,7 @@ export function* overviewUsersReport(
   store: UsageTables,
   unions: UserUnions,
   { environment, days, features }: OverviewUsersTask,
-): Reading<OverviewUsersShown> {
+): Reading<OverviewUsers> {
   const ordinals = new Map(features.map((feature) => [feature, [] as number[]]));
   yield* pickSeries(store, environment.number, (name, ordinal) => {
     if (name.length === 2) ordinals.get(name[0])?.push(ordinal);

@@ -1,6 +1,6 @@
 import { gunzipSync } from 'node:zlib';
 import Type from 'typebox';
-import { Overview, type OverviewShown, OverviewUsers } from '../contract/shapes/overview.ts';
+import { Overview, OverviewUsers } from '../contract/shapes/overview.ts';
 import type { Answer, JsonBytes } from '../http/answer.ts';
 import { type DeclaredAnswer, type Group, type Header, jsonAnswer } from '../http/endpoint.ts';
 import { isTagIn } from '../http/entity-tag.ts';
@@ -142,12 +142,12 @@ type Tagged = 'etag' | 'vary';
 function answer(
   request: Request,
   { tag, gzip, fresh }: PackedJson,
-): Answer<200, OverviewShown, Tagged> | Answer<304, undefined, Tagged> {
+): Answer<200, Overview, Tagged> | Answer<304, undefined, Tagged> {
   const isPacked = codingFor(request.header('accept-encoding'), ['gzip']) === 'gzip';
   const etag = isPacked ? tag.replace(/"$/, '-gzip"') : tag;
   const headers = { etag, vary: 'Accept-Encoding', ...headersOf(fresh) };
   if (isTagIn(etag, request.header('if-none-match'))) return { status: 304, body: undefined, headers };
-  const body = (isPacked ? gzip : gunzipSync(gzip)) as unknown as JsonBytes<OverviewShown>;
+  const body = (isPacked ? gzip : gunzipSync(gzip)) as unknown as JsonBytes<Overview>;
   const more = isPacked ? { 'content-encoding': 'gzip' } : {};
   return { status: 200, body, headers: { ...headers, ...more } };
 }

@@ -1,4 +1,4 @@
-import type { FeatureSendersShown, SenderShown } from '../contract/shapes/verdict.ts';
+import type { FeatureSenders, Sender } from '../contract/shapes/verdict.ts';
 import { otherSenders } from '../storage/lmdb/ledger.ts';
 import type { Environment } from '../storage/lmdb/records.ts';
 import { readSenders, type SeenSender, senderLife, slotMs } from '../storage/lmdb/senders.ts';
@@ -21,9 +21,9 @@ const mostShown = 200;
 export function* sendersReport(
   store: UsageTables,
   { environments, feature, now }: SendersTask,
-): Reading<FeatureSendersShown | undefined> {
+): Reading<FeatureSenders | undefined> {
   let isSeen = false;
-  const items: SenderShown[] = [];
+  const items: Sender[] = [];
   for (const { name, number } of environments) {
     const senders = yield* fromSnapshot(store.lmdb, function* (at) {
       const sight = (yield* sightsAt(store, number, at, new Set([feature]))).get(feature);
@@ -53,6 +53,6 @@ export function sendersAt(
 }
 
 /** A sender as the API shows it. */
-export function showSender(environment: string, { first, last, ...sender }: SeenSender): SenderShown {
+export function showSender(environment: string, { first, last, ...sender }: SeenSender): Sender {
   return { environment, ...sender, firstAt: timeText(first * slotMs), lastAt: timeText(last * slotMs) };
 }

@@ -1,7 +1,7 @@
 import { isInstallationAdmin } from '../accounts/teams.ts';
 import { Deletion } from '../contract/shapes/deletion.ts';
 import { Unattributed } from '../contract/shapes/ledger.ts';
-import { ServiceStatus, type ServiceStatusShown } from '../contract/shapes/status.ts';
+import { ServiceStatus } from '../contract/shapes/status.ts';
 import { ok } from '../http/answer.ts';
 import { type Group, jsonAnswer, type Shown } from '../http/endpoint.ts';
 import type { LatestUnattributed } from '../ingest/ledger/unattributed.ts';
@@ -12,7 +12,7 @@ import { cutPage, namePage, paging } from './lists.ts';
 
 export interface StatusDeps extends ManageDeps {
   /** How the service does now. */
-  status(): Shown<ServiceStatusShown>;
+  status(): Shown<ServiceStatus>;
 }
 
 export const status: Group<StatusDeps> = {

@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import type { OverviewShown } from '../contract/shapes/overview.ts';
+import type { Overview } from '../contract/shapes/overview.ts';
 import { entityTag } from '../http/entity-tag.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Freshness } from '../storage/commit/usage-store.ts';
@@ -81,7 +81,7 @@ const level = 3;
  * Writes an overview as JSON and compresses it. Its tag does not depend on when it was computed.
  * @param fresh what the headers say; none on one machine
  */
-export function packJson(shown: OverviewShown, fresh?: Freshness): PackedJson {
+export function packJson(shown: Overview, fresh?: Freshness): PackedJson {
   const json = JSON.stringify(shown);
   const withoutTimes = [shown.at, shown.completeThrough].reduce(
     (text, time) => text.replaceAll(`"${time}"`, '""'),

@@ -1,11 +1,10 @@
-import type { Static } from 'typebox';
 import type { User } from '../contract/shapes/user.ts';
 import type { ApiKey, User as StoredUser } from '../storage/lmdb/records.ts';
 import { timeText } from './answers.ts';
 import type { Caller } from './caller.ts';
 
 /** A user as the API shows them to a caller, who does not learn of teams that the caller is not in. */
-export function showUser(user: StoredUser, caller: Caller): Static<typeof User> {
+export function showUser(user: StoredUser, caller: Caller): User {
   const { id, email, name, role, primaryTeam } = user;
   const teams = user.teams.filter((team) => caller.teams.includes(team));
   return {
@@ -21,7 +20,7 @@ export function showUser(user: StoredUser, caller: Caller): Static<typeof User> 
 }
 
 /** An API key in the shape of a user: it has no e-mail address. */
-export function showAsUser({ clientId, name, role, teamId, createdAt }: ApiKey): Static<typeof User> {
+export function showAsUser({ clientId, name, role, teamId, createdAt }: ApiKey): User {
   const at = timeText(createdAt);
   const team = { teams: [teamId], primaryTeam: teamId };
   return { id: clientId, email: null, name, role, ...team, createdAt: at, updatedAt: at };

@@ -1,4 +1,3 @@
-import type { Static } from 'typebox';
 import type { Accounts } from '../accounts/accounts.ts';
 import { mustExist, nameRule } from '../accounts/checks.ts';
 import { membersOf } from '../accounts/members.ts';
@@ -52,7 +51,7 @@ const teamLimits = endpoint('GET /teams/:id/limits', {
     }),
 });
 
-function allowances(accounts: Accounts, { id, plan }: StoredTeam): Static<typeof Allowance>[] {
+function allowances(accounts: Accounts, { id, plan }: StoredTeam): Allowance[] {
   const counts = [...countsOf(accounts, id)];
   return kinds.map((what) => {
     const [most] = counts.filter((each) => each.what === what).sort((a, b) => b.count - a.count);
@@ -147,7 +146,7 @@ export const teams: Group<LimitDeps> = {
   ],
 };
 
-function show({ id, name, plan, createdAt, updatedAt }: StoredTeam): Static<typeof Team> {
+function show({ id, name, plan, createdAt, updatedAt }: StoredTeam): Team {
   return { id, name, plan, createdAt: timeText(createdAt), updatedAt: timeText(updatedAt) };
 }
 

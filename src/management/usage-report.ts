@@ -1,4 +1,4 @@
-import type { FeatureUsageShown, UsageShown } from '../contract/shapes/reports.ts';
+import type { FeatureUsage, UsageReport } from '../contract/shapes/reports.ts';
 import { mergeCounts } from '../storage/aggregate/merge.ts';
 import { readCounts } from '../storage/aggregate/read-counts.ts';
 import { countUniqueUsers, type UniqueUsers, UserUnions } from '../storage/aggregate/unique-users.ts';
@@ -10,7 +10,7 @@ import type { UsageTables } from '../storage/lmdb/usage.ts';
 import { bucketStart, minuteText, PointBudget, type ReportRange } from './report-range.ts';
 import { pickSeries } from './sights.ts';
 
-type VariantUsage = FeatureUsageShown['variants'][number];
+type VariantUsage = FeatureUsage['variants'][number];
 type Point = VariantUsage['series'][number];
 
 interface ReportedEnvironment {
@@ -37,7 +37,7 @@ export function* usageReport(
   range: ReportRange,
   only: string | undefined,
   unions = new UserUnions(store),
-): Reading<UsageShown> {
+): Reading<UsageReport> {
   const tallies = yield* talliesOf(store, environment.number, only);
   yield* addUp(store, environment.number, range, tallies, only);
   const features = [...tallies];
@@ -115,7 +115,7 @@ function describe(
   series: readonly Tally[],
   uniqueUsers: number,
   users: UniqueUsers,
-): FeatureUsageShown {
+): FeatureUsage {
   const variants = series
     .filter(({ variant, points }) => variant !== featureItself && points.length > 0)
     .map(({ ordinal, variant, points }) => ({

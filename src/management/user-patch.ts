@@ -1,4 +1,3 @@
-import type { Static } from 'typebox';
 import type { AccountDraft } from '../accounts/account-draft.ts';
 import { mustExist } from '../accounts/checks.ts';
 import { temporary } from '../accounts/passwords.ts';
@@ -21,7 +20,7 @@ export interface UserDeps extends ManageDeps {
   endSessions(draft: AccountDraft, userId: string): void;
 }
 
-type Patch = Static<typeof UserPatch>;
+type Patch = UserPatch;
 type Changes = Omit<Patch, 'currentPassword'>;
 type PatchCall = Call<'/users/:id', 'user', Record<never, never>, typeof UserPatch>;
 
@@ -33,7 +32,7 @@ type PatchCall = Call<'/users/:id', 'user', Record<never, never>, typeof UserPat
 export async function patchUserFor(
   deps: UserDeps,
   { directory, caller, callerIn, user: seen, request, body: patch }: PatchCall,
-): Promise<Answer<200, Static<typeof User>, 'etag'>> {
+): Promise<Answer<200, User, 'etag'>> {
   checkFirst({ directory, caller, user: mustExist('user', directory.users.get(seen.id)), request }, patch);
   const proof = await proofOf(deps, { caller, user: seen, request }, patch);
   const { password } = patch;

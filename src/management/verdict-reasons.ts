@@ -1,4 +1,4 @@
-import type { VerdictKind, VerdictShown } from '../contract/shapes/verdict.ts';
+import type { Verdict, VerdictKind } from '../contract/shapes/verdict.ts';
 import { otherSenders } from '../storage/lmdb/ledger.ts';
 import { type SeenSender, slotMs } from '../storage/lmdb/senders.ts';
 import { timeText } from './answers.ts';
@@ -10,7 +10,7 @@ import {
   type VerdictFacts,
 } from './verdict.ts';
 
-type Reason = VerdictShown['reasons'][number];
+type Reason = Verdict['reasons'][number];
 
 /** Checks by variant in the last days, in the environments of a judgement. */
 export interface Figures {

@@ -1,4 +1,4 @@
-import type { SenderShown, VerdictShown } from '../contract/shapes/verdict.ts';
+import type { Sender, Verdict } from '../contract/shapes/verdict.ts';
 import { readCounts } from '../storage/aggregate/read-counts.ts';
 import { minutesPerDay } from '../storage/lmdb/blocks.ts';
 import { seriesOf } from '../storage/lmdb/series.ts';
@@ -15,7 +15,7 @@ export interface VerdictTask extends VerdictsTask {
 }
 
 /** What can be said of a feature by itself; what its team's other declarations say of its name is not known here. */
-export type Said = Omit<VerdictShown, 'nearest'>;
+export type Said = Omit<Verdict, 'nearest'>;
 
 /** The verdict of one feature, with its reasons; `undefined` when it is neither declared nor seen. */
 export function verdictReport(store: UsageTables, task: VerdictTask): Reading<Said | undefined> {
@@ -43,7 +43,7 @@ export function verdictReport(store: UsageTables, task: VerdictTask): Reading<Sa
 
 const mostSenders = 5;
 
-function latestAskers(environments: readonly EnvironmentFacts[]): SenderShown[] {
+function latestAskers(environments: readonly EnvironmentFacts[]): Sender[] {
   const askers = environments.flatMap(({ name, askers }) =>
     askers.map((sender) => ({ last: sender.last, shown: showSender(name, sender) })),
   );

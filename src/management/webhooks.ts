@@ -1,4 +1,3 @@
-import type { Static } from 'typebox';
 import { ofTeam } from '../accounts/accounts.ts';
 import { mustExist, nameRule } from '../accounts/checks.ts';
 import { overPlan } from '../accounts/plans.ts';
@@ -196,7 +195,7 @@ function showOne({ accountStore }: WebhookDeps, delivery: WebhookDelivery) {
 }
 
 /** A webhook without its secret. @param waiting how many deliveries of it wait */
-export function showWebhook(webhook: StoredWebhook, waiting: number): Static<typeof Webhook> {
+export function showWebhook(webhook: StoredWebhook, waiting: number): Webhook {
   const { id, teamId, name, url, enabled, disabledFor } = webhook;
   const [, previous] = webhook.secrets;
   return {
@@ -210,7 +209,7 @@ export function showWebhook(webhook: StoredWebhook, waiting: number): Static<typ
 }
 
 /** @param due when it is tried next */
-export function showDelivery(delivery: WebhookDelivery, due: number | undefined): Static<typeof Delivery> {
+export function showDelivery(delivery: WebhookDelivery, due: number | undefined): Delivery {
   const { id, type, state, attempts, latest } = delivery;
   return {
     ...{ id, type, state, attempts },

@@ -1,4 +1,4 @@
-import type { ClusterShown, ServiceStatusShown } from '../contract/shapes/status.ts';
+import type { Cluster, ServiceStatus as Status } from '../contract/shapes/status.ts';
 import type { RequestTally } from '../http/request-tally.ts';
 import type { BackupStatus } from '../storage/backup/schedule.ts';
 import type { NodeStatus, UsageStoreStatus } from '../storage/commit/usage-store.ts';
@@ -38,7 +38,7 @@ export class ServiceStatus {
     while (this.#past.length > 1 && now.at - this.#past[1]!.at >= windowMs) this.#past.shift();
   }
 
-  now(): ServiceStatusShown {
+  now(): Status {
     const { clock, intake, config, usageStore } = this.#core;
     const now = this.#read();
     const before = this.#past[0]!;
@@ -99,13 +99,13 @@ function rounded(value: number): number {
   return Math.round(value * 100) / 100;
 }
 
-function showBackup(status: BackupStatus | undefined): ServiceStatusShown['backup'] {
+function showBackup(status: BackupStatus | undefined): Status['backup'] {
   if (status === undefined) return null;
   const { lastGoodAt, lastBytes = null, nextAt, trouble } = status;
   return { lastGoodAt: timeOrNull(lastGoodAt), lastBytes, nextAt: timeOrNull(nextAt), trouble };
 }
 
-function showCluster(status: UsageStoreStatus | undefined): ClusterShown | null {
+function showCluster(status: UsageStoreStatus | undefined): Cluster | null {
   if (status === undefined) return null;
   const { directory, postgres, nodes, completeThrough, spool, refused, rebases, setAsideBytes } = status;
   return {
@@ -122,7 +122,7 @@ function showCluster(status: UsageStoreStatus | undefined): ClusterShown | null 
   };
 }
 
-function showNode(node: NodeStatus): ClusterShown['nodes'][number] {
+function showNode(node: NodeStatus): Cluster['nodes'][number] {
   const { directory, name, version, state, lag, spoolBytes } = node;
   return {
     ...{ directory, name, version, state, lag, spoolBytes },

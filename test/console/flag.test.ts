@@ -16,8 +16,8 @@ import {
   type Wording,
 } from '../../src/console/pages/flag/verdict-words.ts';
 import { bucketsOf } from '../../src/console/parts/chart/series.ts';
-import type { FeatureDetailShown } from '../../src/contract/shapes/feature.ts';
-import type { FeatureUsageShown } from '../../src/contract/shapes/reports.ts';
+import type { FeatureDetail } from '../../src/contract/shapes/feature.ts';
+import type { FeatureUsage } from '../../src/contract/shapes/reports.ts';
 import { verdictKinds } from '../../src/contract/shapes/verdict.ts';
 
 const words: Wording = { time: (at) => `<${at.slice(0, 10)}>`, list: (items) => items.join(' and ') };
@@ -80,7 +80,7 @@ const at = (index: number) => from / 1000 + index * 3600;
 
 function usageOf(
   variants: Readonly<Record<string, readonly (readonly [number, number, number, number])[]>>,
-): FeatureUsageShown {
+): FeatureUsage {
   const counts = { checks: 0, used: 0, viewed: 0, uniqueUsers: 0 };
   return {
     feature: 'checkout',
@@ -170,7 +170,7 @@ describe('the markers of a flag', () => {
         ],
       },
     ],
-  } as unknown as FeatureDetailShown;
+  } as unknown as FeatureDetail;
 
   it('are the events of the environment, by time', () => {
     expect(markersOf(detail, 'Production').map(({ label }) => label)).toEqual([

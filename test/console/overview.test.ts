@@ -4,7 +4,7 @@ import { changeOf, drawnOf, trendOf } from '../../src/console/pages/overview/fig
 import { filterRows, holdOrder, variantsText } from '../../src/console/pages/overview/rows.ts';
 import { countStates, isIn, stateText } from '../../src/console/pages/overview/states.ts';
 import { sparkOf } from '../../src/console/parts/chart/sparkline.tsx';
-import type { OverviewFeature, OverviewShown } from '../../src/contract/shapes/overview.ts';
+import type { Overview, OverviewFeature } from '../../src/contract/shapes/overview.ts';
 
 const row = (feature: string, more: Partial<OverviewFeature> = {}): OverviewFeature => ({
   feature,
@@ -137,7 +137,7 @@ describe('the chart', () => {
       [start, 7],
       [start + day, 3],
     ],
-  } as unknown as OverviewShown;
+  } as unknown as Overview;
 
   test.each([
     ['checks', 'Checks by day', [4, 1]],

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { filtered, reasonsOf, senderName } from '../../src/console/pages/ingest/reasons.ts';
-import type { LedgerEntryShown } from '../../src/contract/shapes/ledger.ts';
+import type { LedgerEntry } from '../../src/contract/shapes/ledger.ts';
 
-function entry(more: Partial<LedgerEntryShown> = {}): LedgerEntryShown {
+function entry(more: Partial<LedgerEntry> = {}): LedgerEntry {
   return {
     environment: 'Production',
     transport: 'http',

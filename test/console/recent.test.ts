@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { Recent } from '../../src/console/pages/ingest/recent.ts';
-import type { ServiceStatusShown } from '../../src/contract/shapes/status.ts';
+import type { ServiceStatus } from '../../src/contract/shapes/status.ts';
 
 const begin = Date.UTC(2026, 0, 31, 12);
 
 /** A status `seconds` after the first one. */
-function statusAt(seconds: number, packetsPerSecond: number): ServiceStatusShown {
+function statusAt(seconds: number, packetsPerSecond: number): ServiceStatus {
   return {
     at: new Date(begin + seconds * 1000).toISOString(),
     packetsPerSecond,

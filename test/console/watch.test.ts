@@ -1,15 +1,11 @@
 import { expect, test } from 'vitest';
 import { patienceMs, type Waiting, watch } from '../../src/console/pages/first-run/watch.ts';
-import type {
-  LedgerEntryShown,
-  LedgerShown,
-  UnattributedRefusalShown,
-} from '../../src/contract/shapes/ledger.ts';
+import type { IngestReport, LedgerEntry, UnattributedRefusal } from '../../src/contract/shapes/ledger.ts';
 
 const since = Date.UTC(2026, 0, 31, 12);
 const at = (seconds: number) => new Date(since + seconds * 1000).toISOString();
 
-function entry(more: Partial<LedgerEntryShown>): LedgerEntryShown {
+function entry(more: Partial<LedgerEntry>): LedgerEntry {
   return {
     environment: 'Production',
     transport: 'http',
@@ -25,14 +21,14 @@ function entry(more: Partial<LedgerEntryShown>): LedgerEntryShown {
   };
 }
 
-function ledger(...entries: LedgerEntryShown[]): LedgerShown {
+function ledger(...entries: LedgerEntry[]): IngestReport {
   const counts = { accepted: 0, refused: 0, noted: 0, entriesLeftOut: 0 };
   return { environment: 'Production', from: at(-3600), to: at(3600), ...counts, entries };
 }
 
 const refusal = { outcome: 'refused', status: 403, code: 'origin_not_allowed' } as const;
 
-function unattributed(seconds: number): UnattributedRefusalShown {
+function unattributed(seconds: number): UnattributedRefusal {
   const unknown = { keyPrefix: 'fm_fe_c0ffee', origin: null, userAgent: null, environment: null };
   return {
     at: at(seconds),

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ComparisonShown } from '../../src/contract/shapes/comparison.ts';
+import type { Comparison } from '../../src/contract/shapes/comparison.ts';
 import { type Clock, systemClock } from '../../src/runtime/clock.ts';
 import { cleanUp, createApplication, createKey, manage, token } from '../support/binary.ts';
 import { type LocalService, startLocal } from '../support/service.ts';
@@ -96,7 +96,7 @@ async function send(path: string, body: unknown): Promise<number> {
   return response.status;
 }
 
-async function compare(feature: string, query: Record<string, string> = {}): Promise<ComparisonShown> {
+async function compare(feature: string, query: Record<string, string> = {}): Promise<Comparison> {
   const parameters = new URLSearchParams({ environment: 'Production', ...query });
   const path = `/api/v2/applications/${application}/features/${feature}/comparison?${parameters}`;
   const response = await fetch(`http://${service.http}${path}`, {
@@ -107,7 +107,7 @@ async function compare(feature: string, query: Record<string, string> = {}): Pro
   return JSON.parse(answer.text);
 }
 
-const variantIn = ({ variants }: ComparisonShown, name: string) =>
+const variantIn = ({ variants }: Comparison, name: string) =>
   variants.find(({ variant }) => variant === name)!;
 
 const text = (at: number) => new Date(at).toISOString().slice(0, 10);

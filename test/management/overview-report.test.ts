@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { OverviewShown } from '../../src/contract/shapes/overview.ts';
+import type { Overview } from '../../src/contract/shapes/overview.ts';
 import { queryReader } from '../../src/http/query-reader.ts';
 import { OverviewBases } from '../../src/management/overview-base.ts';
 import { overviewRange, readOverviewRange } from '../../src/management/overview-range.ts';
@@ -51,11 +51,7 @@ function count(
 const readQuery = queryReader(overviewRange);
 
 /** Without `bases`, nothing is known from an earlier overview. */
-function read(
-  store: UsageTables,
-  query: Record<string, string>,
-  bases = new OverviewBases(store),
-): OverviewShown {
+function read(store: UsageTables, query: Record<string, string>, bases = new OverviewBases(store)): Overview {
   const ranges = readOverviewRange(readQuery(String(new URLSearchParams(query))), now, retention);
   const place = { application: 1, environment, environments: [environment] };
   const task = { ...ranges, ...place, now, staleAfterMs: 30 * dayMs, declared: [], leakedKeys: 0 };
@@ -126,7 +122,7 @@ test('totals, series, rows and the usage report agree, before and after upkeep',
       const bases = new OverviewBases(store);
       const after = read(store, query, bases);
       expect({ ...after, series: 0, features: 0 }).toEqual({ ...shown, series: 0, features: 0 });
-      const rows = ({ features }: OverviewShown) => features.map(({ spark: _, ...row }) => row);
+      const rows = ({ features }: Overview) => features.map(({ spark: _, ...row }) => row);
       expect(rows(after)).toEqual(rows(shown));
       expect(read(store, query, bases)).toEqual(after);
       count(

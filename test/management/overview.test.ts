@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { OverviewShown, OverviewUsersShown } from '../../src/contract/shapes/overview.ts';
+import type { Overview, OverviewUsers } from '../../src/contract/shapes/overview.ts';
 import { type Clock, systemClock } from '../../src/runtime/clock.ts';
 import { cleanUp, createApplication, createKey, manage, token, usage } from '../support/binary.ts';
 import { type LocalService, startLocal } from '../support/service.ts';
@@ -42,11 +42,11 @@ async function openShop() {
     frontend,
     backend,
     get,
-    async read(query = ''): Promise<OverviewShown> {
+    async read(query = ''): Promise<Overview> {
       passSecond();
       const response = await get(`/overview?environment=Production${query}`);
       expect(response.status).toBe(200);
-      return (await response.json()) as OverviewShown;
+      return (await response.json()) as Overview;
     },
     async send(packet: Record<string, unknown>, key = frontend): Promise<number> {
       const response = await fetch(`http://${service.http}/api/frontend/telemetry`, {
@@ -119,7 +119,7 @@ test('an overview adds up what packets said, by feature, variant and bucket', as
   const query = { environment: 'Production', from: new Date(from), to: new Date(to), step: 'day' } as const;
   const report = await usage(service.http, access, id, query);
   const byName = (a: { feature: string }, b: { feature: string }) => (a.feature < b.feature ? -1 : 1);
-  const shown = ({ feature, checks, used, viewed }: OverviewShown['features'][number]) => ({
+  const shown = ({ feature, checks, used, viewed }: Overview['features'][number]) => ({
     feature,
     checks,
     used,
@@ -139,7 +139,7 @@ test('users are counted for the features that are asked for', async () => {
     await send({ u, f: { checkout: { on: [1], off: [1] }, a: { on: [1] } } });
   await send({ u: 'eve', f: { a: { on: [1] } } });
   const answer = await get('/overview/users?environment=Production&feature=a&feature=none&feature=checkout');
-  const { features, from, to } = (await answer.json()) as OverviewUsersShown;
+  const { features, from, to } = (await answer.json()) as OverviewUsers;
   expect(features).toEqual([
     { feature: 'a', users: 3 },
     { feature: 'none', users: 0 },
@@ -209,7 +209,7 @@ test('what a team declares is shown at once', async () => {
   passSecond();
   const rows = async () => {
     const response = await get('/overview?environment=Production');
-    const { features } = (await response.json()) as OverviewShown;
+    const { features } = (await response.json()) as Overview;
     return features.map(({ feature, declared, archived }) => [feature, declared, archived]);
   };
   expect(await rows()).toEqual([['checkout', false, false]]);

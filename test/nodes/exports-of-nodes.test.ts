@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import type { ServiceStatusShown } from '../../src/contract/shapes/status.ts';
+import type { ServiceStatus } from '../../src/contract/shapes/status.ts';
 import { TestCollector, valuesOf } from '../serve/otlp/collector.ts';
 import {
   type Binary,
@@ -20,7 +20,7 @@ import { preparePostgres } from '../support/prepare-postgres.ts';
 import { readTable } from '../support/read-csv.ts';
 import { openShop, type Shop, sendCheck } from '../support/shop.ts';
 
-interface UsageShown {
+interface UsageReport {
   readonly features: readonly { readonly feature: string; readonly checks: number }[];
 }
 
@@ -66,7 +66,7 @@ const report = (more: string) => `/applications/${shop.application}/usage?enviro
 /** Checks by feature, as a node gives them. */
 const ways: Readonly<Record<string, (http: string) => Promise<(readonly [string, number])[]>>> = {
   async json(http) {
-    const { features } = (await (await get(http, report(''))).json()) as UsageShown;
+    const { features } = (await (await get(http, report(''))).json()) as UsageReport;
     return features.map(({ feature, checks }) => [feature, checks]);
   },
   async csv(http) {
@@ -154,7 +154,7 @@ needing('postgresql').describe('two nodes on one PostgreSQL', { timeout: 180_000
   test('one of them pushes to the collector; when it is killed the other goes on, with the same sums', async () => {
     for (const { http } of nodes.values())
       await vi.waitFor(async () => {
-        const { cluster } = (await (await get(http, '/status')).json()) as ServiceStatusShown;
+        const { cluster } = (await (await get(http, '/status')).json()) as ServiceStatus;
         expect(cluster?.nodes.filter(({ state }) => state === 'up')).toHaveLength(2);
       }, inTime);
     // What was on its way when they began to agree may still come.

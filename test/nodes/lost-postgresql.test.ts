@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import type { ServiceStatusShown } from '../../src/contract/shapes/status.ts';
+import type { ServiceStatus } from '../../src/contract/shapes/status.ts';
 import { PostgresKey, storedSecret } from '../../src/replication/postgres/postgres-key.ts';
 import {
   type Binary,
@@ -161,7 +161,7 @@ needing('postgresql').describe('nodes whose PostgreSQL is lost', { timeout: 180_
     bearer = await token(nodes[1]!.http, credentials);
     await expectAll(); // Deltas of the last hour come again.
     expect(await send(nodes[1]!, later.key)).toBe(404);
-    const { cluster } = (await (await get(nodes[1]!, '/api/v2/status')).json()) as ServiceStatusShown;
+    const { cluster } = (await (await get(nodes[1]!, '/api/v2/status')).json()) as ServiceStatus;
     expect(cluster!.setAsideBytes).toBeGreaterThan(0);
     const directories = nodes.map(({ data }) => data);
     for (const node of nodes) await stop(node);

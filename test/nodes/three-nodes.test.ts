@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import type { ServiceStatusShown } from '../../src/contract/shapes/status.ts';
+import type { ServiceStatus } from '../../src/contract/shapes/status.ts';
 import {
   type Binary,
   type Credentials,
@@ -78,7 +78,7 @@ needing('postgresql').describe('three nodes on one PostgreSQL', { timeout: 120_0
   test('each shows all of them, in the status and in its metrics', async () => {
     for (const node of nodes) {
       await vi.waitFor(async () => {
-        const { cluster } = (await (await get(node, '/api/v2/status')).json()) as ServiceStatusShown;
+        const { cluster } = (await (await get(node, '/api/v2/status')).json()) as ServiceStatus;
         expect(cluster).toMatchObject({ connected: true, refusedRows: 0 });
         expect(cluster?.nodes.map(({ name, state }) => `${name} ${state}`).sort()).toEqual([
           'one up',

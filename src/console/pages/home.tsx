@@ -1,8 +1,9 @@
 import { useEffect } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
+import type { Application } from '../../contract/shapes/application.ts';
 import { applicationSettingsAddress, environmentAddress } from '../address.ts';
 import { withQuery } from '../api/client.ts';
-import { type ApplicationShown, applications } from '../applications.tsx';
+import { applications } from '../applications.tsx';
 import { FirstRun } from './first-run/first-run.tsx';
 import { NotFound } from './not-found.tsx';
 
@@ -48,7 +49,7 @@ export function ApplicationStart({
   return <Forward to={environment ? environmentAddress(found.id, environment, 'flags') : startOf(found)} />;
 }
 
-function startOf({ id, environments }: ApplicationShown): string {
+function startOf({ id, environments }: Application): string {
   const [first] = environments;
   return first === undefined ? applicationSettingsAddress(id) : environmentAddress(id, first.name, 'flags');
 }

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
+import type { Application } from '../../contract/shapes/application.ts';
 import { environmentAddress } from '../address.ts';
 import { isOfOthers } from '../api/problem.ts';
-import type { ApplicationShown } from '../applications.tsx';
 import { root } from '../settings.ts';
 import { useTitle } from '../title.ts';
 
@@ -33,7 +33,7 @@ export function NotFound({ children, error }: NotFoundProps) {
 }
 
 interface NoEnvironmentProps {
-  readonly application: ApplicationShown;
+  readonly application: Application;
   readonly environment: string;
 }
 

@@ -1,8 +1,9 @@
 import type { ComponentChildren } from 'preact';
 import { useLocation } from 'preact-iso';
+import type { Application } from '../../contract/shapes/application.ts';
 import { resource } from '../api/client.ts';
 import { usePoll } from '../api/poll.ts';
-import { type ApplicationShown, applications, applicationsError } from '../applications.tsx';
+import { applications, applicationsError } from '../applications.tsx';
 import { NoEnvironment, NotFound } from '../pages/not-found.tsx';
 import { placeOf } from '../place.ts';
 import { root } from '../settings.ts';
@@ -15,7 +16,7 @@ export function CheckedPlace({ children }: { readonly children: ComponentChildre
   const listed = applications.value?.find((each) => each.id === id);
   // A new application may not be listed yet.
   const asked = applications.value !== undefined && listed === undefined ? id : undefined;
-  const single = usePoll<ApplicationShown>(
+  const single = usePoll<Application>(
     asked === undefined ? undefined : resource('applications', asked),
     undefined,
   );

@@ -1,9 +1,10 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
+import type { Application } from '../../contract/shapes/application.ts';
 import { applicationSettingsAddress, environmentAddress, kept } from '../address.ts';
 import { withQuery } from '../api/client.ts';
-import { type ApplicationShown, applications } from '../applications.tsx';
+import { applications } from '../applications.tsx';
 import { useKeys } from '../keys.ts';
 import { type Place, placeOf } from '../place.ts';
 import { safeText } from '../safe-text.ts';
@@ -52,16 +53,16 @@ export function Frame({ children }: { readonly children: ComponentChildren }) {
 
 interface InApplication {
   readonly place: Place;
-  readonly application: ApplicationShown;
+  readonly application: Application;
 }
 
 /** Switches to another application or environment. Keeps the range, and the page if it exists there. */
-function Switchers({ place, application }: { place: Place; application: ApplicationShown | undefined }) {
+function Switchers({ place, application }: { place: Place; application: Application | undefined }) {
   const { query } = useLocation();
   const page = tabs.find((tab) => tab.page === place.page)?.page ?? 'flags';
   const all = applications.value ?? [];
   if (all.length === 0) return null;
-  const leading = (app: ApplicationShown) => {
+  const leading = (app: Application) => {
     const environment =
       app.environments.find(({ name }) => name === place.environment) ?? app.environments[0];
     if (environment === undefined || place.page === 'application') return applicationSettingsAddress(app.id);
@@ -147,7 +148,7 @@ function current(place: Place, page: string): 'page' | 'true' | undefined {
   return place.page === 'flag' && page === 'flags' ? 'true' : undefined;
 }
 
-function useDocumentTitle(place: Place, application: ApplicationShown | undefined): void {
+function useDocumentTitle(place: Place, application: Application | undefined): void {
   const named = pageTitle.value;
   useEffect(() => {
     const label = tabs.find(({ page }) => page === place.page)?.label;

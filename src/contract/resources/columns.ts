@@ -1,4 +1,3 @@
-import type { Static } from 'typebox';
 import type { ApiKey } from '../shapes/api-key.ts';
 import type { Application, Environment } from '../shapes/application.ts';
 import type { ApplicationKey } from '../shapes/application-key.ts';
@@ -46,7 +45,7 @@ export const featureColumns = {
   description: { label: 'Description', cut: true },
 } as const satisfies ColumnsOf<typeof Feature>;
 
-function stateOf({ declared, archived, permanent, stale }: Static<typeof Feature>): string {
+function stateOf({ declared, archived, permanent, stale }: Feature): string {
   const words = [
     declared ? 'declared' : 'only seen',
     archived && 'archived',
@@ -106,7 +105,7 @@ export const webhookColumns = {
 } as const satisfies ColumnsOf<typeof Webhook>;
 
 /** The state of a webhook, in a few words. */
-export function stateOfWebhook({ enabled, disabledFor, failingSince }: Static<typeof Webhook>): string {
+export function stateOfWebhook({ enabled, disabledFor, failingSince }: Webhook): string {
   if (disabledFor === 'failing') return 'disabled: failed for days';
   if (disabledFor === 'gone') return 'disabled: receiver answered 410';
   if (!enabled) return 'disabled';
@@ -124,7 +123,7 @@ export const deliveryColumns = {
 } as const satisfies ColumnsOf<typeof Delivery>;
 
 /** The error of the last attempt, or the status of its answer. */
-function lastAnswer({ latest }: Static<typeof Delivery>): string | number | null | undefined {
+function lastAnswer({ latest }: Delivery): string | number | null | undefined {
   const last = latest.at(-1);
   return last?.error ?? last?.status;
 }

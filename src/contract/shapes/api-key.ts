@@ -1,4 +1,4 @@
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
 import { bodyShape, exampleIds, exampleTime, name, shape, text, time } from './fields.ts';
 import { role } from './user.ts';
 
@@ -19,12 +19,14 @@ const example = {
 } as const;
 
 export const ApiKey = shape('ApiKey', fields, example);
+export type ApiKey = Static<typeof ApiKey>;
 
 export const ApiKeyShownOnce = shape(
   'ApiKeyShownOnce',
   { ...fields, clientSecret: text('The `client_secret`. Store it now: it is not shown again.') },
   { ...example, clientSecret: `fm_secret_${'0'.repeat(64)}` },
 );
+export type ApiKeyShownOnce = Static<typeof ApiKeyShownOnce>;
 
 export const NewApiKey = bodyShape(
   'NewApiKey',

@@ -1,4 +1,4 @@
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
 import {
   bodyShape,
   exampleIds,
@@ -23,6 +23,7 @@ export const Warning = Type.Object({
   message: text('The problem and its remedy, for people.'),
   at: time('Time when it was first detected.'),
 });
+export type Warning = Static<typeof Warning>;
 
 export const ApplicationKey = shape(
   'ApplicationKey',
@@ -47,6 +48,7 @@ export const ApplicationKey = shape(
     warnings: [],
   },
 );
+export type ApplicationKey = Static<typeof ApplicationKey>;
 
 export const ApplicationKeyShownOnce = shape(
   'ApplicationKeyShownOnce',
@@ -65,6 +67,7 @@ export const ApplicationKeyShownOnce = shape(
     createdAt: exampleTime,
   },
 );
+export type ApplicationKeyShownOnce = Static<typeof ApplicationKeyShownOnce>;
 
 export const NewApplicationKey = bodyShape(
   'NewApplicationKey',

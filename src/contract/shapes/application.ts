@@ -20,6 +20,7 @@ export const Environment = shape(
   },
   { name: 'Production', createdAt: exampleTime },
 );
+export type Environment = Static<typeof Environment>;
 
 export const NewEnvironment = bodyShape('NewEnvironment', { name: name() }, { name: 'Test' });
 
@@ -69,8 +70,7 @@ export const Application = shape(
     updatedAt: exampleTime,
   },
 );
-
-export type ApplicationShown = Static<typeof Application>;
+export type Application = Static<typeof Application>;
 
 export const NewApplication = bodyShape(
   'NewApplication',
@@ -117,5 +117,4 @@ export const OriginCheck = shape(
     why: 'https://*.shop.example allows it.',
   },
 );
-
-export type OriginCheckShown = Static<typeof OriginCheck>;
+export type OriginCheck = Static<typeof OriginCheck>;

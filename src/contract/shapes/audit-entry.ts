@@ -1,4 +1,4 @@
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
 import { actorTypes } from '../audit.ts';
 import { exampleIds, exampleTime, oneOf, orNull, shape, text, time } from './fields.ts';
 
@@ -30,3 +30,4 @@ export const AuditEntry = shape(
     target: { type: 'application', id: exampleIds.application, name: 'Shop' },
   },
 );
+export type AuditEntry = Static<typeof AuditEntry>;

@@ -46,6 +46,7 @@ const ComparedVariant = Type.Object({
     }),
   ),
 });
+export type ComparedVariant = Static<typeof ComparedVariant>;
 
 const SampleRatio = Type.Object({
   expected: byVariant(share('A share.'), 'Expected share of users by variant.'),
@@ -125,6 +126,4 @@ export const Comparison = shape(
     severalVariants: { share: 0.004, warn: false },
   },
 );
-
-export type ComparisonShown = Static<typeof Comparison>;
-export type ComparedVariantShown = ComparisonShown['variants'][number];
+export type Comparison = Static<typeof Comparison>;

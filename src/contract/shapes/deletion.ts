@@ -1,4 +1,4 @@
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
 import { exampleIds, exampleTime, oneOf, shape, text, time } from './fields.ts';
 
 export const Deletion = shape(
@@ -18,3 +18,4 @@ export const Deletion = shape(
     requestedAt: exampleTime,
   },
 );
+export type Deletion = Static<typeof Deletion>;

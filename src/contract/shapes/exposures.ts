@@ -10,8 +10,7 @@ const Exposure = Type.Object({
   used: count('Number of uses.'),
   viewed: count('Number of views.'),
 });
-
-export type ExposureShown = Static<typeof Exposure>;
+export type Exposure = Static<typeof Exposure>;
 
 export const Exposures = shape(
   'Exposures',

@@ -67,8 +67,7 @@ export const Note = shape(
   },
   exampleNote,
 );
-
-export type NoteShown = Static<typeof Note>;
+export type Note = Static<typeof Note>;
 
 export const NewNote = bodyShape(
   'NewNote',
@@ -120,8 +119,7 @@ const example = {
 
 /** A feature in a list. */
 export const Feature = shape('Feature', fields, example);
-
-export type FeatureShown = Static<typeof Feature>;
+export type Feature = Static<typeof Feature>;
 
 const VariantSight = Type.Object({ variant: text('Name of the variant.'), ...sight });
 
@@ -156,8 +154,7 @@ export const FeatureDetail = shape(
     nearest: null,
   },
 );
-
-export type FeatureDetailShown = Static<typeof FeatureDetail>;
+export type FeatureDetail = Static<typeof FeatureDetail>;
 
 export const NewFeature = bodyShape(
   'NewFeature',
@@ -176,3 +173,4 @@ export const FeaturePatch = bodyShape(
   },
   { archived: true },
 );
+export type FeaturePatch = Static<typeof FeaturePatch>;

@@ -12,7 +12,7 @@ const Example = Type.Partial(
   }),
 );
 
-const Entry = Type.Object({
+const LedgerEntry = Type.Object({
   environment: orNull(text('Name of the environment; `null` if the request named no existing one.')),
   transport: oneOf(['http', 'grpc', 'grpc-web'], 'Transport.'),
   route: oneOf(['telemetry', 'usage', 'metrics', 'identities'], 'Kind of the request.'),
@@ -31,6 +31,7 @@ const Entry = Type.Object({
     description: 'Details of the last occurrence, to identify the sender.',
   }),
 });
+export type LedgerEntry = Static<typeof LedgerEntry>;
 
 export const IngestReport = shape(
   'IngestReport',
@@ -41,7 +42,7 @@ export const IngestReport = shape(
     accepted: count('Accepted packets and reports.'),
     refused: count('Refused packets and reports.'),
     noted: count('Notes about accepted packets and reports.'),
-    entries: listOf(Entry, 'Refusals first, then notes; the latest first.'),
+    entries: listOf(LedgerEntry, 'Refusals first, then notes; the latest first.'),
     entriesLeftOut: count('Number of entries left out.'),
   },
   {
@@ -74,9 +75,7 @@ export const IngestReport = shape(
     entriesLeftOut: 1,
   },
 );
-
-export type LedgerEntryShown = Static<typeof Entry>;
-export type LedgerShown = Static<typeof IngestReport>;
+export type IngestReport = Static<typeof IngestReport>;
 
 const exampleRefusal = {
   at: exampleTime,
@@ -107,12 +106,11 @@ const UnattributedRefusal = shape(
   },
   exampleRefusal,
 );
+export type UnattributedRefusal = Static<typeof UnattributedRefusal>;
 
 export const Unattributed = shape(
   'Unattributed',
   { items: listOf(UnattributedRefusal, 'At most 50 kinds of refusals, the latest first.') },
   { items: [exampleRefusal] },
 );
-
-export type UnattributedShown = Static<typeof Unattributed>;
-export type UnattributedRefusalShown = Static<typeof UnattributedRefusal>;
+export type Unattributed = Static<typeof Unattributed>;

@@ -17,8 +17,7 @@ export const Metric = shape(
   },
   { name: 'cart-value', kind: 'gauge', unit: 'EUR', declared: true },
 );
-
-export type MetricShown = Static<typeof Metric>;
+export type Metric = Static<typeof Metric>;
 
 /** Accepts a metric as the list shows it. */
 export const MetricDeclaration = bodyShape(

@@ -59,7 +59,7 @@ const Hourly = Type.Object({
   refused: byBucket('Refused packets and reports by hour.'),
 });
 
-const FeatureRow = Type.Object({
+const OverviewFeature = Type.Object({
   feature: text('Name of the feature.'),
   ...counts,
   spark: byBucket('Checks by bucket of the sparkline.'),
@@ -81,6 +81,7 @@ const FeatureRow = Type.Object({
   snoozedUntil: orNull(time('Time until which its verdict is postponed.')),
   verdict: oneOf(verdictKinds, 'Kind of its verdict; the verdict itself has the reasons.'),
 });
+export type OverviewFeature = Static<typeof OverviewFeature>;
 
 const States = Type.Object({
   stale: count('Features without any sign of use while senders kept reporting.'),
@@ -145,7 +146,7 @@ export const Overview = shape(
           'Buckets of the sparklines, at most 30. The first and the last may extend beyond the range.',
       },
     ),
-    features: listOf(FeatureRow, 'Every feature seen or declared, by number of checks.'),
+    features: listOf(OverviewFeature, 'Every feature seen or declared, by number of checks.'),
   },
   {
     environment: 'Production',
@@ -193,9 +194,7 @@ export const Overview = shape(
     ],
   },
 );
-
-export type OverviewShown = Static<typeof Overview>;
-export type OverviewFeature = Static<typeof FeatureRow>;
+export type Overview = Static<typeof Overview>;
 
 /** Users of the features on the current page. */
 export const OverviewUsers = shape(
@@ -213,5 +212,4 @@ export const OverviewUsers = shape(
   },
   { from: '2026-01-25', to: '2026-01-26', features: [{ feature: 'checkout', users: 2 }] },
 );
-
-export type OverviewUsersShown = Static<typeof OverviewUsers>;
+export type OverviewUsers = Static<typeof OverviewUsers>;

@@ -56,6 +56,7 @@ const FeatureUsage = Type.Object({
   ...counts,
   variants: listOf(Variant),
 });
+export type FeatureUsage = Static<typeof FeatureUsage>;
 
 const exampleRange = {
   environment: 'Production',
@@ -81,11 +82,9 @@ export const UsageReport = shape(
     ],
   },
 );
+export type UsageReport = Static<typeof UsageReport>;
 
-export type FeatureUsageShown = Static<typeof FeatureUsage>;
-export type UsageShown = Static<typeof UsageReport>;
-
-const Measurements = Type.Object({
+const MetricMeasurements = Type.Object({
   metric: text('Name of the metric.'),
   feature: Type.Optional(text('Name of the feature, for a metric of a feature.')),
   variant: Type.Optional(text('Name of the variant of the feature.')),
@@ -102,10 +101,11 @@ const Measurements = Type.Object({
     'Buckets with values: `[t, value]`.',
   ),
 });
+export type MetricMeasurements = Static<typeof MetricMeasurements>;
 
 export const MeasurementsReport = shape(
   'MeasurementsReport',
-  { ...covered, metrics: listOf(Measurements) },
+  { ...covered, metrics: listOf(MetricMeasurements) },
   {
     ...exampleRange,
     metrics: [
@@ -124,6 +124,4 @@ export const MeasurementsReport = shape(
     ],
   },
 );
-
-export type MetricMeasurements = Static<typeof Measurements>;
-export type MeasurementsShown = Static<typeof MeasurementsReport>;
+export type MeasurementsReport = Static<typeof MeasurementsReport>;

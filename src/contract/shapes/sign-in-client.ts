@@ -1,4 +1,4 @@
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
 import { bodyShape, exampleIds, exampleTime, name, shape, text, time } from './fields.ts';
 
 const settings = {
@@ -31,6 +31,7 @@ const example = {
 };
 
 export const SignInClient = shape('SignInClient', fields, example);
+export type SignInClient = Static<typeof SignInClient>;
 
 export const SignInClientShownOnce = shape(
   'SignInClientShownOnce',
@@ -42,6 +43,7 @@ export const SignInClientShownOnce = shape(
   },
   example,
 );
+export type SignInClientShownOnce = Static<typeof SignInClientShownOnce>;
 
 export const NewSignInClient = bodyShape('NewSignInClient', settings, {
   name: 'Extension',

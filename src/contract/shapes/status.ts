@@ -33,8 +33,7 @@ const Cluster = Type.Object(
   },
   { description: 'Nodes that share a PostgreSQL; `null` on a single machine.' },
 );
-
-export type ClusterShown = Static<typeof Cluster>;
+export type Cluster = Static<typeof Cluster>;
 
 const exampleCluster = {
   node: 'a41f0c2d9be37f58a41f0c2d9be37f58',
@@ -104,5 +103,4 @@ export const ServiceStatus = shape(
     cluster: exampleCluster,
   },
 );
-
-export type ServiceStatusShown = Static<typeof ServiceStatus>;
+export type ServiceStatus = Static<typeof ServiceStatus>;

@@ -1,4 +1,4 @@
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
 import { limits, type PlanLimit } from '../plans.ts';
 import {
   bodyShape,
@@ -32,6 +32,7 @@ export const Team = shape(
   },
   { id: exampleIds.team, name: 'Shop', plan: 'team', createdAt: exampleTime, updatedAt: exampleTime },
 );
+export type Team = Static<typeof Team>;
 
 export const NewTeam = bodyShape(
   'NewTeam',
@@ -54,6 +55,7 @@ export const Allowance = Type.Object({
   used: count('Number in use. For a limit of applications, that of the application with the most.'),
   application: orNull(text('Name of that application; `null` for a limit of the team.')),
 });
+export type Allowance = Static<typeof Allowance>;
 
 const ServiceLimit = Type.Object({
   setting: text('Setting of the service, as on the command line.'),
@@ -79,3 +81,4 @@ export const TeamLimits = shape(
     settings: [{ setting: '--api-rate', value: 100, words: 'Maximum API requests a second of a client' }],
   },
 );
+export type TeamLimits = Static<typeof TeamLimits>;

@@ -1,4 +1,4 @@
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
 import { bodyShape, exampleIds, exampleTime, listOf, name, orNull, shape, text, time } from './fields.ts';
 
 export const role = Type.Union([Type.Literal('Admin'), Type.Literal('User')], {
@@ -40,6 +40,7 @@ const example = {
 };
 
 export const User = shape('User', fields, example);
+export type User = Static<typeof User>;
 
 export const UserShownOnce = shape(
   'UserShownOnce',
@@ -49,6 +50,7 @@ export const UserShownOnce = shape(
   },
   { ...example, password: 'correct-horse-battery' },
 );
+export type UserShownOnce = Static<typeof UserShownOnce>;
 
 export const NewUser = bodyShape(
   'NewUser',
@@ -81,3 +83,4 @@ export const UserPatch = bodyShape(
   },
   { name: 'Ada Lovelace' },
 );
+export type UserPatch = Static<typeof UserPatch>;

@@ -28,8 +28,7 @@ const Sender = shape(
   },
   exampleSender,
 );
-
-export type SenderShown = Static<typeof Sender>;
+export type Sender = Static<typeof Sender>;
 
 export const FeatureSenders = shape(
   'FeatureSenders',
@@ -39,8 +38,7 @@ export const FeatureSenders = shape(
   },
   { items: [exampleSender], othersLeftOut: false },
 );
-
-export type FeatureSendersShown = Static<typeof FeatureSenders>;
+export type FeatureSenders = Static<typeof FeatureSenders>;
 
 /** The kinds of verdicts, which follow from the use of a feature and its declaration. */
 export const verdictKinds = [
@@ -99,5 +97,4 @@ export const Verdict = shape(
     nearest: null,
   },
 );
-
-export type VerdictShown = Static<typeof Verdict>;
+export type Verdict = Static<typeof Verdict>;

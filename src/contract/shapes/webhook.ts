@@ -1,4 +1,4 @@
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
 import { type WebhookEventType, webhookEvents } from '../events.ts';
 import {
   bodyShape,
@@ -66,6 +66,7 @@ const example = {
 };
 
 export const Webhook = shape('Webhook', fields, example);
+export type Webhook = Static<typeof Webhook>;
 
 export const WebhookShownOnce = shape(
   'WebhookShownOnce',
@@ -75,6 +76,7 @@ export const WebhookShownOnce = shape(
   },
   { ...example, secret: `whsec_${'A'.repeat(43)}=` },
 );
+export type WebhookShownOnce = Static<typeof WebhookShownOnce>;
 
 export const { name: aName, url, events: someEvents, enabled } = settings;
 
@@ -125,6 +127,7 @@ const deliveryExample = {
 };
 
 export const Delivery = shape('Delivery', deliveryFields, deliveryExample);
+export type Delivery = Static<typeof Delivery>;
 
 export const DeliveryDetail = shape(
   'DeliveryDetail',

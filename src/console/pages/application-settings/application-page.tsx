@@ -3,6 +3,8 @@
  * has a section or a step of one.
  */
 import { useLocation } from 'preact-iso';
+import type { Application } from '../../../contract/shapes/application.ts';
+import type { TeamLimits } from '../../../contract/shapes/team.ts';
 import { address } from '../../address.ts';
 import { call, resource } from '../../api/client.ts';
 import { forget, usePoll } from '../../api/poll.ts';
@@ -13,7 +15,7 @@ import { useAction } from '../../parts/action.tsx';
 import { Field, Form } from '../../parts/form.tsx';
 import { OfThing } from '../../parts/thing.tsx';
 import { DeletionPart, isAdmin, NamePart, Part, ReadOnlyNote } from '../settings/part.tsx';
-import type { Application, ApplicationProps, TeamLimits } from '../settings/shapes.ts';
+import type { ApplicationProps } from './application-props.ts';
 import { Environments } from './environments.tsx';
 import { Keys } from './keys.tsx';
 import { Origins } from './origins.tsx';

@@ -1,6 +1,8 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { environmentColumns } from '../../../contract/resources/columns.ts';
+import type { Application } from '../../../contract/shapes/application.ts';
+import type { Deletion } from '../../../contract/shapes/deletion.ts';
 import { environmentAddress } from '../../address.ts';
 import { call, resource } from '../../api/client.ts';
 import { forget, usePoll } from '../../api/poll.ts';
@@ -11,7 +13,7 @@ import { columnsOf } from '../../parts/declared-columns.ts';
 import { Field, Form } from '../../parts/form.tsx';
 import { isAdmin, Part } from '../settings/part.tsx';
 import { ResourceTable } from '../settings/resource-table.tsx';
-import type { Application, ApplicationProps, Deletion } from '../settings/shapes.ts';
+import type { ApplicationProps } from './application-props.ts';
 
 /** The environments of an application, and the progress of removals. */
 export function Environments({ application: { id, environments }, thing }: ApplicationProps) {

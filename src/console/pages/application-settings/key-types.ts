@@ -1,6 +1,6 @@
+import type { ApplicationKey, ApplicationKeyShownOnce } from '../../../contract/shapes/application-key.ts';
 import { call, resource } from '../../api/client.ts';
 import type { Shown } from '../../parts/create.tsx';
-import type { ApplicationKey, NewApplicationKey } from '../settings/shapes.ts';
 
 export type KeyType = ApplicationKey['type'];
 
@@ -12,13 +12,17 @@ export const keyTypes: readonly (readonly [type: KeyType, purpose: string])[] = 
 ];
 
 /** Creates a key. @param name empty for the name of its type */
-export function createKey(application: string, type: KeyType, name: string): Promise<NewApplicationKey> {
+export function createKey(
+  application: string,
+  type: KeyType,
+  name: string,
+): Promise<ApplicationKeyShownOnce> {
   const body = { type, ...(name === '' ? {} : { name }) };
   return call('POST', resource('applications', application, 'keys'), { body });
 }
 
 /** The dialog of a new key. A Backend key is shown only once. */
-export function shownKey({ name, key, type }: NewApplicationKey): Shown {
+export function shownKey({ name, key, type }: ApplicationKeyShownOnce): Shown {
   const once = type === 'Backend';
   return {
     title: once ? `Copy the key ${name} now` : `The key ${name} is ready`,

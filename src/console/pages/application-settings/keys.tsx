@@ -1,4 +1,6 @@
 import { applicationKeyColumns } from '../../../contract/resources/columns.ts';
+import type { Application } from '../../../contract/shapes/application.ts';
+import type { ApplicationKey } from '../../../contract/shapes/application-key.ts';
 import { address } from '../../address.ts';
 import { call, resource } from '../../api/client.ts';
 import { useList } from '../../api/list.ts';
@@ -10,7 +12,6 @@ import { useDialog } from '../../parts/dialog.tsx';
 import { Choices, Field } from '../../parts/form.tsx';
 import { isAdmin, Part } from '../settings/part.tsx';
 import { ResourceTable } from '../settings/resource-table.tsx';
-import type { Application, ApplicationKey } from '../settings/shapes.ts';
 import { createKey, type KeyType, keyTypes, shownKey } from './key-types.ts';
 import { LastUse, RotateKey } from './rotate-key.tsx';
 

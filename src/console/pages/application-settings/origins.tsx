@@ -1,9 +1,10 @@
 import { useSignal } from '@preact/signals';
+import type { OriginCheck } from '../../../contract/shapes/application.ts';
 import { call, resource } from '../../api/client.ts';
 import { Field, Form } from '../../parts/form.tsx';
 import { isAdmin, Part } from '../settings/part.tsx';
 import { ResourceTable } from '../settings/resource-table.tsx';
-import type { ApplicationProps, OriginCheckShown } from '../settings/shapes.ts';
+import type { ApplicationProps } from './application-props.ts';
 import { previewOrigin } from './origin-preview.ts';
 
 /** The origins of pages that may send packets. */
@@ -80,7 +81,7 @@ function Preview({ of: origin }: { readonly of: string }) {
 }
 
 function OriginTest({ application }: { readonly application: string }) {
-  const answer = useSignal<OriginCheckShown | undefined>(undefined);
+  const answer = useSignal<OriginCheck | undefined>(undefined);
   return (
     <div class="settings-test">
       <h3>Test an origin</h3>

@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals';
+import type { ApplicationKey, ApplicationKeyShownOnce } from '../../../contract/shapes/application-key.ts';
 import { call, resource } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
 import { now } from '../../clock.ts';
@@ -6,7 +7,6 @@ import { format } from '../../format.ts';
 import { Secret } from '../../parts/create.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Form } from '../../parts/form.tsx';
-import type { ApplicationKey, NewApplicationKey } from '../settings/shapes.ts';
 import { createKey, shownKey } from './key-types.ts';
 
 export interface RotateKeyProps {
@@ -18,7 +18,7 @@ export interface RotateKeyProps {
 /** Replaces a key in three steps: create a new one, use both, delete the old one. The reader can stop after each. */
 export function RotateKey(props: RotateKeyProps) {
   const { application, old, onClose } = props;
-  const made = useSignal<NewApplicationKey | undefined>(undefined);
+  const made = useSignal<ApplicationKeyShownOnce | undefined>(undefined);
   const stored = useSignal(false);
   if (made.value !== undefined) {
     if (stored.value) return <SwitchOver {...props} made={made.value} />;
@@ -43,7 +43,7 @@ export function RotateKey(props: RotateKeyProps) {
   );
 }
 
-function SwitchOver({ application, old, made, onClose }: RotateKeyProps & { made: NewApplicationKey }) {
+function SwitchOver({ application, old, made, onClose }: RotateKeyProps & { made: ApplicationKeyShownOnce }) {
   const keys = resource('applications', application, 'keys');
   const { data } = usePoll<{ items: readonly ApplicationKey[] }>(`${keys}?limit=200`, 3000);
   const oldNow = data?.items.find(({ id }) => id === old.id) ?? old;

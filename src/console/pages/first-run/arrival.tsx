@@ -1,11 +1,7 @@
 import type { Signal } from '@preact/signals';
 import type { Note } from '../../../contract/notes.ts';
-import type {
-  LedgerEntryShown,
-  LedgerShown,
-  UnattributedRefusalShown,
-} from '../../../contract/shapes/ledger.ts';
-import type { UsageShown } from '../../../contract/shapes/reports.ts';
+import type { IngestReport, LedgerEntry, UnattributedRefusal } from '../../../contract/shapes/ledger.ts';
+import type { UsageReport } from '../../../contract/shapes/reports.ts';
 import { applicationSettingsAddress, environmentAddress } from '../../address.ts';
 import { resource, withQuery } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
@@ -29,7 +25,7 @@ const everyMs = 1000;
 export function Arrival({ app, env, since }: ArrivalProps) {
   const query = { environment: env, unnamed: true };
   const path = withQuery(resource('applications', app, 'ingest'), query);
-  const { data } = usePoll<LedgerShown>(path, everyMs);
+  const { data } = usePoll<IngestReport>(path, everyMs);
   const unattributed = useUnattributed(2000);
   const seen = watch({ since: since.value, now: now.value, ledger: data, unattributed });
   return (
@@ -65,7 +61,7 @@ interface ArrivedProps {
 
 function Arrived({ app, env, seen: { count, last } }: ArrivedProps) {
   const query = { environment: env, step: 'day' };
-  const { data } = usePoll<UsageShown>(withQuery(resource('applications', app, 'usage'), query), 5000);
+  const { data } = usePoll<UsageReport>(withQuery(resource('applications', app, 'usage'), query), 5000);
   const flags = data?.features.map(({ feature }) => feature) ?? [];
   return (
     <div class="stack panel panel-good connect-result">
@@ -145,7 +141,7 @@ interface Refusal {
   readonly advice?: Note | undefined;
 }
 
-function ofEntry({ code, count, lastAt, example }: LedgerEntryShown, env: string): Refusal {
+function ofEntry({ code, count, lastAt, example }: LedgerEntry, env: string): Refusal {
   const { origin, environment } = example ?? {};
   const misspelt = code === 'unknown_environment' && `the environment is ${environment}, not ${env}`;
   return { code: code ?? '', count, at: lastAt, facts: [origin && `the origin is ${origin}`, misspelt] };
@@ -156,7 +152,7 @@ const unknownKey: Note = {
   remedy: 'Copy the key of step 1 again: it was cut off, misspelt or deleted.',
 };
 
-function ofUnattributed(refusal: UnattributedRefusalShown): Refusal {
+function ofUnattributed(refusal: UnattributedRefusal): Refusal {
   const { code, count, at, keyPrefix, origin, environment, userAgent } = refusal;
   const facts = [
     keyPrefix !== null && `the key begins with ${keyPrefix}`,

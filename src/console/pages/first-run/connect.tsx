@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import type { ApplicationShown } from '../../../contract/shapes/application.ts';
+import type { Application } from '../../../contract/shapes/application.ts';
 import { useQuery } from '../../address.ts';
 import { resource } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
@@ -20,7 +20,7 @@ export function ConnectPage(props: InEnvironment) {
 }
 
 function Connect({ application: app, environment: env }: InEnvironment) {
-  const application = usePoll<ApplicationShown>(resource('applications', app), undefined);
+  const application = usePoll<Application>(resource('applications', app), undefined);
   const keys = usePoll<{ items: KeyShown[] }>(resource('applications', app, 'keys'), undefined);
   const since = useSignal(currentTime());
   const error = application.error ?? keys.error;
@@ -37,7 +37,7 @@ function Connect({ application: app, environment: env }: InEnvironment) {
 }
 
 interface StepsProps {
-  readonly application: ApplicationShown;
+  readonly application: Application;
   readonly env: string;
   readonly keys: readonly KeyShown[];
 }

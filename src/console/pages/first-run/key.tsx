@@ -1,3 +1,4 @@
+import type { ApplicationKey } from '../../../contract/shapes/application-key.ts';
 import { resource } from '../../api/client.ts';
 import { forget } from '../../api/poll.ts';
 import { CopyButton } from '../../parts/copy.tsx';
@@ -5,7 +6,6 @@ import { OptionList } from '../../parts/filters.tsx';
 import { Choices, Form } from '../../parts/form.tsx';
 import { createKey, type KeyType, keyTypes } from '../application-settings/key-types.ts';
 import { isAdmin } from '../settings/part.tsx';
-import type { ApplicationKey } from '../settings/shapes.ts';
 
 /** A listed or a new key. */
 export type KeyShown = Pick<ApplicationKey, 'id' | 'type' | 'name' | 'key'>;

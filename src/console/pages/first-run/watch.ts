@@ -1,8 +1,4 @@
-import type {
-  LedgerEntryShown,
-  LedgerShown,
-  UnattributedRefusalShown,
-} from '../../../contract/shapes/ledger.ts';
+import type { IngestReport, LedgerEntry, UnattributedRefusal } from '../../../contract/shapes/ledger.ts';
 
 /** How long the page waits before it shows all possible reasons, ms. */
 export const patienceMs = 30_000;
@@ -13,20 +9,20 @@ export interface Waiting {
   readonly since: number;
   readonly now: number;
   /** The ledger of the environment, with requests that named none. */
-  readonly ledger: LedgerShown | undefined;
+  readonly ledger: IngestReport | undefined;
   /** Refusals without an application; only Admins can read them. */
-  readonly unattributed: readonly UnattributedRefusalShown[];
+  readonly unattributed: readonly UnattributedRefusal[];
 }
 
 export type Watched =
   | { readonly kind: 'waiting'; readonly leftMs: number }
   /** A packet was accepted. */
-  | { readonly kind: 'arrived'; readonly count: number; readonly last: LedgerEntryShown }
+  | { readonly kind: 'arrived'; readonly count: number; readonly last: LedgerEntry }
   /** No packet was accepted. After `patienceMs`, earlier refusals are shown too. */
   | {
       readonly kind: 'trouble';
-      readonly refused: readonly LedgerEntryShown[];
-      readonly unattributed: readonly UnattributedRefusalShown[];
+      readonly refused: readonly LedgerEntry[];
+      readonly unattributed: readonly UnattributedRefusal[];
       /** Whether `patienceMs` is over. */
       readonly late: boolean;
     };
@@ -36,7 +32,7 @@ const maxShown = 5;
 /** Decides what to show to a reader who waits for the first packet. */
 export function watch({ since, now, ledger, unattributed }: Waiting): Watched {
   const taken = ledger?.entries.filter(isTaken) ?? [];
-  const last = taken.reduce<LedgerEntryShown | undefined>(later, undefined);
+  const last = taken.reduce<LedgerEntry | undefined>(later, undefined);
   if (last !== undefined) return { kind: 'arrived', count: sum(taken), last };
   const late = now - since >= patienceMs;
   const isShown = (at: string) => late || Date.parse(at) >= since;
@@ -53,14 +49,14 @@ export function watch({ since, now, ledger, unattributed }: Waiting): Watched {
 }
 
 /** Minted ids are not packets. Entries without an environment belong to a deleted one. */
-function isTaken({ outcome, route, environment }: LedgerEntryShown): boolean {
+function isTaken({ outcome, route, environment }: LedgerEntry): boolean {
   return outcome === 'accepted' && route !== 'identities' && environment !== null;
 }
 
-function later(a: LedgerEntryShown | undefined, b: LedgerEntryShown): LedgerEntryShown {
+function later(a: LedgerEntry | undefined, b: LedgerEntry): LedgerEntry {
   return a === undefined || b.lastAt > a.lastAt ? b : a;
 }
 
-function sum(entries: readonly LedgerEntryShown[]): number {
+function sum(entries: readonly LedgerEntry[]): number {
   return entries.reduce((total, { count }) => total + count, 0);
 }

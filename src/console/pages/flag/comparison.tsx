@@ -1,4 +1,4 @@
-import type { ComparedVariantShown, ComparisonShown } from '../../../contract/shapes/comparison.ts';
+import type { ComparedVariant, Comparison } from '../../../contract/shapes/comparison.ts';
 import { useQuery } from '../../address.ts';
 import { withQuery } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
@@ -29,7 +29,7 @@ export function ComparisonSection({ place }: { readonly place: FlagPlace }) {
     to: new Date(bounds.to).toISOString(),
     base: query['base'],
   });
-  const { data, error } = usePoll<ComparisonShown>(path, live ? everyMs : undefined);
+  const { data, error } = usePoll<Comparison>(path, live ? everyMs : undefined);
   return (
     <section class="flag-comparison" aria-labelledby="flag-comparison">
       <div class="head flag-bar">
@@ -60,7 +60,7 @@ export function ComparisonSection({ place }: { readonly place: FlagPlace }) {
   );
 }
 
-function Compared({ name, comparison }: { readonly name: string; readonly comparison: ComparisonShown }) {
+function Compared({ name, comparison }: { readonly name: string; readonly comparison: Comparison }) {
   const { why, outcome, variants, from, to, days, base } = comparison;
   return (
     <>
@@ -85,7 +85,7 @@ function Compared({ name, comparison }: { readonly name: string; readonly compar
   );
 }
 
-function columnsOf({ base, event }: ComparisonShown): readonly Column<ComparedVariantShown>[] {
+function columnsOf({ base, event }: Comparison): readonly Column<ComparedVariant>[] {
   return [
     { key: 'variant', title: 'Variant', value: ({ variant }) => variant },
     countColumn('users', 'Users ≈'),
@@ -147,7 +147,7 @@ function chance(p: number): string {
 }
 
 /** Reasons to doubt the comparison. */
-function Warnings({ comparison }: { readonly comparison: ComparisonShown }) {
+function Warnings({ comparison }: { readonly comparison: Comparison }) {
   const { sampleRatio, severalVariants } = comparison;
   return (
     <>

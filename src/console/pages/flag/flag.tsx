@@ -2,7 +2,7 @@
  * src/console/pages/flag: a flag of an environment. flag.tsx assembles the sections, each from a file of its own. traffic.ts and
  * verdict-words.ts compute.
  */
-import type { FeatureDetailShown } from '../../../contract/shapes/feature.ts';
+import type { FeatureDetail } from '../../../contract/shapes/feature.ts';
 import { environmentAddress, kept, useQuery } from '../../address.ts';
 import { withQuery } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
@@ -31,7 +31,7 @@ const detailMs = 10_000;
 
 function FlagPage({ place }: { readonly place: FlagPlace }) {
   const path = flagPath(place);
-  const detail = usePoll<FeatureDetailShown>(path, detailMs);
+  const detail = usePoll<FeatureDetail>(path, detailMs);
   useTitle(place.name);
   if (detail.error instanceof ApiProblem && detail.error.status === 404) return <UnknownFlag place={place} />;
   if (path !== undefined && detail.data === undefined) return <Pending error={detail.error} />;
@@ -59,7 +59,7 @@ function FlagPage({ place }: { readonly place: FlagPlace }) {
 
 interface HeadProps {
   readonly place: FlagPlace;
-  readonly detail: FeatureDetailShown | undefined;
+  readonly detail: FeatureDetail | undefined;
 }
 
 function Head({ place: { application, environment, name }, detail }: HeadProps) {

@@ -1,5 +1,5 @@
 import { useId } from 'preact/hooks';
-import type { FeatureDetailShown } from '../../../contract/shapes/feature.ts';
+import type { FeatureDetail } from '../../../contract/shapes/feature.ts';
 import { call } from '../../api/client.ts';
 import { format } from '../../format.ts';
 import { useAction } from '../../parts/action.tsx';
@@ -7,7 +7,7 @@ import { Field, Form } from '../../parts/form.tsx';
 import { type FlagPlace, flagPath, reread } from './change.tsx';
 
 /** The team's notes on the flag. The chart marks each of them. */
-export function Notes({ place, detail }: { readonly place: FlagPlace; readonly detail: FeatureDetailShown }) {
+export function Notes({ place, detail }: { readonly place: FlagPlace; readonly detail: FeatureDetail }) {
   const { busy, refusal, run } = useAction();
   async function remove(id: string) {
     await call('DELETE', flagPath(place, 'notes', id)!);

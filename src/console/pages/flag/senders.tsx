@@ -1,5 +1,5 @@
-import type { FeatureDetailShown } from '../../../contract/shapes/feature.ts';
-import type { FeatureSendersShown, SenderShown } from '../../../contract/shapes/verdict.ts';
+import type { FeatureDetail } from '../../../contract/shapes/feature.ts';
+import type { FeatureSenders, Sender } from '../../../contract/shapes/verdict.ts';
 import { environmentAddress, kept, useQuery } from '../../address.ts';
 import { withQuery } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
@@ -10,7 +10,7 @@ import { type FlagPlace, flagPath } from './change.tsx';
 
 const everyMs = 15_000;
 
-const columns: readonly Column<SenderShown>[] = [
+const columns: readonly Column<Sender>[] = [
   { key: 'name', title: 'Sender', value: ({ name }) => (name === '__other__' ? 'Others' : name) },
   {
     key: 'version',
@@ -25,7 +25,7 @@ const columns: readonly Column<SenderShown>[] = [
 
 /** The senders that still request the flag. */
 export function Senders({ place }: { readonly place: FlagPlace }) {
-  const { data, error } = usePoll<FeatureSendersShown>(flagPath(place, 'senders'), everyMs);
+  const { data, error } = usePoll<FeatureSenders>(flagPath(place, 'senders'), everyMs);
   return (
     <section aria-labelledby="flag-senders">
       <h2 id="flag-senders">Senders</h2>
@@ -49,7 +49,7 @@ export function Senders({ place }: { readonly place: FlagPlace }) {
 
 interface SeenProps {
   readonly place: FlagPlace;
-  readonly detail: FeatureDetailShown;
+  readonly detail: FeatureDetail;
 }
 
 /** When the flag was last seen, by environment. */
@@ -60,7 +60,7 @@ export function Seen({ place, detail }: SeenProps) {
       ...kept(query),
       name: place.name,
     });
-  const columns: readonly Column<FeatureDetailShown['environments'][number]>[] = [
+  const columns: readonly Column<FeatureDetail['environments'][number]>[] = [
     {
       key: 'environment',
       title: 'Environment',

@@ -1,11 +1,11 @@
-import type { FeatureDetailShown } from '../../../contract/shapes/feature.ts';
+import type { FeatureDetail } from '../../../contract/shapes/feature.ts';
 import { type ControlProperties, Field, Form } from '../../parts/form.tsx';
 import { changeFlag, type FlagPlace } from './change.tsx';
 import { splitVariants, typedSplit } from './traffic.ts';
 
 interface SettingsProps {
   readonly place: FlagPlace;
-  readonly detail: FeatureDetailShown;
+  readonly detail: FeatureDetail;
 }
 
 /** The team's description of the flag, and its intended split. */

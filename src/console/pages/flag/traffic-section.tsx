@@ -1,7 +1,7 @@
 import { useComputed } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
-import type { FeatureDetailShown } from '../../../contract/shapes/feature.ts';
-import type { FeatureUsageShown, UsageShown } from '../../../contract/shapes/reports.ts';
+import type { FeatureDetail } from '../../../contract/shapes/feature.ts';
+import type { FeatureUsage, UsageReport } from '../../../contract/shapes/reports.ts';
 import { useQuery } from '../../address.ts';
 import { resource, withQuery } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
@@ -26,7 +26,7 @@ const liveMs = 5000;
 
 interface TrafficProps {
   readonly place: FlagPlace;
-  readonly detail: FeatureDetailShown | undefined;
+  readonly detail: FeatureDetail | undefined;
 }
 
 /** The checks, uses and views of the flag, by variant. */
@@ -41,7 +41,7 @@ export function TrafficSection({ place, detail }: TrafficProps) {
     feature: name,
     ...boundsQuery(bounds),
   });
-  const { data, error } = usePoll<UsageShown>(path, live ? liveMs : undefined);
+  const { data, error } = usePoll<UsageReport>(path, live ? liveMs : undefined);
   const usage = data?.features[0];
   const buckets = useMemo(() => bucketsOf(bounds), [bounds]);
   const series = useMemo(() => seriesOf(usage, buckets, measure), [usage, buckets, measure]);
@@ -82,12 +82,12 @@ export function TrafficSection({ place, detail }: TrafficProps) {
 
 const names: Readonly<Record<Measure, string>> = { checks: 'Checks', used: 'Used', viewed: 'Viewed' };
 
-type Variant = FeatureUsageShown['variants'][number];
+type Variant = FeatureUsage['variants'][number];
 
 interface FunnelProps {
   readonly name: string;
-  readonly report: UsageShown;
-  readonly usage: FeatureUsageShown;
+  readonly report: UsageReport;
+  readonly usage: FeatureUsage;
 }
 
 /** The share of the checks of each variant that led to a use and to a view. */

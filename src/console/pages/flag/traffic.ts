@@ -1,7 +1,6 @@
-import type { FeatureDetailShown } from '../../../contract/shapes/feature.ts';
-import type { FeatureUsageShown } from '../../../contract/shapes/reports.ts';
-import type { Buckets, ChartSeries, Marker, Tone } from '../../parts/chart/series.ts';
-import { toneOf } from '../../parts/chart/series.ts';
+import type { FeatureDetail } from '../../../contract/shapes/feature.ts';
+import type { FeatureUsage } from '../../../contract/shapes/reports.ts';
+import { type Buckets, type ChartSeries, type Marker, type Tone, toneOf } from '../../parts/chart/series.ts';
 
 /** The figures that the chart can show. */
 export const measures = ['checks', 'used', 'viewed'] as const;
@@ -11,12 +10,12 @@ export type Measure = (typeof measures)[number];
 const maxSeries = 6;
 
 /** The variants by name, so that their colours do not depend on the order by checks. */
-export function variantsOf(usage: FeatureUsageShown | undefined): FeatureUsageShown['variants'] {
+export function variantsOf(usage: FeatureUsage | undefined): FeatureUsage['variants'] {
   return (usage?.variants ?? []).toSorted((a, b) => (a.variant < b.variant ? -1 : 1));
 }
 
 /** The tones of the variants with most checks. */
-export function tonesOf(usage: FeatureUsageShown | undefined): ReadonlyMap<string, Tone> {
+export function tonesOf(usage: FeatureUsage | undefined): ReadonlyMap<string, Tone> {
   const most = (usage?.variants ?? []).toSorted((a, b) => b.checks - a.checks).slice(0, maxSeries);
   const own = new Set(most.map(({ variant }) => variant));
   const named = variantsOf(usage).filter(({ variant }) => own.has(variant));
@@ -24,11 +23,7 @@ export function tonesOf(usage: FeatureUsageShown | undefined): ReadonlyMap<strin
 }
 
 /** A series for each variant with a tone, and one for the others. */
-export function seriesOf(
-  usage: FeatureUsageShown | undefined,
-  buckets: Buckets,
-  measure: Measure,
-): ChartSeries[] {
+export function seriesOf(usage: FeatureUsage | undefined, buckets: Buckets, measure: Measure): ChartSeries[] {
   const tones = tonesOf(usage);
   const series: ChartSeries[] = [];
   const others = new Array<number>(buckets.count).fill(0);
@@ -44,7 +39,7 @@ export function seriesOf(
 
 function addPoints(
   values: number[],
-  points: FeatureUsageShown['variants'][number]['series'],
+  points: FeatureUsage['variants'][number]['series'],
   { start, width, count }: Buckets,
   measure: Measure,
 ): void {
@@ -60,7 +55,7 @@ function addPoints(
 const laterMs = 3_600_000;
 
 /** The events of a flag in an environment. */
-export function markersOf(detail: FeatureDetailShown | undefined, environment: string): Marker[] {
+export function markersOf(detail: FeatureDetail | undefined, environment: string): Marker[] {
   if (detail === undefined) return [];
   const seen = detail.environments.find((each) => each.environment === environment);
   const first = seen?.firstSeenAt ?? null;

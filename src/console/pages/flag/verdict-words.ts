@@ -1,5 +1,5 @@
-import type { FeatureDetailShown } from '../../../contract/shapes/feature.ts';
-import type { VerdictAction, VerdictKind, VerdictShown } from '../../../contract/shapes/verdict.ts';
+import type { FeatureDetail } from '../../../contract/shapes/feature.ts';
+import type { Verdict, VerdictAction, VerdictKind } from '../../../contract/shapes/verdict.ts';
 
 /** Formats of times and lists. */
 export interface Wording {
@@ -32,7 +32,7 @@ export const toneOf: Readonly<Record<VerdictKind, 'good' | 'warn' | 'bad' | 'qui
 
 /** A verdict as a sentence. */
 export function headingOf(
-  { kind, since, environments }: Pick<VerdictShown, 'kind' | 'since' | 'environments'>,
+  { kind, since, environments }: Pick<Verdict, 'kind' | 'since' | 'environments'>,
   snoozedUntil: string | null,
   { time, list }: Wording,
 ): string {
@@ -49,14 +49,14 @@ const dated: ReadonlySet<VerdictKind> = new Set(['not_seen', 'one_variant', 'new
 const placed: ReadonlySet<VerdictKind> = new Set(['one_variant', 'in_use', 'archived_but_asked']);
 
 /** A reason, with its time in the reader's locale. */
-export function reasonText({ text, at }: VerdictShown['reasons'][number], { time }: Wording): string {
+export function reasonText({ text, at }: Verdict['reasons'][number], { time }: Wording): string {
   return at === null ? text : text.replace(at, time(at));
 }
 
 /** The possible actions, those that the verdict suggests first. Omits actions that are already done. */
 export function actionsOf(
   suggested: readonly VerdictAction[],
-  { archived, permanent, declared }: Pick<FeatureDetailShown, 'archived' | 'permanent' | 'declared'>,
+  { archived, permanent, declared }: Pick<FeatureDetail, 'archived' | 'permanent' | 'declared'>,
   snoozed: boolean,
 ): readonly VerdictAction[] {
   const done: Readonly<Record<VerdictAction, boolean>> = {

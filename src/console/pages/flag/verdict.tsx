@@ -1,5 +1,5 @@
-import type { FeatureDetailShown } from '../../../contract/shapes/feature.ts';
-import type { VerdictAction, VerdictShown } from '../../../contract/shapes/verdict.ts';
+import type { FeatureDetail } from '../../../contract/shapes/feature.ts';
+import type { Verdict, VerdictAction } from '../../../contract/shapes/verdict.ts';
 import { environmentAddress, kept, useQuery } from '../../address.ts';
 import { withQuery } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
@@ -15,12 +15,12 @@ const everyMs = 10_000;
 
 interface SectionProps {
   readonly place: FlagPlace;
-  readonly detail: FeatureDetailShown;
+  readonly detail: FeatureDetail;
 }
 
 /** The verdict on the flag, its reasons, and the next steps. */
 export function VerdictSection({ place, detail }: SectionProps) {
-  const { data, error } = usePoll<VerdictShown>(flagPath(place, 'verdict'), everyMs);
+  const { data, error } = usePoll<Verdict>(flagPath(place, 'verdict'), everyMs);
   const tone = data === undefined ? 'quiet' : toneOf[data.kind];
   return (
     <section class={`panel flag-verdict panel-${tone}`} aria-labelledby="flag-verdict">
@@ -120,7 +120,7 @@ function Actions({ place, detail, suggested }: ActionsProps) {
   );
 }
 
-function isSnoozed({ snoozedUntil }: FeatureDetailShown): boolean {
+function isSnoozed({ snoozedUntil }: FeatureDetail): boolean {
   return snoozedUntil !== null && Date.parse(snoozedUntil) > currentTime();
 }
 

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
-import type { ClusterShown, ServiceStatusShown } from '../../../contract/shapes/status.ts';
+import type { Cluster, ServiceStatus } from '../../../contract/shapes/status.ts';
 import { resource } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
 import { format } from '../../format.ts';
@@ -16,7 +16,7 @@ const recent = new Recent();
 
 /** The current state of the server, and its last minutes. */
 export function Now() {
-  const { data, error } = usePoll<ServiceStatusShown>(resource('status'), recentWidth * 1000);
+  const { data, error } = usePoll<ServiceStatus>(resource('status'), recentWidth * 1000);
   const series = useSignal(recent.series);
   useEffect(() => {
     if (data === undefined) return;
@@ -47,7 +47,7 @@ export function Now() {
   );
 }
 
-function Figures({ status }: { readonly status: ServiceStatusShown }) {
+function Figures({ status }: { readonly status: ServiceStatus }) {
   const { packetsPerSecond, reportsPerSecond, refusedPerSecond, queue, commits, ready, reason } = status;
   return (
     <dl class="ingest-figures">
@@ -87,7 +87,7 @@ function Figure({ name, tone, children }: FigureProps) {
 }
 
 /** The nodes that share a PostgreSQL database. */
-function Nodes({ cluster }: { readonly cluster: ClusterShown }) {
+function Nodes({ cluster }: { readonly cluster: Cluster }) {
   const { nodes, refusedRows, completeThrough } = cluster;
   return (
     <section class="stack">
@@ -101,7 +101,7 @@ function Nodes({ cluster }: { readonly cluster: ClusterShown }) {
   );
 }
 
-const columns: readonly Column<ClusterShown['nodes'][number]>[] = [
+const columns: readonly Column<Cluster['nodes'][number]>[] = [
   { key: 'name', title: 'Node', value: ({ name }) => name },
   { key: 'version', title: 'Version', value: ({ version }) => version },
   { key: 'state', title: 'State', value: ({ state }) => state },

@@ -2,8 +2,8 @@
  * src/console/pages/ingest: accepted and refused packets and reports. page.tsx assembles the sections: now.tsx has the state of the
  * server, reasons.tsx the reasons of refusals with their remedies, and senders.tsx the senders. reasons.ts and recent.ts compute.
  */
-import type { LedgerShown } from '../../../contract/shapes/ledger.ts';
-import type { OverviewShown } from '../../../contract/shapes/overview.ts';
+import type { IngestReport } from '../../../contract/shapes/ledger.ts';
+import type { Overview } from '../../../contract/shapes/overview.ts';
 import { resource, withQuery } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
 import { format } from '../../format.ts';
@@ -21,7 +21,7 @@ import { Senders, Unattributed } from './senders.tsx';
 export function IngestPage({ application: app, environment: env }: InEnvironment) {
   const { bounds, everyMs } = useRange();
   const query = { environment: env, unnamed: true, ...boundsQuery(bounds) };
-  const { data, error } = usePoll<LedgerShown>(
+  const { data, error } = usePoll<IngestReport>(
     withQuery(resource('applications', app, 'ingest'), query),
     everyMs,
   );
@@ -44,7 +44,7 @@ interface PlaceProps {
 }
 
 interface LedgerProps extends PlaceProps {
-  readonly ledger: LedgerShown | undefined;
+  readonly ledger: IngestReport | undefined;
   readonly error: unknown;
 }
 
@@ -82,10 +82,7 @@ function Ledger({ app, env, ledger, error }: LedgerProps) {
 function Hours({ app, env }: PlaceProps) {
   const { bounds, everyMs, zoom } = useRange();
   const query = { environment: env, ...boundsQuery(bounds) };
-  const { data } = usePoll<OverviewShown>(
-    withQuery(resource('applications', app, 'overview'), query),
-    everyMs,
-  );
+  const { data } = usePoll<Overview>(withQuery(resource('applications', app, 'overview'), query), everyMs);
   if (data === undefined || data.hourly.length < 3) return null;
   const { start, length, accepted, refused } = data.hourly;
   const buckets = { start, width: 3600, count: length };

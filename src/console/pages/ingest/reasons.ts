@@ -1,6 +1,6 @@
 import { ledgerRefusals, type Refusal } from '../../../contract/ledger-refusals.ts';
 import { ledgerNotes, type Note } from '../../../contract/notes.ts';
-import type { LedgerEntryShown } from '../../../contract/shapes/ledger.ts';
+import type { LedgerEntry } from '../../../contract/shapes/ledger.ts';
 
 /** The entries of a reason: refusals, or notes on accepted packets. */
 export interface Reason {
@@ -11,13 +11,13 @@ export interface Reason {
   readonly lastAt: string;
   /** Most frequent first. */
   readonly senders: readonly { readonly name: string; readonly count: number }[];
-  readonly example: LedgerEntryShown['example'];
-  readonly last: LedgerEntryShown;
+  readonly example: LedgerEntry['example'];
+  readonly last: LedgerEntry;
 }
 
 /** The reasons of a ledger: refusals before notes, most frequent first. */
-export function reasonsOf(entries: readonly LedgerEntryShown[]): Reason[] {
-  const groups = new Map<string, LedgerEntryShown[]>();
+export function reasonsOf(entries: readonly LedgerEntry[]): Reason[] {
+  const groups = new Map<string, LedgerEntry[]>();
   for (const entry of entries) {
     if (entry.outcome === 'accepted') continue;
     const key = `${entry.outcome} ${entry.code}`;
@@ -30,7 +30,7 @@ export function reasonsOf(entries: readonly LedgerEntryShown[]): Reason[] {
 
 const rank = { refused: 0, noted: 1 } as const;
 
-function describe(entries: readonly LedgerEntryShown[]): Reason {
+function describe(entries: readonly LedgerEntry[]): Reason {
   const last = entries.reduce((a, b) => (b.lastAt > a.lastAt ? b : a));
   const senders = new Map<string, number>();
   for (const each of entries) {
@@ -50,7 +50,7 @@ function describe(entries: readonly LedgerEntryShown[]): Reason {
 }
 
 /** The name of a sender. */
-export function senderName({ sender: { userAgent, instance } }: Pick<LedgerEntryShown, 'sender'>): string {
+export function senderName({ sender: { userAgent, instance } }: Pick<LedgerEntry, 'sender'>): string {
   if (userAgent === '__other__') return 'Other senders';
   if (instance === null) return userAgent ?? 'A sender without a name';
   return userAgent === null ? instance : `${instance} (${userAgent})`;
@@ -64,7 +64,7 @@ export interface Filter {
 }
 
 /** The entries that match a filter. */
-export function filtered(entries: readonly LedgerEntryShown[], filter: Filter): LedgerEntryShown[] {
+export function filtered(entries: readonly LedgerEntry[], filter: Filter): LedgerEntry[] {
   const words = (filter.search ?? '').toLowerCase();
   return entries.filter(
     (entry) =>

@@ -1,5 +1,5 @@
 import { useComputed } from '@preact/signals';
-import type { LedgerEntryShown } from '../../../contract/shapes/ledger.ts';
+import type { LedgerEntry } from '../../../contract/shapes/ledger.ts';
 import { applicationSettingsAddress, useQuery } from '../../address.ts';
 import { now } from '../../clock.ts';
 import { format, plural } from '../../format.ts';
@@ -7,7 +7,7 @@ import { adviceOn, type Reason, reasonsOf } from './reasons.ts';
 
 interface ReasonsProps {
   readonly app: string;
-  readonly entries: readonly LedgerEntryShown[];
+  readonly entries: readonly LedgerEntry[];
 }
 
 /** Why something was refused, or not counted as sent, and the remedy. */

@@ -1,4 +1,4 @@
-import type { ServiceStatusShown } from '../../../contract/shapes/status.ts';
+import type { ServiceStatus } from '../../../contract/shapes/status.ts';
 
 /** Seconds between two samples. */
 export const recentWidth = 2;
@@ -27,7 +27,7 @@ export interface RecentSeries {
 export class Recent {
   #samples: Sample[] = [];
 
-  add({ at, packetsPerSecond, reportsPerSecond, refusedPerSecond }: ServiceStatusShown): void {
+  add({ at, packetsPerSecond, reportsPerSecond, refusedPerSecond }: ServiceStatus): void {
     const time = Date.parse(at) / 1000;
     const last = this.#samples.at(-1);
     if (last !== undefined && time <= last.at) return;

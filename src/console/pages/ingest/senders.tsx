@@ -1,7 +1,7 @@
 import type {
-  LedgerEntryShown,
-  UnattributedRefusalShown,
-  UnattributedShown,
+  LedgerEntry,
+  UnattributedRefusal,
+  Unattributed as UnattributedReport,
 } from '../../../contract/shapes/ledger.ts';
 import { useQuery } from '../../address.ts';
 import { resource } from '../../api/client.ts';
@@ -14,7 +14,7 @@ import { user } from '../../session.ts';
 import { adviceOn, filtered, senderName } from './reasons.ts';
 
 interface SendersProps {
-  readonly entries: readonly LedgerEntryShown[];
+  readonly entries: readonly LedgerEntry[];
   readonly leftOut: number;
   readonly env: string;
 }
@@ -52,7 +52,7 @@ const routes = {
   identities: 'Instance ids',
 };
 
-const columns: readonly Column<LedgerEntryShown>[] = [
+const columns: readonly Column<LedgerEntry>[] = [
   { key: 'sender', title: 'Sender', value: senderName, class: 'ingest-sender' },
   {
     key: 'what',
@@ -78,12 +78,12 @@ const columns: readonly Column<LedgerEntryShown>[] = [
 
 const tones = { accepted: 'good', refused: 'bad', noted: 'warn' };
 
-function keyOf({ environment, transport, route, sender, outcome, status, code }: LedgerEntryShown): string {
+function keyOf({ environment, transport, route, sender, outcome, status, code }: LedgerEntry): string {
   const { userAgent, instance } = sender;
   return JSON.stringify([environment, transport, route, outcome, status, code, userAgent, instance]);
 }
 
-function Filters({ entries }: { readonly entries: readonly LedgerEntryShown[] }) {
+function Filters({ entries }: { readonly entries: readonly LedgerEntry[] }) {
   const { reason } = useQuery().query;
   const codes = new Set(entries.flatMap(({ code }) => code ?? []));
   if (reason !== undefined) codes.add(reason);
@@ -108,9 +108,9 @@ function Code({ of }: { readonly of: string }) {
 const everyMs = 5000;
 
 /** The latest refusals without an application; empty unless the user is an Admin. */
-export function useUnattributed(pause = everyMs): readonly UnattributedRefusalShown[] {
+export function useUnattributed(pause = everyMs): readonly UnattributedRefusal[] {
   const path = user.value?.role === 'Admin' ? resource('unattributed') : undefined;
-  return usePoll<UnattributedShown>(path, pause).data?.items ?? [];
+  return usePoll<UnattributedReport>(path, pause).data?.items ?? [];
 }
 
 /** Refusals of requests with an unknown key or an unreadable body. */
@@ -135,7 +135,7 @@ export function Unattributed() {
   );
 }
 
-const unattributedColumns: readonly Column<UnattributedRefusalShown>[] = [
+const unattributedColumns: readonly Column<UnattributedRefusal>[] = [
   {
     key: 'code',
     title: 'Reason',

@@ -3,8 +3,8 @@
  * computes.
  */
 import { useMemo } from 'preact/hooks';
-import type { MetricShown } from '../../../contract/shapes/metric.ts';
-import type { MeasurementsShown } from '../../../contract/shapes/reports.ts';
+import type { Metric } from '../../../contract/shapes/metric.ts';
+import type { MeasurementsReport } from '../../../contract/shapes/reports.ts';
 import { useQuery } from '../../address.ts';
 import { resource, withQuery } from '../../api/client.ts';
 import { useWholeList } from '../../api/list.ts';
@@ -31,8 +31,8 @@ export function MetricsPage({ application: app, environment: env }: InEnvironmen
   const { bounds, live } = useRange();
   const query = { environment: env, ...boundsQuery(bounds) };
   const path = withQuery(resource('applications', app, 'measurements'), query);
-  const measured = usePoll<MeasurementsShown>(path, live ? everyMs : undefined);
-  const declared = useWholeList<MetricShown>(resource('applications', app, 'metrics'), { declared: true });
+  const measured = usePoll<MeasurementsReport>(path, live ? everyMs : undefined);
+  const declared = useWholeList<Metric>(resource('applications', app, 'metrics'), { declared: true });
   const error = measured.data === undefined ? measured.error : declared.error;
   const isRead = measured.data !== undefined && declared.items !== undefined;
   return (

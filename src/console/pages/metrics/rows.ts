@@ -1,4 +1,4 @@
-import type { MetricShown } from '../../../contract/shapes/metric.ts';
+import type { Metric } from '../../../contract/shapes/metric.ts';
 import type { MetricMeasurements } from '../../../contract/shapes/reports.ts';
 import type { Buckets } from '../../parts/chart/series.ts';
 
@@ -20,7 +20,7 @@ export function rowKey({ name, feature }: Pick<MetricRow, 'name' | 'feature'>): 
 
 /** A row for each declared or measured metric, by name. */
 export function metricRows(
-  declared: readonly MetricShown[],
+  declared: readonly Metric[],
   measured: readonly MetricMeasurements[],
 ): MetricRow[] {
   const declarations = new Map(declared.map((each) => [each.name, each]));
@@ -41,11 +41,7 @@ export function metricRows(
   return rows.sort((a, b) => compare(a.name, b.name) || compare(a.feature ?? '', b.feature ?? ''));
 }
 
-function declarationOf(
-  name: string,
-  declarations: ReadonlyMap<string, MetricShown>,
-  kind: MetricShown['kind'],
-) {
+function declarationOf(name: string, declarations: ReadonlyMap<string, Metric>, kind: Metric['kind']) {
   const declared = declarations.get(name);
   return { kind: declared?.kind ?? kind, unit: declared?.unit, declared: declared !== undefined };
 }

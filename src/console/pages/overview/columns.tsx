@@ -1,5 +1,5 @@
 import type { ReadonlySignal } from '@preact/signals';
-import type { OverviewFeature, OverviewShown } from '../../../contract/shapes/overview.ts';
+import type { Overview, OverviewFeature } from '../../../contract/shapes/overview.ts';
 import type { VerdictKind } from '../../../contract/shapes/verdict.ts';
 import { environmentAddress, kept } from '../../address.ts';
 import { withQuery } from '../../api/client.ts';
@@ -15,7 +15,7 @@ import { stateText } from './states.ts';
 interface ColumnOptions {
   readonly app: string;
   readonly query: Readonly<Record<string, string>>;
-  readonly overview: OverviewShown;
+  readonly overview: Overview;
   readonly usersOf: ReadonlySignal<ReadonlyMap<string, { readonly users: number }>>;
 }
 

@@ -1,4 +1,4 @@
-import type { OverviewShown } from '../../../contract/shapes/overview.ts';
+import type { Overview } from '../../../contract/shapes/overview.ts';
 import { format } from '../../format.ts';
 import { type Buckets, bucketAt, type ChartSeries, toneOf } from '../../parts/chart/series.ts';
 
@@ -29,7 +29,7 @@ export interface Compared {
 }
 
 /** A figure of the range, and the same figure before. */
-export function compared(overview: OverviewShown, figure: Figure): Compared {
+export function compared(overview: Overview, figure: Figure): Compared {
   const { totals, before, users, usersBefore } = overview;
   if (figure === 'users')
     return { value: users.count, against: usersBefore?.against.count, before: usersBefore?.count };
@@ -47,7 +47,7 @@ export interface Drawn {
 const [hour, day] = [3600, 86_400];
 
 /** The chart of a figure in the range. */
-export function drawnOf(overview: OverviewShown, figure: Figure): Drawn {
+export function drawnOf(overview: Overview, figure: Figure): Drawn {
   const { start, width, values } = bucketsOf(overview, figure);
   const unit = width === day ? 'day' : width === hour ? 'hour' : 'minute';
   const buckets = { start, width, count: values.length };
@@ -59,7 +59,7 @@ export function drawnOf(overview: OverviewShown, figure: Figure): Drawn {
   };
 }
 
-function bucketsOf({ start, width, series, hourly, days }: OverviewShown, figure: Figure) {
+function bucketsOf({ start, width, series, hourly, days }: Overview, figure: Figure) {
   if (figure === 'users') {
     const first = days[0]?.[0] ?? start;
     return { start: first, width: day, values: days.map(([, users]) => users) };
@@ -112,6 +112,6 @@ export function trendOf(values: readonly number[], unfinished: boolean): number 
 }
 
 /** Whether the last bucket of the sparklines is incomplete. */
-export function isUnfinished({ at, spark }: OverviewShown): boolean {
+export function isUnfinished({ at, spark }: Overview): boolean {
   return Date.parse(at) / 1000 < spark.start + spark.length * spark.width;
 }

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useMemo, useRef } from 'preact/hooks';
-import type { OverviewFeature, OverviewShown } from '../../../contract/shapes/overview.ts';
+import type { Overview, OverviewFeature } from '../../../contract/shapes/overview.ts';
 import { useQuery } from '../../address.ts';
 import type { ChosenRange } from '../../parts/range.tsx';
 import { type Sort, sortKey, sortRows } from '../../parts/sort.ts';
@@ -12,7 +12,7 @@ import { useFlagUsers, useUsersInView } from './users.ts';
 
 interface FlagsTableProps {
   readonly app: string;
-  readonly overview: OverviewShown;
+  readonly overview: Overview;
   readonly range: ChosenRange;
   readonly filter: Filter;
 }

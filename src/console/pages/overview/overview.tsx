@@ -2,7 +2,7 @@
  * src/console/pages/overview: the flags of an environment. overview.tsx is the page; figures.ts, rows.ts and states.ts compute.
  */
 import { useMemo, useRef } from 'preact/hooks';
-import type { OverviewShown } from '../../../contract/shapes/overview.ts';
+import type { Overview as OverviewReport } from '../../../contract/shapes/overview.ts';
 import { applicationSettingsAddress, environmentAddress, useQuery } from '../../address.ts';
 import { resource, withQuery } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
@@ -26,7 +26,7 @@ export function Overview({ application, environment }: InEnvironment) {
     environment,
     ...boundsQuery(range.bounds),
   });
-  const { data, error } = usePoll<OverviewShown>(path, range.everyMs);
+  const { data, error } = usePoll<OverviewReport>(path, range.everyMs);
   const overview = useLatest(data, `${application} ${environment}`);
   return (
     <div class="stack">
@@ -50,7 +50,7 @@ export function Overview({ application, environment }: InEnvironment) {
 
 interface FiguresProps {
   readonly app: string;
-  readonly overview: OverviewShown;
+  readonly overview: OverviewReport;
   readonly range: ChosenRange;
   /** Whether these are the figures of the previous range, until those of the new one arrive. */
   readonly stale: boolean;
@@ -123,7 +123,7 @@ function useLatest<T>(data: T | undefined, key: string): T | undefined {
 
 interface StateLineProps {
   readonly app: string;
-  readonly overview: OverviewShown;
+  readonly overview: OverviewReport;
   readonly state: State | undefined;
   readonly onChoose: (state: State | undefined) => void;
 }

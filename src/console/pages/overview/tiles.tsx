@@ -1,10 +1,10 @@
-import type { OverviewShown } from '../../../contract/shapes/overview.ts';
+import type { Overview } from '../../../contract/shapes/overview.ts';
 import { format } from '../../format.ts';
 import { type Range, rangeLabel } from '../../range.ts';
 import { changeOf, compared, type Figure, figures, names } from './figures.ts';
 
 interface TilesProps {
-  readonly overview: OverviewShown;
+  readonly overview: Overview;
   readonly range: Range;
   readonly shown: Figure;
   readonly onShow: (figure: Figure) => void;
@@ -39,7 +39,7 @@ export function Tiles({ overview, range, shown, onShow }: TilesProps) {
 }
 
 interface FigureProps {
-  readonly overview: OverviewShown;
+  readonly overview: Overview;
   readonly figure: Figure;
 }
 
@@ -54,7 +54,7 @@ function Value({ overview, figure }: FigureProps) {
 }
 
 /** Users are counted by day: a sum over hours would count many twice. */
-function UserDays({ overview }: { readonly overview: OverviewShown }) {
+function UserDays({ overview }: { readonly overview: Overview }) {
   const { from, to } = overview.users;
   return <span class="overview-tile-note">{format.days(from, to)}</span>;
 }
@@ -93,7 +93,7 @@ function Against({ overview, figure, range }: ChangedProps) {
 }
 
 /** The compared time spans. */
-function spansText({ before, usersBefore }: OverviewShown, figure: Figure): string {
+function spansText({ before, usersBefore }: Overview, figure: Figure): string {
   if (figure === 'users' && usersBefore !== null) {
     const { against } = usersBefore;
     return `${format.days(against.from, against.to)} against ${format.days(usersBefore.from, usersBefore.to)} (UTC)`;

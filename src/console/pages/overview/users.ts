@@ -1,6 +1,6 @@
 import { type ReadonlySignal, signal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
-import type { OverviewUsersShown } from '../../../contract/shapes/overview.ts';
+import type { OverviewUsers } from '../../../contract/shapes/overview.ts';
 import { call, resource } from '../../api/client.ts';
 import type { ChosenRange } from '../../parts/range.tsx';
 import { type Bounds, boundsQuery } from '../../range.ts';
@@ -41,7 +41,7 @@ function flagUsers(app: string, environment: string): FlagUsers {
       const missing = flags.filter((flag) => again || known.peek().get(flag)?.from !== bounds.from);
       for (let at = 0; at < missing.length; at += atOnce) {
         const query = { environment, from, to, feature: missing.slice(at, at + atOnce) };
-        const { features } = await call<OverviewUsersShown>('GET', path, { query });
+        const { features } = await call<OverviewUsers>('GET', path, { query });
         const counted = features.map(
           ({ feature, users }) => [feature, { users, from: bounds.from }] as const,
         );

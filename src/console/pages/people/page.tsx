@@ -3,8 +3,8 @@
  */
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
-import type { ApplicationShown } from '../../../contract/shapes/application.ts';
-import type { ExposureShown } from '../../../contract/shapes/exposures.ts';
+import type { Application } from '../../../contract/shapes/application.ts';
+import type { Exposure } from '../../../contract/shapes/exposures.ts';
 import { call, resource } from '../../api/client.ts';
 import { countColumn, timeColumn } from '../../parts/columns.tsx';
 import { ConfirmButton } from '../../parts/confirm.tsx';
@@ -92,19 +92,19 @@ interface Kept {
   readonly identity: string;
   /** `false` for an identity that a path cannot contain. */
   readonly readable: boolean;
-  readonly environments: readonly { readonly name: string; readonly exposures: readonly ExposureShown[] }[];
+  readonly environments: readonly { readonly name: string; readonly exposures: readonly Exposure[] }[];
 }
 
 /** Reads the records of a person in all environments of an application. */
 async function readKept(app: string, identity: string): Promise<Kept> {
   // Clients resolve dot segments.
   if (identity === '.' || identity === '..') return { identity, readable: false, environments: [] };
-  const application = await call<ApplicationShown>('GET', resource('applications', app));
+  const application = await call<Application>('GET', resource('applications', app));
   const environments = await Promise.all(
     application.environments.map(async ({ name }) => {
       const path = resource('applications', app, 'identities', identity, 'exposures');
       const query = { environment: name };
-      const { exposures } = await call<{ exposures: ExposureShown[] }>('GET', path, { query });
+      const { exposures } = await call<{ exposures: Exposure[] }>('GET', path, { query });
       return { name, exposures };
     }),
   );
@@ -153,7 +153,7 @@ function Exposures({ kept: { identity, readable, environments }, first }: Exposu
   );
 }
 
-const columns: readonly Column<ExposureShown>[] = [
+const columns: readonly Column<Exposure>[] = [
   { key: 'flag', title: 'Flag', value: ({ feature }) => feature },
   { key: 'variant', title: 'Variant', value: ({ variant }) => variant },
   countColumn('checks', 'Checks'),

@@ -1,5 +1,7 @@
 import { useLocation } from 'preact-iso';
 import { applicationColumns } from '../../../contract/resources/columns.ts';
+import type { Application } from '../../../contract/shapes/application.ts';
+import type { Team } from '../../../contract/shapes/team.ts';
 import { applicationSettingsAddress } from '../../address.ts';
 import { call, resource } from '../../api/client.ts';
 import { useList } from '../../api/list.ts';
@@ -11,7 +13,6 @@ import { ListTable } from '../../parts/list-table.tsx';
 import { user } from '../../session.ts';
 import { Removals } from '../application-settings/environments.tsx';
 import { isAdmin, linesOf, ReadOnlyNote, TeamField } from './part.tsx';
-import type { Application, Team } from './shapes.ts';
 
 /** The applications of the reader's teams. */
 export function Applications() {

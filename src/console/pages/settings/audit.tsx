@@ -1,5 +1,7 @@
 import { auditedThings } from '../../../contract/audit.ts';
 import { auditColumns } from '../../../contract/resources/columns.ts';
+import type { AuditEntry } from '../../../contract/shapes/audit-entry.ts';
+import type { User } from '../../../contract/shapes/user.ts';
 import { useQuery } from '../../address.ts';
 import { resource } from '../../api/client.ts';
 import { useList } from '../../api/list.ts';
@@ -9,7 +11,6 @@ import { Filter } from '../../parts/filters.tsx';
 import { ListTable } from '../../parts/list-table.tsx';
 import { actionText, dayBounds } from './audit-words.ts';
 import { isAdmin } from './part.tsx';
-import type { AuditEntry, User } from './shapes.ts';
 
 /** The audit log. */
 export function Audit() {

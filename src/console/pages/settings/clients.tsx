@@ -1,4 +1,6 @@
 import { apiKeyColumns, signInClientColumns } from '../../../contract/resources/columns.ts';
+import type { ApiKey, ApiKeyShownOnce } from '../../../contract/shapes/api-key.ts';
+import type { SignInClient, SignInClientShownOnce } from '../../../contract/shapes/sign-in-client.ts';
 import { call, resource } from '../../api/client.ts';
 import { useList } from '../../api/list.ts';
 import type { Shown } from '../../parts/create.tsx';
@@ -8,7 +10,6 @@ import type { Column } from '../../parts/table.tsx';
 import { settings } from '../../settings.ts';
 import { linesOf, Part, RoleField } from './part.tsx';
 import { ResourceTable, type ResourceTableProps } from './resource-table.tsx';
-import type { ApiKey, NewApiKey, NewSignInClient, SignInClient } from './shapes.ts';
 
 /** The API keys of a team. */
 export function ApiKeys({ team }: { readonly team: string }) {
@@ -28,7 +29,7 @@ export function ApiKeys({ team }: { readonly team: string }) {
           codes: { plan_limit: 'name' },
           create: async (data) => {
             const body = Object.fromEntries(data);
-            return { ...shown(await call<NewApiKey>('POST', path, { body })), note };
+            return { ...shown(await call<ApiKeyShownOnce>('POST', path, { body })), note };
           },
           children: (
             <>
@@ -60,7 +61,7 @@ export function Clients({ team }: { readonly team: string }) {
           create: async (data) => {
             const { name, type } = Object.fromEntries(data);
             const body = { name, type, redirectUris: linesOf(data, 'redirectUris') };
-            return shown(await call<NewSignInClient>('POST', path, { body }));
+            return shown(await call<SignInClientShownOnce>('POST', path, { body }));
           },
           children: signInFields,
         }}
@@ -127,7 +128,7 @@ function ClientTable<Row extends Client>({ kind, path, columns, create }: Client
   );
 }
 
-function shown({ name, clientId, clientSecret }: NewApiKey | NewSignInClient): Shown {
+function shown({ name, clientId, clientSecret }: ApiKeyShownOnce | SignInClientShownOnce): Shown {
   const id = ['Client id', clientId] as const;
   if (clientSecret === undefined) return { title: `${name} is registered`, once: false, values: [id] };
   const values = [id, ['Client secret', clientSecret] as const];

@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact';
+import type { Team } from '../../../contract/shapes/team.ts';
 import { ConfirmButton } from '../../parts/confirm.tsx';
 import { Field, Form, SelectField } from '../../parts/form.tsx';
 import { user } from '../../session.ts';
-import type { Team } from './shapes.ts';
 
 /** Whether the reader may change settings. The API decides; the page hides what it would refuse. */
 export function isAdmin(): boolean {

@@ -1,4 +1,5 @@
 import { useLocation } from 'preact-iso';
+import type { Team as ShownTeam, TeamLimits } from '../../../contract/shapes/team.ts';
 import { address, useQuery } from '../../address.ts';
 import { call, resource } from '../../api/client.ts';
 import { useList } from '../../api/list.ts';
@@ -14,7 +15,6 @@ import { OfThing } from '../../parts/thing.tsx';
 import { user } from '../../session.ts';
 import { ApiKeys, Clients } from './clients.tsx';
 import { DeletionPart, isAdmin, NamePart, Part, ReadOnlyNote } from './part.tsx';
-import type { Team as ShownTeam, TeamLimits } from './shapes.ts';
 import { Members } from './users.tsx';
 import { Webhooks } from './webhooks.tsx';
 

@@ -1,4 +1,6 @@
 import { userColumns } from '../../../contract/resources/columns.ts';
+import type { Team } from '../../../contract/shapes/team.ts';
+import type { UserShownOnce as CreatedUser, User } from '../../../contract/shapes/user.ts';
 import { call, resource } from '../../api/client.ts';
 import { type List, useList } from '../../api/list.ts';
 import { useThing } from '../../api/thing.ts';
@@ -11,7 +13,6 @@ import { ConflictDialog } from '../../parts/thing.tsx';
 import { user } from '../../session.ts';
 import { changedFields, isAdmin, Part, ReadOnlyNote, RoleField, TeamField } from './part.tsx';
 import { type Removal, ResourceTable } from './resource-table.tsx';
-import type { NewUser as CreatedUser, Team, User } from './shapes.ts';
 
 /** All users of the reader's teams. */
 export function Users() {

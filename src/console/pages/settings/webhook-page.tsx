@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useLocation } from 'preact-iso';
 import { deliveryColumns } from '../../../contract/resources/columns.ts';
+import type { Delivery, Webhook, WebhookShownOnce } from '../../../contract/shapes/webhook.ts';
 import { teamAddress } from '../../address.ts';
 import { call, resource } from '../../api/client.ts';
 import { forget, usePoll } from '../../api/poll.ts';
@@ -16,7 +17,6 @@ import { Form } from '../../parts/form.tsx';
 import { Table } from '../../parts/table.tsx';
 import { NotFound } from '../not-found.tsx';
 import { Part } from './part.tsx';
-import type { Delivery, NewWebhook, Webhook } from './shapes.ts';
 import { shownSecret, WebhookFields, webhookCodes, webhookFields, webhookState } from './webhooks.tsx';
 
 /** A webhook and its deliveries. */
@@ -64,7 +64,7 @@ interface ActionsProps {
 function Actions({ webhook: { name, enabled, teamId }, path, change }: ActionsProps) {
   const { route } = useLocation();
   const { busy, refusal, run } = useAction();
-  const created = useSignal<NewWebhook | undefined>(undefined);
+  const created = useSignal<WebhookShownOnce | undefined>(undefined);
   return (
     <div class="actions">
       {enabled ? (
@@ -92,7 +92,7 @@ function Actions({ webhook: { name, enabled, teamId }, path, change }: ActionsPr
         action="Create a new secret"
         done="The new secret is created"
         onConfirm={async () => {
-          created.value = await call<NewWebhook>('POST', `${path}/secret`);
+          created.value = await call<WebhookShownOnce>('POST', `${path}/secret`);
           forget(path);
         }}
       >

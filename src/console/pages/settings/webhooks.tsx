@@ -1,5 +1,6 @@
 import { webhookEvents } from '../../../contract/events.ts';
 import { stateOfWebhook, webhookColumns } from '../../../contract/resources/columns.ts';
+import type { Webhook, WebhookShownOnce } from '../../../contract/shapes/webhook.ts';
 import { webhookAddress } from '../../address.ts';
 import { call, resource } from '../../api/client.ts';
 import { useList } from '../../api/list.ts';
@@ -9,7 +10,6 @@ import { columnsOf } from '../../parts/declared-columns.ts';
 import { Choices, Field } from '../../parts/form.tsx';
 import { Part } from './part.tsx';
 import { ResourceTable } from './resource-table.tsx';
-import type { NewWebhook, Webhook } from './shapes.ts';
 
 /** The webhooks of a team. */
 export function Webhooks({ team }: { readonly team: string }) {
@@ -31,7 +31,7 @@ export function Webhooks({ team }: { readonly team: string }) {
           label: 'Create a webhook',
           codes: webhookCodes,
           create: async (data) =>
-            shownSecret(await call<NewWebhook>('POST', path, { body: webhookFields(data) })),
+            shownSecret(await call<WebhookShownOnce>('POST', path, { body: webhookFields(data) })),
           children: <WebhookFields />,
         }}
       />
@@ -81,7 +81,7 @@ export function webhookFields(data: FormData): object {
 }
 
 /** A new secret, for copying. */
-export function shownSecret({ name, secret }: NewWebhook): Shown {
+export function shownSecret({ name, secret }: WebhookShownOnce): Shown {
   return {
     title: `Copy the secret of ${name} now`,
     once: true,

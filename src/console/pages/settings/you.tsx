@@ -1,3 +1,6 @@
+import type { SignInSessions } from '../../../contract/shapes/session.ts';
+import type { Team } from '../../../contract/shapes/team.ts';
+import type { User } from '../../../contract/shapes/user.ts';
 import { call, resource } from '../../api/client.ts';
 import { useList } from '../../api/list.ts';
 import { forget, usePoll } from '../../api/poll.ts';
@@ -12,7 +15,6 @@ import { Table } from '../../parts/table.tsx';
 import { OfThing } from '../../parts/thing.tsx';
 import { user } from '../../session.ts';
 import { changedFields, isAdmin, Part, TeamField } from './part.tsx';
-import type { SignInSessions, Team, User } from './shapes.ts';
 
 /** The reader's own account. */
 export function You() {

@@ -1,5 +1,4 @@
 import type { Item } from './api.ts';
-import { column, cut, right } from './print.ts';
 import { itemsOf, type Report, type Sheet } from './report.ts';
 import { fieldsOf } from './send.ts';
 
@@ -12,7 +11,7 @@ export const ingest: Report = {
   headline: ({ accepted, refused, noted }) => `accepted ${accepted}, refused ${refused}, noted ${noted}`,
   tables(report) {
     const entries = itemsOf(report, 'entries');
-    return [byReason('REFUSED', 'refused', entries), byReason('NOTED', 'noted', entries), bySender(entries)];
+    return [byReason('Refused', 'refused', entries), byReason('Noted', 'noted', entries), bySender(entries)];
   },
   empty: 'No packets or reports in this period',
 };
@@ -24,15 +23,15 @@ function byReason(title: string, outcome: string, entries: readonly Item[]): She
     [code, status, route, environment].join('\n'),
   );
   const items = groups.map((group) => ({ ...group[0], ...sumOf(group) }));
-  const columns = [
-    column(title, 'code'),
-    ...(outcome === 'refused' ? [column('STATUS', 'status', right)] : []),
-    column('COUNT', 'count', right),
-    { title: 'ENVIRONMENT', ...cut, of: environmentOf },
-    column('ROUTE', 'route', cut),
-    { title: 'EXAMPLE', ...cut, of: exampleOf },
-    column('LAST', 'lastAt'),
-  ];
+  const columns = {
+    code: title,
+    ...(outcome === 'refused' && { status: { label: 'Status', right: true } as const }),
+    count: { label: 'Count', right: true },
+    environment: { label: 'Environment', cut: true, of: environmentOf },
+    route: { label: 'Route', cut: true },
+    example: { label: 'Example', cut: true, of: exampleOf },
+    lastAt: 'Last',
+  } as const;
   return { columns, items };
 }
 
@@ -58,15 +57,15 @@ function bySender(entries: readonly Item[]): Sheet {
     });
     return { userAgent, instance, transport, ...Object.fromEntries(counts), ...sumOf(group) };
   });
-  const columns = [
-    column('SENDER', 'userAgent', cut),
-    column('INSTANCE', 'instance', cut),
-    column('TRANSPORT', 'transport'),
-    column('ACCEPTED', 'accepted', right),
-    column('REFUSED', 'refused', right),
-    column('NOTED', 'noted', right),
-    column('LAST', 'lastAt'),
-  ];
+  const columns = {
+    userAgent: { label: 'Sender', cut: true },
+    instance: { label: 'Instance', cut: true },
+    transport: 'Transport',
+    accepted: { label: 'Accepted', right: true },
+    refused: { label: 'Refused', right: true },
+    noted: { label: 'Noted', right: true },
+    lastAt: 'Last',
+  } as const;
   return { columns, items };
 }
 

@@ -1,21 +1,21 @@
+import { type AnyColumns, type Column, wholeColumn } from '../contract/resources/column.ts';
 import type { Item } from './api.ts';
 import type { Context } from './context.ts';
 import { labelOf, show } from './show.ts';
-import { type Heading, makeTable, recordText } from './table.ts';
-
-export interface Column extends Heading {
-  /** The value of a cell, before `show` formats it. */
-  of(item: Item): unknown;
-}
+import { makeTable, recordText } from './table.ts';
 
 /** Prints items as rows of a table, and the titles of columns that do not fit. */
 export function printTable(
   { out, err, bold, width }: Context,
-  columns: readonly Column[],
+  columns: AnyColumns,
   items: readonly Item[],
 ): void {
-  const rows = items.map((item) => columns.map((column) => show(column.of(item))));
-  const { text, leftOut } = makeTable(columns, rows, { bold, width });
+  const whole = Object.entries(columns as Readonly<Record<string, Column<Item>>>).map(([path, column]) =>
+    wholeColumn(path, column),
+  );
+  const headings = whole.map(({ label, ...more }) => ({ ...more, title: label.toUpperCase() }));
+  const rows = items.map((item) => whole.map(({ of }) => show(of(item))));
+  const { text, leftOut } = makeTable(headings, rows, { bold, width });
   out(text);
   if (leftOut.length > 0)
     err(`Columns that do not fit: ${leftOut.join(', ')}. Use a wider terminal, or --json\n`);
@@ -38,14 +38,4 @@ export async function printRows({ out, drained }: Context, rows: AsyncIterable<U
     out(decoder.decode(piece, { stream: true }));
     await drained();
   }
-}
-
-/** For text that may be truncated. */
-export const cut = { cut: true } as const;
-/** Numbers. */
-export const right = { right: true } as const;
-
-/** A column of the values of a field. */
-export function column(title: string, field: string, more: Omit<Column, 'title' | 'of'> = {}): Column {
-  return { title, ...more, of: (item) => item[field] };
 }

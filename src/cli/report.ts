@@ -1,8 +1,8 @@
+import type { AnyColumns } from '../contract/resources/column.ts';
 import { type Field, flag, rangeFlags } from '../contract/resources/field.ts';
 import type { Item } from './api.ts';
 import type { Command } from './command.ts';
 import { appFlag, formatFlag, jsonFlag, urlFlag } from './common-flags.ts';
-import type { Column } from './print.ts';
 
 /** A report of the management API on an application. */
 export interface Report {
@@ -22,7 +22,7 @@ export interface Report {
 }
 
 export interface Sheet {
-  readonly columns: readonly Column[];
+  readonly columns: AnyColumns;
   readonly items: readonly Item[];
 }
 

@@ -1,7 +1,7 @@
+import type { AnyColumns } from '../contract/resources/column.ts';
 import { flag } from '../contract/resources/field.ts';
 import type { Item } from './api.ts';
 import { ingest } from './ingest-report.ts';
-import { type Column, column, cut, right } from './print.ts';
 import { itemsOf, type Report, type Sheet } from './report.ts';
 
 /** Sums are made of days, which are the fewest buckets. */
@@ -10,16 +10,20 @@ const step = flag('step STEP', 'Print a line per minute, hour or day instead of 
   default: 'day',
 });
 
-const feature = column('FEATURE', 'feature', cut);
-const variant = column('VARIANT', 'variant', cut);
-const counts: readonly Column[] = [
-  column('CHECKS', 'checks', right),
-  column('USED', 'used', right),
-  column('VIEWED', 'viewed', right),
-];
+const variantColumns = {
+  feature: { label: 'Feature', cut: true },
+  variant: { label: 'Variant', cut: true },
+} as const;
+const countColumns = {
+  checks: { label: 'Checks', right: true },
+  used: { label: 'Used', right: true },
+  viewed: { label: 'Viewed', right: true },
+} as const;
 
 /** The start of a bucket, in Unix seconds. */
-const time: Column = { title: 'TIME', of: ({ at }) => new Date(Number(at) * 1000).toISOString() };
+const timeColumn = {
+  at: { label: 'Time', of: ({ at }: Item) => new Date(Number(at) * 1000).toISOString() },
+} as const;
 
 const usage: Report = {
   name: 'usage',
@@ -36,7 +40,10 @@ function usageSums(report: Item): Sheet {
     { ...each, variant: '(all)' },
     ...itemsOf(each, 'variants').map((one) => ({ ...one, feature: each['feature'] })),
   ]);
-  return { columns: [feature, variant, ...counts, column('USERS', 'uniqueUsers', right)], items };
+  return {
+    columns: { ...variantColumns, ...countColumns, uniqueUsers: { label: 'Users', right: true } },
+    items,
+  };
 }
 
 /** A line for each bucket of each variant, the earliest first. */
@@ -48,7 +55,7 @@ function usageByTime(report: Item): Sheet {
       }),
     ),
   );
-  return { columns: [time, feature, variant, ...counts], items: byTime(items) };
+  return { columns: { ...timeColumn, ...variantColumns, ...countColumns }, items: byTime(items) };
 }
 
 const measurements: Report = {
@@ -60,26 +67,32 @@ const measurements: Report = {
   empty: 'No measurements in this period',
 };
 
-const identity = [column('METRIC', 'metric', cut), feature, variant];
+const valueColumn = { label: 'Value', right: true } as const;
 
 function values(report: Item): Sheet {
   const items = itemsOf(report, 'metrics');
-  const numbers = ['value', 'count', 'min', 'max'].map((field) => column(field.toUpperCase(), field, right));
-  return {
-    columns: [...identityOf(items), column('KIND', 'kind'), ...numbers, column('LAST', 'lastAt')],
-    items,
-  };
+  const columns = {
+    ...identityOf(items),
+    kind: 'Kind',
+    value: valueColumn,
+    count: { label: 'Count', right: true },
+    min: { label: 'Min', right: true },
+    max: { label: 'Max', right: true },
+    lastAt: 'Last',
+  } as const;
+  return { columns, items };
 }
 
 function valuesByTime(report: Item): Sheet {
   const metrics = itemsOf(report, 'metrics');
   const items = metrics.flatMap((one) => pointsOf(one).map(([at, value]) => ({ ...one, at, value })));
-  return { columns: [time, ...identityOf(metrics), column('VALUE', 'value', right)], items: byTime(items) };
+  return { columns: { ...timeColumn, ...identityOf(metrics), value: valueColumn }, items: byTime(items) };
 }
 
 /** Feature and variant are columns only if a metric has them. */
-function identityOf(items: readonly Item[]): readonly Column[] {
-  return items.some((item) => item['feature'] !== undefined) ? identity : identity.slice(0, 1);
+function identityOf(items: readonly Item[]): AnyColumns {
+  const metric = { label: 'Metric', cut: true } as const;
+  return { metric, ...(items.some((item) => item['feature'] !== undefined) && variantColumns) };
 }
 
 function pointsOf(one: Item): readonly (readonly number[])[] {

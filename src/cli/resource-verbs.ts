@@ -1,3 +1,4 @@
+import type { AnyColumns } from '../contract/resources/column.ts';
 import type { Action, Change, Creation, Resource, Secret } from '../contract/resources/resource.ts';
 import type { Api, Item } from './api.ts';
 import type { Given } from './command.ts';
@@ -6,9 +7,9 @@ import { Failure } from './failure.ts';
 import { queryOf, type Reader } from './fields.ts';
 import { checkOnlyOne, find, missing } from './find.ts';
 import { UsageError } from './flags.ts';
-import { type Column, printJson, printRecord, printRows, printTable } from './print.ts';
+import { printJson, printRecord, printRows, printTable } from './print.ts';
 import { confirm } from './prompt.ts';
-import { tableColumns, type Verb } from './resource.ts';
+import type { Verb } from './resource.ts';
 import { fieldsOf } from './send.ts';
 import { capital, labelOf, printable, show } from './show.ts';
 
@@ -41,7 +42,7 @@ async function list({ resource, given, context, api, reader, path }: Call): Prom
   if (format !== undefined) return printRows(context, await api.rows(path, query, format));
   const limit = defaultLimit === undefined ? undefined : readLimit(given.value('limit'), defaultLimit);
   const items = await api.list(path, query, limit);
-  printList(context, given, tableColumns(columns), items, many);
+  printList(context, given, columns, items, many);
   if (given.has('fail-if-any') && items.length > 0)
     throw new Failure('found', `There ${items.length === 1 ? `is 1 ${one}` : `are ${items.length} ${many}`}`);
   if (items.length === limit)
@@ -51,7 +52,7 @@ async function list({ resource, given, context, api, reader, path }: Call): Prom
 function printList(
   context: Context,
   given: Given,
-  columns: readonly Column[],
+  columns: AnyColumns,
   items: readonly Item[],
   many: string,
 ): void {
@@ -93,8 +94,7 @@ async function act(call: Call): Promise<void> {
     const below = [...target, ...segments];
     if (columns === undefined)
       printWithSecret(context, given, fieldsOf(await api.call('POST', below)), secret);
-    else
-      printList(context, given, tableColumns(columns), await api.list(below, {}, most), segments.join(' '));
+    else printList(context, given, columns, await api.list(below, {}, most), segments.join(' '));
   });
 }
 

@@ -1,10 +1,7 @@
-import type { AnyColumns } from '../contract/resources/column.ts';
 import { type Flag, flag, teamFlag } from '../contract/resources/field.ts';
 import type { Action, Resource } from '../contract/resources/resource.ts';
-import type { Item } from './api.ts';
 import type { Command } from './command.ts';
 import { appFlag, formatFlag, jsonFlag, urlFlag, yesFlag } from './common-flags.ts';
-import type { Column } from './print.ts';
 import { capital } from './show.ts';
 
 /** What a command does with a resource. */
@@ -66,16 +63,4 @@ function handlesOf({ one, key, alias }: Resource): string {
 /** With the article in front. */
 export function articled(one: string): string {
   return `${/^[aeio]/i.test(one) ? 'an' : 'a'} ${one}`;
-}
-
-/** The declared columns of a resource as those of a table. */
-export function tableColumns(columns: AnyColumns): readonly Column[] {
-  return Object.entries(columns).map(([path, declared]) => {
-    const { label, of = at(path), ...more } = typeof declared === 'string' ? { label: declared } : declared;
-    return { ...more, title: label.toUpperCase(), of: of as Column['of'] };
-  });
-}
-
-function at(path: string): Column['of'] {
-  return (item) => path.split('.').reduce<unknown>((value, field) => (value as Item)[field], item);
 }

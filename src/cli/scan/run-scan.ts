@@ -6,7 +6,7 @@ import type { Context } from '../context.ts';
 import { Failure } from '../failure.ts';
 import { findApplication } from '../find.ts';
 import { UsageError } from '../flags.ts';
-import { type Column, column, cut, printJson, printTable } from '../print.ts';
+import { printJson, printTable } from '../print.ts';
 import { runResource } from '../resource-command.ts';
 import { usualCalls } from './names-in-text.ts';
 import { sarifOf } from './sarif.ts';
@@ -55,16 +55,16 @@ function featureOf({ name, declared, archived, lastSeenAt }: Item): KnownFeature
   return { name: String(name), declared: declared === true, archived: archived === true, lastSeenAt: seen };
 }
 
-const columns: readonly Column[] = [
-  {
-    title: 'FINDING',
-    of: ({ kind }) => ({ never_seen: 'never seen', not_in_code: 'not in the code' })[`${kind}`],
+const columns = {
+  kind: {
+    label: 'Finding',
+    of: ({ kind }: Item) => (kind === 'never_seen' ? 'never seen' : 'not in the code'),
   },
-  column('NAME', 'name', cut),
-  column('WHERE', 'where', cut),
-  column('LAST SEEN', 'lastSeenAt'),
-  column('NEAREST', 'nearest', cut),
-];
+  name: { label: 'Name', cut: true },
+  where: { label: 'Where', cut: true },
+  lastSeenAt: 'Last seen',
+  nearest: { label: 'Nearest', cut: true },
+} as const;
 
 function print(context: Context, { findings, inCode }: Scanned, counts: FileCounts): void {
   if (findings.length > 0) printTable(context, columns, findings.map(rowOf));

@@ -1,5 +1,10 @@
 import type { ComponentChildren } from 'preact';
-import type { Columns, Column as Declared, Path } from '../../contract/resources/column.ts';
+import {
+  type Columns,
+  type Column as Declared,
+  type Path,
+  wholeColumn,
+} from '../../contract/resources/column.ts';
 import { format } from '../format.ts';
 import type { CsvValue } from './csv.ts';
 import type { Column } from './table.tsx';
@@ -28,7 +33,7 @@ function columnOf<Row>(
   declared: Declared<Row>,
   cell: true | ((row: Row) => ComponentChildren),
 ) {
-  const { label, right, of = at(path) } = typeof declared === 'string' ? { label: declared } : declared;
+  const { label, right, of } = wholeColumn<Row>(path, declared);
   return {
     key: path,
     title: label,
@@ -36,11 +41,6 @@ function columnOf<Row>(
     csv: (row: Row) => of(row) as CsvValue,
     cell: cell === true ? (row: Row) => shown(of(row)) : cell,
   };
-}
-
-function at(path: string): (row: unknown) => unknown {
-  return (row) =>
-    path.split('.').reduce((value, field) => (value as Readonly<Record<string, unknown>>)[field], row);
 }
 
 const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/;

@@ -27,3 +27,10 @@ export type ColumnsOf<Schema extends TSchema> = Columns<Static<Schema>>;
 
 /** The columns of some resource. */
 export type AnyColumns = Readonly<Record<string, Column<never>>>;
+
+/** A column as an object, with the default of `of`. */
+export function wholeColumn<Row>(path: string, column: Column<Row>) {
+  const value = (row: Row) =>
+    path.split('.').reduce<unknown>((object, field) => (object as Record<string, unknown>)[field], row);
+  return { of: value, ...(typeof column === 'string' ? { label: column } : column) };
+}

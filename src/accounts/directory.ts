@@ -54,7 +54,7 @@ export interface Authority {
 
 type Check = (draft: AccountDraft) => void;
 
-/** Opens the accounts of an engine. Each engine must have at most one directory. */
+/** Opens the accounts in a store. Each store must have at most one directory. */
 export function openDirectory(
   accountStore: AccountStore,
   { clock, randomBytes, announce }: DirectorySources & { readonly announce?: Announce },

@@ -7,8 +7,8 @@ import { type Browser, BrowserCookie, isFormToken, isFromElsewhere, renewBrowser
 import { type Form, readForm } from './form.ts';
 import { replacePassword } from './new-password.ts';
 import { failurePage } from './pages/failure-page.ts';
-import type { FormPage } from './pages/form-page.ts';
-import { type LoginError, loginPage, longestEmail, newPasswordPage } from './pages/sign-in-pages.ts';
+import type { FormError, FormPage } from './pages/form-page.ts';
+import { loginPage, longestEmail, newPasswordPage } from './pages/sign-in-pages.ts';
 import { type SignInResult, type SignInSettings, signIn } from './sign-in.ts';
 import type { CurrentSignIn } from './sign-ins.ts';
 
@@ -31,12 +31,12 @@ export interface PostedForm {
   readonly browser: Browser;
 }
 
-const staleForm: LoginError = {
+const staleForm: FormError = {
   status: 403,
   text: 'This page is out of date, or the browser rejects cookies. Please sign in again.',
 };
 
-const unfinished: LoginError = {
+const unfinished: FormError = {
   status: 400,
   text: 'Enter your e-mail address and your password.',
   typed: true,
@@ -99,7 +99,7 @@ async function enterByForm(
 ): Promise<FormResult> {
   const email = (form.get('email') ?? '').trim();
   const password = form.get('password') ?? '';
-  const again = (error: LoginError) => ({
+  const again = (error: FormError) => ({
     reply: loginPage(formPage(settings, request, purpose), email, error),
   });
   if (email === '' || email.length > longestEmail || password === '') return again(unfinished);
@@ -156,14 +156,14 @@ function enteredAs(
 }
 
 /** @throws any error that is not a refusal */
-function busy(error: unknown): LoginError {
+function busy(error: unknown): FormError {
   if (!(error instanceof ApiError)) throw error;
   const { status, retryAfter = 1 } = error;
   return { status, text: 'The service is busy. Please try again in a moment.', retryAfter };
 }
 
 /** The error for a user who may not use a client. */
-export function notAMember(email: string, { client }: FormPurpose): LoginError {
+export function notAMember(email: string, { client }: FormPurpose): FormError {
   const text = `${email} is not a member of the team that ${client.name} belongs to. Use another account.`;
   return { status: 403, text };
 }
@@ -172,7 +172,7 @@ function explain(
   result: Exclude<SignInResult, { outcome: 'signed-in' }>,
   email: string,
   purpose: FormPurpose,
-): LoginError {
+): FormError {
   switch (result.outcome) {
     case 'wrong':
       return { status: 403, text: 'The e-mail address or the password is wrong.', typed: true };

@@ -67,7 +67,7 @@ export async function openFixture(): Promise<Fixture> {
   return fixtureOn({ data, store, health, accountStore: new EmbeddedAccountStore(store, health) });
 }
 
-/** The same, on an engine. */
+/** The same, on a given account store. */
 export async function fixtureOn(
   parts: Pick<Fixture, 'data' | 'store' | 'health' | 'accountStore'>,
 ): Promise<Fixture> {

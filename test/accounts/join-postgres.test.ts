@@ -18,7 +18,7 @@ afterAll(closeSharedServer);
 
 const wanted = { adminEmail: 'ada@example.com', clock: systemClock, randomBytes };
 
-/** An engine as `flagmeter postgres init` makes it. */
+/** A database as `flagmeter postgres init` makes it. */
 async function initialised(key?: PostgresKey): Promise<string> {
   const url = await (await sharedServer()).database();
   await initPostgres(connect(url), { key, wanted });

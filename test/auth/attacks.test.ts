@@ -12,7 +12,7 @@ import { otherTexts } from './attacks/texts.ts';
 import { type Attack, algorithms, encode, type Forgery, openForgery, signWith } from './forgery.ts';
 
 const targets = await Promise.all(algorithms.map(openForgery));
-const strangers = await Promise.all(algorithms.map(openForgery));
+const others = await Promise.all(algorithms.map(openForgery));
 
 async function expectRefused(target: Forgery, token: string, keys?: SigningKeys): Promise<void> {
   const settings = keys === undefined ? target.settings : { ...target.settings, keys };
@@ -30,7 +30,7 @@ describe.each<readonly [what: string, attacks: readonly Attack[]]>([
     test.each(algorithms)('is rejected with %s', async (alg) => {
       const target = targets.find((one) => one.alg === alg)!;
       await verifyAccessToken(target.settings, target.sign());
-      const tokens = [forge(target, strangers)].flat();
+      const tokens = [forge(target, others)].flat();
       expect(tokens).not.toHaveLength(0);
       for (const token of tokens) await expectRefused(target, token);
     });

@@ -194,7 +194,7 @@ describe('the page', () => {
     const codes = await begin();
     const browser = newBrowser();
     await browser.open(pathOf(codes));
-    const page = await browser.submit({ ...fixture.stranger });
+    const page = await browser.submit({ ...fixture.outsider });
     expect(page).toMatchObject({ status: 403, error: expect.stringContaining('is not a member') });
     expect(await poll(codes.device_code)).toMatchObject({ json: { error: 'authorization_pending' } });
   });

@@ -22,11 +22,11 @@ export interface Forgery {
 
 /**
  * Tokens that an attacker can make, which must be rejected.
- * @param strangers services with other keys, one per algorithm
+ * @param others services with other keys, one per algorithm
  */
 export type Attack = readonly [
   name: string,
-  forge: (target: Forgery, strangers: readonly Forgery[]) => string | readonly string[],
+  forge: (target: Forgery, others: readonly Forgery[]) => string | readonly string[],
 ];
 
 /** Makes a key, the only one of the forged service. */

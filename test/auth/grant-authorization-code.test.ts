@@ -159,15 +159,15 @@ describe('a code is refused', () => {
   test('when its user is not in the team of the client', async () => {
     const { code, exchange, directory, signIn } = await openSessionFixture();
     const team = await createTeam(directory, 'Other');
-    const stranger = await createUser(directory, {
+    const outsider = await createUser(directory, {
       email: 'bob@example.com',
       name: 'Bob',
       role: 'User',
       teams: [team.id],
       passwordHash: '',
     });
-    const { key } = await signIn(stranger);
-    expect(await exchange(await code({ userId: stranger.id, signIn: key }))).toMatchObject(notValid);
+    const { key } = await signIn(outsider);
+    expect(await exchange(await code({ userId: outsider.id, signIn: key }))).toMatchObject(notValid);
   });
 
   test('when its user has signed out', async () => {

@@ -42,7 +42,7 @@ test('an ID token hint requests a sign-in of its user', async () => {
   const other = fixture.newBrowser();
   const client_id = 'flagmeter-console';
   const redirect_uri = `http://${fixture.service.http}/console/callback`;
-  await fixture.signIn(other, { client_id, redirect_uri }, fixture.stranger);
+  await fixture.signIn(other, { client_id, redirect_uri }, fixture.outsider);
   for (const hint of [id_token_hint, 'rubbish']) {
     const request = { client_id, redirect_uri, prompt: 'none', id_token_hint: hint };
     const silent = await other.open(fixture.target(request));
@@ -56,7 +56,7 @@ test('a user other than the one in the hint gets no code, even after signing in'
   const redirect_uri = `http://${fixture.service.http}/console/callback`;
   const request = { client_id, redirect_uri, id_token_hint };
   const browser = fixture.newBrowser();
-  const page = await fixture.signIn(browser, request, fixture.stranger);
+  const page = await fixture.signIn(browser, request, fixture.outsider);
   expect(page).toMatchObject({ status: 303 });
   expect(page.location?.searchParams.get('error')).toBe('login_required');
   // They are still signed in for a request that names them.

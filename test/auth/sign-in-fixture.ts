@@ -36,7 +36,7 @@ export interface SignInFixture {
   /** The Admin of the first team. */
   readonly admin: Person;
   /** A user of another team. */
-  readonly stranger: Person;
+  readonly outsider: Person;
   /** A user of the other team with a temporary password. */
   readonly newcomer: Person;
   /** The URL of an authorization request: the usual parameters and these; `undefined` omits one. */
@@ -70,13 +70,13 @@ export async function openSignIn(options: LocalOptions = {}): Promise<SignInFixt
 async function prepareData(data: string, clock: TestClock) {
   const store = openAccountTables(data);
   const admin = { email: 'Ada@Example.com', password: 'the analytical engine' };
-  const stranger = { email: 'stranger@example.com', password: 'correct horse battery' };
+  const outsider = { email: 'outsider@example.com', password: 'correct horse battery' };
   const wanted = { adminEmail: admin.email, adminPassword: admin.password, clock, randomBytes };
   const credentials = await prepareStore(store, wanted);
   const directory = openDirectory(new EmbeddedAccountStore(store, testHealth()), { clock, randomBytes });
   const { id } = await createTeam(directory, 'Others');
-  const passwordHash = await hashPassword(stranger.password, randomBytes);
-  await createUser(directory, { email: stranger.email, name: 'S', role: 'User', teams: [id], passwordHash });
+  const passwordHash = await hashPassword(outsider.password, randomBytes);
+  await createUser(directory, { email: outsider.email, name: 'S', role: 'User', teams: [id], passwordHash });
   const newcomer = { email: 'newcomer@example.com', password: 'temporary words' };
   const newcomers = await hashPassword(newcomer.password, randomBytes);
   const wantedNewcomer = { email: newcomer.email, name: 'N', role: 'User', teams: [id] } as const;
@@ -85,10 +85,10 @@ async function prepareData(data: string, clock: TestClock) {
   const shop = { teamId, name: 'Shop & Co', redirectUris: Object.values(redirectUris), confidential: false };
   const { clientId } = (await createClient(directory, shop)).client;
   await store.lmdb.close();
-  return { credentials, clientId, admin, stranger, newcomer };
+  return { credentials, clientId, admin, outsider, newcomer };
 }
 
-type Base = Pick<SignInFixture, 'service' | 'clock' | 'clientId' | 'admin' | 'stranger' | 'newcomer'>;
+type Base = Pick<SignInFixture, 'service' | 'clock' | 'clientId' | 'admin' | 'outsider' | 'newcomer'>;
 
 function fixtureOf(base: Base, options: LocalOptions): SignInFixture {
   const { service, clock, clientId, admin } = base;

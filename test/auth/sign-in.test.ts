@@ -80,15 +80,15 @@ describe('a user who knows the password', () => {
 
   test('gets an error and no code if they may not use the client', async () => {
     const browser = fixture.newBrowser();
-    const page = await fixture.signIn(browser, {}, fixture.stranger);
+    const page = await fixture.signIn(browser, {}, fixture.outsider);
     expect(page).toMatchObject({
       status: 403,
       error:
-        'stranger@example.com is not a member of the team that Shop &amp; Co belongs to. Use another account.',
+        'outsider@example.com is not a member of the team that Shop &amp; Co belongs to. Use another account.',
     });
     const client_id = 'flagmeter-console';
     const redirect_uri = `http://${fixture.service.http}/console/callback`;
-    codeOf(await fixture.signIn(browser, { client_id, redirect_uri }, fixture.stranger));
+    codeOf(await fixture.signIn(browser, { client_id, redirect_uri }, fixture.outsider));
     expect(await browser.open(fixture.target())).toMatchObject({ status: 403, error: page.error });
     const silent = await browser.open(fixture.target({ prompt: 'none' }));
     expect(silent.location?.searchParams.get('error')).toBe('login_required');
@@ -247,7 +247,7 @@ describe('a restarted service', () => {
     const browser = before.newBrowser('127.0.0.9');
     await before.signIn(browser, {}, { ...before.admin, password: 'wrong' });
     await before.signIn(browser, {}, { email: 'secret typed in the wrong field', password: 'x' });
-    await before.signIn(browser, {}, before.stranger);
+    await before.signIn(browser, {}, before.outsider);
     await before.signIn(browser);
     const after = await before.restart();
     const again = after.newBrowser();

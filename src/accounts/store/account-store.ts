@@ -51,10 +51,10 @@ export interface Draft extends Reader {
   pending<Name extends TableName>(table: Name): ReadonlyMap<string, AccountRecords[Name] | undefined>;
 }
 
-/** Reads and drafts, without other side effects: an engine may run it later, or again. It must not await anything. */
+/** Reads and drafts, without other side effects: a store may run it later, or again. It must not await anything. */
 export type Plan<T> = (draft: Draft) => T;
 
-/** The status of an engine, for people. */
+/** The status of a store, for people. */
 export interface AccountStoreStatus {
   /** Where the records are: only in this data directory, or in a PostgreSQL that all nodes share. */
   readonly kind: 'embedded' | 'postgres';
@@ -66,11 +66,11 @@ export interface AccountStoreStatus {
 /** As a reader, it shows what is on disk. */
 export interface AccountStore extends Reader {
   /**
-   * Resolves when the engine shows all changes that any node made before this call. `undefined` if it always does.
+   * Resolves when the store shows all changes that any node made before this call. `undefined` if it always does.
    * @throws {ApiError} `engine_unavailable`, in bounded time
    */
   current(): Promise<void> | undefined;
-  /** The number of changes that this engine shows, of all nodes. Always 0 on a single machine. */
+  /** The number of changes that this store shows, of all nodes. Always 0 on a single machine. */
   readonly version: number;
   status(): AccountStoreStatus;
   /** Commit latency, seconds. */

@@ -53,7 +53,7 @@ export class EmbeddedAccountStore extends Committed implements AccountStore {
   #draining: Promise<void> | undefined;
   #isClosed = false;
 
-  /** Loads the tables held in memory. No other engine may write to the store meanwhile. */
+  /** Loads the tables held in memory. Nothing else may write to them meanwhile. */
   constructor(
     store: AccountTables,
     health: Pick<StoreHealth, 'ready' | 'failed'>,

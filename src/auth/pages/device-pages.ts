@@ -1,6 +1,6 @@
 import type { Reply } from '../../http/types.ts';
 import type { WaitingDevice } from '../device-codes.ts';
-import { type FormPage, formField, formParts } from './form-page.ts';
+import { type FormPage, formReply } from './form-page.ts';
 import { html } from './html.ts';
 import { pageReply } from './page.ts';
 
@@ -33,20 +33,15 @@ ${error ? html`<p class="error" id="error" role="alert">This code is wrong or ha
 
 /** The page on which a user allows or denies a device access. Someone else may have sent them its address (RFC 8628 §5.4). */
 export function devicePage(page: FormPage, { userCode, address }: WaitingDevice, email: string): Reply {
-  return pageReply({
-    status: 200,
+  return formReply(page, {
     title: 'Connect this device?',
-    ...formParts(page),
-    content: html`<h1>Connect ${page.clientName}?</h1>
-<p>It asks from <strong>${address}</strong> and shows the code <strong>${userCode}</strong>. It will act as
+    heading: `Connect ${page.clientName}?`,
+    intro: html`<p>It asks from <strong>${address}</strong> and shows the code <strong>${userCode}</strong>. It will act as
 <strong>${email}</strong>.</p>
-<p class="note">Continue only if you have just started this yourself and the code is the same there.</p>
-<form method="post">
-${formField(page)}
-<button name="action" value="continue">Continue</button>
+<p class="note">Continue only if you have just started this yourself and the code is the same there.</p>`,
+    form: html`<button name="action" value="continue">Continue</button>
 <button class="other" name="action" value="switch">Use another account</button>
-<button class="other" name="action" value="cancel">Cancel</button>
-</form>`,
+<button class="other" name="action" value="cancel">Cancel</button>`,
   });
 }
 

@@ -12,7 +12,7 @@ export function failurePage(status: number, reason: string, retryAfter?: number)
   return pageReply({
     status,
     title: 'Sign-in is not possible',
-    ...(retryAfter === undefined ? {} : { retryAfter: Math.ceil(retryAfter) }),
+    retryAfter: retryAfter && Math.ceil(retryAfter),
     content: html`<h1>Sign-in is not possible</h1>
 <p>Go back to the app that sent you here and try again. If this comes up again, tell whoever runs that app:</p>
 <p class="error">${reason}.</p>`,

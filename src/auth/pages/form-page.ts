@@ -1,6 +1,7 @@
+import type { Reply } from '../../http/types.ts';
 import { type Browser, formToken } from '../browser.ts';
 import { type Html, html } from './html.ts';
-import type { Page } from './page.ts';
+import { pageReply } from './page.ts';
 
 /** The common parts of pages with a form. The form is posted to the page's own address, which contains the request. */
 export interface FormPage {
@@ -13,21 +14,54 @@ export interface FormPage {
   readonly cookie: string | undefined;
 }
 
-/** The parts of a page's reply that depend on its form. */
-export function formParts({ redirectUri, cookie }: FormPage): Pick<Page, 'formTargets' | 'cookie'> {
-  return {
-    formTargets: redirectUri === null ? [] : formTargets(redirectUri),
-    ...(cookie === undefined ? {} : { cookie }),
-  };
+/** The error of the previous attempt. */
+export interface FormError {
+  readonly status: number;
+  readonly text: string;
+  /** Whether the error is about the typed credentials. */
+  readonly typed?: boolean;
+  /** Seconds. */
+  readonly retryAfter?: number;
 }
 
-/** The field with the CSRF token of this browser. */
-export function formField({ browser }: FormPage): Html {
-  return html`<input type="hidden" name="form" value="${formToken(browser)}">`;
+/** Replies with a page that has one form. The form carries the CSRF token of this browser. */
+export function formReply(
+  page: FormPage,
+  content: {
+    readonly title: string;
+    /** By default, the title. */
+    readonly heading?: string;
+    readonly intro: Html;
+    readonly error?: FormError | undefined;
+    /** The fields and buttons. */
+    readonly form: Html;
+  },
+): Reply {
+  const { title, heading = title, intro, error, form } = content;
+  return pageReply({
+    status: error?.status ?? 200,
+    title: error === undefined ? title : `Error: ${title}`,
+    formTargets: page.redirectUri === null ? [] : formTargets(page.redirectUri),
+    cookie: page.cookie,
+    retryAfter: error?.retryAfter,
+    content: html`<h1>${heading}</h1>
+${intro}
+${error && html`<p class="error" id="error" role="alert">${error.text}</p>`}
+<form method="post">
+<input type="hidden" name="form" value="${formToken(page.browser)}">
+${form}
+</form>
+${receiverNote(page)}`,
+  });
+}
+
+/** The attributes of a field that the error is about. */
+export function errorAttributes(error: FormError | undefined): Html | undefined {
+  return error && html`${error.typed ? html` aria-invalid="true"` : undefined} aria-describedby="error"`;
 }
 
 /** Shows where the answer goes. A client can choose any name, but not any address. */
-export function receiverNote({ redirectUri }: FormPage): Html | undefined {
+function receiverNote({ redirectUri }: FormPage): Html | undefined {
   if (redirectUri === null) return undefined;
   return html`<p class="note">You will be sent to <strong>${receiverOf(redirectUri)}</strong>.</p>`;
 }

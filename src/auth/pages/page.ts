@@ -11,9 +11,9 @@ export interface Page {
   /** Where the form may lead besides this host, as CSP sources; absent if the page has no form. */
   readonly formTargets?: readonly string[];
   /** `Set-Cookie`. */
-  readonly cookie?: string;
+  readonly cookie?: string | undefined;
   /** Seconds. */
-  readonly retryAfter?: number;
+  readonly retryAfter?: number | undefined;
 }
 
 const styleHash = createHash('sha256').update(style).digest('base64');

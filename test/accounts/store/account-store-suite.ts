@@ -26,7 +26,7 @@ function span(traceparent: string): Span {
   return { traceparent, part: () => span(traceparent), end: () => {} };
 }
 
-/** The behaviour of every engine, whatever stores its tables. */
+/** The behaviour of every account store, whatever keeps its tables. */
 export function testAccountStore(name: string, open: () => Promise<AccountStoreFixture>): void {
   describe(`${name}: plans`, () => {
     test.each(tables)('run in sequence, each on the draft of the one before: %s', async (table) => {

@@ -5,7 +5,7 @@ import { testAccountStore } from './account-store-suite.ts';
 import type { AccountStoreFixture } from './fixture.ts';
 import { testModel } from './model-suite.ts';
 
-/** An engine whose commits are delayed, or fail, before they reach LMDB. */
+/** An account store whose commits are delayed, or fail, before they reach LMDB. */
 async function open(): Promise<AccountStoreFixture> {
   const store = openTestStore();
   const health = testHealth();

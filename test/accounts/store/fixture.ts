@@ -1,7 +1,7 @@
 import type { AccountStore, Draft } from '../../../src/accounts/store/account-store.ts';
 import type { TestHealth } from '../fixture.ts';
 
-/** An engine on a fresh store whose commits a test can delay or fail. */
+/** An account store on fresh tables whose commits a test can delay or fail. */
 export interface AccountStoreFixture {
   readonly accountStore: AccountStore;
   readonly health: TestHealth;

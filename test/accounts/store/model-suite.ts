@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { AccountStore, Draft } from '../../../src/accounts/store/account-store.ts';
 import { type AccountStoreFixture, put, read, type Table, tables } from './fixture.ts';
 
-/** Compares an engine with a map, for arbitrary plans. */
+/** Compares an account store with a map, for arbitrary plans. */
 export function testModel(name: string, open: () => Promise<AccountStoreFixture>): void {
   test(`${name}: plans, and then the disk, match a map`, async () => {
     const { accountStore, hold, reopen } = await open();
@@ -22,7 +22,7 @@ export function testModel(name: string, open: () => Promise<AccountStoreFixture>
     const property = fc.asyncProperty(fc.array(plan, { maxLength: 12 }), async (plans) => {
       for (const { steps, throws, waits } of plans) {
         const release = hold();
-        // An engine may run a plan at once or later, but in this order, and twice only if necessary.
+        // A store may run a plan at once or later, but in this order, and twice only if necessary.
         const change = accountStore.change((draft) => {
           const next = new Map(model);
           for (const each of steps) apply(draft, next, each);

@@ -9,7 +9,7 @@ import { closeSharedServer, newDatabase, openNode, sharedServer } from './postgr
 
 afterAll(closeSharedServer);
 
-/** An engine whose transactions are delayed before COMMIT, or are rolled back. */
+/** An account store whose transactions are delayed before COMMIT, or are rolled back. */
 async function open(): Promise<AccountStoreFixture> {
   let gate: Promise<void> | undefined;
   let failure: Error | undefined;

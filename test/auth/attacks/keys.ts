@@ -77,20 +77,20 @@ export const otherAlgorithms: readonly Attack[] = [
 export const ownKeys: readonly Attack[] = [
   [
     'with the header of the real one',
-    ({ claims, header }, strangers) => strangers.map((stranger) => stranger.sign(claims, header)),
+    ({ claims, header }, others) => others.map((other) => other.sign(claims, header)),
   ],
-  ['with its own header', ({ claims }, strangers) => strangers.map((stranger) => stranger.sign(claims))],
+  ['with its own header', ({ claims }, others) => others.map((other) => other.sign(claims))],
   [
     'embedded as jwk',
-    ({ claims, header }, strangers) =>
-      strangers.flatMap((stranger) => {
-        const [jwk] = stranger.settings.keys.published;
+    ({ claims, header }, others) =>
+      others.flatMap((other) => {
+        const [jwk] = other.settings.keys.published;
         const { kid, ...unnamed } = header;
         return [
           { ...header, jwk },
           { ...unnamed, jwk },
           { ...header, kid: jwk?.kid, jwk },
-        ].map((own) => stranger.sign(claims, own));
+        ].map((own) => other.sign(claims, own));
       }),
   ],
 ];

@@ -66,7 +66,7 @@ describe('the cookie', () => {
   });
 
   test('is not looked at beside a valid token', async () => {
-    const browser = await fixture.signedIn(fixture.stranger);
+    const browser = await fixture.signedIn(fixture.outsider);
     const { http, credentials } = fixture.service;
     const authorization = `Bearer ${await token(http, credentials)}`;
     const answer = await browser.ask('GET', '/api/v2/users/me', { headers: { authorization } });
@@ -75,7 +75,7 @@ describe('the cookie', () => {
 
   test('that comes twice is none: one of them was planted', async () => {
     const browser = await fixture.signedIn();
-    const stranger = await fixture.signedIn(fixture.stranger);
+    const stranger = await fixture.signedIn(fixture.outsider);
     const [name, value] = browser.session!;
     for (const values of [
       [value, stranger.session![1]],

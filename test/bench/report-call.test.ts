@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { mark, reportOf } from '../../bench/report-call.ts';
-import { decodeUsageReport } from '../../src/ingest/reports/proto-usage.ts';
+import { decodeUsageReport } from '../../src/ingest/reports/proto.ts';
 
 test('each report of the benchmark is of its own instance and time, and says the same', () => {
   const { message, marks } = reportOf('a-key', new Date('2026-02-03T04:05:06.789Z'));

@@ -4,9 +4,7 @@ import { peekerOf } from '../peek.ts';
 import type { ClaimedSender } from '../pipeline.ts';
 import { decodeMetrics } from './json-metrics.ts';
 import { decodeUsage } from './json-usage.ts';
-import { peekMessage } from './proto.ts';
-import { decodeMetricsReport } from './proto-metrics.ts';
-import { decodeUsageReport } from './proto-usage.ts';
+import { decodeMetricsReport, decodeUsageReport, peekMessage } from './proto.ts';
 import type { MetricsReport, Report, UsageReport } from './report.ts';
 
 export interface ReportFormat<R extends Report> {

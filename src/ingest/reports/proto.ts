@@ -2,7 +2,22 @@ import { ApiError } from '../../contract/errors.ts';
 import { ProtoReader } from '../../grpc/proto-reader.ts';
 import { unixMs } from '../../runtime/rfc3339.ts';
 import type { ClaimedSender } from '../pipeline.ts';
-import { checkHead, type ReportNote, type SentHead } from './report.ts';
+import {
+  addValues,
+  endEntry,
+  endReport,
+  endUsage,
+  type Merging,
+  type MetricDrafts,
+  type MetricEntry,
+  newDrafts,
+  newUsage,
+  type UsageDrafts,
+  usersOf,
+  type VariantDraft,
+  type VariantValue,
+} from './entries.ts';
+import { checkHead, type MetricsReport, type ReportNote, type SentHead, type UsageReport } from './report.ts';
 
 /** Shared by the protobuf messages of usage and metrics reports. */
 
@@ -22,19 +37,11 @@ export function newHead(): HeadDraft {
 
 /** Reads a field that has the same number in both messages; skips any other. */
 export function readHeadField(reader: ProtoReader, head: HeadDraft): void {
-  switch (reader.field) {
-    case 1:
-      head.appKey = reader.string();
-      break;
-    case 2:
-      head.environment = reader.name();
-      break;
-    case 3:
-      head.time = readTimestamp(reader);
-      break;
-    default:
-      reader.skip();
-  }
+  const { field } = reader;
+  if (field === 1) head.appKey = reader.string();
+  else if (field === 2) head.environment = reader.name();
+  else if (field === 3) head.time = readTimestamp(reader);
+  else reader.skip();
 }
 
 /** The checked fields of a head. @param notes receives the notes on them @throws {ApiError} of status 400 */
@@ -134,4 +141,149 @@ function latestOf<T extends VariantEntry>(entries: readonly T[], first: number):
   const latest = new Map<string, T>();
   for (let at = first; at < entries.length; at += 1) latest.set(entries[at]!.variant, entries[at]!);
   return latest;
+}
+
+/** `totalUniqueUsers`, `definitionCacheHits` and `definitionCacheMisses`. */
+const unreadOfReport = [5, 10, 11];
+/** The `unique…Count` fields of an entry: of context identifiers, requests and users. */
+const unreadOfEntry = [4, 5, 6, 7, 9];
+const [uniqueUserHashes, uniqueViewedUserHashes, requestCount] = [10, 12, 2];
+
+/** Decodes a `Usage.FeatureStat` (`proto/usage.proto`). @throws {ApiError} of status 400 with the error */
+export function decodeUsageReport(message: Uint8Array): UsageReport {
+  const head = newHead();
+  const notes = new Set<ReportNote>();
+  const drafts = newUsage();
+  const hashes: number[] = [];
+  let appVersion: string | undefined;
+  const reader = new ProtoReader(message);
+  while (reader.next()) {
+    const { field } = reader;
+    if (field === 4) {
+      drafts.statCount += 1;
+      readStat(reader, drafts);
+    } else if (field === 6) head.instanceName = reader.name();
+    else if (field === 7) {
+      head.processStartTime = readTimestamp(reader);
+      if (head.processStartTime === undefined) notes.add('value_dropped');
+    } else if (field === 8) appVersion = reader.string();
+    else if (field === 9) reader.int32s(hashes);
+    else if (unreadOfReport.includes(field)) reader.int32();
+    else readHeadField(reader, head);
+  }
+  const rest = { appVersion, environmentHashes: textsOf(hashes) };
+  return endUsage(finishHead(head, notes), drafts, rest, notes);
+}
+
+function readStat(reader: ProtoReader, drafts: UsageDrafts): void {
+  const outer = reader.enter();
+  const entry = { feature: '', enabledCount: 0, disabledCount: 0, usedCount: 0 };
+  const { variants } = drafts;
+  const first = variants.length;
+  let hashes: number[] | undefined;
+  while (reader.next()) {
+    const { field } = reader;
+    if (field === 1) entry.feature = reader.name();
+    else if (field === 2) entry.enabledCount = reader.count();
+    else if (field === 3) entry.disabledCount = reader.count();
+    else if (field === 8) entry.usedCount = reader.count();
+    else if (field === uniqueUserHashes || field === uniqueViewedUserHashes) {
+      hashes ??= [];
+      reader.int32s(hashes);
+    } else if (field === 11) variants.push(readMapEntry(reader, newVariant(), readVariantStats));
+    else if (unreadOfEntry.includes(field)) reader.int32();
+    else reader.skip();
+  }
+  reader.leave(outer);
+  keepLatest(variants, first);
+  endEntry(variants, first, entry);
+  if (hashes === undefined) return;
+  drafts.users.push(...usersOf(entry.feature, textsOf(hashes), []));
+}
+
+const noTexts: readonly string[] = [];
+
+function textsOf(hashes: readonly number[]): readonly string[] {
+  if (hashes.length === 0) return noTexts;
+  return Array.from(new Set(hashes), String);
+}
+
+function newVariant(): VariantDraft {
+  return { feature: '', variant: '', checks: 0, used: 0, viewed: 0 };
+}
+
+/** A `Usage.VariantStats`. */
+function readVariantStats(reader: ProtoReader, draft: VariantDraft): void {
+  const outer = reader.enter();
+  while (reader.next()) {
+    const { field } = reader;
+    if (field === 1) draft.checks = reader.count();
+    else if (field === 3) draft.used = reader.count();
+    else if (field === 4) draft.viewed = reader.count();
+    else if (field === requestCount) reader.int32();
+    else reader.skip();
+  }
+  reader.leave(outer);
+}
+
+/** Decodes a `Metrics.MetricStat` (`proto/metrics.proto`). @throws {ApiError} of status 400 with the error */
+export function decodeMetricsReport(message: Uint8Array): MetricsReport {
+  const head = newHead();
+  const notes = new Set<ReportNote>();
+  const drafts = newDrafts(notes);
+  let statCount = 0;
+  const reader = new ProtoReader(message);
+  while (reader.next()) {
+    const { field } = reader;
+    if (field === 4) {
+      statCount += 1;
+      readEntry(reader, 'sum', drafts);
+    } else if (field === 5) readEntry(reader, 'sum', drafts);
+    else if (field === 6) readEntry(reader, 'last', drafts);
+    else if (field === 7) head.instanceName = reader.name();
+    else readHeadField(reader, head);
+  }
+  return endReport(finishHead(head, notes), statCount, drafts);
+}
+
+type EntryDraft = { -readonly [Field in keyof MetricEntry]: MetricEntry[Field] };
+
+const noVariants: readonly VariantValue[] = [];
+
+/**
+ * Adds a `Metrics.MetricStatMessage` or `Metrics.MetricCounterMessage`, which are summed, or a
+ * `Metrics.MetricObservationMessage`, of which the last is kept. An observation starts with its time, which shifts the numbers
+ * of the other fields by one. Protobuf does not send a value of zero. A counter without a value has none, which changes no sum.
+ * An observation without a value is zero.
+ */
+function readEntry(reader: ProtoReader, merging: Merging, drafts: MetricDrafts): void {
+  const outer = reader.enter();
+  const shift = merging === 'last' ? 1 : 0;
+  const entry: EntryDraft = { metric: '', value: merging === 'last' ? 0 : undefined };
+  let variants: VariantValue[] | undefined;
+  let time: number | undefined;
+  while (reader.next()) {
+    const field = reader.field - shift;
+    if (field === 0) {
+      time = readTimestamp(reader);
+      if (time === undefined) drafts.notes.add('value_dropped');
+    } // A counter has no field 0, so this is an observation.
+    else if (field === 1) entry.metric = reader.name();
+    else if (field === 2) entry.enabledCount = reader.count();
+    else if (field === 3) entry.disabledCount = reader.count();
+    else if (field === 4) entry.feature = reader.name();
+    else if (field === 5) entry.value = reader.double();
+    else if (field === 6) entry.valueDisabled = reader.double();
+    else if (field === 7) {
+      variants ??= [];
+      variants.push(readMapEntry(reader, { variant: '', value: 0 }, readDouble));
+    } else reader.skip();
+  }
+  reader.leave(outer);
+  if (variants !== undefined) keepLatest(variants, 0);
+  addValues(drafts, entry, variants ?? noVariants, merging, time);
+}
+
+function readDouble(reader: ProtoReader, entry: { value: number }): void {
+  entry.value = reader.double();
 }

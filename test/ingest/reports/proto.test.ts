@@ -5,8 +5,7 @@ import { isName } from '../../../src/contract/names.ts';
 import { bytesField, joinFields, numberField } from '../../../src/grpc/proto-writer.ts';
 import { decodeMetrics } from '../../../src/ingest/reports/json-metrics.ts';
 import { decodeUsage } from '../../../src/ingest/reports/json-usage.ts';
-import { decodeMetricsReport } from '../../../src/ingest/reports/proto-metrics.ts';
-import { decodeUsageReport } from '../../../src/ingest/reports/proto-usage.ts';
+import { decodeMetricsReport, decodeUsageReport } from '../../../src/ingest/reports/proto.ts';
 import { bytes, codeOf, headFields } from '../../support/proto-fields.ts';
 import { encode, metricsReport, usageReport } from '../../support/report-messages.ts';
 

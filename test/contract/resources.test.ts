@@ -1,0 +1,96 @@
+import { describe, expect, test } from 'vitest';
+import type { ColumnsOf } from '../../src/contract/resources/column.ts';
+import { type FlagsOf, fieldsOf, flag } from '../../src/contract/resources/field.ts';
+import type { Resource } from '../../src/contract/resources/resource.ts';
+import { resources } from '../../src/contract/resources/resources.ts';
+import { NewTeam, type Team } from '../../src/contract/shapes/team.ts';
+import type { Content } from '../../src/http/endpoint.ts';
+import { managementApi } from '../../src/management/management-api.ts';
+
+interface JsonSchema {
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly items?: JsonSchema;
+}
+
+interface Route {
+  readonly query: readonly string[];
+  readonly body: readonly string[];
+  readonly row: Readonly<Record<string, JsonSchema>>;
+}
+
+function schemaOf(content: Content | undefined): JsonSchema {
+  return content?.['application/json']?.schema ?? {};
+}
+
+/** The parameters, the fields of the body and the fields of the listed items of each endpoint, by route: `GET /api/v2/teams/:/webhooks`. */
+const endpoints = new Map<string, Route>(
+  managementApi.flatMap((group) =>
+    group.endpoints.map(({ method, path, operation }) => {
+      const { parameters = [], body, answers = {} } = operation ?? {};
+      return [
+        `${method} ${path.replaceAll(/:\w+/g, ':')}`,
+        {
+          query: parameters.map(({ name }) => name),
+          body: Object.keys(schemaOf(body).properties ?? {}),
+          row: schemaOf(answers[200]?.content).properties?.['items']?.items?.properties ?? {},
+        },
+      ];
+    }),
+  ),
+);
+
+function pathOf({ within, collection }: Resource): string {
+  const owner = within && { app: '/applications/:', team: '/teams/:' }[within];
+  return `/api/v2${owner ?? ''}/${collection}`;
+}
+
+describe.each(Object.entries<Resource>(resources))('the resource %s', (_name, resource) => {
+  const list = pathOf(resource);
+  const { create, update, remove, actions = [], single, filters = [] } = resource;
+
+  test('is listed by an endpoint with its columns and filters', () => {
+    const { row = {}, query = [] } = endpoints.get(`GET ${list}`) ?? {};
+    const paths = Object.keys(resource.columns).map((path) => path.split('.'));
+    const missing = paths.filter(([field = '', inner]) =>
+      inner === undefined ? row[field] === undefined : row[field]?.properties?.[inner] === undefined,
+    );
+    expect(missing).toEqual([]);
+    expect(Object.keys(row)).toEqual(expect.arrayContaining([resource.key, resource.alias ?? resource.key]));
+    expect(query).toEqual(expect.arrayContaining(filters.map(({ field, name }) => field ?? name)));
+  });
+
+  test('has an endpoint for each verb, which takes its fields', () => {
+    const made = create && (create.put ? `PUT ${list}/:` : `POST ${list}`);
+    const changed = update && (update.whole ? `PUT ${list}/:` : `PATCH ${list}/:`);
+    const routes = [single && `GET ${list}/:`, made, changed, remove && `DELETE ${list}/:`];
+    for (const { path, columns } of actions)
+      routes.push(
+        `${columns ? 'GET' : 'POST'} ${list}/:/${path.map((each) => (each.startsWith('--') ? ':' : each)).join('/')}`,
+      );
+    for (const route of routes.filter((each) => each !== undefined))
+      expect([...endpoints.keys()]).toContain(route);
+    for (const [route, fields] of [[made, create?.fields] as const, [changed, update?.fields] as const])
+      for (const { field, name } of fields ?? [])
+        expect(endpoints.get(route!)!.body).toContain(field ?? name);
+  });
+});
+
+test('a column of an unknown field does not compile', () => {
+  // @ts-expect-error: a team has no such field
+  const columns: ColumnsOf<typeof Team> = { colour: 'Colour' };
+  expect(columns).toBeDefined();
+});
+
+test('a body with an undeclared field does not compile', () => {
+  // @ts-expect-error: the plan is missing
+  const flags: FlagsOf<typeof NewTeam> = { name: null };
+  expect(flags).toBeDefined();
+});
+
+test('the schema of a field decides how its flag is read', () => {
+  const plan = flag('plan PLAN', 'Plan');
+  expect(fieldsOf(NewTeam, { name: flag('name NAME', 'Name'), plan })).toEqual([
+    { name: 'name', value: 'NAME', description: 'Name', required: true, field: 'name' },
+    { ...plan, values: ['free', 'team', 'enterprise'], field: 'plan' },
+  ]);
+});

@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { checkPrepared, openPreparedOrCopy } from '../accounts/prepare.ts';
 import type { Terminal } from '../cli/terminal.ts';
-import { adoptReplica } from '../replication/adoption/adopt-replica.ts';
-import { type Adopted, AdoptionRefused } from '../replication/adoption/fill.ts';
+import { type Adopted, AdoptionRefused, adoptReplica } from '../replication/adoption/fill.ts';
 import type { Holding } from '../replication/adoption/holding.ts';
 import {
   type NodeStores,

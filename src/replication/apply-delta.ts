@@ -10,6 +10,7 @@ import { environmentOrdinal, readChunk } from '../storage/lmdb/sketches.ts';
 import type { ChangedDays } from './changed-days.ts';
 import type { CountedMessages } from './counted-messages.ts';
 import type { CountedMessage, Delta, PersonExposures, UnresolvedInstance } from './delta.ts';
+import type { Refuse } from './delta-columns.ts';
 import type { Erased, ForgottenPeople } from './erased.ts';
 import { erasedSeries, type StreamSeries, unknownSeries } from './stream-series.ts';
 
@@ -25,10 +26,6 @@ export interface DeltaParts {
   readonly days: ChangedDays;
 }
 
-/** Reports a row that cannot be applied. */
-export type Refuse = (place: string, reason: string, row: unknown) => void;
-
-/** State while a delta is applied. */
 interface Applying extends DeltaParts {
   readonly refuse: Refuse;
   /** Maximum number of people of an environment whose exposures are kept. */

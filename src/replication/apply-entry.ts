@@ -1,7 +1,8 @@
 import { exposuresKey, removeExposures } from '../storage/lmdb/exposures.ts';
 import { putHashedMint, removeIdentity } from '../storage/lmdb/instances.ts';
-import { applyDelta, type DeltaParts, type Refuse } from './apply-delta.ts';
+import { applyDelta, type DeltaParts } from './apply-delta.ts';
 import { decodeDelta, laterFormat } from './delta.ts';
+import type { Refuse } from './delta-columns.ts';
 import {
   decodeBody,
   type Entry,
@@ -26,7 +27,6 @@ export interface Refusal {
   readonly seq: number;
   /** The part of the entry that contains the row. */
   readonly place: string;
-  /** For people. */
   readonly reason: string;
   /** JSON. */
   readonly row: string;
@@ -88,7 +88,6 @@ export class ApplyEntry {
     return this.#parts.state.get('settings') ?? defaultSettings;
   }
 
-  /** Whether this version can apply an entry. */
   knows(entry: Entry): boolean {
     return this.#whyUnknown(entry) === undefined;
   }
@@ -118,7 +117,6 @@ export class ApplyEntry {
     for (const part of [hot.measurements, hot.sketches, hot.counts, hot.seen, ledger]) part.put();
   }
 
-  /** Drops the state in memory after a failed transaction. */
   forget(): void {
     this.#rest = undefined;
   }

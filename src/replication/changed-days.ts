@@ -13,7 +13,6 @@ import type { ReplicaState } from './replica-state.ts';
 export class ChangedDays {
   readonly #store: Pick<ReplicaStore, 'replica'>;
   readonly #state: ReplicaState;
-  /** By environment and day in one number. */
   readonly #changed = new Map<number, number>();
   #position = 0;
   #last = -1;

@@ -35,7 +35,6 @@ export interface ClusterUsageDeps {
   readonly workerFile: string;
   readonly start: ReplicaWorkerStart;
   readonly spool: Spool;
-  /** Its stream is open. */
   readonly committer: SpoolCommitter;
   readonly store: UsageTables;
   readonly digestSecret: Buffer;
@@ -46,7 +45,6 @@ export interface ClusterUsageDeps {
   readonly clock: Clock;
   /** Reports that the thread failed, so nothing would be shipped any more. */
   readonly fatal: (reason: string) => void;
-  /** Version of the accounts on this node. */
   readonly accountsVersion: () => number;
   laneOf(application: number): Pick<Lane, 'submit' | 'settled'>;
 }
@@ -237,7 +235,6 @@ function orUnavailable<T>(result: Promise<T>): Promise<T> {
   });
 }
 
-/** The state before the thread reports any. */
 function untold({ facts, maxSpoolBytes }: ClusterUsageDeps['start'], now: number): NodeTold {
   return {
     ...{ isJoined: false, refusal: undefined, trouble: undefined, refuses: undefined },

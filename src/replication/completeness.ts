@@ -1,6 +1,5 @@
 import { postgresAway } from '../contract/errors.ts';
 
-/** Progress of the node's own stream. */
 export interface OwnProgress {
   readonly acknowledged: number;
   /** Packets acknowledged before `through` (Unix ms) are in the deltas up to `throughSeq`. */
@@ -8,7 +7,6 @@ export interface OwnProgress {
   readonly throughSeq: number;
 }
 
-/** The result of following the log once. */
 export interface FollowProgress {
   /** The replica has everything that PostgreSQL last reported. */
   readonly isAtEnd: boolean;
@@ -33,7 +31,6 @@ export class Completeness {
     return this.#isKnown ? this.through : undefined;
   }
 
-  /** Notes the progress at a heartbeat. */
   asked({ acknowledged, through, throughSeq }: OwnProgress): void {
     // PostgreSQL has less than before: it reverted to an earlier state.
     this.#isShippingAgain = acknowledged < this.#ownSeq;
@@ -51,7 +48,6 @@ export class Completeness {
     return Math.min(this.ownThrough, othersThrough);
   }
 
-  /** Notes the progress of the replica. */
   followed({ isAtEnd, isLoaded, through }: FollowProgress): void {
     if (isLoaded || this.#isShippingAgain) this.#isKnown = false;
     if (!isAtEnd || this.#isShippingAgain) return;
@@ -60,7 +56,6 @@ export class Completeness {
   }
 }
 
-/** Progress of the replica. */
 export interface Progress {
   /** Everything that this node acknowledged before this time (Unix ms) is applied, with all that others had shipped. */
   readonly ownThrough: number;
@@ -99,7 +94,6 @@ export class Awaited {
     return this.#wait({ isReport: true, has: ({ ownThrough }) => ownThrough >= now, until: at + patienceMs });
   }
 
-  /** Resolves when an entry of the log is applied. */
   async entry(entry: number, at: number): Promise<void> {
     await this.#wait({ isReport: false, has: ({ position }) => position >= entry, until: at + entryMs });
   }

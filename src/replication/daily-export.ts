@@ -37,13 +37,11 @@ export interface ExportProgress {
 }
 
 export interface Exported {
-  /** By environment. */
   readonly days: number;
   readonly rows: number;
 }
 
 const dayMs = 86_400_000;
-/** Rows in one statement. */
 const stepRows = 500;
 /** Reading pauses after this time, because it shares the event loop with the node. */
 const turnMs = 2;

@@ -3,11 +3,9 @@ export interface KnownStream {
   /** Whether this process seals it. If not, an earlier process did, or the original of which this directory is a copy. */
   readonly isOwn: boolean;
   readonly sealed: number;
-  /** The last delta known to be in PostgreSQL. */
   readonly acknowledged: number;
   /** The first delta still kept; `sealed + 1` if none is. */
   readonly kept: number;
-  /** Digest of a kept delta, hex. */
   digest(seq: number): string | undefined;
 }
 
@@ -21,11 +19,9 @@ export interface PostgresStream {
 }
 
 export type Decision =
-  /** Everything is shipped. */
   | { readonly action: 'rest' }
   /** PostgreSQL does not know the stream, or not any more. */
   | { readonly action: 'register' }
-  /** PostgreSQL has the deltas up to `seq`. */
   | { readonly action: 'acknowledge'; readonly seq: number }
   | { readonly action: 'ship'; readonly from: number }
   /** PostgreSQL reverted to an earlier state: ship again from here. */

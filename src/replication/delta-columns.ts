@@ -43,8 +43,8 @@ function fail(what: string): never {
   throw new DeltaUnreadable(`its ${what} cannot be`);
 }
 
-/** Reports an omitted row. Without it, one invalid row makes the whole delta unreadable. */
-export type RefuseRow = (place: string, reason: string, row: string) => void;
+/** Reports a refused row. Without it, one invalid row makes the whole delta unreadable. */
+export type Refuse = (place: string, reason: string, row: unknown) => void;
 
 /** The encoding and validation of a value of a delta. */
 export interface Column<T> {
@@ -56,13 +56,11 @@ export interface Column<T> {
    * @param name for messages
    * @throws {DeltaUnreadable}
    */
-  read(packed: unknown, name: string, refuse: RefuseRow | undefined): T;
+  read(packed: unknown, name: string, refuse: Refuse | undefined): T;
 }
 
-/** The type of a column's values. */
 export type Of<C> = C extends Column<infer T> ? T : never;
 
-/** The columns of a row by name, in encoding order. */
 type Columns<T> = { readonly [Name in keyof T]: Column<T[Name]> };
 
 /** A value that is encoded as it is. */
@@ -155,7 +153,6 @@ function list(value: unknown, what: string, length?: number): unknown[] {
 
 const longestRow = 1000;
 
-/** A row of any kind as text. */
 function textOf(row: unknown): string {
   const plain = (_: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);
   return (JSON.stringify(row, plain) ?? typeof row).slice(0, longestRow);
@@ -234,7 +231,6 @@ const exampleFields: readonly string[] = [
   'detail',
 ] satisfies (keyof LedgerExample)[];
 
-/** The example of a ledger line, as JSON. */
 export const examples: Column<LedgerExample | null> = {
   pack: (example) => JSON.stringify(example),
   unpack: (packed) => JSON.parse(packed as string) as LedgerExample | null,

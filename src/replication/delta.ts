@@ -23,7 +23,7 @@ import {
   number,
   numbers,
   type Of,
-  type RefuseRow,
+  type Refuse,
   routes,
   row,
   rows,
@@ -177,7 +177,7 @@ export function laterFormat(body: Uint8Array): number | undefined {
  * @param refuse called for each omitted row
  * @throws {DeltaUnreadable}
  */
-export function decodeDelta(body: Uint8Array, refuse?: RefuseRow): Delta {
+export function decodeDelta(body: Uint8Array, refuse?: Refuse): Delta {
   if (body[0] !== deltaFormat) throw new DeltaUnreadable(`its format is ${body[0] ?? 'missing'}`);
   try {
     const packed = inflateSync(body.subarray(1), { maxOutputLength: maxInflated });

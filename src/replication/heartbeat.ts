@@ -11,7 +11,6 @@ export interface Heartbeat {
   readonly directory: string;
   /** The database that the directory belongs to. */
   readonly engine: string | undefined;
-  /** The stream of this process. */
   readonly stream: string;
   readonly applied: number;
   readonly spoolBytes: number;

@@ -15,8 +15,7 @@ import { Streams } from './streams.ts';
 import { UsageFollower } from './usage-follower.ts';
 
 export interface LoopHooks {
-  readonly level: () => Pick<SpoolLevel, 'bytes' | 'oldest'>;
-  /** Called when the state may have changed. */
+  readonly level: () => SpoolLevel;
   readonly changed: () => void;
 }
 
@@ -37,7 +36,6 @@ export class NodeLoop {
   readonly completeness = new Completeness();
   readonly #loop = new Loop(() => this.#turn());
   readonly #awaited = new Awaited();
-  /** The last answer to a heartbeat. */
   view: PostgresView | undefined;
   /** PostgreSQL was away, and may have reverted to an earlier state: the next step is a heartbeat. */
   #mustLook = true;

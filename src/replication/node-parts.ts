@@ -17,11 +17,8 @@ export interface NodeFacts {
   readonly directory: string;
   /** Path of the data directory, for messages. */
   readonly path: string;
-  /** Label for messages. */
   readonly name: string;
-  /** Version of the program. */
   readonly version: string;
-  /** Stream of this process. */
   readonly stream: string;
   /** Start time by the node's clock, Unix ms. */
   readonly started: number;
@@ -51,7 +48,6 @@ export interface NodeTold {
 /** What a node calls on the main thread. */
 export interface MainThread {
   seal(request: SealRequest): Promise<SealOutcome>;
-  /** Called when the state may have changed. */
   tell(told: NodeTold): void;
   /** Reports a failed commit of the replica: see `StoreHealth`. */
   storeFailed(error: Error): void;
@@ -70,16 +66,13 @@ export interface NodeParts {
   readonly side: PostgresSession;
   readonly spool: Spool;
   readonly replica: Replica;
-  /** The replica, for reading. */
   readonly store: ReplicaStore;
-  /** The settings of this node. */
   readonly settings: ReplicaSettings;
   readonly maxSpoolBytes: number;
   /** See `SnapshotDeps.leastBytes`. */
   readonly snapshotBytes: number;
   readonly appender: LogAppender;
   readonly clock: TimerClock;
-  /** Set by each heartbeat. */
   readonly time: SharedClock;
   readonly log: Log;
   readonly main: MainThread;

@@ -9,16 +9,13 @@ import type { ReplicaSettings } from './settings.ts';
 export interface ReplicaFacts {
   'own:applied': LogPosition;
   'own:loading': boolean;
-  /** Number of snapshots loaded. */
   'own:loads': number;
   settings: ReplicaSettings;
   /** The hour (since the epoch) up to which retention was applied. */
   retired: number;
   /** People forgotten at this position or before are no longer listed. */
   forgottenUntil: number;
-  /** Number of streams so far. */
   streams: number;
-  /** The last horizon. */
   reached: Pick<Horizon, 'through' | 'now' | 'nodes'>;
   /** See `ChangedDays`: days changed by entries up to this position are listed. */
   daysMarked: number;

@@ -19,7 +19,6 @@ import { ReplicaNode } from './replica-node.ts';
 import type { ReplicaSettings } from './settings.ts';
 import { Spool } from './spool.ts';
 
-/** Parameters of the thread. */
 export interface ReplicaWorkerStart {
   readonly data: string;
   readonly address: PostgresAddress;

@@ -117,7 +117,6 @@ function addBatch(store: SpoolStore, sections: readonly Section[], envelope: Env
   for (const section of sections) section.add(rest);
 }
 
-/** Begins or continues the stream of this process. */
 function beginStream(store: SpoolStore, stream: string, mark: Mark): StreamRecord {
   const known = store.streams.get(stream);
   if (known !== undefined) return known;
@@ -155,12 +154,10 @@ export class UnresolvedSection implements Section {
     }
   }
 
-  /** Notes that one was sealed. */
   sealed(): void {
     this.#held -= 1;
   }
 
-  /** Counts again after a failed transaction. */
   forget(): void {
     this.#held = this.#store.unresolved.getKeysCount();
   }

@@ -16,7 +16,6 @@ export interface SealedDelta extends Omit<DeltaHead, 'stream'> {
 }
 
 export interface SpoolLevel {
-  /** Bytes of the file in use. */
   readonly bytes: number;
   /** Time of the oldest unshipped packet, Unix ms; `undefined` if there is none. */
   readonly oldest: number | undefined;
@@ -147,7 +146,6 @@ export function bytesOfSpool({ lmdb: _, streams, meta, series, messages, ...tabl
   return Object.values(tables as Record<string, Table>).reduce((sum, table) => sum + bytesOf(table), 0);
 }
 
-/** LMDB's statistics of a table. */
 interface TableStats {
   readonly pageSize: number;
   readonly treeBranchPageCount: number;

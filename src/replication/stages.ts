@@ -54,7 +54,6 @@ export class Draft {
     return this.#rows === 0;
   }
 
-  /** Adds to the size. */
   grow(rows: number, bytes: number): void {
     this.#rows += rows;
     this.#bytes += bytes;
@@ -84,7 +83,6 @@ export interface Stage {
   readonly table: Table;
   /** Adds a record to the draft. LMDB reuses both buffers for the next record. @returns its size in rows */
   move(key: Buffer, value: Buffer, draft: Draft): number;
-  /** Deletes a moved record. */
   remove(key: Buffer): void;
 }
 
@@ -113,10 +111,8 @@ const recordRows = 3;
 /** Approximate size of a name. */
 const nameBytes = 40;
 
-/** State in memory of the open delta. */
 export interface InMemory {
   readonly hot: HotTables;
-  /** Drops the rows of the ledger. */
   forgetLedger(): void;
   /** Notes that a use of an unknown instance id was sealed. */
   resolvedOne(): void;

@@ -52,7 +52,6 @@ export class StreamSeries {
     this.#dictionary = this.#openDictionary();
   }
 
-  /** Selects a stream. */
   turnTo(stream: number): void {
     if (this.#size > maxKnown) this.#known.clear();
     if (this.#known.size === 0) this.#size = 0;

@@ -37,7 +37,6 @@ export class Stream implements KnownStream {
   #acknowledgedAt = 0;
   held: Held | undefined;
   #isDone: boolean;
-  /** Whether PostgreSQL's state of the stream is known. */
   isKnown = false;
 
   constructor(record: StreamRecord, isOwn: boolean, parts: StreamParts) {
@@ -60,7 +59,6 @@ export class Stream implements KnownStream {
     return this.#record.first;
   }
 
-  /** Progress that the spool does not know yet. */
   get news(): Required<Pick<SealTask, 'acknowledged' | 'finished'>> {
     const { stream, acknowledged, state } = this.#record;
     const isMore = this.acknowledged > acknowledged;
@@ -75,7 +73,6 @@ export class Stream implements KnownStream {
     return this.acknowledged === this.sealed && this.held !== 'foreign';
   }
 
-  /** Number of deltas that can be shipped. */
   get waiting(): number {
     return this.held === undefined ? this.sealed - this.acknowledged : 0;
   }
@@ -95,7 +92,6 @@ export class Stream implements KnownStream {
     this.#record = record;
   }
 
-  /** Acts on PostgreSQL's state of the stream. */
   async settle(said: PostgresStream | undefined, at: number, isConfirmed: boolean): Promise<void> {
     const decision = decide(this, said, isConfirmed);
     if (decision.action !== 'confirm' && decision.action !== 'hold') this.held = undefined;
@@ -144,7 +140,6 @@ export class Stream implements KnownStream {
     }
   }
 
-  /** Closes the stream of an earlier process. */
   async #finish({ seq, state }: PostgresStream): Promise<void> {
     if (this.isOwn) return;
     const { link, log } = this.#parts;
@@ -189,7 +184,6 @@ export class Streams {
     this.own = this.all.find(({ isOwn }) => isOwn)!;
   }
 
-  /** Takes over the records of the spool. */
   update(): void {
     const { facts, spool } = this.#parts;
     const records = spool.streams().filter(({ state }) => state !== 'aside');

@@ -7,7 +7,6 @@ const idsMs = 86_400_000;
 const keptChanges = 1000;
 /** Time that a deregistered or forgotten node is listed. Each heartbeat reads the list. */
 const nodesMs = 7 * 86_400_000;
-/** Retention of refused rows. */
 const refusedMs = 7 * 86_400_000;
 /** Rows removed by one statement. */
 const stepRows = 1000;

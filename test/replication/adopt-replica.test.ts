@@ -2,9 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
-import { allTables } from '../../src/replication/accounts/copy.ts';
-import { adoptReplica } from '../../src/replication/adoption/adopt-replica.ts';
-import type { Adopted } from '../../src/replication/adoption/fill.ts';
+import { newCopy } from '../../src/replication/accounts/copy.ts';
+import { type Adopted, adoptReplica } from '../../src/replication/adoption/fill.ts';
 import { SetAside, type Source, setAsideIn, sourcesIn } from '../../src/replication/adoption/set-aside.ts';
 import { LogAppender } from '../../src/replication/log.ts';
 import type { Connection, PostgresSession } from '../../src/replication/postgres/connection.ts';
@@ -33,7 +32,7 @@ async function nodeDirectory(url: string, version = 5): Promise<string> {
   await spool.close();
   const accounts = openAccountTables(data);
   accounts.lmdb.transactionSync(() => {
-    copyStateWriter(accounts.lmdb)({ engine: row!.id, version, change, tables: allTables, lossOpen: false });
+    copyStateWriter(accounts.lmdb)(newCopy(row!.id, { position: version, id: change }));
     accounts.numbers.putSync('application', 8);
   });
   await accounts.lmdb.close();

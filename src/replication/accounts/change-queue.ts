@@ -17,7 +17,6 @@ import { WaitingPlan } from './waiting-plan.ts';
 const maxWaiting = 10_000;
 /** Maximum number of plans in one transaction, which holds the event loop and the lock. */
 const maxTogether = 500;
-/** Interval between attempts. */
 const pauseMs = 50;
 /** Interval between checks for plans that have waited too long. */
 const lookEveryMs = 250;
@@ -28,7 +27,6 @@ interface Turn {
   readonly changes: readonly AccountChange[];
   readonly own: AccountChange | undefined;
   readonly statement: Statement | undefined;
-  /** The plans to run. */
   readonly plans: readonly WaitingPlan[];
   /** Answer the callers. Called when the transaction is confirmed. */
   readonly answers: readonly (() => void)[];
@@ -36,7 +34,6 @@ interface Turn {
   readonly found: readonly Unsettled[];
   /** Whether it includes the repair after a loss. */
   readonly repairs: boolean;
-  /** Era of the copy when this was planned. */
   readonly era: number;
 }
 

@@ -37,7 +37,6 @@ export async function lockHistory(run: Run, version: number): Promise<History> {
 }
 
 interface ConfirmedRow extends Head {
-  /** Id of the database. */
   readonly engine: string | null;
   readonly entries: readonly StoredChange[];
 }
@@ -96,13 +95,11 @@ SELECT 1 / count(*) AS written FROM head`,
 
 /** All accounts at one time. */
 export interface AllAccounts {
-  /** Id of the database. */
   readonly engine: string | null;
   readonly head: LogPosition;
   readonly records: readonly StoredRecord[];
   /** Version of the oldest change kept; `null` without any. */
   readonly oldest: number | null;
-  /** Id of the requested change. */
   readonly change: string | null;
 }
 

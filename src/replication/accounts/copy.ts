@@ -139,5 +139,9 @@ export function isOwn(table: TableName, key: string): boolean {
   return table === 'numbers' && key === 'layout';
 }
 
-/** The tables that this program replicates. */
-export const allTables = accountTables.join(' ');
+const allTables = accountTables.join(' ');
+
+/** The state of a new copy of the accounts of a database. */
+export function newCopy(engine: string, { position, id }: LogPosition): CopyState {
+  return { engine, version: position, change: id, tables: allTables, lossOpen: false };
+}

@@ -12,7 +12,7 @@ import { checkId, PostgresBeingFilled } from '../postgres/layout.ts';
 import { PostgresError } from '../postgres/postgres-error.ts';
 import type { PostgresKey } from '../postgres/postgres-key.ts';
 import { readAccounts } from './control-statements.ts';
-import { allTables } from './copy.ts';
+import { newCopy } from './copy.ts';
 import { RecordCodec } from './record-codec.ts';
 
 export interface Joining {
@@ -94,18 +94,11 @@ async function load(data: string, { connection, key, log }: Joining): Promise<Ac
   const writes = new RecordCodec(key).decodeRecords(records);
   await createAtomically(data, async (aside) => {
     const accounts = openAccountTables(aside);
-    const state = {
-      engine: String(engine),
-      version: head.position,
-      change: head.id,
-      tables: allTables,
-      lossOpen: false,
-    };
     const layout = currentLayout(accountsLayout);
     const writeState = copyStateWriter(accounts.lmdb);
     accounts.lmdb.transactionSync(() => {
       applyWrites(accounts, [...writes, { table: 'numbers', key: 'layout', value: layout } as Write]);
-      writeState(state);
+      writeState(newCopy(String(engine), head));
     });
     await accounts.lmdb.close();
     await openUsageTables(aside).lmdb.close();

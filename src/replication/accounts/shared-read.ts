@@ -2,7 +2,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { ApiError, postgresAway } from '../../contract/errors.ts';
 import { type AccountsFollower, type Confirmed, patienceMs, type Shared } from './accounts-follower.ts';
 
-/** Interval between attempts. */
 const pauseMs = 50;
 
 /** Reads PostgreSQL for many requests at once. All that wait share one transaction that begins after they arrived. */

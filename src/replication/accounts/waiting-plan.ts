@@ -12,7 +12,6 @@ export class WaitingPlan {
   readonly since: number;
   readonly done: Promise<unknown>;
   readonly #plan: Plan<unknown>;
-  /** Span of the request. */
   readonly #span = currentSpan();
   /** From the end of the plan to the end of the transaction. */
   #commit: Span | undefined;

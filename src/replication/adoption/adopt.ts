@@ -7,7 +7,7 @@ import { openDigestSecret } from '../../storage/lmdb/instances.ts';
 import { type LmdbEnvironment, transact } from '../../storage/lmdb/lmdb.ts';
 import { messagesSince } from '../../storage/lmdb/messages.ts';
 import { openReplicaStore, type ReplicaStore } from '../../storage/lmdb/replica-store.ts';
-import { allTables } from '../accounts/copy.ts';
+import { newCopy } from '../accounts/copy.ts';
 import { CountedMessages } from '../counted-messages.ts';
 import { checkPlace } from '../postgres/init-checks.ts';
 import { newLogId } from '../postgres/log-position.ts';
@@ -31,7 +31,6 @@ import { accountsIn } from './holding.ts';
 export interface AdoptionDeps extends FillingDeps {
   /** Locked, and not in use by a server. */
   readonly data: string;
-  /** The accounts of the directory. */
   readonly accounts: AccountTables;
   readonly settings: ReplicaSettings;
   readonly randomBytes: (length: number) => Buffer;
@@ -83,7 +82,6 @@ export async function adopt(deps: AdoptionDeps): Promise<Adopted> {
 
 /** The ids of a move, chosen and stored before it begins, so that it can resume. */
 interface Adoption {
-  /** Id of the database. */
   readonly engine: string;
   /** Id of the snapshot with the usage. */
   readonly snapshot: string;
@@ -140,8 +138,7 @@ function newAdoption(engine: string, randomBytes: AdoptionDeps['randomBytes']): 
 /** Turns the accounts into a copy of the database's first version. */
 function belong(lmdb: LmdbEnvironment, { engine, place }: Filling, adopting = false): void {
   const write = copyStateWriter(lmdb);
-  const { version, id: change } = place;
-  const state: CopyState = { engine, version, change, tables: allTables, lossOpen: false };
+  const state = newCopy(engine, { position: place.version, id: place.id });
   transact(lmdb, () => write(adopting ? { ...state, adopting } : state));
 }
 

@@ -2,12 +2,14 @@ import type { Write } from '../../accounts/store/account-store.ts';
 import { RecordCodec } from '../accounts/record-codec.ts';
 import { putParts, type Uploaded } from '../log-snapshots.ts';
 import type { PostgresSession } from '../postgres/connection.ts';
-import { checkPostgres } from '../postgres/layout.ts';
+import { checkPlace } from '../postgres/init-checks.ts';
+import { checkPostgres, idWhileFilled } from '../postgres/layout.ts';
 import type { LogPosition } from '../postgres/log-position.ts';
-import type { PostgresKey } from '../postgres/postgres-key.ts';
+import { type PostgresKey, storedSecret } from '../postgres/postgres-key.ts';
 import { createTables } from '../postgres/schema.ts';
 import type { Run } from '../postgres/statement.ts';
 import type { Holding } from './holding.ts';
+import type { Source } from './set-aside.ts';
 
 /** The database must not take over this store; the message says why. */
 export class AdoptionRefused extends Error {
@@ -29,7 +31,6 @@ export interface Filling extends Pick<Holding, 'engine' | 'place' | 'streams' | 
   readonly snapshot: string;
   /** The log entry that the snapshot has applied. */
   readonly applied: LogPosition;
-  /** Id of the source directory. */
   readonly directory: string;
   /** The secret of the digests of instance ids, as stored. */
   readonly secret: string;
@@ -40,15 +41,12 @@ export interface FillingDeps {
   readonly key: PostgresKey | undefined;
   /** Accepts that a failover may lose commits. */
   readonly allowAsynchronous?: boolean;
-  /** Called for each uploaded part. */
   readonly onPart: (uploaded: Uploaded) => void;
 }
 
 /** Read once the database is reserved. */
 export interface Content {
-  /** The parts of a usage snapshot. */
   parts(): AsyncIterable<Buffer>;
-  /** Called when the usage is uploaded. */
   uploaded?(): void;
   accounts(): Iterable<Write>;
 }
@@ -203,4 +201,45 @@ async function putStreams(run: Run, { streams, nodes }: Filling): Promise<void> 
            FROM json_to_recordset($1::json) AS held (directory text, name text, state text, beat float8)`,
     values: [JSON.stringify(nodes)],
   });
+}
+
+export interface FromReplicaDeps extends FillingDeps {
+  readonly source: Source;
+  readonly directory: string;
+  /** The HMAC key of digests, which is the database's. */
+  readonly secret: Buffer;
+}
+
+/**
+ * Fills an empty database with the content of a node, after the old database was lost. It keeps the id of the old one, so every node
+ * continues: one that is behind loads the snapshot, and ships the deltas that it keeps beyond it. It can be interrupted at any moment,
+ * and resumes when called again. Until it is finished, the database has another id, which nodes refuse.
+ * @throws {AdoptionRefused} the database has other content; nothing was changed
+ */
+export async function adoptReplica(deps: FromReplicaDeps): Promise<Adopted> {
+  const { source, directory, connection, key } = deps;
+  const { engine, applied } = source.holding;
+  const [idMeanwhile, snapshot] = [idWhileFilled(engine), `replica-${directory}`];
+  const found = await postgresIdOf(connection);
+  if (found === engine) {
+    const { rows } = await connection.query<{ filled: boolean }>({
+      text: `SELECT EXISTS (
+               SELECT 1 FROM fm_snapshot WHERE snapshot = $3 AND state = 'whole' AND position = $1 AND id = $2
+             ) AS filled FROM fm_entry WHERE position = $1 AND id = $2`,
+      values: [applied.position, applied.id, snapshot],
+    });
+    if (rows[0]?.filled) return { engine }; // The answer to an earlier attempt was lost.
+    if (rows[0] !== undefined)
+      throw new AdoptionRefused(
+        `Cannot fill this database: it already has all counts of this directory (id ${found}); start the nodes with it. Nothing was changed`,
+      );
+  }
+  if (found !== undefined && found !== idMeanwhile)
+    throw new AdoptionRefused(
+      `Cannot fill this database: it has other content of flagmeter (id ${found}); create an empty one, and give its URL to all nodes. Nothing was changed`,
+    );
+  if (found === undefined) await checkPlace(connection, deps.allowAsynchronous);
+  const secret = storedSecret(deps.secret, key);
+  const filling = { ...source.holding, idMeanwhile, snapshot, directory, secret };
+  return fillPostgres(deps, filling, source, found !== undefined);
 }

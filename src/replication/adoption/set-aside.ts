@@ -29,11 +29,9 @@ const reserveBytes = 128 * 2 ** 20;
 const againMs = 60_000;
 
 export interface SetAsideDeps {
-  /** The data directory. Its stores may be open. */
   readonly data: string;
   readonly clock: Pick<Clock, 'monotonic'>;
   readonly log: Log;
-  /** Free bytes on the disk of a path. */
   readonly free?: (path: string) => number;
 }
 
@@ -150,7 +148,6 @@ export interface Source {
   /** `replica`, or the name in `set-aside`. */
   readonly name: string;
   readonly holding: Holding;
-  /** The parts of a usage snapshot. */
   parts(): AsyncIterable<Buffer>;
   accounts(): Iterable<Write>;
 }

@@ -7,10 +7,8 @@ const blipMs = 1000;
 /** Interval between log messages while PostgreSQL is away, or comes and goes. */
 const repeatMs = 60_000;
 
-/** Log messages. */
 export interface AvailabilityMessages {
   readonly away: string;
-  /** The consequence. */
   readonly next: string;
   readonly back: string;
 }
@@ -22,7 +20,6 @@ export class Availability {
   readonly #messages: AvailabilityMessages;
   #downSince: number | undefined;
   #loggedAt = Number.NEGATIVE_INFINITY;
-  /** Whether the last log message was that it is away. */
   #isLoggedAway = false;
   #trouble: string | undefined;
   /** Time of the last change, Unix ms. */

@@ -18,7 +18,6 @@ export interface ConnectionOptions {
   readonly deadlineMs: number;
 }
 
-/** Runs statements. */
 export type PostgresSession = Pick<Connection, 'query' | 'transaction'>;
 
 const firstPauseMs = 100;
@@ -37,7 +36,6 @@ export class Connection {
   readonly #closing = new AbortController();
   #pauseMs = firstPauseMs;
   #nextAttempt = 0;
-  /** In the order of the next attempts. */
   readonly #hosts: PostgresHost[];
   /** Resolves when all transactions so far have ended. */
   #transactions: Promise<unknown> = Promise.resolve();

@@ -1,4 +1,3 @@
-/** The schema of the views for other programs. */
 export const dailyViews = 'flagmeter_reports';
 
 /**

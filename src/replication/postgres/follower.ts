@@ -8,9 +8,7 @@ export interface LogEntry<Body = unknown> extends LogPosition {
 
 export type Whole<Entry extends LogEntry> = Entry & { readonly body: NonNullable<Entry['body']> };
 
-/** The result of reading a log. */
 export interface LogRead<Entry extends LogEntry> {
-  /** The last entry applied when the read began. */
   readonly from: LogPosition;
   /** In order, including that entry: its id proves that the reader has a part of this log. */
   readonly entries: readonly Entry[];
@@ -72,7 +70,6 @@ export abstract class Follower<Entry extends LogEntry, Read extends LogRead<Entr
 
   abstract read(): Promise<Read>;
   protected abstract apply(entries: readonly Whole<Entry>[], read: Read): Promise<void>;
-  /** Replaces the content by that of PostgreSQL. */
   protected abstract load(gap: LogGap): Promise<void>;
 
   /** Applies the result of a read. @returns the entries; `undefined` if the content was replaced */

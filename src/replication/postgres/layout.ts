@@ -3,7 +3,6 @@ import { type PostgresKey, readSecret } from './postgres-key.ts';
 import { postgresLayout, tableNames } from './schema.ts';
 import type { Run } from './statement.ts';
 
-/** The row of `fm_engine`. */
 export interface PostgresFacts {
   readonly id: string;
   readonly layout: number;

@@ -1,7 +1,9 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import type { ConnectionOptions } from 'node:tls';
 import pg from 'pg';
+import { readTextFile } from '../../runtime/text-file.ts';
 import { PostgresError, sqlstateOf } from './postgres-error.ts';
-import { tlsOptions } from './postgres-tls.ts';
-import { type PostgresAddress, type PostgresHost, showHost } from './postgres-url.ts';
+import { type PostgresAddress, type PostgresHost, type PostgresTls, showHost } from './postgres-url.ts';
 import { Session, streamOf } from './session.ts';
 
 const int8 = 20;
@@ -33,7 +35,6 @@ const preparation = `
 
 const keepAliveAfterMs = 5000;
 
-/** An error of `pg`. */
 type DriverError = Error & { readonly code?: string };
 
 export interface SessionOptions {
@@ -141,4 +142,48 @@ function whyUnreachable(error: DriverError): string {
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
     return `has no address: correct the host's name (${code})`;
   return `cannot be reached: ${message}`;
+}
+
+/** @throws {PostgresError} `refused` if a file cannot be read, or its content is wrong */
+function tlsOptions({ mode, rootFile, certificateFile, keyFile }: PostgresTls): ConnectionOptions | false {
+  if (mode === 'disable') return false;
+  return {
+    rejectUnauthorized: mode !== 'require',
+    minVersion: 'TLSv1.2',
+    ...(rootFile === undefined ? {} : { ca: readCertificates('sslrootcert', rootFile) }),
+    ...(certificateFile === undefined || keyFile === undefined ? {} : readPair(certificateFile, keyFile)),
+    // The difference between `verify-full` and `verify-ca`.
+    ...(mode === 'verify-full' ? {} : { checkServerIdentity: () => undefined }),
+  };
+}
+
+function readPair(certificateFile: string, keyFile: string): { cert: string; key: string } {
+  const cert = readCertificates('sslcert', certificateFile);
+  const key = read('sslkey', keyFile);
+  try {
+    if (new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) return { cert, key };
+  } catch {
+    // Refused below.
+  }
+  const what = 'does not hold the key, in PEM form and without a passphrase, of the sslcert file';
+  throw refused('sslkey', `${what}: ${keyFile}`);
+}
+
+/** Refuses a file without a certificate: it must not be ignored in favour of the default roots. */
+function readCertificates(parameter: string, file: string): string {
+  const text = read(parameter, file);
+  if (/-----BEGIN (TRUSTED |X509 )?CERTIFICATE-----/.test(text)) return text;
+  throw refused(parameter, `holds no certificate in PEM form: ${file}`);
+}
+
+function read(parameter: string, file: string): string {
+  try {
+    return readTextFile(file);
+  } catch (error) {
+    throw refused(parameter, `cannot be read: ${file} (${(error as NodeJS.ErrnoException).code})`);
+  }
+}
+
+function refused(parameter: string, why: string): PostgresError {
+  return new PostgresError('refused', `The ${parameter} file of the PostgreSQL URL ${why}`);
 }

@@ -27,14 +27,12 @@ export interface PostgresSelf {
   readonly layout: number;
   readonly oldestLayout: number;
   readonly createdAt: Date;
-  /** Whether it has a key file. */
   readonly encrypted: boolean;
 }
 
 export interface ServerFacts extends Replication {
   readonly version: string;
   readonly major: number;
-  /** Time of the server. */
   readonly now: Date;
   readonly user: string;
   readonly fsync: string;
@@ -72,7 +70,6 @@ export interface NodeReport {
   readonly skewMs: number;
 }
 
-/** Length of the usage log. */
 export interface LogLength {
   /** Number of entries with bodies, and the size of these bodies. */
   readonly entries: number;

@@ -20,7 +20,6 @@ export interface PostgresTls {
   readonly keyFile: string | undefined;
 }
 
-/** A parsed URL. */
 export interface PostgresAddress {
   readonly hosts: readonly PostgresHost[];
   readonly database: string;

@@ -1,6 +1,5 @@
 import type { Run } from './statement.ts';
 
-/** Replication settings and standbys of a primary. */
 export interface Replication {
   /** `synchronous_standby_names`. */
   readonly synchronousStandbys: string;
@@ -9,7 +8,6 @@ export interface Replication {
   readonly standbys: readonly Standby[];
 }
 
-/** A connected standby. */
 export interface Standby {
   readonly name: string;
   /** `async`, `potential`, `sync` or `quorum`; `null` if the role may not read `pg_stat_replication`. */
@@ -69,7 +67,6 @@ function candidatesOf({ clusterName, standbys }: Replication, names: ReadonlySet
   return Math.max(names.size - (isOwn ? 1 : 0), connected.length);
 }
 
-/** A value of `synchronous_standby_names`. */
 export interface SynchronousStandbys {
   /** Number of standbys that must confirm each commit. */
   readonly needed: number;

@@ -147,7 +147,6 @@ export const tableNames: readonly string[] = Array.from(
   ([, name]) => name!,
 );
 
-/** The identity of a new database. */
 export interface NewPostgres {
   readonly id: string;
   /** Secret of the digests of instance ids, as stored. */

@@ -4,7 +4,6 @@ import { endsSession, PostgresError, refusal, sqlstateOf } from './postgres-erro
 import type { PostgresHost } from './postgres-url.ts';
 import type { QueryResult, Run, Statement } from './statement.ts';
 
-/** The result of a statement. */
 export interface Outcome extends QueryResult {
   /** `COMMIT`, `ROLLBACK`, `INSERT` and so on. */
   readonly command: string;
@@ -23,7 +22,6 @@ const closeWithinMs = 1000;
 export class Session {
   readonly host: PostgresHost;
   readonly #client: pg.Client;
-  /** Statements without an answer, in order. */
   readonly #sent: Sent[] = [];
   readonly #onLost: (why: Error) => void;
   #lost: Error | undefined;

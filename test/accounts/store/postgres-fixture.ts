@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { onTestFinished } from 'vitest';
 import type { Plan } from '../../../src/accounts/store/account-store.ts';
 import type { PostgresAccountStoreDeps } from '../../../src/replication/accounts/accounts-follower.ts';
-import { allTables } from '../../../src/replication/accounts/copy.ts';
+import { newCopy } from '../../../src/replication/accounts/copy.ts';
 import { PostgresAccountStore } from '../../../src/replication/accounts/postgres.ts';
 import type { PostgresSession } from '../../../src/replication/postgres/connection.ts';
 import { Connection } from '../../../src/replication/postgres/connection.ts';
@@ -73,7 +73,7 @@ export interface NodeOptions extends Partial<PostgresAccountStoreDeps> {
 /** A store that is a replica of a new database. */
 export function emptyCopy(id = 'engine-1'): AccountTables {
   const store = openTestStore();
-  const state = { engine: id, version: 0, change: '0', tables: allTables, lossOpen: false };
+  const state = newCopy(id, { position: 0, id: '0' });
   store.lmdb.transactionSync(() => copyStateWriter(store.lmdb)(state));
   return store;
 }

@@ -9,7 +9,7 @@ import type { Params, Request } from '../http/types.ts';
 import type { Application, Role, Team, User } from '../storage/lmdb/records.ts';
 import { type Caller, type Claims, callerOf, type ManageDeps } from './caller.ts';
 
-/** What an endpoint is within: its path's `:id` names it, and the handler gets it. */
+/** The resource that contains an endpoint. The `:id` of its path names it, and the handler receives it. */
 export interface Within {
   readonly service: unknown;
   readonly application: { readonly application: Application };
@@ -19,8 +19,8 @@ export interface Within {
 
 /**
  * Who may call an endpoint. The caller must be in the team, in the application's team, or share a team with the user.
- * Otherwise the answer is 403 `not_in_team`, and 404 where the id does not exist. `least` is the required role, else 403
- * `forbidden`. With `orSelf`, users need no role for themselves.
+ * Otherwise the answer is 403 `not_in_team`, or 404 if the id does not exist. Without the role `least` it is 403 `forbidden`.
+ * With `orSelf`, users need no role for themselves.
  */
 export interface Access<Kind extends keyof Within = keyof Within> {
   readonly within: Kind;
@@ -28,7 +28,7 @@ export interface Access<Kind extends keyof Within = keyof Within> {
   readonly orSelf?: true;
 }
 
-/** Checks a caller, and finds what the path's id names. @throws {ApiError} `not_found`, `not_in_team`, `forbidden` */
+/** Checks a caller, and finds the resource of the path. @throws {ApiError} `not_found`, `not_in_team`, `forbidden` */
 export function checkAccess(access: Access, accounts: Accounts, caller: Caller, params: Params): object {
   const id = params['id'] ?? '';
   const found = find(access.within, accounts, caller, id);
@@ -42,7 +42,7 @@ function checkRole(caller: Caller, least: Role): void {
   throw new ApiError('forbidden', adminsOnly);
 }
 
-export const adminsOnly = 'This needs the role Admin';
+export const adminsOnly = 'This requires the role Admin';
 
 /** @throws {ApiError} `not_found`, `not_in_team` */
 function find(within: keyof Within, accounts: Accounts, caller: Caller, id: string): object {
@@ -62,7 +62,7 @@ function find(within: keyof Within, accounts: Accounts, caller: Caller, id: stri
   }
 }
 
-/** @param teams those of the thing */
+/** @param teams the owners of the thing */
 function reachable<T>(
   what: Owned,
   thing: T | undefined,
@@ -74,10 +74,10 @@ function reachable<T>(
   return found;
 }
 
-/** What belongs to teams. */
+/** Resources that belong to teams. */
 export type Owned = Exclude<keyof Within, 'service'>;
 
-/** Checks that a caller is in one of the teams of something. @throws {ApiError} `not_in_team` */
+/** Checks that a caller is in one of the owning teams. @throws {ApiError} `not_in_team` */
 export function checkShared(what: Owned, teams: readonly string[], caller: Caller): void {
   if (!teams.some((team) => caller.teams.includes(team))) throw new ApiError('not_in_team', notInTeam[what]);
 }
@@ -107,17 +107,17 @@ const places = {
   user: ' who share a team with the user',
 } as const;
 
-/** A caller with a valid token and requests left, who may do what they ask for. */
+/** A caller with a valid token, the required role and requests left. */
 export interface Admitted {
   readonly caller: Caller;
-  /** The caller as a draft of a change shows them. */
+  /** The caller according to the draft of a change. */
   readonly callerIn: (accounts: Accounts) => Caller;
-  /** Changes made through it are checked again, and are the caller's in the audit log. */
+  /** Checks each change again, and attributes it to the caller in the audit log. */
   readonly directory: Directory;
 }
 
 /**
- * Admits a caller, and finds what the path names.
+ * Admits a caller, and finds the resource of the path.
  * @throws {ApiError} `rate_limited`, `not_found`, `not_in_team`, `forbidden`
  */
 export function admit(
@@ -135,7 +135,7 @@ export function admit(
   if (request.method === 'GET' || request.method === 'HEAD') {
     return { ...found, caller, callerIn, directory: deps.directory };
   }
-  // The token may be invalidated, and the role lost, while the body arrives.
+  // While the body arrives, the token may be invalidated or the role revoked.
   const directory = deps.directory.under({
     id: caller.id,
     address: request.remoteAddress,

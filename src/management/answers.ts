@@ -7,18 +7,18 @@ import { entityTag } from '../http/entity-tag.ts';
 import { Location } from '../http/openapi/headers.ts';
 import type { Request } from '../http/types.ts';
 
-/** The answers of the management API: as its endpoints declare them, and what its handlers give. */
+/** The answers of the management API: their declarations, and the results of handlers. */
 
 const tagSchema = { type: 'string', pattern: '^"[\\w-]{22}"$' };
 
 export const EntityTag = {
   component: 'EntityTag',
-  description: 'Identifies what the answer shows. A later change may name it in `If-Match`.',
+  description: 'Identifies the version in the answer. A later change may name it in `If-Match`.',
   required: true,
   schema: tagSchema,
 } as const satisfies Header;
 
-/** An entity tag that only users have. */
+/** An entity tag that API keys lack. */
 export const EntityTagOfUser = {
   component: 'EntityTagOfUser',
   description: 'The entity tag of a user. An API key has none.',
@@ -27,17 +27,17 @@ export const EntityTagOfUser = {
 
 const withETag = { ETag: EntityTag } as const;
 
-/** One thing with its entity tag. */
+/** One resource with its entity tag. */
 export function oneTagged<Schema extends TSchema>(schema: Schema, description: string) {
   return jsonAnswer(schema, description, withETag);
 }
 
-/** A thing that was created, and where it is. */
+/** A created resource with its location. */
 export function made<Schema extends TSchema>(schema: Schema, description: string) {
   return jsonAnswer(schema, description, { Location });
 }
 
-/** A thing that was created, with its entity tag. */
+/** A created resource with its location and entity tag. */
 export function madeTagged<Schema extends TSchema>(schema: Schema, description: string) {
   return jsonAnswer(schema, description, { Location, ...withETag });
 }
@@ -54,17 +54,17 @@ export function page<Schema extends TSchema>(schema: Schema, order: string) {
 
 const nextCursor = orNull(text('The `cursor` of the next page; `null` on the last page.'));
 
-/** Nothing but that it is done. */
+/** Success without a body. */
 export function done(description: string): DeclaredAnswer<undefined, Record<never, Header>> {
   return { description, headers: {} };
 }
 
-/** 201 with a thing and where it is. @param segments path segments below `/api/v2`, not encoded */
+/** 201 with a resource and its location. @param segments path segments below `/api/v2`, not encoded */
 export function created<Body>(segments: readonly string[], body: Body): Answer<201, Body, 'location'> {
   return createdAt(['/api/v2', ...segments.map(encodeURIComponent)].join('/'), body);
 }
 
-/** Unix milliseconds as RFC 3339 in UTC; `null` stays. */
+/** Formats Unix milliseconds as RFC 3339 in UTC; returns `null` for `null`. */
 export function timeText(at: number): string;
 export function timeText(at: number | null): string | null;
 export function timeText(at: number | null): string | null {
@@ -72,8 +72,8 @@ export function timeText(at: number | null): string | null {
 }
 
 /**
- * 200 with one thing and its entity tag, which a later `If-Match` may name (RFC 9110 §8.8.3).
- * @param version what the tag stands for, when the thing also shows what moves by itself, such as when it was last seen
+ * 200 with a resource and its entity tag, which a later `If-Match` may name (RFC 9110 §8.8.3).
+ * @param version the part that the tag identifies, if the rest changes by itself, such as the time it was last seen
  */
 export function tagged<Thing extends object>(
   thing: Thing,
@@ -82,7 +82,7 @@ export function tagged<Thing extends object>(
   return withTag(ok(thing), version);
 }
 
-/** The answer with an entity tag. */
+/** Adds an entity tag to an answer. */
 export function withTag<Status extends number, Body, Header extends string>(
   { status, body, headers }: Answer<Status, Body, Header>,
   version: object,
@@ -91,9 +91,9 @@ export function withTag<Status extends number, Body, Header extends string>(
 }
 
 /**
- * Lets a change through only if it is made to what its caller has seen (RFC 9110 §13.1.1). Call it after the last
- * `await` before the change, so that nothing comes in between.
- * @param thing as it is now, in the shape that `tagged` had for its tag
+ * Checks that the caller has read the current version of a resource (RFC 9110 §13.1.1). Call it after the last `await`
+ * before the change.
+ * @param thing the current version, in the shape that `tagged` received
  * @throws {ApiError} `precondition_failed`
  */
 export function checkMatch(request: Request, thing: object): void {
@@ -105,7 +105,7 @@ export function checkMatch(request: Request, thing: object): void {
 }
 
 export const changedSince =
-  'It was changed since you read it: read it again, then make your change to what it is now';
+  'It was changed since you read it. Read it again, then apply your change to the new version';
 
 function tagOf(thing: object): string {
   return entityTag(JSON.stringify(thing));

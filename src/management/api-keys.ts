@@ -27,7 +27,7 @@ export const apiKeys: Group<ManageDeps> = {
       access: { within: 'team', least: 'Admin' },
       operationId: 'createApiKey',
       summary: 'Create an API key',
-      description: 'Without `role` it is a User.',
+      description: 'The default role is User.',
       body: NewApiKey,
       answers: { 201: made(ApiKeyShownOnce, 'The API key with its secret.') },
       refuses: { invalid_name: nameRule('an API key'), plan_limit: overPlan('free', 'apiKeys') },
@@ -47,7 +47,7 @@ export const apiKeys: Group<ManageDeps> = {
   ],
 };
 
-/** Without its secret, which the service does not know. */
+/** The service does not know the secret. */
 function show({ clientId, name, role, teamId, createdAt }: StoredApiKey): ApiKey {
   return { clientId, name, role, teamId, createdAt: timeText(createdAt) };
 }

@@ -29,14 +29,14 @@ const originCheck = endpoint('GET /applications/:id/origin-check', {
   operationId: 'checkOrigin',
   summary: 'Check whether the pages of an origin may send packets',
   description:
-    'Says what becomes of a packet with this `Origin`, and which pattern of `allowedOrigins` allows it or why none does.',
+    'Reports whether a packet with this `Origin` is accepted, and which pattern of `allowedOrigins` allows it or why none does.',
   query: {
     origin: Type.String({
       minLength: 1,
-      description: 'As a browser sends it in `Origin`: `https://shop.example`, or `null`.',
+      description: 'The value of the `Origin` header of a browser: `https://shop.example`, or `null`.',
     }),
   },
-  answers: { 200: jsonAnswer(OriginCheck, 'Whether it is allowed, and why.') },
+  answers: { 200: jsonAnswer(OriginCheck, 'Whether the origin is allowed, and why.') },
   refuses: { invalid_query: 'origin is missing' },
   handle: ({ application, query: { origin } }) =>
     ok({ origin, ...judgeOrigin(application.allowedOrigins, origin) }),
@@ -90,7 +90,7 @@ export const applications: Group<ManageDeps> = {
       access: { within: 'application', least: 'Admin' },
       operationId: 'changeApplication',
       summary: 'Change the settings of an application',
-      description: 'The new settings hold for every packet that is sent after the answer.',
+      description: 'The new settings apply to every packet that is sent after the answer.',
       body: ApplicationPatch,
       matches: true,
       answers: { 200: oneTagged(Application, 'The application after the change.') },
@@ -111,7 +111,7 @@ export const applications: Group<ManageDeps> = {
       operationId: 'deleteApplication',
       summary: 'Delete an application and everything that belongs to it',
       description:
-        'Its keys are refused from now on. Its data is removed from the disk in the background; the audit log has an entry (`application.erased`) when that is done.',
+        'Its keys are refused from now on. Its data is removed from the disk in the background. The audit log has an entry (`application.erased`) when that is complete.',
       answers: { 204: done('It is deleted.') },
       handle: ({ directory, application }) => deleteApplication(directory, application.id),
     }),

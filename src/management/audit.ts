@@ -20,9 +20,9 @@ export interface AuditDeps extends ManageDeps {
 
 const filters = {
   action: Type.Optional(
-    text('Only this action, such as `application.created`, or all that begin so: `application`.'),
+    text('Only this action, such as `application.created`, or this kind of action, such as `application`.'),
   ),
-  actor: Type.Optional(text('Only what the user or API key with this id did.')),
+  actor: Type.Optional(text('Only actions of the user or API key with this id.')),
 };
 
 export const audit: Group<AuditDeps> = {
@@ -34,7 +34,7 @@ export const audit: Group<AuditDeps> = {
       operationId: 'listAuditEntries',
       summary: 'Read the audit log of your teams and of the service',
       description:
-        'A page may be short or empty without being the last one. Failed sign-ins to accounts that do not exist belong to no team; only the Admins of the first team, who run the installation, see them.',
+        'A page may be short or empty without being the last one. Failed sign-ins to accounts that do not exist belong to no team. Only the Admins of the first team, who run the installation, see them.',
       query: { ...paging, ...range, ...filters },
       answers: { 200: page(AuditEntry, 'The latest entry comes first.') },
       async handle({ directory, caller, query }, { accounts }: AuditDeps) {
@@ -50,9 +50,9 @@ export const audit: Group<AuditDeps> = {
 
 type AuditQuery = QueryOf<typeof paging & typeof range & typeof filters>;
 
-/** Maximum number of entries that are read for one page. Where most are of other teams, the page is shorter. */
+/** Maximum number of entries read for one page. If most belong to other teams, the page is shorter. */
 const maxRead = 10_000;
-/** Entries that are read before other requests have a turn, which takes about a millisecond. */
+/** Number of entries read between two pauses, which takes about a millisecond. */
 const stride = 200;
 
 async function readPage(

@@ -13,26 +13,26 @@ export interface Caller {
   readonly role: Role;
   readonly teams: readonly string[];
   readonly primaryTeam: string;
-  /** The key of the session that the request belongs to; `undefined` of an API key. */
+  /** The key of the caller's session; `undefined` for an API key. */
   readonly session: string | undefined;
 }
 
-/** What every endpoint of the management API works on. */
+/** Dependencies of every endpoint of the management API. */
 export interface ManageDeps extends FreshnessDeps {
   readonly directory: Directory;
   readonly authenticate: Authenticate;
-  /** Whether a token that was authenticated is still valid when a change is made: the body may take long to arrive. */
+  /** Whether an authenticated token is still valid at the time of a change. The body may arrive much later. */
   readonly isStillValid: (claims: Claims, draft: AccountDraft) => boolean;
-  /** Limits the requests of a client, which has one rate for all of its tokens. By `holderKeyOf`. */
+  /** Limits the requests of a client with all its tokens. Keyed by `holderKeyOf`. */
   readonly rates: KeyedLimits;
 }
 
-/** What an access token says of its holder. */
+/** The claims of an access token. */
 export type Claims = Awaited<ReturnType<Authenticate>>;
 
 /**
- * The caller that a token stands for. A token lives for an hour, so each property is read from the accounts when it is used:
- * a caller who joins or leaves a team, loses a role or is deleted has the effect at once.
+ * The caller with a token. A token is valid for an hour, but a changed team or role, or a deletion, takes effect at once:
+ * each property is read from the accounts when it is used.
  */
 export function callerOf(
   { users, apiKeys, clients }: Pick<Accounts, 'users' | 'apiKeys' | 'clients'>,

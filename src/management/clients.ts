@@ -42,14 +42,14 @@ export const clients: Group<ManageDeps> = {
       access: { within: 'team', least: 'Admin' },
       operationId: 'deleteClient',
       summary: 'Delete a sign-in client',
-      description: 'No user can sign in to it any more, and the tokens issued to it are refused.',
+      description: 'Users can no longer sign in to it, and the tokens issued to it are refused.',
       answers: { 204: done('It is deleted.') },
       handle: ({ directory, team, params }) => deleteClient(directory, team.id, params.clientId),
     }),
   ],
 };
 
-/** A client of a team, without its secret, which the service does not know. */
+/** A client of a team. The service does not know its secret. */
 function show(teamId: string, { clientId, name, redirectUris, secretHash, createdAt }: OAuthClient) {
   const type = secretHash === null ? 'public' : 'confidential';
   return { clientId, name, type, teamId, redirectUris, createdAt: timeText(createdAt) } as const;

@@ -22,19 +22,19 @@ export interface ComparisonTask {
   /** Whole days that are over. */
   readonly days: Days;
   readonly event: 'used' | 'viewed';
-  /** The variant to compare with; `undefined` for the one with most users. */
+  /** The variant to compare with; `undefined` for the default. */
   readonly base: string | undefined;
-  /** The weights that the team has declared. */
+  /** The declared weights. */
   readonly split: readonly (readonly [variant: string, weight: number])[] | null;
 }
 
 interface Read {
   readonly variants: readonly Variant[];
-  /** Users of any of them. */
+  /** Users of any variant. */
   readonly users: number;
 }
 
-/** Compares the variants of a feature, over whole UTC days. */
+/** Compares the variants of a feature over whole UTC days. */
 export function* comparisonReport(
   store: UsageTables,
   unions: UserUnions,
@@ -63,7 +63,7 @@ export function* comparisonReport(
   };
 }
 
-/** Reads each variant's checks and events by day, and its users; those with most users first. */
+/** Reads each variant's users, and its checks and events by day; variants with the most users come first. */
 function* readVariants(store: UsageTables, unions: UserUnions, task: ComparisonTask): Reading<Read> {
   const { environment, days, event } = task;
   const length = days.to - days.from;
@@ -94,7 +94,7 @@ function* readVariants(store: UsageTables, unions: UserUnions, task: ComparisonT
   return { variants: given.toSorted((a, b) => b.users - a.users), users: users.groups[0] ?? 0 };
 }
 
-/** Below this a split is not checked: chance is too large to be told from a fault. */
+/** Below this, the split is not checked: the test could not separate a fault from chance. */
 const least = { users: 100, each: 5 };
 
 function sampleRatio(
@@ -116,10 +116,10 @@ function sampleRatio(
   };
 }
 
-/** Two counts by sketches, each within 2 %, may make as many people look as if they had several variants. */
+/** Share of users with several variants that the error of two sketches, each within 2 %, can feign. */
 const severalAtMost = 0.05;
 
-/** How many people had several variants: the users of the variants together are so many more than those of any. */
+/** The share of users with several variants: the sum of the users of each variant, minus the users of any. */
 function severalVariants(variants: readonly Variant[], users: number): Comparison['severalVariants'] {
   if (users === 0 || variants.length < 2) return null;
   const sum = variants.reduce((sum, variant) => sum + variant.users, 0);

@@ -4,10 +4,10 @@ import { type Compared, type Lack, needed } from './statistics/compare.ts';
 type Outcome = Pick<Comparison, 'outcome' | 'why'>;
 type WithDifference = Compared & { readonly difference: NonNullable<Compared['difference']> };
 
-/** Below this, adjusted for several variants, a difference is clear. */
+/** Significance level for adjusted p-values. */
 const clear = 0.05;
 
-/** What a comparison comes to, in words: never that a difference is clear without how large it is. */
+/** The outcome of a comparison in words. A clear difference is always reported with its size. */
 export function outcomeOf(
   compared: readonly Compared[],
   base: string | null,
@@ -15,8 +15,8 @@ export function outcomeOf(
   event: 'used' | 'viewed',
 ): Outcome {
   if (days === 0) return notEnough('No whole UTC day of this range is over yet.');
-  if (base === null) return notEnough('No variant was given on these days.');
-  if (compared.length < 2) return notEnough(`Only ${base} was given on these days.`);
+  if (base === null) return notEnough('No variant was served on these days.');
+  if (compared.length < 2) return notEnough(`Only ${base} was served on these days.`);
   const differences = compared.filter((each): each is WithDifference => each.difference !== null);
   if (differences.length === 0)
     return notEnough(missing(compared.flatMap(({ lack }) => lack ?? [])[0]!, base));
@@ -35,8 +35,8 @@ function notEnough(why: string): Outcome {
 function missing({ of, variant, has }: Lack, base: string): string {
   const least = needed[of];
   if (of === 'days')
-    return `${base} and ${variant} were both given on ${has} whole UTC days; a comparison takes at least ${least}, a week.`;
-  return `${variant} has ${has} ${of === 'users' ? 'users' : 'events'} on these days; a comparison takes at least ${least}.`;
+    return `${base} and ${variant} were both served on ${has} whole UTC days; a comparison requires at least ${least}.`;
+  return `${variant} has ${has} ${of === 'users' ? 'users' : 'events'} on these days; a comparison requires at least ${least}.`;
 }
 
 function sentence({ variant, rate, difference }: WithDifference, base: string, event: 'used' | 'viewed') {
@@ -56,12 +56,12 @@ function unclear(differences: readonly WithDifference[]): string {
   const ends = differences.flatMap(({ difference }) => difference.interval.map(Math.abs));
   const most = Math.max(...ends);
   return (
-    'No clear difference yet: what was counted fits with no difference at all, and with one of up to ' +
+    'No clear difference yet: the counts are consistent with no difference, and with one of up to ' +
     `${percent(most, digitsFor(most))} percentage points.`
   );
 }
 
-/** As many digits as a difference of this size needs; the other figures of its sentence have as many. */
+/** The number of digits for a sentence about a difference of this size. */
 function digitsFor(share: number): number {
   if (Math.abs(share) < 0.001) return 3;
   return Math.abs(share) < 0.01 ? 2 : 1;

@@ -12,7 +12,7 @@ import { tooManyReports } from './report-pool.ts';
 import { range, readReportRange } from './report-range.ts';
 import type { ReportDeps } from './reports.ts';
 
-/** How many days a comparison has unless it is told from when. */
+/** Default length of a comparison. */
 const usualDays = 28;
 const dayMs = 86_400_000;
 
@@ -37,24 +37,26 @@ const comparisonColumns = {
   ...pick(columnsOf(Comparison), 'outcome'),
 };
 
-/** `/api/v2/applications/{id}/features/{feature}/comparison`: what a variant changes, and how much of that may be chance. */
+/** `/api/v2/applications/{id}/features/{feature}/comparison`. */
 export const comparison: Group<FeatureDeps & ReportDeps> = {
   tag: 'Comparison',
-  description: 'What a variant changes, and how much of that may be chance.',
+  description: 'The effect of a variant, and how much of it may be chance.',
   endpoints: [
     endpoint('GET /applications/:id/features/:feature/comparison', {
       access: { within: 'application', least: 'User' },
       operationId: 'compareVariants',
       counted: 'now',
       summary: 'Compare the variants of a feature',
-      description: `Over the whole UTC days that the range touches and that are over: without \`to\` until yesterday, without \`from\` ${usualDays} days. Days are compared with
-themselves, and the checks of one person are not taken for independent ones. The method is described in docs/semantics.md.`,
+      description: `Covers the whole UTC days that the range touches and that are over: by default ${usualDays} days, until yesterday. Each day is compared with
+itself, and the checks of one person are not treated as independent. docs/semantics.md describes the method.`,
       query: {
         environment: EnvironmentName,
         ...range,
         event,
         base: Type.Optional(
-          text('The variant to compare with; without it, or if it was not given, the one with most users.'),
+          text(
+            'The variant to compare with. The default is the one with the most users, also if this one was not served.',
+          ),
         ),
         ...format,
       },

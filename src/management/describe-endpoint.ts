@@ -21,7 +21,7 @@ import { changedSince } from './answers.ts';
 import { freshnessHeaders } from './freshly.ts';
 import { maxLimit } from './lists.ts';
 
-/** What of a declaration the document shows. */
+/** The part of a declaration that is in the document. */
 interface Described {
   readonly access: Access;
   readonly operationId: string;
@@ -36,7 +36,7 @@ interface Described {
   readonly refuses?: Refusals;
 }
 
-/** What the OpenAPI document says of an endpoint. What its method, path and access tell is not declared again. */
+/** An endpoint in the OpenAPI document. Method, path and access imply the rest. */
 export function describeEndpoint(method: string, path: string, declared: Described): Operation {
   const { operationId, summary, description, query, body, matches, remembers, answers, refuses } = declared;
   return {
@@ -74,7 +74,7 @@ const IfMatch: Parameter = {
   name: 'If-Match',
   in: 'header',
   description:
-    'The `ETag` of what the caller has read: the change is made only if nothing has changed since. Without it, or with `*`, the change is always made.',
+    'The `ETag` of the version that the caller has read. The change is made only if this is still the current version. Without it, or with `*`, the change is always made.',
   schema: { type: 'string' },
 };
 
@@ -97,7 +97,7 @@ const places = {
   user: ' in a team of the user',
 } as const;
 
-/** The parameters in a path, by their names there. */
+/** The parameters in a path. */
 function pathParameters(path: string, { within }: Access): readonly Parameter[] {
   const names = Array.from(path.matchAll(/:(\w+)/g), ([, name = '']) => name);
   return names.map((name) => ({
@@ -122,7 +122,7 @@ const inPath: Readonly<Record<string, string>> = {
   deliveryId: 'Id of the delivery.',
 };
 
-/** What an endpoint refuses because of what it is: see `endpoint`. */
+/** The refusals that method, path and access imply. */
 function usualRefusals(method: string, path: string, declared: Described): Refusals {
   const { access, query, body, matches } = declared;
   const { within, least } = access;

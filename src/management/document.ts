@@ -5,7 +5,7 @@ import { documentEndpoint } from '../http/openapi/document-endpoint.ts';
 import type { Json } from '../http/openapi/json-schema.ts';
 import { managementApi } from './management-api.ts';
 
-/** What the document says of this one deployment. */
+/** The settings of this deployment that the document contains. */
 export interface DocumentSettings {
   /** Public URL of the auth host. */
   readonly issuer: string;
@@ -24,7 +24,7 @@ export const description: Group<DocumentSettings> = {
 export function describeManagementApi({ issuer, audience, serviceScope }: DocumentSettings): Json {
   const host = {
     title: 'flagmeter: management API',
-    summary: 'Manages applications, teams and users, and reports what was counted',
+    summary: 'Manages applications, teams and users, and reports usage',
     description: introduction,
     server: audience,
     security: [{ oauth2: [serviceScope] }],
@@ -52,21 +52,21 @@ function oauth2(issuer: string, serviceScope: string): Json {
   };
 }
 
-const introduction = `Every request carries \`Authorization: Bearer <access token>\`. A token lives for an hour. It is refused from the moment it is
+const introduction = `Every request has the header \`Authorization: Bearer <access token>\`. A token is valid for an hour. It is refused as soon as it is
 invalidated, or its user or API key is deleted.
 
-**Who may do what.** An Admin manages everything in their teams. A User reads everything, and writes features and metrics. An id
+**Roles.** An Admin manages everything in their teams. A User reads everything, and writes features and metrics. An id
 that does not exist is answered 404. An id of a team that the caller is not in is answered 403 \`not_in_team\`, and a call that
-takes an Admin 403 \`forbidden\`. Lists show only what belongs to the caller's teams. The order of the checks: 401, 429, 404,
+requires an Admin 403 \`forbidden\`. Lists contain only resources of the caller's teams. The order of the checks is 401, 429, 404,
 403, then the query and the body.
 
 **Refusals** are \`application/problem+json\` (RFC 9457) with a stable \`code\`. A refused request has changed nothing. A client
 that asks too often gets 429; 429 and 503 carry \`Retry-After\` in seconds.
 
-**Lists** come in pages. Whatever is created or deleted between two pages, an item that exists all the time is shown exactly
+**Lists** are paged. Whatever is created or deleted between two pages, an item that exists throughout is listed exactly
 once.
 
-**Changes** are on disk before they are answered. What has an \`ETag\` takes \`If-Match\`: then the change is made only to what
+**Changes** are on disk before they are answered. Resources with an \`ETag\` accept \`If-Match\`: the change is made only to the version
 you have read, or refused with 412.
 
 Bodies are JSON in UTF-8, and unknown fields are refused. Times are RFC 3339 in UTC. Ids are opaque.`;

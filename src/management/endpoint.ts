@@ -29,25 +29,25 @@ export interface Declaration<
   readonly description?: string;
   readonly query?: Query;
   readonly body?: Body;
-  /** Whether `If-Match` is read: see `checkMatch`. */
+  /** Whether the handler calls `checkMatch`. */
   readonly matches?: true;
   /** Whether `If-None-Match` is read. */
   readonly remembers?: true;
-  /** It answers with counts, and how much of the users they must have: see `freshly`. */
+  /** Set if the answer has counts: how complete its users must be. See `freshly`. */
   readonly counted?: PeopleFreshness;
   readonly answers: Answers;
-  /** What it refuses beside what every endpoint of its kind does, or in other words; each with an example of the detail. */
+  /** Further refusals, or other details for the implied ones, each with an example of the detail. */
   readonly refuses?: Refusals;
   readonly handle: (call: Call<Path, Kind, Query, Body>, deps: Deps) => Given<Answers>;
 }
 
-/** What a handler gives. One that only answers 204 may give nothing. */
+/** The result of a handler. A handler that only answers 204 may return nothing. */
 type Given<Answers extends DeclaredAnswers> =
   | AnswerOf<Answers>
   | Promise<AnswerOf<Answers>>
   | (204 extends keyof Answers ? Promise<void> : never);
 
-/** One request of a caller who may make it. */
+/** One request of an admitted caller. */
 export type Call<
   Path extends string = string,
   Kind extends keyof Within = 'service',
@@ -55,23 +55,23 @@ export type Call<
   Body extends TSchema | undefined = undefined,
 > = Within[Kind] & {
   readonly caller: Caller;
-  /** The caller as a draft of a change shows them. */
+  /** The caller according to the draft of a change. */
   readonly callerIn: (accounts: Accounts) => Caller;
   readonly request: Request;
   readonly params: Readonly<Record<ParameterIn<Path>, string>>;
   readonly query: QueryOf<Query>;
   readonly body: Body extends TSchema ? Static<Body> : undefined;
-  /** Changes made through it are the caller's in the audit log. */
+  /** Attributes changes to the caller in the audit log. */
   readonly directory: Directory;
-  /** How complete the counts are. `undefined` on one machine, where everything is there. */
+  /** How complete the counts are; `undefined` on a single machine. */
   readonly fresh: Freshness | undefined;
 };
 
 const notCached = { 'cache-control': 'no-store' };
 
 /**
- * Declares an endpoint. Its refusals come in an order that leaks nothing: 401 with a challenge, 429, 404 where the thing
- * does not exist for the caller, 403 where the caller may not change it, and then 400 for the query and the body.
+ * Declares an endpoint. The order of the checks leaks nothing: 401 with a challenge, 429, 404 if the resource does not
+ * exist, 403 if the caller may not access it, then 400 for the query and the body.
  * @param name method and path below `/api/v2`
  */
 export function endpoint<
@@ -110,7 +110,7 @@ function reply(answer: Answer | Promise<Answer> | Promise<void>): Reply | Promis
     : replyWith(answer, notCached);
 }
 
-/** Most tokens were seen before: then nothing here waits for anything. */
+/** Synchronous for known tokens, which most are. */
 function authenticated(
   { authenticate }: ManageDeps,
   handle: (request: Request, params: Params, claims: Claims) => Reply | Promise<Reply>,

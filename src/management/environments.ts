@@ -45,7 +45,7 @@ export const environments: Group<ManageDeps> = {
       operationId: 'deleteEnvironment',
       summary: 'Delete an environment with its data',
       description:
-        'Its data is removed from the disk in the background. An environment that is created later under the same name is a new one.',
+        'Its data is removed from the disk in the background. A later environment of the same name starts empty.',
       answers: { 204: done('It is deleted.') },
       handle: ({ directory, application, params }) =>
         deleteEnvironment(directory, application.id, params.name),

@@ -10,27 +10,26 @@ import type { ReportingDeps } from './report-pool.ts';
 import type { SharedSights, Sights } from './shared-sights.ts';
 import { type FeatureSight, merge, neverSeen, type Sight } from './sights.ts';
 
-/** What decides after how long silence means something. */
+/** Dependencies of endpoints that report stale features. */
 export interface StalenessDeps extends Pick<ReportingDeps, 'directory'> {
   /** Days without a packet after which a feature is stale. */
   readonly staleAfter: number;
 }
 
-/** What endpoints of single features work on. */
+/** Dependencies of endpoints of features. */
 export interface FeatureDeps extends ReportingDeps, StalenessDeps {
   readonly accounts: Pick<AccountTables, 'notes'>;
-  /** When features were seen. */
   readonly sights: SharedSights;
 }
 
-export const unknownFeature = 'There is no such feature: it is not declared, and no packet has named it';
+export const unknownFeature = 'Unknown feature: it is not declared, and no packet has named it';
 
-/** @throws {ApiError} `not_found` unless it is declared, or was seen */
+/** @throws {ApiError} `not_found` unless it is declared or was seen */
 export function mustBeKnown(declaration: FeatureDeclaration | undefined, sights: Sights): void {
   if (declaration === undefined && sights.size === 0) throw new ApiError('not_found', unknownFeature);
 }
 
-/** A feature by itself, as the API shows it. */
+/** A feature with its details, as in the API. */
 export function showDetail(
   deps: FeatureDeps,
   application: Application,
@@ -50,7 +49,7 @@ export function showDetail(
   };
 }
 
-/** The declared feature whose name is most like this one. */
+/** The declared feature with the most similar name. */
 export function nearestDeclared(
   { directory }: FeatureDeps,
   { id }: Application,
@@ -59,7 +58,6 @@ export function nearestDeclared(
   return nearest(name, [...directory.featuresOf(id).keys()]) ?? null;
 }
 
-/** A note as the API shows it. */
 export function showNote({ id, at, environment, text, by }: FeatureNote): Note {
   return { id, at: timeText(at), environment, text, by };
 }
@@ -79,7 +77,7 @@ export function numbersOf({ environments }: Application): readonly number[] {
 
 const dayMs = 86_400_000;
 
-/** What decides now whether a feature is stale. */
+/** The current threshold for stale features. */
 export function stalenessOf({ directory, staleAfter }: StalenessDeps): Staleness {
   return { now: directory.clock.now(), staleAfterMs: staleAfter * dayMs };
 }

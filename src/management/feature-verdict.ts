@@ -19,15 +19,15 @@ const refuses = { not_found: unknownFeature, backpressure: tooManyReports };
 /** `/api/v2/applications/{id}/features/{feature}/senders` and `…/verdict`. */
 export const featureVerdict: Group<FeatureDeps> = {
   tag: 'Verdicts',
-  description: 'Who asks for a feature, and what can be said of it.',
+  description: 'The senders that check a feature, and whether it is still in use.',
   endpoints: [
     endpoint('GET /applications/:id/features/:feature/senders', {
       access: { within: 'application', least: 'User' },
       operationId: 'listSenders',
       counted: 'now',
-      summary: 'Read who asks for a feature',
+      summary: 'List the senders that check a feature',
       description:
-        'A sender is kept for 90 days after it last asked for the feature in an environment. Browsers and apps are told apart by family and main version, servers by what they call themselves and the `appVersion` of their reports.',
+        'A sender is kept for 90 days after its last check of the feature in an environment. Browsers and apps are distinguished by family and major version, servers by their name and the `appVersion` of their reports.',
       query: {
         environment: Type.Optional(Type.String({ minLength: 1, description: 'Only this environment.' })),
         ...format,
@@ -55,9 +55,9 @@ export const featureVerdict: Group<FeatureDeps> = {
       access: { within: 'application', least: 'User' },
       operationId: 'judgeFeature',
       counted: 'now',
-      summary: 'Read what can be said of a feature',
+      summary: 'Read the verdict on a feature',
       description:
-        'Whether it is still used, and why that can be said. Silence is never taken for safety: where nothing reports any more, the verdict is `cannot_tell`.',
+        'Whether it is still in use, with the reasons. If the senders no longer report, the verdict is `cannot_tell`: silence does not prove that a feature is unused.',
       answers: { 200: jsonAnswer(Verdict, 'The verdict, with its reasons.') },
       refuses,
       async handle({ directory, application, params: { feature } }, deps: FeatureDeps) {

@@ -8,7 +8,7 @@ import { timeText } from './answers.ts';
 import { cutPage, type PageRequest } from './lists.ts';
 import { type FeatureSight, merge, neverSeen, readSights, type Sight } from './sights.ts';
 
-/** What decides whether a feature is stale. Milliseconds. */
+/** The threshold for stale features, ms. */
 export interface Staleness {
   readonly now: number;
   readonly staleAfterMs: number;
@@ -18,12 +18,12 @@ export interface FeaturesTask extends Staleness {
   /** The numbers of its environments. */
   readonly environments: readonly number[];
   readonly declared: readonly FeatureDeclaration[];
-  /** What each feature of the list must be, as far as the caller asks for it. */
+  /** The filters of the caller. */
   readonly only: { readonly [Property in 'archived' | 'declared' | 'stale']: boolean | undefined };
   readonly page: PageRequest<string>;
 }
 
-/** Features to look for. */
+/** Features to find. */
 export interface SightTask {
   readonly environments: readonly number[];
   readonly features: readonly string[];
@@ -52,8 +52,7 @@ export function* featuresReport(store: UsageTables, task: FeaturesTask): Reading
 }
 
 /**
- * When features were seen, by name and the number of the environment; environments that no packet has named them in are left
- * out.
+ * When features were seen, by name and number of the environment, without environments in which they were not.
  */
 export function* sightsOf(
   store: UsageTables,
@@ -67,9 +66,9 @@ export function* sightsOf(
 }
 
 /**
- * A feature as the API shows it. A feature that was never seen is stale when it was declared long enough ago.
- * @param declaration `undefined` when it was only seen
- * @param sight `undefined` when it was only declared
+ * A feature as in the API. A feature that was never seen becomes stale with the age of its declaration.
+ * @param declaration `undefined` if it was only seen
+ * @param sight `undefined` if it is only declared
  */
 export function showFeature(
   name: string,

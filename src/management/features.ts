@@ -34,7 +34,7 @@ import {
 import { namePage, paging } from './lists.ts';
 import { tooManyReports } from './report-pool.ts';
 
-/** The time in a field of a body: Unix ms; `null` stays. @throws {ApiError} `invalid_time`, naming the field */
+/** Parses the time in a field of a body to Unix ms; returns `null` for `null`. @throws {ApiError} `invalid_time` */
 function readTime(field: string, text: string): number;
 function readTime(field: string, text: string | null): number | null;
 function readTime(field: string, text: string | null): number | null {
@@ -47,22 +47,22 @@ function readTime(field: string, text: string | null): number | null {
 const timeRule = (field: string) => `Cannot take ${field}: must be a time like 2026-01-31T12:00:00Z`;
 
 const filters = {
-  archived: Type.Optional(flag('Only features that are archived, or only those that are not.')),
-  declared: Type.Optional(flag('Only features that are declared, or only those that were just seen.')),
-  stale: Type.Optional(flag('Only features that are stale, or only those that are not.')),
+  archived: Type.Optional(flag('Only archived features, or only the others.')),
+  declared: Type.Optional(flag('Only declared features, or only those that were just seen.')),
+  stale: Type.Optional(flag('Only stale features, or only the others.')),
 };
 
-/** `/api/v2/applications/{id}/features`, and one feature: declared, only seen in packets, or both. */
+/** `/api/v2/applications/{id}/features`: features that are declared, seen in packets, or both. */
 export const features: Group<FeatureDeps> = {
   tag: 'Features',
-  description: 'The features that a team has declared, and those that packets and reports have named.',
+  description: 'Features that the team has declared or that packets and reports have named.',
   endpoints: [
     endpoint('GET /applications/:id/features', {
       access: { within: 'application', least: 'User' },
       operationId: 'listFeatures',
       counted: 'any',
       summary: 'List the features of an application',
-      description: 'In rows there are no pages.',
+      description: 'CSV and NDJSON are not paged.',
       query: { ...paging, ...filters, ...format },
       answers: { 200: orInRows(page(Feature, 'Features are sorted by name.'), featureColumns) },
       refuses: { backpressure: tooManyReports },
@@ -145,7 +145,7 @@ export const features: Group<FeatureDeps> = {
       access: { within: 'application', least: 'User' },
       operationId: 'deleteFeature',
       summary: 'Delete the declaration of a feature',
-      description: 'Its notes go. Its counts stay, and so does the feature if it was ever seen.',
+      description: 'Its notes are deleted. Its counts remain, and so does the feature if it was ever seen.',
       answers: { 204: done('It is no longer declared.') },
       handle: ({ directory, application, params }) =>
         deleteFeature(directory, application.id, params.feature),
@@ -153,14 +153,14 @@ export const features: Group<FeatureDeps> = {
   ],
 };
 
-/** What its team decides of a feature: the rest moves with the packets and the notes. */
+/** The part of a feature that its entity tag identifies. The rest changes with packets and notes. */
 function versionOf(feature: Feature): object {
   const { name, description, declared, archived, permanent, snoozedUntil, split } = feature;
   const { createdAt, updatedAt } = feature;
   return { name, description, declared, archived, permanent, snoozedUntil, split, createdAt, updatedAt };
 }
 
-/** A patch as the accounts take it. @throws {ApiError} `invalid_time` */
+/** Converts a patch for the accounts. @throws {ApiError} `invalid_time` */
 function entered({ snoozedUntil, split, ...rest }: FeaturePatch): Patch {
   return {
     ...rest,
@@ -169,17 +169,17 @@ function entered({ snoozedUntil, split, ...rest }: FeaturePatch): Patch {
   };
 }
 
-/** `/api/v2/applications/{id}/features/{feature}/notes`: what a team writes down about a feature. */
+/** `/api/v2/applications/{id}/features/{feature}/notes`. */
 export const featureNotes: Group<FeatureDeps> = {
   tag: 'Feature notes',
   description:
-    'What a team writes down about a feature, such as a rollout. Reading the feature shows its notes.',
+    'Notes of a team about a feature, such as the date of a rollout. The feature itself lists its notes.',
   endpoints: [
     endpoint('POST /applications/:id/features/:feature/notes', {
       access: { within: 'application', least: 'User' },
       operationId: 'addNote',
       summary: 'Add a note to a feature',
-      description: 'The feature may be one that was only seen. This does not declare it.',
+      description: 'The feature may be undeclared, and stays so.',
       body: NewNote,
       answers: { 201: made(Note, 'The note.') },
       refuses: {
@@ -208,7 +208,7 @@ export const featureNotes: Group<FeatureDeps> = {
       access: { within: 'application', least: 'User' },
       operationId: 'deleteNote',
       summary: 'Delete a note of a feature',
-      answers: { 204: done('The note is gone.') },
+      answers: { 204: done('The note is deleted.') },
       handle: ({ directory, application, params: { feature, noteId } }) =>
         deleteNote(directory, application.id, feature, noteId),
     }),

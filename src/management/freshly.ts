@@ -3,29 +3,29 @@ import type { Reply } from '../http/types.ts';
 import type { Freshness, PeopleFreshness } from '../storage/commit/usage-store.ts';
 import { timeText } from './answers.ts';
 
-/** What tells how complete the counts are that reports read: see `UsageStore.freshen`. */
+/** Reports how complete the stored counts are. */
 export interface FreshnessDeps {
-  /** @throws {ApiError} `store_unavailable`, `engine_unavailable` */
+  /** See `UsageStore.freshen`. @throws {ApiError} `store_unavailable`, `engine_unavailable` */
   freshen(people?: PeopleFreshness): Promise<Freshness | undefined>;
 }
 
-/** The headers of an answer on one of several machines. */
+/** The headers of reports on several machines. */
 export const freshnessHeaders = {
   'Flagmeter-Complete-Through': {
     component: 'CompleteThrough',
     description:
-      'On several machines: everything that any of them accepted before this time is in the answer. On one machine it is there only if the users of the last seconds are not in the answer.',
+      'On several machines: the answer includes everything that any of them accepted before this time. On a single machine: present only if the users of the last seconds are missing from the answer.',
     schema: { type: 'string', format: 'date-time' },
   },
   'Flagmeter-May-Be-Counting': {
     component: 'MayBeCounting',
     description:
-      'On several machines: nodes that stopped cleanly, percent-encoded and separated by commas. One that has started since without reaching PostgreSQL may count what is not in the answer. Absent if there are none.',
+      'On several machines: nodes that stopped cleanly, percent-encoded and separated by commas. If one has restarted without reaching PostgreSQL, the answer lacks its latest counts. Absent if there are none.',
     schema: { type: 'string' },
   },
 } as const satisfies Record<string, Header>;
 
-/** As headers; none on one machine. */
+/** The freshness as headers; none on a single machine. */
 export function headersOf(fresh: Freshness | undefined): Record<string, string> {
   if (fresh === undefined) return {};
   const { completeThrough, mayBeCounting } = fresh;
@@ -36,7 +36,7 @@ export function headersOf(fresh: Freshness | undefined): Record<string, string> 
   };
 }
 
-/** As fields of a report; none on one machine. */
+/** The freshness as fields of a report; none on a single machine. */
 export function fieldsOf(fresh: Freshness | undefined): {
   readonly completeThrough?: string;
   readonly mayBeCounting?: string[];
@@ -50,9 +50,8 @@ export function fieldsOf(fresh: Freshness | undefined): {
 }
 
 /**
- * Answers when what this node has counted is in the store, and as much of the others as is known; the headers say how much that
- * is.
- * @param people how much of the users must be there: see `UsageStore.freshen`
+ * Answers once the counts of this node are in the store. The headers report how complete the counts of other nodes are.
+ * @param people how complete the users must be: see `UsageStore.freshen`
  */
 export async function freshly(
   { freshen }: FreshnessDeps,

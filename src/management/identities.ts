@@ -18,27 +18,27 @@ import { answerRows, format, orInRows } from './exports/format.ts';
 
 export interface IdentityDeps extends ManageDeps {
   readonly store: UsageTables;
-  /** Days that exposures are kept. */
+  /** Retention of exposures, days. */
   readonly exposureDays: number;
-  /** What the records of an identity are found by. */
+  /** The key of the records of an identity. */
   digestOf(application: Application, identity: string): Buffer;
-  /** Removes what is kept of an identity; resolves when that is on disk. */
+  /** Removes the records of an identity. Resolves when the removal is on disk. */
   forget(application: Application, identity: string): Promise<void>;
 }
 
 const exposureColumns = columnsIn(Exposures, 'exposures');
 
-/** `/api/v2/applications/{id}/identities`: what is kept of an identity, and how to remove it. */
+/** `/api/v2/applications/{id}/identities`. */
 export const identities: Group<IdentityDeps> = {
   tag: 'Identities',
-  description: 'What is kept of single people.',
+  description: 'Records about individual people.',
   endpoints: [
     endpoint('GET /applications/:id/identities/:identity/exposures', {
       access: { within: 'application', least: 'User' },
       operationId: 'listExposures',
       counted: 'now',
-      summary: 'Read which variants an identity had',
-      description: 'An identity that is not known has none.',
+      summary: 'List the exposures of an identity',
+      description: 'The variants that an identity received. Empty for an unknown identity.',
       query: { environment: EnvironmentName, ...format },
       answers: { 200: orInRows(jsonAnswer(Exposures, 'The exposures.'), exposureColumns) },
       refuses: { invalid_query: environmentMissing, unknown_environment: unknownEnvironment },
@@ -54,13 +54,13 @@ export const identities: Group<IdentityDeps> = {
     endpoint('DELETE /applications/:id/identities', {
       access: { within: 'application', least: 'Admin' },
       operationId: 'forgetIdentityByQuery',
-      summary: 'Forget an identity that no path can hold',
+      summary: 'Forget an identity, named in the query',
       description:
-        'Like `DELETE …/identities/{identity}`, for any identity: clients and proxies resolve a path that ends in `.` or `..`, even if it is percent-encoded.',
+        'Like `DELETE …/identities/{identity}`, for any identity. Clients and proxies resolve a path that ends in `.` or `..`, even if it is percent-encoded.',
       query: {
         identity: Type.String({ minLength: 1, description: 'The identity, as it was minted or asserted.' }),
       },
-      answers: { 204: done('Nothing is kept of the identity.') },
+      answers: { 204: done('No records of the identity remain.') },
       refuses: { invalid_query: 'identity is missing', store_unavailable: storeUnavailable.dataNotKept },
       handle: ({ application, directory, query }, deps: IdentityDeps) =>
         forget(deps, directory, application, query.identity),
@@ -70,8 +70,8 @@ export const identities: Group<IdentityDeps> = {
       operationId: 'forgetIdentity',
       summary: 'Forget an identity',
       description:
-        'Its instance ids and exposures are removed in every environment before the answer. Totals and counts of unique users identify no one, and stay.',
-      answers: { 204: done('Nothing is kept of the identity.') },
+        'Its instance ids and exposures are removed in every environment before the answer. Totals and counts of unique users remain: they identify no one.',
+      answers: { 204: done('No records of the identity remain.') },
       refuses: { store_unavailable: storeUnavailable.dataNotKept },
       handle: ({ application, directory, params }, deps: IdentityDeps) =>
         forget(deps, directory, application, params.identity),
@@ -81,20 +81,20 @@ export const identities: Group<IdentityDeps> = {
 
 async function forget(deps: IdentityDeps, directory: Directory, application: Application, identity: string) {
   await deps.forget(application, identity);
-  // The audit log must not remember the identity.
+  // The audit log must not contain the identity.
   await directory.change((draft) =>
     draft.note('identity.forgotten', application.teamId, targetOf(application)),
   );
   return noContent;
 }
 
-/** Exposures that are too old are left out, though they may still be on disk. */
+/** Expired exposures are left out, although they may still be on disk. */
 function exposuresOf(
   { store, directory, exposureDays }: IdentityDeps,
   environment: number,
   digest: Buffer,
 ): readonly Exposure[] {
-  store.exposures.resetReadTxn(); // What was answered 202 before this request is in the answer.
+  store.exposures.resetReadTxn(); // Include everything acknowledged before this request.
   const rows = readExposures(store, exposuresKey(environment, digest))?.rows ?? [];
   const oldest = oldestKept(directory.clock.now(), exposureDays);
   const exposures: Exposure[] = [];

@@ -10,25 +10,25 @@ import { ledgerColumns } from './exports/ledger.ts';
 import type { ReportingDeps } from './report-pool.ts';
 import { anyLength, emptyRange, range, readReportRange } from './report-range.ts';
 
-/** The ledger has hours as long as it is kept. */
+/** The ledger keeps hours until it is deleted. */
 const forever = Number.POSITIVE_INFINITY;
 const notRolledUp: Retention = { minutesMs: forever, hoursMs: forever, daysMs: forever };
 
 export const ingest: Group<ReportingDeps> = {
   tag: 'Ingest',
-  description: 'The ledger: what became of the packets and reports of an application.',
+  description: 'The ledger: packets and reports of an application, accepted and refused.',
   endpoints: [
     endpoint('GET /applications/:id/ingest', {
       access: { within: 'application', least: 'User' },
       operationId: 'reportIngest',
       counted: 'any',
-      summary: 'Report what was accepted and what was refused, why, and from which sender',
+      summary: 'Report accepted and refused messages by sender and reason',
       description:
-        'Without `to` the report ends now; without `from` it is a day long. A refused request is in it after a second. In rows, each hour has rows of its own.',
+        'Without `to` the report ends now; without `from` it is a day long. A refused request appears within a second. CSV and NDJSON have separate rows for each hour.',
       query: {
         environment: Type.Optional(text('Only this environment.')),
         unnamed: Type.Optional(
-          flag('With `environment`: also what named no environment that exists, and mint requests.'),
+          flag('With `environment`: include mint requests, and messages that named no existing environment.'),
         ),
         ...range,
         ...format,

@@ -18,7 +18,7 @@ import { pageOf, paging } from './lists.ts';
 
 export const keys: Group<ManageDeps> = {
   tag: 'Application keys',
-  description: 'Packets and reports carry an application key. This API does not take them.',
+  description: 'Packets and reports carry an application key. This API does not accept application keys.',
   endpoints: [
     endpoint('GET /applications/:id/keys', {
       access: { within: 'application', least: 'User' },
@@ -54,7 +54,7 @@ export const keys: Group<ManageDeps> = {
   ],
 };
 
-/** A key as lists show it. Of a Backend key the service knows a hash only. */
+/** A key in a list. Of a Backend key, the service knows only the hash. */
 function show(directory: Directory, key: StoredKey): ApplicationKey {
   return {
     id: key.id,
@@ -71,6 +71,6 @@ function show(directory: Directory, key: StoredKey): ApplicationKey {
 function warningsOf(leakedAt: number | null): Warning[] {
   if (leakedAt === null) return [];
   const message =
-    'This Backend key came in a telemetry packet, so it is in a browser or an app: replace it, then delete it';
+    'This Backend key was sent in a telemetry packet, so it is in a browser or an app: replace it, then delete it';
   return [{ code: 'leaked', message, at: timeText(leakedAt) }];
 }

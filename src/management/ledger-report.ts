@@ -15,14 +15,14 @@ import { timeText } from './answers.ts';
 
 export interface LedgerTask {
   readonly application: Pick<Application, 'number' | 'environments'>;
-  /** The one environment to report; all of the application when undefined. */
+  /** The environment to report; `undefined` for all. */
   readonly only: Environment | undefined;
-  /** Whether the rows of no environment are reported with it. */
+  /** Whether to include the rows without an environment. */
   readonly unnamed: boolean;
   readonly hours: Hours;
 }
 
-/** What the report covers: whole hours since the epoch, `from` included, `to` not. */
+/** Hours since the epoch, `from` included, `to` excluded. */
 interface Hours {
   readonly from: number;
   readonly to: number;
@@ -33,11 +33,11 @@ interface ReportedRow {
   readonly tally: LedgerTally;
 }
 
-/** Maximum number of rows while the hours are added up, the latest first. Further senders share a row. */
+/** Maximum number of rows in memory. Further senders share a row. */
 const maxRows = 5000;
 const maxEntries = 500;
 
-/** Adds the hours of an application's ledger up, row by row. */
+/** Adds up the hours of an application's ledger. */
 export function* ledgerReport(store: UsageTables, task: LedgerTask): Reading<IngestReport> {
   const { application, only, unnamed, hours } = task;
   const present = new Set<number | null>(application.environments.map((each) => each.number));
@@ -66,7 +66,7 @@ function rowOf(rows: Map<string, ReportedRow>, subject: LedgerSubject): Reported
 
 const rank: Readonly<Record<LedgerOutcome, number>> = { refused: 0, noted: 1, accepted: 2 };
 
-/** Refused rows come first, then noted ones; the latest first. */
+/** Refused rows come first, then noted ones, each the latest first. */
 function byUrgency(a: ReportedRow, b: ReportedRow): number {
   return rank[a.subject.outcome] - rank[b.subject.outcome] || b.tally.lastAt - a.tally.lastAt;
 }

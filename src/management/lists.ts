@@ -3,7 +3,7 @@ import { ApiError } from '../contract/errors.ts';
 import type { Page } from '../contract/shapes/fields.ts';
 import type { QueryOf } from '../http/query-reader.ts';
 
-/** Which page of a list to show: `limit` items whose positions come after `after`, or the first of all. */
+/** A page of a list: `limit` items with positions after `after`, or from the start. */
 export interface PageRequest<Position> {
   readonly limit: number;
   readonly after: Position | undefined;
@@ -22,7 +22,7 @@ export const paging = {
   cursor: Type.Optional(
     Type.String({
       component: 'Cursor',
-      description: 'The `nextCursor` of the previous page. Leave it out for the first page.',
+      description: 'The `nextCursor` of the previous page. Omit it for the first page.',
     }),
   ),
 };
@@ -30,9 +30,8 @@ export const paging = {
 export type Paging = QueryOf<typeof paging>;
 
 /**
- * Cuts a page out of a list, in the order in which the items were created, and shows its items. A cursor holds the
- * position of the last item shown: whatever is created or deleted between two pages, an item that exists all the time is
- * shown exactly once.
+ * Returns a page of a list, in the order of creation. A cursor is the position of the last item of a page, so an item that
+ * exists throughout is listed exactly once, whatever is created or deleted between two pages.
  * @throws {ApiError} `invalid_query`
  */
 export function pageOf<T extends { readonly number: number }, Shown>(
@@ -45,14 +44,14 @@ export function pageOf<T extends { readonly number: number }, Shown>(
   return { ...page, items: page.items.map(show) };
 }
 
-/** Which page of a list to show whose positions are names. @throws {ApiError} `invalid_query` */
+/** The requested page of a list whose positions are names. @throws {ApiError} `invalid_query` */
 export function namePage({ limit, cursor }: Paging): PageRequest<string> {
   return { limit, after: cursor === undefined ? undefined : positionIn(cursor, /^.+$/s) };
 }
 
 /**
- * Cuts a page out of a list: see `pageOf`.
- * @param positionOf an item's position among all items; no two have the same, and it never changes
+ * Returns a page of a list: see `pageOf`.
+ * @param positionOf the unique and constant position of an item
  */
 export function cutPage<T, Position extends number | string>(
   items: Iterable<T>,

@@ -32,24 +32,24 @@ import { watchReport } from './watch-report.ts';
 export interface UsageTask {
   readonly environment: Environment;
   readonly range: ReportRange;
-  /** The one feature or metric to report; all of them when undefined. */
+  /** The feature or metric to report; `undefined` for all. */
   readonly only: string | undefined;
   /** See `Call`. */
   readonly fresh?: Freshness | undefined;
 }
 
 export interface MeasurementsTask extends UsageTask {
-  /** Names of the application's metrics that are declared as gauges. */
+  /** Names of the application's declared gauges. */
   readonly gauges: ReadonlySet<string>;
 }
 
-/** Every kind of report by its name. Those that are answers of the API give JSON in UTF-8. */
+/** Every report by name. Answers of the API are UTF-8 JSON. */
 export type Reports = ReturnType<typeof createReports>;
 
 export type Made<Name extends keyof Reports> =
   ReturnType<Reports[Name]> extends Reading<infer T> ? Awaited<T> : never;
 
-/** The reports of a store, and the scan that finds damage. */
+/** The reports of a store, and the scan for damage. */
 export function createReports(store: UsageTables) {
   const verdicts = new Verdicts(store);
   const bases = new OverviewBases(store);
@@ -75,12 +75,12 @@ export function createReports(store: UsageTables) {
   };
 }
 
-/** Says until when a report is complete, where that is not now. */
+/** Adds the freshness to a report. */
 function* through<T>({ fresh }: UsageTask, reading: Reading<T>): Reading<T> {
   return { ...(yield* reading), ...fieldsOf(fresh) };
 }
 
-/** Bytes go to another thread without a copy, and to a socket as they are. */
+/** Bytes are transferred to another thread without a copy, and sent as they are. */
 function* inJson<T>(reading: Reading<T>): Reading<JsonBytes<T>> {
   return jsonBytes(yield* reading);
 }

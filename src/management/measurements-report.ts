@@ -9,13 +9,13 @@ import { minuteText, PointBudget, type ReportRange } from './report-range.ts';
 import { pickSeries } from './sights.ts';
 import { sumUp } from './sum-up.ts';
 
-/** A metric of the application; or one of a feature, which has its own numbers for each variant. */
+/** A metric of the application, or of a feature by variant. */
 type MetricIdentity = Pick<MetricMeasurements, 'metric' | 'feature' | 'variant'>;
 
 /**
- * Merges the measurement cells of an environment.
- * @param only the one metric to report; all of them when undefined
- * @param gauges names of the metrics whose last value counts, instead of their sum
+ * Adds up the measurements of an environment.
+ * @param only the metric to report; `undefined` for all
+ * @param gauges names of the metrics that report their last value instead of their sum
  * @throws {ApiError} `too_many_points`
  */
 export function* measurementsReport(

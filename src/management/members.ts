@@ -12,7 +12,7 @@ import { endpoint } from './endpoint.ts';
 import { pageOf, paging } from './lists.ts';
 import { showUser } from './show-user.ts';
 
-const onlyTeam = 'This is your only team, and a user who is in none is deleted; another Admin can remove you';
+const onlyTeam = 'This is your only team, and a user without a team is deleted. Another Admin can remove you';
 
 export const members: Group<ManageDeps> = {
   tag: 'Members',
@@ -41,12 +41,12 @@ export const members: Group<ManageDeps> = {
       summary: 'Add a user to a team',
       description: 'You can add a user if you already share a team with them. The request has no body.',
       answers: {
-        200: jsonAnswer(User, 'The user was a member before.'),
-        201: made(User, 'The user is a member.'),
+        200: jsonAnswer(User, 'The user already was a member.'),
+        201: made(User, 'The user is a member now.'),
       },
       refuses: { plan_limit: overPlan('free', 'members') },
       async handle({ directory, caller, callerIn, team, params: { userId } }) {
-        // An Admin must not take over users who are only in teams of others.
+        // An Admin must not take over users of other teams.
         const ofKnown = directory.under({
           check: (draft) =>
             checkShared('user', mustExist('user', draft.users.get(userId)).teams, callerIn(draft)),
@@ -60,7 +60,7 @@ export const members: Group<ManageDeps> = {
       access: { within: 'team', least: 'Admin' },
       operationId: 'removeMember',
       summary: 'Remove a user from a team',
-      description: 'A user who is in no other team is deleted.',
+      description: 'A user without another team is deleted.',
       answers: { 204: done('The user is no longer a member.') },
       refuses: { conflict: onlyTeam },
       async handle({ directory, caller, team, params }) {

@@ -11,7 +11,7 @@ export interface MetricsTask {
   /** The numbers of its environments. */
   readonly environments: readonly number[];
   readonly declared: readonly MetricDeclaration[];
-  /** `true` for declared metrics only, `false` for the others only. */
+  /** Whether to report only declared metrics, or only the others. */
   readonly only: boolean | undefined;
   readonly page: PageRequest<string>;
 }
@@ -28,13 +28,13 @@ export function* metricsReport(
   return cutPage(wanted, page, ({ name }) => name);
 }
 
-/** A metric as the API shows it. @param declaration `undefined` when it was only seen */
+/** A metric as in the API. @param declaration `undefined` if it was only seen */
 export function showMetric(name: string, declaration: MetricDeclaration | undefined): Metric {
   const { kind = 'counter', unit = null } = declaration ?? {};
   return { name, kind, ...(unit === null ? {} : { unit }), declared: declaration !== undefined };
 }
 
-/** The metrics that packets and reports have named, also those of features, without `__other__`. */
+/** The metrics named by packets and reports, with those of features, without `__other__`. */
 function* namesSeen(store: UsageTables, environments: readonly number[]): Reading<ReadonlySet<string>> {
   const names = new Set<string>();
   for (const environment of environments)

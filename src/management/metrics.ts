@@ -15,22 +15,20 @@ import { namePage, paging } from './lists.ts';
 import { showMetric } from './metrics-report.ts';
 import { type ReportingDeps, tooManyReports } from './report-pool.ts';
 
-const declaredFilter = Type.Optional(
-  flag('Only metrics that are declared, or only those that were just seen.'),
-);
+const declaredFilter = Type.Optional(flag('Only declared metrics, or only those that were just seen.'));
 
-/** `/api/v2/applications/{id}/metrics`, and one metric: declared, only seen in packets, or both. */
+/** `/api/v2/applications/{id}/metrics`: metrics that are declared, seen in packets, or both. */
 export const metrics: Group<ReportingDeps> = {
   tag: 'Metrics',
   description:
-    'What the metrics of an application mean. A kind that is declared late applies to earlier numbers, too.',
+    'The kinds and units of the metrics of an application. A declaration also applies to earlier numbers.',
   endpoints: [
     endpoint('GET /applications/:id/metrics', {
       access: { within: 'application', least: 'User' },
       operationId: 'listMetrics',
       counted: 'any',
       summary: 'List the metrics of an application',
-      description: 'In rows there are no pages.',
+      description: 'CSV and NDJSON are not paged.',
       query: { ...paging, declared: declaredFilter, ...format },
       answers: { 200: orInRows(page(Metric, 'Metrics are sorted by name.'), metricColumns) },
       refuses: { backpressure: tooManyReports },
@@ -48,8 +46,8 @@ export const metrics: Group<ReportingDeps> = {
       summary: 'Declare a metric, or change its declaration',
       body: MetricDeclaration,
       answers: {
-        200: jsonAnswer(Metric, 'It was declared before. This is its new declaration.'),
-        201: made(Metric, 'It is declared.'),
+        200: jsonAnswer(Metric, 'The changed declaration.'),
+        201: made(Metric, 'The new declaration.'),
       },
       refuses: { invalid_name: reservedName('a metric'), plan_limit: overPlan('free', 'metrics') },
       async handle({ directory, application: { id }, params: { metric: name }, body }) {
@@ -69,7 +67,7 @@ export const metrics: Group<ReportingDeps> = {
       access: { within: 'application', least: 'User' },
       operationId: 'deleteMetric',
       summary: 'Delete the declaration of a metric',
-      description: 'Its numbers stay, and read as those of a counter.',
+      description: 'Its numbers remain, and are reported as those of a counter.',
       answers: { 204: done('It is no longer declared.') },
       handle: ({ directory, application, params }) => deleteMetric(directory, application.id, params.metric),
     }),

@@ -12,27 +12,27 @@ import { sumUp } from './sum-up.ts';
 
 export interface MonthTask {
   readonly environments: readonly Pick<Environment, 'name' | 'number'>[];
-  /** From the beginning of the month until now, by days. */
+  /** From the start of the month until now, by day. */
   readonly range: ReportRange;
 }
 
-/** The most series of features, and of metrics, that are shown: three samples of each of the former. */
+/** Maximum number of reported series of features, with three samples each, and of metrics. */
 export const maxShown = { features: 5_000, metrics: 1_000 };
 
-/** Something with labels that was counted. */
+/** A value with labels. */
 export interface Shown<Value> {
   readonly labels: Labels;
   readonly value: Value;
 }
 
-/** What an application has counted in a month, with how many series are left out. */
+/** The usage of an application in a month. */
 export interface MonthUsage {
   readonly features: readonly Shown<Counts>[];
   readonly metrics: readonly Shown<Measurement>[];
   readonly leftOut: Readonly<Record<'features' | 'metrics', number>>;
 }
 
-/** Adds up what an application has counted in this month: those series that count most. */
+/** Adds up the usage of an application in this month. Only the largest series are reported. */
 export function* monthUsage(store: UsageTables, task: MonthTask): Reading<MonthUsage> {
   const features: Shown<Counts>[] = [];
   const metrics: Shown<Measurement>[] = [];
@@ -49,7 +49,7 @@ export function* monthUsage(store: UsageTables, task: MonthTask): Reading<MonthU
       metrics.push({ labels, value });
     }
   }
-  // Those that count most are shown: a scrape must not grow with the names that anyone can send.
+  // A scrape must not grow with the names that unauthenticated senders choose.
   features.sort((a, b) => b.value.checks - a.value.checks || compare(a.labels, b.labels));
   metrics.sort((a, b) => b.value.count - a.value.count || compare(a.labels, b.labels));
   return {
@@ -103,18 +103,18 @@ function* measurementsOf(
   return totals;
 }
 
-/** The beginning of a month, in UTC. @param time Unix ms */
+/** The start of a month, in UTC. @param time Unix ms */
 export function monthOf(time: number): number {
   const date = new Date(time);
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth());
 }
 
 export interface PrometheusTask extends MonthTask {
-  /** Names of the metrics that are declared as gauges. */
+  /** Names of the declared gauges. */
   readonly gauges: ReadonlySet<string>;
 }
 
-/** What an application has counted in this month, in Prometheus' text format. */
+/** The usage of an application in this month, in the text format of Prometheus. */
 export function* prometheusReport(store: UsageTables, task: PrometheusTask): Reading<Promise<string>> {
   return expositionText(metricsOf(yield* monthUsage(store, task), task.gauges));
 }
@@ -126,31 +126,31 @@ function metricsOf(
   const counted = (field: keyof Counts, help: string): ServiceMetric => ({
     name: `flagmeter_feature_${field}_total`,
     type: 'counter',
-    help: `${help} Begins anew with each month (UTC).`,
+    help: `${help} Reset at the start of each month (UTC).`,
     read: () => features.map(({ labels, value }) => [labels, value[field]] as const),
   });
   const measured = (kind: 'counter' | 'gauge') =>
     metrics.filter(({ labels }) => gauges.has(labels['metric'] ?? '') === (kind === 'gauge'));
   return [
-    counted('checks', 'How often a variant was asked for.'),
-    counted('used', 'How often a variant was used.'),
-    counted('viewed', 'How often a variant was seen.'),
+    counted('checks', 'Checks of a variant.'),
+    counted('used', 'Uses of a variant.'),
+    counted('viewed', 'Views of a variant.'),
     {
       name: 'flagmeter_metric_total',
       type: 'counter',
-      help: 'The sum of what was measured of a counter. Begins anew with each month (UTC).',
+      help: 'Sum of the numbers of a counter. Reset at the start of each month (UTC).',
       read: () => measured('counter').map(({ labels, value }) => [labels, value.sum] as const),
     },
     {
       name: 'flagmeter_metric',
       type: 'gauge',
-      help: 'The last number of a gauge that was measured in this month.',
+      help: 'Last number of a gauge in this month.',
       read: () => measured('gauge').map(({ labels, value }) => [labels, value.last] as const),
     },
     {
       name: 'flagmeter_series_left_out',
       type: 'gauge',
-      help: 'Series that are not shown, because there are too many; those that count most are shown.',
+      help: 'Number of series omitted because there are too many. The largest are shown.',
       read: () => Object.entries(leftOut).map(([of, count]) => [{ of }, count] as const),
     },
   ];

@@ -9,7 +9,7 @@ import type { UsageTables } from '../storage/lmdb/usage.ts';
 import { daysOf, gridOf, hoursAround, type OverviewRange, type Span } from './overview-range.ts';
 import { type Names, readNames, Tally } from './overview-tally.ts';
 
-/** What an overview is made from. */
+/** The range and environment of an overview. */
 export interface OverviewWanted extends OverviewRange {
   /** Number of the application. */
   readonly application: number;
@@ -18,32 +18,32 @@ export interface OverviewWanted extends OverviewRange {
   readonly now: number;
 }
 
-/** The part of an overview that stays the same until more is carried: all but the last minutes. */
+/** The part of an overview that is constant between two roll-ups: all but the last minutes. */
 export interface OverviewBase {
   readonly names: Names;
   readonly tally: Tally;
-  /** Of the range before. */
+  /** Counts of the previous range. */
   readonly before: Counts;
-  /** Of the end of the range, which is not compared. */
+  /** Counts of the end of the range, which is not compared. */
   readonly rest: Counts;
-  /** Of the hours that are over. */
+  /** The complete hours. */
   readonly ledger: HourlyLedger;
-  /** Of the days of the range that are over, and of as many before. */
+  /** Users of the complete days of the range, and of as many days before. */
   readonly users: EnvironmentUsers;
   readonly usersBefore: EnvironmentUsers;
 }
 
-/** What came in an hour may be written a little later. */
+/** Messages of an hour may be written a little later. */
 const writtenAfterMs = 120_000;
 
-/** The hours of the ledger that are over, `from` included, `to` not. */
+/** The complete hours of the ledger. */
 export function hoursOver(wanted: OverviewWanted): Span {
   const { from, to } = hoursAround(wanted);
   const over = Math.floor((wanted.now - writtenAfterMs) / 3_600_000);
   return { from, to: Math.max(from, Math.min(to, over)) };
 }
 
-/** The days of a range that are over, the days before these, and what is left of the range. */
+/** The complete days of a range, the same number of days before, and the rest of the range. */
 export function daysParted({ range, now }: Pick<OverviewWanted, 'range' | 'now'>) {
   const { from, to } = daysOf(range, now);
   const over: Days = { from, to: Math.max(from, Math.min(to, Math.floor(now / 86_400_000))) };
@@ -90,7 +90,7 @@ function* sumCarried(
   return total;
 }
 
-/** Adds up whatever it is given. */
+/** Adds blocks to a total. */
 export function summer(total: Counts): (block: CountsBlock) => void {
   return ({ size, checks, used, viewed }) => {
     for (let index = 0; index < size; index += 1) {
@@ -99,10 +99,10 @@ export function summer(total: Counts): (block: CountsBlock) => void {
   };
 }
 
-/** How many bases are kept; each has some megabytes at most. */
+/** Maximum number of cached bases, of a few megabytes each. */
 const maxBases = 16;
 
-/** The bases of the overviews that were asked for last. Pages ask for the same ones, every second or two. */
+/** Caches the bases of the latest overviews. Pages poll the same ones every second or two. */
 export class OverviewBases {
   readonly #store: UsageTables;
   readonly #kept = new Map<string, OverviewBase>();
@@ -111,7 +111,7 @@ export class OverviewBases {
     this.#store = store;
   }
 
-  /** @param anew whether a base that is kept lacks something */
+  /** @param anew whether the cached base lacks a series */
   *get(wanted: OverviewWanted, carried: Carried, at: Snapshot, anew = false): Reading<OverviewBase> {
     const key = keyOf(wanted, carried);
     const known = anew ? undefined : this.#kept.get(key);
@@ -135,7 +135,7 @@ function keyOf(wanted: OverviewWanted, carried: Carried): string {
   ]);
 }
 
-/** What came in by hour: `accepted[0]` is of the hour `from` (hours since the epoch). */
+/** Messages by hour: `accepted[0]` is of the hour `from` (hours since the epoch). */
 export interface HourlyLedger {
   readonly from: number;
   readonly accepted: number[];
@@ -147,7 +147,7 @@ export interface Received {
   refused: number;
 }
 
-/** Adds up what an application's ledger says of one environment, hour by hour. @param hours since the epoch */
+/** Adds up an application's ledger for one environment by hour. */
 export function* hourlyLedger(
   store: UsageTables,
   application: number,
@@ -164,7 +164,7 @@ export function* hourlyLedger(
   return hourly;
 }
 
-/** What came in the hours `from` to `to` (not included), as far as they were read. */
+/** The messages of a span of hours, as far as they were read. */
 export function receivedIn({ from: start, accepted, refused }: HourlyLedger, { from, to }: Span): Received {
   const sum = (hours: readonly number[]) =>
     hours.slice(Math.max(0, from - start), Math.max(0, to - start)).reduce((total, each) => total + each, 0);

@@ -12,24 +12,23 @@ import {
   stepMinutes,
 } from './report-range.ts';
 
-/** A part of time in minutes since the epoch: `from` included, `to` not. */
+/** A span of minutes since the epoch, `from` included, `to` excluded. */
 export interface Span {
   readonly from: number;
   readonly to: number;
 }
 
-/** Two spans of equal length, in each of which whole buckets are kept. */
+/** Two spans of equal length that consist of whole buckets. */
 export interface Comparison {
-  /** The part of the range that is compared. */
+  /** The compared part of the range. */
   readonly against: Span;
-  /** The part of the range before. */
+  /** The same part of the previous range. */
   readonly before: Span;
 }
 
-/** What an overview covers. */
 export interface OverviewRange {
   readonly range: ReportRange;
-  /** Without it there is nothing to compare with. */
+  /** `undefined` if the previous range is not kept. */
   readonly comparison: Comparison | undefined;
 }
 
@@ -39,7 +38,7 @@ export const overviewRange = {
     Type.Union([Type.Literal('minute'), Type.Literal('hour'), Type.Literal('day')], {
       component: 'OverviewStep',
       description:
-        'The width of the buckets. Without it: a minute up to six hours, an hour up to eight days, else a day.',
+        'The width of the buckets. Default: a minute for up to six hours, an hour for up to eight days, else a day.',
     }),
   ),
 };
@@ -69,13 +68,13 @@ function stepFor(minutes: number): Step {
   return minutes <= 8 * day ? 'hour' : 'day';
 }
 
-/** Where neither edge of a window may lie within a bucket, at most this many minutes have to be left out. */
+/** Maximum number of minutes to omit so that no edge of a window lies within a bucket. */
 const mostLeftOut = 2 * day;
 
 /**
- * Finds the longest parts that can be compared. Of a range that is not over, only what has passed counts: yesterday until noon
- * is compared with today until noon. A part ends where a bucket does, so the last minutes are left out where data from long ago
- * is kept by hours or days.
+ * Finds the longest comparable parts. Of a range that is not over, only the past part counts: at noon, today until noon is
+ * compared with yesterday until noon. A part ends at the end of a bucket, so the last minutes are omitted where old data is
+ * kept by hours or days.
  */
 export function compare({ from, to }: Span, now: number, horizons: Horizons): Comparison | undefined {
   const end = Math.min(to, Math.ceil((now + 1) / minuteMs));
@@ -91,7 +90,7 @@ export function compare({ from, to }: Span, now: number, horizons: Horizons): Co
   return undefined;
 }
 
-/** The buckets of an overview: every one that the range touches. Times are Unix seconds. */
+/** The buckets of an overview. Times are Unix seconds. */
 export interface Grid {
   readonly start: number;
   readonly width: number;
@@ -99,10 +98,10 @@ export interface Grid {
   readonly spark: { readonly start: number; readonly width: number; readonly length: number };
 }
 
-/** The most points of a sparkline. */
+/** Maximum number of points in a sparkline. */
 const maxSpark = 30;
 
-/** Every bucket that a range touches, and those of its sparklines: whole numbers of the former. */
+/** The buckets that a range touches, and those of its sparklines, which are multiples of the former. */
 export function gridOf({ from, to, step }: ReportRange): Grid {
   const start = bucketStart(from, step);
   const width = stepMinutes[step] * 60;
@@ -111,13 +110,13 @@ export function gridOf({ from, to, step }: ReportRange): Grid {
   return { start, width, length, spark: { start, width: each * width, length: Math.ceil(length / each) } };
 }
 
-/** The whole hours that a range and the one before it touch, as hours since the epoch. */
+/** The whole hours that a range and the previous one touch, as hours since the epoch. */
 export function hoursAround({ range, comparison }: OverviewRange): Span {
   const from = Math.min(range.from, comparison?.before.from ?? range.from);
   return { from: Math.floor(from / hour), to: Math.ceil(range.to / hour) };
 }
 
-/** The UTC days that a range touches, without those after today unless there are no others. @param now Unix ms */
+/** The UTC days that a range touches, without future days unless there are no others. @param now Unix ms */
 export function daysOf({ from: first, to: end }: Span, now: number): Days {
   const today = Math.floor(now / minuteMs / day);
   const from = Math.floor(first / day);

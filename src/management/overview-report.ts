@@ -36,9 +36,9 @@ import type { Verdicts } from './verdicts.ts';
 
 export interface OverviewTask extends OverviewWanted {
   readonly environment: Environment;
-  /** All environments of the application, of which the verdicts are. */
+  /** All environments of the application, for the verdicts. */
   readonly environments: readonly Environment[];
-  /** After how long a feature is stale. */
+  /** The threshold for stale features. */
   readonly staleAfterMs: number;
   readonly declared: readonly FeatureDeclaration[];
   /** Backend keys that were seen in a packet. */
@@ -47,13 +47,13 @@ export interface OverviewTask extends OverviewWanted {
   readonly fresh?: Freshness | undefined;
 }
 
-/** What is kept in memory of earlier overviews. */
+/** The caches of earlier overviews. */
 export interface Remembered {
   readonly verdicts: Verdicts;
   readonly bases: OverviewBases;
 }
 
-/** The whole overview of an environment, read from one snapshot, with the verdicts of the application. */
+/** The overview of an environment, read from one snapshot, with the verdicts of the application. */
 export function* overviewReport(
   store: UsageTables,
   { verdicts, bases }: Remembered,
@@ -93,7 +93,7 @@ export function* overviewReport(
   });
 }
 
-/** The base, and when the features were seen. A base that lacks a new series is made anew. */
+/** The base, and when the features were seen. A base that lacks a new series is read again. */
 function* readKnown(
   store: UsageTables,
   task: OverviewTask,
@@ -150,7 +150,7 @@ function minus(whole: Counts, part: Counts): Counts {
   };
 }
 
-/** The hours that are over, and the rest. */
+/** The complete hours and the rest. */
 function* readLedger(
   store: UsageTables,
   task: OverviewTask,
@@ -167,7 +167,7 @@ function* readLedger(
   };
 }
 
-/** Nothing is compared with a time before anything was counted. What came in is known by the hour: as many hours of both. */
+/** `null` if nothing was counted at the start of the previous range. Messages are compared by whole hours. */
 function showBefore(
   comparison: Comparison | undefined,
   counted: Counted,
@@ -200,7 +200,7 @@ function showHourly({ from: start, accepted, refused }: HourlyLedger, { from, to
   return { start: from * 3600, length: to - from, accepted: part(accepted), refused: part(refused) };
 }
 
-/** Users of the UTC days that the range touches, as far as they have begun; and of those that are over, to compare them. */
+/** Users of the UTC days that the range touches, and of the complete ones for the comparison. */
 function* countUsers(
   store: UsageTables,
   task: OverviewTask,

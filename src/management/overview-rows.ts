@@ -6,10 +6,10 @@ import { timeText } from './answers.ts';
 import type { Names, Sights, Tally } from './overview-tally.ts';
 import { minuteText } from './report-range.ts';
 
-/** The most variants of a row. */
+/** Maximum number of variants in a row. */
 const maxVariants = 8;
 
-/** What the rows show beside the counts. */
+/** The declarations and verdicts in the rows. */
 interface Said {
   readonly declared: readonly FeatureDeclaration[];
   /** The verdicts, by feature. */
@@ -17,8 +17,8 @@ interface Said {
 }
 
 /**
- * A row for every feature that was seen or is declared, by checks. What was folded over a limit is a row only when it counts.
- * @param points of a sparkline
+ * A row for every feature that was seen or is declared, by checks. `__other__` has a row only if it has counts.
+ * @param points in a sparkline
  */
 export function rowsOf(
   names: Names,
@@ -53,7 +53,7 @@ export function rowsOf(
 
 type VariantChecks = [variant: string, checks: number];
 
-/** The variants that were asked for, of each feature. */
+/** The variants with checks, by feature. */
 function variantsOf({ features, featureOf, variantOf }: Names, { checks }: Tally): VariantChecks[][] {
   const variants: VariantChecks[][] = features.map(() => []);
   for (const [ordinal, variant] of variantOf.entries()) {
@@ -80,7 +80,7 @@ function showUnseen(declaration: FeatureDeclaration, points: number, kinds: Said
   };
 }
 
-/** What was folded is not one feature, and what is not known yet is new. */
+/** The verdict on a feature. `__other__` is not a single feature, and a feature without a verdict yet is new. */
 function verdictOf(feature: string, kinds: Said['kinds']): VerdictKind {
   return feature === surplusName ? 'in_use' : (kinds.get(feature) ?? 'new');
 }

@@ -7,7 +7,7 @@ import type { Reading, Snapshot } from '../storage/lmdb/snapshot.ts';
 import type { UsageTables } from '../storage/lmdb/usage.ts';
 import type { Grid } from './overview-range.ts';
 
-/** The counts of an overview while they are added up. */
+/** The running counts of an overview. */
 export class Tally {
   /** Checks of each series, by ordinal. */
   readonly checks: Float64Array;
@@ -19,7 +19,7 @@ export class Tally {
   /** Of the environment, bucket by bucket. */
   readonly series: Readonly<Record<keyof Counts, Float64Array>>;
 
-  /** @param other to start from, instead of from nothing */
+  /** @param other the counts to start from */
   constructor({ features, featureOf }: Names, { length, spark }: Grid, other?: Tally) {
     this.checks = other?.checks.slice() ?? new Float64Array(featureOf.length);
     this.used = other?.used.slice() ?? new Float64Array(features.length);
@@ -57,19 +57,19 @@ export class Tally {
   }
 }
 
-/** The features of an environment, numbered, and which of its series belong to which. */
+/** The numbered features of an environment, and the series of each. */
 export interface Names {
   readonly features: readonly string[];
-  /** The number of a series' feature, by ordinal; -1 for a metric of none. */
+  /** The number of a series' feature, by ordinal; -1 for a metric without a feature. */
   readonly featureOf: readonly number[];
-  /** The variant that a series counts, by ordinal. */
+  /** The variant of a series, by ordinal. */
   readonly variantOf: readonly (string | undefined)[];
 }
 
 /** Series between two pauses. */
 const stride = 512;
 
-/** Every feature that packets and reports of an environment have named. */
+/** Reads the features of an environment. */
 export function* readNames(store: UsageTables, environment: number, at: Snapshot): Reading<Names> {
   const numbers = new Map<string, number>();
   const featureOf: number[] = [];
@@ -89,15 +89,15 @@ export function* readNames(store: UsageTables, environment: number, at: Snapshot
   return { features: [...numbers.keys()], featureOf, variantOf };
 }
 
-/** When the features were seen, by their numbers. Minutes since the epoch, 0 for never. */
+/** When features were seen, by number. Minutes since the epoch, 0 for never. */
 export interface Sights {
   readonly first: Uint32Array;
   readonly last: Uint32Array;
-  /** When anything of the environment was first seen; `Infinity` for never. */
+  /** When the environment was first seen; `Infinity` for never. */
   readonly earliest: number;
 }
 
-/** @returns `undefined` when a series was seen that is not in the names */
+/** @returns `undefined` if the names lack a series */
 export function* readSights(
   store: UsageTables,
   environment: number,

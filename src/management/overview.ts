@@ -26,7 +26,7 @@ export interface OverviewDeps extends ReportDeps, StalenessDeps {
 
 const headers = {
   ETag: {
-    description: 'Identifies the figures and the coding. It stays as long as no figure changes.',
+    description: 'Identifies the figures and the content coding. Constant until a figure changes.',
     required: true,
     schema: { type: 'string', pattern: '^"[\\w-]{22}(-gzip)?"$' },
   },
@@ -35,16 +35,16 @@ const headers = {
 } as const satisfies Record<string, Header>;
 
 const coding: Header = {
-  description: 'Whether the body is compressed, as the caller allows it.',
+  description: 'Present if the body is compressed.',
   schema: { const: 'gzip' },
 };
 
 const unchanged: DeclaredAnswer<undefined, typeof headers> = {
-  description: 'No figure has changed.',
+  description: 'The figures are unchanged.',
   headers,
 };
 
-/** The most features whose users are counted at once. */
+/** Maximum number of features whose users are counted at once. */
 const maxNames = 60;
 
 const userColumns = { ...columnsOf(OverviewUsers), ...columnsIn(OverviewUsers, 'features') };
@@ -55,7 +55,7 @@ const refuses = {
   backpressure: tooManyReports,
 };
 
-/** `/api/v2/applications/{id}/overview`: an environment at a glance. */
+/** `/api/v2/applications/{id}/overview`. */
 export const overview: Group<OverviewDeps> = {
   tag: 'Overview',
   description: 'An environment at a glance.',
@@ -64,8 +64,8 @@ export const overview: Group<OverviewDeps> = {
       access: { within: 'application', least: 'User' },
       operationId: 'overview',
       summary: 'Read the overview of an environment',
-      description: `Without \`to\` it ends now; without \`from\` it is seven days long. Everything that is absent is 0. It is computed at most once a second,
-however many callers ask, so ask again every second or two, with \`If-None-Match\`.`,
+      description: `Without \`to\` it ends now; without \`from\` it is seven days long. Absent counts are 0. It is computed at most once a second
+for all callers, so poll it every second or two, with \`If-None-Match\`.`,
       query: { environment: EnvironmentName, ...overviewRange },
       remembers: true,
       answers: {
@@ -93,13 +93,13 @@ however many callers ask, so ask again every second or two, with \`If-None-Match
       counted: 'recent',
       summary: 'Count the users of some features',
       description:
-        'In the whole UTC days that the range touches, for the rows of the overview that a page shows just now.',
+        'Covers the whole UTC days that the range touches. Meant for the rows of the overview that a page shows.',
       query: {
         environment: EnvironmentName,
         ...range,
         feature: Type.Array(Type.String(), {
           maxItems: maxNames,
-          description: `The features, up to ${maxNames}: the parameter is repeated.`,
+          description: `A feature. Repeat the parameter for up to ${maxNames} features.`,
         }),
         ...format,
       },
@@ -120,7 +120,7 @@ however many callers ask, so ask again every second or two, with \`If-None-Match
   ],
 };
 
-/** Its callers share one that was made when the counts were as complete as they could be. */
+/** Computes an overview from the latest counts. */
 async function makeFresh(
   { reports, freshen }: OverviewDeps,
   teamId: string,
@@ -129,7 +129,7 @@ async function makeFresh(
   return reports.make(teamId, 'overview', { ...task, fresh: await freshen('any') });
 }
 
-/** What of the accounts an overview shows. A change of it is shown at once, so it has a version. */
+/** The part of the accounts in an overview. A change appears at once because the version is part of the key. */
 function declaredBy({ directory }: OverviewDeps, { id }: Application) {
   const declared = [...directory.featuresOf(id).values()];
   const leakedKeys = directory.keysOf(id).filter((key) => directory.leakedAt(key) !== null).length;

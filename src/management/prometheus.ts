@@ -9,23 +9,23 @@ import { tooManyReports } from './report-pool.ts';
 import { readReportRange } from './report-range.ts';
 import { gaugesOf, type ReportDeps } from './reports.ts';
 
-const example = `# HELP flagmeter_feature_checks_total How often a variant was asked for. Begins anew with each month (UTC).
+const example = `# HELP flagmeter_feature_checks_total Checks of a variant. Reset at the start of each month (UTC).
 # TYPE flagmeter_feature_checks_total counter
 flagmeter_feature_checks_total{environment="Production",feature="checkout",variant="on"} 5
 `;
 
-/** `/api/v2/applications/{id}/prometheus`: usage for a Prometheus to scrape. */
+/** `/api/v2/applications/{id}/prometheus`. */
 export const prometheus: Group<ReportDeps> = {
   tag: 'Prometheus',
-  description: 'What was counted, for a Prometheus to scrape.',
+  description: 'Usage in the text format of Prometheus.',
   endpoints: [
     endpoint('GET /applications/:id/prometheus', {
       access: { within: 'application', least: 'User' },
       operationId: 'scrapeUsage',
       counted: 'any',
-      summary: 'Read what was counted, in the text format of Prometheus',
-      description: `Counters begin anew with each month (UTC). At most ${maxShown.features} variants and ${maxShown.metrics} metrics are shown, those that count most;
-\`flagmeter_series_left_out\` tells how many are not.`,
+      summary: 'Scrape the usage of an application',
+      description: `Counters are reset at the start of each month (UTC). The answer has at most ${maxShown.features} variants and ${maxShown.metrics} metrics, the largest ones.
+\`flagmeter_series_left_out\` is the number of the others.`,
       query: {
         environment: Type.Optional(Type.String({ minLength: 1, description: 'Only this environment.' })),
       },

@@ -3,10 +3,10 @@ import type { Clock } from '../runtime/clock.ts';
 import type { Reading } from '../storage/lmdb/snapshot.ts';
 import type { UsageTables } from '../storage/lmdb/usage.ts';
 
-/** How long a reading runs before the next has a turn, ms. */
+/** Length of a turn, ms. */
 const turnMs = 10;
 
-/** Interleaves the long reads of one thread. Between turns only the snapshots of the readings are open. */
+/** Interleaves the long reads of one thread. Between turns only their snapshots are open. */
 export class ReadingTurns {
   readonly #lmdb: Pick<UsageTables['lmdb'], 'resetReadTxn'>;
   readonly #clock: Pick<Clock, 'monotonic'>;
@@ -20,7 +20,7 @@ export class ReadingTurns {
 
   /**
    * Runs a reading to its end, in turns.
-   * @throws {ApiError} `store_unavailable` when the thread is ending
+   * @throws {ApiError} `store_unavailable` if the thread is stopping
    */
   async finish<T>(reading: Reading<T>): Promise<Awaited<T>> {
     const result = this.#run(reading);
@@ -56,7 +56,7 @@ export class ReadingTurns {
         if (step.done || this.#clock.monotonic() >= end) return step;
       }
     } finally {
-      // LMDB's binding would end its own read transaction only once the thread's event loop turns.
+      // The LMDB add-on would end its read transaction only in the next round of the event loop.
       this.#lmdb.resetReadTxn();
     }
   }

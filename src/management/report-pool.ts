@@ -13,22 +13,22 @@ import type { Chunk } from './exports/rows.ts';
 import type { Made, Reports } from './make-report.ts';
 import type { ReportRequest, ReportWorkerStart } from './report-worker.ts';
 
-/** Makes reports in another thread, so that a report over years of data does not delay packets. */
+/** Creates reports in another thread, so that a report over years of data does not delay packets. */
 export interface ReportPool {
   /**
-   * Makes a report when it is the team's turn.
-   * @throws {ApiError} `rate_limited` or `backpressure` when too many reports wait already, `too_many_points`
+   * Creates a report. Teams take turns.
+   * @throws {ApiError} `rate_limited` or `backpressure` if too many reports are waiting, `too_many_points`
    */
   make<Name extends keyof Reports>(
     teamId: string,
     name: Name,
     task: Parameters<Reports[Name]>[0],
   ): Promise<Made<Name>>;
-  /** How late the thread comes to what is due, seconds. */
+  /** Event loop delay of the thread, seconds. */
   readonly delays: Histogram;
   /**
-   * Begins an export when it is the team's turn, and gives it once its first rows are there.
-   * @throws {ApiError} `rate_limited` or `backpressure` when too many exports wait already
+   * Starts an export. Resolves when its first rows are read. Teams take turns.
+   * @throws {ApiError} `rate_limited` or `backpressure` if too many exports are waiting
    */
   export<Name extends ExportName>(
     teamId: string,
@@ -40,14 +40,14 @@ export interface ReportPool {
   close(): Promise<void>;
 }
 
-/** What endpoints work on that have a report made. */
+/** Dependencies of endpoints with reports. */
 export interface ReportingDeps extends ManageDeps {
   readonly reports: ReportPool;
 }
 
 export const tooManyReports = 'Too many reports are waiting';
 
-/** Each running report holds its points and one snapshot. The reports of one team run one after another. */
+/** Each running report holds its points and one snapshot. The reports of a team run one at a time. */
 const bounds = {
   atOnce: 4,
   waitingEach: 16,
@@ -55,7 +55,7 @@ const bounds = {
   refusals: { each: 'Too many reports of this team are waiting', all: tooManyReports },
 };
 
-/** The exports of one team run one after another, and beside its reports: an export takes as long as its client does. */
+/** The exports of a team run one at a time, concurrently with its reports: a slow client makes a slow export. */
 const exportBounds = {
   atOnce: 3,
   waitingEach: 4,
@@ -66,7 +66,7 @@ const exportBounds = {
 /**
  * @param workerFile the compiled `manage/report-worker`
  * @param data the data directory
- * @param failed called if the thread cannot open the store: there are no reports from then on
+ * @param failed called if the thread cannot open the store; all later reports fail
  */
 export function startReportPool(
   workerFile: string,
@@ -81,14 +81,14 @@ export function startReportPool(
     minThreads: 1,
     maxThreads: 1,
     concurrentTasksPerWorker: bounds.atOnce + exportBounds.atOnce + 1,
-    // Running reports take turns in the thread's event loop, which must not block in between.
+    // Running reports take turns in the event loop of the thread, which must not block.
     atomics: 'disabled',
   });
   let unable: ApiError | undefined;
   pool.on('error', (error) => {
     unable = new ApiError('store_unavailable', storeUnavailable.unreadable, 5);
     failed(error);
-    void pool.destroy(); // It would keep what waits, and start no other thread.
+    void pool.destroy(); // Otherwise waiting tasks would stay, without a thread.
   });
   const run = async (name: string, task?: unknown) => {
     if (unable !== undefined) throw unable;

@@ -8,7 +8,7 @@ import { ceilToBucket, floorToBucket, horizonsAt, type Retention } from '../stor
 export const stepMinutes = { minute: 1, hour: 60, day: minutesPerDay } as const;
 export type Step = keyof typeof stepMinutes;
 
-/** What a report covers. `from` and `to` are minutes since the epoch, `from` included, `to` not. */
+/** The range of a report. `from` and `to` are minutes since the epoch, `from` included, `to` excluded. */
 export interface ReportRange {
   readonly from: number;
   readonly to: number;
@@ -31,13 +31,13 @@ export const reportRange = {
 
 const maxBuckets = 10_000;
 
-/** A report in rows is never in memory as a whole. */
+/** The limit of buckets for exports, which are never in memory as a whole. */
 export const anyLength = Number.POSITIVE_INFINITY;
 
 /**
  * The range of a report. Without `to` it ends now; without `from` it is a day long.
  * @param now Unix ms
- * @param most buckets that it may have
+ * @param most maximum number of buckets
  * @throws {ApiError} `invalid_query`
  */
 export function readReportRange(
@@ -53,14 +53,14 @@ export function readReportRange(
   if ((to - from) / stepMinutes[step] > most) {
     throw new ApiError('invalid_query', `from and to are more than ${most} steps apart: take a wider step`);
   }
-  // Where data may be rolled up, a range has whole buckets: the same ones before and after the roll-up.
+  // The range consists of whole buckets, so that a roll-up does not change the report.
   const horizons = horizonsAt(now, retention);
   return { from: floorToBucket(from, horizons), to: ceilToBucket(to, horizons), step };
 }
 
 export const emptyRange = 'from must be before to';
 
-/** The start of the bucket of a report that a minute falls in, Unix seconds. */
+/** The start of the bucket that contains a minute, Unix seconds. */
 export function bucketStart(minute: number, step: Step): number {
   return Math.floor(minute / stepMinutes[step]) * stepMinutes[step] * 60;
 }
@@ -70,10 +70,10 @@ export function minuteText(minute: number): string {
   return new Date(minute * 60_000).toISOString();
 }
 
-/** Maximum number of points in all series of a report together: they are in memory until it is sent. */
+/** Maximum number of points in a report. They are in memory until it is sent. */
 export const maxPoints = 200_000;
 
-/** What is left of the points that a report may have. */
+/** The remaining points of a report. */
 export class PointBudget {
   #left: number;
 

@@ -10,15 +10,15 @@ import type { Chunk, Chunks } from './exports/rows.ts';
 import { createReports, type Reports } from './make-report.ts';
 import { ReadingTurns } from './reading-turns.ts';
 
-/** What the thread is started with. */
+/** The parameters of the thread. */
 export interface ReportWorkerStart {
   /** The data directory. */
   readonly data: string;
-  /** Memory of the histogram in which it counts how late it is. */
+  /** Shared memory of the histogram of event loop delays. */
   readonly delays: ArrayBufferLike;
 }
 
-/** A chunk of an export: the next one, or the first one of what `begin` names. */
+/** Requests the next chunk of an export, or the first chunk of a new one. */
 export interface ChunkRequest {
   /** Chosen by the caller. */
   readonly id: number;
@@ -37,16 +37,16 @@ const store = openUsageTables(data);
 const reports = createReports(store);
 const turns = new ReadingTurns(store.lmdb, systemClock);
 
-/** The exports that are under way. Between two chunks nothing of them is open. */
+/** The exports in progress. They hold no snapshot between two chunks. */
 const underWay = new Map<number, Chunks>();
 
-/** Makes a report, and takes turns with others that are being made. */
+/** Creates a report, in turns with others. */
 export function make({ name, task }: ReportRequest): Promise<Outcome> {
   const start = reports[name] as (task: unknown) => Reading<unknown>;
   return outcomeOf(() => turns.finish(start(task)));
 }
 
-/** Reads a chunk of an export. The last one ends it, and so does a failure. */
+/** Reads a chunk of an export. The last chunk or a failure ends it. */
 export function chunk({ id, begin }: ChunkRequest): Promise<Outcome<Chunk>> {
   if (begin !== undefined) underWay.set(id, makeExport(store, begin));
   return outcomeOf(async () => {
@@ -61,12 +61,12 @@ export function chunk({ id, begin }: ChunkRequest): Promise<Outcome<Chunk>> {
   });
 }
 
-/** Ends an export before its end, between two chunks. */
+/** Cancels an export between two chunks. */
 export function stopExport(id: number): void {
   underWay.delete(id);
 }
 
-/** Ends the reports that are being made, and closes the store: a worker must not end while LMDB is open. */
+/** Cancels the reports in progress and closes the store. A worker must not exit while LMDB is open. */
 export async function close(): Promise<void> {
   await turns.end();
   await store.lmdb.close();

@@ -20,11 +20,11 @@ export interface ReportDeps extends ReportingDeps {
 
 const query = { environment: EnvironmentName, ...reportRange, ...format };
 
-const description = `Without \`to\` the report ends now; without \`from\` it is a day long. Where data is rolled up to hours or days by now, the
+const description = `Without \`to\` the report ends now; without \`from\` it is a day long. Where data is rolled up to hours or days, the
 range is widened to whole ones. The report has everything that was answered 202 or 200 before the request; on several machines, what others answered is in it until
 \`completeThrough\`.
 
-In rows, the earliest come first, and the range may have any number of buckets.`;
+In CSV and NDJSON, the earliest rows come first, and the range may have any number of buckets.`;
 
 const refuses = {
   invalid_query: environmentMissing,
@@ -36,12 +36,12 @@ const refuses = {
 /** `/api/v2/applications/{id}/usage` and `/api/v2/applications/{id}/measurements`. */
 export const reports: Group<ReportDeps> = {
   tag: 'Reports',
-  description: 'What was counted and measured.',
+  description: 'Counts of features, and measurements.',
   endpoints: [
     endpoint('GET /applications/:id/usage', {
       access: { within: 'application', least: 'User' },
       operationId: 'reportUsage',
-      summary: 'Report how features were used',
+      summary: 'Report the usage of features',
       description,
       counted: 'now',
       query: { ...query, feature: Type.Optional(text('Only this feature.')) },
@@ -55,7 +55,7 @@ export const reports: Group<ReportDeps> = {
     endpoint('GET /applications/:id/measurements', {
       access: { within: 'application', least: 'User' },
       operationId: 'reportMeasurements',
-      summary: 'Report what was measured',
+      summary: 'Report measurements',
       description,
       counted: 'any',
       query: { ...query, metric: Type.Optional(text('Only this metric.')) },
@@ -78,7 +78,7 @@ function taskOf(call: Call<'', 'application', typeof query>, retention: Retentio
   return { environment, range: readReportRange(query, directory.clock.now(), retention, length), fresh };
 }
 
-/** Names of an application's metrics that are declared as gauges. */
+/** Names of an application's declared gauges. */
 export function gaugesOf({ metricsOf }: Directory, { id }: Application): ReadonlySet<string> {
   const gauges = [...metricsOf(id).values()].filter(({ kind }) => kind === 'gauge');
   return new Set(gauges.map(({ name }) => name));

@@ -14,10 +14,10 @@ export interface SendersTask {
   readonly now: number;
 }
 
-/** The most senders of an answer. */
+/** Maximum number of senders in an answer. */
 const mostShown = 200;
 
-/** Who asked for a feature; `undefined` when no packet has named it in these environments. */
+/** The senders that check a feature; `undefined` if it was not seen in these environments. */
 export function* sendersReport(
   store: UsageTables,
   { environments, feature, now }: SendersTask,
@@ -40,7 +40,7 @@ export function* sendersReport(
   return { items: shown, othersLeftOut };
 }
 
-/** The senders of a feature, or of a whole environment, that are not forgotten: see `readSenders`. @param now Unix ms */
+/** The current senders of a feature or of a whole environment: see `readSenders`. @param now Unix ms */
 export function sendersAt(
   store: UsageTables,
   environment: number,
@@ -52,7 +52,7 @@ export function sendersAt(
   return readSenders(store, environment, ordinal, at).filter(({ last }) => last >= oldest);
 }
 
-/** A sender as the API shows it. */
+/** A sender as in the API. */
 export function showSender(environment: string, { first, last, ...sender }: SeenSender): Sender {
   return { environment, ...sender, firstAt: timeText(first * slotMs), lastAt: timeText(last * slotMs) };
 }

@@ -11,20 +11,20 @@ import { endpoint } from './endpoint.ts';
 import { cutPage, namePage, paging } from './lists.ts';
 
 export interface StatusDeps extends ManageDeps {
-  /** How the service does now. */
+  /** The current status. */
   status(): Shown<ServiceStatus>;
 }
 
 export const status: Group<StatusDeps> = {
   tag: 'Status',
-  description: 'How the service does.',
+  description: 'The state of the service.',
   endpoints: [
     endpoint('GET /status', {
       access: { within: 'service', least: 'User' },
       operationId: 'readStatus',
-      summary: 'Read how much comes in, what waits for the disk, and whether data is accepted',
+      summary: 'Read the rates, the queues and whether data is accepted',
       description:
-        'Rates are those of the last ten seconds and of the whole service. `GET /metrics` has the same figures as counters.',
+        'Rates are averages of the last ten seconds for the whole service. `GET /metrics` has the same figures as counters.',
       answers: { 200: jsonAnswer(ServiceStatus, 'The status.') },
       handle: (_call, { status }: StatusDeps) => ok(status()),
     }),
@@ -34,14 +34,14 @@ export const status: Group<StatusDeps> = {
 export const deletions: Group<ManageDeps> = {
   tag: 'Deletions',
   description:
-    'The data of a deleted application or environment is removed in the background. It is listed here until nothing is left; then the audit log has an entry.',
+    'The data of a deleted application or environment is removed in the background. It is listed here until all data is removed. Then the audit log has an entry.',
   endpoints: [
     endpoint('GET /deletions', {
       access: { within: 'service', least: 'User' },
       operationId: 'listDeletions',
-      summary: 'List what is still being removed in your teams',
+      summary: 'List the deletions in progress in your teams',
       query: paging,
-      answers: { 200: page(Deletion, 'The order is fixed and has no meaning.') },
+      answers: { 200: page(Deletion, 'The order is constant but arbitrary.') },
       handle({ directory, caller, query }) {
         const own = [...directory.deletions].filter(([, { teamId }]) => caller.teams.includes(teamId));
         const { items, nextCursor } = cutPage(own, namePage(query), ([key]) => key);
@@ -57,20 +57,20 @@ export const deletions: Group<ManageDeps> = {
 };
 
 export interface UnattributedDeps extends ManageDeps {
-  /** The last refusals of no application. */
+  /** The latest refusals without an application. */
   readonly latestUnattributed: LatestUnattributed;
 }
 
 export const unattributed: Group<UnattributedDeps> = {
   tag: 'Unattributed',
-  description: 'What was refused and belongs to no application, as with a key that does not exist.',
+  description: 'Refused messages that belong to no application, for example with an unknown key.',
   endpoints: [
     endpoint('GET /unattributed', {
       access: { within: 'service', least: 'Admin' },
       operationId: 'listUnattributed',
-      summary: 'List the last refusals that no ledger shows',
+      summary: 'List the latest refusals that no ledger contains',
       description:
-        'The last kinds of refusals whose application is not known, since the start of the service: of a key that is misspelt or deleted, or of a body that cannot be read. Refusals with 503 are not among them.\n\nThey belong to no team and may come from the senders of any of them. Only the Admins of the first team, who run the installation, see them; for others the list is empty.',
+        'The latest kinds of refusals without a known application, since the start of the service: for example with a misspelt or deleted key, or an unreadable body. Refusals with 503 are excluded.\n\nThey may come from the senders of any team. Only the Admins of the first team, who run the installation, see them. For others the list is empty.',
       answers: { 200: jsonAnswer(Unattributed, 'The refusals.') },
       handle({ directory, caller }, { latestUnattributed }: UnattributedDeps) {
         const shown = isInstallationAdmin(directory, caller) ? latestUnattributed.latest : [];

@@ -16,18 +16,18 @@ export interface UserSessionDeps extends ManageDeps {
   readonly accountStore: Pick<Reader, 'get' | 'keys'>;
 }
 
-/** The sign-ins that are shown at the most: those that were used last. */
+/** Maximum number of sign-ins in the list. */
 const most = 200;
 
 export const sessions: Group<UserSessionDeps> = {
   tag: 'Sessions',
-  description: 'Where users are signed in. A sign-in may have given sessions to several clients.',
+  description: 'The sign-ins of users. One sign-in may have sessions with several clients.',
   endpoints: [
     endpoint('GET /users/:id/sessions', {
       access: { within: 'user', least: 'Admin', orSelf: true },
       operationId: 'listSessions',
       summary: 'List the sessions of a user, by sign-in',
-      description: `The ${most} sign-ins that were used last; the latest comes first. Sessions of clients of other teams are left out.`,
+      description: `The last ${most} sign-ins, the most recently used first. Sessions with clients of other teams are omitted.`,
       answers: { 200: jsonAnswer(SessionList, 'The sign-ins.') },
       handle: (call, { accountStore }: UserSessionDeps) => ok({ items: signInsOf(accountStore, call) }),
     }),
@@ -35,8 +35,8 @@ export const sessions: Group<UserSessionDeps> = {
       access: { within: 'user', least: 'Admin', orSelf: true },
       operationId: 'endSessions',
       summary: 'Sign a user out',
-      description: 'Ends a sign-in, with all sessions that it gave.',
-      answers: { 204: done('They are ended, and their tokens are refused.') },
+      description: 'Ends a sign-in with all its sessions.',
+      answers: { 204: done('The sessions are ended, and their tokens are refused.') },
       async handle({ directory, user, params: { signInId } }) {
         await directory.change((draft) => {
           if (!isOf(draft, user, signInId)) throw new ApiError('not_found', missing('sign-in'));
@@ -49,7 +49,7 @@ export const sessions: Group<UserSessionDeps> = {
   ],
 };
 
-/** Whether a user has signed in so. */
+/** Whether a sign-in belongs to a user. */
 function isOf(reader: Pick<Reader, 'get' | 'keys'>, { id }: User, signIn: string): boolean {
   if (reader.get('signIns', signIn)?.userId === id) return true;
   return sessionKeysOf(reader, id).some((key) => reader.get('sessions', key)?.signIn === signIn);
@@ -61,7 +61,7 @@ interface Shown {
   readonly client: OAuthClient;
 }
 
-/** The sessions that a caller may see of a user, folded by sign-in. */
+/** The sessions of a user that a caller may see, by sign-in. */
 function signInsOf(
   accountStore: UserSessionDeps['accountStore'],
   { directory, caller, user }: Pick<Call<'', 'user'>, 'directory' | 'caller' | 'user'>,
@@ -78,7 +78,7 @@ function signInsOf(
   return [...signIns.values()].slice(0, most).map((given) => showSignIn(given, caller));
 }
 
-/** @param given what one sign-in gave; the last used one comes first */
+/** @param given the sessions of one sign-in, the most recently used first */
 function showSignIn(given: readonly Shown[], caller: Caller): SignInSessions {
   const { signIn, authTime, refreshedAt } = given[0]!.session;
   return {
@@ -97,7 +97,7 @@ function showSignIn(given: readonly Shown[], caller: Caller): SignInSessions {
   };
 }
 
-/** What a user does with clients of another team is no business of this one. */
+/** Clients of another team are hidden from this one. */
 function isShownTo({ teams }: Caller, { teamId }: OAuthClient): boolean {
   return teamId === null || teams.includes(teamId);
 }

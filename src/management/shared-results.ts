@@ -4,9 +4,9 @@ import { entityTag } from '../http/entity-tag.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Freshness } from '../storage/commit/usage-store.ts';
 
-/** A result that many callers get: JSON, compressed once. */
+/** A result for many callers: JSON, compressed once. */
 export interface PackedJson {
-  /** Changes with the content, but not with the time at which it was made. */
+  /** Depends on the content, but not on the time of the computation. */
   readonly tag: string;
   readonly gzip: Uint8Array<ArrayBuffer>;
   /** See `Call`. */
@@ -20,15 +20,15 @@ interface Shared {
   isUnderWay: boolean;
 }
 
-/** Least time between two beginnings of one computation, ms. */
+/** Minimum interval between two starts of the same computation, ms. */
 const freshMs = 1000;
 
-/** Results that are kept, the one last asked for at the end. */
+/** Maximum number of cached results. The least recently used one is dropped. */
 const maxKept = 64;
 
 /**
- * Shares results, so that one is made at most once a second, and never twice at a time, however many callers ask. The
- * callers must be admitted before: what is kept here is given to whoever knows its key.
+ * Shares results among callers. Each is computed at most once a second, and never twice concurrently. Admit callers first:
+ * whoever knows the key gets the result.
  */
 export class SharedResults {
   readonly #clock: Pick<Clock, 'monotonic'>;
@@ -38,7 +38,7 @@ export class SharedResults {
     this.#clock = clock;
   }
 
-  /** @throws whatever `make` does; that is not kept */
+  /** @throws as `make` does; a failure is not cached */
   get(key: string, make: () => Promise<PackedJson>): Promise<PackedJson> {
     const now = this.#clock.monotonic();
     const known = this.#kept.get(key);
@@ -68,18 +68,17 @@ export class SharedResults {
   }
 }
 
-/** A tag stands for the same bytes as long as it is given, so what has not changed is given as it was. */
+/** Returns the previous bytes for the same tag, because a strong entity tag identifies bytes. */
 async function makeAfter(known: Shared | undefined, make: () => Promise<PackedJson>): Promise<PackedJson> {
   const [made, before] = await Promise.all([make(), known?.result]);
   return before?.tag === made.tag ? before : made;
 }
 
-/** Fast rather than small: the answer changes every second or two. */
+/** Fast rather than small, because the answer changes every second or two. */
 const level = 3;
 
 /**
- * Writes an overview as JSON and compresses it. Its tag does not depend on when it was computed.
- * @param fresh what the headers say; none on one machine
+ * Encodes an overview as JSON and compresses it. The tag does not depend on the time of the computation.
  */
 export function packJson(shown: Overview, fresh?: Freshness): PackedJson {
   const json = JSON.stringify(shown);

@@ -6,7 +6,7 @@ import type { FeatureSight } from './sights.ts';
 /** When a feature was seen, by the number of the environment. */
 export type Sights = ReadonlyMap<number, FeatureSight>;
 
-/** Features of an application that one reading looks up. */
+/** The features of an application that one reading looks up. */
 interface Batch {
   readonly features: Set<string>;
   readonly environments: Set<number>;
@@ -14,8 +14,7 @@ interface Batch {
 }
 
 /**
- * Looks features up. A reading goes through all series of an application, however few features it looks for: callers that
- * wait while one runs share the next.
+ * Looks up features. A reading scans all series of an application, so callers that wait for a running one share the next.
  */
 export class SharedSights {
   readonly #reports: Pick<ReportPool, 'make'>;
@@ -30,7 +29,7 @@ export class SharedSights {
     this.#freshen = freshen;
   }
 
-  /** Reads when a feature was seen, in a reading that begins after this call. @throws {ApiError} as `ReportPool.make` does */
+  /** Reads when a feature was seen, in a reading that starts after this call. @throws {ApiError} as `ReportPool.make` does */
   async of(application: Application, feature: string): Promise<Sights> {
     const batch = this.#gathering.get(application.id) ?? this.#begin(application);
     batch.features.add(feature);

@@ -3,7 +3,7 @@ import type { ApiKey, User as StoredUser } from '../storage/lmdb/records.ts';
 import { timeText } from './answers.ts';
 import type { Caller } from './caller.ts';
 
-/** A user as the API shows them to a caller, who does not learn of teams that the caller is not in. */
+/** A user as in the API, without teams that the caller is not in. */
 export function showUser(user: StoredUser, caller: Caller): User {
   const { id, email, name, role, primaryTeam } = user;
   const teams = user.teams.filter((team) => caller.teams.includes(team));
@@ -19,7 +19,7 @@ export function showUser(user: StoredUser, caller: Caller): User {
   };
 }
 
-/** An API key in the shape of a user: it has no e-mail address. */
+/** An API key in the shape of a user, without an e-mail address. */
 export function showAsUser({ clientId, name, role, teamId, createdAt }: ApiKey): User {
   const at = timeText(createdAt);
   const team = { teams: [teamId], primaryTeam: teamId };

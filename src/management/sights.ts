@@ -3,7 +3,7 @@ import { featureItself, type SeriesName, seriesOf, surplusName } from '../storag
 import { fromSnapshot, type Reading, readEach, type Snapshot } from '../storage/lmdb/snapshot.ts';
 import type { UsageTables } from '../storage/lmdb/usage.ts';
 
-/** When something was seen: Unix ms, to the minute. `null` when that is not known. */
+/** When something was first and last seen: Unix ms, to the minute; `null` if unknown. */
 export interface Sight {
   readonly firstSeenAt: number | null;
   readonly lastSeenAt: number | null;
@@ -11,9 +11,9 @@ export interface Sight {
 
 export const neverSeen: Sight = { firstSeenAt: null, lastSeenAt: null };
 
-/** When a feature was seen in one environment, and each variant of it that has a name. */
+/** When a feature and its named variants were seen in one environment. */
 export interface FeatureSight extends Sight {
-  /** Of the first series that names the feature. */
+  /** The first series that names the feature. */
   readonly ordinal: number;
   readonly variants: ReadonlyMap<string, Sight>;
 }
@@ -21,7 +21,7 @@ export interface FeatureSight extends Sight {
 /** The names of some features. */
 type Only = Pick<ReadonlySet<string>, 'has'>;
 
-/** The sights of an environment at a moment of their own: see `sightsAt`. */
+/** Reads the features of an environment from a snapshot of its own: see `sightsAt`. */
 export function readSights(
   store: UsageTables,
   environment: number,
@@ -31,8 +31,9 @@ export function readSights(
 }
 
 /**
- * Every feature that packets and reports have named in an environment, or `only` some, without `__other__`. A feature was
- * seen when a variant or a metric of it was.
+ * Reads when features were seen in an environment, without `__other__`. A feature is seen with any of its variants and
+ * metrics.
+ * @param only the features to read; all by default
  */
 export function* sightsAt(
   store: UsageTables,
@@ -53,7 +54,7 @@ export function* sightsAt(
   return features;
 }
 
-/** The earlier first sight and the later last one. */
+/** The earlier first time and the later last time. */
 export function merge(a: Sight, b: Sight): Sight {
   return {
     firstSeenAt: pick(Math.min, a.firstSeenAt, b.firstSeenAt),
@@ -67,7 +68,7 @@ interface Draft extends FeatureSight {
   readonly variants: Map<string, Sight>;
 }
 
-/** Users whose variant is not known are a sign of the feature only. */
+/** Users without a known variant count only for the feature. */
 function addTo(
   features: Map<string, Draft>,
   feature: string,
@@ -87,7 +88,7 @@ function addTo(
   draft.variants.set(variant, known === undefined ? sight : merge(known, sight));
 }
 
-/** What `pick` returns for each series of an environment, by ordinal. Series for which it returns nothing are left out. */
+/** The results of `pick` for the series of an environment, by ordinal, without `undefined` ones. */
 export function pickSeries<T>(
   store: UsageTables,
   environment: number,

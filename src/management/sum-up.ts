@@ -11,26 +11,26 @@ import { fromSnapshot, type Reading, readEach, type Snapshot } from '../storage/
 import type { UsageTables } from '../storage/lmdb/usage.ts';
 import { bucketStart, type PointBudget, type ReportRange } from './report-range.ts';
 
-/** A table of cells, how to merge two of them, and which ones to read. */
+/** The cells to add up. */
 export interface CellSource<T> {
   readonly store: UsageTables;
   readonly table: Table;
   readonly codec: CellCodec<T>;
   merge(into: T, from: T): void;
-  /** The series to add up, by ordinal. The cells of other series are skipped. */
+  /** The series to add up, by ordinal. */
   readonly series: Pick<ReadonlyMap<number, unknown>, 'has'>;
   readonly budget: PointBudget;
 }
 
-/** Receives one UTC day of a series: its total, and its points by the report's step (`t` in Unix seconds, ascending). */
+/** Receives one UTC day of a series: its total, and its points by step (`t` in Unix seconds, ascending). */
 export type TakeDay<T> = (ordinal: number, total: T, points: readonly Point<T>[]) => void;
 
 type Point<T> = readonly [t: number, cell: T];
 
 /**
- * Adds up an environment's cells over a range. Cells have buckets of different widths. Minutes are added up to hours, hours to
- * days, and days by the caller, in the same order as in the roll-up, so that a sum of doubles is the same to the last bit before and
- * after it. Each day is read from one snapshot, so that the roll-up cannot change it meanwhile.
+ * Adds up an environment's cells over a range. Minutes are added up to hours, hours to days, and days by the caller. This is
+ * the order of the roll-up, which therefore does not change a sum of doubles by a single bit. Each day is read from one
+ * snapshot, so that a concurrent roll-up cannot change it.
  * @throws {ApiError} `too_many_points`
  */
 export function* sumUp<T>(
@@ -67,7 +67,7 @@ function* sumUpDay<T>(
   return days;
 }
 
-/** The cells of a day: the day's own, then hour by hour the hour's own and those of its minutes. */
+/** The cells of a day: of the day itself, then of each hour and its minutes. */
 function* cellsInOrder<T>(
   { table, codec }: CellSource<T>,
   environment: number,
@@ -100,14 +100,14 @@ function floorTo(minute: number, width: number): number {
   return Math.floor(minute / width) * width;
 }
 
-/** One day of one series while it is added up, from the cells in the order of `cellsInOrder`. */
+/** Adds up one day of one series, from the cells in the order of `cellsInOrder`. */
 class DayOfSeries<T> {
   readonly points: Point<T>[] = [];
   readonly #source: CellSource<T>;
   readonly #step: ReportRange['step'];
   readonly #start: number;
   readonly #total: T;
-  /** The hour that is being added up: its start in Unix seconds, and its sum so far. */
+  /** The current hour: its start in Unix seconds, and its sum so far. */
   #hour: Point<T> | undefined;
 
   /** @param start of the day, minutes since the epoch */
@@ -121,7 +121,7 @@ class DayOfSeries<T> {
   add(width: BucketWidth, minute: number, cell: T): void {
     if (width === bucketWidth.day) this.#source.merge(this.#total, cell);
     else this.#addToHour(bucketStart(minute, 'hour'), cell);
-    // A bucket that is wider than the step is shown at its start.
+    // A bucket wider than the step is reported at its start.
     if (this.#step === 'minute' || (this.#step === 'hour' && width === bucketWidth.day))
       this.#show(minute * 60, cell);
   }

@@ -22,7 +22,7 @@ import type { ManageDeps } from './caller.ts';
 import { type Call, endpoint } from './endpoint.ts';
 import { pageOf, paging } from './lists.ts';
 
-/** The settings of the service that limit what its clients may send. */
+/** The settings of the service that limit clients. */
 const limiting = [
   ...(['rate', 'burst', 'apiRate', 'tokenRate', 'maxBody', 'maxReport'] as const),
   ...(['maxFeatures', 'maxVariants', 'maxMetrics'] as const),
@@ -37,7 +37,7 @@ export interface LimitDeps extends ManageDeps {
 const teamLimits = endpoint('GET /teams/:id/limits', {
   access: { within: 'team', least: 'User' },
   operationId: 'getTeamLimits',
-  summary: 'Read what the plan and the service allow a team',
+  summary: 'Read the limits of a team',
   answers: { 200: jsonAnswer(TeamLimits, 'The limits.') },
   handle: ({ directory, team }, { plans, limits }: LimitDeps) =>
     ok({
@@ -60,7 +60,7 @@ function allowances(accounts: Accounts, { id, plan }: StoredTeam): Allowance[] {
   });
 }
 
-const noFounder = 'The team of this API key has no Admin who could be in the new team; add one first';
+const noFounder = 'The team of this API key has no Admin to join the new team; add one first';
 
 export const teams: Group<LimitDeps> = {
   tag: 'Teams',
@@ -82,7 +82,7 @@ export const teams: Group<LimitDeps> = {
       operationId: 'createTeam',
       summary: 'Create a team',
       description:
-        'The user who creates it is its first member. An API key stays in its own team: the Admins of that team become members of the new one. Plans limit the teams that the Admins and API keys of a team create, together with the teams that those teams create. An Admin of the first team, who runs the installation, creates teams without that limit when signed in as a user.',
+        'The user who creates it is its first member. If an API key creates it, the Admins of the team of the key become members. Plans limit the number of teams that the Admins and API keys of a team create, including the teams created by those teams. This limit does not apply to Admins of the first team, who run the installation, if they sign in as users.',
       body: NewTeam,
       answers: { 201: made(Team, 'The team.') },
       refuses: {
@@ -138,7 +138,7 @@ export const teams: Group<LimitDeps> = {
       access: { within: 'team', least: 'Admin' },
       operationId: 'deleteTeam',
       summary: 'Delete a team with its API keys, sign-in clients and webhooks',
-      description: 'A team that has applications, or members who are in no other team, cannot be deleted.',
+      description: 'A team with applications, or with members who are in no other team, cannot be deleted.',
       answers: { 204: done('It is deleted.') },
       refuses: { conflict: hasApplications },
       handle: ({ directory, team }) => deleteTeam(directory, team.id),
@@ -150,19 +150,19 @@ function show({ id, name, plan, createdAt, updatedAt }: StoredTeam): Team {
   return { id, name, plan, createdAt: timeText(createdAt), updatedAt: timeText(updatedAt) };
 }
 
-/** Creating a team is no way to a larger plan either. @throws {ApiError} `forbidden` */
+/** Checks that a plan is not raised, not even by a new team. @throws {ApiError} `forbidden` */
 function checkRise(plans: LimitDeps['plans'], wanted: Plan | undefined, from: Plan): void {
   if (plans === 'open' || wanted === undefined || !isMore(wanted, from)) return;
-  throw new ApiError('forbidden', 'Only the operator of the service raises plans, with --plans open');
+  throw new ApiError('forbidden', 'Only the operator of the service can raise plans, with --plans open');
 }
 
-/** The team whose limit a new team counts against; `undefined` for people who run the installation, who have no limit. */
+/** The team whose limit a new team counts towards; `undefined` for people who run the installation, who have no limit. */
 function chargedTeam(accounts: Accounts, caller: Call['caller']): string | undefined {
   if (accounts.users.has(caller.id) && isInstallationAdmin(accounts, caller)) return undefined;
   return originOf(accounts, caller.primaryTeam);
 }
 
-/** The first members: the user who creates the team, or the Admins of the team of the API key. */
+/** The first members: the user who creates the team, or the Admins of the API key's team. */
 function foundersOf(accounts: Accounts, { id, primaryTeam }: Call['caller']): readonly string[] {
   if (accounts.users.has(id)) return [id];
   const members = membersOf(accounts, primaryTeam);

@@ -18,7 +18,7 @@ interface ReportedEnvironment {
   readonly number: number;
 }
 
-/** A variant's series while the cells are added up; the feature itself has no points. */
+/** The running counts of a variant's series. The feature itself has no points. */
 interface Tally {
   readonly ordinal: number;
   readonly variant: string;
@@ -27,8 +27,8 @@ interface Tally {
 
 /**
  * Adds up the count cells of an environment and counts its users.
- * @param only the one feature to report; all of them when undefined
- * @param unions users that are known from earlier reports of this store
+ * @param only the feature to report; `undefined` for all
+ * @param unions users known from earlier reports of this store
  * @throws {ApiError} `too_many_points`
  */
 export function* usageReport(
@@ -72,7 +72,7 @@ function* talliesOf(
   return features;
 }
 
-/** The points of a series, while its counts are added up: a bucket may come in several parts. */
+/** The points of a series. A bucket may arrive in several parts. */
 type PointsByTime = Map<number, [t: number, checks: number, used: number, viewed: number]>;
 
 function addUp(

@@ -12,11 +12,11 @@ import type { Call } from './endpoint.ts';
 import { showUser } from './show-user.ts';
 
 export interface UserDeps extends ManageDeps {
-  /** Gives the hash to store. It takes long and runs in another thread. The number that may wait for one caller is limited. */
+  /** Hashes a password in another thread, which takes long. The number of waiting passwords of a caller is limited. */
   hashPassword(password: string, caller: string): Promise<string>;
-  /** Whether a password is a user's; `address` is where the request came from. Throws when there were too many guesses. */
+  /** Whether a password is a user's. Throws after too many guesses. @param address the remote address of the request */
   provePassword(user: StoredUser, password: string, address: string): Promise<boolean>;
-  /** Drafts that a user is signed out everywhere. */
+  /** Drafts the end of all sessions of a user. */
   endSessions(draft: AccountDraft, userId: string): void;
 }
 
@@ -25,9 +25,9 @@ type Changes = Omit<Patch, 'currentPassword'>;
 type PatchCall = Call<'/users/:id', 'user', Record<never, never>, typeof UserPatch>;
 
 /**
- * Changes the fields that are given. All users change their own name, primary team and, with their current password, password;
- * Admins also their own e-mail address. Admins change the name of others, and the rest only if they are in all of
- * their teams. A new password signs the user out everywhere.
+ * Changes the given fields. All users may change their own name, primary team and, with their current password, password.
+ * Admins may also change their own e-mail address and the name of others. To change other fields of others, they must be in
+ * all of their teams. A new password signs the user out everywhere.
  */
 export async function patchUserFor(
   deps: UserDeps,
@@ -44,7 +44,7 @@ export async function patchUserFor(
     if (needsProof(changer, user, patch) && proof !== user.passwordHash) {
       throw new ApiError(
         'conflict',
-        'The user was changed meanwhile: read the user again, then make your change',
+        'The user was changed concurrently. Read the user again, then apply your change',
       );
     }
     checkMatch(request, showUser(user, changer));
@@ -55,12 +55,12 @@ export async function patchUserFor(
   return tagged(showUser(patched, changer));
 }
 
-/** A password that someone else has set is good for one sign-in. */
+/** A password set by someone else is valid for one sign-in. */
 function passwordOf(passwordHash: string, isOwn: boolean) {
   return isOwn ? { passwordHash } : { passwordHash, ...temporary(passwordHash) };
 }
 
-/** What a patch changes of a user: fields that are sent back as they were read change nothing. @throws {ApiError} `forbidden`, `invalid_body` */
+/** The fields of a patch that differ from the user. @throws {ApiError} `forbidden`, `invalid_body` */
 function changesFor(caller: Caller, user: StoredUser, { currentPassword: _, ...patch }: Patch): Changes {
   const known = { ...user, password: undefined };
   const fields = Object.keys(patch) as (keyof Changes)[];
@@ -74,16 +74,15 @@ function changesFor(caller: Caller, user: StoredUser, { currentPassword: _, ...p
 }
 
 /**
- * The fields that decide how a user signs in, what they may do, and which team owns what they create, also in teams that the
- * caller is not in.
+ * The fields that control sign-in, permissions and the ownership of new resources, also in teams that the caller is not in.
  */
 const guarded: ReadonlySet<keyof Changes> = new Set(['email', 'role', 'primaryTeam', 'password']);
 
 /** @throws {ApiError} `forbidden` */
 function checkOwn(caller: Caller, changed: readonly (keyof Changes)[]): void {
-  if (changed.includes('role')) throw new ApiError('forbidden', 'Another Admin changes your role');
+  if (changed.includes('role')) throw new ApiError('forbidden', 'Only another Admin can change your role');
   if (changed.includes('email') && caller.role !== 'Admin') {
-    throw new ApiError('forbidden', 'An Admin changes your e-mail address');
+    throw new ApiError('forbidden', 'Only an Admin can change your e-mail address');
   }
 }
 
@@ -92,16 +91,16 @@ export function checkManagesAllOf(caller: Caller, { teams }: StoredUser): void {
   if (teams.every((team) => caller.teams.includes(team))) return;
   throw new ApiError(
     'forbidden',
-    'The user is in other teams too, so this takes an Admin who is in all of them',
+    'The user is also in other teams. This requires an Admin who is in all of them',
   );
 }
 
-/** Whoever has stolen a token must not be able to take the account over. */
+/** Whether the change needs the current password, so that a stolen token does not suffice to take over the account. */
 function needsProof(caller: Caller, user: StoredUser, { email = user.email, password }: Patch): boolean {
   return user.id === caller.id && (password !== undefined || email !== user.email);
 }
 
-/** Checks what can be checked before a password is hashed, which takes long. Throws as the change does. */
+/** Checks the change before the password is hashed, which takes long. Throws as the change does. */
 function checkFirst(
   { directory, caller, user, request }: Pick<PatchCall, 'directory' | 'caller' | 'user' | 'request'>,
   patch: Patch,
@@ -113,7 +112,7 @@ function checkFirst(
 }
 
 /**
- * Checks the current password where the change needs it. @returns the hash that it matches
+ * Checks the current password if the change needs it. @returns the matching hash
  * @throws {ApiError} `forbidden`, `invalid_body`, `rate_limited`, `backpressure`
  */
 async function proofOf(
@@ -124,7 +123,7 @@ async function proofOf(
   if (!needsProof(caller, user, patch)) return undefined;
   const { currentPassword } = patch;
   if (currentPassword === undefined) {
-    throw new ApiError('invalid_body', 'Field currentPassword must be your password as it is now');
+    throw new ApiError('invalid_body', 'Field currentPassword must be your current password');
   }
   if (await provePassword(user, currentPassword, request.remoteAddress)) return user.passwordHash;
   throw new ApiError('forbidden', 'currentPassword is not your password');

@@ -40,7 +40,7 @@ export const users: Group<UserDeps> = {
       operationId: 'createUser',
       summary: 'Create a user',
       description:
-        'The first team is the primary team of the user. Without `password` one is generated, which the answer shows. Whoever knows the password, the user has to choose another at the first sign-in.',
+        'The first team is the primary team of the user. Without `password`, one is generated and returned. In both cases the user has to choose another one at the first sign-in.',
       body: NewUser,
       answers: { 201: made(UserShownOnce, 'The user.') },
       refuses: {
@@ -57,7 +57,7 @@ export const users: Group<UserDeps> = {
         const wanted = { role: 'User' as const, ...rest, teams };
         checkPassword(chosen, wanted.email);
         checkOwnTeams(directory, caller, teams);
-        checkNewUser(directory, wanted); // A hash takes long: first whatever can be refused.
+        checkNewUser(directory, wanted); // Before the hash, which takes long.
         const passwordHash = await hashPassword(chosen, caller.id);
         const own = directory.under({ check: (draft) => checkOwnTeams(draft, callerIn(draft), teams) });
         const user = await createUser(own, { ...wanted, passwordHash, ...temporary(passwordHash) });
@@ -68,8 +68,8 @@ export const users: Group<UserDeps> = {
     endpoint('GET /users/me', {
       access: { within: 'service', least: 'User' },
       operationId: 'getMe',
-      summary: 'Read the user that the token is of',
-      description: 'An API key is shown in the shape of a user.',
+      summary: 'Read the user of the token',
+      description: 'An API key has the shape of a user.',
       answers: { 200: jsonAnswer(User, 'The user or API key.', { ETag: EntityTagOfUser }) },
       handle({ directory, caller }) {
         const user = directory.users.get(caller.id);
@@ -88,9 +88,9 @@ export const users: Group<UserDeps> = {
       access: { within: 'user', least: 'Admin', orSelf: true },
       operationId: 'changeUser',
       summary: 'Change a user',
-      description: `All users change their own name, primary team and, with \`currentPassword\`, password. Admins also change their own
-e-mail address with \`currentPassword\`, and the name of others. To change anything else of others takes an Admin who is in all of
-their teams. A new password signs the user out everywhere. One that is not set by the user has to be replaced at the next sign-in.`,
+      description: `All users may change their own name, primary team and, with \`currentPassword\`, password. Admins may also change their own
+e-mail address, with \`currentPassword\`, and the name of others. Other fields of others require an Admin who is in all of their teams.
+A new password signs the user out everywhere. A password set by an Admin has to be replaced at the next sign-in.`,
       body: UserPatch,
       matches: true,
       answers: { 200: oneTagged(User, 'The user after the change.') },
@@ -102,7 +102,7 @@ their teams. A new password signs the user out everywhere. One that is not set b
       operationId: 'deleteUser',
       summary: 'Delete a user',
       description:
-        'This takes an Admin who is in all teams of the user. Each of these teams must have another Admin.',
+        'Requires an Admin who is in all teams of the user. Each of these teams must have another Admin.',
       answers: { 204: done('The user is deleted, and their tokens are refused.') },
       refuses: { conflict: self },
       async handle({ directory, caller, callerIn, user }) {

@@ -12,13 +12,13 @@ import {
 
 type Reason = Verdict['reasons'][number];
 
-/** Checks by variant in the last days, in the environments of a judgement. */
+/** Recent checks by variant, in the environments of a judgement. */
 export interface Figures {
   readonly days: number;
   readonly checks: ReadonlyMap<string, number>;
 }
 
-/** Why a judgement is as it is: sentences, the most important first. */
+/** The reasons for a judgement as sentences, the most important first. */
 export function reasonsOf(facts: VerdictFacts, judgement: Judgement, figures: Figures): readonly Reason[] {
   return explain[judgement.kind](facts, judgement, figures);
 }
@@ -45,7 +45,7 @@ const explain: Readonly<Record<VerdictKind, Explain>> = {
   ],
   archived_but_asked: (facts, judgement, figures) => [
     ...archivedSince(facts),
-    ...timed(lastSeen(facts), (at) => `It was still asked for at ${at}, in ${placesOf(facts, judgement)}.`),
+    ...timed(lastSeen(facts), (at) => `It was still checked at ${at}, in ${placesOf(facts, judgement)}.`),
     ...checked(figures),
     ...stillAsking(facts, judgement),
   ],
@@ -54,21 +54,21 @@ const explain: Readonly<Record<VerdictKind, Explain>> = {
       .slice(0, mostPlaces)
       .flatMap((each) => silenceOf(facts, each)),
     ...timed(lastSeen(facts), (at) => `It was last seen at ${at}.`),
-    reason('Its silence does not say that it is no longer used.'),
+    reason('Its silence does not prove that it is no longer used.'),
   ],
   permanent: (facts, { otherwise }, figures) => [
-    reason('The team says that it is meant to stay.'),
+    reason('The team has declared it permanent.'),
     ...(otherwise === undefined ? [] : reasonsOf(facts, otherwise, figures)),
   ],
   snoozed: (facts, { otherwise }, figures) => [
-    ...timed(facts.declaration?.snoozedUntil ?? null, (at) => `The verdict is put off until ${at}.`),
+    ...timed(facts.declaration?.snoozedUntil ?? null, (at) => `The verdict is snoozed until ${at}.`),
     ...(otherwise === undefined ? [] : reasonsOf(facts, otherwise, figures)),
   ],
   new: (facts, { since }) =>
     timed(since, (at) =>
       lastSeen(facts) === null
-        ? `It is new: it was declared at ${at}, and not seen yet.`
-        : `It is new: it was first seen at ${at}.`,
+        ? `It is new: declared at ${at}, and not seen yet.`
+        : `It is new: first seen at ${at}.`,
     ),
 };
 
@@ -83,13 +83,16 @@ function keptReporting(facts: VerdictFacts, judgement: Judgement): Reason {
 }
 
 function onlyVariant({ variant, since }: Judgement, places: string): Reason {
-  const [said] = timed(since, (at) => `Only the variant ${variant} was given since ${at}, in ${places}.`);
-  return said ?? reason(`Only the variant ${variant} was ever given, in ${places}.`);
+  const [said] = timed(
+    since,
+    (at) => `Only the variant ${variant} has been served since ${at}, in ${places}.`,
+  );
+  return said ?? reason(`Only the variant ${variant} was ever served, in ${places}.`);
 }
 
 function archivedSince({ declaration }: VerdictFacts): readonly Reason[] {
   if (!declaration?.archived) return [];
-  const said = timed(declaration.archivedAt, (at) => `It is archived since ${at}.`);
+  const said = timed(declaration.archivedAt, (at) => `It has been archived since ${at}.`);
   return said.length > 0 ? said : [reason('It is archived.')];
 }
 
@@ -112,15 +115,15 @@ function checked({ days, checks }: Figures): readonly Reason[] {
 function stillAsking(facts: VerdictFacts, judgement: Judgement): readonly Reason[] {
   const names = namesOf(inThese(facts, judgement).flatMap(({ askers }) => reporting(facts, askers)));
   if (names.length === 0) return [];
-  return [reason(`${listed(names)} still ${names.length === 1 ? 'asks' : 'ask'} for it.`)];
+  return [reason(`${listed(names)} still ${names.length === 1 ? 'checks' : 'check'} it.`)];
 }
 
 function intended({ declaration }: VerdictFacts): readonly Reason[] {
   const variants = (declaration?.split ?? []).map(([variant]) => variant);
-  return variants.length < 2 ? [] : [reason(`The team means to split users between ${listed(variants)}.`)];
+  return variants.length < 2 ? [] : [reason(`The team has declared a split between ${listed(variants)}.`)];
 }
 
-/** Why the silence of an environment says nothing. */
+/** Why the silence of an environment proves nothing. */
 function silenceOf(facts: VerdictFacts, environment: EnvironmentFacts): readonly Reason[] {
   const { name, reporters } = environment;
   if (reporting(facts, reporters).length === 0) {
@@ -131,7 +134,7 @@ function silenceOf(facts: VerdictFacts, environment: EnvironmentFacts): readonly
   return gone.flatMap((sender) =>
     timed(
       lastOf([sender]),
-      (at) => `${nameOf(sender)} asked for it in ${name}, last at ${at}, and does not report any more.`,
+      (at) => `${nameOf(sender)} checked it in ${name}, last at ${at}, and no longer reports.`,
     ),
   );
 }
@@ -154,7 +157,7 @@ function lastOf(senders: readonly SeenSender[]): number | null {
   return senders.length === 0 ? null : Math.max(...senders.map(({ last }) => last)) * slotMs;
 }
 
-/** Those that were seen last before the others. */
+/** Sorts by the last time, the latest first. */
 export function latestFirst<T extends { readonly last: number }>(senders: readonly T[]): readonly T[] {
   return senders.toSorted((one, other) => other.last - one.last);
 }
@@ -169,7 +172,7 @@ function nameOf({ name, version }: SeenSender): string {
   return version === null ? name : `${name} ${version}`;
 }
 
-/** Some texts as a part of a sentence: `a, b and 3 more`. */
+/** Texts as part of a sentence: `a, b and 3 more`. */
 function listed(texts: readonly string[]): string {
   const shown = texts.length > mostNamed + 1 ? texts.slice(0, mostNamed) : texts;
   const rest = texts.length - shown.length;
@@ -181,7 +184,7 @@ function reason(text: string): Reason {
   return { text, at: null };
 }
 
-/** A sentence with a time in it; none when the time is not known. */
+/** A sentence with a time; none if the time is unknown. */
 function timed(time: number | null, say: (at: string) => string): readonly Reason[] {
   if (time === null) return [];
   const at = timeText(time);

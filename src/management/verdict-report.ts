@@ -14,10 +14,10 @@ export interface VerdictTask extends VerdictsTask {
   readonly feature: string;
 }
 
-/** What can be said of a feature by itself; what its team's other declarations say of its name is not known here. */
+/** A verdict without the similar declared name, which is not known here. */
 export type Said = Omit<Verdict, 'nearest'>;
 
-/** The verdict of one feature, with its reasons; `undefined` when it is neither declared nor seen. */
+/** The verdict on one feature, with its reasons; `undefined` if it is neither declared nor seen. */
 export function verdictReport(store: UsageTables, task: VerdictTask): Reading<Said | undefined> {
   const { environments, declared, feature, now, staleAfterMs } = task;
   return fromSnapshot(store.lmdb, function* (at) {
@@ -54,7 +54,7 @@ function latestAskers(environments: readonly EnvironmentFacts[]): Sender[] {
 
 const days = 30;
 
-/** What was checked of a feature in the last days, in the environments that the judgement speaks of. */
+/** Reads the recent checks of a feature, in the environments of the judgement. */
 function* figuresOf(
   store: UsageTables,
   { environments, feature, now }: VerdictTask,

@@ -1,6 +1,6 @@
 /*
- * What can be said of a feature, from when it was seen, who asks for it and what its team has declared. The rules never take
- * silence for safety: that a feature was not seen says something only where its senders still report.
+ * The verdict on a feature, from when it was seen, which senders check it, and its declaration. Silence alone proves nothing:
+ * that a feature was not seen matters only while its senders still report.
  */
 import type { VerdictAction, VerdictKind } from '../contract/shapes/verdict.ts';
 import type { FeatureDeclaration } from '../storage/lmdb/records.ts';
@@ -8,43 +8,43 @@ import { type SeenSender, slotMs } from '../storage/lmdb/senders.ts';
 import { surplusName } from '../storage/lmdb/series.ts';
 import type { FeatureSight, Sight } from './sights.ts';
 
-/** What is known of a feature in one environment. */
+/** The facts about a feature in one environment. */
 export interface EnvironmentFacts {
   readonly name: string;
-  /** `undefined` when no packet and no report has named the feature there. */
+  /** `undefined` if the feature was never seen there. */
   readonly sight: FeatureSight | undefined;
-  /** Who reports there, whatever about. */
+  /** All senders of the environment. */
   readonly reporters: readonly SeenSender[];
-  /** Who asked for the feature there. */
+  /** The senders that checked the feature. */
   readonly askers: readonly SeenSender[];
 }
 
 export interface VerdictFacts {
-  /** `undefined` when the feature was only seen. */
+  /** `undefined` if the feature was only seen. */
   readonly declaration: FeatureDeclaration | undefined;
   readonly environments: readonly EnvironmentFacts[];
   /** Unix ms. */
   readonly now: number;
-  /** How long a feature or a sender is silent before that means something. */
+  /** After this time, a feature or a sender counts as silent. */
   readonly quietMs: number;
 }
 
 export interface Judgement {
   readonly kind: VerdictKind;
-  /** Since when that is so, Unix ms; `null` when that is not known. */
+  /** When the verdict became true, Unix ms; `null` if unknown. */
   readonly since: number | null;
-  /** The environments of which it is said. */
+  /** The environments that it applies to. */
   readonly environments: readonly string[];
-  /** The only variant, of `one_variant`. */
+  /** The only variant, for `one_variant`. */
   readonly variant?: string;
-  /** What would be said had the team said nothing, of `permanent` and `snoozed`. */
+  /** The verdict without the declaration, for `permanent` and `snoozed`. */
   readonly otherwise?: Judgement;
 }
 
-/** A feature is new for a week: by then a weekly report has come, and a rollout that goes wrong was stopped. */
+/** A feature is new for a week. By then, weekly reports have arrived and failed rollouts were stopped. */
 const newMs = 7 * 86_400_000;
 
-/** What can be said of a feature. */
+/** Returns the verdict on a feature. */
 export function judge(facts: VerdictFacts): Judgement {
   const { declaration, now } = facts;
   const judged = judgeUse(facts);
@@ -56,7 +56,7 @@ export function judge(facts: VerdictFacts): Judgement {
   return { kind: 'permanent', since: null, environments, otherwise: judged };
 }
 
-/** Whether it was seen so lately that it counts as in use. */
+/** Whether it was seen recently enough to count as in use. */
 function isRecent({ now, quietMs }: VerdictFacts, { lastSeenAt }: Sight): boolean {
   return lastSeenAt !== null && now - lastSeenAt <= quietMs;
 }
@@ -67,8 +67,8 @@ export function reporting({ now, quietMs }: VerdictFacts, senders: readonly Seen
 }
 
 /**
- * Senders that asked for a feature and no longer report, in this or another version. Packets are of one kind: which browsers
- * people have is not the team's choice. Senders beyond the limit cannot be told apart.
+ * Senders that checked a feature and no longer report, in this or another version. All packets count as one sender, because
+ * the team does not choose its users' browsers. Senders beyond the limit are indistinguishable.
  */
 export function goneAskers(
   facts: VerdictFacts,
@@ -116,7 +116,7 @@ function isAskedAfterArchiving(facts: VerdictFacts, { lastSeenAt, ...sight }: Si
   return isRecent(facts, { ...sight, lastSeenAt }) && lastSeenAt > (declaration.archivedAt ?? 0);
 }
 
-/** Silence says something only where every sender that is known to have asked still reports. */
+/** Silence counts only if every sender that checked the feature still reports. */
 function judgeSilence(facts: VerdictFacts, seen: readonly SeenEnvironment[]): Judgement {
   const since = latest(seen.map(({ sight }) => sight.lastSeenAt));
   const silent = seen.filter(
@@ -126,7 +126,7 @@ function judgeSilence(facts: VerdictFacts, seen: readonly SeenEnvironment[]): Ju
   return { kind: 'not_seen', since, ...named(seen) };
 }
 
-/** Whether all that was given for long is one variant. An archived feature needs no such hint. */
+/** Detects a feature with a single variant for a long time. Archived features are exempt. */
 function judgeVariants(
   facts: VerdictFacts,
   seen: readonly SeenEnvironment[],
@@ -150,7 +150,7 @@ function named(environments: readonly EnvironmentFacts[]): Pick<Judgement, 'envi
   return { environments: environments.map(({ name }) => name) };
 }
 
-/** The earliest time; `null` when one is not known. */
+/** The earliest time; `null` if one is unknown. */
 function earliest(times: readonly (number | null)[]): number | null {
   return times.reduce(
     (one, other) => (one === null || other === null ? null : Math.min(one, other)),
@@ -158,7 +158,7 @@ function earliest(times: readonly (number | null)[]): number | null {
   );
 }
 
-/** The latest time of those that are known. */
+/** The latest known time. */
 function latest(times: readonly (number | null)[]): number | null {
   const known = times.filter((time) => time !== null);
   return known.length === 0 ? null : Math.max(...known);
@@ -175,7 +175,7 @@ const actions: Readonly<Record<VerdictKind, readonly VerdictAction[]>> = {
   new: ['permanent', 'archive'],
 };
 
-/** What a team can do next, the best first. A name that only senders know is to be declared, or to be looked for in the code. */
+/** The suggested actions, the best first. An undeclared name should be declared, or searched for in the code. */
 export function actionsOf(kind: VerdictKind, { declaration }: VerdictFacts): readonly VerdictAction[] {
   const possible = actions[kind].filter((action) => action !== 'archive' || !declaration?.archived);
   if (declaration !== undefined) return possible;

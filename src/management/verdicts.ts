@@ -9,28 +9,28 @@ import { type FeatureSight, sightsAt } from './sights.ts';
 import { type EnvironmentFacts, judge, type VerdictFacts } from './verdict.ts';
 
 export interface VerdictsTask {
-  /** All environments of the application: a verdict is of all of them. */
+  /** All environments of the application. */
   readonly environments: readonly Pick<Environment, 'name' | 'number'>[];
   readonly declared: readonly FeatureDeclaration[];
   /** Unix ms. */
   readonly now: number;
-  /** After how long a feature is stale. */
+  /** The threshold for stale features. */
   readonly staleAfterMs: number;
 }
 
-/** How long what was seen may be shown, ms: times are to the minute anyway, and reading all of them takes a while. */
+/** Maximum age of cached sights, ms. They are precise to the minute, and slow to read. */
 const freshMs = 20_000;
-/** The most applications that are remembered. */
+/** Maximum number of cached applications. */
 const maxRemembered = 32;
 
 interface Remembered {
   readonly readAt: number;
   readonly places: readonly Place[];
-  /** The verdicts, by feature, each with what was declared of it. */
+  /** The verdicts by feature, each with its declaration. */
   readonly kinds: Map<string, { readonly said: string; readonly kind: VerdictKind }>;
 }
 
-/** The verdicts of all features of applications. What was seen may be up to 20 seconds old; declarations are as they are given. */
+/** The verdicts on all features of applications. Sights may be up to 20 seconds old; declarations are current. */
 export class Verdicts {
   readonly #store: UsageTables;
   readonly #remembered = new Map<string, Remembered>();
@@ -39,7 +39,7 @@ export class Verdicts {
     this.#store = store;
   }
 
-  /** The kind of verdict of every feature of an application, declared or seen. */
+  /** The kind of verdict on every feature of an application, declared or seen. */
   of(task: VerdictsTask): Reading<ReadonlyMap<string, VerdictKind>> {
     const store = this.#store;
     const { declared, now } = task;
@@ -78,7 +78,7 @@ export class Verdicts {
   }
 }
 
-/** The numbers of environments are of one application, and never reused. */
+/** The numbers of environments are unique, and never reused. */
 function keyOf({ environments }: VerdictsTask): string {
   return environments.map(({ number }) => number).join(' ');
 }
@@ -86,7 +86,7 @@ function keyOf({ environments }: VerdictsTask): string {
 /** Features between two pauses. */
 const stride = 64;
 
-/** What is known of one environment. */
+/** The facts about one environment. */
 export interface Place {
   readonly name: string;
   readonly number: number;
@@ -94,7 +94,7 @@ export interface Place {
   readonly reporters: readonly SeenSender[];
 }
 
-/** What is known of environments. @param only the one feature that matters */
+/** Reads the facts about environments. @param only the feature to read; all by default */
 export function* placesAt(
   store: UsageTables,
   environments: VerdictsTask['environments'],
@@ -110,7 +110,7 @@ export function* placesAt(
   return places;
 }
 
-/** What is known of a feature, with who asked for it. */
+/** The facts about a feature, with the senders that checked it. */
 export function factsWithAskers(
   store: UsageTables,
   places: readonly Place[],
@@ -125,7 +125,7 @@ export function factsWithAskers(
   });
 }
 
-/** Who asked matters only for silence, and is read only then. */
+/** The senders that checked it matter only for silence, and are read only then. */
 function kindOf(
   store: UsageTables,
   { now, staleAfterMs }: VerdictsTask,
@@ -140,7 +140,7 @@ function kindOf(
   return kind === 'not_seen' ? kindBy(factsWithAskers(store, places, name, now, at)) : kind;
 }
 
-/** All that a verdict takes of a declaration. */
+/** The part of a declaration that a verdict depends on. */
 function saidBy(declaration: FeatureDeclaration | undefined): string {
   if (declaration === undefined) return '';
   const { archived, archivedAt, permanent, snoozedUntil, createdAt } = declaration;

@@ -15,7 +15,7 @@ import { type FeatureSight, merge, neverSeen, type Sight, sightsAt } from './sig
 type Environment = WatchTask['environments'][number];
 type Place = readonly [Environment, ReadonlyMap<string, FeatureSight>];
 
-/** What webhooks are told of an application, in what was counted and refused. */
+/** Finds the events of an application in its counts and refusals. */
 export function watchReport(store: UsageTables, task: WatchTask): Reading<Findings> {
   return fromSnapshot(store.lmdb, function* (at): Reading<Findings> {
     const { firstSeenFrom, stale, environments } = task;
@@ -39,7 +39,7 @@ function firstSeenSince(places: readonly Place[], from: number): FirstSeen[] {
   );
 }
 
-/** Features that nothing has named for long. Those that the team has archived, or means to stay, are as they are to be. */
+/** Features that became stale, without archived and permanent ones. */
 function staleSince(
   places: readonly Place[],
   { from, now, staleAfterMs, declared }: StaleTask,
@@ -57,7 +57,7 @@ function staleSince(
   });
 }
 
-/** When a feature becomes stale, or the team wants to hear of it again. */
+/** When a feature becomes stale, or its snooze ends. */
 function staleAt(
   lastSeenAt: number | null,
   declaration: FeatureDeclaration | undefined,

@@ -61,7 +61,7 @@ const refusesSettings = {
 export const webhooks: Group<WebhookDeps> = {
   tag: 'Webhooks',
   description:
-    'Addresses of a team that are told of events, as [Standard Webhooks](https://www.standardwebhooks.com) says. Each event is delivered at least once: receivers know a repetition by its `webhook-id`.',
+    'URLs that receive the events of a team, according to [Standard Webhooks](https://www.standardwebhooks.com). Each event is delivered at least once. Receivers recognise a repetition by its `webhook-id`.',
   endpoints: [
     endpoint('GET /teams/:id/webhooks', {
       access,
@@ -79,7 +79,7 @@ export const webhooks: Group<WebhookDeps> = {
       access,
       operationId: 'createWebhook',
       summary: 'Create a webhook',
-      description: 'It is told of what happens from now on.',
+      description: 'It receives events from now on.',
       body: NewWebhook,
       answers: { 201: made(WebhookShownOnce, 'The webhook with its secret.') },
       refuses: { ...refusesSettings, plan_limit: overPlan('free', 'webhooks') },
@@ -100,7 +100,7 @@ export const webhooks: Group<WebhookDeps> = {
       access,
       operationId: 'changeWebhook',
       summary: 'Change a webhook',
-      description: 'Disabling it gives up what waits. Enabling it again also forgets that it was failing.',
+      description: 'Disabling it cancels pending deliveries. Enabling it also clears its failures.',
       body: WebhookPatch,
       answers: { 200: jsonAnswer(Webhook, 'The webhook after the change.') },
       refuses: refusesSettings,
@@ -113,7 +113,7 @@ export const webhooks: Group<WebhookDeps> = {
       access,
       operationId: 'deleteWebhook',
       summary: 'Delete a webhook',
-      description: 'Deliveries that wait are not made.',
+      description: 'Cancels pending deliveries.',
       answers: { 204: done('It is deleted.') },
       handle: ({ directory, team: { id: teamId }, params }) =>
         deleteWebhook(directory, { teamId, id: params.webhookId }),
@@ -121,8 +121,8 @@ export const webhooks: Group<WebhookDeps> = {
     endpoint('POST /teams/:id/webhooks/:webhookId/secret', {
       access,
       operationId: 'rotateWebhookSecret',
-      summary: 'Give a webhook another secret',
-      description: `For ${overlapHours} hours deliveries are signed with the secret before, too.`,
+      summary: 'Rotate the secret of a webhook',
+      description: `For ${overlapHours} hours, deliveries are also signed with the previous secret.`,
       answers: { 200: jsonAnswer(WebhookShownOnce, 'The webhook with its new secret.') },
       async handle({ directory, team: { id: teamId }, params }, deps: WebhookDeps) {
         const path = { teamId, id: params.webhookId };
@@ -133,9 +133,9 @@ export const webhooks: Group<WebhookDeps> = {
     endpoint('POST /teams/:id/webhooks/:webhookId/test', {
       access,
       operationId: 'testWebhook',
-      summary: 'Send a test',
+      summary: 'Send a test event',
       description: 'Queues a delivery of the event `webhook.test`.',
-      answers: { 201: made(Delivery, 'The delivery. Read it again to see what became of it.') },
+      answers: { 201: made(Delivery, 'The delivery. Read it again for its outcome.') },
       refuses: { conflict: disabledWebhook },
       async handle({ directory, team: { id: teamId }, params: { webhookId } }, deps: WebhookDeps) {
         const delivery = await testWebhook(directory, { teamId, id: webhookId });
@@ -147,7 +147,7 @@ export const webhooks: Group<WebhookDeps> = {
       access,
       operationId: 'listDeliveries',
       summary: 'List the deliveries of a webhook',
-      description: `The last ${maxDeliveries} are kept, for ${keptDays} days after their end.`,
+      description: `The last ${maxDeliveries} deliveries are kept, for ${keptDays} days after their end.`,
       query: paging,
       answers: { 200: page(Delivery, 'The latest delivery comes first.') },
       handle({ directory, team, params, query: { limit, cursor } }, deps: WebhookDeps) {
@@ -162,7 +162,7 @@ export const webhooks: Group<WebhookDeps> = {
     endpoint('GET /teams/:id/webhooks/:webhookId/deliveries/:deliveryId', {
       access,
       operationId: 'getDelivery',
-      summary: 'Read a delivery with what is sent',
+      summary: 'Read a delivery with its body',
       answers: { 200: jsonAnswer(DeliveryDetail, 'The delivery.') },
       handle({ directory, team, params: { webhookId, deliveryId } }, deps: WebhookDeps) {
         const { id } = findWebhook(directory, team.id, webhookId);
@@ -173,9 +173,9 @@ export const webhooks: Group<WebhookDeps> = {
     endpoint('POST /teams/:id/webhooks/:webhookId/deliveries/:deliveryId/redeliver', {
       access,
       operationId: 'redeliver',
-      summary: 'Make a delivery again',
-      description: 'It keeps its id. If the attempt fails it is repeated as for a new delivery.',
-      answers: { 200: jsonAnswer(Delivery, 'The delivery, which waits now.') },
+      summary: 'Repeat a delivery',
+      description: 'It keeps its id. Failed attempts are retried as for a new delivery.',
+      answers: { 200: jsonAnswer(Delivery, 'The pending delivery.') },
       refuses: { conflict: disabledWebhook },
       async handle({ directory, team: { id: teamId }, params }, deps: WebhookDeps) {
         const path = { teamId, id: params.webhookId };
@@ -194,7 +194,7 @@ function showOne({ accountStore }: WebhookDeps, delivery: WebhookDelivery) {
   return showDelivery(delivery, turn?.due);
 }
 
-/** A webhook without its secret. @param waiting how many deliveries of it wait */
+/** A webhook without its secret. @param waiting number of pending deliveries */
 export function showWebhook(webhook: StoredWebhook, waiting: number): Webhook {
   const { id, teamId, name, url, enabled, disabledFor } = webhook;
   const [, previous] = webhook.secrets;
@@ -208,7 +208,7 @@ export function showWebhook(webhook: StoredWebhook, waiting: number): Webhook {
   };
 }
 
-/** @param due when it is tried next */
+/** @param due time of the next attempt */
 export function showDelivery(delivery: WebhookDelivery, due: number | undefined): Delivery {
   const { id, type, state, attempts, latest } = delivery;
   return {

@@ -236,7 +236,7 @@ describe('a refusal', () => {
     expect((await run('apps list', { env })).out).toContain(admin.application);
     await expect(run(`apps create ${fresh()}`, { env })).rejects.toMatchObject({
       exitCode: 4,
-      message: 'This needs the role Admin (forbidden)',
+      message: 'This requires the role Admin (forbidden)',
     });
   });
 

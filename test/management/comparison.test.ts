@@ -40,7 +40,7 @@ type Counts = Readonly<Record<string, Readonly<Record<string, readonly [checks: 
 const days = 10;
 const people = 220;
 
-/** Ten days of counts, the last of them today, and people who were given the variants today. */
+/** Ten days of counts, the last of them today, and users of the variants today. */
 async function fill(frontend: string, backend: string): Promise<void> {
   for (let day = 0; day < days; day++) {
     const luck = 1 + 0.1 * Math.sin(day);
@@ -134,7 +134,7 @@ describe('a comparison', () => {
     );
   });
 
-  it('says plainly that there is no clear difference, and leaves out a variant that too few were given', async () => {
+  it('says plainly that there is no clear difference, and omits a variant with too few users', async () => {
     const comparison = await compare('same');
     expect(comparison).toMatchObject({ base: 'on', outcome: 'no_clear_difference' });
     expect(comparison.why).toMatch(/^No clear difference yet: .* of up to \d+\.\d percentage points\.$/);
@@ -142,16 +142,16 @@ describe('a comparison', () => {
   });
 
   it.each<[string, string, Record<string, string>, RegExp]>([
-    ['one variant only', 'alone', {}, /^Only on was given on these days\.$/],
+    ['one variant only', 'alone', {}, /^Only on was served on these days\.$/],
     [
       'too few days',
       'young',
       {},
-      /^(on|off) and (on|off) were both given on 3 whole UTC days; .* at least 7/,
+      /^(on|off) and (on|off) were both served on 3 whole UTC days; .* at least 7/,
     ],
     ['too few events', 'better', { event: 'viewed' }, /has 0 events on these days; .* at least 5\.$/],
     [
-      'a base that hardly anyone was given',
+      'a base with hardly any users',
       'same',
       { base: 'rare' },
       /^rare has 0 users on these days; .* 100\.$/,

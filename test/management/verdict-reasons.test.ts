@@ -45,10 +45,10 @@ describe('the reasons', () => {
         },
       ),
       [
-        'Only the variant on was given since <at>, in all 2 environments.',
+        'Only the variant on has been served since <at>, in all 2 environments.',
         '1.2M checks in the last 30 days: all of them on.',
-        'web 1.0 and api 1.0 still ask for it.',
-        'The team means to split users between on and off.',
+        'web 1.0 and api 1.0 still check it.',
+        'The team has declared a split between on and off.',
       ],
     ],
     [
@@ -70,10 +70,10 @@ describe('the reasons', () => {
       ]),
       [
         'Nothing has reported in P since <at>.',
-        'batch 1.0 asked for it in S, last at <at>, and does not report any more.',
+        'batch 1.0 checked it in S, last at <at>, and no longer reports.',
         'Nothing is known to have reported in D.',
         'It was last seen at <at>.',
-        'Its silence does not say that it is no longer used.',
+        'Its silence does not prove that it is no longer used.',
       ],
     ],
     [
@@ -83,10 +83,10 @@ describe('the reasons', () => {
         archivedAt: ago(2),
       }),
       [
-        'It is archived since <at>.',
-        'It was still asked for at <at>, in P.',
+        'It has been archived since <at>.',
+        'It was still checked at <at>, in P.',
         '1.2M checks in the last 30 days: all of them on.',
-        'api 1.0 still asks for it.',
+        'api 1.0 still checks it.',
       ],
     ],
     [
@@ -96,7 +96,7 @@ describe('the reasons', () => {
         permanent: true,
       }),
       [
-        'The verdict is put off until <at>.',
+        'The verdict is snoozed until <at>.',
         'No packet and no report has named it since <at>.',
         'Meanwhile 1 sender of this application kept reporting in P: api 1.0.',
       ],
@@ -104,7 +104,7 @@ describe('the reasons', () => {
     [
       'of what is new',
       factsOf([place('P')], { createdAt: ago(1) }),
-      ['It is new: it was declared at <at>, and not seen yet.'],
+      ['It is new: declared at <at>, and not seen yet.'],
     ],
   ])('%s', (_, facts, expected) => {
     expect(textsOf(facts)).toEqual(expected);

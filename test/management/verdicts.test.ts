@@ -70,7 +70,7 @@ test('a feature is new, then in use, then no longer seen while its server report
   expect(reasons.map(({ text }) => text)).toEqual([
     'It is still used: it was last seen at 2026-01-02T03:04:00.000Z.',
     '4 checks in the last 30 days: on 75% and off 25%.',
-    'web 2.3 still asks for it.',
+    'web 2.3 still checks it.',
   ]);
   clock.advance(23 * dayMs);
   await report({ search: { on: 1 } }, 'web/2.4');
@@ -99,7 +99,7 @@ test('silence says nothing where nothing reports, and where who asked does not',
   await report({}, 'web/2.3');
   expect(await verdict('checkout')).toMatchObject({
     kind: 'cannot_tell',
-    reasons: [{ text: expect.stringMatching(/^batch 1\.0 asked for it in Production, last at /) }, {}, {}],
+    reasons: [{ text: expect.stringMatching(/^batch 1\.0 checked it in Production, last at /) }, {}, {}],
   });
 });
 
@@ -118,9 +118,9 @@ test('one variant is told of with its environments, unless it is snoozed, perman
     declared: true,
     actions: ['copy', 'snooze', 'permanent', 'archive'],
     reasons: [
-      { text: 'Only the variant on was given since 2026-01-02T03:04:00.000Z, in Production and Staging.' },
+      { text: 'Only the variant on has been served since 2026-01-02T03:04:00.000Z, in Production and Staging.' },
       { text: '11 checks in the last 30 days: all of them on.' },
-      { text: 'web 2.3 and web 1 still ask for it.' },
+      { text: 'web 2.3 and web 1 still check it.' },
     ],
   });
   const verdictsShown = async () => (await overview()).features.map((each) => each.verdict);

@@ -88,7 +88,7 @@ export const Verdict = shape(
     since: exampleTime,
     environments: ['Production', 'Staging'],
     reasons: [
-      { text: `Only the variant on was given since ${exampleTime}.`, at: exampleTime },
+      { text: `Only the variant on has been served since ${exampleTime}.`, at: exampleTime },
       { text: '1.2M checks in 30 days, only on.', at: null },
     ],
     actions: ['copy', 'snooze', 'permanent', 'archive'],

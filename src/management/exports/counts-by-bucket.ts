@@ -1,17 +1,17 @@
 import type { CountsBlock } from '../../storage/aggregate/read-counts.ts';
 import { bucketStart, type Step } from '../report-range.ts';
 
-/** What all series counted in one bucket, by their place in the order. */
+/** The counts of all series in one bucket, by their order. */
 export interface BucketCounts {
   /** The start of the bucket, Unix seconds. */
   readonly at: number;
-  /** 1 where a series has counts. */
+  /** 1 for series with counts. */
   readonly has: Uint8Array;
-  /** Three for each series: checks, used, viewed. */
+  /** Three per series: checks, used, viewed. */
   readonly counts: Float64Array;
 }
 
-/** Adds up the counts of some series by bucket. Its memory is used again for the next buckets. */
+/** Adds up the counts of some series by bucket. Reuses its memory for the next buckets. */
 export class CountsByBucket {
   readonly ordinals: readonly number[];
   readonly #step: Step;
@@ -19,7 +19,7 @@ export class CountsByBucket {
   readonly #buckets = new Map<number, BucketCounts>();
   readonly #free: BucketCounts[] = [];
 
-  /** @param ordinals of the series, in the order of the rows */
+  /** @param ordinals the series in the order of the rows */
   constructor(ordinals: readonly number[], step: Step) {
     this.ordinals = ordinals;
     this.#step = step;
@@ -28,12 +28,12 @@ export class CountsByBucket {
     for (const [place, ordinal] of ordinals.entries()) this.#places[ordinal] = place;
   }
 
-  /** How many series there are. */
+  /** Number of series. */
   get size(): number {
     return this.ordinals.length;
   }
 
-  /** Adds a part of a bucket; the counts of other series are passed over. */
+  /** Adds a part of a bucket. Ignores other series. */
   add(block: CountsBlock): void {
     const { has, counts } = this.#bucketOf(bucketStart(block.minute, this.#step));
     for (let index = 0; index < block.size; index += 1) {

@@ -6,16 +6,16 @@ import { type Chunk, chunkMemory, placeOfChunk } from './rows.ts';
 
 /** The thread that reads exports. */
 export interface ExportThread {
-  /** Reads the next chunk of an export, or the first one of what `begin` names. */
+  /** Reads the next chunk of an export, or the first chunk of a new one. */
   chunk(request: { readonly id: number; readonly begin?: ExportRequest }): Promise<Chunk>;
-  /** Ends an export between two chunks. */
+  /** Cancels an export between two chunks. */
   stop(id: number): Promise<unknown>;
 }
 
-/** How long an export may wait for its client, and how long it may take, ms. */
+/** Maximum wait for the client, and maximum duration of an export, ms. */
 const exportLimits = { idleMs: 60_000, wholeMs: 3_600_000 };
 
-/** Exports that are under way, and those that wait for the turn of their team. */
+/** Exports in progress, and those that wait for their team's turn. */
 export class ExportQueue {
   readonly #queue: FairQueue;
   readonly #thread: ExportThread;
@@ -29,7 +29,7 @@ export class ExportQueue {
     this.#limits = limits;
   }
 
-  /** Resolves with the export once its first chunk is there. @throws {ApiError} as the queue does, and the first chunk */
+  /** Resolves with the export when its first chunk is read. @throws {ApiError} as the queue and the first chunk do */
   begin(teamId: string, begin: Omit<ExportRequest, 'memory'>): Promise<Pieces> {
     return new Promise((resolve, reject) => {
       const run = async () => {
@@ -48,15 +48,15 @@ export class ExportQueue {
     });
   }
 
-  /** Breaks the exports that are under way. */
+  /** Aborts the exports in progress. */
   close(): void {
     for (const one of this.#underWay) one.fail('The service is stopping');
   }
 }
 
-/** One export. While a chunk is sent, the next one is read. */
+/** One export. The next chunk is read while one is sent. */
 class Export implements Pieces {
-  /** Resolves when it holds nothing any more. */
+  /** Resolves when everything is released. */
   readonly over: Promise<void>;
   readonly #thread: ExportThread;
   readonly #id: number;
@@ -75,8 +75,8 @@ class Export implements Pieces {
     this.over = new Promise((resolve) => {
       this.#end = resolve;
     });
-    // Engines cut off a client that takes nothing. This is for those that never begin to take.
-    this.#idle = setTimeout(() => this.fail('The client took nothing'), idleMs).unref();
+    // The HTTP engines disconnect a client that stops reading. This is for clients that never start.
+    this.#idle = setTimeout(() => this.fail('The client read nothing'), idleMs).unref();
     this.#whole = setTimeout(() => this.fail('The export took too long'), wholeMs).unref();
   }
 
@@ -112,18 +112,18 @@ class Export implements Pieces {
     void this.#letGo().finally(this.#end);
   }
 
-  /** The next piece fails, so that the engine breaks the connection. */
+  /** Fails the next piece, so that the HTTP engine aborts the connection. */
   fail(why: string): void {
     this.#failure ??= new ApiError('store_unavailable', why, 5);
     this.stop();
   }
 
   #keep(chunk: Promise<Chunk>): void {
-    chunk.catch(() => {}); // It may fail before it is asked for.
+    chunk.catch(() => {}); // It may fail before anyone awaits it.
     this.#ready = chunk;
   }
 
-  /** A chunk that is being read has to end first. */
+  /** Waits for the chunk in progress first. */
   async #letGo(): Promise<void> {
     const last = await this.#ready?.catch(() => undefined);
     if (last?.isLast === false) await this.#thread.stop(this.#id).catch(() => {});

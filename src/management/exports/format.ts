@@ -28,7 +28,7 @@ export const format = {
     Type.Union([Type.Literal('json'), Type.Literal('csv'), Type.Literal('ndjson')], {
       component: 'Format',
       description:
-        'The format of the answer; without it `Accept` decides. `csv` and `ndjson` have a row for each thing that is reported, and no limit of points or items.',
+        'The format of the answer. The default depends on `Accept`. `csv` and `ndjson` have a row for each item, without limits of points or items.',
     }),
   ),
 };
@@ -48,8 +48,8 @@ export function orInRows<Body, Required extends Headers>(
     ...answer,
     content: {
       ...answer.content,
-      [types.csv]: media('csv', 'A header row, then a row for each; RFC 4180.'),
-      [types.ndjson]: media('ndjson', 'A JSON object in each line.'),
+      [types.csv]: media('csv', 'A header row, then a row for each item (RFC 4180).'),
+      [types.ndjson]: media('ndjson', 'A JSON object per line.'),
     },
   };
 }

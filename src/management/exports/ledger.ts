@@ -14,7 +14,7 @@ export const ledgerColumns = {
   ...columnsIn(IngestReport, 'entries'),
 };
 
-/** The ledger hour by hour, the earliest first. Each hour is one snapshot. */
+/** The ledger by hour, the earliest first. Each hour is read from one snapshot. */
 export function* ledgerRows(
   store: UsageTables,
   { application, only, unnamed, hours }: LedgerTask,

@@ -13,7 +13,7 @@ import { usageColumns, usageRows } from './usage.ts';
 export const featureColumns = columnsOf(Feature);
 export const metricColumns = columnsOf(Metric);
 
-/** Every report that can be had in rows, with its columns. */
+/** Every report that is available in rows, with its columns. */
 const kinds = {
   usage: [usageColumns, usageRows],
   measurements: [measurementColumns, measurementRows],
@@ -30,16 +30,16 @@ export type ExportName = keyof Kinds;
 
 export type ExportTask<Name extends ExportName> = Parameters<Kinds[Name][1]>[1];
 
-/** What is to be exported, and how. */
+/** The report and format of an export. */
 export interface ExportRequest {
   readonly name: ExportName;
   readonly task: unknown;
   readonly format: RowFormat;
-  /** Where its chunks come to lie. */
+  /** Shared memory for the chunks. */
   readonly memory: SharedArrayBuffer;
 }
 
-/** Begins an export. */
+/** Starts an export. */
 export function makeExport(store: UsageTables, { name, task, format, memory }: ExportRequest): Chunks {
   const [columns, rows] = kinds[name] as readonly [Columns, (...of: unknown[]) => Rows];
   const writer = new RowWriter(format, columns);

@@ -15,7 +15,7 @@ import { byName, ofSeries, rolledUp } from './usage.ts';
 
 export const measurementColumns = { ...ofSeries, ...columnsIn(MeasurementsReport, 'metrics') };
 
-/** A metric's series: its place in the order of the rows, and what its rows have in common. */
+/** A metric's series: its order, and the common part of its rows. */
 interface NamedMetric {
   readonly place: number;
   readonly part: Uint8Array;
@@ -25,8 +25,8 @@ interface NamedMetric {
 type Point = readonly [t: number, metric: NamedMetric, cell: Measurement];
 
 /**
- * What was measured in an environment by time and metric. A day of buckets is in memory, or an hour of minutes.
- * @throws {ApiError} when a day is rolled up after some of its hours were read: the others cannot be told
+ * The measurements of an environment by time and metric. Keeps a day of buckets in memory, or an hour of minutes.
+ * @throws {ApiError} if a day is rolled up after some of its hours were read: the other hours are lost
  */
 export function* measurementRows(store: UsageTables, task: MeasurementsTask, writer: RowWriter): Rows {
   const { environment, range } = task;

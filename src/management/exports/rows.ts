@@ -3,12 +3,12 @@ import type { Cell } from './columns.ts';
 import { chunkBytes, type RowWriter } from './row-writer.ts';
 
 /**
- * Writes rows while they are read. It pauses wherever other work may run, and after a row with which the writer is full; rows are
- * written when no snapshot is open.
+ * Writes rows while they are read. Pauses at points where other work may run, and when the writer is full. Rows are written
+ * while no snapshot is open.
  */
 export type Rows = Reading<void>;
 
-/** The rows of what is few enough to be in memory. */
+/** The rows of items in memory. */
 export function* rowsOf<T>(
   writer: RowWriter,
   items: Iterable<T>,
@@ -21,23 +21,23 @@ export function* rowsOf<T>(
   }
 }
 
-/** A chunk of an export, as it lies in memory. */
+/** A chunk of an export in shared memory. */
 export interface Chunk {
   readonly length: number;
   readonly isLast: boolean;
 }
 
-/** Memory for two chunks that threads share: while one is sent, the next one is written. So chunks make no garbage. */
+/** Shared memory for two chunks: the next one is written while one is sent. Chunks create no garbage. */
 export function chunkMemory(): SharedArrayBuffer {
   return new SharedArrayBuffer(2 * chunkBytes);
 }
 
-/** Where a chunk lies. @param number 0 for the first chunk, and so on */
+/** The memory of a chunk. @param number of the chunk, from 0 */
 export function placeOfChunk(memory: SharedArrayBuffer, number: number): Uint8Array {
   return new Uint8Array(memory, (number % 2) * chunkBytes, chunkBytes);
 }
 
-/** Rows, chunk by chunk. */
+/** Rows in chunks. */
 export class Chunks {
   readonly #writer: RowWriter;
   readonly #rows: Rows;
@@ -51,7 +51,7 @@ export class Chunks {
     this.#memory = memory;
   }
 
-  /** Reads the next chunk. When this is left before its end, the rows are closed, with their snapshot. */
+  /** Reads the next chunk. If it is abandoned, the rows are closed with their snapshot. */
   *next(): Reading<Chunk> {
     let isRead = false;
     try {

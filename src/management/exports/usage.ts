@@ -13,32 +13,32 @@ import { type BucketCounts, CountsByBucket } from './counts-by-bucket.ts';
 import type { RowWriter } from './row-writer.ts';
 import type { Rows } from './rows.ts';
 
-/** Columns that the rows of a series have in common. */
+/** The common columns of series. */
 export const ofSeries = {
   time: { description: 'The start of the bucket.', example: '2026-01-31T12:00:00.000Z' },
   environment: { description: 'Name of the environment.', example: 'Production' },
 } as const;
 
-/** The rows of the usage report. Users are not in them: those of two buckets cannot be added up. */
+/** The columns of the usage report, without users: those of two buckets cannot be added up. */
 export const usageColumns = {
   ...ofSeries,
   feature: { description: 'Name of the feature.', example: 'checkout' },
   variant: { description: 'Name of the variant.', example: 'on' },
-  checks: { description: 'How often it was asked for.', example: 5 },
-  used: { description: 'How often it was used.', example: 3 },
-  viewed: { description: 'How often it was seen.', example: 2 },
+  checks: { description: 'Number of checks.', example: 5 },
+  used: { description: 'Number of uses.', example: 3 },
+  viewed: { description: 'Number of views.', example: 2 },
 } satisfies Columns;
 
-/** A series in the order of the rows, with its name as it is written. */
+/** A series in the order of the rows, with its encoded name. */
 interface NamedSeries {
   readonly ordinal: number;
   readonly part: Uint8Array;
 }
 
-/** The most counts in memory: of some buckets of few series, or of one bucket of many. */
+/** Maximum number of counts in memory: many buckets of few series, or one bucket of many. */
 const maxCells = 100_000;
 
-/** The counts of an environment by time, feature and variant. Each part of the time is one snapshot. */
+/** The counts of an environment by time, feature and variant. Each part is read from one snapshot. */
 export function* usageRows(
   store: UsageTables,
   { environment, range, only }: UsageTask,
@@ -79,8 +79,8 @@ export function byName(a: SeriesName, b: SeriesName): number {
 }
 
 /**
- * Adds up some buckets. @returns the minute at which the next part begins
- * @throws {ApiError} when a part goes on within a bucket that was rolled up since the last one: the rest of it cannot be told
+ * Adds up some buckets. @returns the start of the next part, minutes since the epoch
+ * @throws {ApiError} if a part starts within a bucket that was rolled up since the last part: its rest is unknown
  */
 function readPart(
   store: UsageTables,
@@ -105,32 +105,32 @@ function readPart(
 
 export const rolledUp = new ApiError(
   'store_unavailable',
-  'What is exported was rolled up meanwhile; begin again',
+  'The data was rolled up during the export. Start the export again',
   1,
 );
 
 const [hour, day] = [60, minutesPerDay];
 
-/** Where the narrowest buckets are kept. */
+/** The limits of the narrower buckets. */
 interface Kept {
   readonly minutesFrom: number;
   readonly hoursFrom: number;
 }
 
-/** The width of the narrowest buckets that are kept of a minute. */
+/** The width of the narrowest bucket that contains a minute. */
 function narrowestAt(minute: number, { minutesFrom, hoursFrom }: Kept): number {
   if (after(minute, day) <= hoursFrom) return day;
   return after(minute, hour) <= minutesFrom ? hour : 1;
 }
 
-/** The end of the bucket in which a minute is. */
+/** The end of the bucket that contains a minute. */
 function after(minute: number, width: number): number {
   return (Math.floor(minute / width) + 1) * width;
 }
 
 /**
- * The end of a part that has few enough counts. Where only wider buckets are kept, it has as many of these: so years that are long
- * rolled up are not read minute by minute. It is where both a bucket of the step and one of those ends.
+ * The end of a part with few enough counts. Where only wider buckets are kept, it counts those, so that rolled-up years are
+ * not read minute by minute. Both a bucket of the step and a kept bucket end there.
  */
 export function endOfPart(from: number, step: ReportRange['step'], series: number, kept: Kept): number {
   const narrowest = narrowestAt(from, kept);
@@ -142,7 +142,7 @@ export function endOfPart(from: number, step: ReportRange['step'], series: numbe
   return Math.min(end, last, width === day ? after(from, day) + mostDays * day : after(from, day));
 }
 
-/** A part is one snapshot, which must not be open for long. */
+/** A part is read from one snapshot, which must not stay open for long. */
 const mostDays = 30;
 
 function* bucketRows(

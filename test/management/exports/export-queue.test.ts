@@ -67,7 +67,7 @@ test('a first chunk that fails is a refusal, a later one breaks the body', async
 });
 
 test.each([
-  ['its client takes nothing', { idleMs: 1, wholeMs: 60_000 }, 'The client took nothing'],
+  ['its client reads nothing', { idleMs: 1, wholeMs: 60_000 }, 'The client read nothing'],
   ['it takes too long', { idleMs: 60_000, wholeMs: 1 }, 'The export took too long'],
 ])('an export breaks when %s', async (_, limits, why) => {
   const { queue } = open(9, limits);

@@ -47,7 +47,7 @@ test.each([
     } as const;
     while (maintain(step) > 0);
   }
-  if (breaks) expect(() => read.push(...chunks)).toThrow('rolled up meanwhile');
+  if (breaks) expect(() => read.push(...chunks)).toThrow('rolled up during the export');
   else {
     read.push(...chunks);
     const rows = readTable(Buffer.concat(read).toString());
@@ -88,7 +88,7 @@ test.each([
       now: later,
     } as const;
     while (maintain(work) > 0);
-    if (breaks) expect(() => read.push(...chunks)).toThrow('rolled up meanwhile');
+    if (breaks) expect(() => read.push(...chunks)).toThrow('rolled up during the export');
     else {
       read.push(...chunks);
       const rows = readTable(Buffer.concat(read).toString());

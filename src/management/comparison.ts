@@ -4,7 +4,7 @@ import { text } from '../contract/shapes/fields.ts';
 import { type Group, jsonAnswer } from '../http/endpoint.ts';
 import { minutesPerDay } from '../storage/lmdb/blocks.ts';
 import { endpoint } from './endpoint.ts';
-import { EnvironmentName, environmentMissing, findEnvironment, unknownEnvironment } from './environments.ts';
+import { findEnvironment, oneEnvironment } from './environments.ts';
 import { columnsIn, columnsOf, pick } from './exports/columns.ts';
 import { answerRows, format, orInRows } from './exports/format.ts';
 import { type FeatureDeps, mustBeKnown, unknownFeature } from './feature-detail.ts';
@@ -50,7 +50,7 @@ export const comparison: Group<FeatureDeps & ReportDeps> = {
       description: `Covers the whole UTC days that the range touches and that are over: by default ${usualDays} days, until yesterday. Each day is compared with
 itself, and the checks of one person are not treated as independent. docs/semantics.md describes the method.`,
       query: {
-        environment: EnvironmentName,
+        ...oneEnvironment.query,
         ...range,
         event,
         base: Type.Optional(
@@ -62,8 +62,7 @@ itself, and the checks of one person are not treated as independent. docs/semant
       },
       answers: { 200: orInRows(jsonAnswer(Comparison, 'The comparison.'), comparisonColumns) },
       refuses: {
-        invalid_query: environmentMissing,
-        unknown_environment: unknownEnvironment,
+        ...oneEnvironment.refuses,
         not_found: unknownFeature,
         backpressure: tooManyReports,
       },

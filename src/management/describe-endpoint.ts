@@ -22,17 +22,21 @@ import { freshnessHeaders } from './freshly.ts';
 import { maxLimit } from './lists.ts';
 
 /** The part of a declaration that is in the document. */
-interface Described {
+export interface Described {
   readonly access: Access;
   readonly operationId: string;
   readonly summary: string;
   readonly description?: string;
   readonly query?: TProperties;
   readonly body?: TSchema | undefined;
+  /** Whether the handler calls `checkMatch`. */
   readonly matches?: true;
+  /** Whether `If-None-Match` is read. */
   readonly remembers?: true;
+  /** Set if the answer has counts: how complete its users must be. See `freshly`. */
   readonly counted?: PeopleFreshness;
   readonly answers: DeclaredAnswers;
+  /** Further refusals, or other details for the implied ones, each with an example of the detail. */
   readonly refuses?: Refusals;
 }
 

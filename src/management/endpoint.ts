@@ -3,15 +3,15 @@ import type { Accounts } from '../accounts/accounts.ts';
 import type { Directory } from '../accounts/directory.ts';
 import { Unauthorized } from '../auth/bearer.ts';
 import { type Answer, noContent, replyWith } from '../http/answer.ts';
-import type { AnswerOf, DeclaredAnswers, Endpoint, ParameterIn, Refusals } from '../http/endpoint.ts';
+import type { AnswerOf, DeclaredAnswers, Endpoint, ParameterIn } from '../http/endpoint.ts';
 import { jsonBody } from '../http/json-body.ts';
 import { problem } from '../http/problem.ts';
 import { type QueryOf, queryReader } from '../http/query-reader.ts';
 import type { Handler, Params, Reply, Request, Route } from '../http/types.ts';
-import type { Freshness, PeopleFreshness } from '../storage/commit/usage-store.ts';
+import type { Freshness } from '../storage/commit/usage-store.ts';
 import { type Access, accessRow, admit, type Within } from './access.ts';
 import type { Caller, Claims, ManageDeps } from './caller.ts';
-import { describeEndpoint } from './describe-endpoint.ts';
+import { type Described, describeEndpoint } from './describe-endpoint.ts';
 import { freshly } from './freshly.ts';
 
 /** An endpoint of the management API, below `/api/v2`. */
@@ -22,22 +22,11 @@ export interface Declaration<
   Body extends TSchema | undefined,
   Answers extends DeclaredAnswers,
   Deps,
-> {
+> extends Described {
   readonly access: Access<Kind>;
-  readonly operationId: string;
-  readonly summary: string;
-  readonly description?: string;
   readonly query?: Query;
   readonly body?: Body;
-  /** Whether the handler calls `checkMatch`. */
-  readonly matches?: true;
-  /** Whether `If-None-Match` is read. */
-  readonly remembers?: true;
-  /** Set if the answer has counts: how complete its users must be. See `freshly`. */
-  readonly counted?: PeopleFreshness;
   readonly answers: Answers;
-  /** Further refusals, or other details for the implied ones, each with an example of the detail. */
-  readonly refuses?: Refusals;
   readonly handle: (call: Call<Path, Kind, Query, Body>, deps: Deps) => Given<Answers>;
 }
 

@@ -12,6 +12,8 @@ import type { ManageDeps } from './caller.ts';
 import { endpoint } from './endpoint.ts';
 import { pageOf, paging } from './lists.ts';
 
+export const unknownEnvironment = 'The application has no such environment';
+
 export const environments: Group<ManageDeps> = {
   tag: 'Environments',
   description: 'Each environment of an application has its own counts.',
@@ -58,12 +60,19 @@ export function showEnvironment({ name, createdAt }: StoredEnvironment): Environ
   return { name, createdAt: timeText(createdAt) };
 }
 
-export const EnvironmentName = Type.String({
-  component: 'Environment',
-  description: 'Name of the environment.',
-});
+/** The query parameter of endpoints that read one environment, with its refusals. */
+export const oneEnvironment = {
+  query: { environment: Type.String({ component: 'Environment', description: 'Name of the environment.' }) },
+  refuses: { invalid_query: 'environment is missing', unknown_environment: unknownEnvironment },
+};
 
-export const environmentMissing = 'environment is missing';
+/** The query parameter of endpoints that read all environments or one, with its refusals. */
+export const anyEnvironment = {
+  query: {
+    environment: Type.Optional(Type.String({ minLength: 1, description: 'Only this environment.' })),
+  },
+  refuses: { invalid_query: 'environment must not be empty', unknown_environment: unknownEnvironment },
+};
 
 /** The environment of this name. @throws {ApiError} `unknown_environment` */
 export function findEnvironment(environments: readonly StoredEnvironment[], name: string): StoredEnvironment {
@@ -74,4 +83,10 @@ export function findEnvironment(environments: readonly StoredEnvironment[], name
   throw new ApiError('unknown_environment', `${unknownEnvironment}${hint}`);
 }
 
-export const unknownEnvironment = 'The application has no such environment';
+/** The environment of this name; all without a name. @throws {ApiError} `unknown_environment` */
+export function findEnvironments(
+  environments: readonly StoredEnvironment[],
+  name: string | undefined,
+): readonly StoredEnvironment[] {
+  return name === undefined ? environments : [findEnvironment(environments, name)];
+}

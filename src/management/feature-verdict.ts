@@ -1,10 +1,9 @@
-import Type from 'typebox';
 import { ApiError } from '../contract/errors.ts';
 import { FeatureSenders, Verdict } from '../contract/shapes/verdict.ts';
 import { ok } from '../http/answer.ts';
 import { type Group, jsonAnswer } from '../http/endpoint.ts';
 import { endpoint } from './endpoint.ts';
-import { findEnvironment, unknownEnvironment } from './environments.ts';
+import { anyEnvironment, findEnvironments } from './environments.ts';
 import { columnsIn } from './exports/columns.ts';
 import { answerRows, format, orInRows } from './exports/format.ts';
 import { type FeatureDeps, nearestDeclared, stalenessOf, unknownFeature } from './feature-detail.ts';
@@ -28,22 +27,14 @@ export const featureVerdict: Group<FeatureDeps> = {
       summary: 'List the senders that check a feature',
       description:
         'A sender is kept for 90 days after its last check of the feature in an environment. Browsers and apps are distinguished by family and major version, servers by their name and the `appVersion` of their reports.',
-      query: {
-        environment: Type.Optional(Type.String({ minLength: 1, description: 'Only this environment.' })),
-        ...format,
-      },
+      query: { ...anyEnvironment.query, ...format },
       answers: { 200: orInRows(jsonAnswer(FeatureSenders, 'The senders.'), senderColumns) },
-      refuses: {
-        ...refuses,
-        invalid_query: 'environment must not be empty',
-        unknown_environment: unknownEnvironment,
-      },
+      refuses: { ...refuses, ...anyEnvironment.refuses },
       async handle(call, { reports }: FeatureDeps) {
         const { directory, application, query } = call;
         const { feature } = call.params;
-        const { environments: all, teamId } = application;
-        const environments =
-          query.environment === undefined ? all : [findEnvironment(all, query.environment)];
+        const { teamId } = application;
+        const environments = findEnvironments(application.environments, query.environment);
         const task = { environments, feature, now: directory.clock.now() };
         const senders = await reports.make(teamId, 'senders', task);
         const isDeclared = directory.featuresOf(application.id).has(feature);

@@ -12,7 +12,7 @@ import type { UsageTables } from '../storage/lmdb/usage.ts';
 import { done, timeText } from './answers.ts';
 import type { ManageDeps } from './caller.ts';
 import { endpoint } from './endpoint.ts';
-import { EnvironmentName, environmentMissing, findEnvironment, unknownEnvironment } from './environments.ts';
+import { findEnvironment, oneEnvironment } from './environments.ts';
 import { columnsIn } from './exports/columns.ts';
 import { answerRows, format, orInRows } from './exports/format.ts';
 
@@ -39,9 +39,9 @@ export const identities: Group<IdentityDeps> = {
       counted: 'now',
       summary: 'List the exposures of an identity',
       description: 'The variants that an identity received. Empty for an unknown identity.',
-      query: { environment: EnvironmentName, ...format },
+      query: { ...oneEnvironment.query, ...format },
       answers: { 200: orInRows(jsonAnswer(Exposures, 'The exposures.'), exposureColumns) },
-      refuses: { invalid_query: environmentMissing, unknown_environment: unknownEnvironment },
+      refuses: oneEnvironment.refuses,
       handle(call, deps: IdentityDeps) {
         const { application, query } = call;
         const { identity } = call.params;

@@ -8,7 +8,7 @@ import { codingFor } from '../http/negotiation.ts';
 import type { Request } from '../http/types.ts';
 import type { Application } from '../storage/lmdb/records.ts';
 import { endpoint } from './endpoint.ts';
-import { EnvironmentName, environmentMissing, findEnvironment, unknownEnvironment } from './environments.ts';
+import { findEnvironment, oneEnvironment } from './environments.ts';
 import { columnsIn, columnsOf } from './exports/columns.ts';
 import { answerRows, format, orInRows } from './exports/format.ts';
 import { type StalenessDeps, stalenessOf } from './feature-detail.ts';
@@ -49,11 +49,7 @@ const maxNames = 60;
 
 const userColumns = { ...columnsOf(OverviewUsers), ...columnsIn(OverviewUsers, 'features') };
 
-const refuses = {
-  invalid_query: environmentMissing,
-  unknown_environment: unknownEnvironment,
-  backpressure: tooManyReports,
-};
+const refuses = { ...oneEnvironment.refuses, backpressure: tooManyReports };
 
 /** `/api/v2/applications/{id}/overview`. */
 export const overview: Group<OverviewDeps> = {
@@ -66,7 +62,7 @@ export const overview: Group<OverviewDeps> = {
       summary: 'Read the overview of an environment',
       description: `Without \`to\` it ends now; without \`from\` it is seven days long. Absent counts are 0. It is computed at most once a second
 for all callers, so poll it every second or two, with \`If-None-Match\`.`,
-      query: { environment: EnvironmentName, ...overviewRange },
+      query: { ...oneEnvironment.query, ...overviewRange },
       remembers: true,
       answers: {
         200: jsonAnswer(Overview, 'The overview.', { ...headers, 'Content-Encoding': coding }),
@@ -95,7 +91,7 @@ for all callers, so poll it every second or two, with \`If-None-Match\`.`,
       description:
         'Covers the whole UTC days that the range touches. Meant for the rows of the overview that a page shows.',
       query: {
-        environment: EnvironmentName,
+        ...oneEnvironment.query,
         ...range,
         feature: Type.Array(Type.String(), {
           maxItems: maxNames,

@@ -1,8 +1,7 @@
-import Type from 'typebox';
 import type { Group } from '../http/endpoint.ts';
 import { expositionType } from '../http/exposition.ts';
 import { endpoint } from './endpoint.ts';
-import { findEnvironment, unknownEnvironment } from './environments.ts';
+import { anyEnvironment, findEnvironments } from './environments.ts';
 import { written } from './exports/format.ts';
 import { maxShown, monthOf } from './month-usage.ts';
 import { tooManyReports } from './report-pool.ts';
@@ -26,9 +25,7 @@ export const prometheus: Group<ReportDeps> = {
       summary: 'Scrape the usage of an application',
       description: `Counters are reset at the start of each month (UTC). The answer has at most ${maxShown.features} variants and ${maxShown.metrics} metrics, the largest ones.
 \`flagmeter_series_left_out\` is the number of the others.`,
-      query: {
-        environment: Type.Optional(Type.String({ minLength: 1, description: 'Only this environment.' })),
-      },
+      query: anyEnvironment.query,
       answers: {
         200: {
           description: 'The metrics.',
@@ -36,15 +33,10 @@ export const prometheus: Group<ReportDeps> = {
           content: { [expositionType]: { schema: { type: 'string' }, example } },
         },
       },
-      refuses: {
-        invalid_query: 'environment must not be empty',
-        unknown_environment: unknownEnvironment,
-        backpressure: tooManyReports,
-      },
+      refuses: { ...anyEnvironment.refuses, backpressure: tooManyReports },
       async handle({ directory, application, query }, { reports, retention }: ReportDeps) {
-        const { environments: all, teamId } = application;
-        const environments =
-          query.environment === undefined ? all : [findEnvironment(all, query.environment)];
+        const { teamId } = application;
+        const environments = findEnvironments(application.environments, query.environment);
         const now = directory.clock.now();
         const range = readReportRange({ from: monthOf(now), step: 'day' }, now, retention);
         const task = { environments, gauges: gaugesOf(directory, application), range };

@@ -6,7 +6,7 @@ import { type Group, jsonAnswer } from '../http/endpoint.ts';
 import type { Application } from '../storage/lmdb/records.ts';
 import type { Retention } from '../storage/lmdb/retention.ts';
 import { type Call, endpoint } from './endpoint.ts';
-import { EnvironmentName, environmentMissing, findEnvironment, unknownEnvironment } from './environments.ts';
+import { findEnvironment, oneEnvironment } from './environments.ts';
 import { answerReport, format, orInRows, rowsWanted } from './exports/format.ts';
 import { measurementColumns } from './exports/measurements.ts';
 import { usageColumns } from './exports/usage.ts';
@@ -18,7 +18,7 @@ export interface ReportDeps extends ReportingDeps {
   readonly retention: Retention;
 }
 
-const query = { environment: EnvironmentName, ...reportRange, ...format };
+const query = { ...oneEnvironment.query, ...reportRange, ...format };
 
 const description = `Without \`to\` the report ends now; without \`from\` it is a day long. Where data is rolled up to hours or days, the
 range is widened to whole ones. The report has everything that was answered 202 or 200 before the request; on several machines, what others answered is in it until
@@ -27,8 +27,7 @@ range is widened to whole ones. The report has everything that was answered 202 
 In CSV and NDJSON, the earliest rows come first, and the range may have any number of buckets.`;
 
 const refuses = {
-  invalid_query: environmentMissing,
-  unknown_environment: unknownEnvironment,
+  ...oneEnvironment.refuses,
   too_many_points: overPoints,
   backpressure: tooManyReports,
 };

@@ -35,6 +35,7 @@ import {
   redeliver,
   rotateWebhookSecret,
   testWebhook,
+  type WebhookPath,
   type WebhookRules,
 } from '../webhooks/webhooks.ts';
 import { created, done, made, page, timeText } from './answers.ts';
@@ -104,9 +105,9 @@ export const webhooks: Group<WebhookDeps> = {
       body: WebhookPatch,
       answers: { 200: jsonAnswer(Webhook, 'The webhook after the change.') },
       refuses: refusesSettings,
-      async handle({ directory, team: { id: teamId }, params, body }, deps: WebhookDeps) {
-        const path = { teamId, id: params.webhookId };
-        return ok(show(deps, await patchWebhook(directory, path, body, deps.webhookRules)));
+      async handle(call, deps: WebhookDeps) {
+        const { directory, body } = call;
+        return ok(show(deps, await patchWebhook(directory, pathOf(call), body, deps.webhookRules)));
       },
     }),
     endpoint('DELETE /teams/:id/webhooks/:webhookId', {
@@ -115,8 +116,7 @@ export const webhooks: Group<WebhookDeps> = {
       summary: 'Delete a webhook',
       description: 'Cancels pending deliveries.',
       answers: { 204: done('It is deleted.') },
-      handle: ({ directory, team: { id: teamId }, params }) =>
-        deleteWebhook(directory, { teamId, id: params.webhookId }),
+      handle: (call) => deleteWebhook(call.directory, pathOf(call)),
     }),
     endpoint('POST /teams/:id/webhooks/:webhookId/secret', {
       access,
@@ -124,9 +124,8 @@ export const webhooks: Group<WebhookDeps> = {
       summary: 'Rotate the secret of a webhook',
       description: `For ${overlapHours} hours, deliveries are also signed with the previous secret.`,
       answers: { 200: jsonAnswer(WebhookShownOnce, 'The webhook with its new secret.') },
-      async handle({ directory, team: { id: teamId }, params }, deps: WebhookDeps) {
-        const path = { teamId, id: params.webhookId };
-        const { webhook, secret } = await rotateWebhookSecret(directory, path);
+      async handle(call, deps: WebhookDeps) {
+        const { webhook, secret } = await rotateWebhookSecret(call.directory, pathOf(call));
         return ok({ ...show(deps, webhook), secret });
       },
     }),
@@ -137,10 +136,10 @@ export const webhooks: Group<WebhookDeps> = {
       description: 'Queues a delivery of the event `webhook.test`.',
       answers: { 201: made(Delivery, 'The delivery. Read it again for its outcome.') },
       refuses: { conflict: disabledWebhook },
-      async handle({ directory, team: { id: teamId }, params: { webhookId } }, deps: WebhookDeps) {
-        const delivery = await testWebhook(directory, { teamId, id: webhookId });
-        const path = ['teams', teamId, 'webhooks', webhookId, 'deliveries', delivery.id];
-        return created(path, showOne(deps, delivery));
+      async handle(call, deps: WebhookDeps) {
+        const { teamId, id } = pathOf(call);
+        const delivery = await testWebhook(call.directory, { teamId, id });
+        return created(['teams', teamId, 'webhooks', id, 'deliveries', delivery.id], showOne(deps, delivery));
       },
     }),
     endpoint('GET /teams/:id/webhooks/:webhookId/deliveries', {
@@ -177,13 +176,21 @@ export const webhooks: Group<WebhookDeps> = {
       description: 'It keeps its id. Failed attempts are retried as for a new delivery.',
       answers: { 200: jsonAnswer(Delivery, 'The pending delivery.') },
       refuses: { conflict: disabledWebhook },
-      async handle({ directory, team: { id: teamId }, params }, deps: WebhookDeps) {
-        const path = { teamId, id: params.webhookId };
-        return ok(showOne(deps, await redeliver(directory, path, params.deliveryId)));
+      async handle(call, deps: WebhookDeps) {
+        return ok(showOne(deps, await redeliver(call.directory, pathOf(call), call.params.deliveryId)));
       },
     }),
   ],
 };
+
+interface OfWebhook {
+  readonly team: { readonly id: string };
+  readonly params: { readonly webhookId: string };
+}
+
+function pathOf({ team, params }: OfWebhook): WebhookPath {
+  return { teamId: team.id, id: params.webhookId };
+}
 
 function show({ accountStore }: WebhookDeps, webhook: StoredWebhook) {
   return showWebhook(webhook, waitingOf(accountStore, webhook.id).length);

@@ -29,7 +29,7 @@ describe('an API key', () => {
     expect((await as(ada, 'POST', path, { name: 'CD', role: 'Admin' })).json.role).toBe('Admin');
   });
 
-  test('is listed without it, in the order in which they were made, page by page', async () => {
+  test('is listed without its secret, in the order of creation and in pages', async () => {
     const { as, ada, path, pages, directory } = await open();
     for (const name of ['A', 'B', 'C']) await as(ada, 'POST', path, { name });
     const before = await pages(path, 200);
@@ -45,7 +45,7 @@ describe('an API key', () => {
     expect(Object.keys(seen[0])).toEqual(['clientId', 'name', 'role', 'teamId', 'createdAt']);
   });
 
-  test('is refused with its tokens once it is deleted, also when it deletes itself', async () => {
+  test('is refused with its tokens after its deletion, also if it deletes itself', async () => {
     const { call, path } = await open();
     const [own] = (await call('GET', path)).json.items;
     expect(await call('DELETE', `${path}/${own.clientId}`)).toMatchObject({ status: 204, text: '' });
@@ -53,13 +53,13 @@ describe('an API key', () => {
   });
 
   test('of another team is not found', async () => {
-    const { as, ada, path, addClient, strangersTeamId, directory } = await open();
-    const { apiKey } = await addClient('User', strangersTeamId);
+    const { as, ada, path, addClient, otherTeamId, directory } = await open();
+    const { apiKey } = await addClient('User', otherTeamId);
     expect(await as(ada, 'DELETE', `${path}/${apiKey.clientId}`)).toMatchObject({ status: 404 });
     expect(directory.apiKeys.has(apiKey.clientId)).toBe(true);
   });
 
-  test('is not created by a key that is deleted before the body arrives', async () => {
+  test('is not created by a key deleted before the body arrives', async () => {
     const { slowly, tokens, ada, as, path } = await open();
     const late = await slowly({ ...ada, token: tokens.admin }, 'POST', path, { name: 'x', role: 'Admin' });
     const [own] = (await as(ada, 'GET', path)).json.items;

@@ -72,7 +72,7 @@ describe('creating an application', () => {
     expect(answer.json.detail).toContain(detail);
   });
 
-  test('refuses a body that is too large, and more environments than there may be', async () => {
+  test('refuses a body that is too large, and too many environments', async () => {
     const { call } = await openManageFixture();
     expect(await call('POST', '/applications', { name: 'x'.repeat(70_000) })).toMatchObject({ status: 413 });
     const environments = Array.from({ length: 51 }, (_, at) => `e${at}`);
@@ -96,7 +96,7 @@ describe('changing an application', () => {
     expect((await call('PATCH', path, { rate: null })).json.rate).toBeNull();
   });
 
-  test('takes a burst of 0 only beside a rate of 0', async () => {
+  test('accepts a burst of 0 only with a rate of 0', async () => {
     const { call, application } = await openManageFixture();
     const path = `/applications/${application.id}`;
     expect((await call('PATCH', path, { rate: 0, burst: 0 })).json).toMatchObject({ rate: 0, burst: 0 });
@@ -105,7 +105,7 @@ describe('changing an application', () => {
     expect((await call('PATCH', path, { rate: 5, burst: 1 })).json).toMatchObject({ rate: 5, burst: 1 });
   });
 
-  test('with nothing changes nothing', async () => {
+  test('with an empty patch changes nothing', async () => {
     const { call, application, clock } = await openManageFixture();
     const path = `/applications/${application.id}`;
     const before = (await call('GET', path)).json;
@@ -122,14 +122,14 @@ describe('changing an application', () => {
     { __proto__x: 1 },
     { burst: 0 },
     7,
-  ])('refuses %j and leaves it as it was', async (patch) => {
+  ])('refuses %j and changes nothing', async (patch) => {
     const { call, application, directory } = await openManageFixture();
     expect((await call('PATCH', `/applications/${application.id}`, patch)).status).toBe(400);
     expect(directory.applications.get(application.id)).toEqual(application);
   });
 });
 
-test('a deleted application is gone with everything below it', async () => {
+test('deleting an application removes everything that belongs to it', async () => {
   const { call, application } = await openManageFixture();
   const path = `/applications/${application.id}`;
   expect(await call('DELETE', path)).toMatchObject({ status: 204, text: '' });
@@ -139,7 +139,7 @@ test('a deleted application is gone with everything below it', async () => {
 });
 
 describe('the list of applications', () => {
-  test('comes in pages that miss and repeat nothing while applications come and go', async () => {
+  test('has pages without gaps or repetitions while applications are created and deleted', async () => {
     const { call, application } = await openManageFixture();
     const made = [application.id];
     for (const name of ['b', 'c', 'd', 'e'])
@@ -156,7 +156,7 @@ describe('the list of applications', () => {
     expect(seen).toEqual(made);
   });
 
-  test('ends with no cursor also when the last page is full', async () => {
+  test('ends without a cursor even if the last page is full', async () => {
     const { call } = await openManageFixture();
     expect((await call('GET', '/applications?limit=1')).json).toMatchObject({ nextCursor: null });
   });
@@ -180,18 +180,18 @@ describe('the list of applications', () => {
   });
 });
 
-test('lists show only what the caller is a member of', async () => {
+test('lists contain only resources of teams of the caller', async () => {
   const { call, application, tokens } = await openManageFixture();
   const ids = async (token: string) =>
     (await call('GET', '/applications', undefined, token)).json.items.map(({ id }: { id: string }) => id);
   expect(await ids(tokens.user)).toEqual([application.id]);
-  expect(await ids(tokens.stranger)).toEqual([]);
+  expect(await ids(tokens.outsider)).toEqual([]);
 });
 
 test('an application cannot be created in a team that the caller is not in', async () => {
-  const { call, strangersTeamId } = await openManageFixture();
+  const { call, otherTeamId } = await openManageFixture();
   const answerIn = (teamId: string) => call('POST', '/applications', { name: 'New', teamId });
-  expect(await answerIn(strangersTeamId)).toMatchObject({ status: 403, json: { code: 'not_in_team' } });
+  expect(await answerIn(otherTeamId)).toMatchObject({ status: 403, json: { code: 'not_in_team' } });
   expect(await answerIn('team_none')).toMatchObject({
     status: 404,
     json: { code: 'not_found', detail: 'There is no such team' },

@@ -10,7 +10,7 @@ interface Entry {
   readonly target: { readonly type: string; readonly id: string; readonly name: string };
 }
 
-test('the audit log says who did what, when and from where, the latest first', async () => {
+test('the audit log has the actor, action, time and address of each change, latest first', async () => {
   const { call, clock, application } = await openManageFixture();
   clock.advance(1000);
   await call('PATCH', `/applications/${application.id}`, { name: 'Shop 2' });
@@ -25,7 +25,7 @@ test('the audit log says who did what, when and from where, the latest first', a
   expect(rest.at(-1)).toMatchObject({ action: 'team.created', actor: { type: 'system' } });
 });
 
-test('refused requests are not in it', async () => {
+test('refused requests are not in the audit log', async () => {
   const { call, tokens, application } = await openManageFixture();
   const before = (await call('GET', '/audit')).json.items.length;
   expect((await call('DELETE', `/applications/${application.id}`, undefined, tokens.user)).status).toBe(403);
@@ -33,14 +33,14 @@ test('refused requests are not in it', async () => {
   expect((await call('GET', '/audit')).json.items).toHaveLength(before);
 });
 
-test('an Admin reads the entries of their own teams only, and a User none', async () => {
+test('an Admin reads only the entries of their own teams, and a User none', async () => {
   const { call, tokens, application } = await openManageFixture();
-  const { json } = await call('GET', '/audit', undefined, tokens.stranger);
+  const { json } = await call('GET', '/audit', undefined, tokens.outsider);
   expect(JSON.stringify(json)).not.toContain(application.id);
   expect((await call('GET', '/audit', undefined, tokens.user)).status).toBe(403);
 });
 
-test('of what belongs to no team, only Admins of the first team see failed sign-ins to unknown accounts', async () => {
+test('only Admins of the first team see failed sign-ins to unknown accounts', async () => {
   const { call, tokens, directory } = await openManageFixture();
   const nothing = { type: 'user', id: '', name: '' };
   await directory
@@ -52,10 +52,10 @@ test('of what belongs to no team, only Admins of the first team see failed sign-
       .map(({ action }) => action)
       .filter((action) => action.startsWith('sign'));
   expect(await seen(tokens.admin)).toEqual(['signing-key.rotated', 'sign-in.failed']);
-  expect(await seen(tokens.stranger)).toEqual(['signing-key.rotated']);
+  expect(await seen(tokens.outsider)).toEqual(['signing-key.rotated']);
 });
 
-test('its pages show each entry once, even if others are added in between', async () => {
+test('pages of the audit log list each entry once, even if others are added in between', async () => {
   const { call, application } = await openManageFixture();
   const change = (name: string) => call('PATCH', `/applications/${application.id}`, { name });
   for (let at = 0; at < 7; at += 1) await change(`name ${at}`);
@@ -72,7 +72,7 @@ test('its pages show each entry once, even if others are added in between', asyn
   expect(shown).toEqual(all);
 });
 
-test('a page over thousands of entries is read some at a time, and others have their turn in between', async () => {
+test('a page over thousands of entries is read with pauses for other requests', async () => {
   const { call, store, clock } = await openManageFixture();
   const actor = { type: 'system', id: 'x', name: 'x', address: '' } as const;
   const target = { type: 'team', id: 'x', name: 'x' };
@@ -103,14 +103,14 @@ test.each([
   ['?actor=nobody', []],
   ['?from=2030-01-01T00:00:00Z', []],
   ['?to=2020-01-01T00:00:00Z', []],
-])('%s filters', async (query, actions) => {
+])('%s filters the audit log', async (query, actions) => {
   const { call, application } = await openManageFixture();
   await call('PATCH', `/applications/${application.id}`, { name: 'New' });
   const { items } = (await call('GET', `/audit${query}`)).json;
   expect(items.map(({ action }: Entry) => action)).toEqual(actions);
 });
 
-test.each(['?limit=0', '?cursor=x', '?from=yesterday'])('%s is refused', async (query) => {
+test.each(['?limit=0', '?cursor=x', '?from=yesterday'])('the audit query %s is refused', async (query) => {
   const { call } = await openManageFixture();
   expect(await call('GET', `/audit${query}`)).toMatchObject({ status: 400, json: { code: 'invalid_query' } });
 });

@@ -32,9 +32,9 @@ describe('a sign-in client', () => {
   });
 
   test('is deleted by its own team only', async () => {
-    const { as, ada, tom, path, strangersTeamId } = await open();
+    const { as, ada, tom, path, otherTeamId } = await open();
     const { json } = await as(ada, 'POST', path, { name: 'App', type: 'public', redirectUris });
-    const other = `/teams/${strangersTeamId}/clients/${json.clientId}`;
+    const other = `/teams/${otherTeamId}/clients/${json.clientId}`;
     expect(await as(tom, 'DELETE', other)).toMatchObject({ status: 404 });
     expect(await as(ada, 'DELETE', `${path}/${json.clientId}`)).toMatchObject({ status: 204 });
     expect((await as(ada, 'GET', path)).json.items).toEqual([]);
@@ -59,7 +59,7 @@ describe('a sign-in client', () => {
     [{ name: 'App', type: 'public', redirectUris: ['https://app.example/#x'] }],
     [{ name: 'App', type: 'public', redirectUris: ['javascript:alert(1)'] }],
     [{ name: 'App', type: 'public', redirectUris, clientSecret: 'mine' }],
-  ])('is not made of %j', async (body) => {
+  ])('is not created from %j', async (body) => {
     const { as, ada, path, directory } = await open();
     expect((await as(ada, 'POST', path, body)).status).toBe(400);
     expect(directory.clients.size).toBe(0);

@@ -23,7 +23,7 @@ beforeAll(async () => {
   const { key: frontend } = await createKey(service.http, access, application, 'Frontend');
   const { key: backend } = await createKey(service.http, access, application, 'Backend');
   await fill(frontend, backend);
-  // The first days and the people are yesterday's and before now, and a day has begun that is not over.
+  // Counts of complete days, users of yesterday, and a day that is not over.
   ahead = dayMs;
   access = await token(service.http, service.credentials);
   await report(backend, clock.now(), { better: { on: [9_000_000, 1], off: [9_000_000, 9_000_000] } });
@@ -61,7 +61,7 @@ async function fill(frontend: string, backend: string): Promise<void> {
     const several = { a: [1], ...(person < 60 ? { b: [1] } : {}) };
     const f = {
       better: { [given]: [1] },
-      // Three of four people get on, though half of them should.
+      // Three of four people are served on, although the split is half.
       same: { [person % 4 === 0 ? 'off' : 'on']: [1] },
       mixed: person % 2 === 0 ? several : { b: [1] },
       alone: { on: [1] },
@@ -113,7 +113,7 @@ const variantIn = ({ variants }: Comparison, name: string) =>
 const text = (at: number) => new Date(at).toISOString().slice(0, 10);
 
 describe('a comparison', () => {
-  it('finds an effect, says how large it is, and leaves out the day that is not over', async () => {
+  it('finds an effect and its size, and omits the day that is not over', async () => {
     const comparison = await compare('better', { base: 'off' });
     expect(comparison).toMatchObject({
       feature: 'better',
@@ -134,7 +134,7 @@ describe('a comparison', () => {
     );
   });
 
-  it('says plainly that there is no clear difference, and omits a variant with too few users', async () => {
+  it('reports that there is no clear difference, and omits a variant with too few users', async () => {
     const comparison = await compare('same');
     expect(comparison).toMatchObject({ base: 'on', outcome: 'no_clear_difference' });
     expect(comparison.why).toMatch(/^No clear difference yet: .* of up to \d+\.\d percentage points\.$/);
@@ -150,19 +150,14 @@ describe('a comparison', () => {
       /^(on|off) and (on|off) were both served on 3 whole UTC days; .* at least 7/,
     ],
     ['too few events', 'better', { event: 'viewed' }, /has 0 events on these days; .* at least 5\.$/],
-    [
-      'a base with hardly any users',
-      'same',
-      { base: 'rare' },
-      /^rare has 0 users on these days; .* 100\.$/,
-    ],
-  ])('with %s says what is missing', async (_, feature, query, why) => {
+    ['a base with hardly any users', 'same', { base: 'rare' }, /^rare has 0 users on these days; .* 100\.$/],
+  ])('with %s reports what is missing', async (_, feature, query, why) => {
     const comparison = await compare(feature, query);
     expect(comparison).toMatchObject({ outcome: 'not_enough', why: expect.stringMatching(why) });
     expect(comparison.variants.every(({ difference }) => difference === null)).toBe(true);
   });
 
-  it('of a range without a day that is over has no days', async () => {
+  it('of a range without a complete day has no days', async () => {
     const comparison = await compare('better', { from: new Date(clock.now()).toISOString() });
     expect(comparison).toMatchObject({ from: null, to: null, days: 0, base: null, variants: [] });
     expect(comparison.why).toBe('No whole UTC day of this range is over yet.');
@@ -181,13 +176,13 @@ describe('a comparison', () => {
     expect(variantIn(comparison, 'off').checks).toBe(2000);
   });
 
-  it('warns when people saw several variants', async () => {
+  it('warns if users were served several variants', async () => {
     expect((await compare('better')).severalVariants).toEqual({ share: 0, warn: false });
     expect((await compare('mixed')).severalVariants).toEqual({ share: 30 / (2 * people), warn: true });
     expect((await compare('alone')).severalVariants).toBeNull();
   });
 
-  it('checks the split that the team has declared', async () => {
+  it('checks the declared split', async () => {
     expect((await compare('better')).sampleRatio).toBeNull();
     for (const feature of ['better', 'same']) {
       const path = `/api/v2/applications/${application}/features/${feature}`;

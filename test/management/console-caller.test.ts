@@ -4,7 +4,7 @@ import { endSession } from '../../src/auth/sessions.ts';
 import { startSignIn } from '../../src/auth/sign-ins.ts';
 import { openPeopleFixture, type PeopleFixture, type Person } from './people.ts';
 
-/** Begins a session of the console. @returns its key, and the headers of the console's requests */
+/** Starts a console session. @returns its key, and the headers of its requests */
 async function signIn({ accountStore, settings, clock, sendTo }: PeopleFixture, { user }: Person) {
   const browser = { id: 'x'.repeat(43), mark: 'y'.repeat(43) };
   const { key, cookie } = await accountStore.change((draft) => {
@@ -21,7 +21,7 @@ async function signIn({ accountStore, settings, clock, sendTo }: PeopleFixture, 
   return { key, headers, ask };
 }
 
-test('a request of the console that is in flight makes no change once its user has signed out', async () => {
+test('a console request in flight makes no change after its user has signed out', async () => {
   const fixture = await openPeopleFixture();
   const { slowly, ada, as, team, accountStore, clock } = fixture;
   const { key, headers } = await signIn(fixture, ada);
@@ -39,7 +39,7 @@ test('a request of the console that is in flight makes no change once its user h
   expect(keys).not.toContain('too late');
 });
 
-test('a session of the console may do what its user may do now', async () => {
+test('a console session has the current permissions of its user', async () => {
   const fixture = await openPeopleFixture();
   const { as, ada, eve, team } = fixture;
   const { ask } = await signIn(fixture, eve);
@@ -52,7 +52,7 @@ test('a session of the console may do what its user may do now', async () => {
   expect(json).toMatchObject({ id: eve.user.id, teams: [team.id] });
 });
 
-test('the audit log names the user', async () => {
+test('the audit log names the user of a console session', async () => {
   const fixture = await openPeopleFixture();
   const { headers } = await signIn(fixture, fixture.ada);
   const { team, ada, sendTo } = fixture;
@@ -72,7 +72,7 @@ test('tabs and tokens of one user share a rate', async () => {
   expect(await other.ask('GET', '/users/me')).toMatchObject({ status: 200 });
 });
 
-test('a session for another scope than that of the service is none', async () => {
+test('a session for another scope is not valid for the API', async () => {
   const fixture = await openPeopleFixture();
   const { accountStore, settings, eve, sendTo } = fixture;
   const granted = { userId: eve.user.id, signIn: 'x', scope: 'openid email', authTime: 1_767_323_045 };

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { finishDeletion } from '../../src/accounts/deletions.ts';
 import { openManageFixture } from './fixture.ts';
 
-test('deletions are listed for their team until nothing of the object is left', async () => {
+test('a deletion is listed for its team until all data is removed', async () => {
   const { call, clock, directory, team, tokens, application } = await openManageFixture();
   expect((await call('GET', '/deletions')).json).toEqual({ items: [], nextCursor: null });
   await call('DELETE', `/applications/${application.id}/environments/Staging`);
@@ -23,7 +23,7 @@ test('deletions are listed for their team until nothing of the object is left', 
   const { items } = (await call('GET', '/deletions', undefined, tokens.user)).json;
   expect(items).toHaveLength(2);
   expect(items).toEqual(expect.arrayContaining([environment, whole]));
-  expect((await call('GET', '/deletions', undefined, tokens.stranger)).json.items).toEqual([]);
+  expect((await call('GET', '/deletions', undefined, tokens.outsider)).json.items).toEqual([]);
 
   const first = (await call('GET', '/deletions?limit=1')).json;
   const second = (await call('GET', `/deletions?limit=1&cursor=${first.nextCursor}`)).json;

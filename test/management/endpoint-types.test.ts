@@ -7,8 +7,8 @@ import { created, done, made, oneTagged, tagged } from '../../src/management/ans
 import { endpoint } from '../../src/management/endpoint.ts';
 
 /**
- * What the type checker lets a handler do. Each `@ts-expect-error` is an error itself if the line below it compiles, so these
- * tests fail in `npm run lint`.
+ * Type tests of handlers. An `@ts-expect-error` above a line that compiles is itself an error, so these tests fail in
+ * `npm run lint`.
  */
 
 const Thing = shape('Thing', { id: text('Its id.'), size: count('Its size.') }, { id: 'a', size: 1 });
@@ -16,7 +16,7 @@ const NewThing = bodyShape('NewThing', { size: Type.Optional(count('Its size.'))
 
 const words = { operationId: 'x', summary: 'x', access: { within: 'team', least: 'User' } } as const;
 
-test('a handler gets what its path, its access, its query and its body say', () => {
+test('a handler receives the types of its path, access, query and body', () => {
   const { path } = endpoint('POST /teams/:id/things/:name', {
     ...words,
     query: { limit: Type.Integer({ default: 1 }), only: Type.Optional(text('Only this.')) },
@@ -32,7 +32,7 @@ test('a handler gets what its path, its access, its query and its body say', () 
   expect(path).toBe('/api/v2/teams/:id/things/:name');
 });
 
-test('a handler that answers in another shape, status or without a header does not compile', () => {
+test('a handler with another shape or status, or without a declared header, does not compile', () => {
   const answers = { 200: jsonAnswer(Thing, 'The thing.') };
   const thing = { id: 'a', size: 1 };
   // @ts-expect-error: a field is missing
@@ -53,7 +53,7 @@ test('a handler that answers in another shape, status or without a header does n
   endpoint('GET /teams/:id', { ...words, answers, handle: ({ params }) => ok({ id: params.name, size: 1 }) });
 });
 
-test('a handler may answer in each way that is declared', () => {
+test('a handler may return each declared answer', () => {
   const thing = { id: 'a', size: 1 };
   const answers = { 200: oneTagged(Thing, 'x'), 201: made(Thing, 'x'), 204: done('x') };
   const { method } = endpoint('PUT /teams/:id', {

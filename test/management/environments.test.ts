@@ -26,7 +26,7 @@ test.each(['Test', 'with space', 'a/b', 'é🙂', '__proto__', '100%', '...'])(
   },
 );
 
-test('a name that is taken is a conflict', async () => {
+test('a duplicate name of an environment is a conflict', async () => {
   const { call, path } = await open();
   expect(await call('POST', path, { name: 'Production' })).toMatchObject({
     status: 409,
@@ -47,7 +47,7 @@ test.each<[unknown, string]>([
   expect(await call('POST', path, body)).toMatchObject({ status: 400, json: { code } });
 });
 
-test('there are no more than fifty, and the list has pages', async () => {
+test('an application has at most fifty environments, listed in pages', async () => {
   const { call, path, names } = await open();
   for (let at = 3; at < 50; at++) await call('POST', path, { name: `e${at}` });
   expect(await call('POST', path, { name: 'more' })).toMatchObject({

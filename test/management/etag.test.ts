@@ -3,7 +3,7 @@ import { openManageFixture } from './fixture.ts';
 
 const path = (id: string) => `/api/v2/applications/${id}`;
 
-test('a change applies only to the version that its caller has seen', async () => {
+test('a change applies only to the version that its caller has read', async () => {
   const { application, tokens, sendTo, clock } = await openManageFixture();
   const authorization = `Bearer ${tokens.admin}`;
   const patch = (name: string, match: string) =>
@@ -23,7 +23,7 @@ test('a change applies only to the version that its caller has seen', async () =
   expect(await patch('Fourth', '*')).toMatchObject({ status: 200, json: { name: 'Fourth' } });
 });
 
-test('of simultaneous changes to a version that all callers have seen, one is made', async () => {
+test('of concurrent changes to the same version, one is made', async () => {
   const { application, tokens, sendTo, clock, directory } = await openManageFixture();
   const authorization = `Bearer ${tokens.admin}`;
   const seen = await sendTo(path(application.id), { headers: { authorization } });

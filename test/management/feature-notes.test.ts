@@ -5,7 +5,7 @@ import { openRegistry } from './registry.ts';
 const notes = '/features/a/notes';
 const textOf = (at: number) => new Date(at).toISOString();
 
-test('a feature shows its notes by time, with who wrote them, until they are deleted', async () => {
+test('a feature lists its notes by time, with their authors, until they are deleted', async () => {
   const { ask, clock, application } = await openRegistry();
   await ask('POST', '/features', { name: 'a' });
   const now = await ask('POST', notes, { text: 'Now' });
@@ -40,7 +40,7 @@ test('notes are in the audit log and do not change the entity tag', async () => 
   expect(actions.slice(-2)).toEqual(['feature.noted', 'feature.note-deleted']);
 });
 
-test('a feature that was only seen takes notes and is not declared by that', async () => {
+test('an undeclared feature accepts notes and remains undeclared', async () => {
   const { ask, see } = await openRegistry();
   expect((await ask('POST', notes, { text: 'Now' })).status).toBe(404);
   see({ f: { a: { on: [1] } } });
@@ -58,7 +58,7 @@ test('a feature has at most a hundred notes', async () => {
   });
 });
 
-test('notes go with the declaration, and with the application', async () => {
+test('notes are deleted with the declaration, and with the application', async () => {
   const { ask, store, directory, application } = await openRegistry();
   const kept = () => {
     store.notes.resetReadTxn();

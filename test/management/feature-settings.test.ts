@@ -3,7 +3,7 @@ import { openRegistry } from './registry.ts';
 
 const textOf = (at: number) => new Date(at).toISOString();
 
-/** What a feature has of which its team has decided nothing. */
+/** The default settings of a feature. */
 const unsaid = { archived: false, archivedAt: null, permanent: false, snoozedUntil: null, split: null };
 
 const weights = (count: number) =>
@@ -60,7 +60,7 @@ test.each<[object, object]>([
   expect((await ask('PATCH', '/features/a', undone)).json).toMatchObject(unsaid);
 });
 
-test('a feature is archived from the first such change until it is unarchived', async () => {
+test('archivedAt is the time of the first archiving until the feature is unarchived', async () => {
   const { ask, clock } = await openRegistry();
   await ask('POST', '/features', { name: 'a' });
   const change = async (archived: boolean) =>
@@ -73,7 +73,7 @@ test('a feature is archived from the first such change until it is unarchived', 
   expect(await change(true)).toBe(textOf(clock.now()));
 });
 
-test('a declaration that an earlier version wrote has the settings that it lacks', async () => {
+test('a declaration by an earlier release has the defaults of newer settings', async () => {
   const { ask, directory, application } = await openRegistry();
   const stored = { applicationId: application.id, name: 'old', number: 7, description: 'From before' };
   await directory.change((draft) => {
@@ -89,7 +89,7 @@ test('a declaration that an earlier version wrote has the settings that it lacks
   });
 });
 
-test('an undeclared name is shown with the declared one that is most like it', async () => {
+test('an undeclared name is reported with the most similar declared one', async () => {
   const { ask, see } = await openRegistry();
   for (const name of ['checkout', 'search']) await ask('POST', '/features', { name });
   see({ f: { chekcout: { on: [1] }, zzz: { on: [1] } } });

@@ -8,12 +8,12 @@ const textOf = (at: number) => new Date(at).toISOString();
 const minuteOf = (at: number) => textOf(Math.floor(at / 60_000) * 60_000);
 const checked = { on: [1] };
 
-/** What a feature has of which its team has decided nothing. */
+/** The default settings of a feature. */
 const unsaid = { archived: false, archivedAt: null, permanent: false, snoozedUntil: null, split: null };
-/** What only a feature by itself has, when there is nothing of it. */
+/** The empty fields of a feature's details. */
 const alone = { notes: [], environments: [], nearest: null };
 
-/** What the audit log says since the application was made. */
+/** The audit log since the creation of the application. */
 function audit({ store }: Registry): [string, string][] {
   const entries = [...store.audit.getRange().map(({ value }) => value)];
   return entries
@@ -62,7 +62,7 @@ test('a feature is declared, changed and removed', async () => {
   expect(directory.featuresOf(application.id).size).toBe(0);
 });
 
-test('a feature that was only seen is listed, with its times across environments and variants', async () => {
+test('an undeclared feature is listed with its times across environments and variants', async () => {
   const { ask, clock, see } = await openRegistry();
   const first = clock.now();
   see({ f: { checkout: checked } }, 'Staging');
@@ -91,7 +91,7 @@ test('a feature that was only seen is listed, with its times across environments
   expect((await ask('GET', '/features')).json.items[0]).toEqual(seen);
 });
 
-test('a metric of a feature is a sign of the feature, a metric without is not', async () => {
+test('a metric counts as a sight of its feature', async () => {
   const { ask, see, seeMetricOf, clock } = await openRegistry();
   see({ m: { amount: 1 } });
   expect((await ask('GET', '/features')).json.items).toEqual([]);
@@ -101,7 +101,7 @@ test('a metric of a feature is a sign of the feature, a metric without is not', 
   ]);
 });
 
-test('changing a feature that was only seen declares it, and removing that leaves it as seen', async () => {
+test('changing an undeclared feature declares it, and deleting the declaration keeps it as seen', async () => {
   const registry = await openRegistry();
   const { ask, see, clock } = registry;
   see({ f: { checkout: checked } });
@@ -120,7 +120,7 @@ test('changing a feature that was only seen declares it, and removing that leave
   expect(audit(registry).map(([action]) => action)).toEqual(['feature.declared', 'feature.deleted']);
 });
 
-test('a feature unseen for thirty days is stale, and so is one declared back then and never seen', async () => {
+test('a feature is stale thirty days after it was last seen, or after its declaration if never seen', async () => {
   const { ask, see, clock } = await openRegistry();
   see({ f: { seen: checked, back: checked } });
   await ask('POST', '/features', { name: 'never' });
@@ -166,7 +166,7 @@ test.each([
   });
 });
 
-test('pages miss and repeat nothing while features come and go', async () => {
+test('pages of features have no gaps or repetitions while features are created and deleted', async () => {
   const { ask, see, names } = await openRegistry();
   see({ f: { b: checked, d: checked } });
   for (const name of ['a', 'c', 'e']) await ask('POST', '/features', { name });
@@ -221,7 +221,7 @@ test('a name is declared once per application', async () => {
   expect(directory.featuresOf(json.id).size).toBe(0);
 });
 
-test('there are no more than the plan allows, whichever way they are declared', async () => {
+test('the plan limits features, however they are declared', async () => {
   const { ask, see, directory, team } = await openRegistry();
   await directory.change((draft) => draft.put('teams', team.id, { ...team, plan: 'free' }));
   for (let at = 0; at < limits.features.free; at += 1) await ask('POST', '/features', { name: `f${at}` });
@@ -235,14 +235,14 @@ test('there are no more than the plan allows, whichever way they are declared', 
   expect((await ask('PATCH', '/features/f0', { archived: true })).status).toBe(200);
 });
 
-test('names over the limit of an environment are not shown as features', async () => {
+test('names over the limit of an environment are not listed as features', async () => {
   const { ask, see, names } = await openRegistry();
   see({ f: { a: checked, b: checked, c: checked, d: checked } });
   expect(await names('/features')).toEqual(['a', 'b', 'c']);
   expect((await ask('GET', `/features/${surplusName}`)).status).toBe(404);
 });
 
-test('a change is made only to what its caller has seen, and packets change nothing of that', async () => {
+test('a change applies only to the version that its caller has read, and packets do not change the version', async () => {
   const { ask, see, clock } = await openRegistry();
   see({ f: { checkout: checked } });
   const seen = await ask('GET', '/features/checkout');
@@ -271,7 +271,7 @@ test.each(['GET /features', 'POST /features', 'GET /features/a', 'PATCH /feature
     const { ask, tokens } = await openRegistry();
     await ask('POST', '/features', { name: 'a' });
     const [method = '', path = ''] = route.split(' ');
-    const stranger = { authorization: `Bearer ${tokens.stranger}` };
+    const stranger = { authorization: `Bearer ${tokens.outsider}` };
     expect(await ask(method, path, {}, stranger)).toMatchObject({
       status: 403,
       json: { code: 'not_in_team' },

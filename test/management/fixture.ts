@@ -30,17 +30,17 @@ import { type Answer, type AuthFixture, openAuthFixture, type RequestDeps } from
 import { send } from './support/documented-send.ts';
 
 export interface ManageFixture extends AuthFixture {
-  /** Tokens by what their holders are. The stranger is an Admin, but of another team. */
-  readonly tokens: { readonly admin: string; readonly user: string; readonly stranger: string };
-  readonly strangersTeamId: string;
+  /** Tokens by role. The outsider is an Admin of another team. */
+  readonly tokens: { readonly admin: string; readonly user: string; readonly outsider: string };
+  readonly otherTeamId: string;
   readonly dispatch: Dispatch;
-  /** Refusals of no application. */
+  /** Refusals without an application. */
   readonly latestUnattributed: LatestUnattributed;
   /** The token of a new API key of a team. */
   tokenOf(role: Role, teamId: string): Promise<string>;
   /** Another token of the Admin's API key. */
   freshToken(): Promise<string>;
-  /** The callers that a password was hashed for. */
+  /** The callers for whom a password was hashed. */
   readonly hashed: readonly string[];
   /** Sends a request to a path below `/api/v2`, by default as the Admin; a body is sent as JSON. */
   call(method: string, path: string, body?: unknown, token?: string): Promise<Answer>;
@@ -50,7 +50,7 @@ export interface ManageFixture extends AuthFixture {
   callWith(authorization: string | undefined, method: string, path: string, body?: unknown): Promise<Answer>;
 }
 
-/** @param rate requests a second that one client may make, and at once; without it there is no limit */
+/** @param rate and burst of a client, requests per second; unlimited by default */
 export async function openManageFixture(rate = 0, plans: 'fixed' | 'open' = 'open'): Promise<ManageFixture> {
   const fixture = await openAuthFixture();
   const { settings, directory, team, addClient } = fixture;
@@ -109,7 +109,7 @@ export async function openManageFixture(rate = 0, plans: 'fixed' | 'open' = 'ope
   const tokens = {
     admin: await issueFor(apiKey),
     user: await tokenOf('User', team.id),
-    stranger: await tokenOf('Admin', other.id),
+    outsider: await tokenOf('Admin', other.id),
   };
   const callWith: ManageFixture['callWith'] = (authorization, method, path, body) =>
     send(dispatch, `/api/v2${path}`, {
@@ -120,7 +120,7 @@ export async function openManageFixture(rate = 0, plans: 'fixed' | 'open' = 'ope
   return {
     ...fixture,
     tokens,
-    strangersTeamId: other.id,
+    otherTeamId: other.id,
     dispatch,
     latestUnattributed,
     tokenOf,

@@ -28,7 +28,7 @@ async function sendPacket(people: People, packet: object): Promise<void> {
   expect(answer.status).toBe(202);
 }
 
-test('exposures are the sums of what attributed packets said', async () => {
+test('exposures are the sums of attributed packets', async () => {
   const people = await openPeople();
   await people.call('PATCH', '', 200, { acceptClientIdentities: true });
   const name = fc.constantFrom('a', 'b', '__proto__', 'é🙂');
@@ -77,7 +77,7 @@ test('exposures are the sums of what attributed packets said', async () => {
   await people.service.stop();
 });
 
-test('a client-asserted identity counts only while the application takes such, and less than an instance id', async () => {
+test('a client-asserted identity counts only while the application accepts them, and after an instance id', async () => {
   const people = await openPeople();
   const i = await people.mint('ann');
   await people.check('first', { u: 'bob' });
@@ -98,7 +98,7 @@ test('a client-asserted identity counts only while the application takes such, a
   await people.service.stop();
 });
 
-test('whoever is attributed counts as a unique user, once, however identified', async () => {
+test('an attributed person counts as one unique user, however identified', async () => {
   const people = await openPeople();
   await people.call('PATCH', '', 200, { acceptClientIdentities: true });
   const i = await people.mint('ann');
@@ -123,7 +123,7 @@ test('whoever is attributed counts as a unique user, once, however identified', 
   await people.service.stop();
 });
 
-test('exposures are shown for as many days as they are kept', async () => {
+test('exposures are listed until their retention ends', async () => {
   const people = await openPeople({ args: ['--exposure-days', '3'] });
   const i = await people.mint('ann');
   await people.check('old', { i });
@@ -137,7 +137,7 @@ test('exposures are shown for as many days as they are kept', async () => {
   await people.service.stop();
 });
 
-test('of more identities than an environment may have, the first have exposures, and all are counted', async () => {
+test('identities over the limit of an environment are counted without exposures', async () => {
   const people = await openPeople({ args: ['--max-identities', '2'] });
   for (const name of ['ann', 'bob', 'eve']) await people.check('checkout', { i: await people.mint(name) });
   const sizes = await Promise.all(
@@ -147,7 +147,7 @@ test('of more identities than an environment may have, the first have exposures,
   await people.service.stop();
 });
 
-test('a person who is forgotten is forgotten everywhere, from the next packet on, and over a restart', async () => {
+test('a forgotten person is forgotten in all environments, from the next packet, and across a restart', async () => {
   let people = await openPeople();
   const [older, newer, other] = [
     await people.mint('ann/1'),
@@ -175,7 +175,7 @@ test('a person who is forgotten is forgotten everywhere, from the next packet on
   await people.service.stop();
 });
 
-test('packets that come while a person is being forgotten do not bring the person back', async () => {
+test('packets that arrive while a person is being forgotten do not restore the person', async () => {
   const people = await openPeople();
   const i = await people.mint('ann');
   await people.check('before', { i });
@@ -190,7 +190,7 @@ test('packets that come while a person is being forgotten do not bring the perso
   await people.service.stop();
 });
 
-test('members see, admins forget, and callers of other teams are refused', async () => {
+test('members read exposures, Admins forget identities, and other teams are refused', async () => {
   const fixture = await openManageFixture();
   const { directory, settings, clock, application, tokens } = fixture;
   const store = openUsageTables(temporaryDirectory());
@@ -220,10 +220,10 @@ test('members see, admins forget, and callers of other teams are refused', async
   }
   expect(await statusOf('GET', `${path}/exposures?environment=Nowhere`, tokens.user)).toBe(404);
   expect(await statusOf('GET', `${path}/exposures`, tokens.user)).toBe(400);
-  expect(await statusOf('GET', shown, tokens.stranger)).toBe(403);
+  expect(await statusOf('GET', shown, tokens.outsider)).toBe(403);
   expect(await statusOf('GET', shown)).toBe(401);
   expect(await statusOf('DELETE', path)).toBe(401);
-  expect(await statusOf('DELETE', path, tokens.stranger)).toBe(403);
+  expect(await statusOf('DELETE', path, tokens.outsider)).toBe(403);
   expect(await statusOf('DELETE', path, tokens.user)).toBe(403);
   expect(forgotten).toEqual([]);
   expect(await statusOf('DELETE', path, tokens.admin)).toBe(204);

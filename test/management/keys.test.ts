@@ -8,7 +8,7 @@ async function open() {
 }
 
 describe.each(['Frontend', 'Mobile', 'Backend'] as const)('a %s key', (type) => {
-  test('is shown with its text when it is made, and works from then on', async () => {
+  test('is returned with its text at creation, and works at once', async () => {
     const { call, path, clock, directory } = await open();
     const { status, json, headers } = await call('POST', path, { type, name: 'Web' });
     expect(status).toBe(201);
@@ -45,7 +45,7 @@ describe.each(['Frontend', 'Mobile', 'Backend'] as const)('a %s key', (type) => 
     expect(list.text.includes(made.key)).toBe(type !== 'Backend');
   });
 
-  test('stops working once it is deleted', async () => {
+  test('stops working after its deletion', async () => {
     const { call, path, directory } = await open();
     const made = (await call('POST', path, { type })).json;
     expect((await call('DELETE', `${path}/${made.id}`)).status).toBe(204);
@@ -54,7 +54,7 @@ describe.each(['Frontend', 'Mobile', 'Backend'] as const)('a %s key', (type) => 
   });
 });
 
-test('use and leak of a key are shown', async () => {
+test('a key is listed with its last use and a leak', async () => {
   const { call, path, clock, directory } = await open();
   const { key } = (await call('POST', path, { type: 'Backend' })).json;
   clock.advance(60_000);
@@ -94,7 +94,7 @@ test.each<[unknown, string, string]>([
   expect(answer.json.detail).toContain(detail);
 });
 
-test('keys made in the same millisecond are listed in order and in pages', async () => {
+test('keys created in the same millisecond are listed in order and in pages', async () => {
   const { call, path } = await open();
   const made: string[] = [];
   for (let at = 0; at < 5; at++) made.push((await call('POST', path, { type: 'Mobile' })).json.id);

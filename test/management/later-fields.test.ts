@@ -15,7 +15,7 @@ import { startLocal } from '../support/service.ts';
 
 afterAll(cleanUp);
 
-/** What a later version may add to a record. This version does not know it, and must give it back with each change. */
+/** A field that a later version may add to a record. This version must preserve it in each change. */
 const later = { addedLater: ['kept', { as: 'it', was: 1 }] };
 
 type Records = Map<string, Record<string, unknown>>;
@@ -28,7 +28,7 @@ function recordsIn(store: AccountTables, table: TableName): Records {
   return new Map(objects as [string, Record<string, unknown>][]);
 }
 
-/** Adds the field to every record. @returns how many there are, by table */
+/** Adds the field to every record. @returns the number of records by table */
 async function addField(data: string): Promise<Map<TableName, Records>> {
   const store = openAccountTables(data);
   const all = new Map(accountTables.map((table) => [table, recordsIn(store, table)]));
@@ -44,7 +44,7 @@ async function addField(data: string): Promise<Map<TableName, Records>> {
   return all;
 }
 
-test('a field that a later version has added to a record stays in it, whatever this version changes', async () => {
+test('every change of a record keeps the fields of later versions', async () => {
   const data = `${freshDirectory()}/data`;
   const stored = unpack(fixtureNames().at(-1)!, data);
   const args = [...urls, '--webhook-allow-private'];
@@ -78,7 +78,7 @@ test('a field that a later version has added to a record stays in it, whatever t
   expect([...changed].sort()).toEqual(changeable);
 });
 
-/** The tables whose records are changed in place. Records of the others are made and removed. */
+/** The tables whose records are changed in place. Records of other tables are only created and removed. */
 const changeable: readonly TableName[] = [
   ...(['applicationKeys', 'applications', 'features', 'metrics', 'sessions', 'signIns', 'teams'] as const),
   ...(['users', 'webhookDeliveries', 'webhookTurns', 'webhooks'] as const),

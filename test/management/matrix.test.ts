@@ -7,9 +7,9 @@ import { goodRequest, operationNamed } from './support/targets.ts';
 import { type Lot, openWorld, type World } from './support/world.ts';
 
 /**
- * Every route, and the status that each kind of caller gets: who has no token, or one that is malformed, expired,
- * invalidated, or without the service's scope; an Admin of another team; a User and an Admin of the team; and the
- * team's API keys of either role. `:self` is the caller; all other objects are the team's.
+ * Every route, with the status for each kind of caller: without a token; with a malformed, expired or invalidated one, or one
+ * without the service's scope; an Admin of another team; a User and an Admin of the team; and API keys of either role.
+ * `:self` is the caller; all other objects belong to the team.
  */
 const matrix = `
                                                            none malf. exp. inval. scope other User Admin key:User key:Admin
@@ -109,7 +109,7 @@ interface Caller {
   readonly header: string | undefined;
 }
 
-/** The columns of the matrix: who calls, given the team that owns the objects of the path. */
+/** The columns of the matrix: callers, for the team that owns the objects of the path. */
 const callers: readonly (readonly [name: string, (lot: Lot) => Promise<Caller>])[] = [
   ['a caller without a token', () => as(world.admin, undefined)],
   ['a caller with a malformed token', () => as(world.admin, 'not-a-token')],

@@ -9,8 +9,8 @@ async function open() {
 
 const idsOf = (items: readonly Item[]) => items.map(({ id }) => id);
 
-test('a member is shown only with the teams that the caller shares with them', async () => {
-  const { as, ada, bob, eve, tom, path, team, strangersTeamId } = await open();
+test('a member is listed only with the teams shared with the caller', async () => {
+  const { as, ada, bob, eve, tom, path, team, otherTeamId } = await open();
   const { items } = (await as(eve, 'GET', path)).json;
   expect(idsOf(items)).toEqual([ada.user.id, bob.user.id, eve.user.id]);
   expect(items[1]).toEqual({
@@ -23,12 +23,12 @@ test('a member is shown only with the teams that the caller shares with them', a
     createdAt: expect.any(String),
     updatedAt: expect.any(String),
   });
-  const [seenByTom] = (await as(tom, 'GET', `/teams/${strangersTeamId}/members`)).json.items;
-  expect(seenByTom).toMatchObject({ id: bob.user.id, teams: [strangersTeamId], primaryTeam: null });
-  expect((await as(bob, 'GET', `${path}/${bob.user.id}`)).json.teams).toEqual([team.id, strangersTeamId]);
+  const [seenByTom] = (await as(tom, 'GET', `/teams/${otherTeamId}/members`)).json.items;
+  expect(seenByTom).toMatchObject({ id: bob.user.id, teams: [otherTeamId], primaryTeam: null });
+  expect((await as(bob, 'GET', `${path}/${bob.user.id}`)).json.teams).toEqual([team.id, otherTeamId]);
 });
 
-test('one member is found by their id, and users outside the team are not', async () => {
+test('a member is found by id, and users outside the team are not', async () => {
   const { as, eve, ada, tom, path } = await open();
   expect((await as(eve, 'GET', `${path}/${ada.user.id}`)).json).toMatchObject({ name: 'Ada' });
   const hidden = await as(eve, 'GET', `${path}/${tom.user.id}`);
@@ -36,7 +36,7 @@ test('one member is found by their id, and users outside the team are not', asyn
   expect(await as(eve, 'GET', `${path}/user_none`)).toEqual(hidden);
 });
 
-test('pages show every lasting member exactly once, while others come and go', async () => {
+test('pages list every lasting member exactly once while others join and leave', async () => {
   const { pages, person, path, as, ada, eve, directory } = await open();
   for (const name of ['F', 'G', 'H', 'I', 'J']) await person(name);
   const before = idsOf(await pages(path, 200));
@@ -52,20 +52,20 @@ test('pages show every lasting member exactly once, while others come and go', a
 });
 
 describe('adding a member', () => {
-  test('who shares a team with the Admin is idempotent and takes effect at once', async () => {
-    const { as, bob, tom, path, team, strangersTeamId } = await open();
+  test('of a shared team is idempotent and takes effect at once', async () => {
+    const { as, bob, tom, path, team, otherTeamId } = await open();
     expect(await as(tom, 'GET', `/teams/${team.id}`)).toMatchObject({ status: 403 });
     const member = `${path}/${tom.user.id}`;
     const added = await as(bob, 'PUT', member);
-    expect(added).toMatchObject({ status: 201, json: { name: 'Tom', teams: [strangersTeamId, team.id] } });
+    expect(added).toMatchObject({ status: 201, json: { name: 'Tom', teams: [otherTeamId, team.id] } });
     expect(added.headers['location']).toBe(`/api/v2${member}`);
     expect(await as(bob, 'PUT', member)).toMatchObject({ status: 200, json: added.json });
     expect(await as(tom, 'GET', `/teams/${team.id}`)).toMatchObject({ status: 200 });
     const own = (await as(tom, 'GET', '/users/me')).json;
-    expect(own).toMatchObject({ teams: [strangersTeamId, team.id], primaryTeam: strangersTeamId });
+    expect(own).toMatchObject({ teams: [otherTeamId, team.id], primaryTeam: otherTeamId });
   });
 
-  test('who shares no team with the Admin is refused', async () => {
+  test('without a shared team is refused', async () => {
     const { as, ada, tom, path, directory } = await open();
     const refused = await as(ada, 'PUT', `${path}/${tom.user.id}`);
     expect(refused).toMatchObject({ status: 403, json: { code: 'not_in_team' } });
@@ -95,15 +95,15 @@ describe('adding a member', () => {
 
 describe('removing a member', () => {
   test('takes effect at once, and the user keeps their other teams', async () => {
-    const { as, ada, bob, path, team, strangersTeamId, directory } = await open();
+    const { as, ada, bob, path, team, otherTeamId, directory } = await open();
     expect(await as(ada, 'DELETE', `${path}/${bob.user.id}`)).toMatchObject({ status: 204 });
     expect(await as(bob, 'GET', `/teams/${team.id}`)).toMatchObject({ status: 403 });
-    const left = { teams: [strangersTeamId], primaryTeam: strangersTeamId };
+    const left = { teams: [otherTeamId], primaryTeam: otherTeamId };
     expect(directory.users.get(bob.user.id)).toMatchObject(left);
     expect(await as(ada, 'DELETE', `${path}/${bob.user.id}`)).toMatchObject({ status: 404 });
   });
 
-  test('from their only team deletes the user, and the audit log says so', async () => {
+  test('from their only team deletes the user, with an entry in the audit log', async () => {
     const { as, ada, eve, path, directory, callWith } = await open();
     expect(await as(ada, 'DELETE', `${path}/${eve.user.id}`)).toMatchObject({ status: 204 });
     expect(directory.users.has(eve.user.id)).toBe(false);
@@ -114,8 +114,8 @@ describe('removing a member', () => {
   });
 
   test('is refused for the last Admin, and for oneself in the only team', async () => {
-    const { as, ada, bob, tom, path, strangersTeamId } = await open();
-    const others = `/teams/${strangersTeamId}/members`;
+    const { as, ada, bob, tom, path, otherTeamId } = await open();
+    const others = `/teams/${otherTeamId}/members`;
     const only = await as(ada, 'DELETE', `${path}/${ada.user.id}`);
     expect(only).toMatchObject({ status: 409 });
     expect(only.json.detail).toContain('your only team');
@@ -126,7 +126,7 @@ describe('removing a member', () => {
     expect(last.json.detail).toContain('last Admin of the team "Team"');
   });
 
-  test('of two Admins who remove each other at the same time, one stays', async () => {
+  test('keeps one of two Admins who remove each other concurrently', async () => {
     const { as, ada, bob, path, team, directory } = await open();
     const both = await Promise.all([
       as(ada, 'DELETE', `${path}/${bob.user.id}`),

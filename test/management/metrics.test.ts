@@ -22,7 +22,7 @@ test('a metric is declared, changed, declared the same again, and removed', asyn
   expect(actions.slice(-3)).toEqual(['metric.declared', 'metric.changed', 'metric.deleted']);
 });
 
-test('metrics that were only seen are there as counters, in any environment, and the surplus is not', async () => {
+test('undeclared metrics of all environments are listed as counters, without the surplus', async () => {
   const { ask, see, names } = await openRegistry();
   see({ m: { b: 1, d: 1, f: 1 }, f: { feature: { on: [1] } } });
   see({ m: { c: 1 } }, 'Staging');
@@ -44,7 +44,7 @@ test('metrics that were only seen are there as counters, in any environment, and
   expect(await names('/metrics', late)).toEqual(['a', 'b', 'bb', 'c', 'd']);
 });
 
-test('the kind that is declared applies to what was counted before and after, until it is removed', async () => {
+test('a declared kind applies to earlier and later numbers until it is deleted', async () => {
   const { ask, see, clock } = await openRegistry();
   const read = async () => {
     const { json } = await ask('GET', '/measurements?environment=Production&step=hour');
@@ -71,7 +71,7 @@ test('the kind that is declared applies to what was counted before and after, un
   expect((await read())[0]).toEqual(['load', 'counter', 14, 14, 2, [8, 6]]);
 });
 
-test('the kind is also that of the metric of each feature', async () => {
+test('a declared kind also applies to the metrics of features', async () => {
   const { ask, seeMetricOf } = await openRegistry();
   for (const [feature, value] of [
     ['a', 1],
@@ -110,7 +110,7 @@ test.each([surplusName, '..', 'a%0Ab', 'x'.repeat(257)])('refuses the name %j', 
   });
 });
 
-test('there are no more than the plan allows', async () => {
+test('the plan limits declared metrics', async () => {
   const { ask, directory, team } = await openRegistry();
   await directory.change((draft) => draft.put('teams', team.id, { ...team, plan: 'free' }));
   for (let at = 0; at < limits.metrics.free; at += 1) await ask('PUT', `/metrics/m${at}`, { kind: 'gauge' });
@@ -126,7 +126,7 @@ test.each(['GET /metrics', 'PUT /metrics/a', 'DELETE /metrics/a'])(
   async (route) => {
     const { ask, tokens } = await openRegistry();
     const [method = '', path = ''] = route.split(' ');
-    const stranger = { authorization: `Bearer ${tokens.stranger}` };
+    const stranger = { authorization: `Bearer ${tokens.outsider}` };
     expect((await ask(method, path, { kind: 'gauge' }, stranger)).status).toBe(403);
     expect((await ask(method, path, { kind: 'gauge' }, { authorization: '' })).status).toBe(401);
   },

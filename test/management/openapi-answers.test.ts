@@ -13,17 +13,17 @@ import { routes } from './support/routes.ts';
 import { operationNamed } from './support/targets.ts';
 import { openWorld, type World } from './support/world.ts';
 
-/** An answer that the document promises. */
+/** A documented answer. */
 interface Promised {
   readonly route: string;
   readonly status: number;
-  /** Of a refusal. */
+  /** The code of a refusal. */
   readonly code?: RefusalCode;
 }
 
 const operationsOfDocument = [...routes, 'POST /api/account/invalidate-token', 'GET /api/v2/openapi.json'];
 
-/** Every answer of every operation; a refusal is one for each of its codes. */
+/** Every answer of every operation, with each refusal code. */
 const promised: readonly Promised[] = operationsOfDocument.flatMap((route) => {
   const { responses } = operations.get(operationNamed(route))!;
   return Object.entries(responses).flatMap(([status, { content = {} }]): Promised[] => {
@@ -36,7 +36,7 @@ const promised: readonly Promised[] = operationsOfDocument.flatMap((route) => {
 
 const isOf = (code: RefusalCode) => (one: Promised) => one.code === code;
 
-/** For the disk to fail under a worker, it takes more than can be done here. */
+/** The disk of a worker cannot be made to fail here. */
 const withoutCase = (one: Promised) =>
   isOf('store_unavailable')(one) && one.route.startsWith('DELETE /applications/:id/identities');
 
@@ -61,7 +61,7 @@ function send(world: World, { authorization, method, path, body, headers }: Want
   return world.send(authorization, method, path, body, headers);
 }
 
-/** Sends a request, over and over when it says so, until it is answered as it should. */
+/** Sends a request, repeatedly if the recipe demands it, until it receives the answer. */
 async function answerTo(world: World, wanted: Wanted, status: number): Promise<Response> {
   const { again } = wanted;
   if (again === undefined) return send(world, wanted);
@@ -72,7 +72,7 @@ async function answerTo(world: World, wanted: Wanted, status: number): Promise<R
   }
 }
 
-/** Sends a request among those of a crowd, until one of its answers is as it should be. */
+/** Sends a request among those of a crowd until it receives the answer. */
 async function answerInCrowd(
   world: World,
   crowd: () => readonly Wanted[],
@@ -160,7 +160,7 @@ describe('a full disk', () => {
   });
 });
 
-describe('an engine that does not answer', () => {
+describe('an unreachable PostgreSQL', () => {
   const cases = promised.filter(isOf('engine_unavailable'));
   beforeAll(() => {
     storage.away = true;
@@ -175,7 +175,7 @@ describe('an engine that does not answer', () => {
   });
 });
 
-describe('with something in them, the answers are as documented:', () => {
+describe('answers with data are as documented:', () => {
   const application = '/api/v2/applications/{id}';
   let path: string;
 

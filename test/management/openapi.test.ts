@@ -29,7 +29,7 @@ describe('the document', () => {
     expect(seen).toBeGreaterThan(300);
   });
 
-  test('gives every operation a name of its own', () => {
+  test('gives every operation a unique name', () => {
     const names = [...operations.values()].map(({ operationId }) => operationId);
     expect(new Set(names).size).toBe(operations.size);
   });
@@ -55,8 +55,8 @@ describe('the document', () => {
   });
 });
 
-/** The other tests hold all that the service answers against the document: this one shows that they would notice. */
-describe('a departure from the document is noticed:', () => {
+/** Other tests compare all answers with the document. These tests show that a deviation is detected. */
+describe('a deviation from the document is detected:', () => {
   const operation = 'POST /api/v2/applications/{id}/environments';
   const good = {
     status: 201,

@@ -103,12 +103,12 @@ describe('the range before', () => {
     ]);
   });
 
-  test('there is none where nothing is kept, nor before the range has begun', () => {
+  test('does not exist where nothing is kept, or before the range has begun', () => {
     expect(rangesOf({ from: '2022-01-01T00:00:00Z' }).comparison).toBeUndefined();
     expect(rangesOf({ from: '2026-04-01T00:00:00Z', to: '2026-04-02T00:00:00Z' }).comparison).toBeUndefined();
   });
 
-  test('both parts are equally long, in whole buckets, and do not overlap', () => {
+  test('has the same length, in whole buckets, without overlap', () => {
     const horizons = horizonsAt(now, retention);
     const nowMinute = Math.floor(now / minuteMs);
     const property = fc.property(

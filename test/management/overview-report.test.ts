@@ -28,7 +28,7 @@ const names = [
   ['search', 'on'],
 ] as const;
 
-/** Counts what was seen some minutes ago, as it came at that time. */
+/** Counts events of some minutes ago as received at that time. */
 function count(
   aggregator: Aggregator,
   seen: readonly { ago: number; series: number; checks: number }[],
@@ -50,7 +50,7 @@ function count(
 
 const readQuery = queryReader(overviewRange);
 
-/** Without `bases`, nothing is known from an earlier overview. */
+/** Without `bases`, there is no cache. */
 function read(store: UsageTables, query: Record<string, string>, bases = new OverviewBases(store)): Overview {
   const ranges = readOverviewRange(readQuery(String(new URLSearchParams(query))), now, retention);
   const place = { application: 1, environment, environments: [environment] };
@@ -61,7 +61,7 @@ function read(store: UsageTables, query: Record<string, string>, bases = new Ove
 const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => total + each, 0);
 const minuteOf = (text: string) => Date.parse(text) / minuteMs;
 
-test('totals, series, rows and the usage report agree, before and after upkeep', async () => {
+test('totals, series, rows and the usage report agree, before and after the roll-up', async () => {
   const seen = fc.record({
     ago: fc.oneof(fc.nat({ max: 300 }), fc.nat({ max: 20_000 })),
     series: fc.nat({ max: 2 }),
@@ -136,7 +136,7 @@ test('totals, series, rows and the usage report agree, before and after upkeep',
   );
 }, 60_000);
 
-test('users are counted once over whole UTC days, and compared by days that are over', async () => {
+test('users are counted once over whole UTC days, and compared by complete days', async () => {
   const store = openUsageTables(temporaryDirectory());
   const days = (ago: number) => ago * 1440;
   const seen = [0, 0, days(1), days(2), days(3), days(4), days(5), days(6)];
@@ -158,7 +158,7 @@ test('users are counted once over whole UTC days, and compared by days that are 
   await store.lmdb.close();
 });
 
-test('nothing is compared with a time when nothing was counted yet', async () => {
+test('an overview is not compared with a time before the first count', async () => {
   const store = openUsageTables(temporaryDirectory());
   const aggregator = createAggregator(store);
   count(aggregator, [

@@ -22,7 +22,7 @@ afterAll(async () => {
   cleanUp();
 });
 
-/** What is computed once a second is computed again. */
+/** Advances the clock until results are computed again. */
 function passSecond(): void {
   ahead += 1000;
 }
@@ -62,7 +62,7 @@ async function openShop() {
 
 const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => total + each, 0);
 
-test('an overview of nothing has every bucket, and zeros', async () => {
+test('an empty overview has every bucket, with zeros', async () => {
   const { read } = await openShop();
   const overview = await read();
   expect(overview).toMatchObject({
@@ -81,7 +81,7 @@ test('an overview of nothing has every bucket, and zeros', async () => {
   expect(overview.days.length).toBeGreaterThanOrEqual(8);
 });
 
-test('an overview adds up what packets said, by feature, variant and bucket', async () => {
+test('an overview adds up packets by feature, variant and bucket', async () => {
   const { id, path, send, read, backend } = await openShop();
   await manage(service.http, access, 'POST', `${path}/features`, 201, { name: 'search' });
   for (const [u, variant] of [
@@ -133,7 +133,7 @@ test('an overview adds up what packets said, by feature, variant and bucket', as
   ).toEqual(report.features.map((each) => shown(each as never)).sort(byName));
 });
 
-test('users are counted for the features that are asked for', async () => {
+test('users are counted for the requested features', async () => {
   const { send, get } = await openShop();
   for (const u of ['ada', 'bob', 'ada'])
     await send({ u, f: { checkout: { on: [1], off: [1] }, a: { on: [1] } } });
@@ -153,7 +153,7 @@ test('users are counted for the features that are asked for', async () => {
   }
 });
 
-test('a caller who has the figures is told so, until one changes', async () => {
+test('an overview is answered 304 until a figure changes', async () => {
   const { send, get } = await openShop();
   const url = '/overview?environment=Production&from=2020-01-01T00:00:00Z&to=2040-01-01T00:00:00Z&step=day';
   const ask = (headers: Record<string, string> = {}) => get(url, headers);
@@ -186,7 +186,7 @@ test.each([
   ['gzip;q=0', null],
   ['br', null],
   ['identity', null],
-])('a caller that accepts %j gets the same figures, as %j', async (accepted, coding) => {
+])('a caller that accepts %j receives the same figures as %j', async (accepted, coding) => {
   const { get } = await openShop();
   const url = '/overview?environment=Production';
   const plain = await get(url, { 'accept-encoding': 'identity' });
@@ -196,14 +196,14 @@ test.each([
   expect(await answer.json()).toEqual(await plain.json());
 });
 
-test('what is deleted is not answered from memory', async () => {
+test('an overview of a deleted application is not answered from the cache', async () => {
   const { path, get, read } = await openShop();
   await read();
   await manage(service.http, access, 'DELETE', path, 204);
   expect((await get('/overview?environment=Production')).status).toBe(404);
 });
 
-test('what a team declares is shown at once', async () => {
+test('a declaration appears in the overview at once', async () => {
   const { path, send, get } = await openShop();
   await send({ f: { checkout: { on: [1] } } });
   passSecond();

@@ -11,7 +11,7 @@ export interface Person {
 }
 
 export interface PeopleFixture extends Omit<ManageFixture, 'freshToken'> {
-  /** The same person with another token; without one, the Admin's API key. */
+  /** The same person with another token; by default the Admin's API key. */
   freshToken(who: Person | undefined): Promise<Pick<Person, 'token'>>;
   /** An Admin of the team, an Admin of both teams, a User of the team, and an Admin of the other team. */
   readonly ada: Person;
@@ -20,9 +20,9 @@ export interface PeopleFixture extends Omit<ManageFixture, 'freshToken'> {
   readonly tom: Person;
   /** Creates a user without a password, by default in the team. */
   person(name: string, role?: Role, teams?: readonly string[]): Promise<Person>;
-  /** Sends a request as a person; without a person, as the Admin's API key. */
+  /** Sends a request as a person, by default as the Admin's API key. */
   as(who: Pick<Person, 'token'> | undefined, method: string, path: string, body?: unknown): Promise<Answer>;
-  /** Sends a request that is let in, and whose body comes when `arrive` is called; with their token, or with these headers. */
+  /** Sends an admitted request whose body arrives when `arrive` is called, with the person's token or these headers. */
   slowly(
     who: Person,
     method: string,
@@ -30,7 +30,7 @@ export interface PeopleFixture extends Omit<ManageFixture, 'freshToken'> {
     body: unknown,
     headers?: Readonly<Record<string, string>>,
   ): Promise<Slow>;
-  /** All items of a list, in pages of `limit`; `between` happens after each page. */
+  /** All items of a list, in pages of `limit`. Calls `between` after each page. */
   pages(path: string, limit: number, between?: (page: number) => Promise<unknown>): Promise<Item[]>;
 }
 
@@ -39,13 +39,13 @@ export interface Slow {
   arrive(): void;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: what a test expects of it says what it is
+// biome-ignore lint/suspicious/noExplicitAny: the expectations of a test state its type
 export type Item = any;
 
 /** The fixture of the management API with people in it. @param rate as `openManageFixture` */
 export async function openPeopleFixture(rate = 0): Promise<PeopleFixture> {
   const fixture = await openManageFixture(rate);
-  const { directory, settings, team, strangersTeamId, call, dispatch } = fixture;
+  const { directory, settings, team, otherTeamId, call, dispatch } = fixture;
 
   const person: PeopleFixture['person'] = async (name, role = 'User', teams = [team.id]) => {
     const email = `${name.toLowerCase()}@example.com`;
@@ -62,9 +62,9 @@ export async function openPeopleFixture(rate = 0): Promise<PeopleFixture> {
   return {
     ...fixture,
     ada: await person('Ada', 'Admin'),
-    bob: await person('Bob', 'Admin', [team.id, strangersTeamId]),
+    bob: await person('Bob', 'Admin', [team.id, otherTeamId]),
     eve: await person('Eve'),
-    tom: await person('Tom', 'Admin', [strangersTeamId]),
+    tom: await person('Tom', 'Admin', [otherTeamId]),
     person,
     freshToken: async (who) => ({
       token: who === undefined ? await fixture.freshToken() : await userToken(who.user),

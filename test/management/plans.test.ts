@@ -38,7 +38,7 @@ test.each([
   },
 );
 
-test('the limits of a team say what its plan and the service allow, and what is used', async () => {
+test('the limits of a team have the allowances of its plan, their use, and the settings of the service', async () => {
   const { call, tokens, directory, team, application } = await openManageFixture(0, 'fixed');
   await patchTeam(directory, team.id, { plan: 'team' });
   await createApplication(directory, { name: 'Other', teamId: team.id });
@@ -68,12 +68,12 @@ test('the limits of a team say what its plan and the service allow, and what is 
   expect(json.settings).toContainEqual(expect.objectContaining({ setting: '--burst', value: 20_000 }));
 });
 
-test('with --plans open the limits say that an Admin can raise the plan', async () => {
+test('with --plans open, the limits allow an Admin to raise the plan', async () => {
   const { call, team } = await openManageFixture(0, 'open');
   expect((await call('GET', `/teams/${team.id}/limits`)).json.canRaise).toBe(true);
 });
 
-/** An API key makes a team for the Admins of its own. */
+/** An API key creates a team for the Admins of its own team. */
 async function openFounders(plans: 'fixed' | 'open') {
   const fixture = await openManageFixture(0, plans);
   const { directory, team } = fixture;

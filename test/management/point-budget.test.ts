@@ -32,7 +32,7 @@ function fill(data: string, environment: number): Promise<void> {
   return store.lmdb.close();
 }
 
-test('a report with too many points is refused before they are made, and says what to ask for instead', async () => {
+test('a report with too many points is refused early, with a suggestion', async () => {
   const data = `${freshDirectory()}/data`;
   const accounts = openAccountTables(data);
   const { http, credentials, stop } = await startLocal({ data, accounts });

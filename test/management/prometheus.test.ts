@@ -18,7 +18,7 @@ async function scrape(registry: Registry, query = '') {
   return parseExposition(answer.text);
 }
 
-test('what was counted in this month is in Prometheus’ text format, by environment, feature and variant', async () => {
+test('the usage of this month is exposed by environment, feature and variant', async () => {
   const registry = await openRegistry();
   registry.see({ f: { checkout: { on: [3, 2, 1] } }, m: { sales: 5 } });
   registry.see({ f: { checkout: { on: [1], 'a "b" \\ c': [2] } }, m: { sales: 2 } });
@@ -47,7 +47,7 @@ test('what was counted in this month is in Prometheus’ text format, by environ
   });
 });
 
-test('counters begin anew with each month', async () => {
+test('counters are reset at the start of each month', async () => {
   const registry = await openRegistry();
   const checks = async () =>
     (await scrape(registry)).samples.find(({ name }) => name === 'flagmeter_feature_checks_total')?.value;
@@ -60,7 +60,7 @@ test('counters begin anew with each month', async () => {
   expect(await checks()).toBe(2);
 });
 
-test('of too many series those that count most are shown, and the others are counted', async () => {
+test('of too many series, the largest are exposed and the others are counted', async () => {
   const store = openUsageTables(temporaryDirectory());
   const batch = new Batch();
   const surplus = 7;

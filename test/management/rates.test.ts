@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { openManageFixture } from './fixture.ts';
 import { openPeopleFixture } from './people.ts';
 
-test('a client over its rate is told when to retry, and the others are not held up', async () => {
+test('a client over its rate gets Retry-After, and others are not delayed', async () => {
   const { call, clock, tokens } = await openManageFixture(2);
   const ask = (token?: string) => call('GET', '/applications', undefined, token);
   expect([(await ask()).status, (await ask()).status]).toEqual([200, 200]);
@@ -16,7 +16,7 @@ test('a client over its rate is told when to retry, and the others are not held 
   expect((await ask()).status).toBe(200);
 });
 
-test('a fresh token brings no fresh rate, neither to an API key nor to a user', async () => {
+test('a new token does not reset the rate of an API key or a user', async () => {
   const { as, ada, eve, freshToken } = await openPeopleFixture(2);
   for (const who of [undefined, ada]) {
     const statuses: number[] = [];

@@ -6,7 +6,7 @@ import { issueAccessToken } from '../../src/auth/access-token.ts';
 import { addToList } from '../../src/auth/invalidation.ts';
 import { openPeopleFixture } from './people.ts';
 
-test("a token from a team's sign-in client reaches that team alone, whatever else its user may do", async () => {
+test("a token of a team's sign-in client reaches only that team, whatever the teams of its user", async () => {
   const { directory, settings, clock, ada, team, callWith } = await openPeopleFixture();
   const evil = await createTeam(directory, 'Evil');
   await addMember(directory, evil.id, ada.user.id);
@@ -40,7 +40,7 @@ test("a token from a team's sign-in client reaches that team alone, whatever els
   expect(await statusesWith('flagmeter-cli')).toEqual([200, 200]);
 });
 
-test('a token that is invalidated while a body is in flight makes no change', async () => {
+test('a token invalidated while a body is in flight makes no change', async () => {
   const { slowly, ada, tokens, as, team, accountStore } = await openPeopleFixture();
   const path = `/teams/${team.id}/api-keys`;
   const late = await slowly({ ...ada, token: tokens.admin }, 'POST', path, {

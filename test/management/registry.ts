@@ -33,15 +33,15 @@ import { send } from './support/documented-send.ts';
 
 const dayMs = 86_400_000;
 
-/** Features and metrics of an application, with what packets say of them. */
+/** Features and metrics of an application, declared and from packets. */
 export interface Registry extends ManageFixture {
   /** Sends a request below the application, by default as its User; a body is sent as JSON. */
   ask(method: string, path: string, body?: unknown, headers?: RequestDeps['headers']): Promise<Answer>;
-  /** All names of a list, page by page, two at a time; `between` is called after each page. */
+  /** All names of a list, in pages of two. Calls `between` after each page. */
   names(path: string, between?: () => Promise<unknown>): Promise<string[]>;
   /** Counts a packet of an environment at the clock's time. */
   see(packet: { f?: object; m?: object }, environment?: string): void;
-  /** Counts a metric of a feature, which comes in a report. */
+  /** Counts a metric of a feature, from a report. */
   seeMetricOf(feature: string, metric: string, value: number): void;
 }
 
@@ -73,7 +73,7 @@ export async function openRegistry(): Promise<Registry> {
   const { clientId: sub } = (await fixture.addClient('User')).apiKey;
   const claims = { sub, client_id: sub, scope: 'openid flagmeter', team: [team.id], primaryTeam: team.id };
   const ask: Registry['ask'] = async (method, path, body, headers = {}) => {
-    // A new one each time: a test's clock leaps over the life of a token.
+    // A new one each time, because the clock of a test jumps past the expiry of a token.
     const token = await issueAccessToken(settings, { ...claims, role: 'User' });
     return send(dispatch, `/api/v2/applications/${application.id}${path}`, {
       method,
@@ -120,7 +120,7 @@ export async function openRegistry(): Promise<Registry> {
   };
 }
 
-/** What crosses to the thread of the reports and back is copied here too. */
+/** Copies tasks and results, as between threads. */
 function reportsInThisThread(store: UsageTables): ReportPool {
   const reports = createReports(store);
   return {

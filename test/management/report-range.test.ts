@@ -10,7 +10,7 @@ const readQuery = queryReader(reportRange);
 const read = (query: Record<string, string>) =>
   readReportRange(readQuery(String(new URLSearchParams(query))), now, retention);
 
-test('without anything it is the day that ends now, in hours', () => {
+test('the default range is the last 24 hours, by hour', () => {
   const to = now / 60_000 + 1;
   expect(read({})).toEqual({ from: to - 1440, to, step: 'hour' });
 });
@@ -27,7 +27,7 @@ test.each<[string, Record<string, string>, string]>([
   ['an empty range', { from: '2026-01-31T12:00:00Z', to: '2026-01-31T12:00:00Z' }, 'from must be before to'],
   ['a wide range', { from: '1970-01-01T00:00:00Z', step: 'day' }, 'more than 10000 steps apart'],
   ['an unknown step', { step: 'week' }, 'step must be minute, hour or day'],
-])('of %s is refused: %j', (_what, query, detail) => {
+])('a range of %s is refused: %j', (_what, query, detail) => {
   expect(() => read(query)).toThrow(expect.objectContaining({ code: 'invalid_query' }));
   expect(() => read(query)).toThrow(detail);
 });

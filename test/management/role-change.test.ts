@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { openPeopleFixture } from './people.ts';
 
-test('a User who becomes an Admin gets the new rights with their next token', async () => {
+test('a User who becomes an Admin has the new permissions with their next token', async () => {
   const { as, ada, eve, team } = await openPeopleFixture();
   await as(ada, 'PATCH', `/users/${eve.user.id}`, { role: 'Admin' });
   expect(await as(eve, 'PATCH', `/teams/${team.id}`, { name: 'New' })).toMatchObject({ status: 403 });
 });
 
-test('an Admin who becomes a User loses their rights on the next request', async () => {
+test('an Admin who becomes a User loses the permissions with the next request', async () => {
   const { as, ada, bob, team } = await openPeopleFixture();
   await as(bob, 'PATCH', `/users/${ada.user.id}`, { role: 'User' });
   expect(await as(ada, 'PATCH', `/teams/${team.id}`, { name: 'New' })).toMatchObject({ status: 403 });

@@ -14,7 +14,7 @@ interface Shown {
 const start = Date.UTC(2026, 0, 2, 3, 4, 5);
 const chrome = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/131.0.0.0 Safari/537.36';
 
-/** A service at a time that stands still, with an application. */
+/** A service with a stopped clock and an application. */
 async function open() {
   const clock = testClock(start);
   let service: LocalService = await startLocal({ clock });
@@ -60,7 +60,7 @@ async function open() {
 
 const at = (minutes: number) => new Date(Date.UTC(2026, 0, 2, 3, minutes)).toISOString();
 
-test('packets and reports by every transport tell who asks, in which version, and when', async () => {
+test('senders are listed from packets and reports of every transport, with version and times', async () => {
   const { clock, keys, send, senders, transports } = await open();
   await send(chrome, 'checkout');
   clock.advance(600_000);
@@ -109,7 +109,7 @@ test('packets and reports by every transport tell who asks, in which version, an
   expect((await senders('search')).items).toMatchObject([{ name: 'Chrome', firstAt: at(20) }]);
 });
 
-test('a restart neither forgets nor repeats a sender, and ninety days without a sight do', async () => {
+test('a sender is kept once across a restart, and forgotten after ninety days', async () => {
   const { clock, send, senders, restart } = await open();
   await send('app/1.0', 'checkout');
   await restart();
@@ -123,7 +123,7 @@ test('a restart neither forgets nor repeats a sender, and ninety days without a 
   expect((await senders('checkout')).items).toEqual([]);
 });
 
-test('more senders than are told apart are one, and the answer says so', async () => {
+test('senders over the limit are folded into one, and the answer reports it', async () => {
   const { send, senders } = await open();
   for (let each = 0; each < 27; each += 1) await send(`app${each}/1`, 'checkout');
   const { items, othersLeftOut } = await senders('checkout');
@@ -131,7 +131,7 @@ test('more senders than are told apart are one, and the answer says so', async (
   expect(items).toContainEqual(expect.objectContaining({ name: '__other__', version: null }));
 });
 
-test('senders go with their environment, and a feature that nothing has named has none', async () => {
+test('senders are deleted with their environment, and an unknown feature has none', async () => {
   const { api, send, senders } = await open();
   await send('app/1', 'checkout', 'Staging');
   await api('DELETE', '/environments/Staging', 204);

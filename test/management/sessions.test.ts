@@ -8,7 +8,7 @@ import { openPeopleFixture, type PeopleFixture, type Person } from './people.ts'
 const scope = 'openid flagmeter';
 const hourMs = 3_600_000;
 
-/** Begins a session of a person. @returns its key */
+/** Starts a session of a person. @returns its key */
 async function begin(
   { accountStore, settings, clock }: PeopleFixture,
   { user }: Person,
@@ -20,7 +20,7 @@ async function begin(
   return (await accountStore.change((draft) => start(settings, draft, granted))).key;
 }
 
-/** What the list shows of a person's sessions: the sign-ins, each with its clients. */
+/** The listed sessions of a person: the sign-ins, each with its clients. */
 async function listed({ as, freshToken }: PeopleFixture, who: Person, of: Person): Promise<object[]> {
   const caller = { ...who, ...(await freshToken(who)) };
   const { status, json } = await as(caller, 'GET', `/users/${of.user.id}/sessions`);
@@ -31,7 +31,7 @@ async function listed({ as, freshToken }: PeopleFixture, who: Person, of: Person
   ]);
 }
 
-test('sessions are folded by sign-in; what was used last comes first', async () => {
+test('sessions are grouped by sign-in, the most recently used first', async () => {
   const fixture = await openPeopleFixture();
   const { eve, ada, clock } = fixture;
   await begin(fixture, eve, 'laptop');
@@ -48,7 +48,7 @@ test('sessions are folded by sign-in; what was used last comes first', async () 
   expect(await listed(fixture, ada, eve)).toEqual(wanted);
 });
 
-test('a session says when it began, was used and ends, and which sign-in the request comes from', async () => {
+test('a session has its start, last use and end, and marks the sign-in of the request', async () => {
   const fixture = await openPeopleFixture();
   const { eve, settings, clock, callWith } = fixture;
   const started = clock.now();
@@ -80,7 +80,7 @@ test('a session says when it began, was used and ends, and which sign-in the req
   expect(text(Date.parse(exampleTime))).toBe(exampleTime);
 });
 
-test('a session of the console is over sooner than one of another client', async () => {
+test('a console session expires earlier than one of another client', async () => {
   const fixture = await openPeopleFixture();
   await begin(fixture, fixture.eve, 'laptop', 'flagmeter-console');
   await begin(fixture, fixture.eve, 'laptop');
@@ -93,9 +93,9 @@ test('a session of the console is over sooner than one of another client', async
 
 test("an Admin does not see a user's sessions of another team's client", async () => {
   const fixture = await openPeopleFixture();
-  const { bob, ada, directory, strangersTeamId, clock } = fixture;
+  const { bob, ada, directory, otherTeamId, clock } = fixture;
   const client = {
-    ...{ clientId: 'signin_1', number: 1, teamId: strangersTeamId, name: 'Theirs', redirectUris: [] },
+    ...{ clientId: 'signin_1', number: 1, teamId: otherTeamId, name: 'Theirs', redirectUris: [] },
     ...{ secretHash: null, createdAt: clock.now() },
   };
   await directory.change((draft) => draft.put('clients', client.clientId, client));
@@ -104,7 +104,7 @@ test("an Admin does not see a user's sessions of another team's client", async (
   expect(await listed(fixture, ada, bob)).toEqual([]);
 });
 
-test('ending a sign-in ends all of its sessions, and no other; the audit log has it', async () => {
+test('ending a sign-in ends only its own sessions, with an entry in the audit log', async () => {
   const fixture = await openPeopleFixture();
   const { as, ada, eve, accountStore } = fixture;
   const laptop = [
@@ -128,7 +128,7 @@ test('ending a sign-in ends all of its sessions, and no other; the audit log has
   });
 });
 
-test('the sign-in of someone else is not ended through the path of a user', async () => {
+test('the path of a user does not end a sign-in of another user', async () => {
   const fixture = await openPeopleFixture();
   const { as, ada, eve, accountStore } = fixture;
   const session = await begin(fixture, ada, 'desk');

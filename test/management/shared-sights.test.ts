@@ -32,7 +32,7 @@ const settled = () => new Promise(setImmediate);
 const readingOf = (sights: Sights) => sights.get(1)?.firstSeenAt;
 
 describe('sights of features', () => {
-  it('are read together for all callers that wait while a reading runs', async () => {
+  it('are read together for all callers that wait for a running reading', async () => {
     const { readings, sights } = open();
     const first = sights.of(shop, 'a');
     await settled();
@@ -48,7 +48,7 @@ describe('sights of features', () => {
     expect((await Promise.all(more)).map(readingOf)).toEqual([1, 1, 1]);
   });
 
-  it('come from a reading that begins after the call', async () => {
+  it('come from a reading that starts after the call', async () => {
     const { readings, sights } = open();
     void sights.of(shop, 'a');
     await settled();
@@ -67,7 +67,7 @@ describe('sights of features', () => {
     expect(readings).toHaveLength(2);
   });
 
-  it('are read again after a reading that failed', async () => {
+  it('are read again after a failed reading', async () => {
     const { readings, sights } = open();
     const refused = expect(sights.of(shop, 'a')).rejects.toThrow('refused');
     await settled();

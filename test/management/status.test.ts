@@ -35,7 +35,7 @@ async function post(path: string, body: object, headers: object = {}): Promise<n
 
 const origin = 'https://shop.example';
 
-test('the status has what came in, by packets and reports, and what was refused', async () => {
+test('the status has the received packets and reports, and the refusals', async () => {
   const id = await createApplication(service.http, access, { name: 'busy' });
   const { key } = await createKey(service.http, access, id, 'Mobile');
   const time = new Date().toISOString();
@@ -52,10 +52,10 @@ test('the status has what came in, by packets and reports, and what was refused'
   expect(status.commits.meanMs).toBeGreaterThan(0);
 });
 
-describe('a sender whose key does not exist', () => {
+describe('a sender with an unknown key', () => {
   const key = `fm_fe_${'c0ffee'.repeat(6)}abcd`;
 
-  test('is found by the beginning of the key, its origin and its environment', async () => {
+  test('is found by key prefix, origin and environment', async () => {
     for (let time = 0; time < 2; time += 1)
       expect(await post('/api/frontend/telemetry', { k: key, e: 'Prod' }, { origin })).toBe(404);
     const { items } = await read<{ items: unknown[] }>('/unattributed');
@@ -74,7 +74,7 @@ describe('a sender whose key does not exist', () => {
   });
 });
 
-test('origin-check says what becomes of a packet', async () => {
+test('origin-check predicts the answer to a packet', async () => {
   const allowedOrigins = ['https://shop.example', 'https://*.shop.example'];
   const id = await createApplication(service.http, access, { name: 'origins', allowedOrigins });
   const { key } = await createKey(service.http, access, id, 'Frontend');
@@ -93,7 +93,7 @@ test('origin-check says what becomes of a packet', async () => {
   await read(`/applications/${id}/origin-check`, 400);
 });
 
-test('the ledger of an environment can have what named none', async () => {
+test('the ledger of an environment can include messages without one', async () => {
   const id = await createApplication(service.http, access, { name: 'misspelt' });
   const { key } = await createKey(service.http, access, id, 'Mobile');
   for (const e of ['Production', 'Staging', 'Prodction'])

@@ -5,7 +5,7 @@ import { patchTeam } from '../../src/accounts/teams.ts';
 import { deleteUser } from '../../src/accounts/users.ts';
 import { openPeopleFixture } from './people.ts';
 
-describe('making a team', () => {
+describe('creating a team', () => {
   test('adds the user who created it, and their token reaches it at once', async () => {
     const { as, ada, clock, directory, team } = await openPeopleFixture();
     const { status, json, headers } = await as(ada, 'POST', '/teams', { name: 'New' });
@@ -21,7 +21,7 @@ describe('making a team', () => {
     });
   });
 
-  test('by an API key adds the Admins of the team that the key belongs to, and not the key', async () => {
+  test('by an API key adds the Admins of its team, and not the key', async () => {
     const { call, as, ada, bob, eve } = await openPeopleFixture();
     const { status, json } = await call('POST', '/teams', { name: 'New', plan: 'free' });
     expect(status).toBe(201);
@@ -31,7 +31,7 @@ describe('making a team', () => {
     expect(await as(eve, 'GET', `/teams/${json.id}`)).toMatchObject({ status: 403 });
   });
 
-  test('leaves out an Admin who is deleted at the same moment', async () => {
+  test('omits an Admin who is deleted concurrently', async () => {
     const { call, as, ada, bob, directory } = await openPeopleFixture();
     const deleting = deleteUser(directory, bob.user.id);
     const { status, json } = await call('POST', '/teams', { name: 'New' });
@@ -41,7 +41,7 @@ describe('making a team', () => {
     expect(items.map(({ id }: { id: string }) => id)).toEqual([ada.user.id]);
   });
 
-  test('needs an Admin who can be in it', async () => {
+  test('by an API key requires an Admin to join it', async () => {
     const { call, as, ada, bob, directory } = await openPeopleFixture();
     for (const { user } of [ada, bob]) {
       await directory.change((draft) => draft.put('users', user.id, { ...user, role: 'User' }));
@@ -61,7 +61,7 @@ describe('making a team', () => {
     expect(refused.json.detail).toBe('Cannot have more than 100 teams per user');
   });
 
-  test('is limited for an API key and the teams that come of it, whoever is asked to create them', async () => {
+  test('is limited for an API key including the teams that those teams create', async () => {
     const { call, as, ada, team, directory, tokenOf } = await openPeopleFixture();
     await patchTeam(directory, team.id, { plan: 'free' });
     const made = [];
@@ -81,8 +81,8 @@ describe('making a team', () => {
   });
 
   test('is limited for an Admin of another team than the first', async () => {
-    const { as, tom, directory, strangersTeamId } = await openPeopleFixture();
-    await patchTeam(directory, strangersTeamId, { plan: 'free' });
+    const { as, tom, directory, otherTeamId } = await openPeopleFixture();
+    await patchTeam(directory, otherTeamId, { plan: 'free' });
     const statuses = [];
     for (const name of ['A', 'B', 'C', 'D']) {
       const { status, json } = await as(tom, 'POST', '/teams', { name });
@@ -105,16 +105,16 @@ describe('making a team', () => {
 });
 
 test('users see only their own teams', async () => {
-  const { as, ada, bob, tom, team, strangersTeamId } = await openPeopleFixture();
+  const { as, ada, bob, tom, team, otherTeamId } = await openPeopleFixture();
   const seen = async (who: typeof ada) =>
     (await as(who, 'GET', '/teams')).json.items.map(({ id }: { id: string }) => id);
   expect(await seen(ada)).toEqual([team.id]);
-  expect(await seen(bob)).toEqual([team.id, strangersTeamId]);
-  expect(await seen(tom)).toEqual([strangersTeamId]);
+  expect(await seen(bob)).toEqual([team.id, otherTeamId]);
+  expect(await seen(tom)).toEqual([otherTeamId]);
 });
 
 describe('changing a team', () => {
-  test('changes what is given, when it is what the caller has seen', async () => {
+  test('changes the given fields of the version that the caller has read', async () => {
     const { sendTo, ada, team, clock } = await openPeopleFixture();
     const authorization = `Bearer ${ada.token}`;
     const target = `/api/v2/teams/${team.id}`;
@@ -135,14 +135,14 @@ describe('changing a team', () => {
     expect(await patch({ plan: 'team' }, current)).toMatchObject({ status: 200, json: { plan: 'team' } });
   });
 
-  test('with nothing changes nothing', async () => {
+  test('with an empty patch changes nothing', async () => {
     const { as, ada, team, clock } = await openPeopleFixture();
     const before = (await as(ada, 'GET', `/teams/${team.id}`)).json;
     clock.advance(1000);
     expect(await as(ada, 'PATCH', `/teams/${team.id}`, {})).toMatchObject({ status: 200, json: before });
   });
 
-  test('to a plan that is too small names what exceeds it', async () => {
+  test('to a smaller plan is refused with the exceeded limit', async () => {
     const { as, ada, team, application, directory, person } = await openPeopleFixture();
     for (let made = 0; made < 11; made += 1) await createKey(directory, application.id, { type: 'Mobile' });
     for (const name of ['F', 'G', 'H']) await person(name);
@@ -185,7 +185,7 @@ describe('deleting a team', () => {
     expect(directory.users.get(user.id)).toEqual(user);
   });
 
-  test('takes its API keys and sign-in clients along, and its members keep another primary team', async () => {
+  test('deletes its API keys and sign-in clients, and its members keep another primary team', async () => {
     const { as, ada, id, path, person, directory, team, addClient, callWith } = await openEmpty();
     const { user } = await person('Zoe', 'User', [id, team.id]);
     const { apiKey } = await addClient('Admin', id);
@@ -198,7 +198,7 @@ describe('deleting a team', () => {
     expect(await callWith(`Bearer ${ada.token}`, 'GET', '/teams')).toMatchObject({ status: 200 });
   });
 
-  test('is in the audit log that its former Admins can read', async () => {
+  test('is recorded in an audit log that its former Admins can read', async () => {
     const { as, ada, tom, id, path } = await openEmpty();
     await as(ada, 'DELETE', path);
     const [entry] = (await as(ada, 'GET', '/audit?action=team')).json.items;

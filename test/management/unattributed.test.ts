@@ -13,8 +13,8 @@ async function openRefused() {
   return { ...fixture, seenBy };
 }
 
-test('refusals of no application are seen by the Admins and API keys of the first team only', async () => {
-  const { seenBy, ada, tom, strangersTeamId, tokenOf } = await openRefused();
+test('only Admins and API keys of the first team see refusals without an application', async () => {
+  const { seenBy, ada, tom, otherTeamId, tokenOf } = await openRefused();
   const whole = {
     keyPrefix: 'fm_fe_c0ffee',
     origin: claim.origin,
@@ -24,14 +24,14 @@ test('refusals of no application are seen by the Admins and API keys of the firs
   expect(await seenBy(ada)).toMatchObject([whole]);
   expect(await seenBy(undefined)).toMatchObject([whole]);
   expect(await seenBy(tom)).toEqual([]);
-  expect(await seenBy({ token: await tokenOf('Admin', strangersTeamId) })).toEqual([]);
+  expect(await seenBy({ token: await tokenOf('Admin', otherTeamId) })).toEqual([]);
 });
 
-test('an Admin of another team sees the refusals once theirs is the oldest that is left', async () => {
-  const { seenBy, directory, application, team, ada, eve, bob, tom, strangersTeamId } = await openRefused();
+test('an Admin of another team sees these refusals after theirs has become the oldest team', async () => {
+  const { seenBy, directory, application, team, ada, eve, bob, tom, otherTeamId } = await openRefused();
   for (const { user } of [ada, eve])
     await directory.change((draft) =>
-      draft.put('users', user.id, { ...user, teams: [...user.teams, strangersTeamId] }),
+      draft.put('users', user.id, { ...user, teams: [...user.teams, otherTeamId] }),
     );
   await directory.change((draft) => draft.remove('applications', application.id));
   await deleteTeam(directory, team.id);

@@ -4,7 +4,7 @@ import { findEnvironment } from '../../src/management/environments.ts';
 
 const environments = ['Production', 'Straße'].map((name, number) => ({ name, number, createdAt: 0 }));
 
-test('an environment is found by its name as it is written', () => {
+test('an environment is found by its exact name', () => {
   expect(findEnvironment(environments, 'Production')).toBe(environments[0]);
 });
 
@@ -12,6 +12,6 @@ test.each([
   ['production', 'The application has no such environment; case matters, and there is Production'],
   ['STRAßE', 'The application has no such environment; case matters, and there is Straße'],
   ['Prod', 'The application has no such environment'],
-])('%s is refused, and the right name is told when only the case differs', (name, detail) => {
+])('the environment %s is refused, with a hint if only the case differs', (name, detail) => {
   expect(() => findEnvironment(environments, name)).toThrow(new ApiError('unknown_environment', detail));
 });

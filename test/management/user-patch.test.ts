@@ -7,7 +7,7 @@ import { openPeopleFixture, type PeopleFixture } from './people.ts';
 
 type Name = 'ada' | 'bob' | 'eve' | 'tom' | 'key';
 
-/** The caller, the user, the change and the answer: its status, and its code when it is refused. */
+/** The caller, the user, the change, the status and the code of a refusal. */
 const table: readonly [caller: Name, user: Name, patch: object, status: number, code?: string][] = [
   ['ada', 'eve', { name: 'Eva' }, 200],
   ['ada', 'eve', { email: 'eva@example.com' }, 200],
@@ -46,12 +46,12 @@ const table: readonly [caller: Name, user: Name, patch: object, status: number, 
   ['ada', 'ada', { email: 'ad@example.com' }, 400, 'invalid_body'],
   ['ada', 'ada', { email: 'ad@example.com', currentPassword: 'old password' }, 200],
   ['ada', 'ada', { password: 'new password' }, 400, 'invalid_body'],
-  // Other users, where one of the two is no Admin.
+  // Other users, where one of the two is not an Admin.
   ['eve', 'ada', { name: 'Ad' }, 403, 'forbidden'],
   ['tom', 'eve', { name: 'Eva' }, 403, 'not_in_team'],
 ];
 
-/** Hashed once: it takes long. */
+/** Hashed once, because it takes long. */
 const oldPassword = hashPassword('old password', randomBytes);
 
 /** The password of Ada and Eve is `old password`. */
@@ -66,13 +66,13 @@ async function open() {
 }
 
 test.each(table)('%s changes of %s: %j is answered %i', async (caller, who, wanted, status, code) => {
-  const { as, directory, team, strangersTeamId, ...fixture } = await open();
+  const { as, directory, team, otherTeamId, ...fixture } = await open();
   const { user } = fixture[who as 'eve'];
   const { id } = user;
-  // Bob's primary team is Tom's, so Tom keeps what Bob creates.
+  // Bob's primary team is Tom's, so Tom's team owns what Bob creates.
   const patch = 'primaryTeam' in wanted && wanted.primaryTeam === 'Team' ? { primaryTeam: team.id } : wanted;
   if (who === 'bob')
-    await directory.change((draft) => draft.put('users', id, { ...user, primaryTeam: strangersTeamId }));
+    await directory.change((draft) => draft.put('users', id, { ...user, primaryTeam: otherTeamId }));
   const before = directory.users.get(id);
   const answer = await as(fixture[caller], 'PATCH', `/users/${id}`, patch);
   expect(answer).toMatchObject(code === undefined ? { status } : { status, json: { code } });
@@ -86,13 +86,13 @@ test.each(table)('%s changes of %s: %j is answered %i', async (caller, who, want
 });
 
 test('the primary team must be one of the teams of the user, and visible to the caller', async () => {
-  const { as, ada, bob, team, strangersTeamId } = await open();
+  const { as, ada, bob, team, otherTeamId } = await open();
   const path = `/users/${bob.user.id}`;
   const refused = { status: 400, json: { code: 'invalid_body' } };
-  expect(await as(ada, 'PATCH', path, { primaryTeam: strangersTeamId })).toMatchObject({ status: 403 });
-  expect(await as(bob, 'PATCH', path, { primaryTeam: strangersTeamId })).toMatchObject({ status: 200 });
+  expect(await as(ada, 'PATCH', path, { primaryTeam: otherTeamId })).toMatchObject({ status: 403 });
+  expect(await as(bob, 'PATCH', path, { primaryTeam: otherTeamId })).toMatchObject({ status: 200 });
   expect((await as(ada, 'GET', path)).json.primaryTeam).toBeNull();
-  expect(await as(bob, 'PATCH', `/users/${ada.user.id}`, { primaryTeam: strangersTeamId })).toMatchObject(
+  expect(await as(bob, 'PATCH', `/users/${ada.user.id}`, { primaryTeam: otherTeamId })).toMatchObject(
     refused,
   );
   expect(await as(bob, 'PATCH', path, { primaryTeam: team.id })).toMatchObject({
@@ -101,16 +101,16 @@ test('the primary team must be one of the teams of the user, and visible to the 
   });
 });
 
-test('the last Admin of a team stays one', async () => {
-  const { as, ada, bob, tom, strangersTeamId, team } = await open();
-  await as(tom, 'DELETE', `/teams/${strangersTeamId}/members/${bob.user.id}`);
+test('the last Admin of a team keeps the role', async () => {
+  const { as, ada, bob, tom, otherTeamId, team } = await open();
+  await as(tom, 'DELETE', `/teams/${otherTeamId}/members/${bob.user.id}`);
   expect(await as(ada, 'PATCH', `/users/${bob.user.id}`, { role: 'User' })).toMatchObject({ status: 200 });
   const refused = await as(undefined, 'PATCH', `/users/${ada.user.id}`, { role: 'User' });
   expect(refused).toMatchObject({ status: 409, json: { code: 'conflict' } });
   expect(await as(bob, 'POST', `/teams/${team.id}/api-keys`, { name: 'x' })).toMatchObject({ status: 403 });
 });
 
-test('a change applies only to the version that its caller has seen, whoever the caller is', async () => {
+test('a change applies only to the version that its caller has read, whatever the caller', async () => {
   const { sendTo, ada, eve } = await open();
   const target = `/api/v2/users/${eve.user.id}`;
   const patch = (token: string, name: string, match: string) =>
@@ -127,7 +127,7 @@ test('a change applies only to the version that its caller has seen, whoever the
   expect(await patch(eve.token, 'Eve', me.headers['etag'] as string)).toMatchObject({ status: 200 });
 });
 
-test('a password is hashed only when the change will be made', async () => {
+test('a password is hashed only after the change is checked', async () => {
   const { as, sendTo, ada, bob, eve, hashed } = await open();
   const password = 'new password';
   await as(ada, 'PATCH', `/users/${bob.user.id}`, { password });
@@ -144,7 +144,7 @@ test('a password is hashed only when the change will be made', async () => {
 });
 
 describe('a new password', () => {
-  test('is temporary when an Admin or an API key sets it, until the user sets another', async () => {
+  test('is temporary if an Admin or an API key sets it, until the user sets another', async () => {
     const { as, ada, eve, directory } = await open();
     const isTemporary = () => hasTemporaryPassword(directory.users.get(eve.user.id)!);
     const path = `/users/${eve.user.id}`;
@@ -158,7 +158,7 @@ describe('a new password', () => {
     }
   });
 
-  test('that a release without temporary passwords has set is not temporary', async () => {
+  test('set by a release without temporary passwords is not temporary', async () => {
     const { as, ada, eve, directory } = await open();
     await as(ada, 'PATCH', `/users/${eve.user.id}`, { password: 'from the Admin' });
     const user = directory.users.get(eve.user.id)!;
@@ -180,7 +180,7 @@ describe('a new password', () => {
     expect(items[0]).toMatchObject({ action: 'user.password-changed', target: { id: eve.user.id } });
   });
 
-  test('is not set by a caller who knows only the one before the last', async () => {
+  test('is not set by a caller who knows only an earlier one', async () => {
     const { slowly, as, ada, eve, directory } = await open();
     const path = `/users/${eve.user.id}`;
     const late = await slowly(eve, 'PATCH', path, change);
@@ -191,7 +191,7 @@ describe('a new password', () => {
     expect(directory.users.get(eve.user.id)?.passwordHash).toBe(passwordHash);
   });
 
-  test('is set once when two requests set it at the same time', async () => {
+  test('is set once by two concurrent requests', async () => {
     const { as, eve } = await open();
     const path = `/users/${eve.user.id}`;
     const both = await Promise.all([as(eve, 'PATCH', path, change), as(eve, 'PATCH', path, change)]);
@@ -199,7 +199,7 @@ describe('a new password', () => {
   });
 });
 
-test('wrong current passwords are throttled, and after the wait the right one works', async () => {
+test('wrong current passwords are throttled, and the right one works after the wait', async () => {
   const { as, eve, clock } = await open();
   const path = `/users/${eve.user.id}`;
   const guess = (currentPassword: string) =>

@@ -4,8 +4,8 @@ import { type Item, openPeopleFixture } from './people.ts';
 
 const zoe = { email: 'Zoe@Example.com', name: 'Zoe' };
 
-describe('making a user', () => {
-  test('needs an e-mail address and a name, and shows the generated password once', async () => {
+describe('creating a user', () => {
+  test('requires an e-mail address and a name, and returns the generated password once', async () => {
     const { as, ada, directory, team, clock } = await openPeopleFixture();
     const { status, json, headers } = await as(ada, 'POST', '/users', zoe);
     expect(status).toBe(201);
@@ -21,20 +21,20 @@ describe('making a user', () => {
     expect(JSON.stringify((await as(ada, 'GET', '/audit')).json)).not.toContain(password);
   });
 
-  test('takes all given fields, and does not repeat the password', async () => {
-    const { as, bob, directory, team, strangersTeamId } = await openPeopleFixture();
-    const given = { ...zoe, role: 'Admin', teams: [strangersTeamId, team.id] };
+  test('accepts all fields, and does not return the given password', async () => {
+    const { as, bob, directory, team, otherTeamId } = await openPeopleFixture();
+    const given = { ...zoe, role: 'Admin', teams: [otherTeamId, team.id] };
     const { status, json, text } = await as(bob, 'POST', '/users', { ...given, password: 'pass word' });
-    expect({ status, json }).toMatchObject({ status: 201, json: { ...given, primaryTeam: strangersTeamId } });
+    expect({ status, json }).toMatchObject({ status: 201, json: { ...given, primaryTeam: otherTeamId } });
     expect(text).not.toContain('pass');
     const { passwordHash = '' } = directory.users.get(json.id) ?? {};
     expect(await verifyPassword('pass word', passwordHash)).toBe(true);
   });
 
   test('in a team that the caller is not in is refused', async () => {
-    const { as, ada, team, strangersTeamId } = await openPeopleFixture();
+    const { as, ada, team, otherTeamId } = await openPeopleFixture();
     const answerIn = (id: string) => as(ada, 'POST', '/users', { ...zoe, teams: [team.id, id] });
-    expect(await answerIn(strangersTeamId)).toMatchObject({ status: 403, json: { code: 'not_in_team' } });
+    expect(await answerIn(otherTeamId)).toMatchObject({ status: 403, json: { code: 'not_in_team' } });
     expect(await answerIn('team_none')).toMatchObject({
       status: 404,
       json: { detail: 'There is no such team' },
@@ -51,10 +51,10 @@ describe('making a user', () => {
     },
   );
 
-  test('hashes a password only when the user will be created', async () => {
-    const { as, ada, hashed, strangersTeamId } = await openPeopleFixture();
+  test('hashes a password only after the user is checked', async () => {
+    const { as, ada, hashed, otherTeamId } = await openPeopleFixture();
     const wrong = [
-      { teams: [strangersTeamId] },
+      { teams: [otherTeamId] },
       { teams: [] },
       { email: 'ada@example.com' },
       { email: 'zoe' },
@@ -67,7 +67,7 @@ describe('making a user', () => {
     expect(hashed).toEqual([ada.user.id]);
   });
 
-  test('twice at the same time creates one', async () => {
+  test('twice concurrently creates one', async () => {
     const { as, ada } = await openPeopleFixture();
     const both = await Promise.all([as(ada, 'POST', '/users', zoe), as(ada, 'POST', '/users', zoe)]);
     expect(both.map(({ status }) => status).sort()).toEqual([201, 409]);
@@ -103,7 +103,7 @@ describe('making a user', () => {
     expect(answer).toMatchObject({ status: 400, json: { code: 'invalid_body' } });
   });
 
-  test('is refused when the caller has lost the role Admin by the time the body arrives', async () => {
+  test('is refused if the caller loses the role Admin before the body arrives', async () => {
     const { slowly, as, ada, bob, directory } = await openPeopleFixture();
     const late = await slowly(ada, 'POST', '/users', { ...zoe, role: 'Admin' });
     expect(await as(bob, 'PATCH', `/users/${ada.user.id}`, { role: 'User' })).toMatchObject({ status: 200 });
@@ -113,17 +113,17 @@ describe('making a user', () => {
     expect(directory.users.size).toBe(before);
   });
 
-  test('is refused for a team that the caller has left by the time the body arrives', async () => {
-    const { slowly, as, bob, tom, strangersTeamId } = await openPeopleFixture();
-    const late = await slowly(bob, 'POST', '/users', { ...zoe, teams: [strangersTeamId] });
-    await as(tom, 'DELETE', `/teams/${strangersTeamId}/members/${bob.user.id}`);
+  test('is refused for a team that the caller leaves before the body arrives', async () => {
+    const { slowly, as, bob, tom, otherTeamId } = await openPeopleFixture();
+    const late = await slowly(bob, 'POST', '/users', { ...zoe, teams: [otherTeamId] });
+    await as(tom, 'DELETE', `/teams/${otherTeamId}/members/${bob.user.id}`);
     late.arrive();
     expect(await late.answer).toMatchObject({ status: 403, json: { code: 'not_in_team' } });
   });
 });
 
-describe('seeing users', () => {
-  test('the list has all users who share a team with the caller', async () => {
+describe('reading users', () => {
+  test('lists all users who share a team with the caller', async () => {
     const { as, ada, bob, eve, tom } = await openPeopleFixture();
     const seen = async (who: typeof ada) =>
       (await as(who, 'GET', '/users')).json.items.map(({ id }: Item) => id);
@@ -131,7 +131,7 @@ describe('seeing users', () => {
     expect(await seen(tom)).toEqual([bob, tom].map(({ user }) => user.id));
   });
 
-  test('its pages show every lasting user exactly once, while others come and go', async () => {
+  test('lists every lasting user exactly once in pages while others are created and deleted', async () => {
     const { pages, person, as, ada, bob, eve } = await openPeopleFixture();
     const fay = (await person('Fay')).user;
     const seen = await pages('/users', 2, async (page) => {
@@ -155,7 +155,7 @@ describe('seeing users', () => {
     },
   );
 
-  test('/users/me is the user that the token was issued to', async () => {
+  test('/users/me returns the user of the token', async () => {
     const { as, eve, call, team, clock } = await openPeopleFixture();
     const own = await as(eve, 'GET', '/users/me');
     expect(own).toEqual(await as(eve, 'GET', `/users/${eve.user.id}`));
@@ -173,7 +173,7 @@ describe('seeing users', () => {
     });
   });
 
-  test('no answer contains a password hash', async () => {
+  test('never returns a password hash', async () => {
     const { as, ada } = await openPeopleFixture();
     const made = await as(ada, 'POST', '/users', zoe);
     for (const { text } of [made, await as(ada, 'GET', '/users')]) expect(text).not.toMatch(/hash|argon/i);
@@ -197,7 +197,7 @@ describe('deleting a user', () => {
     expect(again.json.id).not.toBe(eve.user.id);
   });
 
-  test('needs an Admin of all their teams, and users cannot delete themselves', async () => {
+  test('requires another Admin who is in all their teams', async () => {
     const { as, ada, bob, tom } = await openPeopleFixture();
     for (const who of [ada, tom]) {
       const refused = await as(who, 'DELETE', `/users/${bob.user.id}`);
@@ -214,7 +214,7 @@ describe('deleting a user', () => {
     expect(refused.json.detail).toContain('last Admin of the team "Team"');
   });
 
-  test('is refused when the Admin is deleted before their request is done', async () => {
+  test('is refused if the Admin is deleted before their request is complete', async () => {
     const { slowly, as, ada, bob, tom } = await openPeopleFixture();
     const late = await slowly(tom, 'PATCH', `/users/${bob.user.id}`, { name: 'Rob' });
     expect(await as(bob, 'DELETE', `/users/${tom.user.id}`)).toMatchObject({ status: 204 });

@@ -110,7 +110,7 @@ describe('the reasons', () => {
     expect(textsOf(facts)).toEqual(expected);
   });
 
-  test('name the shares of variants, and nothing where nothing was counted', () => {
+  test('name the shares of variants, and nothing without counts', () => {
     const facts = factsOf([place('P', { sight: used })]);
     const checks = new Map([
       ['on', 2],
@@ -125,7 +125,7 @@ describe('the reasons', () => {
   });
 });
 
-describe('whatever is known', () => {
+describe('for any facts', () => {
   const days = fc.option(fc.integer({ min: 0, max: 200 }), { nil: null });
   const senders = fc.array(
     fc.tuple(
@@ -165,7 +165,7 @@ describe('whatever is known', () => {
       ),
     );
 
-  test('silence is called so only where each environment that has seen the feature still reports', () => {
+  test('the verdict is not_seen only if each environment that has seen the feature still reports', () => {
     fc.assert(
       fc.property(all, (facts) => {
         const judged = judge(facts);
@@ -182,7 +182,7 @@ describe('whatever is known', () => {
     );
   });
 
-  test('there is a reason, its time stands in its text, and archiving is never suggested where it cannot be told', () => {
+  test('there is a reason with its time in its text, and cannot_tell never suggests archiving', () => {
     fc.assert(
       fc.property(all, (facts) => {
         const judged = judge(facts);

@@ -14,7 +14,7 @@ import {
   used,
 } from './support/verdict-facts.ts';
 
-/** Cases: what is known, and the verdict with the days since when it is so and its environments. */
+/** Cases: the facts, and the verdict with its age in days and its environments. */
 const cases: readonly (readonly [string, VerdictFacts, string, number | null, string])[] = [
   ['used', factsOf([place('P', { sight: used, reporters: [api] })]), 'in_use', 100, 'P'],
   [

@@ -14,7 +14,7 @@ interface Shown {
   readonly reasons: readonly { readonly text: string; readonly at: string | null }[];
 }
 
-/** A service whose time a test moves, with an application that a server reports to. */
+/** A service with a controlled clock, and an application with a server that reports. */
 async function open() {
   const clock = testClock(Date.UTC(2026, 0, 2, 3, 4, 5));
   const service = await startLocal({ clock });
@@ -55,7 +55,7 @@ async function open() {
   };
 }
 
-test('a feature is new, then in use, then no longer seen while its server reports, and stays so until it is asked for', async () => {
+test('a feature is new, then in use, then not seen while its server reports, until it is checked again', async () => {
   const { clock, report, verdict } = await open();
   await report({ checkout: { on: 3, off: 1 } });
   expect(await verdict('checkout')).toMatchObject({
@@ -87,7 +87,7 @@ test('a feature is new, then in use, then no longer seen while its server report
   expect((await verdict('checkout')).kind).toBe('in_use');
 });
 
-test('silence says nothing where nothing reports, and where who asked does not', async () => {
+test('the verdict is cannot_tell if nothing reports, or if a sender that checked it does not', async () => {
   const { clock, report, verdict } = await open();
   await report({ checkout: { on: 1 } }, 'batch/1.0');
   clock.advance(31 * dayMs);
@@ -103,7 +103,7 @@ test('silence says nothing where nothing reports, and where who asked does not',
   });
 });
 
-test('one variant is told of with its environments, unless it is snoozed, permanent or archived', async () => {
+test('one_variant is reported with its environments, unless snoozed, permanent or archived', async () => {
   const { clock, report, verdict, declare, change, overview } = await open();
   await declare('checkout');
   await report({ checkout: { on: 1, off: 1 } }, 'web/1', 'Staging');
@@ -118,7 +118,9 @@ test('one variant is told of with its environments, unless it is snoozed, perman
     declared: true,
     actions: ['copy', 'snooze', 'permanent', 'archive'],
     reasons: [
-      { text: 'Only the variant on has been served since 2026-01-02T03:04:00.000Z, in Production and Staging.' },
+      {
+        text: 'Only the variant on has been served since 2026-01-02T03:04:00.000Z, in Production and Staging.',
+      },
       { text: '11 checks in the last 30 days: all of them on.' },
       { text: 'web 2.3 and web 1 still check it.' },
     ],
@@ -142,7 +144,7 @@ test('one variant is told of with its environments, unless it is snoozed, perman
   });
 });
 
-test('a name that only senders know comes with the declared one that is most like it', async () => {
+test('the verdict on an undeclared name has the most similar declared one', async () => {
   const { declare, report, verdict, refused } = await open();
   await declare('checkout');
   await report({ chekcout: { on: 1 } });

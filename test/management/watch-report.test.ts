@@ -53,8 +53,8 @@ async function openReport() {
   };
 }
 
-describe('what webhooks are told of', () => {
-  test('are features by the environment that they were first seen in, from a time on', async () => {
+describe('the watch report', () => {
+  test('has features by the environment in which they were first seen since a time', async () => {
     const { see, find, clock, production, staging } = await openReport();
     see('old');
     clock.advance(dayMs);
@@ -73,7 +73,7 @@ describe('what webhooks are told of', () => {
     expect(find({ firstSeenFrom: from + 60_000 }).firstSeen).toEqual([]);
   });
 
-  test('are features that have become stale, and not those that may be as they are', async () => {
+  test('has features that became stale, without archived and permanent ones', async () => {
     const { see, stale, clock, directory, application, staging } = await openReport();
     const start = clock.now();
     for (const name of ['silent', 'busy', 'archived', 'permanent', 'snoozed']) see(name);
@@ -97,7 +97,7 @@ describe('what webhooks are told of', () => {
     expect(names.sort()).toEqual(['busy', 'never', 'silent', 'snoozed']);
   });
 
-  test('are refusals by environment and reason, of all senders together', async () => {
+  test('has refusals by environment and reason, of all senders together', async () => {
     const { find, clock, store, write, application, production, directory } = await openReport();
     const batch = new Batch();
     const ledger = new Ledger({ store, clock, laneOf: () => batch });

@@ -4,7 +4,7 @@ import { openRegistry } from '../registry.ts';
 
 const usage = '/usage?environment=Production';
 
-/** What every caller of rows is answered is held against the OpenAPI document by `ask`. */
+/** `ask` compares every answer with the OpenAPI document. */
 test.each([
   [`${usage}&format=csv`, {}, 'text/csv'],
   [`${usage}&format=ndjson`, {}, 'application/x-ndjson'],
@@ -37,7 +37,7 @@ test.each([
 test.each([
   ['/usage', 'step=minute'],
   ['/measurements', 'step=hour'],
-])('%s in rows may have more buckets than in JSON', async (path, step) => {
+])('an export of %s may have more buckets than JSON', async (path, step) => {
   const registry = await openRegistry();
   const query = `${path}?environment=Production&${step}&from=2020-01-01T00:00:00Z`;
   expect((await registry.ask('GET', query)).status).toBe(400);
@@ -46,7 +46,7 @@ test.each([
   );
 });
 
-test('a wrong format is refused, and so is a wrong query in rows', async () => {
+test('an export with an unknown format or a wrong query is refused', async () => {
   const registry = await openRegistry();
   expect((await registry.ask('GET', `${usage}&format=xlsx`)).json).toMatchObject({ code: 'invalid_query' });
   expect((await registry.ask('GET', '/usage?environment=None&format=csv')).json).toMatchObject({

@@ -3,7 +3,7 @@ import { type Chunk, type Chunks, chunkMemory, placeOfChunk } from '../../../src
 import type { UsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { finish } from '../../support/finish.ts';
 
-/** The chunks of an export, each as it is when the next one is asked for. */
+/** The chunks of an export, each copied before the next is read. */
 export function readExport(
   store: UsageTables,
   request: Omit<ExportRequest, 'memory'>,

@@ -19,7 +19,7 @@ const range = { from: minute, to: minute + 60, step: 'minute' } as const;
 const series = 500;
 const rows = 60 * series;
 
-/** A store with so many rows that an export has some chunks. */
+/** A store with enough rows for several chunks. */
 async function filled(): Promise<string> {
   const data = temporaryDirectory();
   const store = openUsageTables(data);
@@ -36,7 +36,7 @@ async function filled(): Promise<string> {
   return data;
 }
 
-/** The service's thread, of which a copy ends at once when it is asked for its `dies`th chunk. */
+/** A copy of the service's thread that exits at the request for chunk `dies`. */
 function fileOf(dies: number): string {
   const real = workerFile('management/report-worker');
   if (dies === 0) return real;
@@ -71,12 +71,12 @@ async function linesOf(pieces: Pieces): Promise<number> {
   return lines;
 }
 
-test('the thread gives an export in chunks, whole', async () => {
+test('the thread returns a whole export in chunks', async () => {
   const { begin } = await open();
   expect(await linesOf(await begin())).toBe(rows + 1);
 });
 
-test('a client that goes away in the middle frees the turn of its team', async () => {
+test('a client that disconnects during an export frees the turn of its team', async () => {
   const { begin } = await open();
   const left = await begin();
   await left.next();
@@ -84,7 +84,7 @@ test('a client that goes away in the middle frees the turn of its team', async (
   expect(await linesOf(await begin())).toBe(rows + 1);
 });
 
-test('an export whose thread dies breaks, and the next one has another thread', async () => {
+test('an export is aborted if its thread dies, and the next one has another thread', async () => {
   const { begin } = await open(3);
   const broken = await begin();
   await expect(linesOf(broken)).rejects.toThrow();

@@ -8,7 +8,7 @@ import { readTable } from '../../support/read-csv.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 import { readExport } from './read-chunks.ts';
 
-/** What is rolled up while an export reads it. */
+/** Roll-ups during an export. */
 
 const environment = { name: 'Production', number: 7, createdAt: 0 };
 const hourMs = 3_600_000;
@@ -19,42 +19,45 @@ test.each([
   ['within a part', 3000, true, true],
   ['where a part ends', 1, true, false],
   ['not at all', 3000, false, false],
-])('an export of an hour that is rolled up %s is whole or breaks', async (_, series, isRolledUp, breaks) => {
-  const store = openUsageTables(temporaryDirectory());
-  const { write, maintain } = createAggregator(store);
-  const hour = Math.floor(start / hourMs) * 60;
-  const now = hour * 60_000 + hourMs;
-  const horizons = horizonsAt(now, retention);
-  const batch = new Batch();
-  for (let ordinal = 0; ordinal < series; ordinal += 1) {
-    batch.series.push({ environment: environment.number, ordinal, name: [`flag-${ordinal}`, 'on'] });
-    for (let minute = hour; minute < hour + 60; minute += 1)
-      batch.counts.add(seriesRef(environment.number, ordinal), bucketAt(minute, horizons), 1, 0, 0);
-  }
-  write(batch.seal());
-  const range = { from: hour, to: hour + 60, step: 'minute' } as const;
-  const task = { environment, range, only: undefined };
-  const chunks = readExport(store, { name: 'usage', task, format: 'csv' });
-  const read = [chunks.next().value!];
-  if (isRolledUp) {
-    const later = now + retention.minutesMs + 2 * hourMs;
-    const common = { environment: environment.number, exposureDays: 30, limit: 1000 } as const;
-    const step = {
-      ...common,
-      task: 'retention',
-      horizons: horizonsAt(later, retention),
-      now: later,
-    } as const;
-    while (maintain(step) > 0);
-  }
-  if (breaks) expect(() => read.push(...chunks)).toThrow('rolled up during the export');
-  else {
-    read.push(...chunks);
-    const rows = readTable(Buffer.concat(read).toString());
-    expect(rows.reduce((sum, { checks }) => sum + Number(checks), 0)).toBe(60 * series);
-  }
-  await store.lmdb.close();
-});
+])(
+  'an export of an hour that is rolled up %s is complete or aborted',
+  async (_, series, isRolledUp, breaks) => {
+    const store = openUsageTables(temporaryDirectory());
+    const { write, maintain } = createAggregator(store);
+    const hour = Math.floor(start / hourMs) * 60;
+    const now = hour * 60_000 + hourMs;
+    const horizons = horizonsAt(now, retention);
+    const batch = new Batch();
+    for (let ordinal = 0; ordinal < series; ordinal += 1) {
+      batch.series.push({ environment: environment.number, ordinal, name: [`flag-${ordinal}`, 'on'] });
+      for (let minute = hour; minute < hour + 60; minute += 1)
+        batch.counts.add(seriesRef(environment.number, ordinal), bucketAt(minute, horizons), 1, 0, 0);
+    }
+    write(batch.seal());
+    const range = { from: hour, to: hour + 60, step: 'minute' } as const;
+    const task = { environment, range, only: undefined };
+    const chunks = readExport(store, { name: 'usage', task, format: 'csv' });
+    const read = [chunks.next().value!];
+    if (isRolledUp) {
+      const later = now + retention.minutesMs + 2 * hourMs;
+      const common = { environment: environment.number, exposureDays: 30, limit: 1000 } as const;
+      const step = {
+        ...common,
+        task: 'retention',
+        horizons: horizonsAt(later, retention),
+        now: later,
+      } as const;
+      while (maintain(step) > 0);
+    }
+    if (breaks) expect(() => read.push(...chunks)).toThrow('rolled up during the export');
+    else {
+      read.push(...chunks);
+      const rows = readTable(Buffer.concat(read).toString());
+      expect(rows.reduce((sum, { checks }) => sum + Number(checks), 0)).toBe(60 * series);
+    }
+    await store.lmdb.close();
+  },
+);
 
 test.each([
   ['hour', false],

@@ -11,7 +11,7 @@ const columns = {
 };
 const formats = ['csv', 'ndjson'] as const;
 
-/** The text of rows, each of which is written in some parts. */
+/** The text of rows that are written in parts. */
 function textOf(format: RowFormat, rows: readonly (readonly (readonly Cell[])[])[]): string {
   const writer = new RowWriter(format, columns);
   for (const parts of rows) {
@@ -25,7 +25,7 @@ function textOf(format: RowFormat, rows: readonly (readonly (readonly Cell[])[])
   return new TextDecoder().decode(writer.rest());
 }
 
-/** Texts in which what matters to CSV and to spreadsheets is frequent. */
+/** Texts with many characters that are special in CSV and spreadsheets. */
 const text = fc.string({
   unit: fc.oneof(
     fc.constantFrom('=', '+', '-', '@', "'", '"', ',', '\r', '\n', '\t', '＝', ';', '|'),
@@ -35,7 +35,7 @@ const text = fc.string({
 });
 const cells = fc.tuple(text, fc.double({ noNaN: true, noDefaultInfinity: true }), fc.option(text));
 
-test('CSV gives back every text and number, and no cell of text can be run as a formula', () => {
+test('CSV preserves every text and number, and no text can run as a formula', () => {
   fc.assert(
     fc.property(fc.array(cells, { minLength: 1 }), (rows) => {
       const [head, ...read] = readCsv(
@@ -73,7 +73,7 @@ test.each([
   expect(textOf('csv', [[[value]]])).toBe(`name,amount,note\r\n${written}\r\n`);
 });
 
-/** Numbers of every length, and those next to them. */
+/** Numbers of every length, and their neighbours. */
 const number = fc.oneof(
   fc.nat({ max: 16 }).chain((digits) => fc.constantFrom(10 ** digits, 10 ** digits - 1, 10 ** digits + 1)),
   fc.constantFrom(2 ** 31 - 1, 2 ** 31, 2 ** 53, -0, 0.5, 1e21),
@@ -81,7 +81,7 @@ const number = fc.oneof(
   fc.double({ noNaN: true, noDefaultInfinity: true }),
 );
 
-test.each(formats)('a number in %s is written as any other cell', (format) => {
+test.each(formats)('a number in %s is encoded like any other cell', (format) => {
   fc.assert(
     fc.property(number, (value) => {
       const writer = new RowWriter(format, columns);
@@ -94,7 +94,7 @@ test.each(formats)('a number in %s is written as any other cell', (format) => {
   );
 });
 
-test.each(formats)('what is moved in pieces of any length is all that was written in %s', (format) => {
+test.each(formats)('chunks of any length contain all rows in %s', (format) => {
   fc.assert(
     fc.property(fc.array(cells, { maxLength: 20 }), fc.integer({ min: 1, max: 100 }), (rows, length) => {
       const writer = new RowWriter(format, columns);
@@ -115,7 +115,7 @@ test.each(formats)('what is moved in pieces of any length is all that was writte
   );
 });
 
-test('NDJSON has an object in each line, whatever is in it', () => {
+test('NDJSON has an object per line, whatever the values', () => {
   fc.assert(
     fc.property(fc.array(cells, { minLength: 1 }), (rows) => {
       const parts = rows.map((row) => [row.slice(0, 1), row.slice(1)]);

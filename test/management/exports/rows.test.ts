@@ -41,7 +41,7 @@ const event = fc.record({
 });
 type Event = typeof event extends fc.Arbitrary<infer T> ? T : never;
 
-/** Counts events as they are reported at `now`, and then does the upkeep of that time, or some of it. */
+/** Counts events reported at `now`, then runs the upkeep of that time, or a part of it. */
 function count(store: UsageTables, events: readonly Event[], now: number, upkeep: number): void {
   const { write, maintain } = createAggregator(store);
   const batch = new Batch();
@@ -76,7 +76,7 @@ function exported<Name extends ExportName>(store: UsageTables, name: Name, task:
   };
 }
 
-/** Objects as CSV shows them, whose names in these tests begin with `=` at most. */
+/** Objects in CSV. The names in these tests start with `=` at most. */
 function asTexts(rows: readonly Record<string, unknown>[]): Record<string, string>[] {
   const shown = (value: unknown) =>
     value === null ? '' : typeof value === 'string' ? value.replace(/^=/, "'=") : `${value}`;
@@ -100,7 +100,7 @@ function usagePoints(store: UsageTables, range: ReportRange, only: string | unde
 
 const byPlace = (a: object, b: object) => Number(JSON.stringify(a) > JSON.stringify(b)) || -1;
 
-test('the rows of usage and of measurements are the points of the reports, whatever is rolled up', async () => {
+test('the rows of usage and measurements equal the points of the reports, whatever is rolled up', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.tuple(fc.array(event, { maxLength: 12 }), fc.constantFrom(0, 3, 500)), {
@@ -151,7 +151,7 @@ test('the rows of usage and of measurements are the points of the reports, whate
   );
 }, 120_000);
 
-test('the rows of the ledger are its hours, and add up to the report', async () => {
+test('the rows of the ledger are hourly and add up to the report', async () => {
   const store = openUsageTables(temporaryDirectory());
   const events = [0, 40, 90].map((minute): Event => ({ minute, ordinal: 0, metric: 1, checks: 1, value: 1 }));
   count(store, [...events, { ...events[0]!, ordinal: 41 }], start + 2 * hourMs, 0);
@@ -178,7 +178,7 @@ test('the rows of the ledger are its hours, and add up to the report', async () 
   await store.lmdb.close();
 });
 
-test('a part of an export has few counts, goes on, and ends where buckets do', () => {
+test('a part of an export has few counts and ends at the end of a bucket', () => {
   fc.assert(
     fc.property(
       fc.nat({ max: 30 * 1440 }),
@@ -201,7 +201,7 @@ test('a part of an export has few counts, goes on, and ends where buckets do', (
 
 const columns = { text: { description: '', example: '' } };
 
-test('an export that is left in the middle of a chunk closes its rows', () => {
+test('an export abandoned during a chunk closes its rows', () => {
   let isClosed = false;
   function* rows() {
     try {
@@ -216,7 +216,7 @@ test('an export that is left in the middle of a chunk closes its rows', () => {
   expect(isClosed).toBe(true);
 });
 
-test('chunks are UTF-8 of rows however long they are, and none is longer than the others', () => {
+test('chunks are UTF-8 of constant size, however long the rows', () => {
   const texts = Array.from({ length: 40 }, (_, at) => 'aß€😀'.repeat(at === 7 ? 100_000 : 1_000));
   const writer = new RowWriter('ndjson', columns);
   const memory = chunkMemory();

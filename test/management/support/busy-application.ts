@@ -1,7 +1,7 @@
 import { ask } from './targets.ts';
 import type { World } from './world.ts';
 
-/** Makes an application with something in every report, and a key that has leaked; gives its path. */
+/** Creates an application with data in every report, and a leaked key. @returns its path */
 export async function busyApplication(world: World): Promise<string> {
   const body = { name: 'Shop', acceptClientIdentities: true, allowedOrigins: ['https://shop.example'] };
   const { id } = (await ask(world, 'POST', '/api/v2/applications', body)) as { id: string };

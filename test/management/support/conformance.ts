@@ -3,5 +3,5 @@ import { openapi } from './openapi-document.ts';
 
 export { type Answered, read } from '../../support/conformance.ts';
 
-/** Holds the service against the document of the management API. */
+/** Compares the service with the document of the management API. */
 export const { closed, operationOf, departures, bodyDepartures } = conformanceOf(openapi);

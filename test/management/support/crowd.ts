@@ -1,10 +1,10 @@
 import type { Wanted } from './recipe.ts';
 import type { World } from './world.ts';
 
-/** How many teams ask, and how often each: more than may wait, of one and of all. */
+/** Number of teams, and of requests per team: more than may wait. */
 const sizes = { reports: { teams: 12, each: 20 }, passwords: { teams: 6, each: 18 } };
 
-/** Gives requests of many teams to be sent at once, which keep the reports or the passwords of everyone waiting. */
+/** Returns concurrent requests of many teams, which fill the queue of reports or passwords. */
 export async function crowdOf(world: World, what: 'reports' | 'passwords'): Promise<() => readonly Wanted[]> {
   const { teams, each } = sizes[what];
   const members: (() => Wanted)[] = [];

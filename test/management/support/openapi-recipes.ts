@@ -4,7 +4,7 @@ import { specialRecipes } from './special-recipes.ts';
 import { goodRequest } from './targets.ts';
 import type { World } from './world.ts';
 
-/** The request that gets a status, and a code when it is a refusal. */
+/** The request for a status, and a code if it is a refusal. */
 export async function requestFor(world: World, route: string, answer: number | RefusalCode): Promise<Wanted> {
   const { method, path, body } = await goodRequest(world, route);
   const good: Wanted = { authorization: world.asAdmin, method, path, body };
@@ -15,7 +15,7 @@ export async function requestFor(world: World, route: string, answer: number | R
   throw new Error(`No request is known that ${route} refuses with ${answer}`);
 }
 
-/** What every route refuses in the same way. */
+/** The refusals common to all routes. */
 const usual: Partial<Record<RefusalCode, Recipe>> = {
   unauthorized: async () => ({ authorization: undefined }),
   forbidden: async ({ sign, user }) => ({ authorization: `Bearer ${await sign(user)}` }),
@@ -40,7 +40,7 @@ function bare(path: string): string {
   return path.replace(/\?.*/, '');
 }
 
-/** The path of a route with the same text in the place of every parameter. */
+/** The path of a route with the same text for every parameter. */
 function pathWith(route: string, text: string): string {
   return `/api/v2${route.slice(route.indexOf('/')).replaceAll(/:\w+/g, text)}`;
 }

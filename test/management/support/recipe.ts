@@ -1,6 +1,6 @@
 import type { World } from './world.ts';
 
-/** A request that gets a documented answer. */
+/** A request for a documented answer. */
 export interface Wanted {
   /** The `Authorization` header; none when it is undefined. */
   readonly authorization: string | undefined;
@@ -8,9 +8,9 @@ export interface Wanted {
   readonly path: string;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Sent over and over until it gets its answer, each time with this body or path. */
+  /** Repeated until the answer arrives, each time with this body or path. */
   readonly again?: (time: number) => Partial<Wanted>;
 }
 
-/** Makes a request of one that is served: what it takes to be refused, or answered in another way. */
+/** Turns a request that is served into one with another answer. */
 export type Recipe = (world: World, good: Wanted, route: string) => Promise<Partial<Wanted>>;

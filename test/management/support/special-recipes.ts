@@ -16,7 +16,7 @@ const withBody =
   (body: object): Recipe =>
   async () => ({ body });
 
-/** Answers that only one route gives, or that need more setup there than elsewhere. */
+/** Answers of a single route, or with special setup. */
 export const specialRecipes: Readonly<Record<string, Recipe>> = {
   [`PUT ${metric} 201`]: afterPath('-new'),
   'PUT /teams/:id/members/:userId 201': addSomebody,
@@ -62,7 +62,7 @@ export const specialRecipes: Readonly<Record<string, Recipe>> = {
   }),
   'GET /applications/:id/prometheus invalid_query': afterPath('?environment='),
   'GET /applications/:id/overview 304': async () => ({ headers: { 'if-none-match': '*' } }),
-  // Each time of another range: a range that was computed within the last second is not computed again.
+  // Each time another range, because results are shared for a second.
   'GET /applications/:id/overview backpressure': async (_world, { path }) => ({
     again: (time) => ({
       path: `${path}&from=${new Date(Date.now() - (time + 1) * 3_600_000).toISOString()}`,
@@ -148,7 +148,7 @@ export const specialRecipes: Readonly<Record<string, Recipe>> = {
   'GET /api/v2/openapi.json 304': async () => ({ headers: { 'if-none-match': '*' } }),
 };
 
-/** The same, of a webhook that is disabled. */
+/** The same for a disabled webhook. */
 async function disabledWebhook(world: World, { path }: Wanted): Promise<Partial<Wanted>> {
   const [webhook = ''] = /.*\/webhooks\/[^/]+/.exec(path) ?? [];
   await ask(world, 'PATCH', webhook, { enabled: false });
@@ -188,7 +188,7 @@ function inFreeTeam(collection: string): Recipe {
   });
 }
 
-/** The path of a spare team with so many applications. */
+/** The path of a spare team with this many applications. */
 async function crowdedTeam(world: World, applications: number): Promise<string> {
   const { teamId } = world.spareLots.pop()!;
   for (let at = 0; at < applications; at += 1) {
@@ -216,7 +216,7 @@ async function leaveOnlyTeam(world: World): Promise<Partial<Wanted>> {
   return { authorization: `Bearer ${token}`, path: `/api/v2/teams/${teamId}/members/${id}` };
 }
 
-/** Changes a feature that was only seen when no more may be declared. */
+/** Changes an undeclared feature at the limit of declarations. */
 async function declareOneMore(world: World): Promise<Partial<Wanted>> {
   const path = await freeApplication(world);
   const token = world.asAdmin.replace('Bearer ', '');

@@ -7,17 +7,17 @@ import { testHealth } from '../../accounts/fixture.ts';
 import { operations } from './openapi-document.ts';
 import type { Lot, World } from './world.ts';
 
-/** A request that is served when an Admin of the team sends it. */
+/** A request that is served for an Admin of the team. */
 export interface Good {
   readonly method: string;
   /** With its query. */
   readonly path: string;
   readonly body: unknown;
-  /** The team that the things in the path are of. */
+  /** The team that owns the objects of the path. */
   readonly lot: Lot;
 }
 
-/** What makes the thing that a parameter names, below the path before it. */
+/** Creates the object that a parameter names, below the path before it. */
 type Maker = (world: World, base: string) => Promise<string>;
 
 const makers: Readonly<Record<string, Maker>> = {
@@ -43,7 +43,7 @@ const makers: Readonly<Record<string, Maker>> = {
   },
 };
 
-/** The queries that routes cannot do without. */
+/** The required query parameters of routes. */
 const environment = '?environment=Production';
 const queries: Readonly<Record<string, string>> = {
   'GET /applications/:id/overview': environment,
@@ -56,7 +56,7 @@ const queries: Readonly<Record<string, string>> = {
   'GET /applications/:id/origin-check': '?origin=https://shop.example',
 };
 
-/** The documented operation of a route of the access table, or of one that has no row in it: that begins with `/api/`. */
+/** The documented operation of a route of the access table, or of another route, which begins with `/api/`. */
 export function operationNamed(route: string): string {
   if (isWhole(route)) return route;
   return route
@@ -70,9 +70,8 @@ function isWhole(route: string): boolean {
 }
 
 /**
- * Makes a thing for each parameter of a route's path, and takes the documented body: `/applications/:id/keys/:keyId` is a
- * key of an application, both new. Teams are not made: one that is to be deleted is a spare one, and all others are the
- * home team. `:self` stays.
+ * Creates an object for each parameter of a route's path, with the documented body: `/applications/:id/keys/:keyId` is a new
+ * key of a new application. A team to delete is a spare one, and all others are the home team. `:self` stays.
  */
 export async function goodRequest(world: World, route: string): Promise<Good> {
   const [method = '', pattern = ''] = route.split(' ');
@@ -87,7 +86,7 @@ export async function goodRequest(world: World, route: string): Promise<Good> {
 
 let users = 0;
 
-/** The example of the document; each new user gets their own e-mail address. */
+/** The example of the document, with a unique e-mail address for each new user. */
 function bodyOf(route: string): unknown {
   const content = operations.get(operationNamed(route))?.requestBody?.content;
   const example = content?.['application/json']?.example;
@@ -109,7 +108,7 @@ export function takeUser({ spareUsers }: World): string {
   return spareUsers.pop()!.id;
 }
 
-/** Deletes the things of a list when there are many: a plan allows no more than 50 webhooks. */
+/** Deletes the objects of a long list, because a plan allows at most 50 webhooks. */
 async function makeRoom({ send, asAdmin }: World, list: string): Promise<void> {
   const answer = await send(asAdmin, 'GET', `${list}?limit=200`);
   const { items } = (await answer.json()) as { items: readonly { id: string }[] };
@@ -117,7 +116,7 @@ async function makeRoom({ send, asAdmin }: World, list: string): Promise<void> {
   for (const { id } of items) await send(asAdmin, 'DELETE', `${list}/${id}`);
 }
 
-/** Makes something as the Admin; gives a field of the answer. */
+/** Creates an object as the Admin. @returns a field of the answer */
 export async function make(world: World, path: string, body: object, field: string): Promise<string> {
   const made = (await ask(world, 'POST', path, body)) as Record<string, string>;
   return made[field]!;
@@ -130,7 +129,7 @@ export async function ask(world: World, method: string, path: string, body: obje
   return answer.json();
 }
 
-/** Begins a session of a user. @returns id of their sign-in */
+/** Starts a session of a user. @returns id of their sign-in */
 async function beginSession({ store }: World, userId: string): Promise<string> {
   const signIn = hashSecret(userId);
   const granted = { userId, clientId: 'flagmeter-cli', signIn, scope: 'openid flagmeter' };

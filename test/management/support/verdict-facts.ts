@@ -6,7 +6,7 @@ import { type SeenSender, slotMs } from '../../../src/storage/lmdb/senders.ts';
 export const dayMs = 86_400_000;
 export const now = Date.UTC(2026, 5, 15);
 const quietMs = 30 * dayMs;
-/** The time so many days ago. */
+/** The time some days ago. */
 export const ago = (days: number) => now - days * dayMs;
 
 const declared: FeatureDeclaration = {
@@ -25,7 +25,7 @@ const declared: FeatureDeclaration = {
 
 export type Days = readonly [first: number | null, last: number | null];
 
-/** A sight by the days that have passed since the first and the last time, and the same of each variant. */
+/** A sight by its first and last time in days ago, with those of each variant. */
 export function sightOf([first, last]: Days, variants: Readonly<Record<string, Days>> = {}): FeatureSight {
   const timesOf = ([one, other]: Days) => ({
     firstSeenAt: one === null ? null : ago(one),
@@ -35,13 +35,13 @@ export function sightOf([first, last]: Days, variants: Readonly<Record<string, D
   return { ordinal: 0, ...timesOf([first, last]), variants: new Map(entries) };
 }
 
-/** A sender that was last seen so many days ago. */
+/** A sender that was last seen some days ago. */
 export function sender(name: string, last: number, route: SeenSender['route'] = 'usage'): SeenSender {
   const slot = Math.floor(ago(last) / slotMs);
   return { name, version: '1.0', transport: 'http', route, first: slot, last: slot };
 }
 
-/** An environment of which nothing is known but what is given. */
+/** An environment with only the given facts. */
 export const place = (name: string, facts: Partial<EnvironmentFacts> = {}): EnvironmentFacts => ({
   name,
   sight: undefined,
@@ -50,7 +50,7 @@ export const place = (name: string, facts: Partial<EnvironmentFacts> = {}): Envi
   ...facts,
 });
 
-/** What is known of a feature that is declared. */
+/** The facts about a declared feature. */
 export const factsOf = (
   environments: readonly EnvironmentFacts[],
   declaration: Partial<FeatureDeclaration> | undefined = {},

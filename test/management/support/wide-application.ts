@@ -2,13 +2,13 @@ import { maxPoints } from '../../../src/management/report-range.ts';
 import { ask } from './targets.ts';
 import type { World } from './world.ts';
 
-/** As many series as an environment may have of a kind, and what a report says of each. */
+/** The maximum number of series of each kind, with a report on each. */
 const kinds = {
   usage: { route: '/api/usage/stats', series: 2_000, entry: { feature: '', enabledCount: 1 } },
   measurements: { route: '/api/metrics', series: 1_000, entry: { metric: '', value: 1 } },
 } as const;
 
-/** Makes an application whose report by minutes has too many points; gives the path and query of that report. */
+/** Creates an application whose report by minutes has too many points. @returns the path and query of the report */
 export async function wideReport(world: World, kind: keyof typeof kinds): Promise<string> {
   const { route, series, entry } = kinds[kind];
   const { id } = (await ask(world, 'POST', '/api/v2/applications', { name: 'Wide' })) as { id: string };

@@ -18,38 +18,38 @@ import { type LocalService, startLocal } from '../../support/service.ts';
 const issuer = 'https://auth.example';
 const audience = 'https://api.example';
 
-/** A team with an Admin and a User, and an API key of either role. All teams that have members have the same ones. */
+/** A team with an Admin and a User, and an API key of either role. All teams with members have the same ones. */
 export interface Lot {
   readonly teamId: string;
   readonly keys: Readonly<Record<Role, NewApiKey>>;
 }
 
-/** What is in the data directory when the service starts. */
+/** The initial content of the data directory. */
 interface People {
   readonly admin: User;
   readonly user: User;
   /** An Admin of another team. */
   readonly stranger: User;
-  /** A team for most tests, a team without members, and teams to be changed and deleted. */
+  /** A team for most tests, a team without members, and teams to change and delete. */
   readonly home: Lot;
   readonly empty: Lot;
   readonly spareLots: Lot[];
-  /** Users of the home team, to be changed and deleted. */
+  /** Users of the home team, to change and delete. */
   readonly spareUsers: User[];
 }
 
-/** A running service with people in it, whose tokens tests sign with the service's own key. */
+/** A running service with people. Tests sign tokens with the service's own key. */
 export interface World extends People {
   readonly service: LocalService;
   /** The service's own. */
   readonly store: AccountTables;
   /** The `Authorization` header of the Admin. */
   readonly asAdmin: string;
-  /** Signs a token of a user, as one that was issued `ago` ms before now. */
+  /** Signs a token of a user, issued `ago` ms before now. */
   sign(user: User, ago?: number, scope?: string): Promise<string>;
   /** Gets a token of an API key from the service. */
   tokenOf(key: NewApiKey): Promise<string>;
-  /** Sends a request, with this `Authorization` header or none. What is neither text nor bytes is sent as JSON. */
+  /** Sends a request, with this `Authorization` header or none. A body other than text or bytes is sent as JSON. */
   send(
     authorization: string | undefined,
     method: string,
@@ -107,7 +107,6 @@ function isRaw(body: unknown): body is string | Uint8Array<ArrayBuffer> {
   return typeof body === 'string' || body instanceof Uint8Array;
 }
 
-/** Creates all of them. */
 async function settle(directory: Directory): Promise<People> {
   const userOf = (name: string, role: Role, teamId: string) =>
     createUser(directory, {

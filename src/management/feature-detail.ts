@@ -58,6 +58,7 @@ export function nearestDeclared(
   return nearest(name, [...directory.featuresOf(id).keys()]) ?? null;
 }
 
+/** A note as in the API. */
 export function showNote({ id, at, environment, text, by }: FeatureNote): Note {
   return { id, at: timeText(at), environment, text, by };
 }

@@ -65,26 +65,18 @@ export function scan(
 ): Scanned {
   const known = new Map(features.map((feature) => [feature.name, feature]));
   const found = collect(files, new Set(known.keys()), new Set(calls));
-  const neverSeen = [...found].filter(
-    ([name, { isText }]) => isText && (known.get(name)?.lastSeenAt ?? null) === null,
-  );
-  const seen = features.filter(({ lastSeenAt }) => lastSeenAt !== null);
   const names = [...known.keys()];
+  const finding = (kind: FindingKind, name: string, { places, count }: Omit<Found, 'isText'>): Finding => {
+    const { declared = false, lastSeenAt = null } = known.get(name) ?? {};
+    const similar = known.has(name) ? null : (nearest(name, names) ?? null);
+    return { kind, name, declared, lastSeenAt, nearest: similar, places, count };
+  };
+  const seen = features.filter(({ lastSeenAt }) => lastSeenAt !== null);
+  const neverSeen = [...found].filter(([name, { isText }]) => isText && !known.get(name)?.lastSeenAt);
+  const missing = seen.filter(({ name, archived }) => !archived && !found.has(name));
   const findings = [
-    ...neverSeen.map(([name, { places, count }]) => ({
-      ...{
-        kind: 'never_seen' as const,
-        name,
-        declared: known.get(name)?.declared ?? false,
-        lastSeenAt: null,
-      },
-      ...{ nearest: known.has(name) ? null : (nearest(name, names) ?? null), places, count },
-    })),
-    ...seen
-      .filter(({ name, archived }) => !archived && !found.has(name))
-      .map(({ name, declared, lastSeenAt }) => ({
-        ...{ kind: 'not_in_code' as const, name, declared, lastSeenAt, nearest: null, places: [], count: 0 },
-      })),
+    ...neverSeen.map(([name, each]) => finding('never_seen', name, each)),
+    ...missing.map(({ name }) => finding('not_in_code', name, { places: [], count: 0 })),
   ];
   return {
     findings: findings.sort((a, b) => order(a.kind, b.kind) || order(a.name, b.name)),

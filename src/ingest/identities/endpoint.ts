@@ -4,7 +4,14 @@ import type { Group, Operation, Refusals } from '../../http/endpoint.ts';
 import { ContentEncoding } from '../../http/openapi/headers.ts';
 import { exampleKeys, intakeRefusals } from '../declared.ts';
 import { Pipeline } from '../pipeline.ts';
-import { groupsMust, type IdentityDeps, identityMust, MintSchema, mintHandler } from './identities.ts';
+import {
+  groupsMust,
+  type IdentityDeps,
+  identityMust,
+  MintSchema,
+  mintHandler,
+  senderRefusals,
+} from './identities.ts';
 
 /** `/api/frontend/identities`. @param maxBody maximum length of a decompressed body in bytes */
 export const identities = (maxBody: number): Group<IdentityDeps> => ({
@@ -112,6 +119,5 @@ const refuses = (maxBody: number): Refusals => ({
   invalid_content_type: 'Send application/json, in UTF-8',
   invalid_identity: identityMust,
   invalid_body: groupsMust,
-  unknown_backend_key: 'Send the Backend key of an application in Authorization',
-  not_backend_key: 'Minting requires a Backend key. Browsers and apps get their ids from a server',
+  ...senderRefusals,
 });

@@ -2,6 +2,7 @@ import Type from 'typebox';
 import type { KeyHolder } from '../../accounts/key-index.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { contentTypeCheck, decodeText, parseJson, readBody } from '../../http/body.ts';
+import type { Refusals } from '../../http/endpoint.ts';
 import { problem } from '../../http/problem.ts';
 import { type FaultRows, shapeError } from '../../http/shape-error.ts';
 import type { Reply, Request } from '../../http/types.ts';
@@ -82,17 +83,20 @@ function keyOf(request: Request): string | undefined {
   return authorization.exec(request.header('authorization') ?? '')?.[1];
 }
 
+/** The refusals of senders, with their details. */
+export const senderRefusals = {
+  unknown_backend_key: 'Send the Backend key of an application in Authorization',
+  not_backend_key: 'Minting requires a Backend key. Browsers and apps get their ids from a server',
+} as const satisfies Refusals;
+
+const refusal = (code: keyof typeof senderRefusals) => new ApiError(code, senderRefusals[code]);
+
 function findHolder({ keys }: IdentityDeps, request: Request): KeyHolder {
   const key = keyOf(request);
   const holder = key === undefined ? undefined : keys.findKey(key);
-  if (holder === undefined) {
-    throw new ApiError('unknown_backend_key', 'Send the Backend key of an application in Authorization');
-  }
+  if (holder === undefined) throw refusal('unknown_backend_key');
   if (holder.key.type === 'Backend') return holder;
-  throw new ApiError(
-    'not_backend_key',
-    'Minting requires a Backend key. Browsers and apps get their ids from a server',
-  );
+  throw refusal('not_backend_key');
 }
 
 /** Checks a parsed body. @throws {ApiError} of status 400 with the error and its position */

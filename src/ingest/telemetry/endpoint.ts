@@ -4,7 +4,7 @@ import { exampleKeys, IdempotencyKey, intakeRefusals } from '../declared.ts';
 import { Pipeline } from '../pipeline.ts';
 import { preflight } from './cors.ts';
 import { PacketSchema } from './packet.ts';
-import { packetHandler, type TelemetryDeps } from './telemetry.ts';
+import { packetHandler, senderRefusals, type TelemetryDeps } from './telemetry.ts';
 
 export const telemetryPath = '/api/frontend/telemetry';
 
@@ -135,10 +135,7 @@ const refuses = (maxBody: number): Refusals => ({
   invalid_idempotency_key: 'Send 1 to 255 printable ASCII characters, or leave it out',
   invalid_body: 'The body must have required properties k',
   invalid_name: 'The name of the environment must have 1 to 256 UTF-8 bytes and no control characters',
-  unknown_key: 'k is not a Frontend or Mobile key of any application',
-  unknown_environment: 'e is not an environment of the application; case matters',
-  origin_missing: 'A browser must send its Origin with this key',
-  origin_not_allowed: 'The application does not allow this origin',
+  ...senderRefusals,
 });
 
 const preflightTelemetry: Operation = {

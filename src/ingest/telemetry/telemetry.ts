@@ -1,6 +1,7 @@
 import type { KeyHolder } from '../../accounts/key-index.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { contentTypeCheck, decodeText, parseJson, readBody } from '../../http/body.ts';
+import type { Refusals } from '../../http/endpoint.ts';
 import { problem } from '../../http/problem.ts';
 import type { Reply, Request } from '../../http/types.ts';
 import type { Batch } from '../../storage/commit/batch.ts';
@@ -69,14 +70,21 @@ function originOf(request: Request): string | undefined {
   return request.header('origin') || undefined;
 }
 
+/** The refusals of senders, with their details. */
+export const senderRefusals = {
+  unknown_key: 'k is not a Frontend or Mobile key of any application',
+  unknown_environment: 'e is not an environment of the application; case matters',
+  origin_missing: 'A browser must send its Origin with this key',
+  origin_not_allowed: 'The application does not allow this origin',
+} as const satisfies Refusals;
+
+const refusal = (code: keyof typeof senderRefusals) => new ApiError(code, senderRefusals[code]);
+
 // Created once: making an error would be the largest cost of a refusal.
-const unknownKey = new ApiError('unknown_key', 'k is not a Frontend or Mobile key of any application');
-const unknownEnvironment = new ApiError(
-  'unknown_environment',
-  'e is not an environment of the application; case matters',
-);
-const originNotAllowed = new ApiError('origin_not_allowed', 'The application does not allow this origin');
-const originMissing = new ApiError('origin_missing', 'A browser must send its Origin with this key');
+const unknownKey = refusal('unknown_key');
+const unknownEnvironment = refusal('unknown_environment');
+const originMissing = refusal('origin_missing');
+const originNotAllowed = refusal('origin_not_allowed');
 
 /** @throws {ApiError} of status 404 or 403 */
 function resolveSender(keys: KeyFinder, { k, e }: Packet, request: Request): PacketSender {

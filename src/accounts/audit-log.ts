@@ -1,3 +1,4 @@
+import type { AuditEntry as ShownEntry } from '../contract/shapes/audit-entry.ts';
 import type { AccountTables } from '../storage/lmdb/accounts.ts';
 import type { AuditEntry } from '../storage/lmdb/records.ts';
 
@@ -7,7 +8,7 @@ export function auditKey(number: number): string {
 }
 
 /** An entry, as shown to its readers. */
-export function showEntry({ number, at, actor, action, teamId, target }: AuditEntry) {
+export function showEntry({ number, at, actor, action, teamId, target }: AuditEntry): ShownEntry {
   return { id: String(number), at: new Date(at).toISOString(), actor, action, teamId, target };
 }
 

@@ -1,5 +1,5 @@
-import type { ActorType } from '../../contract/audit.ts';
 import type { Plan } from '../../contract/plans.ts';
+import type { AuditEntry as ShownEntry } from '../../contract/shapes/audit-entry.ts';
 
 /** The stored records of the domain, as the packet path reads them. Times are Unix milliseconds. */
 
@@ -122,28 +122,15 @@ export interface Deletion {
   readonly requestedAt: number;
 }
 
-export interface Actor {
-  readonly type: ActorType;
-  /** A user's id or a client id; empty for other types. */
-  readonly id: string;
-  /** A user's e-mail address or an API key's name at that time. */
-  readonly name: string;
-  /** Network address of the request; empty for changes without one. */
-  readonly address: string;
-}
+export type Actor = Readonly<ShownEntry['actor']>;
 
-/** One entry of the audit log: who did what, when, from where. It is never changed. */
-export interface AuditEntry {
+/** One entry of the audit log, with the fields that its readers see. It is never changed. */
+export interface AuditEntry extends Readonly<Omit<ShownEntry, 'id' | 'at' | 'actor' | 'target'>> {
   /** Ascending in order of creation. */
   readonly number: number;
   readonly at: number;
   readonly actor: Actor;
-  /** An `AuditAction` of this version, or of another one. */
-  readonly action: string;
-  /** The team that may read the entry; `null` if it concerns the whole service. */
-  readonly teamId: string | null;
-  /** The object that was changed. */
-  readonly target: { readonly type: string; readonly id: string; readonly name: string };
+  readonly target: Readonly<ShownEntry['target']>;
 }
 
 export interface Environment {

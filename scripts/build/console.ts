@@ -8,7 +8,7 @@ import { basename, extname } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import type { BuildOutput, BunPlugin } from 'bun';
 import { minifySync } from 'rolldown/utils';
-import type { BundledFile, ConsoleBundle } from '../../src/console/host/bundle.ts';
+import type { BundledFile, ConsoleBundle } from '../../src/console/host/files.ts';
 import { notePackages } from './contents.ts';
 
 const mediaTypes: Readonly<Record<string, string>> = {

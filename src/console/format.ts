@@ -16,7 +16,6 @@ const units = [
   ['second', second],
 ] as const;
 
-/** Numbers in a locale. */
 function numbersOf(locale: string | undefined) {
   const full = new Intl.NumberFormat(locale, { maximumFractionDigits: 2 });
   const compact = new Intl.NumberFormat(locale, { notation: 'compact' });
@@ -39,7 +38,6 @@ function numbersOf(locale: string | undefined) {
   };
 }
 
-/** Times in a locale and time zone. */
 function timesOf(locale: string | undefined, timeZone: string | undefined) {
   const dates = (options: Intl.DateTimeFormatOptions) =>
     new Intl.DateTimeFormat(locale, timeZone === undefined ? options : { timeZone, ...options });
@@ -69,7 +67,6 @@ function timesOf(locale: string | undefined, timeZone: string | undefined) {
   };
 }
 
-/** Durations in a locale. */
 function durationsOf(locale: string | undefined) {
   const relatives = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
   const unit = (name: string, count: number) =>

@@ -1,6 +1,5 @@
 /** The subject of an address. */
 export interface Place {
-  /** The application's id. */
   readonly application: string | undefined;
   readonly environment: string | undefined;
   /** `flags`, `settings` …; empty if the address names none. */

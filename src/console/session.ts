@@ -13,7 +13,6 @@ export const trouble = signal<unknown>(undefined);
 /** Whether the session has ended while the page was open: it asks to sign in again. */
 export const expired = signal(false);
 
-/** Connects the tabs of this browser. */
 const tabs = new BroadcastChannel('flagmeter');
 let waiting: (() => void)[] = [];
 

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import type { ConsoleBundle } from '../console/host/bundle.ts';
+import type { ConsoleBundle } from '../console/host/files.ts';
 import type { SnippetFiles } from '../ingest/telemetry/snippet.ts';
 import type { ServiceDeps } from './core.ts';
 

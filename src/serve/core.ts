@@ -5,7 +5,7 @@ import { startPasswordPool } from '../accounts/password-pool.ts';
 import type { AccountStore } from '../accounts/store/account-store.ts';
 import { ClientRates } from '../auth/client-limits.ts';
 import { openKeyRing } from '../auth/key-ring.ts';
-import type { ConsoleBundle } from '../console/host/bundle.ts';
+import type { ConsoleBundle } from '../console/host/files.ts';
 import { KeyedLimits } from '../ingest/admission/keyed-limits.ts';
 import { LargeBodies } from '../ingest/admission/large-bodies.ts';
 import { RateLimits } from '../ingest/admission/rate-limits.ts';

@@ -13,7 +13,6 @@ export type Query = Readonly<Record<string, QueryValue | readonly string[]>>;
 
 export interface CallOptions {
   readonly query?: Query;
-  /** Sent as JSON. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;

@@ -8,14 +8,11 @@ import { forget, usePoll } from './poll.ts';
 export interface List<T> {
   /** `undefined` before the first page. */
   readonly items: readonly T[] | undefined;
-  /** Whether the list has more pages. */
   readonly more: boolean;
   readonly loading: boolean;
   /** Why loading the last page failed. The loaded items stay. */
   readonly error: unknown;
-  /** Loads the next page. */
   next(): Promise<void>;
-  /** Reloads the loaded items after a change. */
   reload(): Promise<void>;
 }
 

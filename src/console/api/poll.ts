@@ -10,7 +10,6 @@ export interface Polled<T> {
   readonly data: T | undefined;
   /** Time of the last successful request, Unix ms of the server. */
   readonly at: number | undefined;
-  /** Why the last attempt failed. */
   readonly error: unknown;
 }
 

@@ -10,7 +10,6 @@ export type Change<T> = (now: T) => Readonly<Record<string, unknown>>;
 export interface Conflict<T> {
   /** As this page read it. */
   readonly before: T;
-  /** As it is now. */
   readonly theirs: T;
   /** The fields that this page sets. */
   readonly mine: Readonly<Record<string, unknown>>;

@@ -12,21 +12,21 @@ import { callbackUrl, sendTo } from './sign-in.ts';
 export type CallbackDeps = ConsoleCallerDeps & { readonly console: ConsoleCallers };
 
 const unknownAttempt =
-  'This sign-in is over, or it was begun in another browser, or the browser keeps no cookies';
-const otherIssuer = 'The answer does not come from the auth host of this console';
-const codeRefused = 'The sign-in took too long, or was used before';
+  'The sign-in has expired, was started in another browser, or the browser does not store cookies';
+const otherIssuer = 'The response is from another auth host';
+const codeRefused = 'The sign-in has expired or was already completed';
 
-/** What the auth host refuses with (RFC 6749 §4.1.2.1), as far as there is something to say of it. */
+/** Messages for errors of the auth host (RFC 6749 §4.1.2.1). */
 const refusals: ReadonlyMap<string, string> = new Map([
   ['access_denied', 'The sign-in was cancelled'],
-  ['temporarily_unavailable', 'The service cannot sign anyone in right now; try again in a minute'],
+  ['temporarily_unavailable', 'Signing in is temporarily unavailable; try again in a minute'],
 ]);
 
-/** `GET /console/callback`: takes the code of the auth host, and begins a session (RFC 6749 §4.1.2, §4.1.3). */
+/** `GET /console/callback`: redeems the code of the auth host, and starts a session (RFC 6749 §4.1.2, §4.1.3). */
 export const callbackEndpoint: Endpoint<CallbackDeps> = {
   method: 'GET',
   path: '/console/callback',
-  access: { credential: 'Cookie of `/console/sign-in`, code', who: 'The browser that began to sign in' },
+  access: { credential: 'Cookie of `/console/sign-in`, code', who: 'The browser that started the sign-in' },
   bind: (deps) => (request) => answer(deps, request).catch(failurePage),
 };
 
@@ -52,7 +52,7 @@ async function finish(
   const code = parameters.get('code');
   if (code === undefined) {
     const refusal = refusals.get(parameters.get('error') ?? '');
-    return signInFailed(400, refusal ?? 'The auth host has refused the sign-in');
+    return signInFailed(400, refusal ?? 'The auth host refused the sign-in');
   }
   const presented = {
     code,

@@ -1,20 +1,84 @@
+import { Unauthorized } from '../../auth/bearer.ts';
+import type { ConsoleSession } from '../../auth/console/session.ts';
+import { endSession, endSignIn, endsAt, noteEnd } from '../../auth/sessions.ts';
+import type { SignedIn } from '../../contract/console.ts';
 import type { ApiError } from '../../contract/errors.ts';
-import type { Group } from '../../http/endpoint.ts';
+import type { Endpoint, Group } from '../../http/endpoint.ts';
 import { problem } from '../../http/problem.ts';
-import type { Reply, Route } from '../../http/types.ts';
+import type { Reply, Request, Route } from '../../http/types.ts';
 import { type CallbackDeps, callbackEndpoint } from './callback.ts';
 import { failurePage } from './failure-page.ts';
-import { sessionEndpoints, sessionPath } from './session-endpoints.ts';
 import { signInEndpoint } from './sign-in.ts';
 
-/** How a browser gets a session of the console, and what it may ask of it. */
+const sessionPath = '/console/session';
+
+const notCached = { 'cache-control': 'no-store' };
+const access = { credential: 'Console cookie', who: 'The signed-in user, from a page of the console' };
+
+/** `GET /console/session` returns the signed-in user, and `DELETE` signs them out. */
+const sessionEndpoints: readonly Endpoint<CallbackDeps>[] = [
+  {
+    method: 'GET',
+    path: sessionPath,
+    access,
+    bind: (deps) => (request) => show(deps, request).catch(challenge),
+  },
+  {
+    method: 'DELETE',
+    path: sessionPath,
+    access,
+    bind: (deps) => (request) => signOut(deps, request).catch(challenge),
+  },
+];
+
+/** The endpoints of the console's sessions. */
 export const consoleSession: Group<CallbackDeps> = {
   tag: 'Console session',
   description: 'Signing in to the web console.',
   endpoints: [signInEndpoint, callbackEndpoint, ...sessionEndpoints],
 };
 
-/** The answer to a request when accounts cannot be known: JSON for the console's script, a page for people. */
+/** The answer while accounts are unavailable: JSON for the console's script, a page for people. */
 export function cannotAnswer(refusal: ApiError, { path }: Pick<Route, 'path'>): Reply {
   return path === sessionPath ? problem(refusal, { 'cache-control': 'no-store' }) : failurePage(refusal);
+}
+
+async function show({ console }: CallbackDeps, request: Request): Promise<Reply> {
+  const found = console.find(request);
+  const body: SignedIn = found === undefined ? { user: null, expiresAt: null } : signedIn(found);
+  return {
+    status: 200,
+    headers: { ...notCached, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  };
+}
+
+function signedIn({ session, user }: ConsoleSession): SignedIn {
+  const { id, email, name, role, teams, primaryTeam } = user;
+  return {
+    user: { id, email, name, role, teams, primaryTeam },
+    expiresAt: new Date(endsAt(session)).toISOString(),
+  };
+}
+
+/** Ends the session, and the browser's sign-in with all its sessions, so that a public computer is safe to leave. */
+async function signOut(deps: CallbackDeps, request: Request): Promise<Reply> {
+  const { console, directory } = deps;
+  const found = console.find(request);
+  if (found !== undefined) {
+    const { key, user } = found;
+    await directory.under({ id: user.id, address: request.remoteAddress }).change((draft) => {
+      const over = endSession(deps, draft, key);
+      if (over === undefined) return;
+      endSignIn(deps, draft, user.id, over.signIn);
+      noteEnd(draft, 'session.ended', user.id);
+    });
+  }
+  return { status: 204, headers: notCached, cookies: [console.cookie.removal] };
+}
+
+function challenge(error: unknown): Reply {
+  if (error instanceof Unauthorized)
+    return problem(error, { ...notCached, 'www-authenticate': error.challenge });
+  throw error;
 }

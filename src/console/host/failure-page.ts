@@ -5,7 +5,7 @@ import { pageReply } from '../../auth/pages/page.ts';
 import { ApiError } from '../../contract/errors.ts';
 import type { Reply } from '../../http/types.ts';
 
-/** The page for a sign-in that came to nothing. It is shown below `/console`. */
+/** The page for a failed sign-in, below `/console`. */
 export function signInFailed(status: number, reason: string, retryAfter?: number): Reply {
   return pageReply({
     status,
@@ -17,7 +17,7 @@ export function signInFailed(status: number, reason: string, retryAfter?: number
   });
 }
 
-/** The page for a refusal. @throws any other error */
+/** The page for a refusal. @throws other errors unchanged */
 export function failurePage(error: unknown): Reply {
   if (error instanceof ApiError && error.code === 'engine_unavailable') return laterPage(error);
   if (error instanceof OAuthError || error instanceof ApiError)

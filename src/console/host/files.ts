@@ -2,9 +2,24 @@ import { gunzipSync } from 'node:zlib';
 import type { Endpoint } from '../../http/endpoint.ts';
 import { codingFor } from '../../http/negotiation.ts';
 import type { Handler, Reply } from '../../http/types.ts';
-import type { BundledFile, ConsoleBundle } from './bundle.ts';
 
-/** The endpoints of the files of a bundle: their names change with their content, so a browser may keep them for ever. */
+/** The output of `scripts/build/console.ts`, embedded in the executable as JSON. */
+export interface ConsoleBundle {
+  readonly script: string;
+  readonly style: string;
+  readonly files: readonly BundledFile[];
+}
+
+export interface BundledFile {
+  /** Contains a hash of the content. */
+  readonly name: string;
+  readonly type: string;
+  /** Base64. */
+  readonly gzip: string;
+  readonly brotli: string;
+}
+
+/** The endpoints of the files of a bundle. Names change with the content, so that browsers may cache them forever. */
 export function consoleFiles({ files }: ConsoleBundle): readonly Endpoint<unknown>[] {
   return files.map((file) => ({
     method: 'GET',

@@ -1,19 +1,15 @@
 /*
- * src/console/host: serves the console, a page that runs in the browser (src/console). pages.ts answers its addresses with one
- * HTML document, files.ts sends its script and style sheet. sign-in.ts and callback.ts sign a browser in, with the steps of an
- * OAuth client that keeps its tokens on the server (RFC 10017 §6.1), and session-endpoints.ts tells who is signed in.
+ * src/console/host: serves the console. pages.ts has its HTML document, and files.ts its script and style sheet. sign-in.ts and
+ * callback.ts sign a browser in as an OAuth client that keeps its tokens on the server (RFC 10017 §6.1). console-session.ts has
+ * the session of the signed-in user.
  */
 import { Html, html } from '../../auth/pages/html.ts';
 import type { ConsoleSettings } from '../../contract/console.ts';
 import type { Endpoint, Group } from '../../http/endpoint.ts';
 import type { Reply } from '../../http/types.ts';
-import type { ConsoleBundle } from './bundle.ts';
-import { consoleFiles } from './files.ts';
+import { type ConsoleBundle, consoleFiles } from './files.ts';
 
-/**
- * The addresses of the console. The page itself finds out what to show: also that there is nothing, at an address that was
- * shortened or made too long.
- */
+/** The paths of the console. The page routes by itself, and shows "Not found" for shortened or extended paths. */
 const paths = [
   '/',
   '/apps',
@@ -70,7 +66,7 @@ function pageReply(bundle: ConsoleBundle, settings: ConsoleSettings): Reply {
     status: 200,
     headers: {
       'content-type': 'text/html; charset=utf-8',
-      // The names of the files change with each version.
+      // The file names change with each version.
       'cache-control': 'no-cache',
       'content-security-policy': policy(settings),
       'cross-origin-opener-policy': 'same-origin',
@@ -81,19 +77,19 @@ function pageReply(bundle: ConsoleBundle, settings: ConsoleSettings): Reply {
   };
 }
 
-/** JSON inside a script element: nothing in it can end the element. */
+/** JSON for a script element, which it cannot end. */
 function jsonForScript(value: unknown): Html {
   return new Html(JSON.stringify(value).replaceAll('<', '\\u003c'));
 }
 
-/** Three figures at a flagpole. */
+/** Three bars at a flagpole. */
 const icon = new Html(
   'data:image/svg+xml,%3Csvg xmlns=%22http://www.w3.org/2000/svg%22 viewBox=%220 0 24 24%22 fill=%22none%22 ' +
     'stroke=%22%235b6ee6%22 stroke-width=%223%22 stroke-linecap=%22round%22%3E' +
     '%3Cpath d=%22M4 3v18M9 5h11M9 10h7M9 15h3%22/%3E%3C/svg%3E',
 );
 
-/** `Content-Security-Policy`: own scripts and styles only, requests to the configured hosts only, no text becomes markup. */
+/** `Content-Security-Policy`: only own scripts and styles, requests only to the configured hosts, no HTML from strings. */
 function policy({ baseUrl, authUrl, metricsUrl }: ConsoleSettings): string {
   const others = [baseUrl, authUrl, metricsUrl].map((url) => new URL(url).origin);
   const connect = ["'self'", ...new Set(others)].join(' ');

@@ -6,9 +6,8 @@ import type { Endpoint } from '../../http/endpoint.ts';
 import type { Reply, Request } from '../../http/types.ts';
 import { newAttempt, startingCookies, stateOf, verifierOf } from './attempt.ts';
 import { failurePage, signInFailed } from './failure-page.ts';
-import { homePath, readReturnPath } from './return-path.ts';
 
-const notHere = 'The address to return to is not one of this console';
+const foreignReturn = 'The address to return to is not one of this console';
 
 /** `GET /console/sign-in`: sends the browser to the sign-in page of the auth host (RFC 6749 §4.1.1). */
 export const signInEndpoint: Endpoint<ConsoleCallerDeps> = {
@@ -24,7 +23,7 @@ export const signInEndpoint: Endpoint<ConsoleCallerDeps> = {
   },
 };
 
-/** Where the auth host sends the browser back to. */
+/** The redirect URI of the console. */
 export function callbackUrl(baseUrl: string): string {
   return `${baseUrl}/console/callback`;
 }
@@ -34,9 +33,9 @@ function answer(deps: ConsoleCallerDeps, request: Request): Reply {
   const asked = parseForm(request.query);
   const wanted = asked.get('return');
   const returnTo = wanted === undefined ? homePath(audience) : readReturnPath(audience, wanted);
-  if (returnTo === undefined) return signInFailed(400, notHere);
-  // The callback is at the base URL, and a cookie of another name of this machine, such as localhost, does not get there.
-  // A proxy may hide which name was called, so this is done once.
+  if (returnTo === undefined) return signInFailed(400, foreignReturn);
+  // The callback is at the base URL. A cookie of another host name, such as localhost, would not be sent there. A proxy may hide
+  // the host name of the request, so this redirects only once.
   if (request.header('host') !== new URL(audience).host && !asked.has('moved'))
     return sendTo(`${audience}/console/sign-in?${new URLSearchParams({ return: returnTo, moved: '1' })}`);
   return begin(deps, request, returnTo);
@@ -61,10 +60,33 @@ function begin(
   return { ...sendTo(`${issuer}/connect/authorize?${parameters}`), cookies };
 }
 
-/** Sends a browser on. */
+/** Redirects a browser. */
 export function sendTo(location: string): Reply {
   return {
     status: 303,
     headers: { location, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' },
   };
+}
+
+/** Maximum length in characters: the path is part of the `state`. */
+const maxLength = 1000;
+
+/**
+ * The path in the parameter `return`; `undefined` for everything that a browser could interpret as another origin, such as
+ * `//host`, `/\host` or a scheme.
+ * @param baseUrl the public URL of the base host
+ */
+export function readReturnPath(baseUrl: string, text: string): string | undefined {
+  if (!/^\/(?![/\\])[\x21-\x7e]*$/.test(text) || text.includes('\\') || text.length > maxLength)
+    return undefined;
+  const { origin } = new URL(baseUrl);
+  if (!URL.canParse(text, origin)) return undefined;
+  const url = new URL(text, origin);
+  if (url.origin !== origin || url.pathname.startsWith('//')) return undefined;
+  return url.pathname + url.search + url.hash;
+}
+
+/** The path of the console. */
+function homePath(baseUrl: string): string {
+  return `${new URL(baseUrl).pathname.replace(/\/$/, '')}/`;
 }

@@ -14,7 +14,6 @@ export interface ConfirmProps {
   /** Errors are shown. `false` means that nothing was done. */
   readonly onConfirm: () => Promise<unknown>;
   readonly onClose: () => void;
-  /** Explains the consequences. */
   readonly children: ComponentChildren;
 }
 

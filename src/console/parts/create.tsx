@@ -12,7 +12,6 @@ export interface CreateButtonProps extends Pick<FormProps, 'codes'> {
   readonly create: (data: FormData) => Promise<Shown | undefined>;
   /** Called after the reader has closed the result. */
   readonly onDone?: () => void;
-  /** The fields. */
   readonly children: ComponentChildren;
 }
 
@@ -60,7 +59,6 @@ export interface Shown {
   readonly values: readonly (readonly [label: string, text: string])[];
   /** Whether they are never shown again. */
   readonly once: boolean;
-  /** How to use them. */
   readonly note?: ComponentChildren;
 }
 

@@ -17,7 +17,6 @@ const FormRefusal = createContext<Refusal | undefined>(undefined);
 export interface FormProps {
   /** Sends the request. Errors are shown, and the input stays. `false` means that nothing was changed. */
   readonly onSubmit: (data: FormData) => Promise<unknown>;
-  /** Label of the button. */
   readonly submit: string;
   /** Announced after a success. */
   readonly done: string;
@@ -27,7 +26,6 @@ export interface FormProps {
   readonly reset?: boolean;
   readonly danger?: boolean;
   readonly onCancel?: () => void;
-  /** The fields. */
   readonly children?: ComponentChildren;
 }
 

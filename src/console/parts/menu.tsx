@@ -13,7 +13,6 @@ export interface MenuItem {
 }
 
 export interface MenuProps {
-  /** Content of the button. */
   readonly label: ComponentChildren;
   /** Label for screen readers, if the content does not suffice. */
   readonly title?: string;

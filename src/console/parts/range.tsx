@@ -25,7 +25,6 @@ export interface ChosenRange {
   readonly range: Range;
   /** Its whole buckets now: the same object until they change. */
   readonly bounds: Bounds;
-  /** Whether it ends now. */
   readonly live: boolean;
   /** The pause for `usePoll`; `undefined` for a fixed range, which is read once. */
   readonly everyMs: number | undefined;

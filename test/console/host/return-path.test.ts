@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { readReturnPath } from '../../../src/console/host/return-path.ts';
+import { readReturnPath } from '../../../src/console/host/sign-in.ts';
 
 const baseUrl = 'https://console.example/flags';
 const { origin } = new URL(baseUrl);

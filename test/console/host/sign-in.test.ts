@@ -142,19 +142,19 @@ describe('the callback', () => {
     return shownBy(reply);
   }
   const unknown =
-    'This sign-in is over, or it was begun in another browser, or the browser keeps no cookies.';
-  const foreign = 'The answer does not come from the auth host of this console.';
+    'The sign-in has expired, was started in another browser, or the browser does not store cookies.';
+  const foreign = 'The response is from another auth host.';
 
   test.each([
     ['another issuer', { iss: 'https://other.example' }, foreign],
     ['no issuer', { iss: null }, foreign],
     ['no state', { state: null }, unknown],
     ['a state that is none', { state: 'x'.repeat(200) }, unknown],
-    ['another code', { code: 'x' }, 'The sign-in took too long, or was used before.'],
-    ['no code', { code: null }, 'The auth host has refused the sign-in.'],
+    ['another code', { code: 'x' }, 'The sign-in has expired or was already completed.'],
+    ['no code', { code: null }, 'The auth host refused the sign-in.'],
     ['a refusal', { code: null, error: 'access_denied' }, 'The sign-in was cancelled.'],
-    ['an unknown refusal', { code: null, error: '<b>' }, 'The auth host has refused the sign-in.'],
-    ['a name of every object', { code: null, error: '__proto__' }, 'The auth host has refused the sign-in.'],
+    ['an unknown refusal', { code: null, error: '<b>' }, 'The auth host refused the sign-in.'],
+    ['a name of every object', { code: null, error: '__proto__' }, 'The auth host refused the sign-in.'],
   ])('refuses an answer with %s', async (_, changed, text) => {
     expect(await refusalOf(changed)).toBe(text);
   });
@@ -209,7 +209,9 @@ describe('the callback', () => {
     const browser = newBrowser();
     const callback = await browser.authorize(await browser.begin(), fixture.admin);
     fixture.clock.advance(60_000);
-    expect(await shownBy(await browser.go(callback))).toBe('The sign-in took too long, or was used before.');
+    expect(await shownBy(await browser.go(callback))).toBe(
+      'The sign-in has expired or was already completed.',
+    );
   });
 });
 

@@ -15,7 +15,6 @@ export interface Snippet {
   readonly id: string;
   readonly label: string;
   readonly code: string;
-  /** How to run it. */
   readonly how: string;
   /** Why this key cannot be used; the code is then empty. */
   readonly why?: string;

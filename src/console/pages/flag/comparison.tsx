@@ -1,4 +1,4 @@
-import type { ComparedVariant, Comparison } from '../../../contract/shapes/comparison.ts';
+import type { ComparedVariantShown, Comparison } from '../../../contract/shapes/comparison.ts';
 import { useQuery } from '../../address.ts';
 import { withQuery } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
@@ -85,7 +85,7 @@ function Compared({ name, comparison }: { readonly name: string; readonly compar
   );
 }
 
-function columnsOf({ base, event }: Comparison): readonly Column<ComparedVariant>[] {
+function columnsOf({ base, event }: Comparison): readonly Column<ComparedVariantShown>[] {
   return [
     { key: 'variant', title: 'Variant', value: ({ variant }) => variant },
     countColumn('users', 'Users ≈'),
@@ -146,7 +146,6 @@ function chance(p: number): string {
   return p < 0.001 ? '< 0.001' : p.toFixed(3);
 }
 
-/** Reasons to doubt the comparison. */
 function Warnings({ comparison }: { readonly comparison: Comparison }) {
   const { sampleRatio, severalVariants } = comparison;
   return (

@@ -64,57 +64,42 @@ interface ActionsProps extends SectionProps {
   readonly suggested: readonly VerdictAction[];
 }
 
+type Change = Exclude<VerdictAction, 'copy' | 'declare'> | 'not permanent' | 'end snooze';
+
+/** The changes that buttons make: label, changed fields, announcement. */
+const changes: Readonly<Record<Change, readonly [label: string, patch: () => object, done: string]>> = {
+  snooze: ['Snooze 30 days', () => ({ snoozedUntil: later(snoozeMs) }), 'Snoozed for 30 days'],
+  permanent: ['Permanent', () => ({ permanent: true }), 'The flag is permanent'],
+  archive: ['Archive', () => ({ archived: true }), 'The flag is archived'],
+  unarchive: ['Unarchive', () => ({ archived: false }), 'The flag is no longer archived'],
+  'not permanent': ['Not permanent', () => ({ permanent: false }), 'The flag is no longer permanent'],
+  'end snooze': ['End the snooze', () => ({ snoozedUntil: null }), 'The flag is no longer snoozed'],
+};
+
 /** The next steps, the suggested ones first. */
 function Actions({ place, detail, suggested }: ActionsProps) {
   const { busy, refusal, run } = useAction();
-  const variants = [
-    ...new Set(detail.environments.flatMap((each) => each.variants.map(({ variant }) => variant))),
-  ];
-  const change = (patch: object, done: string) => run(() => changeFlag(place, patch), done);
-  const buttons: Readonly<Record<Exclude<VerdictAction, 'copy' | 'declare'>, readonly [string, () => void]>> =
-    {
-      snooze: ['Snooze 30 days', () => change({ snoozedUntil: later(snoozeMs) }, 'Snoozed for 30 days')],
-      permanent: ['Permanent', () => change({ permanent: true }, 'The flag is permanent')],
-      archive: ['Archive', () => change({ archived: true }, 'The flag is archived')],
-      unarchive: ['Unarchive', () => change({ archived: false }, 'The flag is no longer archived')],
-    };
+  const variants = detail.environments.flatMap((each) => each.variants.map(({ variant }) => variant));
+  const snoozed = isSnoozed(detail);
+  const button = (change: Change) => {
+    const [label, patch, done] = changes[change];
+    const onClick = () => run(() => changeFlag(place, patch()), done);
+    return (
+      <button key={change} type="button" disabled={busy} onClick={onClick}>
+        {label}
+      </button>
+    );
+  };
   return (
     <div class="actions">
-      {actionsOf(suggested, detail, isSnoozed(detail)).map((action) => {
+      {actionsOf(suggested, detail, snoozed).map((action) => {
         if (action === 'declare') return <DeclareButton key={action} place={place} />;
-        if (action === 'copy')
-          return (
-            <CopyButton
-              key={action}
-              label="Copy for cleanup"
-              text={() => cleanupText(place.name, variants)}
-            />
-          );
-        const [label, run] = buttons[action];
-        return (
-          <button key={action} type="button" disabled={busy} onClick={run}>
-            {label}
-          </button>
-        );
+        if (action !== 'copy') return button(action);
+        const text = () => cleanupText(place.name, [...new Set(variants)]);
+        return <CopyButton key={action} label="Copy for cleanup" text={text} />;
       })}
-      {detail.permanent && (
-        <button
-          type="button"
-          disabled={busy}
-          onClick={() => change({ permanent: false }, 'The flag is no longer permanent')}
-        >
-          Not permanent
-        </button>
-      )}
-      {isSnoozed(detail) && (
-        <button
-          type="button"
-          disabled={busy}
-          onClick={() => change({ snoozedUntil: null }, 'The flag is no longer snoozed')}
-        >
-          End the snooze
-        </button>
-      )}
+      {detail.permanent && button('not permanent')}
+      {snoozed && button('end snooze')}
       {refusal}
     </div>
   );

@@ -1,6 +1,5 @@
 import type { ReadonlySignal } from '@preact/signals';
-import type { Overview, OverviewFeature } from '../../../contract/shapes/overview.ts';
-import type { VerdictKind } from '../../../contract/shapes/verdict.ts';
+import type { OverviewFeature, Overview } from '../../../contract/shapes/overview.ts';
 import { environmentAddress, kept } from '../../address.ts';
 import { withQuery } from '../../api/client.ts';
 import { now } from '../../clock.ts';
@@ -69,7 +68,7 @@ export function columnsOf({ app, query, overview, usersOf }: ColumnOptions): Col
       key: 'state',
       title: 'State',
       value: stateText,
-      cell: (row) => <StateOf kind={row.verdict} text={stateText(row)} />,
+      cell: (row) => <span class={`overview-kind overview-kind-${row.verdict}`}>{stateText(row)}</span>,
     },
   ];
 }
@@ -158,8 +157,4 @@ function LastSeen({ at }: { readonly at: string | null }) {
       {passed < 120_000 ? 'now' : format.relative(at, now.value)}
     </time>
   );
-}
-
-function StateOf({ kind, text }: { readonly kind: VerdictKind; readonly text: string }) {
-  return <span class={`overview-kind overview-kind-${kind}`}>{text}</span>;
 }

@@ -24,7 +24,6 @@ export interface Compared {
   readonly value: number;
   /** The figure of the compared part of the range. */
   readonly against: number | undefined;
-  /** The figure of the same time span before. */
   readonly before: number | undefined;
 }
 
@@ -71,7 +70,6 @@ function bucketsOf({ start, width, series, hourly, days }: Overview, figure: Fig
   return { start, width, values: series[figure] };
 }
 
-/** Sums up hours to UTC days. */
 function byDay({ start, values }: { start: number; values: readonly number[] }) {
   const first = Math.floor(start / day);
   const count = values.length === 0 ? 0 : Math.floor((start + (values.length - 1) * hour) / day) - first + 1;

@@ -27,11 +27,7 @@ export function Tiles({ overview, range, shown, onShow }: TilesProps) {
             {names[figure]}
             {figure === 'users' && ', whole UTC days'}
           </span>
-          <span class="overview-tile-line">
-            <Value overview={overview} figure={figure} />
-            {figure === 'users' && <UserDays overview={overview} />}
-            <Changed overview={overview} figure={figure} range={range} />
-          </span>
+          <Total overview={overview} figure={figure} range={range} />
         </button>
       ))}
     </fieldset>
@@ -41,46 +37,37 @@ export function Tiles({ overview, range, shown, onShow }: TilesProps) {
 interface FigureProps {
   readonly overview: Overview;
   readonly figure: Figure;
-}
-
-function Value({ overview, figure }: FigureProps) {
-  const { value } = compared(overview, figure);
-  return (
-    <span class="overview-tile-value" title={format.full(value)}>
-      {figure === 'users' && value > 0 ? '≈' : ''}
-      {format.compact(value)}
-    </span>
-  );
-}
-
-/** Users are counted by day: a sum over hours would count many twice. */
-function UserDays({ overview }: { readonly overview: Overview }) {
-  const { from, to } = overview.users;
-  return <span class="overview-tile-note">{format.days(from, to)}</span>;
-}
-
-interface ChangedProps extends FigureProps {
   readonly range: Range;
 }
 
-/** The change from the same time span before. */
-function Changed({ overview, figure, range }: ChangedProps) {
-  const { against, before } = compared(overview, figure);
+/** The total of a figure, and its change from the same time span before. */
+function Total({ overview, figure, range }: FigureProps) {
+  const { value, against, before } = compared(overview, figure);
   const change = against === undefined ? undefined : changeOf(against, before);
-  if (change === undefined) return null;
-  const { direction, size } = change;
-  const [sign, word] = { up: ['▲', 'up'], down: ['▼', 'down'], same: ['=', 'no change:'] }[direction];
+  const { from, to } = overview.users;
   return (
-    <span class="overview-tile-note" title={spansText(overview, figure)}>
-      <span aria-hidden="true">{sign} </span>
-      <span class="hidden">{word} </span>
-      <strong>{size}</strong> <Against overview={overview} figure={figure} range={range} />
+    <span class="overview-tile-line">
+      <span class="overview-tile-value" title={format.full(value)}>
+        {figure === 'users' && value > 0 ? '≈' : ''}
+        {format.compact(value)}
+      </span>
+      {/* Users are counted by day: a sum over hours would count many twice. */}
+      {figure === 'users' && <span class="overview-tile-note">{format.days(from, to)}</span>}
+      {change !== undefined && (
+        <span class="overview-tile-note" title={spansText(overview, figure)}>
+          <span aria-hidden="true">{arrows[change.direction][0]} </span>
+          <span class="hidden">{arrows[change.direction][1]} </span>
+          <strong>{change.size}</strong> <Against overview={overview} figure={figure} range={range} />
+        </span>
+      )}
     </span>
   );
 }
 
+const arrows = { up: ['▲', 'up'], down: ['▼', 'down'], same: ['=', 'no change:'] } as const;
+
 /** The comparison of users covers complete days, which it names. */
-function Against({ overview, figure, range }: ChangedProps) {
+function Against({ overview, figure, range }: FigureProps) {
   const { usersBefore } = overview;
   if (figure !== 'users' || usersBefore === null)
     return <>against {'preset' in range ? `the ${rangeLabel(range)} before` : 'the same time span before'}</>;

@@ -7,6 +7,7 @@ import { format, plural } from '../../format.ts';
 import { useKeys } from '../../keys.ts';
 import { announce } from '../../parts/announce.tsx';
 import { downloadCsv } from '../../parts/csv.ts';
+import { OptionList } from '../../parts/filters.tsx';
 import type { ChosenRange } from '../../parts/range.tsx';
 import { nextSort, type Sort, sortKey } from '../../parts/sort.ts';
 import { type Column, csvOf } from '../../parts/table.tsx';
@@ -21,7 +22,6 @@ interface ToolbarProps {
   readonly columns: readonly Column<OverviewFeature>[];
   readonly sort: Sort;
   readonly range: ChosenRange;
-  /** Name of the file. */
   readonly csv: string;
   /** Resolves when all figures of the rows are known. */
   readonly complete: () => Promise<void>;
@@ -61,12 +61,7 @@ export function Toolbar(props: ToolbarProps) {
   );
 }
 
-interface StateFilterProps {
-  readonly features: readonly OverviewFeature[];
-  readonly state: State | undefined;
-}
-
-function StateFilter({ features, state }: StateFilterProps) {
+function StateFilter({ features, state }: Pick<ToolbarProps, 'features'> & Pick<Filter, 'state'>) {
   const { change } = useQuery();
   const counts = countStates(features);
   const offered = (Object.keys(states) as State[]).filter((each) => counts.get(each)! > 0 || each === state);
@@ -76,12 +71,12 @@ function StateFilter({ features, state }: StateFilterProps) {
       value={state ?? ''}
       onChange={(event) => change({ state: event.currentTarget.value || undefined })}
     >
-      <option value="">All states</option>
-      {offered.map((each) => (
-        <option key={each} value={each}>
-          {states[each]} ({format.full(counts.get(each)!)})
-        </option>
-      ))}
+      <OptionList
+        options={[
+          ['', 'All states'],
+          ...offered.map((each) => [each, `${states[each]} (${format.full(counts.get(each)!)})`] as const),
+        ]}
+      />
     </select>
   );
 }
@@ -99,11 +94,7 @@ function SortChoice({ columns, sort }: Pick<ToolbarProps, 'columns' | 'sort'>) {
         change({ sort: nextSort('', value, chosen?.number === true) });
       }}
     >
-      {columns.map(({ key, title }) => (
-        <option key={key} value={key}>
-          By {title.toLowerCase()}
-        </option>
-      ))}
+      <OptionList options={columns.map(({ key, title }) => [key, `By ${title.toLowerCase()}`])} />
     </select>
   );
 }

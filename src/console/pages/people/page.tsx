@@ -87,7 +87,6 @@ function Ask({ busy, error, onAsk }: AskProps) {
   );
 }
 
-/** The records of a person, by environment. */
 interface Kept {
   readonly identity: string;
   /** `false` for an identity that a path cannot contain. */
@@ -95,7 +94,6 @@ interface Kept {
   readonly environments: readonly { readonly name: string; readonly exposures: readonly Exposure[] }[];
 }
 
-/** Reads the records of a person in all environments of an application. */
 async function readKept(app: string, identity: string): Promise<Kept> {
   // Clients resolve dot segments.
   if (identity === '.' || identity === '..') return { identity, readable: false, environments: [] };
@@ -113,7 +111,6 @@ async function readKept(app: string, identity: string): Promise<Kept> {
 
 interface ExposuresProps {
   readonly kept: Kept;
-  /** The environment to show first. */
   readonly first: string;
 }
 
@@ -169,7 +166,6 @@ interface ForgetProps {
   readonly onDone: (identity: string) => Promise<void>;
 }
 
-/** Removes the records of a person. */
 function Forget({ app, identity, onDone }: ForgetProps) {
   if (user.value?.role !== 'Admin')
     return <p class="quiet">An Admin of the team can remove the records of this person.</p>;

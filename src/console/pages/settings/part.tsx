@@ -60,7 +60,6 @@ interface DeletionPartProps {
   readonly kind: string;
   readonly name: string;
   readonly remove: () => Promise<void>;
-  /** Explains the consequences. */
   readonly children: string;
 }
 

@@ -106,7 +106,6 @@ interface LimitsProps {
   readonly change: Thing<ShownTeam>['change'];
 }
 
-/** The limits of the team's plan and of the service. */
 function Limits({ team, change }: LimitsProps) {
   const { data, error } = usePoll<TeamLimits>(resource('teams', team.id, 'limits'), 15_000);
   if (data === undefined) return <Reason error={error} />;

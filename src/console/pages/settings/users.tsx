@@ -82,7 +82,6 @@ interface AddMemberProps {
   readonly onAdded: () => void;
 }
 
-/** Adds a user of another team of the reader. */
 function AddMember({ team, members, onAdded }: AddMemberProps) {
   const { items: known = [] } = useList<User>(resource('users'), { limit: 200 });
   const inTeam = new Set(members.map(({ id }) => id));
@@ -152,7 +151,6 @@ function UserTable({ caption, list, remove, teamsOf }: UserTableProps) {
   );
 }
 
-/** Changes another user. */
 function UserDialog({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
   const thing = useThing<User>(resource('users', id));
   const { data: user, error, conflict, version } = thing;

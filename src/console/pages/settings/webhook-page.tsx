@@ -118,7 +118,6 @@ function Actions({ webhook: { name, enabled, teamId }, path, change }: ActionsPr
 }
 
 interface DeliveriesProps {
-  /** Path of the webhook. */
   readonly path: string;
   readonly canSend: boolean;
 }

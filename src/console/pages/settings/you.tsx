@@ -159,7 +159,6 @@ function CurrentPassword() {
   );
 }
 
-/** The reader's sessions. */
 function Sessions({ id }: { readonly id: string }) {
   const path = resource('users', id, 'sessions');
   const { data, error } = usePoll<{ items: readonly SignInSessions[] }>(path, 15_000);
@@ -209,7 +208,6 @@ function Sessions({ id }: { readonly id: string }) {
 interface EndProps {
   readonly label: string;
   readonly danger?: boolean;
-  /** Path of the sessions. */
   readonly path: string;
   readonly of: readonly SignInSessions[];
 }

@@ -1,5 +1,6 @@
 import { useLocation } from 'preact-iso';
 import { type Query, withQuery } from './api/client.ts';
+import type { InEnvironment } from './place.ts';
 import { root } from './settings.ts';
 
 /** The pages of an environment. */
@@ -13,6 +14,14 @@ export function address(...segments: readonly string[]): string {
 /** The address of a page of an environment. */
 export function environmentAddress(app: string, environment: string, page: EnvironmentPage): string {
   return address('apps', app, environment, page);
+}
+
+/** The address of a flag. @param query of the current page, whose range it keeps */
+export function flagAddress(
+  { application, environment, name }: InEnvironment & { readonly name: string },
+  query: Readonly<Record<string, string>>,
+): string {
+  return withQuery(environmentAddress(application, environment, 'flag'), { ...kept(query), name });
 }
 
 /** The parameters that stay from page to page: the range. */

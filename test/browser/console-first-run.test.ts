@@ -115,7 +115,7 @@ async function startSite(html: string): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 }
 
-describe('a packet that is refused is shown at once, with what to do', () => {
+describe('a refused packet is shown at once with its remedy', () => {
   test.each([
     [
       'of another origin',
@@ -143,7 +143,7 @@ describe('a packet that is refused is shown at once, with what to do', () => {
   });
 });
 
-test('silence is explained after 30 seconds', async () => {
+test('explains silence after 30 seconds', async () => {
   const { page } = await connect();
   // The page's clock goes on; the server's stays as it is.
   await page.clock.install();
@@ -158,13 +158,13 @@ test('silence is explained after 30 seconds', async () => {
   expect(await page.getByText('✓ Connected.').count()).toBe(0);
 });
 
-test.each(['light', 'dark'] as const)('on a phone, %s, it fits and is accessible', async (colorScheme) => {
+test.each(['light', 'dark'] as const)('fits a phone and passes axe-core, in %s mode', async (colorScheme) => {
   const { page } = await connect({}, { ...phone, colorScheme });
   expect(await widthOf(page)).toBe(phone.viewport.width);
   expect(await axeFaults(page)).toEqual([]);
 });
 
-test('a name that is refused is shown beside its field, and what was typed stays', async () => {
+test('shows the refusal of a name beside its field, and keeps the input', async () => {
   const { page } = await console_.visit('/');
   await page.route('**/api/v2/applications?**', (route) =>
     route.fulfill({ json: { items: [], nextCursor: null } }),

@@ -53,7 +53,7 @@ function zoomedHours(page: Page): number | undefined {
 }
 
 describe('a flag', () => {
-  test('shows what was counted, by variant', async () => {
+  test('shows the counts by variant', async () => {
     const { page } = await console.visit(address('checkout'));
     const table = page.getByRole('region', { name: 'From checks to uses and views, by variant' });
     const rows = table.locator('tbody tr');
@@ -83,7 +83,7 @@ describe('a flag', () => {
     expect(await page.title()).toMatch(/^checkout · Production · Shop/);
   });
 
-  test('zooms by dragging, and back', async () => {
+  test('zooms in by dragging, and out again', async () => {
     const { page } = await console.visit(address('checkout'));
     await page.getByRole('region', { name: /^From checks/ }).waitFor();
     await page.locator('.u-over').hover();
@@ -98,7 +98,7 @@ describe('a flag', () => {
     await expect.poll(() => zoomedHours(page)).toBeUndefined();
   });
 
-  test('zooms by keyboard, and says what is under the cursor', async () => {
+  test('zooms by keyboard, and announces the bucket at the cursor', async () => {
     const { page } = await console.visit(address('checkout', '&range=24h'));
     await page.getByRole('region', { name: /^From checks/ }).waitFor();
     await chart(page).focus();
@@ -114,7 +114,7 @@ describe('a flag', () => {
     await expect.poll(() => zoomedHours(page)).toBe(3);
   });
 
-  test('is a table too, and can be saved', async () => {
+  test('has a table of its figures and a CSV file', async () => {
     const { page } = await console.visit(address('checkout', '&range=24h'));
     await page.getByRole('radio', { name: 'Table' }).check();
     const rows = page.getByRole('region', { name: 'Table: Checks by variant' }).locator('tbody tr');
@@ -130,7 +130,7 @@ describe('a flag', () => {
     expect(csv.match(/Z,5,20,/g)!.length).toBeGreaterThanOrEqual(22);
   });
 
-  test('whose name no path can have shows its figures', async () => {
+  test('whose name a path cannot contain shows its figures', async () => {
     const { page } = await console.visit(address('..'));
     await page.getByRole('heading', { level: 1, name: '..' }).waitFor();
     await page
@@ -139,7 +139,7 @@ describe('a flag', () => {
       .waitFor();
   });
 
-  test('that was never seen leads back, and can be declared', async () => {
+  test('that was never seen links to the others, and can be declared', async () => {
     const { page } = await console.visit(address('nothing-yet'));
     await page.getByRole('heading', { name: 'Not found' }).waitFor();
     const back = page.locator('main').getByRole('link', { name: 'All flags' });
@@ -150,8 +150,8 @@ describe('a flag', () => {
   });
 });
 
-describe('what the team does about a flag', () => {
-  test('is archived, and back', async () => {
+describe('actions on a flag', () => {
+  test('archive and unarchive a flag', async () => {
     const { page } = await openFresh('to-archive');
     await page.getByRole('button', { name: 'Archive' }).click();
     await page.locator('.flag-head').getByText('archived').waitFor();
@@ -162,7 +162,7 @@ describe('what the team does about a flag', () => {
   test.each([
     ['Snooze 30 days', 'End the snooze'],
     ['Permanent', 'Not permanent'],
-  ])('%s is done, and undone', async (action, undo) => {
+  ])('%s can be undone', async (action, undo) => {
     const { page } = await openFresh(`to-${action.toLowerCase()}`);
     await page.getByRole('button', { name: action, exact: true }).click();
     await page.getByRole('button', { name: undo }).click();
@@ -170,7 +170,7 @@ describe('what the team does about a flag', () => {
     await page.getByRole('button', { name: action, exact: true }).waitFor();
   });
 
-  test('its names are copied for a search in the code', async () => {
+  test('copy its names for a search in the code', async () => {
     const { page, context } = await openFresh("it's");
     await context.grantPermissions(['clipboard-read', 'clipboard-write']);
     await page.getByRole('button', { name: 'Copy for cleanup' }).click();
@@ -180,7 +180,7 @@ describe('what the team does about a flag', () => {
     );
   });
 
-  test('notes are markers of the chart', async () => {
+  test('show notes as markers of the chart', async () => {
     const { page } = await openFresh('noted');
     await page.getByLabel('New note').fill('Rollout to everyone');
     await page.getByRole('button', { name: 'Add the note' }).click();
@@ -196,7 +196,7 @@ describe('what the team does about a flag', () => {
     await remove.waitFor({ state: 'detached' });
   });
 
-  test('what was typed stays when there is no network', async () => {
+  test('keep the input without a network', async () => {
     const { page, context } = await openFresh('offline', { expected: /ERR_INTERNET_DISCONNECTED/ });
     await page.getByLabel('New note').fill('Not to be lost');
     await context.setOffline(true);
@@ -211,7 +211,7 @@ describe('what the team does about a flag', () => {
     await page.getByRole('button', { name: 'Delete the note: Not to be lost' }).waitFor();
   });
 
-  test('a split that the API refuses says why beside the field, and a good one is kept', async () => {
+  test('show the refusal of a split beside the field, and save a valid one', async () => {
     const { page } = await openFresh('split');
     await page.getByRole('textbox', { name: 'Description' }).fill('Half and half');
     await page.getByLabel('Weight of on').fill('0');
@@ -231,7 +231,7 @@ describe('what the team does about a flag', () => {
 });
 
 describe('the page of a flag', () => {
-  test.each(['light', 'dark'] as const)('is free of faults that axe finds, in %s', async (colorScheme) => {
+  test.each(['light', 'dark'] as const)('passes axe-core in %s mode', async (colorScheme) => {
     const { page } = await console.visit(address('checkout'), { colorScheme });
     await page.getByRole('region', { name: /^From checks/ }).waitFor();
     await page.getByText('Show as a table').click();
@@ -244,7 +244,7 @@ describe('the page of a flag', () => {
     expect(await widthOf(page)).toBe(390);
   });
 
-  test('draws the chart in the colours of another theme', async () => {
+  test('redraws the chart in the colours of another theme', async () => {
     const { page } = await console.visit(address('checkout'), { colorScheme: 'light' });
     await page.getByRole('region', { name: /^From checks/ }).waitFor();
     const picture = () => page.evaluate("document.querySelector('.uplot canvas').toDataURL()");

@@ -22,13 +22,13 @@ afterAll(async () => {
 
 const flags = () => `/apps/${shop}/Production/flags`;
 
-describe('an address that leads nowhere', () => {
+describe('an unknown address', () => {
   test.each([
     ['an application that does not exist', () => '/apps/app_0/Production/flags', 'All applications'],
     ['an environment that does not exist', () => `/apps/${shop}/Nowhere/flags`, 'Staging'],
     ['a page that does not exist', () => `/apps/${shop}/Production/nothing`, 'All applications'],
     ['what is not well encoded', () => '/apps/%25E0/x/flags', 'All applications'],
-  ])('such as %s shows a way back', async (_, path, way) => {
+  ])('such as %s links to the start page', async (_, path, way) => {
     const { page } = await console.visit(path());
     await page.getByRole('heading', { name: 'Not found' }).waitFor();
     await expect.poll(() => page.title()).toMatch(/^Not found · /);
@@ -38,7 +38,7 @@ describe('an address that leads nowhere', () => {
 });
 
 describe('the switchers', () => {
-  test('go to another environment, keep the range, and can be used by keyboard', async () => {
+  test('switch the environment by keyboard, and keep the range', async () => {
     const { page } = await console.visit(`/apps/${shop}/Production/metrics?range=30d`);
     await page.getByRole('button', { name: 'Environment: Production' }).focus();
     await page.keyboard.press('Enter');
@@ -53,7 +53,7 @@ describe('the switchers', () => {
     await page.locator('[aria-label="Environment: Staging"]:focus').waitFor();
   });
 
-  test('can be searched when there are many', async () => {
+  test('have a search field for long lists', async () => {
     const environments = Array.from({ length: 12 }, (_, index) => `Region ${index + 1}`);
     const { application } = await openSender(console, 'Many regions', { environments });
     const { page } = await console.visit(`/apps/${application}/Region%201/flags`);
@@ -64,7 +64,7 @@ describe('the switchers', () => {
   });
 });
 
-test('a theme is chosen, and kept', async () => {
+test('stores the chosen theme', async () => {
   const { page } = await console.visit(flags(), { colorScheme: 'light' });
   const ground = () => page.evaluate('getComputedStyle(document.body).backgroundColor');
   await page.getByRole('button', { name: /^Account/ }).click();
@@ -76,7 +76,7 @@ test('a theme is chosen, and kept', async () => {
   await expect.poll(ground).not.toBe(light);
 });
 
-test('keys go from page to page, and the list of them shows how', async () => {
+test('shortcuts switch pages, and are listed', async () => {
   const { page } = await console.visit(flags());
   await page.getByRole('link', { name: 'Application settings' }).waitFor();
   const pages = await page.getByRole('navigation').getByRole('link').allTextContents();
@@ -106,7 +106,7 @@ test.each(['light', 'dark'] as const)(
   },
 );
 
-test('the narrowest screen is not scrolled sideways', async () => {
+test('fits the narrowest screen', async () => {
   const { page } = await console.visit(`/apps/${shop}/Production/nothing`, {
     viewport: { width: 320, height: 600 },
   });

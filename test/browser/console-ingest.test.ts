@@ -38,7 +38,7 @@ async function send(wrong: object, origin = 'https://shop.example'): Promise<num
 
 const ingest = (query = '') => `/apps/${shop.application}/Production/ingest?range=24h${query}`;
 
-test('every reason has its count, its last example and what to do', async () => {
+test('shows the count, the latest example and the remedy of each reason', async () => {
   const { page } = await console_.visit(ingest());
   const reason = (name: RegExp) => page.getByRole('listitem').filter({ hasText: name });
   const origin = reason(/3 refused/);
@@ -56,7 +56,7 @@ test('every reason has its count, its last example and what to do', async () => 
   expect(await axeFaults(page)).toEqual([]);
 });
 
-test('what the server does now is live', async () => {
+test('shows the live state of the server', async () => {
   const { page } = await console_.visit(ingest());
   const figure = page.locator('.ingest-figure', { hasText: 'Packets a second' }).locator('dd');
   await figure.waitFor();
@@ -72,7 +72,7 @@ test('what the server does now is live', async () => {
   await page.locator('.ingest-figure', { hasText: 'Takes data' }).getByText('Yes').waitFor();
 });
 
-test('the filters are in the address, and the CSV has what they let through', async () => {
+test('the address contains the filters, and the CSV file the filtered rows', async () => {
   const { page } = await console_.visit(ingest());
   await page.getByLabel('Reason').selectOption('origin_not_allowed');
   const rows = page.getByRole('region', { name: 'Senders' }).getByRole('row');
@@ -94,7 +94,7 @@ test('the filters are in the address, and the CSV has what they let through', as
   await page.getByText('No sender matches the filters.').waitFor();
 });
 
-test.each(['light', 'dark'] as const)('on a phone, %s, it fits and is accessible', async (colorScheme) => {
+test.each(['light', 'dark'] as const)('fits a phone and passes axe-core, in %s mode', async (colorScheme) => {
   const { page } = await console_.visit(ingest(), { ...phone, colorScheme });
   await page.getByText('Problems and remedies').waitFor();
   expect(await widthOf(page)).toBe(phone.viewport.width);

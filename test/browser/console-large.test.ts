@@ -62,7 +62,7 @@ describe.each(['90d', '7d'])('the overview of 2,000 flags over %s', (range) => {
     return page;
   }
 
-  test('is drawn, the rows in view only', async () => {
+  test('renders only the visible rows', async () => {
     const page = await open();
     const ms = await drawn(page);
     process.stdout.write(`the overview over ${range} was drawn after ${Math.round(ms)} ms\n`);
@@ -71,7 +71,7 @@ describe.each(['90d', '7d'])('the overview of 2,000 flags over %s', (range) => {
     expect(await axeFaults(page)).toEqual([]);
   });
 
-  test('leads to its last row by the End key and by scrolling', async () => {
+  test('reaches its last row by the End key and by scrolling', async () => {
     const page = await open();
     await row(page, 0).focus();
     await page.keyboard.press('End');
@@ -88,7 +88,7 @@ describe.each(['90d', '7d'])('the overview of 2,000 flags over %s', (range) => {
     expect(await rows(page).count()).toBeLessThan(fewRows);
   });
 
-  test('finds a flag of the far end, and opens it', async () => {
+  test('finds the last flag, and opens it', async () => {
     const page = await open();
     await row(page, 0).waitFor();
     await page.keyboard.press('/');
@@ -104,7 +104,7 @@ describe.each(['90d', '7d'])('the overview of 2,000 flags over %s', (range) => {
   });
 });
 
-test('a choice has all of 60 teams', async () => {
+test('the choice of a team lists all 60', async () => {
   const names = Array.from({ length: 60 }, (_, number) => `Many ${number}`);
   for (const name of names) await console.manage('POST', '/api/v2/teams', 201, { name });
   const { page } = await console.visit('/settings/applications');

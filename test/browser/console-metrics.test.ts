@@ -35,7 +35,7 @@ async function measure(report: object): Promise<void> {
 
 const metrics = (query = '') => `/apps/${shop.application}/Production/metrics?range=24h${query}`;
 
-test('a metric is declared, holds for earlier numbers, and is undeclared', async () => {
+test('a declaration applies to earlier values, and can be removed', async () => {
   const { page } = await console_.visit(metrics());
   await page.getByRole('row', { name: /basket counter, not declared 60/ }).waitFor();
   await page.getByRole('button', { name: 'Change basket' }).click();
@@ -55,7 +55,7 @@ test('a metric is declared, holds for earlier numbers, and is undeclared', async
   await page.getByRole('row', { name: /basket counter, not declared 60/ }).waitFor();
 });
 
-test('a metric that is not yet sent is declared by its name; a refusal is shown, and what was typed stays', async () => {
+test('declares a metric before its first value, and keeps the input after a refusal', async () => {
   const { page } = await console_.visit(metrics());
   await page.getByRole('button', { name: 'Declare a metric' }).click();
   const dialog = page.getByRole('dialog');
@@ -69,7 +69,7 @@ test('a metric that is not yet sent is declared by its name; a refusal is shown,
   await page.getByRole('row', { name: /load-time counter/ }).waitFor();
 });
 
-test('a metric of a flag is drawn by variant; the address has it, and its CSV has its figures', async () => {
+test('draws a metric of a flag by variant, with its own address and CSV file', async () => {
   const { page } = await console_.visit(metrics('&metric=revenue&feature=checkout'));
   const detail = page.getByRole('region', { name: 'revenue of checkout, by variant' });
   await detail.getByText('15.5').first().waitFor();
@@ -85,14 +85,14 @@ test('a metric of a flag is drawn by variant; the address has it, and its CSV ha
   expect(await axeFaults(page)).toEqual([]);
 });
 
-test.each(['light', 'dark'] as const)('on a phone, %s, it fits and is accessible', async (colorScheme) => {
+test.each(['light', 'dark'] as const)('fits a phone and passes axe-core, in %s mode', async (colorScheme) => {
   const { page } = await console_.visit(metrics('&metric=basket'), { ...phone, colorScheme });
   await page.getByRole('region', { name: 'basket', exact: true }).waitFor();
   expect(await widthOf(page)).toBe(phone.viewport.width);
   expect(await axeFaults(page)).toEqual([]);
 });
 
-test('metrics that cannot be read for want of a network are read once it is back', async () => {
+test('reads the metrics once the network is back', async () => {
   const { page, context } = await console_.visit(`/apps/${shop.application}/Production/flags`, {
     expected: /ERR_INTERNET_DISCONNECTED/,
   });

@@ -40,7 +40,7 @@ needing('chromium', 'postgresql').describe('on several machines', () => {
     expect(await axeFaults(page)).toEqual([]);
   }, 180_000);
 
-  test('the page shows the nodes, and goes on with what it had while the engine is away', async () => {
+  test('the page lists the nodes, and keeps its figures while PostgreSQL is unreachable', async () => {
     const { page } = await console_.visit(`/apps/${shop.application}/Production/ingest?range=24h`);
     const row = page.getByRole('table', { name: 'Nodes' }).getByRole('row', { name: /^flagmeter-1 .* up / });
     await row.waitFor();
@@ -57,7 +57,7 @@ needing('chromium', 'postgresql').describe('on several machines', () => {
     await expect.poll(async () => Number(await accepted.textContent()), { timeout: 60_000 }).toBe(2);
   }, 180_000);
 
-  test('a page that is opened while the engine is away says so calmly, and opens by itself later', async () => {
+  test('a page that is opened while PostgreSQL is unreachable says so, and opens by itself later', async () => {
     await console_.visit('/'); // It signs in.
     await database.stop();
     const { page, tab } = await console_.visit(`/apps/${shop.application}/Production/flags`);

@@ -75,7 +75,7 @@ const names = (page: Page) => rows(page).getByRole('rowheader').allInnerTexts();
 const search = (page: Page) => page.getByRole('searchbox', { name: 'Search the flags' });
 
 describe('the figures', () => {
-  test('are those that were sent, compared with as long before', async () => {
+  test('are compared with the same time span before', async () => {
     const { page } = await console.visit(addressOf(shop));
     const checks = tile(page, 'Checks');
     await checks.waitFor();
@@ -88,7 +88,7 @@ describe('the figures', () => {
     await expect.poll(() => tile(page, 'Users').innerText()).toContain('whole UTC days');
   });
 
-  test('select what the chart shows, and the address keeps it', async () => {
+  test('select the figure of the chart, which the address contains', async () => {
     const { page } = await console.visit(addressOf(shop));
     await page.getByRole('application', { name: 'Checks by hour' }).waitFor();
     await tile(page, 'Users').click();
@@ -98,7 +98,7 @@ describe('the figures', () => {
     expect(await tile(page, 'Users').getAttribute('aria-pressed')).toBe('true');
   });
 
-  test('of users are compared by days that are over, as many on both sides', async () => {
+  test('of users are compared over the same number of complete days', async () => {
     const { page } = await console.visit(addressOf(shop));
     const answer = await page.waitForResponse((response) => /overview\?/.test(response.url()));
     const { usersBefore } = (await answer.json()) as { usersBefore: Days & { against: Days } };
@@ -118,7 +118,7 @@ describe('the figures', () => {
     expect(line?.height).toBeLessThan(62);
   });
 
-  test('are compared with nothing where nothing was kept', async () => {
+  test('are not compared with a range without records', async () => {
     const { page } = await console.visit(addressOf(wide, '?range=1h'));
     await firstRow(page).waitFor();
     expect(await page.getByText('before').count()).toBe(0);
@@ -126,7 +126,7 @@ describe('the figures', () => {
 });
 
 describe('the flags', () => {
-  test('are searched, filtered and sorted, and the address keeps it', async () => {
+  test('are searched, filtered and sorted, as the address says', async () => {
     const { page } = await console.visit(addressOf(shop));
     await firstRow(page).waitFor();
     await page.getByRole('button', { name: '2 undeclared' }).click();
@@ -147,7 +147,7 @@ describe('the flags', () => {
     await expect.poll(() => names(page)).toHaveLength(3);
   });
 
-  test('are drawn only where they are in view, and reached by keyboard', async () => {
+  test('are rendered only if visible, and reachable by keyboard', async () => {
     const { page } = await console.visit(addressOf(wide));
     await firstRow(page).waitFor();
     expect(await page.getByRole('grid').getAttribute('aria-rowcount')).toBe('401');
@@ -166,7 +166,7 @@ describe('the flags', () => {
     await page.waitForURL(/\/flag\?name=flag-398/);
   });
 
-  test('keep the focus when new figures come', async () => {
+  test('keep the focus when figures change', async () => {
     const sender = await openSender(console, 'Moving');
     await sender.packet({ first: { on: [5] }, second: { on: [3] } });
     const { page } = await console.visit(addressOf(sender, '?range=1h'));
@@ -177,15 +177,15 @@ describe('the flags', () => {
     await expect.poll(() => focused.innerText()).toMatch(/second[\s\S]*43/);
   });
 
-  test('show when there are none yet', async () => {
+  test('are replaced by a hint if there are none', async () => {
     const { page } = await console.visit(addressOf(shop, '', 'Staging'));
     await page.getByRole('heading', { name: 'No flag was seen in Staging yet' }).waitFor();
     await expect.poll(() => tile(page, 'Checks').innerText()).toMatch(/0/);
   });
 });
 
-describe('what is taken elsewhere', () => {
-  test('a file has every row, and no formula', async () => {
+describe('downloads and links', () => {
+  test('a CSV file has all rows, and no formula', async () => {
     const { page } = await console.visit(addressOf(shop));
     await firstRow(page).waitFor();
     const [download] = await Promise.all([
@@ -199,7 +199,7 @@ describe('what is taken elsewhere', () => {
     expect(lines.some((line) => line.startsWith("'=dangerous"))).toBe(true);
   });
 
-  test('a link keeps moving, or has the times of now', async () => {
+  test('a link has a relative range or fixed times', async () => {
     const { page, context } = await console.visit(addressOf(shop, '?search=check'));
     await context.grantPermissions(['clipboard-read', 'clipboard-write']);
     await firstRow(page).waitFor();
@@ -219,7 +219,7 @@ describe('what is taken elsewhere', () => {
 });
 
 describe('live', () => {
-  test('figures move without a reload, and unchanged ones cost a 304', async () => {
+  test('figures update without a reload, and unchanged ones are answered 304', async () => {
     const { page } = await console.visit(addressOf(shop, '?range=1h'));
     await expect.poll(() => tile(page, 'Checks').innerText()).toMatch(/Checks\s+0/);
     const unchanged = page.waitForResponse((response) => response.status() === 304);
@@ -229,7 +229,7 @@ describe('live', () => {
     await page.getByText('live', { exact: true }).waitFor();
   });
 
-  test('a hidden tab asks for nothing, and one that is seen again asks at once', async () => {
+  test('a hidden tab sends no requests until it is visible again', async () => {
     const { page } = await console.visit(addressOf(shop));
     await firstRow(page).waitFor();
     let asked = 0;
@@ -250,7 +250,7 @@ describe('live', () => {
     expect(await rows(page).count()).toBe(3);
   });
 
-  test('a fixed range is read once, and leads back', async () => {
+  test('a fixed range is read once, and links to the relative one', async () => {
     const { page } = await console.visit(addressOf(shop, '?range=30d'));
     const chart = page.getByRole('application', { name: 'Checks by day' });
     await chart.focus();
@@ -262,7 +262,7 @@ describe('live', () => {
     await page.getByText('live', { exact: true }).waitFor();
   });
 
-  test('without a network the page says since when, keeps its figures, and goes on after', async () => {
+  test('a page without a network keeps its figures, shows since when, and recovers', async () => {
     const { page, context } = await console.visit(addressOf(shop), {
       expected: /net::ERR_INTERNET_DISCONNECTED/,
     });
@@ -276,7 +276,7 @@ describe('live', () => {
 });
 
 describe('everyone', () => {
-  test.each(['light', 'dark'] as const)('axe-core finds nothing in %s', async (colorScheme) => {
+  test.each(['light', 'dark'] as const)('axe-core finds no faults in %s mode', async (colorScheme) => {
     const { page } = await console.visit(addressOf(shop), { colorScheme });
     await firstRow(page).waitFor();
     expect(await axeFaults(page)).toEqual([]);

@@ -27,7 +27,7 @@ async function show(page: Page, identity: string): Promise<void> {
 
 const people = () => `/apps/${shop.application}/Production/people`;
 
-test('a person is shown in every environment, and forgotten after a question', async () => {
+test('shows a person in all environments, and forgets them after a confirmation', async () => {
   const jane = 'jane+1@shop.example/ü';
   await shop.packet({ checkout: { on: [3, 2, 1] } }, 'Production', jane);
   await shop.packet({ search: { fast: [1] } }, 'Staging', jane);
@@ -58,7 +58,7 @@ test('a person is shown in every environment, and forgotten after a question', a
     });
 });
 
-test('when it fails, the reason is shown and what was typed stays', async () => {
+test('shows the reason of a failure, and keeps the input', async () => {
   await shop.packet({ checkout: { on: [1] } }, 'Production', 'tom');
   const { page } = await console_.visit(people(), { expected: /net::ERR_FAILED/ });
   await page.route('**/identities/**', (route) => route.abort());
@@ -79,14 +79,14 @@ test('when it fails, the reason is shown and what was typed stays', async () => 
   await page.getByText('No records of').waitFor();
 });
 
-test.each(['ann', '..', '<b>bold</b>'])('of %j, of whom nothing is kept, that is said', async (identity) => {
+test.each(['ann', '..', '<b>bold</b>'])('reports that there are no records of %j', async (identity) => {
   const { page } = await console_.visit(people());
   await show(page, identity);
   await page.getByText(identity === '..' ? 'They can be removed' : 'No records of').waitFor();
   await page.getByRole('button', { name: 'Forget this person' }).waitFor();
 });
 
-test.each(['light', 'dark'] as const)('on a phone, %s, it fits and is accessible', async (colorScheme) => {
+test.each(['light', 'dark'] as const)('fits a phone and passes axe-core, in %s mode', async (colorScheme) => {
   await shop.packet({ checkout: { on: [1] } }, 'Production', 'eve');
   const { page } = await console_.visit(people(), { ...phone, colorScheme });
   await show(page, 'eve');
@@ -95,7 +95,7 @@ test.each(['light', 'dark'] as const)('on a phone, %s, it fits and is accessible
   expect(await axeFaults(page)).toEqual([]);
 });
 
-test('on a phone an identity without a space does not widen the page', async () => {
+test('wraps a long identity on a phone', async () => {
   const { page } = await console_.visit(people(), phone);
   await show(page, 'x'.repeat(250));
   await page.getByText('No records of').waitFor();

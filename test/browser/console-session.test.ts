@@ -38,7 +38,7 @@ async function endSessions({ page }: Pick<Visit, 'page'>): Promise<void> {
 
 const onSignInPage = (page: Page) => page.waitForURL(/\/connect\/authorize/);
 
-test('signing in leads to the address that was asked for, and the page holds no token', async () => {
+test('signing in leads to the requested address, and the page contains no token', async () => {
   const { page, context } = await visit();
   expect(new URL(page.url()).pathname).toBe(start);
   const cookies = await context.cookies();
@@ -51,7 +51,7 @@ test('signing in leads to the address that was asked for, and the page holds no 
   expect(seen).not.toMatch(/eyJ|fm_refresh/);
 });
 
-test('the range of a short address is kept by the sign-in, and by the way to the flags', async () => {
+test('the sign-in keeps the range of a short address', async () => {
   const { page } = await console.visit(start.replace('/flags', '?range=30d&search=check'), {
     ownSession: true,
   });
@@ -61,7 +61,7 @@ test('the range of a short address is kept by the sign-in, and by the way to the
   await page.getByRole('button', { name: /30 days/ }).waitFor();
 });
 
-test('a tab opened later needs no sign-in', async () => {
+test('another tab needs no sign-in', async () => {
   const { tab } = await visit();
   const page = await tab('/settings/applications');
   await page.locator('main').waitFor();
@@ -92,7 +92,7 @@ async function fillIn(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Sign in' }).click();
 }
 
-test('a session that ends in mid-work is begun again in another tab, and the pages go on where they were', async () => {
+test('pages whose session has ended continue after a sign-in in another tab', async () => {
   const { page, context, tab } = await visit();
   const other = await tab(start);
   await other.locator('main').waitFor();
@@ -116,7 +116,7 @@ test('a session that ends in mid-work is begun again in another tab, and the pag
   if (!popup.isClosed()) await popup.getByRole('heading', { name: 'You are signed in' }).waitFor();
 });
 
-test('a change that is sent too late is made after signing in again, with what was typed', async () => {
+test('a change after the end of the session is made after signing in again', async () => {
   const { page, context, tab } = await console.visit('/settings/applications', { ownSession: true });
   await page.getByRole('button', { name: 'Create an application' }).click();
   const form = page.getByRole('dialog', { name: /application/ });
@@ -137,7 +137,7 @@ test('a change that is sent too late is made after signing in again, with what w
   expect(items.filter(({ name }) => name === 'Typed before')).toHaveLength(1);
 });
 
-test('a tab of another user is read again, so that nothing is done in the name of someone else', async () => {
+test('reloads the tabs of another user', async () => {
   const other = { email: 'grace@example.com', password: 'the first compiler' };
   await console.manage('POST', '/api/v2/users', 201, { ...other, name: 'Grace', role: 'User' });
   const { page, tab } = await visit();
@@ -153,7 +153,7 @@ test('a tab of another user is read again, so that nothing is done in the name o
   expect(await page.evaluate('globalThis.before')).toBeUndefined();
 });
 
-test('the console opened by another name of the machine signs in at its base URL', async () => {
+test('the console at another host name signs in at its base URL', async () => {
   const context = await console.chromium.newContext();
   const page = await context.newPage();
   const [, port] = console.service.http.split(':');
@@ -164,7 +164,7 @@ test('the console opened by another name of the machine signs in at its base URL
   await context.close();
 });
 
-test('ten tabs whose session has ended sign in again with one sign-in', async () => {
+test('ten tabs whose session has ended need only one sign-in', async () => {
   const { page, tab } = await visit();
   const tabs = [page, ...(await Promise.all(Array.from({ length: 9 }, () => tab(start))))];
   for (const each of tabs) await each.locator('main').waitFor();
@@ -179,7 +179,7 @@ test('ten tabs whose session has ended sign in again with one sign-in', async ()
   }
 });
 
-test('a page that is open when the server is restarted goes on without a sign-in', async () => {
+test('an open page survives a restart of the server without a sign-in', async () => {
   const port = await freePort('127.0.0.1', 0);
   const listen = ['--listen', `127.0.0.1:${port}`];
   const own = await openConsole(listen);
@@ -197,7 +197,7 @@ test('a page that is open when the server is restarted goes on without a sign-in
   await stop(service);
 });
 
-test('the auth host may be another site: the cookie is not sent on the way back, but by the page', async () => {
+test('signs in with an auth host of another site', async () => {
   const port = await freePort('127.0.0.1', 0);
   const own = await openConsole([
     ...['--listen', `127.0.0.1:${port}`],

@@ -30,7 +30,7 @@ async function visitAs(name: string, role: 'Admin' | 'User', path: string): Prom
   return { ...visit, id: made.id };
 }
 
-test('a member is created with a password that is shown once, gets a role, and is removed', async () => {
+test('creates a member with a password that is shown once, changes the role, and removes the member', async () => {
   const { page } = await console.visit('/settings/team');
   await page.getByRole('button', { name: 'Create a user in this team' }).click();
   const dialog = page.getByRole('dialog');
@@ -59,7 +59,7 @@ test('a member is created with a password that is shown once, gets a role, and i
   await page.getByRole('row', { name: 'Grace' }).waitFor({ state: 'detached' });
 });
 
-test('an API key works with the secret that is shown once, until it is deleted', async () => {
+test('an API key works until it is deleted, and its secret is shown once', async () => {
   const { page } = await console.visit('/settings/team');
   await page.getByRole('button', { name: 'Create an API key' }).click();
   const dialog = page.getByRole('dialog');
@@ -76,7 +76,7 @@ test('an API key works with the secret that is shown once, until it is deleted',
   await expect(grant()).rejects.toThrow('401');
 });
 
-test('a redirect URI that cannot be is refused beside its field, and nothing typed is lost', async () => {
+test('shows the refusal of a redirect URI beside its field, and keeps the input', async () => {
   const { page } = await console.visit('/settings/team');
   await page.getByRole('button', { name: 'Create a sign-in client' }).click();
   const dialog = page.getByRole('dialog');
@@ -96,7 +96,7 @@ test('a redirect URI that cannot be is refused beside its field, and nothing typ
 });
 
 describe('one’s own account', () => {
-  test('another session is ended, and the browser that had it has to sign in again', async () => {
+  test('ends another session, whose browser must sign in again', async () => {
     const { page } = await visitAs('Ada', 'Admin', '/settings');
     const other = await console.visit('/settings', { signedIn: false });
     await signIn(other.page, 'ada@example.com', 'Ada-password');
@@ -114,7 +114,7 @@ describe('one’s own account', () => {
     expect(await name.inputValue()).toBe('Ada of the other browser');
   });
 
-  test('a new password ends the session: the page asks to sign in again', async () => {
+  test('asks to sign in again after a new password', async () => {
     const { page } = await visitAs('Bob', 'User', '/settings/you');
     const field = (name: string) => page.getByLabel(name, { exact: true });
     const change = page.getByRole('button', { name: 'Change the password' });
@@ -140,7 +140,7 @@ describe('one’s own account', () => {
   });
 });
 
-test('the audit log has it all: filtered, page by page, and as CSV', async () => {
+test('the audit log is filtered, read in pages, and saved as CSV', async () => {
   const made = await console.manage('POST', '/api/v2/applications', 201, { name: 'Audited' });
   const { id } = made as { id: string };
   const access = await token(console.service.http, console.credentials);
@@ -171,7 +171,7 @@ describe.each([
   ['dark', {}],
   ['dark', phone],
 ] as const)('in %s mode (%j)', (colorScheme, screen) => {
-  test('axe-core finds nothing, and no page is wider than the screen', async () => {
+  test('the pages pass axe-core and fit the screen', async () => {
     const fields = { name: 'Looked at', allowedOrigins: ['https://*.shop.example', 'http://localhost:*'] };
     const { id } = (await console.manage('POST', '/api/v2/applications', 201, fields)) as { id: string };
     const access = await token(console.service.http, console.credentials);
@@ -196,7 +196,7 @@ describe.each([
   });
 });
 
-test('what does not exist is not found', async () => {
+test('shows "Not found" for an unknown page', async () => {
   const { page } = await console.visit('/settings/nothing');
   for (const path of ['nothing', 'team?team=team_0', 'application?app=app_0', 'application']) {
     await page.goto(`${console.origin}/settings/${path}`);
@@ -204,7 +204,7 @@ test('what does not exist is not found', async () => {
   }
 });
 
-test('a team that the reader is not in is named as such', async () => {
+test('shows that a team is not one of the reader’s', async () => {
   const { id } = (await console.manage('POST', '/api/v2/teams', 201, { name: 'Others' })) as { id: string };
   const { page } = await visitAs('Eva', 'User', `/settings/team?team=${id}`);
   await page.getByRole('heading', { name: 'Not in your teams' }).waitFor();

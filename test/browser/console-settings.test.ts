@@ -53,7 +53,7 @@ async function createBackendKey(page: Page, name: string): Promise<string> {
 }
 
 describe('keys', () => {
-  test('an application is created, and the text of its Backend key is shown once', async () => {
+  test('creates an application, and shows the text of its Backend key once', async () => {
     const { page } = await console.visit('/settings/applications');
     await page.getByRole('button', { name: 'Create an application' }).click();
     const dialog = page.getByRole('dialog');
@@ -77,7 +77,7 @@ describe('keys', () => {
     expect(await report(key)).toBe(200);
   });
 
-  test('a key is rotated: both work until the old one is deleted', async () => {
+  test('rotates a key: both work until the old one is deleted', async () => {
     const { page } = await open('Rotated');
     const old = await createBackendKey(page, 'Server');
     await page.getByRole('button', { name: 'I have stored it' }).click();
@@ -104,7 +104,7 @@ describe('keys', () => {
     await expect.poll(() => page.getByRole('row', { name: 'Server' }).count()).toBe(1);
   });
 
-  test('a Backend key that came from a browser is called out, with what to do', async () => {
+  test('shows that a Backend key has leaked, with the remedy', async () => {
     const { page } = await open('Leaky');
     const k = await createBackendKey(page, 'Oops');
     await page.getByRole('button', { name: 'I have stored it' }).click();
@@ -121,7 +121,7 @@ describe('keys', () => {
 });
 
 describe('allowed origins', () => {
-  test('are previewed while they are typed, kept, tried, and removed', async () => {
+  test('are previewed, saved, tested and removed', async () => {
     const { page, path } = await open('Origins');
     const field = page.getByLabel('New origin');
     await field.fill('https://*.shop.example');
@@ -143,7 +143,7 @@ describe('allowed origins', () => {
     expect(await console.manage('GET', path, 200)).toMatchObject({ allowedOrigins: [] });
   });
 
-  test('the API tells beside the field why it does not take one', async () => {
+  test('are refused beside the field', async () => {
     const { page } = await open('Refused');
     const field = page.getByLabel('New origin');
     await field.fill('https://shop.example/cart');
@@ -157,7 +157,7 @@ describe('allowed origins', () => {
   });
 });
 
-test('a name that is taken is refused beside its field; an environment is deleted by its name only', async () => {
+test('refuses a duplicate name beside its field, and deletes an environment only by its name', async () => {
   const { page, path } = await open('Environments', { environments: ['Production', 'Staging'] });
   const field = page.getByLabel('New environment');
   await field.fill('Staging');
@@ -181,11 +181,11 @@ test('a name that is taken is refused beside its field; an environment is delete
   await page.getByRole('row', { name: 'Staging' }).waitFor();
 });
 
-describe('when someone else has changed it meanwhile', () => {
+describe('a conflict with another change', () => {
   test.each([
     ['Take theirs', 'Theirs'],
     ['Save mine', 'Mine'],
-  ])('"%s" leaves %s', async (choice, left) => {
+  ])('"%s" results in %s', async (choice, left) => {
     const { page, path } = await open('Contested');
     const toggle = page.getByLabel('Accept client-generated identities for metrics');
     await console.manage('PATCH', path, 200, { name: 'Theirs', acceptClientIdentities: true });
@@ -210,7 +210,7 @@ describe('when someone else has changed it meanwhile', () => {
   });
 });
 
-test('what was typed outlives a server that is away, and is saved when it is back', async () => {
+test('keeps the input while the server is down, and saves it afterwards', async () => {
   const { data } = console.service;
   const other = await openConsole();
   onTestFinished(() => other.close());
@@ -231,7 +231,7 @@ test('what was typed outlives a server that is away, and is saved when it is bac
   await page.getByRole('heading', { name: 'Team Renamed in the dark' }).waitFor();
 });
 
-test('an application gets a rate of its own, and the default of the service again', async () => {
+test('sets a rate of an application, and resets it to the default', async () => {
   const { page, path } = await open('Fast');
   const rate = page.getByLabel('Packets and reports a second');
   const burst = page.getByLabel('Packets and reports at once');
@@ -251,7 +251,7 @@ test('an application gets a rate of its own, and the default of the service agai
   await expect.poll(() => console.manage('GET', path, 200)).toMatchObject({ rate: null, burst: 5 });
 });
 
-test('an application is deleted by its name, and its keys stop working', async () => {
+test('deletes an application by its name, and its keys stop working', async () => {
   const { page, id } = await open('Doomed');
   const key = await createBackendKey(page, 'Server');
   await page.getByRole('button', { name: 'I have stored it' }).click();
@@ -264,7 +264,7 @@ test('an application is deleted by its name, and its keys stop working', async (
   await page.getByRole('heading', { name: 'Not found' }).waitFor();
 });
 
-test('a plan that is full is said beside the field', async () => {
+test('shows the limit of the plan beside the field', async () => {
   const other = await openConsole();
   onTestFinished(() => other.close());
   const team = `/api/v2/teams/${other.credentials.teamId}`;

@@ -17,7 +17,7 @@ afterAll(async () => {
   cleanUp();
 });
 
-test('a webhook is made, tested, made to deliver again, given a new secret, and deleted', async () => {
+test('creates, tests, redelivers, re-keys and deletes a webhook', async () => {
   const receiver = await openReceiver();
   const { page } = await console.visit('/settings/team');
   await page.getByRole('button', { name: 'Create a webhook' }).click();

@@ -137,7 +137,7 @@ describe('on a phone without JavaScript', () => {
     expect(complaints).toEqual([]);
   });
 
-  test('a user who guesses has to wait', async () => {
+  test('throttles a user who guesses', async () => {
     const { page } = await visit(phone);
     const alert = page.getByRole('alert');
     for (let guess = 0; guess < 5; guess++) {
@@ -196,7 +196,7 @@ test('a user who cancels is redirected without a code', async () => {
   expect(callback.answers).toEqual([expect.objectContaining({ error: 'access_denied' })]);
 });
 
-test('an app with a scheme of its own gets its code, too', async () => {
+test('an app with its own URL scheme gets its code', async () => {
   const access = await token(service.http, credentials);
   const wanted = { name: 'App', type: 'public', redirectUris: ['com.example.app:/callback'] };
   const path = `/api/v2/teams/${credentials.teamId}/clients`;

@@ -59,7 +59,7 @@ describe('a drawing', () => {
     [3, 3],
     [9, 4],
     [-1, 0],
-  ])('that is unfinished from %s on has %i finished buckets', (unfinishedFrom, finished) => {
+  ])('with incomplete buckets from %s on has %i complete ones', (unfinishedFrom, finished) => {
     expect(drawingOf(buckets, series, 'lines', unfinishedFrom).finished).toBe(finished);
   });
 
@@ -98,7 +98,7 @@ describe('a cursor', () => {
     [['End', 'Shift+ArrowLeft', 'Escape'], 2, [2, 2]],
     [['End', 'Escape'], undefined, undefined],
     [['End', 'q'], 3, [3, 3]],
-  ])('after %j is at %s', (keys, at, range) => {
+  ])('moves by %j to %s', (keys, at, range) => {
     expect(pressed(...keys).at).toBe(at);
     expect(selected(pressed(...keys))).toEqual(range);
   });

@@ -28,7 +28,7 @@ describe('CSV', () => {
     expect(toCsv(['name'], [[value]])).toBe(`name\r\n${text}\r\n`);
   });
 
-  test('has one line a row, the titles first', () => {
+  test('has a line of titles and a line for each row', () => {
     expect(
       toCsv(
         ['flag', 'checks'],

@@ -199,7 +199,7 @@ describe('a split', () => {
     [['', ' 2.5 '], { on: 2.5 }],
     [['', ''], null],
     [['0', '-1'], { off: 0, on: -1 }],
-  ])('that was typed as %j is sent as such: the API says what is wrong with it', (weights, split) => {
+  ])('is sent as typed: %j', (weights, split) => {
     expect(typedSplit(['off', 'on'], weights)).toEqual(split);
   });
 });

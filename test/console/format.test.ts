@@ -37,14 +37,14 @@ describe('numbers', () => {
 });
 
 describe('times', () => {
-  test('are in the reader’s zone', () => {
+  test('are in the reader’s time zone', () => {
     expect(english.clock('2026-11-20T12:00:00Z')).toMatch(/^1:00\sPM$/);
     expect(german.clock('2026-11-20T12:00:00Z')).toBe('07:00');
     expect(english.place).toBe('Berlin');
     expect(german.place).toBe('New York');
   });
 
-  test('but days are days in UTC', () => {
+  test('of days are in UTC', () => {
     expect(english.day('2026-11-14')).toBe('Nov 14');
     expect(german.day('2026-11-14')).toBe('14. Nov.');
     expect(english.days('2026-11-14', '2026-11-20')).toMatch(/^Nov 14\s–\s20$/);
@@ -68,7 +68,7 @@ describe('times', () => {
     [2 * hour + 5 * minute + 3 * second, '2 hr 5 min'],
     [day + 4 * second, '1 day'],
     [3 * day + 2 * hour, '3 days 2 hr'],
-  ])('that are %d ms long', (length, text) => {
+  ])('of a duration of %d ms', (length, text) => {
     expect(english.duration(length)).toBe(text);
   });
 });

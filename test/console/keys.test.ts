@@ -8,11 +8,11 @@ function pressing(presses: readonly (readonly [key: string, at: number])[], offe
 }
 
 describe('shortcuts', () => {
-  test('are one key', () => {
+  test('consist of one key', () => {
     expect(pressing([['/', 0]], ['/', '?'])).toEqual(['/']);
   });
 
-  test('or two, one after the other', () => {
+  test('consist of two keys in sequence', () => {
     expect(
       pressing(
         [
@@ -24,7 +24,7 @@ describe('shortcuts', () => {
     ).toEqual([undefined, 'g f']);
   });
 
-  test('but not when the second comes late', () => {
+  test('ignore a second key that is late', () => {
     expect(
       pressing(
         [
@@ -36,7 +36,7 @@ describe('shortcuts', () => {
     ).toEqual([undefined, undefined]);
   });
 
-  test('begin anew after one was complete', () => {
+  test('start anew after a complete one', () => {
     expect(
       pressing(
         [

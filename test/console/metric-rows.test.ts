@@ -21,7 +21,7 @@ function measured(metric: string, more: Partial<MetricMeasurements> = {}): Metri
   return { metric, kind: 'counter', lastAt: '2026-01-31T12:00:00.000Z', ...figures, series, ...more };
 }
 
-test('there is a row for each metric that is declared or was measured, by name', () => {
+test('lists a row for each declared or measured metric, by name', () => {
   const rows = metricRows(
     [
       { name: 'cart', kind: 'gauge', unit: 'EUR', declared: true },
@@ -39,7 +39,7 @@ test('there is a row for each metric that is declared or was measured, by name',
   expect(rows.map(figureOf)).toEqual([undefined, 2, 6]);
 });
 
-test('a metric of a flag is one row, which sums up its variants', () => {
+test('a metric of a flag is one row with the sum of its variants', () => {
   const of = { feature: 'checkout' };
   const [own, flag, ...more] = metricRows(
     [],
@@ -56,7 +56,7 @@ test('a metric of a flag is one row, which sums up its variants', () => {
   expect(trendOf(flag!, buckets)).toEqual([0, 8, 0, 4, 0]);
 });
 
-test('a gauge shows what was measured last', () => {
+test('a gauge shows its last value', () => {
   const series = [
     measured('load', { variant: 'on', last: 7, lastAt: '2026-01-31T13:00:00.000Z' }),
     measured('load', { variant: 'off', last: 9 }),
@@ -67,18 +67,18 @@ test('a gauge shows what was measured last', () => {
 });
 
 describe('the values of all buckets', () => {
-  test('of a counter are 0 where nothing was measured', () => {
+  test('of a counter are 0 without a measurement', () => {
     expect(valuesIn(buckets, 'counter', measured('m').series)).toEqual([0, 4, 0, 2, 0]);
   });
 
-  test('of a gauge go on with what was measured before', () => {
+  test('of a gauge repeat the previous value', () => {
     expect(valuesIn(buckets, 'gauge', measured('m').series)).toEqual([4, 4, 4, 2, 2]);
     expect(valuesIn(bucketsFrom(buckets, [measured('m')]), 'gauge', measured('m').series)).toEqual([
       4, 4, 2, 2,
     ]);
   });
 
-  test('leave out what is outside of the range', () => {
+  test('omit measurements outside of the range', () => {
     expect(
       valuesIn(buckets, 'counter', [
         [540, 9],
@@ -89,7 +89,7 @@ describe('the values of all buckets', () => {
     ).toEqual([1, 0, 0, 0, 2]);
   });
 
-  test('of a counter have the same sum, whatever the buckets', () => {
+  test('of a counter have the same sum for all buckets', () => {
     const point = fc.tuple(fc.integer({ min: 600, max: 899 }), fc.integer({ min: 0, max: 1000 }));
     fc.assert(
       fc.property(fc.array(point), (points) => {

@@ -23,7 +23,7 @@ const good = [
 ];
 
 describe('the preview of an allowed origin', () => {
-  test.each(good)('%s: the server lets through what it says, and nothing else of it', (text) => {
+  test.each(good)('%s agrees with the server on its examples', (text) => {
     const preview = previewOrigin(text);
     if (preview.fault !== undefined) throw new Error(preview.fault);
     const isLetThrough = originMatcher([withoutSlash(text.trim())]);
@@ -48,12 +48,12 @@ describe('the preview of an allowed origin', () => {
     ['http://shop.example:*', 'this computer'],
     ['https://shop.example:99999', 'Not the address'],
     ['https://', 'begins with'],
-  ])('%s is refused, with what to write', (text, words) => {
+  ])('%s is refused with a correction', (text, words) => {
     expect(previewOrigin(text).fault).toContain(words);
     expect(isOriginPattern(withoutSlash(text))).toBe(false);
   });
 
-  test('agrees with the server on what can stand there', () => {
+  test('agrees with the server on all entries', () => {
     const part = fc.constantFrom(
       'https',
       'http',

@@ -39,12 +39,12 @@ describe('a change', () => {
 });
 
 describe('a sparkline', () => {
-  test('ends in a dashed part when the last bucket is unfinished', () => {
+  test('ends in a dashed part if the last bucket is incomplete', () => {
     expect(sparkOf([0, 10, 5], true)).toEqual({ path: 'M0 22L50 2', soFar: 'M50 2L100 12' });
     expect(sparkOf([0, 10, 5], false)).toEqual({ path: 'M0 22L50 2L100 12', soFar: '' });
   });
 
-  test('stays inside of its box', () => {
+  test('stays within its box', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(), { maxLength: 30 }), fc.boolean(), (values, unfinished) => {
         const { path, soFar } = sparkOf(values, unfinished);
@@ -89,18 +89,18 @@ describe('flags', () => {
     expect(filterRows(rows, { search, state }).map(({ feature }) => feature)).toEqual(found);
   });
 
-  test('are counted by state as they are filtered', () => {
+  test('are counted and filtered by the same states', () => {
     for (const [state, count] of countStates(rows))
       expect(count).toBe(rows.filter((each) => isIn(each, state)).length);
     expect(countStates(rows).get('undeclared')).toBe(1);
   });
 
-  test('say what can be said of them', () => {
+  test('show their state', () => {
     expect(stateText(row('a', { verdict: 'one_variant' }))).toBe('one variant only');
     expect(stateText(row('a', { verdict: 'in_use', declared: false }))).toBe('in use · undeclared');
   });
 
-  test('keep their places while a reader looks at one of them', () => {
+  test('keep their order while a reader looks at one of them', () => {
     const sorted = [row('new'), row('b'), row('a')];
     expect(
       holdOrder(sorted, ({ feature }) => feature, ['a', 'gone', 'b']).map(({ feature }) => feature),
@@ -151,12 +151,12 @@ describe('the chart', () => {
     expect(drawn.unfinishedFrom).toBe(1);
   });
 
-  test('of a range that is over has no unfinished bucket', () => {
+  test('of a past range has no incomplete bucket', () => {
     const over = { ...overview, at: new Date((start + 9 * day) * 1000).toISOString() };
     expect(drawnOf(over, 'checks').unfinishedFrom).toBeUndefined();
   });
 
-  test('shows what was refused by hour where the buckets are hours', () => {
+  test('shows refusals by hour if the buckets are hours', () => {
     const drawn = drawnOf({ ...overview, width: hour }, 'refused');
     expect(drawn.buckets).toEqual({ start, width: hour, count: 30 });
   });

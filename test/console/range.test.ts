@@ -31,7 +31,7 @@ describe('an address', () => {
     },
   );
 
-  test('keeps the relative range beside a fixed one, as the way back', () => {
+  test('keeps the relative range beside a fixed one', () => {
     expect(rangeQuery({ from: 0, to: 1 })).not.toHaveProperty('range');
   });
 });
@@ -47,7 +47,7 @@ describe('the buckets of a relative range', () => {
     expect([time(bounds.from), time(bounds.to), bounds.step]).toEqual([from, to, step]);
   });
 
-  test.each(Object.keys(presets) as (keyof typeof presets)[])('of %s hold the present', (preset) => {
+  test.each(Object.keys(presets) as (keyof typeof presets)[])('of %s include the present', (preset) => {
     for (const at of [now, Date.UTC(2026, 10, 20)]) {
       const { from, to, step } = boundsOf({ preset }, at, kept);
       expect(to - widths[step]).toBeLessThanOrEqual(at);

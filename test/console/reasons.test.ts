@@ -22,7 +22,7 @@ const accepted = { outcome: 'accepted', status: 202, code: null } as const;
 const noted = { outcome: 'noted', status: 202, code: 'repeated' } as const;
 const other = { sender: { userAgent: 'shop/2', instance: null } } as const;
 
-test('a reason has the sum of its senders, the most frequent first, and the example of the last one', () => {
+test('a reason has the sum of its senders, most frequent first, and the latest example', () => {
   const example = { origin: 'https://late.example' };
   const reasons = reasonsOf([
     entry({ count: 2, example: { origin: 'https://early.example' } }),
@@ -45,7 +45,7 @@ test('a reason has the sum of its senders, the most frequent first, and the exam
   ]);
 });
 
-test('refused reasons come before noted ones, and the frequent before the rare', () => {
+test('refusals come before notes, and frequent reasons before rare ones', () => {
   const reasons = reasonsOf([
     entry({ ...noted, count: 900 }),
     entry({ code: 'invalid_json', status: 400, count: 3 }),
@@ -71,7 +71,7 @@ test.each([
   [{ reason: 'repeated' }, 1],
   [{ search: 'SHOP/2' }, 1],
   [{ outcome: 'noted', search: 'shop/2' }, 0],
-])('the filter %j lets %d through', (filter, count) => {
+])('the filter %j selects %d entries', (filter, count) => {
   const entries = [entry(), entry(other), entry(accepted), entry(noted)];
   expect(filtered(entries, filter)).toHaveLength(count);
 });

@@ -20,7 +20,7 @@ function statusAt(seconds: number, packetsPerSecond: number): ServiceStatus {
   };
 }
 
-test('what was seen ends with the last status, and is 0 before the first', () => {
+test('the samples end with the last status, and are 0 before the first', () => {
   const recent = new Recent();
   for (const seconds of [0, 2, 4]) recent.add(statusAt(seconds, 10 * (seconds + 1)));
   const { start, count, taken, refused } = recent.series;
@@ -30,20 +30,20 @@ test('what was seen ends with the last status, and is 0 before the first', () =>
   expect(refused.slice(-4)).toEqual([0, 1, 3, 5]);
 });
 
-test('a status that comes a little late leaves no hole', () => {
+test('a slightly late status leaves no gap', () => {
   const recent = new Recent();
   for (const seconds of [0, 2.9, 5.1, 8]) recent.add(statusAt(seconds, 10));
   expect(recent.series.taken.slice(-5)).toEqual([11, 11, 11, 11, 11]);
 });
 
-test('after a pause it begins anew, since it did not see what was in between', () => {
+test('the samples start anew after a pause', () => {
   const recent = new Recent();
   for (const seconds of [0, 2, 4, 60, 62]) recent.add(statusAt(seconds, 10));
   const { taken } = recent.series;
   expect(taken.filter((value) => value > 0)).toHaveLength(2);
 });
 
-test('it holds five minutes, and the same status counts once', () => {
+test('the samples cover five minutes, and a repeated status counts once', () => {
   const recent = new Recent();
   for (let seconds = 0; seconds < 3600; seconds += 2) {
     recent.add(statusAt(seconds, seconds));

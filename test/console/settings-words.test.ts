@@ -10,14 +10,14 @@ test.each([
   ['user.password-changed', 'user password changed'],
 ])('the action %s is "%s"', (action, words) => expect(actionText(action)).toBe(words));
 
-test('the days of a filter are whole days of the reader', () => {
+test('the days of a filter are whole days in the reader’s time zone', () => {
   const { from, to } = dayBounds('2026-03-28', '2026-03-29');
   expect(new Date(from ?? '').getHours()).toBe(0);
   expect(new Date(to ?? '').getDate()).toBe(30);
   expect(dayBounds(undefined, '')).toEqual({ from: undefined, to: undefined });
 });
 
-test('what two have changed of a thing is listed, and what passes is not', () => {
+test('lists the fields that two people have changed, except passing ones', () => {
   const before = {
     name: 'Shop',
     allowedOrigins: [],
@@ -44,4 +44,4 @@ test.each([
   [undefined, '–'],
 ])('%j is shown as %s', (value, text) => expect(valueText(value)).toBe(text));
 
-test('fields have names for people', () => expect(fieldText('allowedOrigins')).toBe('Allowed origins'));
+test('formats field names for people', () => expect(fieldText('allowedOrigins')).toBe('Allowed origins'));

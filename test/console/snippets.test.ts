@@ -77,7 +77,7 @@ describe.each(cases)('a $type key, for $environment', ({ environment, type }) =>
     ['dotnet', /= """(.*)"""/, (text: string) => text],
     ['php', /^ {4}'(.*)'\);$/m, (text: string) => text],
     ['java', /= """\n {8}(.*)"""/, (text: string) => text.replaceAll('\\\\', '\\')],
-  ])('the report of %s is counted', async (language, pattern, read) => {
+  ])('counts the report of %s', async (language, pattern, read) => {
     const { id, key, codeOf } = await snippetsOf(environment, type);
     const quoted = pattern.exec(codeOf(language))?.[1] ?? '';
     const body = read(quoted).replace('<now>', new Date().toISOString());
@@ -88,7 +88,7 @@ describe.each(cases)('a $type key, for $environment', ({ environment, type }) =>
     expect(await counted(id, environment)).toEqual(once);
   });
 
-  test('a page gets a sender only with a key that it may have', async () => {
+  test('a page gets a sender only with a public key', async () => {
     const { snippets, key } = await snippetsOf(environment, type);
     const of = snippets.filter(({ id }) => ['browser', 'fetch'].includes(id));
     expect(of.map(({ why }) => why === undefined)).toEqual(type === 'Backend' ? [false] : [true, true]);
@@ -115,7 +115,7 @@ test.each([
   [['https://*.shop.example'], 'https://www.shop.example'],
   [['http://localhost:*'], 'http://localhost'],
   [['null'], 'null'],
-])('of the allowed origins %j, curl names %s', (allowed, origin) => {
+])('curl sends an allowed origin of %j: %s', (allowed, origin) => {
   expect(originFor(allowed)).toBe(origin);
 });
 
@@ -126,7 +126,7 @@ describe('quoting', () => {
     fc.constantFrom('', "'", '</script>', '$(x)'),
   );
 
-  test('keeps every text', () => {
+  test('preserves every text', () => {
     fc.assert(
       fc.property(text, (each) => {
         expect(JSON.parse(safeText(each))).toBe(each);
@@ -138,7 +138,7 @@ describe('quoting', () => {
     );
   });
 
-  test('leaves nothing that ends a quoted text, or that a shell or a template expands', () => {
+  test('leaves no character that ends a quoted text or is expanded', () => {
     fc.assert(
       fc.property(text, (each) => {
         const inner = safeText(each).slice(1, -1);
@@ -147,7 +147,7 @@ describe('quoting', () => {
     );
   });
 
-  test('makes one word for a shell of any text', async () => {
+  test('makes a single shell word of any text', async () => {
     const texts = fc.sample(fc.string({ unit: 'grapheme' }), 40).filter((each) => !each.includes('\0'));
     const { stdout } = await run('bash', ['-c', `printf '%s\\n' ${texts.map(shellWord).join(' ')}`]);
     expect(stdout).toBe(texts.map((each) => `${each}\n`).join(''));

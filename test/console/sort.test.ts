@@ -13,7 +13,7 @@ describe('rows', () => {
     expect(sortRows(values, sort, (value) => value)).toEqual(sorted);
   });
 
-  test('keep their order where they are alike, and none is lost', () => {
+  test('keep their order if they are equal, and none is lost', () => {
     const row = fc.record({ id: fc.integer(), value: fc.constantFrom(1, 2, null) });
     fc.assert(
       fc.property(fc.array(row), fc.constantFrom('value', '-value'), (rows, sort) => {

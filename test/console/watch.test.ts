@@ -44,7 +44,7 @@ function seen(seconds: number, sight: Partial<Waiting> = {}) {
   return watch({ since, now: since + seconds * 1000, ledger: ledger(), unattributed: [], ...sight });
 }
 
-test('it waits, and does not say that anything is connected', () => {
+test('waits, and reports nothing as connected', () => {
   expect(seen(0, { ledger: undefined })).toEqual({ kind: 'waiting', leftMs: patienceMs });
   expect(seen(10)).toEqual({ kind: 'waiting', leftMs: patienceMs - 10_000 });
 });
@@ -66,7 +66,7 @@ test('an accepted packet outweighs refusals, and the last one is shown', () => {
   expect(seen(40, sight)).toEqual({ kind: 'arrived', count: 4, last });
 });
 
-test('a refusal is shown at once if it came since; an earlier one when the patience is over', () => {
+test('shows a new refusal at once, and an earlier one after 30 seconds', () => {
   const earlier = entry({ ...refusal, lastAt: at(-60) });
   expect(seen(5, { ledger: ledger(earlier) }).kind).toBe('waiting');
   expect(seen(30, { ledger: ledger(earlier) })).toEqual({
@@ -79,7 +79,7 @@ test('a refusal is shown at once if it came since; an earlier one when the patie
   expect(seen(5, { ledger: ledger(fresh, earlier) })).toMatchObject({ refused: [fresh], late: false });
 });
 
-test('a key that does not exist is shown, too', () => {
+test('shows refusals of unknown keys too', () => {
   expect(seen(5, { unattributed: [unattributed(-5)] }).kind).toBe('waiting');
   expect(seen(5, { unattributed: [unattributed(4), unattributed(-5)] })).toMatchObject({
     unattributed: [unattributed(4)],
@@ -89,12 +89,12 @@ test('a key that does not exist is shown, too', () => {
   });
 });
 
-test('silence is said after 30 seconds', () => {
+test('reports silence after 30 seconds', () => {
   expect(seen(29.9).kind).toBe('waiting');
   expect(seen(30)).toEqual({ kind: 'trouble', refused: [], unattributed: [], late: true });
 });
 
-test('few are shown of many', () => {
+test('shows only some of many refusals', () => {
   const many = Array.from({ length: 40 }, () => entry(refusal));
   expect(seen(5, { ledger: ledger(...many) })).toMatchObject({ refused: many.slice(0, 5) });
 });

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { drawn, moveTo, viewOf } from '../../src/console/parts/window.ts';
 
-describe('the rows that are drawn', () => {
-  test('hold every row that is in view, and few others', () => {
+describe('the rendered rows', () => {
+  test('include all visible rows, and few others', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: -90_000, max: 2000 }),
@@ -23,7 +23,7 @@ describe('the rows that are drawn', () => {
     );
   });
 
-  test('do not change with each scrolled row', () => {
+  test('do not change for every scrolled row', () => {
     const views = Array.from({ length: 20 }, (_, index) => viewOf(-4000 - index, 800, 40, 2000));
     expect(new Set(views.map(({ first, end }) => `${first} ${end}`)).size).toBeLessThanOrEqual(2);
   });

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import type { Application } from '../../contract/shapes/application.ts';
-import { applicationSettingsAddress, environmentAddress, kept } from '../address.ts';
+import { applicationSettingsAddress, environmentAddress, flagAddress, kept } from '../address.ts';
 import { withQuery } from '../api/client.ts';
 import { applications } from '../applications.tsx';
 import { useKeys } from '../keys.ts';
@@ -102,12 +102,11 @@ function sameElsewhere(
   place: Place,
   query: Record<string, string>,
 ): string {
-  const flag = place.page === 'flag';
-  const page = flag ? 'flag' : (tabs.find((tab) => tab.page === place.page)?.page ?? 'flags');
-  return withQuery(environmentAddress(app, environment, page), {
-    ...kept(query),
-    ...(flag ? { name: query['name'] } : {}),
-  });
+  const { name } = query;
+  if (place.page === 'flag' && name !== undefined)
+    return flagAddress({ application: app, environment, name }, query);
+  const page = tabs.find((tab) => tab.page === place.page)?.page ?? 'flags';
+  return withQuery(environmentAddress(app, environment, page), kept(query));
 }
 
 function Tabs({ place, application }: InApplication) {

@@ -33,7 +33,7 @@ describe('the document', () => {
     expect(await answer.text()).toContain(`/console/files/${bundle.script}`);
   });
 
-  test('may run its own script only, talk to the configured hosts only, and be in no frame', async () => {
+  test('may run only its own script, call only the configured hosts, and not be framed', async () => {
     const policy = (await get('/')).headers.get('content-security-policy') ?? '';
     const rules = new Map(
       policy.split(';').map((rule) => {
@@ -55,7 +55,7 @@ describe('the document', () => {
     });
   });
 
-  test('carries the addresses of the hosts, and nothing in it ends the element that holds them', async () => {
+  test('contains the URLs of the hosts, which cannot end their element', async () => {
     const page = await (await get('/')).text();
     const [, text = ''] = /<script type="application\/json" id="settings">([^<]*)<\/script>/.exec(page) ?? [];
     const url = `http://${service.http}`;
@@ -69,7 +69,7 @@ describe('a file', () => {
     ['gzip', 'gzip'],
     ['br;q=0, gzip', 'gzip'],
     ['identity', null],
-  ])('is sent for Accept-Encoding %s as %s, and is kept for ever', async (accepted, encoding) => {
+  ])('is sent for Accept-Encoding %s as %s, and cached forever', async (accepted, encoding) => {
     const answer = await get(`/console/files/${bundle.style}`, { 'accept-encoding': accepted });
     expect(answer.status).toBe(200);
     expect(answer.headers.get('content-encoding')).toBe(encoding);
@@ -78,7 +78,7 @@ describe('a file', () => {
     expect(await answer.text()).toContain(':focus-visible');
   });
 
-  test('of another version is not there', async () => {
+  test('of another version does not exist', async () => {
     expect((await get('/console/files/main-000000000000.js')).status).toBe(404);
   });
 });

@@ -31,7 +31,7 @@ const tricky = fc
   )
   .map((parts) => parts.join(''));
 
-test('whatever is returned to is of the same origin, also where a browser takes it as relative', () => {
+test('returns only to the same origin, however a browser interprets the path', () => {
   fc.assert(
     fc.property(fc.oneof(tricky, fc.string(), fc.webUrl(), fc.webPath()), (text) => {
       const path = readReturnPath(baseUrl, text);
@@ -44,7 +44,7 @@ test('whatever is returned to is of the same origin, also where a browser takes 
   );
 });
 
-test('a path that a browser shows is returned to as it is', () => {
+test('returns to the path that the browser shows', () => {
   fc.assert(
     fc.property(fc.webPath(), fc.webQueryParameters(), (path, query) => {
       const { pathname, search } = new URL(`/apps${path}?${query}`, origin);

@@ -28,7 +28,7 @@ describe('signing out', () => {
     expect((await fixture.audit())[0]).toMatchObject({ action: 'session.ended' });
   });
 
-  test('ends the sessions that other attempts of the browser have left, and leaves other browsers alone', async () => {
+  test('ends the sessions of other attempts of the browser, but not those of other browsers', async () => {
     const browser = await fixture.signedIn();
     const elsewhere = await fixture.signedIn();
     const [name, first] = browser.session!;
@@ -39,7 +39,7 @@ describe('signing out', () => {
     expect(await elsewhere.status()).toBe(200);
   });
 
-  test('is done again without a complaint, but not by another page', async () => {
+  test('can be repeated, but not by another page', async () => {
     const browser = await fixture.signedIn();
     for (let times = 0; times < 2; times += 1)
       expect((await browser.ask('DELETE', '/console/session')).status).toBe(204);
@@ -80,7 +80,7 @@ describe('the session ends', () => {
     expect(await browser.who()).toBeNull();
   });
 
-  test('twelve hours after its last use, which is noted to five minutes', async () => {
+  test('twelve hours after its last use, which is recorded every five minutes', async () => {
     const browser = await fixture.signedIn();
     for (let times = 0; times < 3; times += 1) {
       fixture.clock.advance(11.9 * hourMs);
@@ -96,7 +96,7 @@ describe('the session ends', () => {
     expect(await browser.who()).toBeNull();
   });
 
-  test('a week after the user signed in, however much it is used', async () => {
+  test('a week after the sign-in, even if it is used', async () => {
     const browser = await fixture.signedIn();
     const end = Math.floor(fixture.clock.now() / 1000) * 1000 + 7 * 24 * hourMs;
     while (fixture.clock.now() + 11 * hourMs < end) {
@@ -111,7 +111,7 @@ describe('the session ends', () => {
     expect(await browser.status()).toBe(401);
   });
 
-  test('not with the server: it goes on after a restart', async () => {
+  test('not with the server: it survives a restart', async () => {
     const args = ['--base-url', 'https://console.example', '--auth-url', 'https://auth.example'];
     const before = await openSignIn({ args });
     const browser = new ConsoleBrowser(before.service);

@@ -15,7 +15,7 @@ afterAll(async () => {
 });
 
 describe('GET /console/session', () => {
-  test('says who is signed in, and until when', async () => {
+  test('returns the signed-in user and the end of the session', async () => {
     const browser = await fixture.signedIn();
     const answer = await browser.ask('GET', '/console/session');
     expect(answer.headers.get('cache-control')).toBe('no-store');
@@ -31,7 +31,7 @@ describe('GET /console/session', () => {
     expect(Date.parse(expiresAt) - fixture.clock.now()).toBe(12 * hourMs);
   });
 
-  test('says that no one is signed in, to a browser that has no session', async () => {
+  test('returns no user to a browser without a session', async () => {
     const answer = await fixture.consoleBrowser().ask('GET', '/console/session');
     expect(answer.status).toBe(200);
     expect(await answer.json()).toEqual({ user: null, expiresAt: null });
@@ -65,7 +65,7 @@ describe('the cookie', () => {
     }
   });
 
-  test('is not looked at beside a valid token', async () => {
+  test('is ignored beside a valid token', async () => {
     const browser = await fixture.signedIn(fixture.outsider);
     const { http, credentials } = fixture.service;
     const authorization = `Bearer ${await token(http, credentials)}`;
@@ -73,7 +73,7 @@ describe('the cookie', () => {
     expect(await answer.json()).toMatchObject({ id: credentials.clientId });
   });
 
-  test('that comes twice is none: one of them was planted', async () => {
+  test('is ignored if it is sent twice: one of them was planted', async () => {
     const browser = await fixture.signedIn();
     const stranger = await fixture.signedIn(fixture.outsider);
     const [name, value] = browser.session!;
@@ -106,7 +106,7 @@ describe('the cookie', () => {
     expect(await browser.status()).toBe(200);
   });
 
-  test('is for the management API alone', async () => {
+  test('is valid for the management API only', async () => {
     const browser = await fixture.signedIn();
     const form = { 'content-type': 'application/x-www-form-urlencoded' };
     for (const [method, path, status] of [
@@ -125,8 +125,8 @@ describe('the cookie', () => {
   });
 });
 
-describe('what other pages can send is refused', () => {
-  test('a form that is posted, with any of its content types', async () => {
+describe('requests of other pages are refused', () => {
+  test('a posted form of any content type', async () => {
     const browser = await fixture.signedIn();
     for (const type of [
       'application/x-www-form-urlencoded',
@@ -162,7 +162,7 @@ describe('what other pages can send is refused', () => {
   );
 });
 
-describe('the kinds of sessions are apart', () => {
+describe('the kinds of sessions are separate', () => {
   const redirect_uri = () => `http://${fixture.service.http}/console/callback`;
   const post = (fields: Record<string, string>) =>
     fixture.consoleBrowser().go(
@@ -174,7 +174,7 @@ describe('the kinds of sessions are apart', () => {
       'POST',
     );
 
-  test('the token endpoint exchanges no code of the console', async () => {
+  test('the token endpoint does not exchange codes of the console', async () => {
     const browser = fixture.consoleBrowser();
     const callback = await browser.authorize(await browser.begin(), fixture.admin);
     const code = callback.searchParams.get('code')!;
@@ -200,7 +200,7 @@ describe('the kinds of sessions are apart', () => {
     },
   );
 
-  test('the cookie takes no refresh token', async () => {
+  test('the cookie does not accept a refresh token', async () => {
     const { admin, clientId } = fixture;
     const page = await fixture.signIn(fixture.newBrowser(), {}, admin);
     const code = page.location!.searchParams.get('code')!;

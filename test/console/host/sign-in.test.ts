@@ -19,7 +19,7 @@ afterAll(async () => {
 const newBrowser = () => new ConsoleBrowser(fixture.service);
 const shownBy = async (response: Response) => /<p class="error">([^<]*)</.exec(await response.text())?.[1];
 
-test('a browser is sent to the sign-in page, and comes back with a session', async () => {
+test('redirects a browser to the sign-in page, and starts a session afterwards', async () => {
   const browser = newBrowser();
   const page = await browser.begin({ return: '/apps/1?range=7d' });
   expect(page.origin + page.pathname).toBe(`${origin}/connect/authorize`);
@@ -39,11 +39,11 @@ test('a browser is sent to the sign-in page, and comes back with a session', asy
   expect(browser.attempts).toEqual([]);
 });
 
-test('without an address to return to, the way leads to the console', async () => {
+test('returns to the console by default', async () => {
   expect(locationOf(await newBrowser().signIn(fixture.admin)).href).toBe(`${origin}/`);
 });
 
-test('no URL has the verifier, and no page has a token', async () => {
+test('puts the verifier into no URL, and tokens into no page', async () => {
   const browser = newBrowser();
   const page = await browser.begin();
   const [attempt = ''] = browser.attempts;
@@ -69,7 +69,7 @@ describe.each([
     '; Secure',
   ],
 ])('%s', (_, args, nameOf, secure) => {
-  test('the cookie of the session is for this host alone, and for no script', async () => {
+  test('limits the session cookie to this host, without access for scripts', async () => {
     const { service, admin } = args.length === 0 ? fixture : await openSignIn({ args });
     const browser = new ConsoleBrowser(service);
     const page = await browser.begin();
@@ -115,7 +115,7 @@ describe('an address to return to', () => {
     '/é',
     '/ ',
     `/${'x'.repeat(1000)}`,
-  ])('%j is refused, with a page that leads on', async (path) => {
+  ])('%j is refused with a page that links to the sign-in', async (path) => {
     const browser = newBrowser();
     const reply = await browser.go(`/console/sign-in?${new URLSearchParams({ return: path })}`);
     expect(reply.status).toBe(400);
@@ -124,7 +124,7 @@ describe('an address to return to', () => {
     expect(await reply.text()).toContain('<a href="sign-in">');
   });
 
-  test('is refused when it comes twice', async () => {
+  test('is refused if it is sent twice', async () => {
     expect((await newBrowser().go('/console/sign-in?return=/&return=//evil')).status).toBe(400);
   });
 });
@@ -155,11 +155,11 @@ describe('the callback', () => {
     ['a refusal', { code: null, error: 'access_denied' }, 'The sign-in was cancelled.'],
     ['an unknown refusal', { code: null, error: '<b>' }, 'The auth host refused the sign-in.'],
     ['a name of every object', { code: null, error: '__proto__' }, 'The auth host refused the sign-in.'],
-  ])('refuses an answer with %s', async (_, changed, text) => {
+  ])('refuses a response with %s', async (_, changed, text) => {
     expect(await refusalOf(changed)).toBe(text);
   });
 
-  test('refuses another address to return to than the one that was asked for', async () => {
+  test('refuses another address to return to than the requested one', async () => {
     const browser = newBrowser();
     const callback = await browser.authorize(await browser.begin({ return: '/a' }), fixture.admin);
     const state = callback.searchParams.get('state')!.split('.');
@@ -170,7 +170,7 @@ describe('the callback', () => {
     expect(await shownBy(await browser.go(callback))).toBe(unknown);
   });
 
-  test('refuses the answer to an attempt of another browser, so that no one is signed in as someone else', async () => {
+  test('refuses the response to an attempt of another browser', async () => {
     const attacker = newBrowser();
     const callback = await attacker.authorize(await attacker.begin(), fixture.admin);
     const victim = newBrowser();
@@ -184,7 +184,7 @@ describe('the callback', () => {
     expect(victim.session).toBeUndefined();
   });
 
-  test('takes an answer once; a replay changes nothing', async () => {
+  test('accepts a response once; a replay changes nothing', async () => {
     const browser = newBrowser();
     const callback = await browser.authorize(await browser.begin(), fixture.admin);
     expect((await browser.go(callback)).status).toBe(303);
@@ -192,7 +192,7 @@ describe('the callback', () => {
     expect(await browser.status()).toBe(200);
   });
 
-  test('ends the session of a code that comes twice with the cookie of its attempt: it has leaked', async () => {
+  test('ends the session of a code that is sent twice with the cookie of its attempt', async () => {
     const browser = newBrowser();
     const callback = await browser.authorize(await browser.begin(), fixture.admin);
     const [attempt = ''] = browser.attempts;

@@ -1,4 +1,4 @@
-import type { ComparedVariantShown, Comparison } from '../../../contract/shapes/comparison.ts';
+import type { ComparedVariant, Comparison } from '../../../contract/shapes/comparison.ts';
 import { useQuery } from '../../address.ts';
 import { withQuery } from '../../api/client.ts';
 import { usePoll } from '../../api/poll.ts';
@@ -85,7 +85,7 @@ function Compared({ name, comparison }: { readonly name: string; readonly compar
   );
 }
 
-function columnsOf({ base, event }: Comparison): readonly Column<ComparedVariantShown>[] {
+function columnsOf({ base, event }: Comparison): readonly Column<ComparedVariant>[] {
   return [
     { key: 'variant', title: 'Variant', value: ({ variant }) => variant },
     countColumn('users', 'Users ≈'),

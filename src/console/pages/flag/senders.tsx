@@ -1,7 +1,6 @@
 import type { FeatureDetail } from '../../../contract/shapes/feature.ts';
 import type { FeatureSenders, Sender } from '../../../contract/shapes/verdict.ts';
-import { environmentAddress, kept, useQuery } from '../../address.ts';
-import { withQuery } from '../../api/client.ts';
+import { flagAddress, useQuery } from '../../address.ts';
 import { usePoll } from '../../api/poll.ts';
 import { agoColumn } from '../../parts/columns.tsx';
 import { Reason } from '../../parts/failure.tsx';
@@ -55,18 +54,17 @@ interface SeenProps {
 /** When the flag was last seen, by environment. */
 export function Seen({ place, detail }: SeenProps) {
   const { query } = useQuery();
-  const address = (environment: string) =>
-    withQuery(environmentAddress(place.application, environment, 'flag'), {
-      ...kept(query),
-      name: place.name,
-    });
   const columns: readonly Column<FeatureDetail['environments'][number]>[] = [
     {
       key: 'environment',
       title: 'Environment',
       value: ({ environment }) => environment,
       cell: ({ environment }) =>
-        environment === place.environment ? environment : <a href={address(environment)}>{environment}</a>,
+        environment === place.environment ? (
+          environment
+        ) : (
+          <a href={flagAddress({ ...place, environment }, query)}>{environment}</a>
+        ),
     },
     agoColumn('lastSeenAt', 'Last seen', 'last'),
     agoColumn('firstSeenAt', 'First seen', 'first'),

@@ -1,7 +1,6 @@
 import type { FeatureDetail } from '../../../contract/shapes/feature.ts';
 import type { Verdict, VerdictAction } from '../../../contract/shapes/verdict.ts';
-import { environmentAddress, kept, useQuery } from '../../address.ts';
-import { withQuery } from '../../api/client.ts';
+import { flagAddress, useQuery } from '../../address.ts';
 import { usePoll } from '../../api/poll.ts';
 import { messageOf } from '../../api/problem.ts';
 import { currentTime } from '../../clock.ts';
@@ -45,12 +44,8 @@ function beforeVerdict(error: unknown): string {
 /** An undeclared name may be misspelt. */
 function Undeclared({ place, nearest }: { readonly place: FlagPlace; readonly nearest: string | null }) {
   const { query } = useQuery();
-  const { application, environment } = place;
   if (nearest === null) return <li>It is not declared.</li>;
-  const address = withQuery(environmentAddress(application, environment, 'flag'), {
-    ...kept(query),
-    name: nearest,
-  });
+  const address = flagAddress({ ...place, name: nearest }, query);
   return (
     <li>
       It is not declared. Its name is similar to <a href={address}>{nearest}</a>: it may be misspelt.

@@ -1,7 +1,6 @@
 import type { ReadonlySignal } from '@preact/signals';
-import type { OverviewFeature, Overview } from '../../../contract/shapes/overview.ts';
-import { environmentAddress, kept } from '../../address.ts';
-import { withQuery } from '../../api/client.ts';
+import type { Overview, OverviewFeature } from '../../../contract/shapes/overview.ts';
+import { flagAddress } from '../../address.ts';
 import { now } from '../../clock.ts';
 import { format } from '../../format.ts';
 import { toneOf } from '../../parts/chart/series.ts';
@@ -21,15 +20,19 @@ interface ColumnOptions {
 /** The columns of the flags. */
 export function columnsOf({ app, query, overview, usersOf }: ColumnOptions): Column<OverviewFeature>[] {
   const unfinished = isUnfinished(overview);
-  const href = (flag: string) =>
-    withQuery(environmentAddress(app, overview.environment, 'flag'), { name: flag, ...kept(query) });
+  const { environment } = overview;
   return [
     {
       key: 'flag',
       title: 'Flag',
       value: ({ feature }) => feature,
       cell: ({ feature }) => (
-        <a class="overview-link" tabIndex={-1} href={href(feature)} title={feature}>
+        <a
+          class="overview-link"
+          tabIndex={-1}
+          href={flagAddress({ application: app, environment, name: feature }, query)}
+          title={feature}
+        >
           {feature}
         </a>
       ),

@@ -2,13 +2,12 @@
  * src/console/pages/people: shows and removes the records of a person. An identity names a person, so it is never part of an address.
  */
 import { useSignal } from '@preact/signals';
-import { useRef } from 'preact/hooks';
 import type { Application } from '../../../contract/shapes/application.ts';
 import type { Exposure } from '../../../contract/shapes/exposures.ts';
 import { call, resource } from '../../api/client.ts';
 import { countColumn, timeColumn } from '../../parts/columns.tsx';
 import { ConfirmButton } from '../../parts/confirm.tsx';
-import { Reason } from '../../parts/failure.tsx';
+import { Field, Form } from '../../parts/form.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import type { InEnvironment } from '../../place.ts';
 import { user } from '../../session.ts';
@@ -16,21 +15,9 @@ import { user } from '../../session.ts';
 /** Shows a person in all environments of the application. */
 export function PeoplePage({ application: app, environment: env }: InEnvironment) {
   const found = useSignal<Kept | undefined>(undefined);
-  const error = useSignal<unknown>(undefined);
-  const busy = useSignal(false);
-
-  async function look(identity: string): Promise<void> {
-    busy.value = true;
-    error.value = undefined;
-    try {
-      found.value = await readKept(app, identity);
-    } catch (caught) {
-      error.value = caught;
-    } finally {
-      busy.value = false;
-    }
+  async function read(identity: string): Promise<void> {
+    found.value = await readKept(app, identity);
   }
-
   return (
     <div class="stack people">
       <h1>People</h1>
@@ -38,52 +25,25 @@ export function PeoplePage({ application: app, environment: env }: InEnvironment
         The variants of one person. Type the identity as your application mints or sends it. It appears
         neither in the address nor in the history of this browser.
       </p>
-      <Ask busy={busy.value} error={error.value} onAsk={look} />
+      <div class="form-line">
+        <Form submit="Show" done="Records loaded" onSubmit={(data) => read(String(data.get('identity')))}>
+          <Field
+            name="identity"
+            label="Identity"
+            required
+            control={(properties) => (
+              <input {...properties} maxLength={256} spellcheck={false} autocomplete="off" />
+            )}
+          />
+        </Form>
+      </div>
       {found.value !== undefined && (
         <section class="stack" aria-live="polite">
           <Exposures kept={found.value} first={env} />
-          <Forget app={app} identity={found.value.identity} onDone={look} />
+          <Forget app={app} identity={found.value.identity} onDone={read} />
         </section>
       )}
     </div>
-  );
-}
-
-interface AskProps {
-  readonly busy: boolean;
-  readonly error: unknown;
-  readonly onAsk: (identity: string) => Promise<void>;
-}
-
-/** Asks for an identity. The input stays after a failure. */
-function Ask({ busy, error, onAsk }: AskProps) {
-  const field = useRef<HTMLInputElement>(null);
-  return (
-    <form
-      class="people-ask"
-      autocomplete="off"
-      aria-busy={busy}
-      onSubmit={(event) => {
-        event.preventDefault();
-        void onAsk(field.current!.value);
-      }}
-    >
-      <label for="people-identity">Identity</label>
-      <div class="people-line">
-        <input
-          ref={field}
-          id="people-identity"
-          required
-          maxLength={256}
-          spellcheck={false}
-          autocomplete="off"
-        />
-        <button type="submit" class="primary" disabled={busy}>
-          {busy ? 'Loading …' : 'Show'}
-        </button>
-      </div>
-      <Reason error={error} />
-    </form>
   );
 }
 

@@ -26,7 +26,7 @@ interface PartProps {
 /** A section of a settings page. */
 export function Part({ title, note, line, children }: PartProps) {
   return (
-    <section class={line ? 'settings-part settings-line' : 'settings-part'}>
+    <section class={line ? 'settings-part form-line' : 'settings-part'}>
       <h2>{title}</h2>
       {note && <p class="quiet">{note}</p>}
       {children}

@@ -14,26 +14,26 @@ import { Users } from './users.tsx';
 import { WebhookPage } from './webhook-page.tsx';
 import { You } from './you.tsx';
 
-const pages: readonly (readonly [name: string, words: string])[] = [
-  ['you', 'You'],
-  ['applications', 'Applications'],
-  ['team', 'Team'],
-  ['users', 'Users'],
-  ['audit', 'Audit'],
-];
+const pages = [
+  { name: 'you', title: 'You', Content: You },
+  { name: 'applications', title: 'Applications', Content: Applications },
+  { name: 'team', title: 'Team', Content: Team },
+  { name: 'users', title: 'Users', Content: Users },
+  { name: 'audit', title: 'Audit', Content: Audit },
+] as const;
 
 /** `/settings`, `/settings/:page`. */
 export function Settings({ page = 'you' }: { readonly page?: string }) {
   const { path } = useLocation();
   const shown = { application: 'applications', webhook: 'team' }[page] ?? page;
-  const words = pages.find(([name]) => name === page)?.[1];
-  useTitle(words === undefined ? '' : `${words} · Settings`);
+  const title = pages.find(({ name }) => name === page)?.title;
+  useTitle(title === undefined ? '' : `${title} · Settings`);
   return (
     <div class="settings">
       <nav class="settings-nav" aria-label="Settings">
-        {pages.map(([name, words]) => (
+        {pages.map(({ name, title }) => (
           <a key={name} href={address('settings', name)} aria-current={name === shown ? 'page' : undefined}>
-            {words}
+            {title}
           </a>
         ))}
       </nav>
@@ -44,37 +44,11 @@ export function Settings({ page = 'you' }: { readonly page?: string }) {
   );
 }
 
-interface WebhookQuery {
-  readonly team: string | undefined;
-  readonly id: string | undefined;
-}
-
-function OneWebhook({ team, id }: WebhookQuery) {
-  return team === undefined || id === undefined ? <NotFound /> : <WebhookPage key={id} team={team} id={id} />;
-}
-
 function Page({ name }: { readonly name: string }) {
-  const { query } = useQuery();
-  switch (name) {
-    case 'you':
-      return <You />;
-    case 'applications':
-      return <Applications />;
-    case 'application':
-      return query['app'] === undefined ? (
-        <NotFound />
-      ) : (
-        <ApplicationPage key={query['app']} id={query['app']} />
-      );
-    case 'team':
-      return <Team />;
-    case 'webhook':
-      return <OneWebhook team={query['team']} id={query['webhook']} />;
-    case 'users':
-      return <Users />;
-    case 'audit':
-      return <Audit />;
-    default:
-      return <NotFound />;
-  }
+  const { app, team, webhook } = useQuery().query;
+  if (name === 'application' && app !== undefined) return <ApplicationPage key={app} id={app} />;
+  if (name === 'webhook' && team !== undefined && webhook !== undefined)
+    return <WebhookPage key={webhook} team={team} id={webhook} />;
+  const found = pages.find((page) => page.name === name);
+  return found === undefined ? <NotFound /> : <found.Content />;
 }

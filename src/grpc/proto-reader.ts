@@ -123,25 +123,13 @@ export class ProtoReader {
 
   /** Skips the value of an unknown field. @throws {ApiError} `invalid_protobuf` */
   skip(): void {
-    switch (this.#layout) {
-      case varint:
-        this.#readVarint();
-        break;
-      case fixed64:
-        this.#pass(8);
-        break;
-      case delimited:
-        this.#at = this.#takeDelimited();
-        break;
-      case group:
-        this.#skipGroup();
-        break;
-      case fixed32:
-        this.#pass(4);
-        break;
-      default:
-        throw malformed();
-    }
+    const layout = this.#layout;
+    if (layout === varint) this.#readVarint();
+    else if (layout === fixed64) this.#pass(8);
+    else if (layout === delimited) this.#at = this.#takeDelimited();
+    else if (layout === group) this.#skipGroup();
+    else if (layout === fixed32) this.#pass(4);
+    else throw malformed();
   }
 
   /** Not recursive, because the sender chooses the depth of groups. */

@@ -17,6 +17,9 @@ const fileOfSymbol = new Map(files.flatMap((file) => file.symbols.map((symbol) =
 
 const maxRequest = 4096;
 
+/** `file_containing_extension` and `all_extension_numbers_of_type`. */
+const extensionRequests = [5, 6];
+
 /**
  * Server reflection, by which tools discover the services. It answers requests one by one. The package @grpc/reflection does
  * not fit, for the same reasons as that of the health service.
@@ -44,25 +47,12 @@ function answer(request: Uint8Array): Buffer {
   const reader = new ProtoReader(request);
   let found = problem(codeOf.invalidArgument, 'The request is empty');
   while (reader.next()) {
-    switch (reader.field) {
-      case 3:
-        found = describe(fileOfName.get(reader.string()));
-        break;
-      case 4:
-        found = describe(fileOfSymbol.get(reader.string()));
-        break;
-      case 5: // file_containing_extension
-      case 6: // all_extension_numbers_of_type
-        reader.skip();
-        found = problem(codeOf.notFound, 'Extensions are not supported');
-        break;
-      case 7:
-        reader.skip();
-        found = serviceList;
-        break;
-      default:
-        reader.skip();
-    }
+    const { field } = reader;
+    if (field === 3) found = describe(fileOfName.get(reader.string()));
+    else if (field === 4) found = describe(fileOfSymbol.get(reader.string()));
+    else reader.skip();
+    if (extensionRequests.includes(field)) found = problem(codeOf.notFound, 'Extensions are not supported');
+    if (field === 7) found = serviceList;
   }
   return found;
 }

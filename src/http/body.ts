@@ -31,17 +31,10 @@ async function readCoded(request: Request, limit: number, budget?: ByteBudget): 
 
 /** The compression of a body. @throws {ApiError} `invalid_content_encoding` if it is unknown */
 export function contentCoding(request: Pick<Request, 'header'>): 'gzip' | undefined {
-  switch (request.header('content-encoding')?.toLowerCase()) {
-    case undefined:
-    case '':
-    case 'identity':
-      return undefined;
-    case 'gzip':
-    case 'x-gzip':
-      return 'gzip';
-    default:
-      throw new ApiError('invalid_content_encoding', bodyRefusals.invalid_content_encoding);
-  }
+  const coding = request.header('content-encoding')?.toLowerCase() ?? '';
+  if (coding === '' || coding === 'identity') return undefined;
+  if (coding === 'gzip' || coding === 'x-gzip') return 'gzip';
+  throw new ApiError('invalid_content_encoding', bodyRefusals.invalid_content_encoding);
 }
 
 /** Overhead of compression for incompressible bytes: a header, and a little for each block. */

@@ -117,17 +117,11 @@ export class LongReport {
     for (let at = from; at < to; at += entryWidth) {
       const [first, second, third] = [entries[at]!, entries[at + 1]!, entries[at + 2]!];
       if (kind === 'usage') {
-        this.#addCounts(this.#askedFor(steps, asker, first, second), [
-          third,
-          entries[at + 3]!,
-          entries[at + 4]!,
-        ]);
+        const ref = this.#askedFor(steps, asker, first, second);
+        if (ref !== undefined) this.#addCounts(ref, third, entries[at + 3]!, entries[at + 4]!);
       } else {
-        this.#addValue(
-          this.#refOfMetric(steps, asker, first, second, third),
-          entries[at + 3]!,
-          steps.at(entries[at + 4]!),
-        );
+        const ref = this.#refOfMetric(steps, asker, first, second, third);
+        if (ref !== undefined) this.#addValue(ref, entries[at + 3]!, steps.at(entries[at + 4]!));
       }
     }
   }
@@ -154,18 +148,18 @@ export class LongReport {
     return ref;
   }
 
-  #addCounts(ref: number | undefined, counts: readonly [number, number, number]): void {
-    if (ref === undefined) return;
-    const known = this.#rowOf.get(ref);
-    const row = known ?? this.#addRow(ref, 0, 0, 0);
-    if (known === undefined) this.#rowOf.set(ref, row);
-    for (let at = 0; at < 3; at += 1) this.#rows[row + 1 + at]! += counts[at]!;
+  #addCounts(ref: number, checks: number, used: number, viewed: number): void {
+    const row = this.#rowOf.get(ref) ?? this.#addRow(ref, 0, 0, 0);
+    this.#rowOf.set(ref, row);
+    this.#rows[row + 1]! += checks;
+    this.#rows[row + 2]! += used;
+    this.#rows[row + 3]! += viewed;
   }
 
   /** Each value has a row, because a metric has a minimum and a maximum. */
-  #addValue(ref: number | undefined, value: number, { bucket, at, moved }: CountedAt): void {
-    if (ref !== undefined && moved) this.#moved = true;
-    if (ref !== undefined) this.#addRow(ref, bucket, value, at);
+  #addValue(ref: number, value: number, { bucket, at, moved }: CountedAt): void {
+    this.#moved ||= moved;
+    this.#addRow(ref, bucket, value, at);
   }
 
   #addRow(ref: number, ...numbers: readonly [number, number, number]): number {

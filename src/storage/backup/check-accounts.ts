@@ -9,19 +9,17 @@ interface Accounts {
   has(table: TableName, key: string): boolean;
 }
 
-/** The tables with numbered records, with the name of their sequence and the numbers of a record. */
-const numbered = {
-  teams: ['team', ({ number }) => [number]],
-  users: ['user', ({ number }) => [number]],
-  apiKeys: ['apiKey', ({ number }) => [number]],
-  applications: ['application', ({ number }) => [number]],
-  applicationKeys: ['key', ({ number }) => [number]],
-  clients: ['client', ({ number }) => [number]],
-  audit: ['audit', ({ number }) => [number]],
-  webhooks: ['webhook', ({ number }) => [number]],
-} as const satisfies {
-  [Name in TableName]?: readonly [string, (record: AccountRecords[Name]) => readonly number[]];
-};
+/** The tables with numbered records, with their sequences. */
+const sequences = {
+  teams: 'team',
+  users: 'user',
+  apiKeys: 'apiKey',
+  applications: 'application',
+  applicationKeys: 'key',
+  clients: 'client',
+  audit: 'audit',
+  webhooks: 'webhook',
+} as const satisfies { [Name in TableName]?: string };
 
 /** The rules for each record. A rule returns the fault. */
 const rules: {
@@ -92,15 +90,15 @@ export function* checkAccounts(store: AccountTables): Reading<string | undefined
 
 function checkNumbers(all: Accounts): string | undefined {
   const next = new Map(Array.from(all.rows('numbers'), ({ key, value }) => [key, value] as const));
-  for (const [table, [sequence, numbersOf]] of Object.entries(numbered)) {
+  for (const [table, sequence] of Object.entries(sequences)) {
     const seen = new Set<number>();
-    for (const { value } of all.rows(table as keyof typeof numbered))
-      for (const number of (numbersOf as (record: unknown) => readonly number[])(value)) {
-        if (seen.has(number)) return `it is damaged: two ${table} have the number ${number}`;
-        if (number >= (next.get(sequence) ?? 1))
-          return `it is damaged: the sequence of ${table} is below ${number}`;
-        seen.add(number);
-      }
+    for (const { value } of all.rows(table as keyof typeof sequences)) {
+      const { number } = value;
+      if (seen.has(number)) return `it is damaged: two ${table} have the number ${number}`;
+      if (number >= (next.get(sequence) ?? 1))
+        return `it is damaged: the sequence of ${table} is below ${number}`;
+      seen.add(number);
+    }
   }
   return undefined;
 }

@@ -19,27 +19,12 @@ type Rule = (
   all: { readonly store: UsageTables; readonly named: Named; readonly at: Snapshot },
 ) => string | false;
 
-const widths = [1, 60, minutesPerDay];
 const lifeBytes = 40;
 const personBytes = 2 * lifeBytes + 12;
 
 const rules: Readonly<Record<UsageTable, Rule>> = {
-  counts: (key, value, { named }) =>
-    cells(
-      key,
-      value,
-      countsCodec,
-      named,
-      ({ checks, used, viewed }) => checks >= 0 && used >= 0 && viewed >= 0,
-    ),
-  measurements: (key, value, { named }) =>
-    cells(
-      key,
-      value,
-      measurementCodec,
-      named,
-      ({ count, min, max }) => count >= 0 && (count === 0 || min <= max),
-    ),
+  counts: cellsOf(countsCodec, ({ checks, used, viewed }) => checks >= 0 && used >= 0 && viewed >= 0),
+  measurements: cellsOf(measurementCodec, ({ count, min, max }) => count >= 0 && (count === 0 || min <= max)),
   carried: (key, value) => (key.length !== 4 || ![40, 48].includes(value.length) ? 'it is malformed' : false),
   series(_, value) {
     const name: unknown = JSON.parse(value.toString());
@@ -136,22 +121,18 @@ function isNamed(named: Named, environment: number, ordinal: number): boolean {
   return end === undefined || ordinal < end || ordinal === environmentOrdinal;
 }
 
-function cells<T>(
-  key: Buffer,
-  value: Buffer,
-  codec: CellCodec<T>,
-  named: Named,
-  isSound: (cell: T) => boolean,
-): string | false {
-  const width = widths[key[4]!];
-  if (key.length !== 13 || width === undefined || key.readUInt32BE(5) % width !== 0)
-    return 'its key is malformed';
-  const block = decodeBlock(value, codec);
-  const present = block.filter((cell) => cell !== undefined);
-  if (value.length !== 4 + present.length * codec.bytes) return 'it is malformed';
-  if (!present.every(isSound)) return 'it has an impossible count';
-  const last = key.readUInt32BE(9) * cellsPerBlock + block.findLastIndex((cell) => cell !== undefined);
-  return !isNamed(named, key.readUInt32BE(0), last) && 'its series has no name';
+function cellsOf<T>(codec: CellCodec<T>, isSound: (cell: T) => boolean): Rule {
+  return (key, value, { named }) => {
+    const width = [1, 60, minutesPerDay][key[4]!];
+    if (key.length !== 13 || width === undefined || key.readUInt32BE(5) % width !== 0)
+      return 'its key is malformed';
+    const block = decodeBlock(value, codec);
+    const present = block.filter((cell) => cell !== undefined);
+    if (value.length !== 4 + present.length * codec.bytes) return 'it is malformed';
+    if (!present.every(isSound)) return 'it has an impossible count';
+    const last = key.readUInt32BE(9) * cellsPerBlock + block.findLastIndex((cell) => cell !== undefined);
+    return !isNamed(named, key.readUInt32BE(0), last) && 'its series has no name';
+  };
 }
 
 function isListed(days: UsageTables['identityDays'], day: number, key: Buffer, at: Snapshot): boolean {

@@ -165,19 +165,10 @@ export function* scanCells<T>(
   to: number,
   at?: Snapshot,
 ): Generator<Cell<T>> {
-  const range = {
-    start: writeKey(environment, width, from, 0),
-    end: writeKey(environment, width, to, 0),
-    ...readAt(at),
-  };
-  for (const { key, value } of table.getRange(range)) {
-    const minute = key.readUInt32BE(5);
-    const first = key.readUInt32BE(9) * cellsPerBlock;
-    const block = decodeBlock(value, codec);
-    for (const [place, cell] of block.entries()) {
+  const places = { from: placeOf(from), to: placeOf(to) };
+  for (const { minute, first, value } of rawBlocks(table, environment, width, places, at))
+    for (const [place, cell] of decodeBlock(value, codec).entries())
       if (cell !== undefined) yield { minute, ordinal: first + place, value: cell };
-    }
-  }
 }
 
 export interface RawBlock {
@@ -194,7 +185,7 @@ export function* rawBlocks(
   environment: number,
   width: BucketWidth,
   places: Places,
-  at: Snapshot,
+  at?: Snapshot,
 ): Generator<RawBlock> {
   for (const { key, value } of table.getRange({ ...keysOf(environment, width, places), ...readAt(at) })) {
     yield { minute: key.readUInt32BE(5), first: key.readUInt32BE(9) * cellsPerBlock, value };

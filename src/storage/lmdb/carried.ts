@@ -41,7 +41,8 @@ export const notCarried: Carried = {
   lateUsers: 0,
 };
 
-const valueBytes = 6 * 8;
+/** The numbers in their order in a value. */
+const fields = Object.keys(notCarried) as (keyof Carried)[];
 
 /** The first day (since the epoch, UTC) with minutes that are not rolled up. Earlier days are over. */
 export function daysOver({ minutes }: Carried): number {
@@ -52,25 +53,14 @@ export function daysOver({ minutes }: Carried): number {
 export function readCarried(table: Table, environment: number, at?: Snapshot): Carried {
   const value = table.get(prefixKey(environment), readAt(at));
   if (value === undefined) return notCarried;
-  return {
-    minutes: value.readDoubleLE(0),
-    hours: value.readDoubleLE(8),
-    minutesFrom: value.readDoubleLE(16),
-    hoursFrom: value.readDoubleLE(24),
-    late: value.readDoubleLE(32),
-    lateUsers: value.length < valueBytes ? 0 : value.readDoubleLE(40),
-  };
+  const numbers = fields.map((field, at) => [field, at * 8 < value.length ? value.readDoubleLE(at * 8) : 0]);
+  return Object.fromEntries(numbers) as Carried;
 }
 
 /** Writes the marks. Call it in the transaction that changes the counts. */
 export function putCarried(table: Table, environment: number, carried: Carried): void {
-  const value = Buffer.allocUnsafe(valueBytes);
-  value.writeDoubleLE(carried.minutes, 0);
-  value.writeDoubleLE(carried.hours, 8);
-  value.writeDoubleLE(carried.minutesFrom, 16);
-  value.writeDoubleLE(carried.hoursFrom, 24);
-  value.writeDoubleLE(carried.late, 32);
-  value.writeDoubleLE(carried.lateUsers, 40);
+  const value = Buffer.allocUnsafe(fields.length * 8);
+  for (const [at, field] of fields.entries()) value.writeDoubleLE(carried[field], at * 8);
   table.putSync(prefixKey(environment), value);
 }
 

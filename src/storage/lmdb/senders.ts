@@ -63,24 +63,17 @@ export function putSights(store: UsageTables, sights: readonly SenderSight[]): v
 
 /** Adds senders seen over some slots. Call it in a transaction. */
 export function putSpans(store: UsageTables, spans: readonly SenderSpan[]): void {
-  const records = new Map<
-    string,
-    { readonly key: Buffer; readonly senders: SeenSender[]; changed: boolean }
-  >();
+  const records = new Map<string, SeenSender[]>();
+  const changed = new Set<string>();
   for (const span of spans) {
     const { environment, ordinal } = span;
-    const name = `${environment} ${ordinal}`;
-    const key = pairKey(environment, ordinal);
-    const record = records.get(name) ?? {
-      key,
-      senders: [...readSenders(store, environment, ordinal)],
-      changed: false,
-    };
-    records.set(name, record);
+    const key = pairKey(environment, ordinal).toString('latin1');
+    const senders = records.get(key) ?? [...readSenders(store, environment, ordinal)];
+    records.set(key, senders);
     const room = ordinal === environmentOrdinal ? most.environment : most.feature;
-    if (addSpan(record.senders, span.sender, span, room / 2)) record.changed = true;
+    if (addSpan(senders, span.sender, span, room / 2)) changed.add(key);
   }
-  for (const { key, senders, changed } of records.values()) if (changed) putSenders(store, key, senders);
+  for (const key of changed) putSenders(store, Buffer.from(key, 'latin1'), records.get(key)!);
 }
 
 /** The senders that asked for a feature, or sent anything in an environment. */

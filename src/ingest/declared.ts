@@ -1,6 +1,6 @@
 import { storeUnavailable } from '../contract/errors.ts';
 import { bodyRefusals } from '../http/body.ts';
-import type { Parameter, Refusals } from '../http/endpoint.ts';
+import type { Media, Parameter, Refusals } from '../http/endpoint.ts';
 import { tooLarge } from '../http/engines/limits.ts';
 import type { Request } from '../http/types.ts';
 
@@ -32,6 +32,18 @@ export const intakeRefusals = (maxBody: number) =>
     backpressure: 'Too many messages are waiting for the disk',
     store_unavailable: storeUnavailable.notReady,
   }) as const satisfies Refusals;
+
+/** The examples of a body, or of the answers to it. */
+export function examplesOf<E extends { readonly summary: string }>(
+  examples: Readonly<Record<string, E>>,
+  pick: (example: E) => unknown,
+): NonNullable<Media['examples']> {
+  const shown = Object.entries(examples).map(([name, example]) => [
+    name,
+    { summary: example.summary, value: pick(example) },
+  ]);
+  return Object.fromEntries(shown);
+}
 
 /** Keys and an instance id for the examples. No application has them. */
 export const exampleKeys = {

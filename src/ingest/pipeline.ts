@@ -32,13 +32,6 @@ interface Taken<Answer> extends Partial<Counted<Answer>> {
   readonly claimed?: ClaimedSender | undefined;
 }
 
-export interface LedgerView<Incoming> {
-  readonly route: LedgerSource['route'];
-  readonly transport: LedgerSource['transport'];
-  userAgent(incoming: Incoming): string | undefined;
-  origin?(incoming: Incoming): string | undefined;
-}
-
 export type Body = Uint8Array | SentBody;
 
 /** Bodies up to this length are processed in one turn of the event loop, which takes a few milliseconds. */
@@ -66,19 +59,27 @@ export interface LongMessages<Incoming, Message, Sender> {
   prepare(message: Message, sender: Sender, incoming: Incoming, nextStep: () => Promise<void>): Promise<void>;
 }
 
+/** How messages arrive. `Incoming` is a request or a call. */
+export interface Transport<Incoming> {
+  readonly transport: LedgerSource['transport'];
+  userAgent(incoming: Incoming): string | undefined;
+  address(incoming: Incoming): string;
+  idempotencyKey(incoming: Incoming): string | undefined;
+  /** Reads the body, decompressed or not. Its memory is charged to `budget`; the pipeline returns it. @throws {ApiError} */
+  read(incoming: Incoming, budget: LargeBodies): Body | Promise<Body>;
+}
+
 /**
- * The steps that depend on the kind of message and its transport. Each refuses with an `ApiError`. `Incoming` is the request or
- * call with the message, `Sender` the application it was resolved to.
+ * The steps that depend on the kind of message and its transport. Each refuses with an `ApiError`. `Sender` is the
+ * application that the message was resolved to.
  */
-export interface MessageHandler<Incoming, Message, Sender extends Held, Answer> extends LedgerView<Incoming> {
+export interface MessageHandler<Incoming, Message, Sender extends Held, Answer> extends Transport<Incoming> {
+  readonly route: LedgerSource['route'];
+  origin?(incoming: Incoming): string | undefined;
   /** Refuses by the head alone, before the body is read: 401, 403. */
   authorize?(incoming: Incoming): void;
-  /** Reads the body, decompressed or not. Its memory is charged to `budget`; the pipeline returns it. */
-  read(incoming: Incoming, budget: LargeBodies): Body | Promise<Body>;
-  address(incoming: Incoming): string;
   /** Processing of long bodies. Without it, all bodies are processed on this thread. */
   readonly long?: LongMessages<Incoming, Message, Sender>;
-  idempotencyKey(incoming: Incoming): string | undefined;
   /** Decodes and checks the message. @throws {ApiError} of status 400 */
   check(body: Uint8Array, incoming: Incoming): Message;
   /** Finds the application. @throws {ApiError} of status 404 or 403 */
@@ -263,7 +264,7 @@ export class Pipeline<Incoming, Message, Sender extends Held, Answer> {
 /** Assigns a refusal to the application that a message claims. @returns the holder of the claimed key, if that key exists */
 export function recordRefusal<Incoming>(
   { keys, ledger }: Pick<PipelineDeps, 'keys' | 'ledger'>,
-  handler: LedgerView<Incoming>,
+  handler: Pick<MessageHandler<Incoming, never, Held, never>, 'route' | 'transport' | 'userAgent' | 'origin'>,
   incoming: Incoming,
   refusal: ApiError,
   { appKey, environment, instanceName }: ClaimedSender,

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { text } from '../../contract/shapes/fields.ts';
 import type { Group, Operation, Refusals } from '../../http/endpoint.ts';
 import { ContentEncoding } from '../../http/openapi/headers.ts';
-import { exampleKeys, intakeRefusals } from '../declared.ts';
+import { exampleKeys, examplesOf, intakeRefusals } from '../declared.ts';
 import { Pipeline } from '../pipeline.ts';
 import {
   groupsMust,
@@ -79,21 +79,11 @@ const examples = {
   },
 };
 
-const sent = Object.fromEntries(
-  Object.entries(examples).map(([name, { summary, sent }]) => [name, { summary, value: sent }]),
-);
-
-const answered = Object.fromEntries(
-  Object.entries(examples).map(
-    ([
-      name,
-      {
-        summary,
-        sent: { identity },
-      },
-    ]) => [name, { summary, value: { identity, instanceId: exampleKeys.instance } }],
-  ),
-);
+const sent = examplesOf(examples, (example) => example.sent);
+const answered = examplesOf(examples, ({ sent: { identity } }) => ({
+  identity,
+  instanceId: exampleKeys.instance,
+}));
 
 const mintIdentity = (maxBody: number): Operation => ({
   operationId: 'mintIdentity',

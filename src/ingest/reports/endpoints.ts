@@ -1,12 +1,19 @@
 import Type from 'typebox';
 import { count } from '../../contract/shapes/fields.ts';
 import { contentCoding, contentTypeCheck, overhead } from '../../http/body.ts';
-import type { Endpoint, Group, Media, Operation, Refusals } from '../../http/endpoint.ts';
+import type { Endpoint, Group, Operation, Refusals } from '../../http/endpoint.ts';
 import { ContentEncoding } from '../../http/openapi/headers.ts';
 import { problem } from '../../http/problem.ts';
 import { SentBody } from '../../http/sent-body.ts';
 import type { Handler, Reply, Request } from '../../http/types.ts';
-import { exampleKeys, IdempotencyKey, intakeRefusals, senderNameOf, UserAgent } from '../declared.ts';
+import {
+  exampleKeys,
+  examplesOf,
+  IdempotencyKey,
+  intakeRefusals,
+  senderNameOf,
+  UserAgent,
+} from '../declared.ts';
 import { metricsJson, usageJson } from './formats.ts';
 import { openIntake, type ReportTransport } from './intake.ts';
 import { MetricsReportSchema } from './json-metrics.ts';
@@ -85,19 +92,12 @@ function bodies(
   field: string,
   examples: Readonly<Record<string, Example>>,
 ): Pick<Operation, 'body' | 'answers'> {
-  const shown = (pick: (example: Example) => unknown): NonNullable<Media['examples']> =>
-    Object.fromEntries(
-      Object.entries(examples).map(([name, example]) => [
-        name,
-        { summary: example.summary, value: pick(example) },
-      ]),
-    );
   const answer = {
     schema: Type.Object({ [field]: count('Entries of `stats` in the report.') }),
-    examples: shown(({ counted }) => ({ [field]: counted })),
+    examples: examplesOf(examples, ({ counted }) => ({ [field]: counted })),
   };
   return {
-    body: { 'application/json': { schema, examples: shown(({ sent }) => sent) } },
+    body: { 'application/json': { schema, examples: examplesOf(examples, ({ sent }) => sent) } },
     answers: {
       200: { description: 'Counted, and on disk.', headers: {}, content: { 'application/json': answer } },
     },

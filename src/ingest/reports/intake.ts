@@ -1,21 +1,13 @@
 import type { ApiError } from '../../contract/errors.ts';
-import type { LargeBodies } from '../admission/large-bodies.ts';
-import type { LedgerSource } from '../ledger/ledger.ts';
-import { type Body, type MessageHandler, Pipeline, recordRefusal } from '../pipeline.ts';
+import { type MessageHandler, Pipeline, recordRefusal, type Transport } from '../pipeline.ts';
 import type { ReportFormat } from './formats.ts';
 import type { ReportKind, ReportKinds, ReportSender } from './kinds.ts';
 import { LongReport } from './long-report.ts';
 import type { Report } from './report.ts';
 
-/** How reports arrive by one transport. `Incoming` is a request or a call, `Answer` its answer. */
-export interface ReportTransport<Incoming, Answer> {
-  readonly transport: LedgerSource['transport'];
-  userAgent(incoming: Incoming): string | undefined;
-  idempotencyKey(incoming: Incoming): string | undefined;
+/** How reports arrive by one transport, and how they are answered. */
+export interface ReportTransport<Incoming, Answer> extends Transport<Incoming> {
   isRetry?(incoming: Incoming): boolean;
-  address(incoming: Incoming): string;
-  /** Reads the report as sent, charged to the budget. @throws {ApiError} */
-  read(incoming: Incoming, budget: LargeBodies): Body | Promise<Body>;
   /** Refuses what the transport does not allow. @throws {ApiError} */
   check(incoming: Incoming): void;
   /** The part of the report received if `read` was not called or failed. */
@@ -52,12 +44,8 @@ export function openIntake<Incoming, R extends Report, Answer>(
     ...(transport.isRetry?.(incoming) && { isRetry: true as const }),
   });
   const handler: MessageHandler<Incoming, R | LongReport, ReportSender, Answer> = {
+    ...transport,
     route: kind.route,
-    transport: transport.transport,
-    userAgent: transport.userAgent,
-    idempotencyKey: transport.idempotencyKey,
-    address: transport.address,
-    read: transport.read,
     long: {
       inTurn: (sender, work) => deps.decoder.inTurn(sender, work),
       async decode(body, incoming, unpacked) {
@@ -78,7 +66,6 @@ export function openIntake<Incoming, R extends Report, Answer>(
       const durable = kind.count(message, sender, sourceOf(incoming), key);
       return { durable, answer: transport.accept(headOf(message).statCount, incoming) };
     },
-    refuse: transport.refuse,
     claimedSender: headOf,
     peek,
   };

@@ -9,7 +9,7 @@ import { auditKey, showEntry } from './audit-log.ts';
 type Source = Pick<AccountTables, 'audit'>;
 
 /** Rounds since the start of the process. */
-export interface ExportCounts {
+interface ExportCounts {
   made: number;
   failed: number;
 }
@@ -152,12 +152,12 @@ function lineOf(entry: AuditEntry): string {
 }
 
 /** The file of a UTC day. */
-export function auditFile(directory: string, at: number): string {
+function auditFile(directory: string, at: number): string {
   return join(directory, `audit-${new Date(at).toISOString().slice(0, 10)}.ndjson`);
 }
 
 /** The complete lines of a file; none if it does not exist. */
-export async function linesOf(path: string): Promise<ReadonlySet<string>> {
+async function linesOf(path: string): Promise<ReadonlySet<string>> {
   try {
     const text = await readFile(path, 'utf8');
     return new Set(text.split('\n').slice(0, -1));
@@ -171,7 +171,7 @@ export async function linesOf(path: string): Promise<ReadonlySet<string>> {
  * Appends lines to a file, which is created if missing; resolves when they are on disk. An incomplete last line, left by a
  * crash or a full disk, is truncated.
  */
-export async function appendLines(path: string, lines: readonly string[]): Promise<void> {
+async function appendLines(path: string, lines: readonly string[]): Promise<void> {
   const file = await open(path, 'a+', 0o600);
   try {
     await file.truncate(await wholeLength(file));
@@ -183,7 +183,7 @@ export async function appendLines(path: string, lines: readonly string[]): Promi
 }
 
 /** Makes the names of new files durable. */
-export async function syncDirectory(directory: string): Promise<void> {
+async function syncDirectory(directory: string): Promise<void> {
   const handle = await open(directory, 'r');
   try {
     await handle.sync();

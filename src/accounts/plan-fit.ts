@@ -54,7 +54,7 @@ export function originOf({ teams }: Pick<Accounts, 'teams'>, teamId: string): st
 }
 
 /** The teams that count against a team. */
-export function teamsFrom({ teams }: Pick<Accounts, 'teams'>, origin: string): Team[] {
+function teamsFrom({ teams }: Pick<Accounts, 'teams'>, origin: string): Team[] {
   return [...teams.values()].filter((team) => team.origin === origin);
 }
 

@@ -54,12 +54,12 @@ export async function answerRequest(
 }
 
 /** What a browser's sign-in leads to: a code, perhaps after a confirmation, or a step that comes first. */
-export type Standing =
+type Standing =
   | { readonly next: 'code' | 'confirm' | 'new-password'; readonly signIn: CurrentSignIn }
   | { readonly next: 'sign-in' | 'other-account' };
 
 /** Decides the next step for a browser with this sign-in. */
-export async function standingOf(
+async function standingOf(
   settings: AuthorizeSettings,
   asked: AuthorizationRequest,
   signIn: CurrentSignIn | undefined,
@@ -99,7 +99,7 @@ function answerSilently(
 }
 
 /** Issues the code. @throws {AuthorizationError} `temporarily_unavailable` */
-export async function answerWithCode(
+async function answerWithCode(
   settings: AuthorizeSettings,
   asked: AuthorizationRequest,
   { key: signIn, user, authTime }: CurrentSignIn,
@@ -132,7 +132,7 @@ function isTooOld(
 }
 
 /** The id of the user in a client's `id_token_hint`; `undefined` without a valid hint. */
-export async function meantUser(
+async function meantUser(
   settings: AuthorizeSettings,
   { idTokenHint }: AuthorizationRequest,
 ): Promise<string | undefined> {

@@ -103,7 +103,7 @@ function publicClient(clientId: string, name: string, redirectUris: readonly str
   return { clientId, number: 0, teamId: null, name, redirectUris, secretHash: null, createdAt: 0 };
 }
 
-export interface ClaimedClient {
+interface ClaimedClient {
   readonly id: string;
   readonly secret: string;
   /** Whether they came in the `Authorization` header, which determines the form of a refusal. */
@@ -114,7 +114,7 @@ export interface ClaimedClient {
  * Reads a client's id and secret from the `Authorization: Basic` header or from the form (RFC 6749 §2.3.1).
  * @throws {OAuthError} `invalid_request` if both are used, `invalid_client` if neither is complete
  */
-export function readClient(authorization: string | undefined, form: Form): ClaimedClient {
+function readClient(authorization: string | undefined, form: Form): ClaimedClient {
   const id = form.get('client_id');
   const secret = form.get('client_secret');
   if (authorization === undefined) {

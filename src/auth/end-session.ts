@@ -143,7 +143,7 @@ function refuse(error: unknown): Reply {
 }
 
 /** A client's request to sign its user out (OpenID Connect RP-Initiated Logout §2). */
-export interface EndSessionRequest {
+interface EndSessionRequest {
   /** The user, and the session of the client; `undefined` if the request has no hint. */
   readonly hint: IdTokenHint | undefined;
   /** Where the user goes afterwards; `undefined` unless registered for the client. */
@@ -154,7 +154,7 @@ export interface EndSessionRequest {
  * Reads the parameters from the query and, for a `POST`, from the form.
  * @throws {OAuthError} `invalid_request`
  */
-export async function readEndSessionRequest(
+async function readEndSessionRequest(
   deps: SessionDeps & TokenSettings,
   request: Request,
 ): Promise<EndSessionRequest> {

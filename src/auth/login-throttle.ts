@@ -81,11 +81,6 @@ export function countAttempt({ accountStore, clock }: ThrottleDeps, attempt: Att
   });
 }
 
-/** Undoes an attempt, as neither failed nor successful. */
-export function uncountAttempt({ accountStore }: ThrottleDeps, { keys }: Counted): Promise<void> {
-  return accountStore.throttles.change(keys, (draft) => uncount(draft, keys));
-}
-
 /** Records that an attempt succeeded: undoes its count, and remembers its browser. */
 export function forgiveAttempt(
   { accountStore, clock }: ThrottleDeps,
@@ -99,6 +94,20 @@ export function forgiveAttempt(
     for (const key of keys) if (kindOf(key) === 'pair') draft.remove(key);
     draft.put(own, { failures: 0, lastAt: clock.now() });
   });
+}
+
+/** Checks the password of a counted attempt. An attempt that cannot be checked does not count. */
+export async function verifyCounted(
+  { accountStore }: Pick<ThrottleDeps, 'accountStore'>,
+  { keys }: Counted,
+  verify: () => Promise<boolean>,
+): Promise<boolean> {
+  try {
+    return await verify();
+  } catch (error) {
+    await accountStore.throttles.change(keys, (draft) => uncount(draft, keys));
+    throw error;
+  }
 }
 
 function uncount(draft: ThrottleDraft, keys: readonly string[]): void {
@@ -201,18 +210,4 @@ function keyOf(kind: Kind, { email, address, browser }: Attempt): string {
 
 function kindOf(key: string): Kind {
   return key.slice(0, key.indexOf('.')) as Kind;
-}
-
-/** Checks the password of a counted attempt. An attempt that cannot be checked does not count. */
-export async function verifyCounted(
-  deps: ThrottleDeps,
-  counted: Counted,
-  verify: () => Promise<boolean>,
-): Promise<boolean> {
-  try {
-    return await verify();
-  } catch (error) {
-    await uncountAttempt(deps, counted);
-    throw error;
-  }
 }

@@ -19,7 +19,7 @@ const wentWell: Answer = { id: rung, outcome: { ok: true, value: undefined } };
 
 /**
  * A long-lived thread, and the calls to it. Its module answers either with `answerCalls`, in order, or as the other end of the
- * `ThreadCalls`. For single functions without state, use Piscina.
+ * `ThreadCalls`. Functions that any thread may run are called through Piscina, which replaces threads that stop.
  */
 export class WorkerThread<Remote extends Actions<keyof Remote>> extends ThreadCalls<Remote> {
   /** Delays of the thread, seconds: see `CallChannel`. */

@@ -60,7 +60,7 @@ export function createConsoleCallers(deps: ConsoleCallerDeps): ConsoleCallers {
 }
 
 /** The cookie of the console's session. */
-export interface ConsoleCookie {
+interface ConsoleCookie {
   /** The value in a request; `undefined` if missing, or if there are two, because one of them was planted. */
   read(request: Pick<Request, 'header'>): string | undefined;
   /** The value of `Set-Cookie`. */
@@ -69,7 +69,7 @@ export interface ConsoleCookie {
 }
 
 /** @param baseUrl the public URL of the base host */
-export function consoleCookie(baseUrl: string): ConsoleCookie {
+function consoleCookie(baseUrl: string): ConsoleCookie {
   const { name, write, removal } = hostCookie(baseUrl, 'flagmeter-console', 'Strict');
   return {
     read(request) {

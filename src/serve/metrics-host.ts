@@ -69,19 +69,19 @@ export const metricsDocument: Group<DocumentSettings> = {
 };
 
 function introduction({ maxBody, maxReport, metricsPathPrefix }: Limits): string {
-  return `An answer of 202 or 200 to a packet or report means that it is on disk: neither a crash nor a power cut loses it.
-A refused request has changed nothing.
+  return `A 202 or 200 answer to a packet or report means that it is on disk: neither a crash nor a power cut loses it.
+A refused request changes nothing.
 
-Bodies have ${maxBody} bytes at most, reports ${maxReport}, and may be sent with \`Content-Encoding: gzip\`; the limit is that of the inflated body.
+The maximum length is ${maxBody} bytes, and ${maxReport} for reports, after decompression: bodies may be sent with \`Content-Encoding: gzip\`.
 They are UTF-8. Counts are integers from 0 to 2147483647, and numbers are finite. Names are 1 to 256 bytes long without control characters;
 \`__proto__\`, \`constructor\` and the like are ordinary names. If an object has a key twice, the last one counts.
 
 429 and 503 carry \`Retry-After\` in seconds. Refusals are \`application/problem+json\` (RFC 9457) with a stable \`code\`.
 
 **Keys.** Frontend and Mobile keys are for browsers and apps and are no secrets. A Backend key is secret: it belongs on
-servers, never in a page, an app or a repository. This host takes neither the tokens nor the client credentials of the management API.
+servers, never in a page, an app or a repository. This host does not accept tokens or client credentials of the management API.
 
-**gRPC.** \`Usage.Usage/SendStats\` and \`Metrics.Metrics/SendMetrics\` take the same reports by gRPC on its own listener, and by
+**gRPC.** \`Usage.Usage/SendStats\` and \`Metrics.Metrics/SendMetrics\` accept the same reports by gRPC on its own listener, and by
 gRPC-Web (binary and text) on this host, at \`/Usage.Usage/SendStats\` and \`/Metrics.Metrics/SendMetrics\`. The gRPC listener has server
 reflection; this document does not cover it.${metricsPathPrefix === undefined ? '' : prefixText(metricsPathPrefix)}`;
 }
@@ -89,5 +89,5 @@ reflection; this document does not cover it.${metricsPathPrefix === undefined ? 
 function prefixText(prefix: string): string {
   return `
 
-**Path.** What pages use is under \`${prefix}\`, too: \`${prefix}/api/frontend/telemetry\` and \`${prefix}/snippet.js\`.`;
+**Path.** Pages can also use the prefix \`${prefix}\`: \`${prefix}/api/frontend/telemetry\` and \`${prefix}/snippet.js\`.`;
 }

@@ -42,8 +42,8 @@ export function checkPublicUrls(config: Config): void {
     const [flag] = needed as [string];
     const variable = `FLAGMETER_${flag.slice(2).replace('-', '_').toUpperCase()}`;
     throw new UsageError(
-      `Cannot listen on ${address} without ${needed.join(' and ')}: the address does not say which URL ` +
-        `clients use. Set it by ${flag} or ${variable}, such as ${flag} https://flags.example.com`,
+      `Cannot listen on ${address} without ${needed.join(' and ')}: clients need a public URL. ` +
+        `Set it with ${flag} or ${variable}, such as ${flag} https://flags.example.com`,
     );
   }
 }

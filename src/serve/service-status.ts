@@ -8,16 +8,6 @@ import { readinessOf } from './readiness.ts';
 /** Period of the rates, ms. */
 const windowMs = 10_000;
 
-/** The totals since the start, `at` a monotonic time (ms). */
-interface Totals {
-  readonly at: number;
-  readonly packets: number;
-  readonly reports: number;
-  readonly refused: number;
-  readonly commits: number;
-  readonly commitMs: number;
-}
-
 /** The status of the service, read from existing counters, so that it adds no cost to a packet. */
 export class ServiceStatus {
   readonly #core: Core;
@@ -28,19 +18,19 @@ export class ServiceStatus {
   constructor(core: Core, requests: RequestTally) {
     this.#core = core;
     this.#requests = requests;
-    this.#past = [this.#read()];
+    this.#past = [totalsOf(this.#core, this.#requests)];
   }
 
   /** Records the current totals. Call it every second. */
   look(): void {
-    const now = this.#read();
+    const now = totalsOf(this.#core, this.#requests);
     this.#past.push(now);
     while (this.#past.length > 1 && now.at - this.#past[1]!.at >= windowMs) this.#past.shift();
   }
 
   now(): Status {
     const { clock, intake, config, usageStore } = this.#core;
-    const now = this.#read();
+    const now = totalsOf(this.#core, this.#requests);
     const before = this.#past[0]!;
     const rate = rateBetween(before, now);
     const commits = now.commits - before.commits;
@@ -67,21 +57,21 @@ export class ServiceStatus {
       cluster: showCluster(usageStore.status()),
     };
   }
-
-  #read(): Totals {
-    const { clock, intake, counting } = this.#core;
-    const { ledger } = counting;
-    const packets = this.#requests.row('POST', '/api/frontend/telemetry').statuses.get(202) ?? 0;
-    return {
-      at: clock.monotonic(),
-      packets,
-      reports: ledger.reports,
-      refused: sumOf(ledger.attributed) + sumOf(ledger.unattributed),
-      commits: intake.commits,
-      commitMs: 1000 * intake.commitTimes.read().sum,
-    };
-  }
 }
+
+/** The totals since the start, `at` a monotonic time (ms). */
+function totalsOf({ clock, intake, counting: { ledger } }: Core, requests: RequestTally) {
+  return {
+    at: clock.monotonic(),
+    packets: requests.row('POST', '/api/frontend/telemetry').statuses.get(202) ?? 0,
+    reports: ledger.reports,
+    refused: sumOf(ledger.attributed) + sumOf(ledger.unattributed),
+    commits: intake.commits,
+    commitMs: 1000 * intake.commitTimes.read().sum,
+  };
+}
+
+type Totals = ReturnType<typeof totalsOf>;
 
 /** Returns a function that computes the rate of a total per second. */
 function rateBetween(before: Totals, now: Totals): (total: keyof Totals) => number {
@@ -90,9 +80,7 @@ function rateBetween(before: Totals, now: Totals): (total: keyof Totals) => numb
 }
 
 function sumOf(counts: ReadonlyMap<string, number>): number {
-  let sum = 0;
-  for (const count of counts.values()) sum += count;
-  return sum;
+  return [...counts.values()].reduce((sum, count) => sum + count, 0);
 }
 
 function rounded(value: number): number {

@@ -181,7 +181,7 @@ describe.each(runtimes)('SIGHUP to %s', (name, [command, ...before]) => {
     const service = await serve(...files);
     put('other-cert', 'key');
     service.kill('SIGHUP');
-    expect(await logLine(service, 'cannot be used; those that were read before stay')).toContain(
+    expect(await logLine(service, 'cannot be used; keeping the current ones')).toContain(
       `Cannot use the key ${directory}/key.pem: it does not match the certificate ${directory}/cert.pem`,
     );
     expect(await nameAt(service.http)).toBe('localhost');

@@ -58,7 +58,7 @@ async function signsIn({ http }: LocalService, store: StoredStore, password: str
 }
 
 describe('admin reset-password', () => {
-  test('gives a user a password that is shown once, and ends their sessions', async () => {
+  test("prints a new password once, and ends the user's sessions", async () => {
     const { data, store } = stored();
     const { adminEmail, adminPassword } = store.credentials;
     const out = await reset(['--data', data, '--email', adminEmail.toUpperCase(), '--json']);
@@ -77,7 +77,7 @@ describe('admin reset-password', () => {
     await service.stop();
   });
 
-  test('lets the user in at once, however many attempts at the account have failed', async () => {
+  test('allows a sign-in at once, even after many failed ones', async () => {
     const { data, store } = stored();
     let service = await start(data, store);
     for (let i = 0; i < 7; i += 1) expect(await signsIn(service, store, `wrong password ${i}`)).toBe(false);
@@ -101,7 +101,7 @@ describe('admin reset-password', () => {
     await service.stop();
   });
 
-  test('asks the server that uses the data directory', async () => {
+  test('asks the running server of the data directory', async () => {
     const { data, store } = stored();
     const lock = lockDataDirectory(data);
     const service = await start(data, store);

@@ -103,7 +103,7 @@ describe.each(['bash', 'fish', 'zsh'] as const)('the script for %s at work', (sh
   });
 });
 
-test('every command that queries a server can print JSON', () => {
+test('every command of the client can print JSON', () => {
   const client = commandGroups.find(({ title }) => title === 'Use a server')?.names ?? [];
   const silent = client
     .filter(isCommand)
@@ -114,7 +114,7 @@ test('every command that queries a server can print JSON', () => {
 });
 
 describe.each(['bash', 'zsh', 'fish'])('the script for %s', (shell) => {
-  test('knows every command and every flag', () => {
+  test('has every command and every flag', () => {
     const script = scriptFor(shell);
     for (const { name, flags } of commands) {
       expect(script).toContain(name);
@@ -125,7 +125,7 @@ describe.each(['bash', 'zsh', 'fish'])('the script for %s', (shell) => {
 });
 
 describe('completion', () => {
-  test.each([[[]], [['tcsh']], [['bash', 'zsh']]])('of %j is refused', (argv) => {
+  test.each([[[]], [['tcsh']], [['bash', 'zsh']]])('refuses %j', (argv) => {
     expect(() => completion(argv, testContext())).toThrow(UsageError);
   });
 });

@@ -59,7 +59,7 @@ async function readAccounts(data: string) {
   return { application: application!, deletions, declared };
 }
 
-test('nothing of a deleted application or environment is left after the next start, and the others are whole', async () => {
+test('the next start completes the removal of a deleted application or environment, and keeps the others', async () => {
   const people = await openPeople({ args: ['--workers', '2'] });
   const other = await attachPeople(people.service, people.clock);
   for (const each of [people, other]) await fill(each);

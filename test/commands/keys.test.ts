@@ -43,7 +43,7 @@ async function keysOf(data: string) {
   return found;
 }
 
-test.each<SigningAlgorithm>(['ES256', 'RS256', 'EdDSA'])('keys rotate makes a new key of %s', async (alg) => {
+test.each<SigningAlgorithm>(['ES256', 'RS256', 'EdDSA'])('keys rotate creates a new %s key', async (alg) => {
   const data = await prepared(alg);
   const [first] = await keysOf(data);
   const printed = JSON.parse(await run(['rotate', '--data', data, '--json']));
@@ -53,7 +53,7 @@ test.each<SigningAlgorithm>(['ES256', 'RS256', 'EdDSA'])('keys rotate makes a ne
   expect(retired).toMatchObject({ kid: first?.kid, alg });
 });
 
-test('keys rotate lists the ids of the current keys, and shows no key material', async () => {
+test('keys rotate lists the ids of the current keys without key material', async () => {
   const data = await prepared('ES256');
   const [first] = await keysOf(data);
   const out = await run(['rotate'], { FLAGMETER_DATA: data });
@@ -79,7 +79,7 @@ test.each<[string[], string]>([
   [['rotate', 'now'], "Cannot use the argument 'now'"],
   [['rotate', '--jason'], 'the nearest known one is --json'],
   [['rotate', '--signing-alg', 'RS256'], 'Unknown flag --signing-alg'],
-])('keys %j is refused', async (argv, message) => {
+])('keys refuses %j', async (argv, message) => {
   await expect(async () => run(argv)).rejects.toThrow(UsageError);
   await expect(async () => run(argv)).rejects.toThrow(message);
 });

@@ -14,6 +14,6 @@ test.each([
     { authUrl: 'https://a.example', baseUrl: 'https://b.example', metricsUrl: 'https://c.example' },
     year,
   ],
-])('HSTS with %s', (_, urls, headers) => {
+])('sends HSTS with %s', (_, urls, headers) => {
   expect(strictTransport(urls)).toEqual(headers);
 });

@@ -9,11 +9,11 @@ describe('nextSteps', () => {
     ['/home/me/flagmeter/dist', './flagmeter login\n'],
     ['/srv', '  flagmeter login\n'],
     ['/', '  flagmeter login\n'],
-  ])('in %s calls the program as one does there', (directory, command) => {
+  ])('names the program as it is called in %s', (directory, command) => {
     expect(nextSteps({ ...here, directory })).toContain(command);
   });
 
-  it('begins with the address to open, and repeats it in the commands if it is not the default', () => {
+  it('starts with the address to open, which the commands have if it is not the default', () => {
     const text = nextSteps({ ...here, url: 'https://flags.example.com', directory: '/' });
     expect(text.trimStart().split('\n', 1)[0]).toBe('flagmeter is running. Open https://flags.example.com/');
     expect(text).toContain('login --url https://flags.example.com\n');

@@ -44,7 +44,7 @@ function figure(samples: Sample[], name: string, labels: Record<string, string> 
 }
 
 describe('GET /metrics', () => {
-  test('counts requests, refusals and what was committed, and names no person', async () => {
+  test('counts requests, refusals and commits, and names no person', async () => {
     const { service, key, access, application, send, forget } = await openService();
     for (let time = 0; time < 3; time += 1) expect((await send(key)).status).toBe(202);
     expect((await send('no-such-key')).status).toBe(404);
@@ -123,7 +123,7 @@ describe('GET /metrics', () => {
     await service.stop();
   });
 
-  test('counts calls of gRPC, and what each kind of token comes to', async () => {
+  test('counts gRPC calls, and issued, invalidated and rejected tokens', async () => {
     const { service, access, key } = await openService();
     const report = encode('Usage.FeatureStat', { ...usageReport, appKey: key });
     const client = openClient(service.grpc);
@@ -146,7 +146,7 @@ describe('GET /metrics', () => {
     await service.stop();
   });
 
-  test('has counters of type counter, named as such', async () => {
+  test('has counters whose names end in _total', async () => {
     const { service } = await openService();
     const { types } = parseExposition((await scrape(service)).text);
     for (const [name, type] of types)
@@ -156,7 +156,7 @@ describe('GET /metrics', () => {
     await service.stop();
   });
 
-  test('is on the listener of the management API, not on the public metrics host', async () => {
+  test('is on the listener of the management API, but not on the public metrics host', async () => {
     const apart = await startLocal({ args: ['--api-listen', '127.0.0.1:0'] });
     expect((await fetch(`http://${apart.http}/healthz`)).status).toBe(200);
     expect((await fetch(`http://${apart.http}/metrics`)).status).toBe(404);
@@ -172,7 +172,7 @@ describe('GET /metrics', () => {
     await service.stop();
   });
 
-  test('has a listener of its own with --ops-listen, and is nowhere else then', async () => {
+  test('is only on the listener of --ops-listen, if there is one', async () => {
     const port = await freePort();
     const service = await startLocal({ args: ['--ops-listen', `127.0.0.1:${port}`] });
     const statusAt = async (http: string, path: string) => (await fetch(`http://${http}${path}`)).status;
@@ -191,7 +191,7 @@ describe('a request id', () => {
     ['a refusal', '/api/v2/users/me', 401],
     ['an unknown path', '/nowhere', 404],
     ['an answer with a body', '/api/v2/openapi.json', 200],
-  ])('is in %s, and each has its own', async (_, path, status) => {
+  ])('is unique in %s', async (_, path, status) => {
     const { service } = await openService();
     const ids = new Set<string | null>();
     for (let time = 0; time < 3; time += 1) {
@@ -204,7 +204,7 @@ describe('a request id', () => {
     await service.stop();
   });
 
-  test('is the one from a proxy, if it is harmless; an accepted packet needs none', async () => {
+  test('is that of a proxy if it is valid, and is missing for an accepted packet', async () => {
     const { service, key, send } = await openService();
     const ask = async (id: string) =>
       (await fetch(`http://${service.http}/nowhere`, { headers: { 'x-request-id': id } })).headers.get(
@@ -227,7 +227,7 @@ describe('--log-level debug', () => {
       .split('\n')
       .map((line) => JSON.parse(line) as Record<string, unknown>);
 
-  test('logs every request by its route, and every commit, and names no person', async () => {
+  test('logs every request by its route, and every commit, without naming a person', async () => {
     const { service, access, key, send, forget } = await openService({ args: ['--log-level', 'debug'] });
     await forget('ann@example.com');
     expect((await send(key)).status).toBe(202);
@@ -253,7 +253,7 @@ describe('--log-level debug', () => {
     await service.stop();
   });
 
-  test('is the only level that logs them', async () => {
+  test('is the only level with these lines', async () => {
     const { service, key, send } = await openService();
     expect((await send(key)).status).toBe(202);
     expect(service.log()).not.toMatch(/"msg":"(?:request|committed)"/);

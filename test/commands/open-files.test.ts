@@ -27,7 +27,7 @@ test.each(names)('the log warns of a file of %s that everyone can read', (name, 
   expect(said).toEqual([['everyone on this machine can read a file with a secret', fields]]);
 });
 
-test.each([0o600, 0o640, 0o400])('and not of one of mode %o', (mode) => {
+test.each([0o600, 0o640, 0o400])('does not warn of a file of mode %o', (mode) => {
   expect(warnings('postgresFile', mode).said).toEqual([]);
 });
 
@@ -41,7 +41,7 @@ function loop(): string {
 test.each([
   ['that is not there', () => '/nowhere/file'],
   ['that cannot be looked up', loop],
-])('a file %s is left to whoever reads it', (_, path) => {
+])('ignores a file %s', (_, path) => {
   const said: unknown[] = [];
   const config = { postgresFile: path() } as unknown as Config;
   warnOfOpenFiles(config, { warn: (...line) => void said.push(line) });

@@ -54,7 +54,7 @@ async function run(
 }
 
 describe('beside running nodes', () => {
-  test('keys rotate makes a signing key that all of them have', async () => {
+  test('keys rotate creates a signing key for all nodes', async () => {
     const { url, node } = await running();
     const [before] = storedKeys(node.store);
     const { kid, retired } = await run(keys, ['rotate', '--postgres', url]);
@@ -63,7 +63,7 @@ describe('beside running nodes', () => {
     expect(storedKeys(node.store).map((key) => key.kid)).toEqual([kid, before!.kid]);
   });
 
-  test('admin reset-password gives a user another password, and forgets failed sign-ins', async () => {
+  test('admin reset-password sets a password, and forgets failed sign-ins', async () => {
     const { url, node } = await running();
     const { accountStore } = node;
     await accountStore.throttles.change(['pair.x'], (draft) =>
@@ -76,7 +76,7 @@ describe('beside running nodes', () => {
     expect(await accountStore.throttles.list('', 10)).toEqual([]);
   });
 
-  test('neither is shown as a node', async () => {
+  test('neither command is listed as a node', async () => {
     const { url } = await running();
     await run(keys, ['rotate', '--postgres', url]);
     const rows = await (await sharedServer()).query('SELECT directory FROM fm_node', [], url);

@@ -35,7 +35,7 @@ describe('while PostgreSQL is unreachable', () => {
     ['/connect/revocation', form('token=x')],
     ['/connect/deviceauthorization', form('client_id=x')],
     ['/connect/userinfo', { headers: { authorization: 'Bearer x' } }],
-  ])('%s refuses in the form of OAuth', async (path, init) => {
+  ])('%s sends an OAuth error', async (path, init) => {
     const answer = await call(path, init);
     expect(answer.status).toBe(503);
     expect(answer.headers.get('retry-after')).toBe('2');
@@ -50,7 +50,7 @@ describe('while PostgreSQL is unreachable', () => {
     '/connect/device',
     '/connect/endsession',
     '/console/callback',
-  ])('%s says so on a page', async (path) => {
+  ])('%s reports it on a page', async (path) => {
     const answer = await call(path);
     expect(answer.status).toBe(503);
     expect(answer.headers.get('retry-after')).toBe('2');
@@ -63,7 +63,7 @@ describe('while PostgreSQL is unreachable', () => {
     ['/api/v2/status', {}],
     ['/api/account/invalidate-token', { method: 'POST' }],
     ['/console/session', {}],
-  ])('%s refuses with its code', async (path, init) => {
+  ])('%s sends a problem with the code', async (path, init) => {
     const answer = await call(path, { ...init, headers: { authorization: `Bearer ${bearer}` } });
     expect(answer.status).toBe(503);
     expect(answer.headers.get('retry-after')).toBe('2');
@@ -80,11 +80,11 @@ describe('while PostgreSQL is unreachable', () => {
     '/readyz',
     '/metrics',
     '/',
-  ])('%s is there', async (path) => {
+  ])('%s is available', async (path) => {
     expect((await call(path)).status).toBe(200);
   });
 
-  test('packets are taken', async () => {
+  test('packets are accepted', async () => {
     const packet = { k: frontendKey, e: 'Production', f: { checkout: { on: [1] } } };
     const headers = { 'content-type': 'application/json', origin: 'https://shop.example' };
     const answer = await call('/api/frontend/telemetry', {
@@ -96,6 +96,6 @@ describe('while PostgreSQL is unreachable', () => {
   });
 });
 
-test('a preflight waits for nothing', async () => {
+test('a preflight does not wait', async () => {
   expect((await call('/connect/userinfo', { method: 'OPTIONS' })).status).toBe(204);
 });

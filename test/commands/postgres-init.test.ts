@@ -42,7 +42,7 @@ needing('postgresql').describe('postgres init', () => {
     url = await postgres.database();
   });
 
-  it('prints what init prints, and puts it into the engine as its first change', async () => {
+  it('prints the credentials as init does, and stores them as the first change', async () => {
     const { code, out } = await init();
     expect(code).toBe(0);
     const made = JSON.parse(out);
@@ -74,7 +74,7 @@ needing('postgresql').describe('postgres init', () => {
     expect(out).not.toContain(JSON.stringify(writes));
   });
 
-  it('takes the URL from a file, and the password from another', async () => {
+  it('reads the URL and the password from files', async () => {
     const files = { url: `${url}\n`, password: 'correct horse battery' };
     const argv = ['init', '--postgres-file', 'url', ...admin, '--admin-password-file', 'password', '--json'];
     const { out } = await runPostgres(argv, files);
@@ -87,7 +87,7 @@ needing('postgresql').describe('postgres init', () => {
       expect(out).toMatch(new RegExp(`^ {2}${label} +\\S+$`, 'm'));
   });
 
-  it('encrypts secrets when there is a key file', async () => {
+  it('encrypts secrets with a key file', async () => {
     const file = await keyFile();
     await init('--postgres-key-file', file);
     const signing = (await records()).find(({ table }) => table === 'signingKeys');
@@ -100,7 +100,7 @@ needing('postgresql').describe('postgres init', () => {
     expect(() => readSecret(row?.secret ?? '', undefined)).toThrow('--postgres-key-file');
   });
 
-  it('leaves an engine that is initialised as it is, also when two begin at once', async () => {
+  it('leaves an initialised database unchanged, also when two start at once', async () => {
     const outcomes = await Promise.allSettled([init(), init()]);
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     const before = await records();
@@ -109,7 +109,7 @@ needing('postgresql').describe('postgres init', () => {
     expect(await postgres.query('SELECT version FROM fm_change', [], url)).toHaveLength(1);
   });
 
-  it('refuses a role that may not make the schema of the views, and a database that has them', async () => {
+  it('refuses a role without the privilege to create the views, and a database that has them', async () => {
     const asGuest = ['--postgres', url.replace('postgres@', 'guest@')];
     const query = (text: string) => postgres.query(text, [], url);
     await query('GRANT CREATE ON SCHEMA public TO guest');
@@ -121,7 +121,7 @@ needing('postgresql').describe('postgres init', () => {
     await expect(init(...inOther)).rejects.toThrow('has the views of another flagmeter cluster');
   });
 
-  it('refuses asynchronous replication unless that is allowed', async () => {
+  it('refuses asynchronous replication unless it is allowed', async () => {
     const pair = await primaryAndStandby();
     try {
       await pair.beAlone();
@@ -141,7 +141,7 @@ needing('postgresql').describe('postgres init', () => {
     }
   });
 
-  it('refuses a primary whose commits would wait for standbys that are not connected', async () => {
+  it('refuses a primary whose standbys are not connected', async () => {
     const pair = await primaryAndStandby();
     try {
       const to = ['--postgres', await pair.database()];
@@ -155,7 +155,7 @@ needing('postgresql').describe('postgres init', () => {
     }
   });
 
-  it('refuses an argument that is wrong, and writes nothing', async () => {
+  it('refuses invalid arguments, and writes nothing', async () => {
     const directory = temporaryDirectory();
     const open = join(directory, 'open');
     writeFileSync(open, `${'0'.repeat(64)}\n`);
@@ -223,7 +223,7 @@ needing('postgresql').describe('postgres init', () => {
 });
 
 describe('postgres key', () => {
-  it('makes a file that its owner alone reads, and never replaces one', async () => {
+  it('creates a file that only its owner can read, and never replaces one', async () => {
     const file = await keyFile();
     expect(statSync(file).mode & 0o777).toBe(0o600);
     const text = readFileSync(file, 'utf8');

@@ -86,7 +86,7 @@ describe('postgres status', () => {
     expect(out).toMatch(/^Warning: PostgreSQL has no standby/m);
   });
 
-  it('shows nodes, what they have not shipped, and refused rows', async () => {
+  it('shows nodes, their unshipped data, and refused rows', async () => {
     await init();
     await node({ name: 'north', spool: 3 * 1024 * 1024, through: through + 1000 });
     await node({ name: 'south', silent: 60 });
@@ -120,7 +120,7 @@ describe('postgres status', () => {
     expect(out).toContain('Refused: 1 rows');
   });
 
-  it('warns of processes that answer 503: one that was forgotten and runs, and copies of a directory', async () => {
+  it('warns of processes that refuse: a forgotten node that runs, and copies of a directory', async () => {
     await init();
     await node({ name: 'north', directory: 'directory-of-the-north' });
     await node({ name: 'south', state: 'forgotten' });
@@ -153,7 +153,7 @@ describe('postgres status', () => {
     expect(out).toMatch(/^Warning: Node south was forgotten while it runs: it answers 503 until/m);
   });
 
-  it('shows how long the log is, and how much of it was trimmed', async () => {
+  it('shows the length of the log, and the trimmed part', async () => {
     await init();
     await query(`UPDATE fm_head SET position = 40 WHERE log = 'data'`);
     const entry = (position: number, body: string | null, at: string) =>
@@ -179,7 +179,7 @@ describe('postgres status', () => {
     );
   });
 
-  it('says what a role may not, and what is not prepared', async () => {
+  it('reports a missing privilege, and a database that is not initialised', async () => {
     await postgres.query('CREATE ROLE reader LOGIN').catch(() => {});
     await expect(status()).rejects.toThrow('run flagmeter postgres init first');
     await init();
@@ -203,7 +203,7 @@ describe('postgres status', () => {
     );
   });
 
-  it('says whether a standby confirms commits', async () => {
+  it('reports whether a standby confirms commits', async () => {
     const pair = await primaryAndStandby();
     try {
       const both = await pair.database();
@@ -220,7 +220,7 @@ describe('postgres status', () => {
 });
 
 describe('postgres migrate', () => {
-  it('says that there is nothing to do', async () => {
+  it('reports that nothing is to be done', async () => {
     await expect(run('migrate')).rejects.toThrow('run flagmeter postgres init first');
     await init();
     expect((await run('migrate')).out).toContain(`PostgreSQL already has layout ${postgresLayout}`);
@@ -236,7 +236,7 @@ describe('postgres migrate', () => {
 describe('postgres forget-node', () => {
   beforeEach(() => init());
 
-  it('says what was not shipped, and holds reports back no longer', async () => {
+  it('reports the unshipped data, and no longer delays reports', async () => {
     await node({ name: 'lost', silent: 601, spool: 2048 });
     const { out, err } = await run('forget-node', 'lost', '--yes');
     expect(out).toBe('Node lost is forgotten.\n');
@@ -248,7 +248,7 @@ describe('postgres forget-node', () => {
     await expect(run('forget-node', 'lost', '--yes')).rejects.toThrow('is forgotten already');
   });
 
-  it('reports that a node that said goodbye has shipped everything', async () => {
+  it('reports that a deregistered node has shipped everything', async () => {
     await node({ name: 'gone', silent: 601, state: 'done' });
     const { err, out } = await run('forget-node', 'directory-gone', '--yes', '--json');
     expect(err).toContain('It has shipped all of its data');
@@ -271,7 +271,7 @@ describe('postgres forget-node', () => {
     expect((await status()).streams.open).toHaveLength(2);
   });
 
-  it('asks first', async () => {
+  it('asks for confirmation', async () => {
     await node({ name: 'lost', silent: 601 });
     await expect(run('forget-node', 'lost')).rejects.toThrow(UsageError);
     const asked: string[] = [];

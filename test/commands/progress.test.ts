@@ -14,7 +14,7 @@ function open(interactive: boolean) {
 
 const MiB = 2 ** 20;
 
-test('without a terminal a line is written every few seconds, and none by a short work', () => {
+test('writes a line every few seconds without a terminal, and none for short work', () => {
   const { clock, progress, text } = open(false);
   progress.report({ done: MiB, total: 4 * MiB });
   expect(text()).toBe('');
@@ -28,7 +28,7 @@ test('without a terminal a line is written every few seconds, and none by a shor
   expect(text()).toBe('checking: 2 MiB, 50 %\nchecking: 12345 records\n');
 });
 
-test('on a terminal one line is rewritten, and taken away at the end', () => {
+test('rewrites one line on a terminal, and removes it at the end', () => {
   const { clock, progress, text } = open(true);
   progress.report({ done: 0, total: 4 * MiB });
   clock.advance(100);

@@ -9,7 +9,7 @@ const everywhere = ['--listen', '0.0.0.0:8080'];
 const url = 'https://flags.example.com';
 const authUrl = ['--auth-url', url];
 
-describe('a listener that does not say which URL clients use', () => {
+describe('a listener whose address implies no URL', () => {
   const apart = ['--api-listen', '[::]:8082', '--metrics-listen', ':8083'];
 
   test.each([
@@ -41,7 +41,7 @@ describe('a listener that does not say which URL clients use', () => {
     [[...apart, ...authUrl, '--base-url', url, '--metrics-url', url]],
     [['--ops-listen', '0.0.0.0:9090']],
     [['--grpc-listen', '0.0.0.0:8081']],
-  ])('is not what %j asks for', (argv) => {
+  ])('does not result from %j', (argv) => {
     expect(() => checkPublicUrls(load(argv))).not.toThrow();
   });
 });

@@ -11,7 +11,7 @@ afterAll(cleanUp);
 /** Commits after the reports. With a read transaction left open, each leaves 22 kB that cannot be reused. */
 const commits = 300;
 
-test('no thread keeps a read transaction after its reports, so the file does not grow with each commit', async () => {
+test('threads end their read transactions with each report, so that the file does not grow', async () => {
   const service = await startLocal();
   const { http, data, credentials } = service;
   const { application, key } = await openShop(http, credentials);

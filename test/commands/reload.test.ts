@@ -34,7 +34,7 @@ async function reloaded(before: object, after: string, renewTls = async () => fa
   return { config, level, rates, trusted, lines };
 }
 
-test('a changed rate and log level take effect, and what needs a restart is named', async () => {
+test('a reload applies a changed rate and log level, and names settings that need a restart', async () => {
   const rated = { rate: 7, apiRate: 8, tokenRate: 9 };
   const after = JSON.stringify({ ...rated, logLevel: 'debug', listen: ':9999', trustedProxies: '10.0.0.1' });
   const { config, level, rates, trusted, lines } = await reloaded({ rate: 5 }, after);
@@ -61,7 +61,7 @@ test.each([
   ['an unknown key', '{"rat":7}', 'Unknown key rat'],
   ['text that is not JSON', '{', 'must be valid JSON'],
   ['a value out of bounds', '{"rate":-1}', 'must be a whole number'],
-])('a file with %s changes nothing, and is reported', async (_, after, reason) => {
+])('reports a file with %s, and changes nothing', async (_, after, reason) => {
   const { config, rates, lines } = await reloaded({ rate: 5 }, after);
   expect(config.rate).toBe(5);
   expect(rates).toEqual([]);
@@ -70,7 +70,7 @@ test.each([
   ]);
 });
 
-test('TLS files that cannot be used change nothing', async () => {
+test('invalid TLS files change nothing', async () => {
   const { config, lines } = await reloaded({ rate: 5 }, '{"rate":7}', async () => {
     throw new Error('Cannot read the certificate');
   });

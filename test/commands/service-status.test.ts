@@ -44,7 +44,7 @@ function openCounters() {
   return { clock, ledger, intake, monitor, health, requests, telemetry, status, take, pass };
 }
 
-test('a service that has just begun has no rates', () => {
+test('has no rates at the start', () => {
   const { status } = openCounters();
   expect(status.now()).toMatchObject({
     at: '2026-01-02T03:04:05.000Z',
@@ -56,7 +56,7 @@ test('a service that has just begun has no rates', () => {
   });
 });
 
-test('rates are those of the last ten seconds', () => {
+test('computes rates over the last ten seconds', () => {
   const { status, take, pass, intake, ledger, requests, telemetry } = openCounters();
   take(50);
   ledger.reports = 20;
@@ -80,7 +80,7 @@ test('rates are those of the last ten seconds', () => {
   expect(status.now().packetsPerSecond).toBe(3);
 });
 
-test('a service that takes nothing says why', () => {
+test('reports why the service accepts nothing', () => {
   const { status, health, monitor } = openCounters();
   Object.assign(monitor, { packets: 12, admits: () => false, oldest: () => 1234.567 });
   expect(status.now()).toMatchObject({

@@ -50,7 +50,7 @@ test('a service that fails to start leaves no store open', async () => {
   await bound.close(0);
 });
 
-test('before the service is ready, its addresses report liveness, and answer everything else with 503', async () => {
+test('until the service is ready, its addresses report liveness, and answer 503 to everything else', async () => {
   const config = configOf();
   const bound = await bindListeners({ config, engine, clock: systemClock, log });
   const [{ listener }] = bound.listeners as [HostListener];
@@ -86,7 +86,7 @@ test.each(['/api/frontend/telemetry', '/t/api/frontend/telemetry'])(
   },
 );
 
-test('either all addresses are bound or none', async () => {
+test('binds either all addresses or none', async () => {
   const taken = await bindListeners({ config: configOf(), engine, clock: systemClock, log });
   const opened: Listener[] = [];
   const observed: HttpEngine = {

@@ -185,17 +185,17 @@ describe('GET /swagger/v2/swagger.json', () => {
     expect(await answer.json()).toEqual({ ...JSON.parse(JSON.stringify(openapi)), servers });
   });
 
-  test('has the public URL as its server when there is one', async () => {
+  test('has the public URL as its server if one is set', async () => {
     const service = await startLocal({
       args: ['--metrics-url', 'https://in.example/flags', '--max-body', '1000'],
     });
     const document = (await (await get({}, service)).json()) as { servers: unknown };
     expect(document.servers).toEqual([{ url: 'https://in.example/flags' }]);
-    expect(JSON.stringify(document)).toContain('Bodies have 1000 bytes at most');
+    expect(JSON.stringify(document)).toContain('The maximum length is 1000 bytes');
     await service.stop();
   });
 
-  test('is not sent again to a client that has it', async () => {
+  test('is not sent again to a client that has cached it', async () => {
     const etag = (await get()).headers.get('etag')!;
     for (const tag of [etag, `W/${etag}`, `"x", ${etag}`]) {
       const answer = await get({ 'if-none-match': tag });

@@ -69,14 +69,14 @@ describe('the document', () => {
   test('names the server and the limit of its deployment', () => {
     const made = describeMetricsHost({ server: 'https://in.example/x', maxBody: 1234, maxReport: 5678 });
     expect(made['servers']).toEqual([{ url: 'https://in.example/x' }]);
-    expect(JSON.stringify(made)).toContain('1234 bytes at most, reports 5678');
+    expect(JSON.stringify(made)).toContain('1234 bytes, and 5678 for reports');
   });
 
   test('has no dangling references', () => {
     expect(brokenReferences(openapi)).toEqual([]);
   });
 
-  test('says of every operation whether it needs a credential', () => {
+  test('states the credential of every operation', () => {
     for (const [name, { security }] of operations) expect(security, name).toBeDefined();
   });
 });

@@ -47,7 +47,7 @@ function get(path: string, headers: Record<string, string>): Promise<Response> {
 const spans = (id = traceId) => collector.spansOf(id);
 
 describe('a collector', () => {
-  it('gets the usage of each application, with the sums of the month', async () => {
+  it('receives the usage of each application, with the sums of the month', async () => {
     const access = await token(service.http, service.credentials);
     const id = await createApplication(service.http, access, { name: 'Shop' });
     const { key } = await createKey(service.http, access, id, 'Mobile');
@@ -81,7 +81,7 @@ describe('a collector', () => {
     expect(service.log()).not.toContain(secret);
   });
 
-  it('gets a trace that a caller has begun, and the answer names the span', async () => {
+  it('receives the trace of a caller, and the answer names the span', async () => {
     const sent = { traceparent: `00-${traceId}-${parentId}-01`, tracestate: 'vendor=1' };
     const answer = await get('/api/v2/applications/app_none/keys', sent);
     expect(answer.status).toBe(401);
@@ -107,13 +107,13 @@ describe('a collector', () => {
     ['is not sampled', { traceparent: `00-${traceId}-${parentId}-00` }],
     ['is malformed', { traceparent: `00-${traceId}-zz-01` }],
     ['is absent, and the sample leaves it out', {}],
-  ])('gets no trace of a request whose traceparent %s', async (_, headers) => {
+  ])('receives no trace of a request whose traceparent %s', async (_, headers) => {
     expect((await get('/healthz', headers as Record<string, string>)).headers.has('traceresponse')).toBe(
       false,
     );
   });
 
-  it('that is away is waited for, in one line of the log, while everything else goes on', async () => {
+  it('that is unreachable is logged once, while the service continues', async () => {
     collector.status = 400;
     const warnings = () => service.log().split('sending usage to the collector failed').length - 1;
     await vi.waitFor(() => expect(warnings()).toBe(1), 20_000);
@@ -179,7 +179,7 @@ describe('a trace of a request', () => {
     expect(parts).toMatchObject([{ name: 'wait for commit of accounts' }]);
   });
 
-  it('goes on to the receiver of a webhook, which is told of it', async () => {
+  it('continues to the receiver of a webhook, with a traceparent', async () => {
     const statuses = [500, 200];
     const receiver = await openReceiver((response) => response.writeHead(statuses.shift() ?? 200).end());
     const { teamId } = service.credentials;
@@ -200,7 +200,7 @@ describe('a trace of a request', () => {
     });
   });
 
-  it('that is not sampled is not passed on, and has no spans', async () => {
+  it('that is not sampled has no spans, and is not propagated', async () => {
     const receiver = await openReceiver((response) => response.writeHead(204).end());
     const { teamId } = service.credentials;
     const { access } = await ready();

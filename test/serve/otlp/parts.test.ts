@@ -35,8 +35,8 @@ test.each([
     true,
   ],
   ['one that knows of none yet', { directory: 'a', nodes: [] }, false],
-  ['the first, without the engine', { directory: 'a', nodes: up('a'), connected: false }, false],
-])('usage is sent, or not, by %s', (_, status, sends) => {
+  ['the first, without PostgreSQL', { directory: 'a', nodes: up('a'), connected: false }, false],
+])('decides whether to send usage: %s', (_, status, sends) => {
   const { connected = true, ...rest } = (status ?? {}) as { connected?: boolean };
   const full = status === undefined ? undefined : { ...rest, postgres: { connected } };
   expect(isSender(full as never)).toBe(sends);
@@ -59,7 +59,7 @@ describe('traces', () => {
     return { ask, exporter, later: () => (now += 1000) };
   }
 
-  it('are of one in so many requests', () => {
+  it('sample one in so many requests', () => {
     const { ask } = open(4, [0, 0.2, 0.3, 0.6, 0.9, 0.24]);
     expect(Array.from({ length: 6 }, () => ask() !== undefined)).toEqual([
       true,
@@ -71,7 +71,7 @@ describe('traces', () => {
     ]);
   });
 
-  it('are of so many a second at most, whatever callers ask for', () => {
+  it('are limited per second, whatever callers request', () => {
     const { ask, exporter, later } = open(1);
     const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
     for (let request = 0; request < 150; request += 1) ask({ traceparent });
@@ -80,7 +80,7 @@ describe('traces', () => {
     expect(ask({ traceparent })).toBeDefined();
   });
 
-  it('tell a failure of the service', () => {
+  it('record a failure of the service', () => {
     const { ask, exporter } = open(1);
     expect(ask()?.headers?.['traceresponse']).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
     expect(exporter.getFinishedSpans()[0]).toMatchObject({ name: 'GET /x', status: { code: 2 } });

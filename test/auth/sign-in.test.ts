@@ -261,7 +261,7 @@ describe('a restarted service', () => {
       ['sign-in.failed', '', 'Ada@Example.com'],
     ]);
     expect(new Set(lines.map(({ actor }) => actor.address))).toEqual(new Set(['127.0.0.9']));
-    expect(after.service.log()).not.toMatch(/secret typed|Ada@|accountStore/);
+    expect(after.service.log()).not.toMatch(/secret typed|Ada@|engine/);
     await after.service.stop();
   });
 

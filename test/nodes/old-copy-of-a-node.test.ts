@@ -68,7 +68,7 @@ needing('postgresql').describe(
       await expectCounted([one, two]);
       expect(await runBinary(['backup', '--data', data, '--to', join(freshDirectory(), 'x')])).toMatchObject({
         code: 1,
-        stderr: expect.stringContaining('it belongs to a node of several machines; back up the PostgreSQL'),
+        stderr: expect.stringContaining('it belongs to a node of several machines; back up PostgreSQL'),
       });
       await database.stop();
       await count(7);

@@ -92,7 +92,7 @@ describe('nodes of two releases on one PostgreSQL', { timeout: 180_000 }, () => 
     await clients.rounds(3);
     said = await answersOf(nodes[0]!);
     const { code, stdout } = await runBinary(['engine', 'migrate', '--engine', engine]);
-    expect([code, stdout]).toEqual([0, expect.stringMatching(/^The engine ha/)]);
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^PostgreSQL (had|already has) layout/)]);
     await clients.rounds(3);
   });
 
@@ -173,9 +173,7 @@ describe('nodes of two releases on one PostgreSQL', { timeout: 180_000 }, () => 
     await layout(99, 99);
     const refused = await runProgram(before, argsOf(before, node));
     expect(refused.code).toBe(1);
-    expect(refused.stderr).toMatch(
-      /has layout 99 of a newer flagmeter, and this one knows layout \d+: update flagmeter on this node/,
-    );
+    expect(refused.stderr).toMatch(/has layout 99, .*; this one knows layout \d+: update it on this node/);
     const migrated = await runProgram(before, ['engine', 'migrate', '--engine', engine]);
     expect([migrated.code, migrated.stderr]).toEqual([1, expect.stringContaining('use a newer flagmeter')]);
     await layout(99, 1); // Programs that know an earlier layout go on with such tables.

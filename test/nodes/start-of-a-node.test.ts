@@ -30,7 +30,7 @@ needing('postgresql').describe('a node', { timeout: 120_000 }, () => {
   });
 
   const refusals: [string, () => Promise<readonly string[]>, RegExp][] = [
-    ['a URL that is none', async () => ['--postgres', 'postgres://'], /--postgresUrl|URL/],
+    ['a URL that is none', async () => ['--postgres', 'postgres://'], /--postgres|URL/],
     [
       'a database without tables',
       async () => ['--postgres', await database.database()],
@@ -80,13 +80,13 @@ needing('postgresql').describe('a node', { timeout: 120_000 }, () => {
   test('on the directory of another engine is refused', async () => {
     const ended = await serve(node, ['--postgres', await newDatabase()]);
     expect(ended.code).not.toBe(0);
-    expect(ended.stderr).toMatch(/postgresUrl/);
+    expect(ended.stderr).toMatch(/was used with another database/);
   });
 
   test('is not started as a single machine', async () => {
     const ended = await serve(node, []);
     expect(ended.code).not.toBe(0);
-    expect(ended.stderr).toMatch(/--postgresUrl/);
+    expect(ended.stderr).toMatch(/--postgres/);
   });
 
   test('on a copy of a directory that is in use is refused, or the other one is', async () => {

@@ -105,7 +105,7 @@ test.each([
   },
 );
 
-test('half-sent requests do not close a connection in use of the same address', async () => {
+test('half-sent requests do not close an active connection of the same address', async () => {
   const service = await serve(files);
   const used = await RawClient.open(portOf(service, 'http'));
   enders.push(() => used.close());

@@ -7,7 +7,7 @@ import { preparePostgres } from '../support/prepare-postgres.ts';
 import { Prometheus } from '../support/prometheus.ts';
 import { openShop, sendCheck } from '../support/shop.ts';
 
-/** As test/binary/alerts.test.ts: what goes wrong with several machines. */
+/** Alerts about several machines; test/binary/alerts.test.ts has those of one. */
 
 const { describe, test } = needing('prometheus', 'postgresql');
 
@@ -39,7 +39,7 @@ describe('alerts of several machines', () => {
     cleanUp();
   });
 
-  /** Entries at the end of the log, as a node writes them. */
+  /** Appends entries to the log as a node does. */
   const append = (count: number, kind: string, body: Buffer) =>
     database.query(
       `WITH head AS (UPDATE fm_head SET position = position + $1, id = 7 WHERE log = 'data' RETURNING position)

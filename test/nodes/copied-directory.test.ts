@@ -18,7 +18,7 @@ afterAll(async () => {
 });
 
 needing('postgresql').describe('a node that is frozen while a copy of its directory starts', () => {
-  test('answers 503 when it is thawed, and what both have accepted counts once', async () => {
+  test('answers 503 once thawed, and each accepted packet of both counts once', async () => {
     database = await Postgres.start();
     const postgresUrl = await database.database();
     const credentials = await preparePostgres(postgresUrl);

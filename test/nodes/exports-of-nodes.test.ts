@@ -24,7 +24,7 @@ interface UsageReport {
   readonly features: readonly { readonly feature: string; readonly checks: number }[];
 }
 
-/** What two machines give to others of the same counts. */
+/** The exports of two machines with the same counts. */
 
 const names = ['one', 'two'] as const;
 const features = ['checkout', 'search'] as const;
@@ -36,10 +36,10 @@ let credentials: Credentials;
 let collector: TestCollector;
 let shop: Shop;
 const nodes = new Map<string, Binary>();
-/** Checks that were answered 202, by feature. */
+/** Accepted checks by feature. */
 const counted = new Map<string, number>();
 
-/** A node tells the collector its name by a header: nothing in what it sends does. */
+/** A node names itself to the collector in a header: nothing in the payload identifies it. */
 function startNode(name: string): Promise<Binary> {
   const directory = freshDirectory();
   const headers = join(directory, 'headers');
@@ -63,7 +63,7 @@ async function get(http: string, path: string): Promise<Response> {
 
 const report = (more: string) => `/applications/${shop.application}/usage?environment=Production${more}`;
 
-/** Checks by feature, as a node gives them. */
+/** Checks by feature that a node exports. */
 const ways: Readonly<Record<string, (http: string) => Promise<(readonly [string, number])[]>>> = {
   async json(http) {
     const { features } = (await (await get(http, report(''))).json()) as UsageReport;
@@ -87,7 +87,7 @@ const ways: Readonly<Record<string, (http: string) => Promise<(readonly [string,
   },
 };
 
-/** Who has sent the usage of the shop, and the checks by feature, of the last pushes. */
+/** The senders of the last pushes of the shop's usage, and the checks by feature. */
 function pushes(since: number) {
   return collector
     .usageOf(shop.application)
@@ -126,12 +126,12 @@ needing('postgresql').describe('two nodes on one PostgreSQL', { timeout: 180_000
     cleanUp();
   });
 
-  test.each(Object.keys(ways))('each gives the counts of both as %s', async (way) => {
+  test.each(Object.keys(ways))('each exports the counts of both as %s', async (way) => {
     for (const { http } of nodes.values())
       await vi.waitFor(async () => expect(new Map(await ways[way]!(http))).toEqual(counted), inTime);
   });
 
-  test('a trace shows what PostgreSQL was waited for', async () => {
+  test('a trace shows the time spent waiting for PostgreSQL', async () => {
     const id = randomBytes(16).toString('hex');
     const { http } = nodes.get('two')!;
     const headers = {
@@ -151,13 +151,13 @@ needing('postgresql').describe('two nodes on one PostgreSQL', { timeout: 180_000
     expect(valuesOf(commit.attributes)).toEqual({ 'db.system.name': 'postgresql' });
   });
 
-  test('one of them pushes to the collector; when it is killed the other goes on, with the same sums', async () => {
+  test('one node pushes to the collector, and the other takes over with the same sums when it is killed', async () => {
     for (const { http } of nodes.values())
       await vi.waitFor(async () => {
         const { cluster } = (await (await get(http, '/status')).json()) as ServiceStatus;
         expect(cluster?.nodes.filter(({ state }) => state === 'up')).toHaveLength(2);
       }, inTime);
-    // What was on its way when they began to agree may still come.
+    // A push in flight when the nodes agreed may still arrive.
     const before = collector.usageOf(shop.application).length + 2;
     await vi.waitFor(() => expect(pushes(before).length).toBeGreaterThanOrEqual(5), inTime);
     const senders = new Set(pushes(before).map(({ node }) => node));

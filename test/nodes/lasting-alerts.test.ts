@@ -19,7 +19,7 @@ import { preparePostgres } from '../support/prepare-postgres.ts';
 import { Prometheus } from '../support/prometheus.ts';
 import { openShop, sendCheck } from '../support/shop.ts';
 
-/** As test/binary/alerts.test.ts: faults that are told of after a minute or two. `npm run test:alerts` runs it, and CI does not. */
+/** Alerts that fire after a minute or two. `npm run test:alerts` runs them, and CI does not. */
 
 const longMs = 200_000;
 const { describe } = needing('prometheus', 'postgresql');

@@ -16,7 +16,7 @@ import { alpn, byGrpc, byHttp1, byHttp2 } from '../support/proxy-clients.ts';
 import type { RunningProxy } from '../support/proxy-program.ts';
 import { encode } from '../support/report-messages.ts';
 
-/** The examples of docs/examples/cluster, run by the real programs, and spoken to by real clients. */
+/** The examples of docs/examples/cluster, run by the real load balancers and used by real clients. */
 
 const origin = 'https://shop.example';
 
@@ -38,7 +38,7 @@ beforeAll(async () => {
 
 afterAll(cleanUp);
 
-/** Checks of a feature that were counted. */
+/** Counted checks of a feature. */
 async function checksOf(feature: string): Promise<number> {
   const path = `/api/v2/applications/${application}/usage?environment=Production&feature=${feature}`;
   const answer = await fetch(`http://${service.http}${path}`, {
@@ -73,7 +73,7 @@ function testBehind(kind: BalancerKind): void {
   test.each([
     [['h2', 'http/1.1'], 'h2'],
     [['http/1.1'], 'http/1.1'],
-  ])('of %j the protocol is %s', async (offered, chosen) => {
+  ])('a client that offers %j gets the protocol %s', async (offered, chosen) => {
     expect(await alpn(balancer.port, offered)).toBe(chosen);
   });
 
@@ -93,7 +93,7 @@ function testBehind(kind: BalancerKind): void {
     expect(JSON.parse(listed.body).items).toHaveLength(1);
   });
 
-  test('gRPC goes through, with its trailers', async () => {
+  test('gRPC passes with its trailers', async () => {
     const feature = `${kind}-grpc`;
     const send = (environment: string) =>
       byGrpc(
@@ -111,7 +111,7 @@ function testBehind(kind: BalancerKind): void {
     expect(health).toMatchObject({ code: 0 });
   });
 
-  test('a report of nearly the largest size goes through, and a larger one is refused', async () => {
+  test('a report just below the size limit passes, and a larger one is refused', async () => {
     const padded = (bytes: number) =>
       JSON.stringify({ ...reportOf(`${kind}-large`), pad: 'x'.repeat(bytes) });
     const send = (bytes: number) =>
@@ -136,15 +136,15 @@ function testBehind(kind: BalancerKind): void {
     ]);
   });
 
-  test('what only the operator reads is not there', async () => {
+  test('routes for operators are not forwarded', async () => {
     expect(await byHttp1(balancer.port, '/metrics', {})).toMatchObject({ status: 404 });
-    // Past the balancer, from its address: it could pass on what anyone has sent.
+    // Bypasses the balancer, from its address, which forwards the headers of any client.
     const direct = await fetch(`http://${service.http}/metrics`);
     expect(direct.status).toBe(404);
     expect(await direct.text()).toContain('--ops-listen');
   });
 
-  test('a node that is away is left out', async () => {
+  test('an unreachable node gets no requests', async () => {
     const gone = await startBinary();
     const both = await startBalancer(kind, freshDirectory(), [gone, service]);
     await stop(gone);

@@ -19,7 +19,7 @@ import { Postgres } from '../support/postgres.ts';
 import { preparePostgres } from '../support/prepare-postgres.ts';
 import { runBinary } from '../support/run-binary.ts';
 
-/** Three processes of the compiled executable whose PostgreSQL is lost, and restored from what they hold. */
+/** Three nodes whose PostgreSQL is lost and restored from their replicas. */
 
 const urls = ['--auth-url', 'https://auth.example', '--base-url', 'https://api.example'];
 const origin = 'https://shop.example';
@@ -95,7 +95,7 @@ needing('postgresql').describe('nodes whose PostgreSQL is lost', { timeout: 180_
     for (const node of nodes) expect((await reportOf(node)).mayBeCounting).toBeUndefined();
   });
 
-  test('go on with an empty database that is filled from one of them', async () => {
+  test('continue on an empty database that is filled from one of them', async () => {
     await lose();
     for (const node of nodes) expect(await send(node)).toBe(202);
     const { data } = nodes[0]!;
@@ -123,7 +123,7 @@ needing('postgresql').describe('nodes whose PostgreSQL is lost', { timeout: 180_
     expect(adopted.stderr).toMatch(
       /^replica: usage at position \d+, complete through (20.*|an unknown time); accounts at version \d+$/m,
     );
-    // As it is until adopt is done: a node that is restarted counts meanwhile.
+    // As during adopt: a restarted node counts meanwhile.
     await database.query("UPDATE fm_engine SET id = id || ', which is being filled'", [], postgresUrl);
     await stop(nodes[2]!);
     nodes[2] = await startNode(nodes[2]!.data, 'three');
@@ -141,7 +141,7 @@ needing('postgresql').describe('nodes whose PostgreSQL is lost', { timeout: 180_
     await expectAll();
   });
 
-  test('set aside what an older database does not have, and give it back', async () => {
+  test('set aside what an older database lacks, and restore it', async () => {
     const goBack = await copy();
     await vi.waitFor(
       async () => expect((await get(nodes[0]!, '/api/v2/applications')).status).toBe(200),
@@ -179,7 +179,7 @@ needing('postgresql').describe('nodes whose PostgreSQL is lost', { timeout: 180_
     await expectAll();
   });
 
-  test('refuse a database whose secrets are encrypted with another key, and go on with their own', async () => {
+  test('refuse a database whose secrets are encrypted with another key, and continue with their own', async () => {
     const [own] = await database.query<{ secret: string }>('SELECT secret FROM fm_engine', [], postgresUrl);
     await replaceSecret(storedSecret(randomBytes(32), new PostgresKey(randomBytes(32))));
     for (const node of nodes)
@@ -240,7 +240,7 @@ async function lose(): Promise<void> {
   await database.query(`CREATE DATABASE ${nameOf()} TEMPLATE template0`);
 }
 
-/** Makes a copy of the database, to which it can be put back. */
+/** Copies the database. @returns a function that restores the copy */
 async function copy(): Promise<() => Promise<void>> {
   const name = nameOf();
   const cut = async () => {
@@ -279,7 +279,7 @@ async function reportOf(node: Binary): Promise<Shown> {
   return (await answer.json()) as Shown;
 }
 
-/** Each node reports what was answered 202, once. */
+/** Each node reports every accepted packet exactly once. */
 async function expectAll(): Promise<void> {
   for (const node of nodes)
     await vi.waitFor(async () => expect((await reportOf(node)).features[0]?.checks).toBe(counted), inTime);

@@ -25,7 +25,7 @@ import { runBinary, runProgram } from '../support/run-binary.ts';
 import { openShop, readChecks, type Shop, sendCheck } from '../support/shop.ts';
 import { sendUntilFull, startOnSmallDisk } from '../support/small-disk.ts';
 
-/** A node whose clock, engine or disk is not as it should be. */
+/** Nodes with a wrong clock, an unreachable PostgreSQL or a full disk. */
 
 const listen = ['--listen', '127.0.0.1:0', '--grpc-listen', '127.0.0.1:0'];
 const inTime = { timeout: 60_000, interval: 100 };
@@ -51,7 +51,7 @@ function startNode(...args: string[]): Promise<Binary> {
   return startBinary({ args: ['--postgres', postgresUrl, ...args] });
 }
 
-/** Resolves when the reports have the checks that were accepted, and no others. */
+/** Resolves when the reports have exactly the accepted checks. */
 async function expectChecks(http: string, shop: Shop, wanted: ReadonlyMap<string, number>): Promise<void> {
   await vi.waitFor(async () => expect(await readChecks(http, shop)).toEqual(wanted), {
     timeout: 120_000,
@@ -74,7 +74,7 @@ needing('faketime', 'postgresql').describe('a node whose clock is wrong', () => 
   test.each([
     ['+8s', 'ahead of'],
     ['-8s', 'behind'],
-  ])('by %s is refused, and writes nothing, here or in the engine', async (shift, way) => {
+  ])('by %s is refused and writes nothing, neither locally nor to PostgreSQL', async (shift, way) => {
     const data = join(freshDirectory(), 'data');
     const { code, stdout, stderr } = await serveAt(shift, data);
     expect([code, stdout]).toEqual([1, '']);
@@ -114,7 +114,7 @@ test.each([3_700_000, -7_200_000])(
   },
 );
 
-test('a running node that is forgotten answers 503 until it is restarted', async () => {
+test('a running node that was forgotten answers 503 until it restarts', async () => {
   const node = await startNode('--node-name', 'forgotten');
   const shop = await openShop(node.http, credentials);
   expect(await sendCheck(node.http, shop.key, 'before')).toBe(202);
@@ -140,7 +140,7 @@ test('a running node that is forgotten answers 503 until it is restarted', async
 });
 
 describe('SIGTERM while an empty directory waits for its engine', () => {
-  /** Ends at once with 0, and has written nothing. */
+  /** Exits at once with 0, having written nothing. */
   async function expectEnd(url: string, isWaiting: (stderr: NodeJS.ReadableStream) => Promise<unknown>) {
     const data = join(freshDirectory(), 'data');
     const child = spawn(binaryPath, ['serve', '--data', data, '--postgres', url, ...listen]);
@@ -161,7 +161,7 @@ describe('SIGTERM while an empty directory waits for its engine', () => {
     });
   });
 
-  test('that takes a connection and stays silent', { timeout: 30_000 }, async () => {
+  test('that accepts a connection and stays silent', { timeout: 30_000 }, async () => {
     const silent = createServer().listen(0, '127.0.0.1');
     await once(silent, 'listening');
     const { port } = silent.address() as AddressInfo;
@@ -171,7 +171,7 @@ describe('SIGTERM while an empty directory waits for its engine', () => {
   });
 });
 
-test('while the engine is away a mint is answered 503 and when to try again, and works when it is back', async () => {
+test('minting an identity without PostgreSQL is refused with 503 and Retry-After, and works once it is back', async () => {
   const node = await startNode();
   const { application } = await openShop(node.http, credentials);
   const access = await token(node.http, credentials);
@@ -193,7 +193,7 @@ test('while the engine is away a mint is answered 503 and when to try again, and
   expect(await stop(node)).toMatchObject({ code: 0 });
 });
 
-test('a spool that is full takes no packets until the engine takes data again, and nothing is lost', {
+test('a node with a full spool refuses packets until PostgreSQL accepts data, and loses nothing', {
   timeout: 240_000,
 }, async () => {
   const node = await startNode('--spool-max', '1MiB');

@@ -18,7 +18,7 @@ import { preparePostgres } from '../support/prepare-postgres.ts';
 import { runBinary } from '../support/run-binary.ts';
 import { sendCheck } from '../support/shop.ts';
 
-/** A machine is put back from a backup of its disk, with all that its node had counted and not shipped at that time. */
+/** A machine is restored from a disk backup that has counts its node had not shipped then. */
 
 const urls = ['--auth-url', 'https://auth.example', '--base-url', 'https://api.example'];
 const inTime = { timeout: 90_000, interval: 100 };
@@ -34,7 +34,7 @@ needing('postgresql').describe(
   'a node whose directory is put back from a backup',
   { timeout: 120_000 },
   () => {
-    test('counts nothing twice, and loses nothing', async () => {
+    test('counts every packet exactly once', async () => {
       database = await Postgres.start();
       const postgresUrl = await database.database();
       const credentials = await preparePostgres(postgresUrl);

@@ -20,7 +20,7 @@ import { needing } from '../support/needing.ts';
 import { Postgres } from '../support/postgres.ts';
 import { runBinary } from '../support/run-binary.ts';
 
-/** The store of a server is moved into an engine by the executable, which is killed again and again, and then two nodes go on. */
+/** The store of a single machine is moved to PostgreSQL by a process that is killed again and again; then two nodes continue. */
 
 const origin = 'https://shop.example.com';
 const inTime = { timeout: 90_000, interval: 100 };
@@ -32,7 +32,7 @@ let stored: Omit<StoredStore, 'answers'>;
 let before: Record<string, unknown>;
 let instanceId: string;
 let packetKey: string;
-/** Of the directory, before it was moved. */
+/** The directory before it was moved. */
 let backupFile: string;
 
 const adoptArgs = () => ['postgres', 'adopt', '--data', data, '--postgres', url];
@@ -74,7 +74,7 @@ needing('postgresql').describe('a single machine becomes a node', { timeout: 120
     cleanUp();
   });
 
-  test('while a server uses the directory, it is not moved', async () => {
+  test('refuses to move a directory in use', async () => {
     const running = await startBinary({ data });
     const { code, stderr } = await runBinary(adoptArgs());
     expect(code).toBe(1);
@@ -82,7 +82,7 @@ needing('postgresql').describe('a single machine becomes a node', { timeout: 120
     await stop(running);
   });
 
-  test('however often it is killed meanwhile, and its reports say the same on each node', async () => {
+  test('despite kills, and each node has the same reports', async () => {
     let kills = 0;
     for (let ms = 40; (await killedAfter(ms)) === 'killed'; ms += 25) kills += 1;
     expect(kills).toBeGreaterThan(2);
@@ -101,13 +101,13 @@ needing('postgresql').describe('a single machine becomes a node', { timeout: 120
     for (const node of nodes) await stop(node);
   });
 
-  test('then the directory does not serve by itself any more', async () => {
+  test('no longer starts as a single machine', async () => {
     const { code, stderr } = await runBinary(['serve', '--data', data]);
     expect(code).toBe(1);
     expect(stderr).toContain('its accounts are a copy of those in a database');
   });
 
-  test('what is restored from a backup of before does not join, so nothing counts twice', async () => {
+  test('a backup from before the move cannot join, so nothing counts twice', async () => {
     const restored = join(freshDirectory(), 'restored');
     expect(await runBinary(['restore', '--from', backupFile, '--data', restored])).toMatchObject({ code: 0 });
     const ends = [
@@ -129,7 +129,7 @@ needing('postgresql').describe('a single machine becomes a node', { timeout: 120
   });
 });
 
-/** Runs the move, and kills it after a time. */
+/** Runs the move, and kills it after `ms`. */
 async function killedAfter(ms: number): Promise<'killed' | 'done'> {
   const child = spawn(binaryPath, adoptArgs(), { stdio: 'ignore' });
   const ended = once(child, 'exit');
@@ -149,7 +149,7 @@ async function startNode(directory: string, name: string): Promise<Binary> {
   return node;
 }
 
-/** An instance id that was minted before is known to one node, and what it had is seen by the other. */
+/** One node knows an instance id minted before the move, and the other sees its exposures. */
 async function expectIdIsValid(one: Binary, other: Binary): Promise<void> {
   const packet = { k: packetKey, e: 'Production', f: { welcome: { on: [1] } }, i: instanceId };
   expect(await send(one.http, 'telemetry', packet, { origin })).toMatchObject({ status: 202 });

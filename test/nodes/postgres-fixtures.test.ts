@@ -14,13 +14,13 @@ import { preparePostgres } from '../support/prepare-postgres.ts';
 import { runBinary } from '../support/run-binary.ts';
 import { steadyAnswers } from '../support/steady-answers.ts';
 
-/** The engine of every layout that there ever was, as a dump: it is migrated, and a node says of it what was said then. */
+/** A dump of every former layout of the database is migrated, and a node then gives the same reports. */
 
 const { describe, test } = needing('postgresql', 'faketime');
 const fixtures = postgresFixtures();
 
 describe.each(fixtures)('the engine of $name', ({ name, stored }) => {
-  /** Server and nodes live in the time of the fixture: much of what is in it would have passed its retention. */
+  /** Server and nodes run at the time of the fixture; otherwise most of its data would be past retention. */
   const seconds = Math.round((stored.filledAt - Date.now()) / 1000) + 60;
   const shift = `${seconds < 0 ? '' : '+'}${seconds}s`;
   let server: Postgres;
@@ -37,7 +37,7 @@ describe.each(fixtures)('the engine of $name', ({ name, stored }) => {
     cleanUp();
   });
 
-  test('gets the tables of this version', async () => {
+  test('is migrated to the tables of this version', async () => {
     const { code, stdout } = await runBinary(['postgres', 'migrate', '--postgres', url, '--json']);
     expect([code, JSON.parse(stdout)]).toEqual([0, expect.objectContaining({ to: postgresLayout })]);
     const fresh = await server.database();
@@ -45,7 +45,7 @@ describe.each(fixtures)('the engine of $name', ({ name, stored }) => {
     expect(await shapeOf(server, url)).toEqual(await shapeOf(server, fresh));
   });
 
-  test('says what it said, to a node that joins', async () => {
+  test('gives a joining node the same reports', async () => {
     const key = join(freshDirectory(), 'key');
     writeFileSync(key, stored.key, { mode: 0o600 });
     const listen = ['--listen', '127.0.0.1:0', '--grpc-listen', '127.0.0.1:0'];
@@ -61,7 +61,7 @@ describe.each(fixtures)('the engine of $name', ({ name, stored }) => {
       );
     expect(await refresh(node.http, stored)).toBe(200);
     await expectMore(node.http, stored);
-    // The process that says it is ready waits for the node, and passes no signal on.
+    // The process that prints the ready line waits for the node, and forwards no signal.
     const [child] = readFileSync(`/proc/${node.pid}/task/${node.pid}/children`, 'utf8').trim().split(' ');
     process.kill(Number(child), 'SIGTERM');
     expect(await node.exit).toMatchObject({ code: 0 });
@@ -69,7 +69,7 @@ describe.each(fixtures)('the engine of $name', ({ name, stored }) => {
 });
 
 describe('the latest of them', () => {
-  test('has something in every table', async () => {
+  test('has rows in every table', async () => {
     const server = await Postgres.start();
     const url = await server.database();
     await server.query(dumpOf(fixtures.at(-1)!.name), [], url);

@@ -28,7 +28,7 @@ import { readChecks, sendCheck } from '../support/shop.ts';
 import { steadyAnswers } from '../support/steady-answers.ts';
 import { type SteadyClients, startClients } from '../support/steady-clients.ts';
 
-/** The executable of the release before and that of this tree, side by side on one PostgreSQL, behind the load balancer of the papers. */
+/** The previous release and this version, side by side on one PostgreSQL, behind the load balancer of the docs. */
 
 interface Node {
   readonly name: string;
@@ -48,7 +48,7 @@ let database: Postgres;
 let engine: string;
 let credentials: Credentials;
 let balancer: RunningProxy;
-/** Where HAProxy takes commands of an operator. */
+/** The admin socket of HAProxy. */
 let admin: string;
 let urls: readonly string[];
 const nodes: Node[] = [];
@@ -88,7 +88,7 @@ describe('nodes of two releases on one PostgreSQL', { timeout: 180_000 }, () => 
     cleanUp();
   });
 
-  test('the tables are migrated while nodes of the release before run', async () => {
+  test('migrates the tables while nodes of the previous release run', async () => {
     await clients.rounds(3);
     said = await answersOf(nodes[0]!);
     const { code, stdout } = await runBinary(['engine', 'migrate', '--engine', engine]);
@@ -96,7 +96,7 @@ describe('nodes of two releases on one PostgreSQL', { timeout: 180_000 }, () => 
     await clients.rounds(3);
   });
 
-  test('a new node and old ones serve beside each other', async () => {
+  test('serve beside each other', async () => {
     await replace(nodes[0]!, binaryPath);
     const access = await token(nodes[0]!.http, credentials);
     const path = `/api/v2/teams/${credentials.teamId}/webhooks`;
@@ -107,7 +107,7 @@ describe('nodes of two releases on one PostgreSQL', { timeout: 180_000 }, () => 
     for (const { http } of nodes.slice(1)) await manage(http, access, 'GET', webhook, 404);
   });
 
-  test('the others are replaced, and find what the first one made', async () => {
+  test('read what the first upgraded node wrote once they are replaced', async () => {
     for (const node of nodes.slice(1)) await replace(node, binaryPath);
     const access = await token(nodes[0]!.http, credentials);
     for (const { http } of nodes)
@@ -115,7 +115,7 @@ describe('nodes of two releases on one PostgreSQL', { timeout: 180_000 }, () => 
     await clients.rounds(3);
   });
 
-  test('one of them goes back, and forward again', async () => {
+  test('can be downgraded and upgraded again', async () => {
     const [, , third] = nodes as [Node, Node, Node];
     await replace(third, before);
     await clients.rounds(6);
@@ -125,7 +125,7 @@ describe('nodes of two releases on one PostgreSQL', { timeout: 180_000 }, () => 
     await clients.rounds(3);
   });
 
-  test('no client has seen an error, and everything that was accepted counts once', async () => {
+  test('give no client an error, and count every accepted packet once', async () => {
     await clients.stop();
     const { told } = clients;
     expect(told.failures).toEqual([]);
@@ -141,11 +141,11 @@ describe('nodes of two releases on one PostgreSQL', { timeout: 180_000 }, () => 
     expect(await refresh(nodes[2]!.http, refreshed)).toBe(400);
   });
 
-  test('what was there before the upgrade is there as it was', async () => {
+  test('keep the data from before the upgrade', async () => {
     for (const node of nodes) expect(await answersOf(node)).toEqual(said);
   });
 
-  test('what a node could not ship is shipped by the other release, in either direction', async () => {
+  test('ship the unshipped deltas of the other release, in either direction', async () => {
     const [first, second] = nodes as [Node, Node, Node];
     await restart(second, before);
     const { checks } = clients.told;
@@ -165,7 +165,7 @@ describe('nodes of two releases on one PostgreSQL', { timeout: 180_000 }, () => 
       await vi.waitFor(async () => expect(await readChecks(http, shop)).toEqual(checks), inTime);
   });
 
-  test('a program that the tables leave behind is refused, and told what to do', async () => {
+  test('refuse to start when the tables are too new, with the remedy', async () => {
     const [node] = nodes as [Node, Node, Node];
     await stopAtOnce(node);
     const layout = (newest: number, oldest: number) =>
@@ -181,13 +181,13 @@ describe('nodes of two releases on one PostgreSQL', { timeout: 180_000 }, () => 
   });
 });
 
-/** What a node says of what was there before the upgrade. The audit log goes on. */
+/** The reports of data from before the upgrade. The audit log continues. */
 async function answersOf({ http }: Node): Promise<unknown> {
   const { '/audit?limit=200': _, ...answers } = await readStore(http, stored);
   return steadyAnswers(answers);
 }
 
-/** @returns a node that is not started yet, on ports that stay its own */
+/** @returns a node that is not started yet, with its own fixed ports */
 async function freeAddresses(name: string): Promise<Place> {
   const address = async () => `127.0.0.1:${await freePort()}`;
   return { name, data: join(freshDirectory(), name), http: await address(), grpc: await address() };
@@ -201,24 +201,24 @@ function argsOf(binary: string, { name, data, http, grpc }: Place): string[] {
 
 async function startNode(binary: string, node: Place): Promise<Started> {
   const started = await startProcess(binary, argsOf(binary, node));
-  // As the papers say: the next one waits until this one serves.
+  // As in the docs, the next one waits until this one serves.
   await vi.waitFor(async () => expect((await fetch(`http://${node.http}/readyz`)).status).toBe(200), inTime);
   return started;
 }
 
-/** Stops a node to which no load balancer sends anything. */
+/** Stops a node that gets no requests. */
 async function stopAtOnce({ process }: Node): Promise<void> {
   process.kill('SIGTERM');
   await stop(process); // The second signal ends its delay.
 }
 
-/** Starts a node with an executable, though it may be running with another. */
+/** Starts a node with an executable, after stopping it if it runs. */
 async function restart(node: Node, binary: string): Promise<void> {
   await stopAtOnce(node);
   Object.assign(node, { binary, process: await startNode(binary, node) });
 }
 
-/** Stops a node in order, and starts it with an executable: as the papers say. */
+/** Stops a node cleanly and starts it with an executable, as in the docs. */
 async function replace(node: Node, binary: string): Promise<void> {
   const isDrained = node.binary === before; // It knows no --shutdown-delay.
   if (isDrained) await setState(node, 'drain');
@@ -230,19 +230,19 @@ async function replace(node: Node, binary: string): Promise<void> {
 
 const backends = ['flagmeter_http', 'flagmeter_manage', 'flagmeter_grpc'];
 
-/** Tells HAProxy something, as an operator does; gives what it says. */
+/** Sends a command to HAProxy. @returns its answer */
 function tell(command: string): Promise<string> {
   return text(connect(admin).end(`${command}\n`));
 }
 
-/** Tells HAProxy whether a node gets requests. */
+/** Sets whether HAProxy sends requests to a node. */
 async function setState(node: Node, state: 'drain' | 'ready'): Promise<void> {
   const server = `node${nodes.indexOf(node) + 1}`;
   for (const backend of backends)
     expect((await tell(`set server ${backend}/${server} state ${state}`)).trim()).toBe('');
 }
 
-/** Resolves when HAProxy has seen each node ready, in each backend. */
+/** Resolves when HAProxy reports each node ready, in each backend. */
 async function allAreUp(): Promise<void> {
   await vi.waitFor(async () => {
     const up = (await tell('show stat')).match(/^flagmeter_\w+,node\d,.*,UP,/gm);
@@ -259,7 +259,7 @@ async function beginTraffic(): Promise<SteadyClients> {
   const keyOf = async (type: 'Frontend' | 'Backend') =>
     (await createKey(http, access, application, type)).key;
   keys = { frontendKey: await keyOf('Frontend'), backendKey: await keyOf('Backend') };
-  // A key that was made on another node is known for packets within a second.
+  // A key created on another node is valid for packets within a second.
   for (const each of nodes)
     await vi.waitFor(async () => expect(await mintStatus(each.http, keys.backendKey)).toBe(200), inTime);
   await allAreUp();

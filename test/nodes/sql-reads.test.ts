@@ -18,7 +18,7 @@ import { Postgres } from '../support/postgres.ts';
 import { preparePostgres } from '../support/prepare-postgres.ts';
 import { encode } from '../support/report-messages.ts';
 
-/** Two processes of the compiled executable, and a reader of PostgreSQL who knows the views only. */
+/** Two nodes, and a PostgreSQL role that may only read the views. */
 
 const inTime = { timeout: 100_000, interval: 250 };
 const dayMs = 86_400_000;
@@ -64,7 +64,7 @@ needing('postgresql').describe('the usage by days in SQL', { timeout: 120_000 },
     cleanUp();
   });
 
-  test('is what the report says, and is corrected by what comes late to another node', async () => {
+  test('equals the report, and is corrected when late data reaches another node', async () => {
     await expect.poll(() => report(nodes[0]!, 'checkout', 3), inTime).toBe(0);
     await expect.poll(() => report(nodes[1]!, 'checkout', 4), inTime).toBe(0);
     await report(nodes[1]!, 'search', 5);
@@ -75,7 +75,7 @@ needing('postgresql').describe('the usage by days in SQL', { timeout: 120_000 },
     await vi.waitFor(expectAlike({ checkout: 7, search: 105 }), inTime);
   });
 
-  test('follows names, and is gone with its application at once', async () => {
+  test('follows renames, and disappears with its application at once', async () => {
     const [{ http }] = nodes as [Binary];
     const path = `/api/v2/applications/${application}`;
     await manage(http, bearer, 'PATCH', path, 200, { name: 'Market' });

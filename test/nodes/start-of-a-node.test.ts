@@ -7,13 +7,13 @@ import { Postgres } from '../support/postgres.ts';
 import { preparePostgres } from '../support/prepare-postgres.ts';
 import { runBinary } from '../support/run-binary.ts';
 
-/** What `serve --postgres` says when it must not go on, and that it has written nothing then. */
+/** Refusals of `serve --postgres`, and that it has written nothing. */
 
 const listen = ['--listen', '127.0.0.1:0', '--grpc-listen', '127.0.0.1:0'];
 
 let database: Postgres;
 let postgresUrl: string;
-/** A directory that has been a node of the engine. */
+/** The directory of a former node of the database. */
 let node: string;
 
 needing('postgresql').describe('a node', { timeout: 120_000 }, () => {
@@ -30,21 +30,21 @@ needing('postgresql').describe('a node', { timeout: 120_000 }, () => {
   });
 
   const refusals: [string, () => Promise<readonly string[]>, RegExp][] = [
-    ['a URL that is none', async () => ['--postgres', 'postgres://'], /--postgres|URL/],
+    ['an invalid URL', async () => ['--postgres', 'postgres://'], /--postgres|URL/],
     [
       'a database without tables',
       async () => ['--postgres', await database.database()],
       /flagmeter postgres init/,
     ],
-    ['a database that is not there', async () => ['--postgres', database.url('no_such')], /no_such/],
+    ['a missing database', async () => ['--postgres', database.url('no_such')], /no_such/],
     [
-      'a key file that the engine has not',
+      'a key file that the database was made without',
       async () => ['--postgres', postgresUrl, '--postgres-key-file', await keyFile()],
       /--postgres-key-file/,
     ],
     ['several workers', async () => ['--postgres', postgresUrl, '--workers', '2'], /--workers 2/],
   ];
-  test.each(refusals)('with %s says so, and writes nothing', async (_, args, words) => {
+  test.each(refusals)('with %s is refused, and writes nothing', async (_, args, words) => {
     const data = join(freshDirectory(), 'empty');
     const ended = await serve(data, await args());
     expect(ended).toMatchObject({ code: expect.any(Number), stderr: expect.stringMatching(words) });
@@ -56,7 +56,7 @@ needing('postgresql').describe('a node', { timeout: 120_000 }, () => {
     [['--auth-url'], ['--base-url', 'https://flags.example']],
     [[], ['--auth-url', 'https://flags.example']],
     [['--base-url'], ['--auth-url', 'https://flags.example', '--api-listen', '127.0.0.1:0']],
-  ])('is warned of %j that is its own', async (missing, given) => {
+  ])('is warned that %j is its own address', async (missing, given) => {
     const data = join(freshDirectory(), 'addresses');
     const started = await startBinary({ data, args: ['--postgres', postgresUrl, ...given] });
     await stop(started);
@@ -77,7 +77,7 @@ needing('postgresql').describe('a node', { timeout: 120_000 }, () => {
     expect(filesIn(data)).not.toContain('spool');
   });
 
-  test('on the directory of another engine is refused', async () => {
+  test('on the directory of another database is refused', async () => {
     const ended = await serve(node, ['--postgres', await newDatabase()]);
     expect(ended.code).not.toBe(0);
     expect(ended.stderr).toMatch(/was used with another database/);
@@ -89,12 +89,12 @@ needing('postgresql').describe('a node', { timeout: 120_000 }, () => {
     expect(ended.stderr).toMatch(/--postgres/);
   });
 
-  test('on a copy of a directory that is in use is refused, or the other one is', async () => {
+  test('on a copy of a directory in use is refused, or the other node is', async () => {
     const running = await startBinary({ data: node, args: ['--postgres', postgresUrl] });
     const copy = join(freshDirectory(), 'copy');
     cpSync(node, copy, { recursive: true });
     const second = startBinary({ data: copy, args: ['--postgres', postgresUrl] });
-    // The copy takes over from a node that has been silent for 2.5 s, as one on a busy machine may be.
+    // The copy takes over from a node without a heartbeat for 2.5 s, such as one on a busy machine.
     const refused = /uses the same directory or a copy of it right now/;
     const isRefused = second.then(
       () => vi.waitFor(() => expect(running.stderr()).toMatch(refused), { timeout: 60_000 }),
@@ -107,7 +107,7 @@ needing('postgresql').describe('a node', { timeout: 120_000 }, () => {
     await isRefused;
   });
 
-  test('with an empty directory waits for an engine that is away, and begins when it is there', async () => {
+  test('with an empty directory waits for PostgreSQL, and starts once it is available', async () => {
     const data = join(freshDirectory(), 'waiting');
     await database.stop();
     let isReady = false;
@@ -127,7 +127,7 @@ needing('postgresql').describe('a node', { timeout: 120_000 }, () => {
   });
 });
 
-test('a single machine loads nothing of several', async () => {
+test('a single machine loads no code of several', async () => {
   const service = await startBinary();
   expect(existsSync(join(service.data, 'spool'))).toBe(false);
   await stop(service);

@@ -18,7 +18,7 @@ import { Postgres } from '../support/postgres.ts';
 import { preparePostgres } from '../support/prepare-postgres.ts';
 import { encode } from '../support/report-messages.ts';
 
-/** Three processes of the compiled executable on one PostgreSQL, spoken to as a load balancer would. */
+/** Three nodes on one PostgreSQL, with requests as from a load balancer. */
 
 const urls = ['--auth-url', 'https://auth.example', '--base-url', 'https://api.example'];
 const environment = 'Production';
@@ -32,7 +32,7 @@ const nodes: Binary[] = [];
 let bearer: string;
 let application: string;
 const keys: Record<string, string> = {};
-/** Checks that were answered 202 or 200, and that had no answer. */
+/** Accepted checks, and those without an answer. */
 let counted = 0;
 
 needing('postgresql').describe('three nodes on one PostgreSQL', { timeout: 120_000 }, () => {
@@ -45,7 +45,7 @@ needing('postgresql').describe('three nodes on one PostgreSQL', { timeout: 120_0
     application = await createApplication(nodes[0]!.http, bearer, { name: 'Shop' });
     for (const type of ['Frontend', 'Backend'] as const)
       keys[type] = (await createKey(nodes[0]!.http, bearer, application, type)).key;
-    // Packets may be refused for a second after a key is made on another node; requests of managers never are.
+    // Packets may be refused for a second after a key is created on another node; management requests never are.
     for (const node of nodes) expect((await get(node, '/api/v2/applications')).status).toBe(200);
   }, 120_000);
 
@@ -55,7 +55,7 @@ needing('postgresql').describe('three nodes on one PostgreSQL', { timeout: 120_0
     cleanUp();
   });
 
-  test('what is made on one is there on all, and counts of all are in the reports of each', async () => {
+  test('records created on one exist on all, and each reports the counts of all', async () => {
     for (const node of nodes) {
       for (let time = 0; time < 5; time += 1) await sendPacket(node);
       await sendReport(node);
@@ -64,7 +64,7 @@ needing('postgresql').describe('three nodes on one PostgreSQL', { timeout: 120_0
       await vi.waitFor(async () => expect(await checksOf(node)).toBe(counted), inTime);
   });
 
-  test('reports say until when they are complete', async () => {
+  test('report a time through which they are complete', async () => {
     const before = Date.now();
     await sendPacket(nodes[1]!);
     await vi.waitFor(async () => {
@@ -75,7 +75,7 @@ needing('postgresql').describe('three nodes on one PostgreSQL', { timeout: 120_0
     }, inTime);
   });
 
-  test('each shows all of them, in the status and in its metrics', async () => {
+  test('each lists all of them, in the status and in its metrics', async () => {
     for (const node of nodes) {
       await vi.waitFor(async () => {
         const { cluster } = (await (await get(node, '/api/v2/status')).json()) as ServiceStatus;
@@ -93,7 +93,7 @@ needing('postgresql').describe('three nodes on one PostgreSQL', { timeout: 120_0
     }
   });
 
-  test('an id that one has minted is known to another, and a person is forgotten by all', async () => {
+  test('an id minted by one is valid on another, and all forget a person', async () => {
     const identity = 'ann@example.com';
     const instance = await mint(nodes[0]!, identity);
     await sendPacket(nodes[1]!, { i: instance });
@@ -106,14 +106,14 @@ needing('postgresql').describe('three nodes on one PostgreSQL', { timeout: 120_0
       await vi.waitFor(async () => expect(await exposuresOf(node, identity)).toBe(0), inTime);
   });
 
-  test('a token that one has invalidated is refused by all at once', async () => {
+  test('all refuse a token at once that one has invalidated', async () => {
     const other = await token(nodes[1]!.http, credentials);
     for (const node of nodes) expect((await get(node, '/api/v2/status', 'GET', other)).status).toBe(200);
     expect((await get(nodes[0]!, '/api/account/invalidate-token', 'POST', other)).status).toBe(200);
     for (const node of nodes) expect((await get(node, '/api/v2/status', 'GET', other)).status).toBe(401);
   });
 
-  test('without PostgreSQL they count, and say that they cannot manage; then all numbers are right', async () => {
+  test('without PostgreSQL they count and refuse management; afterwards all counts are right', async () => {
     await database.stop();
     for (const node of nodes) await sendPacket(node);
     for (const node of nodes) {
@@ -134,7 +134,7 @@ needing('postgresql').describe('three nodes on one PostgreSQL', { timeout: 120_0
       expect((await fetch(`http://${node.http}/readyz?for=managing`)).status).toBe(200);
   });
 
-  test('a node that was prepared begins to count while PostgreSQL is away', async () => {
+  test('a prepared node starts counting without PostgreSQL', async () => {
     const [first] = nodes;
     await stop(nodes[2]!);
     await database.stop();
@@ -145,7 +145,7 @@ needing('postgresql').describe('three nodes on one PostgreSQL', { timeout: 120_0
     await vi.waitFor(async () => expect(await checksOf(nodes[2]!)).toBe(counted), inTime);
   });
 
-  test('what a killed node has answered is in the reports when it is back', async () => {
+  test('the packets accepted by a killed node are reported once it is back', async () => {
     await sendPacket(nodes[1]!);
     await stop(nodes[1]!, 'SIGKILL');
     nodes[1] = await startBinary({ data: nodes[1]!.data, args: nodeArgs('two') });
@@ -172,7 +172,7 @@ async function sendPacket({ http }: Binary, more: object = {}): Promise<void> {
   counted += 1;
 }
 
-/** Two checks, over gRPC. */
+/** Reports two checks over gRPC. */
 async function sendReport({ grpc }: Binary): Promise<void> {
   const client = openClient(grpc);
   const message = encode('Usage.FeatureStat', {

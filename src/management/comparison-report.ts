@@ -1,12 +1,11 @@
 import type { Comparison } from '../contract/shapes/comparison.ts';
 import { sketchError } from '../storage/aggregate/hyperloglog.ts';
-import { mergeCounts } from '../storage/aggregate/merge.ts';
+import { readCounts } from '../storage/aggregate/read-counts.ts';
 import { countUniqueUsers, type Days, type UserUnions } from '../storage/aggregate/unique-users.ts';
 import { minutesPerDay } from '../storage/lmdb/blocks.ts';
-import { countsCodec } from '../storage/lmdb/cells.ts';
 import type { Environment } from '../storage/lmdb/records.ts';
 import { featureItself } from '../storage/lmdb/series.ts';
-import type { Reading } from '../storage/lmdb/snapshot.ts';
+import { fromSnapshot, type Reading } from '../storage/lmdb/snapshot.ts';
 import type { UsageTables } from '../storage/lmdb/usage.ts';
 import { outcomeOf } from './comparison-text.ts';
 import { daysText } from './overview-range.ts';
@@ -14,7 +13,6 @@ import { PointBudget } from './report-range.ts';
 import { pickSeries } from './sights.ts';
 import { compare, usualBase, type Variant } from './statistics/compare.ts';
 import { sampleRatioP } from './statistics/sample-ratio.ts';
-import { sumUp } from './sum-up.ts';
 
 export interface ComparisonTask {
   readonly environment: Environment;
@@ -70,20 +68,25 @@ function* readVariants(store: UsageTables, unions: UserUnions, task: ComparisonT
   const series = yield* pickSeries(store, environment.number, (name) =>
     name.length === 2 && name[0] === task.feature && name[1] !== featureItself ? name[1] : undefined,
   );
-  const byDay = new Map(
-    Array.from(series.keys(), (ordinal) => [
-      ordinal,
-      Array.from({ length }, () => ({ events: 0, checks: 0 })),
-    ]),
-  );
-  const cells = { store, table: store.counts, codec: countsCodec, merge: mergeCounts };
-  const source = { ...cells, series, budget: new PointBudget() };
-  const range = { from: days.from * minutesPerDay, to: days.to * minutesPerDay, step: 'day' } as const;
-  yield* sumUp(source, environment.number, range, (ordinal, _total, points) => {
-    for (const [t, counts] of points)
-      byDay.get(ordinal)![t / 86_400 - days.from] = { events: counts[event], checks: counts.checks };
-  });
   const ordinals = [...series.keys()];
+  const byDay = new Map(
+    ordinals.map((ordinal) => [ordinal, Array.from({ length }, () => ({ events: 0, checks: 0 }))]),
+  );
+  const [from, to] = [days.from * minutesPerDay, days.to * minutesPerDay];
+  const wanted = { from, to, grain: 'day', only: ordinals } as const;
+  const budget = new PointBudget();
+  yield* fromSnapshot(store.lmdb, (at) =>
+    readCounts(store, environment.number, wanted, at, (block) => {
+      const day = Math.floor(block.minute / minutesPerDay) - days.from;
+      for (let index = 0; index < block.size; index += 1) {
+        const counts = byDay.get(block.ordinals[index]!)?.[day];
+        if (counts === undefined) continue;
+        if (counts.checks === 0 && counts.events === 0) budget.take();
+        counts.checks += block.checks[index]!;
+        counts.events += block[event][index]!;
+      }
+    }),
+  );
   const users = yield* countUniqueUsers(unions, environment.number, days, [ordinals]);
   const variants = ordinals.map((ordinal) => ({
     variant: series.get(ordinal)!,

@@ -26,8 +26,7 @@ export function* measurementsReport(
   gauges: ReadonlySet<string> = new Set(),
 ): Reading<MeasurementsReport> {
   const metrics = yield* pickSeries(store, environment.number, (name) => tallyOf(name, only));
-  const cells = { store, table: store.measurements, codec: measurementCodec, merge: mergeMeasurement };
-  const source = { ...cells, series: metrics, budget: new PointBudget() };
+  const source = { store, series: metrics, budget: new PointBudget() };
   yield* sumUp(source, environment.number, range, (ordinal, total, points) => {
     const metric = metrics.get(ordinal);
     if (metric === undefined) return;

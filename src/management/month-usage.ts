@@ -93,8 +93,7 @@ function* measurementsOf(
   names: ReadonlyMap<number, SeriesName>,
 ): Reading<ReadonlyMap<number, Measurement>> {
   const totals = new Map<number, Measurement>();
-  const cells = { store, table: store.measurements, codec: measurementCodec, merge: mergeMeasurement };
-  const source = { ...cells, series: names, budget: new PointBudget(Number.POSITIVE_INFINITY) };
+  const source = { store, series: names, budget: new PointBudget(Number.POSITIVE_INFINITY) };
   yield* sumUp(source, environment, range, (ordinal, total) => {
     const known = totals.get(ordinal) ?? measurementCodec.empty();
     totals.set(ordinal, known);

@@ -1,3 +1,4 @@
+import { mergeMeasurement } from '../storage/aggregate/merge.ts';
 import {
   type BucketWidth,
   bucketWidth,
@@ -5,39 +6,35 @@ import {
   minutesPerDay,
   scanCells,
 } from '../storage/lmdb/blocks.ts';
-import type { CellCodec } from '../storage/lmdb/cells.ts';
-import type { Table } from '../storage/lmdb/lmdb.ts';
+import { type Measurement, measurementCodec } from '../storage/lmdb/cells.ts';
 import { fromSnapshot, type Reading, readEach, type Snapshot } from '../storage/lmdb/snapshot.ts';
 import type { UsageTables } from '../storage/lmdb/usage.ts';
 import { bucketStart, type PointBudget, type ReportRange } from './report-range.ts';
 
-/** The cells to add up. */
-export interface CellSource<T> {
+/** The measurements to add up. */
+interface CellSource {
   readonly store: UsageTables;
-  readonly table: Table;
-  readonly codec: CellCodec<T>;
-  merge(into: T, from: T): void;
   /** The series to add up, by ordinal. */
   readonly series: Pick<ReadonlyMap<number, unknown>, 'has'>;
   readonly budget: PointBudget;
 }
 
 /** Receives one UTC day of a series: its total, and its points by step (`t` in Unix seconds, ascending). */
-export type TakeDay<T> = (ordinal: number, total: T, points: readonly Point<T>[]) => void;
+type TakeDay = (ordinal: number, total: Measurement, points: readonly Point[]) => void;
 
-type Point<T> = readonly [t: number, cell: T];
+type Point = readonly [t: number, cell: Measurement];
 
 /**
- * Adds up an environment's cells over a range. Minutes are added up to hours, hours to days, and days by the caller. This is
- * the order of the roll-up, which therefore does not change a sum of doubles by a single bit. Each day is read from one
- * snapshot, so that a concurrent roll-up cannot change it.
+ * Adds up an environment's measurements over a range. Minutes are added up to hours, hours to days, and days by the caller.
+ * This is the order of the roll-up, which therefore does not change a sum of doubles by a single bit. Each day is read from
+ * one snapshot, so that a concurrent roll-up cannot change it. Counts are read by `readCounts`: their cells overlap.
  * @throws {ApiError} `too_many_points`
  */
-export function* sumUp<T>(
-  source: CellSource<T>,
+export function* sumUp(
+  source: CellSource,
   environment: number,
   range: ReportRange,
-  take: TakeDay<T>,
+  take: TakeDay,
 ): Reading<void> {
   for (let day = floorTo(range.from, minutesPerDay); day < range.to; day += minutesPerDay) {
     const part = {
@@ -50,13 +47,13 @@ export function* sumUp<T>(
   }
 }
 
-function* sumUpDay<T>(
-  source: CellSource<T>,
+function* sumUpDay(
+  source: CellSource,
   environment: number,
   { from, to, step }: ReportRange,
   at: Snapshot,
-): Reading<ReadonlyMap<number, DayOfSeries<T>>> {
-  const days = new Map<number, DayOfSeries<T>>();
+): Reading<ReadonlyMap<number, DayOfSeries>> {
+  const days = new Map<number, DayOfSeries>();
   const cells = cellsInOrder(source, environment, from, to, at);
   yield* readEach(cells, ([width, { minute, ordinal, value }]) => {
     if (!source.series.has(ordinal)) return;
@@ -68,15 +65,16 @@ function* sumUpDay<T>(
 }
 
 /** The cells of a day: of the day itself, then of each hour and its minutes. */
-function* cellsInOrder<T>(
-  { table, codec }: CellSource<T>,
+function* cellsInOrder(
+  { store }: CellSource,
   environment: number,
   from: number,
   to: number,
   at: Snapshot,
-): Generator<readonly [BucketWidth, Cell<T>]> {
+): Generator<readonly [BucketWidth, Cell<Measurement>]> {
   const { day, hour, minute } = bucketWidth;
-  const scan = (width: BucketWidth) => scanCells(table, codec, environment, width, from, to, at);
+  const scan = (width: BucketWidth) =>
+    scanCells(store.measurements, measurementCodec, environment, width, from, to, at);
   for (const cell of scan(day)) yield [day, cell];
   const [hours, minutes] = [scan(hour), scan(minute)];
   try {
@@ -101,25 +99,25 @@ function floorTo(minute: number, width: number): number {
 }
 
 /** Adds up one day of one series, from the cells in the order of `cellsInOrder`. */
-class DayOfSeries<T> {
-  readonly points: Point<T>[] = [];
-  readonly #source: CellSource<T>;
+class DayOfSeries {
+  readonly points: Point[] = [];
+  readonly #source: CellSource;
   readonly #step: ReportRange['step'];
   readonly #start: number;
-  readonly #total: T;
+  readonly #total: Measurement;
   /** The current hour: its start in Unix seconds, and its sum so far. */
-  #hour: Point<T> | undefined;
+  #hour: Point | undefined;
 
   /** @param start of the day, minutes since the epoch */
-  constructor(source: CellSource<T>, step: ReportRange['step'], start: number) {
+  constructor(source: CellSource, step: ReportRange['step'], start: number) {
     this.#source = source;
     this.#step = step;
     this.#start = start;
-    this.#total = source.codec.empty();
+    this.#total = measurementCodec.empty();
   }
 
-  add(width: BucketWidth, minute: number, cell: T): void {
-    if (width === bucketWidth.day) this.#source.merge(this.#total, cell);
+  add(width: BucketWidth, minute: number, cell: Measurement): void {
+    if (width === bucketWidth.day) mergeMeasurement(this.#total, cell);
     else this.#addToHour(bucketStart(minute, 'hour'), cell);
     // A bucket wider than the step is reported at its start.
     if (this.#step === 'minute' || (this.#step === 'hour' && width === bucketWidth.day))
@@ -127,35 +125,35 @@ class DayOfSeries<T> {
   }
 
   /** Ends the day. @returns its total */
-  end(): T {
+  end(): Measurement {
     this.#endHour();
     if (this.#step === 'day') this.#show(this.#start * 60, this.#total);
     return this.#total;
   }
 
-  #addToHour(t: number, cell: T): void {
+  #addToHour(t: number, cell: Measurement): void {
     if (this.#hour?.[0] !== t) {
       this.#endHour();
-      this.#hour = [t, this.#source.codec.empty()];
+      this.#hour = [t, measurementCodec.empty()];
     }
-    this.#source.merge(this.#hour![1], cell);
+    mergeMeasurement(this.#hour![1], cell);
   }
 
   #endHour(): void {
     if (this.#hour === undefined) return;
     const [t, hour] = this.#hour;
-    this.#source.merge(this.#total, hour);
+    mergeMeasurement(this.#total, hour);
     if (this.#step === 'hour') this.#show(t, hour);
     this.#hour = undefined;
   }
 
-  #show(t: number, cell: T): void {
+  #show(t: number, cell: Measurement): void {
     let last = this.points.at(-1);
     if (last?.[0] !== t) {
       this.#source.budget.take();
-      last = [t, this.#source.codec.empty()];
+      last = [t, measurementCodec.empty()];
       this.points.push(last);
     }
-    this.#source.merge(last[1], cell);
+    mergeMeasurement(last[1], cell);
   }
 }

@@ -1,5 +1,4 @@
 import { MeasurementsReport } from '../../contract/shapes/reports.ts';
-import { mergeMeasurement } from '../../storage/aggregate/merge.ts';
 import { bucketWidth, minutesPerDay, scanCells } from '../../storage/lmdb/blocks.ts';
 import { type Measurement, measurementCodec } from '../../storage/lmdb/cells.ts';
 import type { Reading } from '../../storage/lmdb/snapshot.ts';
@@ -31,8 +30,7 @@ type Point = readonly [t: number, metric: NamedMetric, cell: Measurement];
 export function* measurementRows(store: UsageTables, task: MeasurementsTask, writer: RowWriter): Rows {
   const { environment, range } = task;
   const series = yield* metricsInOrder(store, task, writer);
-  const cells = { store, table: store.measurements, codec: measurementCodec, merge: mergeMeasurement };
-  const source = { ...cells, series, budget: new PointBudget(Number.POSITIVE_INFINITY) };
+  const source = { store, series, budget: new PointBudget(Number.POSITIVE_INFINITY) };
   const width = range.step === 'minute' ? 60 : minutesPerDay;
   let wasRolledUp = false;
   for (let from = range.from; from < range.to; ) {

@@ -15,17 +15,17 @@ describe('nearest', () => {
     ['postgres', undefined],
     ['--data', undefined],
     ['', undefined],
-  ])('of %j is %j', (name, meant) => {
+  ])('returns for %j the name %j', (name, meant) => {
     expect(nearest(name, commands)).toBe(meant);
   });
 
-  it('takes the first of two that are equally near', () => {
+  it('returns the first of two equally near names', () => {
     expect(nearest('bat', ['cat', 'hat'])).toBe('cat');
   });
 });
 
 describe('nearestKnown', () => {
-  it('ends a message, or says nothing', () => {
+  it('completes a message, or is empty', () => {
     expect(nearestKnown('dat', ['data'], '--')).toBe('; the nearest known one is --data');
     expect(nearestKnown('zebra', ['data'], '--')).toBe('');
   });

@@ -3,13 +3,13 @@ import { PostgresError } from '../../src/replication/postgres/postgres-error.ts'
 import type { QueryResult, Run, Statement } from '../../src/replication/postgres/statement.ts';
 
 /**
- * What goes wrong with a statement, or with the transaction that it is in. `refused`: it is not sent. `lost`: it is done, and the
- * answer does not come. `killed…`: so ends the process, before or after it was done. `late` is for the statement that begins a
- * transaction: the answer does not come, and the server commits when the next such transaction has begun.
+ * A fault of a statement, or of its transaction. `refused`: it is not sent. `lost`: it runs, but its answer is lost. `killed…`: the
+ * process is killed before or after it runs. `late` is for the first statement of a transaction: the answer is lost, and the server
+ * commits after the next such transaction has begun.
  */
 export type FaultKind = 'refused' | 'lost' | 'killed before' | 'killed after' | 'late';
 
-/** Is asked for each statement, by its name; a transaction is asked for by the last statement in it. */
+/** Chooses the fault of a statement by its name. A transaction is named after its last statement. */
 export type Fault = (statement: string) => FaultKind | undefined;
 
 /** A session with PostgreSQL that fails when a test requests it. */
@@ -99,5 +99,5 @@ export class FaultySession implements PostgresSession {
 }
 
 function away(): PostgresError {
-  return new PostgresError('unreachable', 'the test keeps the engine away');
+  return new PostgresError('unreachable', 'the test blocks PostgreSQL');
 }

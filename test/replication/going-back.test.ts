@@ -58,7 +58,7 @@ describe('a PostgreSQL that reverted to an earlier state', () => {
     one.count('lost', 1);
     one.meet('lost', 7);
     await expectCounts(one, { lost: 1 });
-    await one.node.freshen(); // The spool is told what the engine has.
+    await one.node.freshen(); // Notes in the spool what PostgreSQL has.
     one.forgetAcknowledged();
     await goBack();
     one.count('f', 10);

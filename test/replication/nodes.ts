@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { Postgres } from '../support/postgres.ts';
 import { initPostgres, TestNode, type TestNodeOptions } from './test-node.ts';
 
-/** Nodes on engines of one PostgreSQL, for the tests of a file: they end with each test. */
+/** Nodes on databases of one PostgreSQL, for the tests of a file. They stop after each test. */
 export let postgres: Postgres;
 let running: TestNode[] = [];
 
@@ -18,14 +18,14 @@ afterEach(async () => {
 
 afterAll(() => postgres.close());
 
-/** A new engine. @returns its URL */
+/** Initialises a database. @returns its URL */
 export async function newDatabase(): Promise<string> {
   const url = await postgres.database();
   await initPostgres(url);
   return url;
 }
 
-/** Makes a copy of the engine's database, to which it can be put back. */
+/** Copies the database, so that it can be restored. */
 export async function copyOf(url: string): Promise<() => Promise<void>> {
   const name = new URL(url).pathname.slice(1);
   const cut = async (allowed: boolean) => {
@@ -45,7 +45,7 @@ export async function copyOf(url: string): Promise<() => Promise<void>> {
   };
 }
 
-/** Starts a node that ends with the test. */
+/** Starts a node that stops after the test. */
 export function begin(url: string, options?: TestNodeOptions): TestNode {
   const node = new TestNode(url, options);
   running.push(node);
@@ -60,12 +60,12 @@ export async function start(url: string, options?: TestNodeOptions): Promise<Tes
   return node;
 }
 
-/** The test has ended a node, or does so. */
+/** Excludes a node that the test stops itself. */
 export function ended(node: TestNode): void {
   running = running.filter((each) => each !== node);
 }
 
-/** Ends a node as a killed process, which was some seconds ago. */
+/** Stops a node like a process that was killed some seconds ago. */
 export async function kill(url: string, node: TestNode): Promise<void> {
   ended(node);
   await node.kill();
@@ -73,7 +73,7 @@ export async function kill(url: string, node: TestNode): Promise<void> {
   await postgres.query(before, [node.spool.directory], url);
 }
 
-/** Ends a node so, and starts the next process on its directory. */
+/** Stops a node in this way, and starts the next process on its directory. */
 export async function restart(url: string, node: TestNode, options?: TestNodeOptions): Promise<TestNode> {
   await kill(url, node);
   return start(url, { ...options, data: node.data });
@@ -85,7 +85,7 @@ export async function closeStreams(url: string, { spool }: TestNode): Promise<vo
   await postgres.query(close, [spool.directory], url);
 }
 
-/** Resolves when a node has in its reports what is wanted. */
+/** Resolves when the reports of a node are as wanted. */
 export async function expectCounts(node: TestNode, wanted: Record<string, number>): Promise<void> {
   await expect
     .poll(
@@ -98,6 +98,6 @@ export async function expectCounts(node: TestNode, wanted: Record<string, number
     .toEqual(wanted);
 }
 
-/** What a node has logged. */
+/** The log lines of a node. */
 export const logged = (node: TestNode, level: string) =>
   node.lines.filter((line) => line.level === level).map(({ msg }) => msg);

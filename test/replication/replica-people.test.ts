@@ -90,7 +90,7 @@ describe('a forgotten person', () => {
     appendHorizon(log, start, 1);
     node.follow(log);
     one.send(packet({ person: 'ann' }), start);
-    one.ship(log, start); // Begun at position 0: its node did not reach the engine before.
+    one.ship(log, start); // Begun at position 0: its node had not reached PostgreSQL before.
     node.follow(log);
     expect(exposuresOf(node.store, ['ann'])[0]).not.toEqual(nothing);
     expect(node.refused).toEqual([]);

@@ -1,25 +1,24 @@
 import { decide, type Held, type KnownStream, type PostgresStream } from '../../src/replication/decide.ts';
 
 /**
- * All that can happen to the streams of two nodes, as a search through every state: packets come in, deltas are sealed, shipped
- * and acknowledged, answers are lost, the engine fails over to a standby that may not have everything, streams are closed by
- * someone else, and the directory of a node is copied. What is done about it, `decide` says. A packet is a bit; a delta is the
- * packets in it, which is its digest too.
+ * Searches all states of the streams of two nodes. Packets arrive, deltas are sealed, shipped and acknowledged, answers are lost,
+ * PostgreSQL fails over to a standby that may lack commits, an operator closes streams, and the directory of a node is copied. `decide`
+ * chooses the reaction. A packet is a bit. A delta is the set of its packets, which is also its digest.
  */
 export interface Model {
   readonly packets: number;
   readonly failovers: number;
   /** A commit is answered before the standby has it. */
   readonly isLossy?: boolean;
-  /** `restored`: an old copy of the first node's directory is started, and the first node is gone. `cloned`: both run. */
+  /** `restored`: an old copy of the first node's directory runs instead of the node. `cloned`: both run. */
   readonly copy?: 'restored' | 'cloned';
-  /** How often the open streams of a node are closed. Its process is started again then. */
+  /** Number of times that the open streams of a node are closed, after which its process restarts. */
   readonly closes?: number;
-  /** Deltas that are replicated are removed at once: a stream that a failover takes back is held until it is closed. */
+  /** Removes replicated deltas at once, so a stream that a failover reverts is held until it is closed. */
   readonly keepsNothing?: boolean;
-  /** After a failover the primary of before may still be asked; its commits are never kept. */
+  /** Whether the former primary may still be queried after a failover. Its commits are never kept. */
   readonly isOldAsked?: boolean;
-  /** Taken out, to see that it is needed. */
+  /** The rule to remove, to prove that it is needed. */
   readonly without?: 'fence' | 'confirmation';
 }
 
@@ -46,15 +45,15 @@ interface Database {
 interface State {
   readonly primary: Database;
   readonly standby: Database;
-  /** The primary of before. */
+  /** The former primary. */
   readonly old: Database | null;
-  /** Streams of both nodes: the own one and then the others; `null` when the node does not run. */
+  /** Streams of both nodes, the own one first; `null` if the node does not run. */
   readonly nodes: readonly (readonly StreamState[] | null)[];
   readonly next: number;
   readonly failovers: number;
   readonly closes: number;
   readonly copy: readonly StreamState[] | null;
-  /** What was answered after the copy was made, by a disk that is gone; and what is known to be lost. */
+  /** Packets acknowledged by a lost disk after the copy was made, and packets known to be lost. */
   readonly excused: number;
   readonly accepted: number;
   readonly seenAtCopy: number;
@@ -69,7 +68,7 @@ const fresh = (id: number): StreamState => ({
   held: null,
 });
 
-/** The stream of the process that comes after, and the one that goes on with the rest of a stream. */
+/** The stream of the next process, and the one that continues the rest of a stream. */
 const successor = (id: number) => id + 2;
 const heir = (id: number) => id + 10;
 
@@ -84,7 +83,7 @@ function start({ packets, copy }: Model): State {
   };
 }
 
-/** @returns the states that can be reached; the first one that is wrong is described */
+/** @returns the reachable states; describes the first wrong one */
 export function search(model: Model): { readonly states: number; readonly wrong: string | undefined } {
   const seen = new Set<string>();
   const open: State[] = [start(model)];
@@ -111,7 +110,7 @@ function whatIsWrong(model: Model, state: State): string | undefined {
   return missing < 0 ? undefined : `packet ${missing} is missing`;
 }
 
-/** No fault is to come, everything has come in, was shipped, and is known to be in the engine. */
+/** No fault is left, and all packets have arrived, were shipped, and are known to be in PostgreSQL. */
 function isQuiet(model: Model, { primary, standby, nodes, next, failovers, closes }: State): boolean {
   if (
     next < model.packets ||
@@ -129,12 +128,12 @@ function isQuiet(model: Model, { primary, standby, nodes, next, failovers, close
   }
 }
 
-/** People decide what becomes of such a stream; nothing of it is lost. */
+/** An operator decides about such a stream; nothing of it is lost. */
 function isHeld({ held }: StreamState): boolean {
   return held === 'foreign' || held === 'behind';
 }
 
-/** What the streams hold that are held. */
+/** The packets in held streams. */
 function heldPackets({ nodes }: State): number {
   const held = nodes.flatMap((streams) => streams ?? []).filter(isHeld);
   return held.flatMap(({ open, deltas }) => [open, ...deltas]).reduce((all, each) => all | each, 0);
@@ -169,7 +168,7 @@ function* successors(model: Model, state: State): Generator<State> {
 
 type Put = (changed: StreamState | readonly StreamState[], more?: Partial<State>) => State;
 
-/** What the engine has of the streams of a node is closed; a lossy failover may take that back. */
+/** Closes the streams of a node in PostgreSQL. A lossy failover may revert that. */
 function* closing(model: Model, state: State, streams: readonly StreamState[]): Generator<State> {
   if (state.closes >= (model.closes ?? 0)) return;
   const ofNode = new Set(streams.map(({ id }) => id));
@@ -205,7 +204,7 @@ function* shipping(model: Model, { primary }: State, stream: StreamState, put: P
   else yield put({ ...stream, acknowledged: seq }, { ...shipped, standby: shipped.primary });
 }
 
-/** The engine is asked what it has, or the primary of before is. */
+/** Queries PostgreSQL, or the former primary. */
 function* settling(
   model: Model,
   { primary, standby, old }: State,
@@ -239,7 +238,7 @@ function* settledBy(
   }
 }
 
-/** The streams of the next process: its own, and what it has inherited. */
+/** The streams of the next process: its own, and the inherited ones. */
 function restarted(stream: StreamState): StreamState[] {
   const { open, deltas } = stream;
   return [
@@ -280,7 +279,7 @@ function inserted(database: Database, id: number, seq: number, delta: number): D
   return withRow({ ...database, counts }, id, { seq, digest: delta });
 }
 
-/** The copy inherits what the first node had, sealed. */
+/** The copy inherits the sealed deltas of the first node. */
 function* copying({ copy }: Model, state: State): Generator<State> {
   const [first, second] = state.nodes;
   if (state.copy === null && first) {

@@ -50,6 +50,10 @@ test('a declaration applies to earlier values, and can be removed', async () => 
   const detail = page.getByRole('region', { name: 'basket', exact: true });
   for (const fact of ['20 EUR', '10 EUR', '30 EUR']) await detail.getByText(fact, { exact: true }).waitFor();
   await page.getByRole('button', { name: 'Change basket' }).click();
+  await page.getByRole('menuitem', { name: 'Kind and unit' }).click();
+  expect(await dialog.getByLabel('Kind').inputValue()).toBe('gauge');
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  await page.getByRole('button', { name: 'Change basket' }).click();
   await page.getByRole('menuitem', { name: 'Undeclare' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Undeclare' }).click();
   await page.getByRole('row', { name: /basket counter, not declared 60/ }).waitFor();

@@ -22,7 +22,12 @@ const environmentPath = `${root}/apps/:application/:environment`;
 
 /** The whole console, once the signed-in user is known. */
 export function App() {
-  if (user.value === undefined) return <Pending error={trouble.value} />;
+  if (user.value === undefined)
+    return (
+      <main>
+        <Pending error={trouble.value} />
+      </main>
+    );
   return (
     <LocationProvider>
       <ApplicationsReader />

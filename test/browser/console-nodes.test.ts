@@ -46,7 +46,7 @@ needing('chromium', 'postgresql').describe('on several machines', () => {
     await row.waitFor();
     expect(await axeFaults(page)).toEqual([]);
     await database.stop();
-    await page.locator('.live', { hasText: /since .*: The postgresUrl/ }).waitFor({ timeout: 60_000 });
+    await page.locator('.live', { hasText: /since .*: .*PostgreSQL/ }).waitFor({ timeout: 60_000 });
     await row.waitFor();
     await database.start();
     await shop.packet({ checkout: { on: [1] } });

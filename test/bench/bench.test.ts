@@ -47,7 +47,7 @@ describe('the benchmarks', () => {
     expect(figures['connections']).toBe(8);
   });
 
-  it('measure what nodes ship to a PostgreSQL', async () => {
+  it('measure the data that nodes ship to PostgreSQL', async () => {
     const { code, stdout, stderr } = await bench('cluster', 'growth', '--small', '--json');
     expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
     const { figures } = JSON.parse(stdout) as { figures: { name: string; value: number }[] };
@@ -55,7 +55,7 @@ describe('the benchmarks', () => {
     for (const { name, value } of figures) expect(value, name).toBeGreaterThan(0);
   });
 
-  it('measure what several nodes do, and calculate what more would', async () => {
+  it('measure several nodes, and calculate larger clusters', async () => {
     const { code, stdout, stderr } = await bench('cluster', 'away', 'changes', 'limits', '--small', '--json');
     expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
     const { figures } = JSON.parse(stdout) as { figures: { name: string; value: number }[] };
@@ -64,7 +64,7 @@ describe('the benchmarks', () => {
       expect(figures.filter(({ name }) => name.startsWith(`calculated, ${nodes} nodes:`))).toHaveLength(5);
   });
 
-  it('measure what is accepted under overload', async () => {
+  it('measure the accepted packets under overload', async () => {
     const { runs, ...figures } = (await result('overload')) as Record<string, unknown>;
     expect(Object.keys(figures)).toEqual(['capacity', 'peak', 'kept']);
     for (const [name, value] of Object.entries(figures)) expect(value, name).toBeGreaterThan(0);
@@ -91,38 +91,38 @@ describe('the benchmarks', () => {
     }
   });
 
-  it('measure packets beside pages that look on', async () => {
+  it('measure packets while console pages poll', async () => {
     const { answered, ...figures } = await result('watchers');
     expect(answered).toBeGreaterThan(0);
     for (const [name, value] of Object.entries(figures)) expect(value, name).toBeGreaterThan(0);
   });
 
-  it('measure backups, and packets beside them', async () => {
+  it('measure backups, and packets meanwhile', async () => {
     const { grownAloneMb, grownMb, ...figures } = await result('backup');
     for (const [name, value] of Object.entries(figures)) expect(value, name).toBeGreaterThan(0);
     for (const grown of [grownAloneMb, grownMb]) expect(grown).toBeGreaterThanOrEqual(0);
   });
 
-  it('measure what half-sent gRPC calls hold', async () => {
+  it('measure the memory of incomplete gRPC calls', async () => {
     const figures = await result('hostile-grpc');
     expect(Object.keys(figures)).toEqual(['calls', 'beforeMb', 'duringMb', 'peakMb', 'afterMb']);
     for (const [name, value] of Object.entries(figures)) expect(value, name).toBeGreaterThan(0);
   });
 
-  it('measure what unauthenticated senders hold over HTTP', async () => {
+  it('measure the memory that unauthenticated senders hold over HTTP', async () => {
     const { connections, shapes } = (await result('hostile-http')) as Record<string, unknown>;
     expect(connections).toBe(20);
     expect(shapes).toHaveLength(4);
     for (const shape of shapes as object[]) expect(shape).toMatchObject({ open: 20, others: '202' });
   });
 
-  it('measure what an application feels of reports that are large to decode', async () => {
+  it('measure the effect of reports that are large to decode on an application', async () => {
     const { shapes } = (await result('hostile-reports')) as unknown as Record<string, object[]>;
     expect(shapes).toHaveLength(9);
     for (const shape of shapes!) expect(shape).toMatchObject({ p99Ms: expect.any(Number) });
   });
 
-  it('measure what a quiet application feels of a noisy one', async () => {
+  it('measure the effect of a noisy application on a quiet one', async () => {
     const figures = await result('noisy-neighbour');
     expect(Object.keys(figures)).toEqual([
       'noisyRps',
@@ -137,7 +137,7 @@ describe('the benchmarks', () => {
     for (const [name, value] of Object.entries(figures)) expect(value, name).toBeGreaterThan(0);
   });
 
-  it('measure invalidations, and packets beside them', async () => {
+  it('measure invalidations, and packets meanwhile', async () => {
     const figures = await result('coexist');
     expect(Object.keys(figures)).toEqual([
       'invalidationsPerSecond',
@@ -222,7 +222,7 @@ describe('the benchmarks', () => {
     for (const [name, value] of Object.entries(figures)) expect(value, name).toBeGreaterThan(0);
   });
 
-  it('measure what a packet costs the disk', async () => {
+  it('measure the disk writes of a packet', async () => {
     const { runs, growth } = (await result('wear')) as unknown as {
       runs: Record<string, unknown>[];
       growth: object;
@@ -273,14 +273,14 @@ describe('the command line of the benchmarks', () => {
   it.each([
     ['an unknown name', ['ingets'], "did you mean 'ingest'"],
     ['an unknown option', ['ingest', '--rond', '1'], '--rond'],
-    ['a number that is none', ['ingest', '--rounds', 'many'], '--rounds'],
+    ['text in place of a number', ['ingest', '--rounds', 'many'], '--rounds'],
   ])('refuses %s with exit code 2', async (_, args, said) => {
     const { code, stdout, stderr } = await bench(...args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain(said);
   });
 
-  it('says how to build a missing executable', async () => {
+  it('prints how to build a missing executable', async () => {
     const { code, stderr } = await bench('start', '--binary', 'no/such/flagmeter');
     expect(code).toBe(1);
     expect(stderr).toContain('run `npm run build` first');

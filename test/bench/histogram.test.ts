@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { Histogram } from '../../bench/histogram.ts';
 
 describe('Histogram', () => {
-  it('has no quantile but 0 when it is empty', () => {
+  it('has 0 as every quantile when it is empty', () => {
     expect(new Histogram().quantile(0.5)).toBe(0);
   });
 
-  it('keeps what is out of range at the nearer end', () => {
+  it('clamps values outside its range', () => {
     const histogram = new Histogram();
     histogram.record(-1);
     histogram.record(1e12);
@@ -15,7 +15,7 @@ describe('Histogram', () => {
     expect(histogram.quantile(1)).toBeGreaterThan(2_000_000);
   });
 
-  it('gives every quantile within 0.8 % or 1 µs of the exact one', () => {
+  it('returns every quantile within 0.8 % or 1 µs of the exact one', () => {
     const durations = fc.array(fc.double({ min: 0, max: 100_000, noNaN: true }), { minLength: 1 });
     fc.assert(
       fc.property(durations, fc.double({ min: 0, max: 1, noNaN: true }), (values, q) => {

@@ -68,7 +68,7 @@ describe('the load generator', () => {
     expect(report).toMatchObject({ requests: 50, errors: { 503: 25, 429: 25 } });
   });
 
-  it('counts a lost connection and goes on with a new one', async () => {
+  it('counts a lost connection and continues on a new one', async () => {
     let answers = 0;
     const port = await serve((request, response) => {
       answers += 1;
@@ -79,7 +79,7 @@ describe('the load generator', () => {
     expect(report).toMatchObject({ requests: 49, errors: { closed: 1 } });
   });
 
-  it('counts an answer that it cannot read', async () => {
+  it('counts a malformed answer', async () => {
     const port = await serve(
       (_, response) => void response.writeHead(202, { 'transfer-encoding': 'chunked' }).end('in chunks'),
     );
@@ -87,7 +87,7 @@ describe('the load generator', () => {
     expect(report).toMatchObject({ requests: 0, errors: { unreadable: 1 } });
   });
 
-  it('sends an open loop to the last request', async () => {
+  it('sends all requests of an open loop', async () => {
     const port = await serve((_, response) => void response.writeHead(202, { 'content-length': 0 }).end());
     const report = await generate({ port, rate: 200, seconds: 0.5 });
     expect(report).toMatchObject({ requests: 100, errors: {} });

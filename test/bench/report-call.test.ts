@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { mark, reportOf } from '../../bench/report-call.ts';
 import { decodeUsageReport } from '../../src/ingest/reports/proto.ts';
 
-test('each report of the benchmark is of its own instance and time, and says the same', () => {
+test('reports of the benchmark differ only in their instance and time', () => {
   const { message, marks } = reportOf('a-key', new Date('2026-02-03T04:05:06.789Z'));
   const marked = (instance: number, number: number) => {
     mark(message, marks, instance, number);

@@ -26,8 +26,8 @@ import { openShop, type Shop, sendCheck } from '../support/shop.ts';
 import { type OnResizableDisk, startOnResizableDisk } from '../support/small-disk.ts';
 
 /**
- * What goes wrong with the executable moves its metrics in such a way that the alerts of docs/alerts fire in a real Prometheus, which
- * scrapes each second. How long a condition has to last is left out here; test/docs/alerts.test.ts checks it.
+ * Faults of the executable change its metrics so that the alerts of docs/alerts fire in a real Prometheus, which scrapes each
+ * second. The durations of the conditions are omitted here; test/docs/alerts.test.ts checks them.
  */
 
 interface Kept extends Shop {
@@ -41,7 +41,7 @@ async function startKept(args: readonly string[], env: Record<string, string> = 
   return { service, ...(await openShop(service.http, credentials)) };
 }
 
-/** A service whose disk is slow once it is told so. */
+/** A service whose disk becomes slow on request. */
 async function startSlow() {
   const { env, fail } = failingDisk('SLOW_SYNC');
   return { ...(await startKept([], env)), slow: fail };
@@ -82,7 +82,7 @@ async function restarting(port: number) {
   };
 }
 
-/** A service whose usage is damaged once it is told so, and that is then asked for it. */
+/** A service whose usage can be damaged, and then requested. */
 async function startDamaged() {
   const kept = await startKept([]);
   const { service, credentials, application } = kept;
@@ -103,7 +103,7 @@ async function startDamaged() {
   };
 }
 
-/** A service that cannot fold once it is told so, because another process holds the write lock of the store, and large packets for it. */
+/** A service that stops folding on request, when another process takes the write lock of the store; and large packets for it. */
 async function startUnfolded() {
   const kept = await startKept(['--rate', '0']);
   const { service, key } = kept;
@@ -167,7 +167,7 @@ needing('prometheus').describe('alerts of a single machine', () => {
   const unknownKeys = () =>
     Promise.all(Array.from({ length: 20 }, () => sendCheck(plain.service.http, 'unknown', 'checkout')));
 
-  /** It stands still for most of the time, as when others use up the processor. */
+  /** The process is stopped most of the time, as when others use up the processor. */
   const standStill = async () => {
     busy.service.kill('SIGSTOP');
     await pause(500);

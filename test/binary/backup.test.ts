@@ -30,7 +30,7 @@ async function openShop(service: Binary, credentials: Awaited<ReturnType<typeof 
   return { access, application, key };
 }
 
-/** Changes an account and sends a packet in turn, each after the answer to the one before, until it is told to end. */
+/** Changes an account and sends a packet in turn, each after the answer to the previous one, until stopped. */
 function writeBoth(http: string, { access, application, key }: Awaited<ReturnType<typeof openShop>>) {
   const sender = openSender(http);
   let isOver = false;
@@ -84,7 +84,7 @@ async function countsOf(data: string, credentials: Awaited<ReturnType<typeof pre
   return { changes, packets: report.features.find(({ feature }) => feature === 'counted')?.checks ?? 0 };
 }
 
-test('a backup beside a busy server has all that was answered before, and accounts no older than usage', async () => {
+test('a backup of a busy server has everything acknowledged before it began, and accounts no older than usage', async () => {
   const directory = freshDirectory();
   const data = join(directory, 'data');
   const credentials = await prepare(data);
@@ -119,7 +119,7 @@ async function readerLag(http: string): Promise<number> {
 test('a backup that is killed leaves no reader behind', async () => {
   const data = join(freshDirectory(), 'data');
   const credentials = await prepare(data);
-  // It is more than a pipe holds, so the backup waits for its reader.
+  // The backup is larger than the buffer of a pipe, so it waits for its reader.
   await enlarge(data, 5e6);
   const service = await startBinary({ data });
   const { key } = await openShop(service, credentials);
@@ -144,23 +144,32 @@ test('a backup that is killed leaves no reader behind', async () => {
   await stop(service);
 });
 
-test.runIf(canMount())('a disk without room keeps the backup before, and the server serves', async () => {
-  const directory = freshDirectory();
-  const disk = join(directory, 'disk');
-  mkdirSync(disk);
-  const data = join(directory, 'data');
-  await prepare(data);
-  const service = await startBinary({ data });
-  const script = `mount -t tmpfs -o size=1m none "${disk}" && echo before >"${disk}/backup"
+test.runIf(canMount())(
+  'a backup on a full disk leaves the previous one unchanged, and the server continues',
+  async () => {
+    const directory = freshDirectory();
+    const disk = join(directory, 'disk');
+    mkdirSync(disk);
+    const data = join(directory, 'data');
+    await prepare(data);
+    const service = await startBinary({ data });
+    const script = `mount -t tmpfs -o size=1m none "${disk}" && echo before >"${disk}/backup"
     "${binaryPath}" backup --data "${data}" --to "${disk}/backup"; echo code $?; ls "${disk}"; cat "${disk}/backup"`;
-  const { stdout, stderr } = await runProgram('unshare', ['--mount', '--map-root-user', 'sh', '-c', script]);
-  expect(stdout).toBe('code 1\nbackup\nbefore\n');
-  expect(stderr).toContain(`Cannot write ${disk}/backup: no space left on device`);
-  expect((await fetch(`http://${service.http}/readyz`)).status).toBe(200);
-  await stop(service);
-});
+    const { stdout, stderr } = await runProgram('unshare', [
+      '--mount',
+      '--map-root-user',
+      'sh',
+      '-c',
+      script,
+    ]);
+    expect(stdout).toBe('code 1\nbackup\nbefore\n');
+    expect(stderr).toContain(`Cannot write ${disk}/backup: no space left on device`);
+    expect((await fetch(`http://${service.http}/readyz`)).status).toBe(200);
+    await stop(service);
+  },
+);
 
-test('a directory in use is not restored into, and one of several machines is not backed up', async () => {
+test('restore refuses a directory in use, and backup refuses that of a node', async () => {
   const service = await startBinary();
   const file = join(freshDirectory(), 'backup');
   expect(await runBinary(['backup', '--data', service.data, '--to', file])).toMatchObject({ code: 0 });

@@ -23,7 +23,7 @@ import { encode as encodeMessage } from '../support/report-messages.ts';
 
 afterAll(cleanUp);
 
-/** The examples of docs/examples/proxy, run by the real programs: what the service knows of those behind them. */
+/** The examples of docs/examples/proxy, run by the real programs: the client addresses that the service sees. */
 
 const tls = new URL('../http/support/tls/', import.meta.url).pathname;
 const [here, ann, bob] = ['127.0.0.1', '127.0.0.2', '127.0.0.3'] as const;
@@ -48,7 +48,7 @@ async function openShop(args: readonly string[]): Promise<Shop> {
 
 type Send = (port: number, path: string, sent: Sent) => Promise<Answered>;
 
-/** Where the service says that a change of the application came from. */
+/** The address that the audit log has for a change of the application. */
 async function addressOf(shop: Shop, port: number, send: Send, sent: Sent): Promise<string> {
   const { service, access, application } = shop;
   const path = `/api/v2/applications/${application}`;
@@ -100,7 +100,7 @@ function testBehind(kind: ProxyKind): void {
       expect(await addressOf(shop, proxy.port, send, { localAddress })).toBe(localAddress);
     });
 
-    test.each(spoofs)('a client cannot say that it is %s', async (said) => {
+    test.each(spoofs)('a client cannot claim the address %s', async (said) => {
       const headers = {
         'x-forwarded-for': said,
         forwarded: `for=${said}`,
@@ -111,7 +111,7 @@ function testBehind(kind: ProxyKind): void {
     });
   });
 
-  test('nobody is believed who comes past the proxy', async () => {
+  test('ignores the header of a client that bypasses the proxy', async () => {
     const port = Number(shop.service.http.split(':')[1]);
     const past: Send = async (_, path, { method, headers, body }) => {
       const client = await RawClient.open(port, bob);
@@ -127,7 +127,7 @@ function testBehind(kind: ProxyKind): void {
     expect(await addressOf(shop, port, past, {})).toBe(bob);
   });
 
-  test('gRPC of a server gets its answers', async () => {
+  test('gRPC calls of a server are answered', async () => {
     const message = encodeMessage('Usage.FeatureStat', stats(shop, `${kind}-grpc`));
     for (let sent = 0; sent < 3; sent += 1)
       expect(await byGrpc(proxy.port, '/Usage.Usage/SendStats', message)).toMatchObject({ code: 0 });
@@ -146,7 +146,7 @@ function testBehind(kind: ProxyKind): void {
     }
   });
 
-  test('guessing brakes one client, whatever it says, and not another one behind the same proxy', async () => {
+  test('throttles a guessing client despite forged headers, and no other client of the proxy', async () => {
     const { adminEmail, adminPassword } = shop.credentials;
     for (let guess = 1; guess <= 5; guess += 1)
       expect(await signIn(proxy.port, ann, adminEmail, 'guess', `198.51.100.${guess}`)).toBe(403);
@@ -163,7 +163,7 @@ const stats = (shop: Shop, feature: string) => ({
 });
 
 function testWithTls(kind: ProxyKind): void {
-  test('TLS goes on to the service, for HTTP and gRPC on one port', async () => {
+  test('TLS continues to the service, for HTTP and gRPC on one port', async () => {
     const args = ['--tls-cert', `${tls}cert.pem`, '--tls-key', `${tls}key.pem`, '--trusted-proxies', here];
     const data = `${freshDirectory()}/data`;
     const { clientId, clientSecret } = await prepare(data);
@@ -191,7 +191,7 @@ for (const kind of proxyKinds)
 
 describe('without trusted proxies', () => {
   needing('nginx').test(
-    'the log says once what to set, and all clients have the address of the proxy',
+    'the log names the missing setting once, and all clients have the address of the proxy',
     async () => {
       const shop = await openShop([]);
       const proxy = await startProxy('nginx', freshDirectory(), shop.service);
@@ -236,7 +236,7 @@ for (const kind of proxyKinds)
   });
 
 needing('haproxy', 'nginx').test(
-  'behind two proxies, the client is the one that neither of them is',
+  'behind two proxies, the client is the first address that is not a proxy',
   async () => {
     const shop = await openShop(['--trusted-proxies', here]);
     const near = await startProxy('nginx', freshDirectory(), shop.service);
@@ -254,15 +254,15 @@ needing('haproxy', 'nginx').test(
   },
 );
 
-/** What the papers say for a proxy that writes `Forwarded`, in place of what its example has. */
+/** The line of the docs with which a proxy writes `Forwarded`, in place of that in its example. */
 function forwardedOf(kind: ProxyKind): Record<string, string> {
-  const papers = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
+  const document = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
   const row = {
     haproxy: /^\| HAProxy 2\.6 \| `(.*)` \|$/m,
     nginx: /^\| nginx \| `(.*)` \|$/m,
     caddy: /^\| Caddy \| `(.*)` \|$/m,
   }[kind];
-  const line = row.exec(papers)![1]!;
+  const line = row.exec(document)![1]!;
   const before = {
     haproxy: 'option forwardfor',
     nginx: 'proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;',

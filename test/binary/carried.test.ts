@@ -42,7 +42,7 @@ async function readByWidth(http: string, { credentials, application }: Shop): Pr
   return sums;
 }
 
-test('killed while counts are carried to hours and days: nothing is lost, and nothing is in a sum twice', async () => {
+test('a server killed while it rolls up counts neither loses a count nor adds it twice', async () => {
   const data = `${freshDirectory()}/data`;
   const credentials = await prepare(data);
   let service = await startBinary({ data });
@@ -51,7 +51,7 @@ test('killed while counts are carried to hours and days: nothing is lost, and no
   for (let round = 0; round < rounds; round += 1) {
     const seed = Math.floor(Math.random() * 2 ** 32);
     const random = seededRandom(seed);
-    // At its start the service carries what the round before has left, while more comes for the same hours.
+    // At its start the service rolls up the rest of the previous round, while more counts arrive for the same hours.
     const untilKill = random() * 150;
     console.log(`round ${round + 1}: seed ${seed}, SIGKILL after ${untilKill.toFixed(1)} ms`);
     const send = async () => {

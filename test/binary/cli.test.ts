@@ -59,7 +59,7 @@ async function run({ env }: Home, ...args: string[]): Promise<Omit<Ended, 'signa
   return { code, stdout, stderr };
 }
 
-/** Runs a command on a terminal; types each answer when its question is there. Gives all that the terminal showed. */
+/** Runs a command on a terminal; types each answer when its question appears. Returns everything that the terminal showed. */
 async function onTerminal({ env }: Home, command: string, answers: [string, string][]): Promise<string> {
   const child = spawn('script', ['-qec', `"${binaryPath}" ${command}; echo "exit $?"`, '/dev/null'], {
     cwd: freshDirectory(),
@@ -122,7 +122,7 @@ function expire({ credentialsFile }: Home): void {
 }
 
 describe('the command line', () => {
-  test('does what a script asks for, and its exit code says what failed', async () => {
+  test('runs the commands of a script, with an exit code for each kind of failure', async () => {
     const home = await signedIn();
     expect(statSync(home.credentialsFile).mode & 0o777).toBe(0o600);
     const made = await run(home, 'apps', 'create', 'Shop', '--env', 'Production', '--json');
@@ -167,7 +167,7 @@ describe('the command line', () => {
     expect((await run(home, 'apps', 'list', '--url', url)).code).toBe(3);
   });
 
-  test('says on one line that the server is unreachable or not trusted', async () => {
+  test('reports on one line that the server is unreachable or not trusted', async () => {
     const home = newHome({ FLAGMETER_TOKEN: 'x' });
     expect(await run(home, 'apps', 'list', '--url', 'http://127.0.0.1:1')).toEqual({
       code: 7,
@@ -226,7 +226,7 @@ describe('on a terminal', () => {
   });
 });
 
-describe('a session by a browser elsewhere', () => {
+describe('a session opened by a browser on another machine', () => {
   test('is opened with the code that is shown', async () => {
     const home = newHome();
     const child = spawn(binaryPath, ['login', '--device', '--url', url], { env: home.env });
@@ -252,7 +252,7 @@ describe('a session by a browser elsewhere', () => {
   });
 });
 
-describe('a session by browser', () => {
+describe('a session opened by a browser', () => {
   test('is opened, renewed by several commands at once, and ended', async () => {
     const seen = `${freshDirectory()}/seen`;
     const browser = `${freshDirectory()}/browser`;

@@ -56,7 +56,7 @@ function inTempDirectory(mount: string): Promise<Ended> {
 describe('a temp directory', () => {
   const must = 'set TMPDIR to a directory with 1 MB of room that can be written to and is not mounted noexec';
 
-  test('that does not exist is named, with what to do', async () => {
+  test('that does not exist is named, with the remedy', async () => {
     const outcome = await runBinary(['serve', '--data', 'data'], { TMPDIR: '/nonexistent' });
     expect(outcome.code).toBe(1);
     expect(outcome.stderr).toContain('Cannot unpack the LMDB add-on to the temp directory /nonexistent: ');
@@ -66,7 +66,7 @@ describe('a temp directory', () => {
   test.runIf(canMount()).each([
     ['noexec', '-o noexec', 'it is mounted noexec'],
     ['full', '-o size=64k', 'it cannot be written to, or is full'],
-  ])('that is %s is named, with what to do', async (_what, mount, fault) => {
+  ])('that is %s is named, with the remedy', async (_what, mount, fault) => {
     const outcome = await inTempDirectory(mount);
     expect(outcome.code).toBe(1);
     expect(outcome.stderr).toMatch(new RegExp(`^Cannot .* the temp directory /.*: ${fault}; ${must}`));
@@ -144,7 +144,7 @@ function asUser(data: string): [command: string, ...args: string[]] {
 }
 
 describe('serve', () => {
-  test('starts beside a Kubernetes Service named flagmeter, and says which variables it ignores', async () => {
+  test('starts next to a Kubernetes Service named flagmeter, and names the variables that it ignores', async () => {
     const env = { FLAGMETER_PORT: 'tcp://10.96.0.7:8080', FLAGMETER_SERVICE_HOST: '10.96.0.7' };
     const service = await startBinary({ env });
     expect(service.stderr()).toMatch(/Kubernetes.*"FLAGMETER_PORT","FLAGMETER_SERVICE_HOST"/);
@@ -176,7 +176,7 @@ describe('serve', () => {
   });
 
   test.each(['--listen', '--grpc-listen'])(
-    'an address of %s that is in use ends it with 1, and names it',
+    'exits with 1 and names an address of %s that is in use',
     async (flag) => {
       const service = await startBinary();
       const taken = flag === '--listen' ? service.http : service.grpc;
@@ -203,7 +203,7 @@ describe('serve', () => {
     );
   });
 
-  test.each(['accounts', 'usage'])('a truncated file of %s is named, with what to do', async (name) => {
+  test.each(['accounts', 'usage'])('a truncated file of %s is named, with the remedy', async (name) => {
     const service = await startBinary();
     await stop(service);
     const file = `${service.data}/${name}/data.mdb`;
@@ -222,14 +222,14 @@ describe('serve', () => {
     expect(await stop(service)).toEqual({ code: 0, signal: null });
   });
 
-  test('says which data directory its user may not write to', async () => {
+  test('names the data directory that its user may not write to', async () => {
     const data = sharedData(0o555);
     const [command, ...args] = asUser(data);
     const ended = startProcess(command, args);
     await expect(ended).rejects.toThrow(`Cannot use the data directory ${data}: permission denied`);
   });
 
-  test('when it is stopped, it answers requests under way and keeps what it has accepted', async () => {
+  test('when stopped, answers requests in flight and keeps accepted packets', async () => {
     const data = `${freshDirectory()}/data`;
     const credentials = await prepare(data);
     const service = await startBinary({ data });
@@ -249,7 +249,7 @@ describe('serve', () => {
     await stop(again);
   });
 
-  test('a request that never ends does not keep it from stopping after the grace', async () => {
+  test('an endless request does not prevent it from stopping after the grace period', async () => {
     const service = await startBinary({ args: ['--shutdown-grace', '1'] });
     const [host, port] = service.http.split(':') as [string, string];
     const socket = connect(Number(port), host).on('error', () => {});

@@ -8,7 +8,7 @@ import { openShop, readChecks, sendCheck } from '../support/shop.ts';
 
 let prepared: string;
 
-/** Much was put in and taken out, and something is left: more than a third of the file is free. */
+/** Many records were added and most removed: more than a third of the file is free. */
 beforeAll(async () => {
   prepared = join(freshDirectory(), 'data');
   await prepare(prepared);
@@ -27,14 +27,14 @@ function fresh() {
   return { data, files, content: () => files.map((file) => readFileSync(file)) };
 }
 
-/** @returns whether all of it is there, in order, and nothing beside it */
+/** @returns whether it is complete and valid, without leftover files */
 async function isWhole(data: string): Promise<boolean> {
   const { code } = await runBinary(['verify', '--data', data]);
   const names = readdirSync(join(data, 'usage')).sort();
   return code === 0 && names.join() === 'data.mdb,lock.mdb';
 }
 
-test('a store with free pages gets smaller, says by how much, and is served', async () => {
+test('compact shrinks a store with free pages, prints the sizes, and the store can be served', async () => {
   const { data, files } = fresh();
   const before = statSync(files[1]!).size;
   const { code, stdout, stderr } = await runBinary(['compact', '--data', data]);
@@ -50,7 +50,7 @@ test('a store with free pages gets smaller, says by how much, and is served', as
   await stop(service);
 });
 
-test('what a killed server has left in its journal is in the smaller store, and no journal is left', async () => {
+test('compact folds the journal of a killed server into the smaller store, and removes it', async () => {
   const data = join(freshDirectory(), 'data');
   const credentials = await prepare(data);
   const killed = await startBinary({ data });
@@ -67,7 +67,7 @@ test('what a killed server has left in its journal is in the smaller store, and 
   await stop(service);
 });
 
-test('a directory that a server uses is refused', async () => {
+test('compact refuses a directory in use', async () => {
   const { data } = fresh();
   const service = await startBinary({ data });
   expect(await runBinary(['compact', '--data', data])).toMatchObject({
@@ -77,10 +77,10 @@ test('a directory that a server uses is refused', async () => {
   await stop(service);
 });
 
-test('a disk that is full in the middle leaves each file as it was', async () => {
+test('compact leaves each file unchanged if the disk becomes full', async () => {
   const { data, content } = fresh();
   const before = content();
-  // The system refuses what makes a file larger than this, as it does on a full disk.
+  // The system refuses writes beyond this file size, as on a full disk.
   const script = `trap '' XFSZ; ulimit -f 16384; exec "${binaryPath}" compact --data "${data}"`;
   const { code, stderr } = await runProgram('sh', ['-c', script]);
   expect({ code, stderr }).toEqual({
@@ -91,7 +91,7 @@ test('a disk that is full in the middle leaves each file as it was', async () =>
   expect(await isWhole(data)).toBe(true);
 });
 
-test('a backup on a disk that is full in the middle leaves the one before', async () => {
+test('a backup leaves the previous one unchanged if the disk becomes full', async () => {
   const { data } = fresh();
   const to = join(freshDirectory(), 'backup');
   const script = `echo before >"${to}"; trap '' XFSZ; ulimit -f 16384; exec "${binaryPath}" backup --data "${data}" --to "${to}"`;
@@ -107,7 +107,7 @@ test('a backup on a disk that is full in the middle leaves the one before', asyn
 test.each([
   ['compact', 'compacting'],
   ['verify', 'checking'],
-])('%s shows at a terminal how far it is', async (command, words) => {
+])('%s shows its progress at a terminal', async (command, words) => {
   const { data } = fresh();
   const { stdout } = await runProgram('script', [
     '-qec',

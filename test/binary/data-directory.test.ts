@@ -14,7 +14,7 @@ const logOf = (stderr: string): Record<string, unknown>[] =>
     .map((line) => JSON.parse(line));
 
 describe('the start', () => {
-  test('says whether the store is new or how much an existing one holds', async () => {
+  test('logs whether the store is new, or the number of its applications', async () => {
     const data = `${freshDirectory()}/data`;
     const credentials = await prepare(data);
     const first = await startBinary({ data });
@@ -47,19 +47,22 @@ describe('the start', () => {
         rmSync(`${data}/usage`, { recursive: true });
       },
     ],
-  ])('with --existing on a data directory that %s is refused, and leaves it so', async (_what, make) => {
-    const data = `${freshDirectory()}/data`;
-    await make(data);
-    const before = existsSync(data) && readdirSync(data);
-    await expect(startBinary({ data, args: ['--existing'] })).rejects.toThrow(
-      `Cannot find a store in ${data}: there is no `,
-    );
-    expect(existsSync(data) && readdirSync(data)).toEqual(before);
-  });
+  ])(
+    'with --existing on a data directory that %s is refused, and leaves it unchanged',
+    async (_what, make) => {
+      const data = `${freshDirectory()}/data`;
+      await make(data);
+      const before = existsSync(data) && readdirSync(data);
+      await expect(startBinary({ data, args: ['--existing'] })).rejects.toThrow(
+        `Cannot find a store in ${data}: there is no `,
+      );
+      expect(existsSync(data) && readdirSync(data)).toEqual(before);
+    },
+  );
 });
 
-describe('a data directory whose preparation was cut off by a power failure', () => {
-  test('is prepared by the next start, at whatever point that happened', async () => {
+describe('a data directory whose preparation was interrupted by a power failure', () => {
+  test('is prepared by the next start, wherever the preparation was interrupted', async () => {
     for (let delay = 20; delay <= 200; delay += 20) {
       const data = `${freshDirectory()}/data`;
       const init = spawn(binaryPath, ['init', '--data', data, '--admin-email', 'a@example.com'], {

@@ -10,13 +10,13 @@ afterAll(cleanUp);
 const connections = 8;
 const rounds = 20;
 
-/** What one connection did: how many packets it sent, and how many of them were answered with 202. */
+/** The numbers of packets that a connection sent, and of those answered with 202. */
 interface Tally {
   sent: number;
   accepted: number;
 }
 
-/** Sends until the connection breaks. Every packet says the same of two features, so a half packet would show. */
+/** Sends until the connection breaks. Every packet has the same counts of two features, so a partial packet would show. */
 async function sendUntilKilled(http: string, key: string, connection: number, tally: Tally): Promise<void> {
   const sender = openSender(http);
   const counts = { on: [1, 0, 1] };
@@ -34,7 +34,7 @@ async function sendUntilKilled(http: string, key: string, connection: number, ta
   }
 }
 
-test('killed at any moment: packets answered 202 are counted, unsent ones are not, and none is half counted', async () => {
+test('a killed server counts packets answered 202, no unsent ones, and none partially', async () => {
   const data = `${freshDirectory()}/data`;
   const credentials = await prepare(data);
   const tallies = Array.from({ length: connections }, (): Tally => ({ sent: 0, accepted: 0 }));

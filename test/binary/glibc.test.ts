@@ -10,7 +10,7 @@ afterAll(cleanUp);
 const root = resolve(import.meta.dirname, '../..');
 const linux = platform() === 'linux';
 
-/** Versions of glibc that a file asks for, as numbers: 2.34 is 234. */
+/** Versions of glibc that a file requires, as numbers: 2.34 is 234. */
 function glibcVersions(file: string): number[] {
   const symbols = execFileSync('objdump', ['-T', file], { encoding: 'utf8', maxBuffer: 64 << 20 });
   return [...symbols.matchAll(/\bGLIBC_2\.(\d+)/g)].map(([, minor]) => 200 + Number(minor));
@@ -29,13 +29,13 @@ describe.runIf(linux)('the executable on a machine with glibc 2.34', () => {
   test.each([
     ['dist/flagmeter', requireBinary(binaryPath)],
     ['the LMDB add-on in it', resolve(root, `dist/lmdb/${platform()}-${arch()}/lmdb.node`)],
-  ])('%s asks for nothing newer', (_, file) => {
+  ])('%s requires no newer version', (_, file) => {
     const versions = glibcVersions(file);
     expect(versions.length).toBeGreaterThan(0);
     expect(Math.max(...versions)).toBeLessThanOrEqual(234);
   });
 
-  test('C++ exceptions find their handlers without what glibc 2.35 brought', () => {
+  test('C++ exceptions find their handlers without functions of glibc 2.35', () => {
     const directory = freshDirectory();
     writeFileSync(`${directory}/throwing.cpp`, throwing);
     execFileSync('gcc', ['-c', `${root}/native/glibc-2.34.c`, '-o', `${directory}/glibc.o`]);
@@ -53,7 +53,7 @@ describe.runIf(linux)('the executable on a machine with glibc 2.34', () => {
   });
 });
 
-test.runIf(linux)('the LMDB add-on cannot print into the log: it does not ask for fprintf', () => {
+test.runIf(linux)('the LMDB add-on cannot print into the log: it does not import fprintf', () => {
   const addon = resolve(root, `dist/lmdb/${platform()}-${arch()}/lmdb.node`);
   const asked = execFileSync('objdump', ['-T', addon], { encoding: 'utf8', maxBuffer: 64 << 20 });
   expect(asked).toContain('napi_');

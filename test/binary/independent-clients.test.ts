@@ -13,7 +13,7 @@ import {
   token,
 } from '../support/binary.ts';
 
-/** The executable's auth host with third-party OAuth clients, each used as its own documentation shows. */
+/** The executable's auth host with third-party OAuth clients, each used according to its documentation. */
 
 const redirectUri = 'https://shop.example/callback';
 const scope = 'openid email flagmeter';
@@ -137,7 +137,7 @@ describe('oauth4webapi', () => {
     },
   );
 
-  test('validates our access token as RFC 9068 says', async () => {
+  test('validates our access token according to RFC 9068', async () => {
     const server = await discover('oauth2');
     const access = await token(service.http, first);
     const request = new Request('http://resource.example', {

@@ -18,7 +18,7 @@ import { enlarge } from '../support/large-store.ts';
 import { runBinary } from '../support/run-binary.ts';
 import { openShop, sendCheck } from '../support/shop.ts';
 
-/** Long enough on the fastest disk that a signal comes in the middle. */
+/** Long enough on the fastest disk for a signal to arrive in time. */
 const storeBytes = 100e6;
 
 let data: string;
@@ -34,7 +34,7 @@ beforeAll(async () => {
 
 afterAll(cleanUp);
 
-/** A command that has begun, and what it has said. */
+/** A running command, and its output so far. */
 function begin(args: readonly string[]): ChildProcess & { readonly said: { text: string } } {
   const child = spawn(binaryPath, args, { stdio: 'pipe', env: { PATH: process.env['PATH'] } });
   onTestFinished(() => void child.kill('SIGKILL'));
@@ -45,7 +45,7 @@ function begin(args: readonly string[]): ChildProcess & { readonly said: { text:
   return Object.assign(child, { said });
 }
 
-/** Ctrl-C. @returns the exit code, and what was said */
+/** Ctrl-C. @returns the exit code and the output */
 async function interrupt(command: ReturnType<typeof begin>, signal: NodeJS.Signals = 'SIGINT') {
   const ended = once(command, 'close');
   command.kill(signal);
@@ -53,7 +53,7 @@ async function interrupt(command: ReturnType<typeof begin>, signal: NodeJS.Signa
   return { code, said: command.said.text };
 }
 
-/** Resolves when something is made in a directory whose name fits. */
+/** Resolves when a file with a matching name is created in a directory. */
 async function appears(directory: string, name: RegExp): Promise<void> {
   const watcher = watch(directory);
   try {
@@ -80,7 +80,7 @@ function filesIn(directory: string): string[] {
 const unchanged = { code: 130, said: 'Interrupted: nothing was changed\n' };
 
 test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
-  'a backup to a file ends on %s, and the file before stays',
+  'a backup to a file ends on %s, and the previous file remains',
   async (signal) => {
     const folder = freshDirectory();
     const to = join(folder, 'backup');
@@ -93,7 +93,7 @@ test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
   },
 );
 
-test('a backup beside a server ends on Ctrl-C, and the server keeps no reader of it', async () => {
+test('a backup of a running server ends on Ctrl-C, and leaves no reader behind', async () => {
   const service = await startBinary({ data });
   const folder = freshDirectory();
   const backup = begin(['backup', '--data', data, '--to', join(folder, 'backup')]);
@@ -121,13 +121,13 @@ test('a backup that waits for a server ends on Ctrl-C, and withdraws its request
   expect(await stop(service)).toEqual({ code: 0, signal: null });
 });
 
-test('a backup to a pipe that is not read ends on Ctrl-C', async () => {
+test('a backup to a pipe without a reader ends on Ctrl-C', async () => {
   const backup = begin(['backup', '--data', data, '--to', '-']);
   await once(backup.stdout!, 'readable');
   expect(await interrupt(backup)).toEqual(unchanged);
 });
 
-test('a backup to a pipe whose reader ends says so', async () => {
+test('a backup to a pipe reports that its reader has exited', async () => {
   const backup = begin(['backup', '--data', data, '--to', '-']);
   await once(backup.stdout!, 'readable');
   backup.stdout!.destroy();
@@ -136,7 +136,7 @@ test('a backup to a pipe whose reader ends says so', async () => {
   expect([code, backup.said.text]).toEqual([1, words]);
 });
 
-test('a server stops while a backup of it is made, and the backup is whole', async () => {
+test('a server stops during a backup of it, and the backup is complete', async () => {
   const service = await startBinary({ data });
   const backup = begin(['backup', '--data', data, '--to', '-']);
   await once(backup.stdout!, 'readable');
@@ -146,7 +146,7 @@ test('a server stops while a backup of it is made, and the backup is whole', asy
   expect(await runBinary(['verify', copy])).toMatchObject({ code: 0 });
 });
 
-test('a server that is told to stop ends the scheduled backup that it makes, and leaves nothing of it', async () => {
+test('SIGTERM ends the scheduled backup of a server, which leaves no files behind', async () => {
   const folder = freshDirectory();
   const service = await startBinary({ data, args: ['--backup-every', '24h', '--backup-to', folder] });
   await appears(folder, /\.tmp$/);
@@ -164,18 +164,18 @@ test('a restore ends on Ctrl-C, and leaves the directory empty', async () => {
   expect(readdirSync(target)).toEqual([]);
 });
 
-test('a restore from a pipe that is silent ends on Ctrl-C', async () => {
+test('a restore from a silent pipe ends on Ctrl-C', async () => {
   const target = join(freshDirectory(), 'target');
   mkdirSync(target);
   const restore = begin(['restore', '--from', '-', '--data', target]);
-  // Its description is in the first pages, and the stores are made of that.
+  // The first pages describe it, and the stores are created from them.
   restore.stdin!.write(readFileSync(file).subarray(0, 100_000));
   await appears(target, /./);
   expect(await interrupt(restore)).toEqual(unchanged);
   expect(readdirSync(target)).toEqual([]);
 });
 
-test('a restore of something else ends at once, whatever still comes', async () => {
+test('a restore of anything but a backup ends at once, without reading the rest', async () => {
   const restore = begin(['restore', '--from', '-', '--data', join(freshDirectory(), 'target')]);
   restore.stdin!.write(Buffer.alloc(5000, 'not a backup'));
   const [code] = await once(restore, 'close');
@@ -183,7 +183,7 @@ test('a restore of something else ends at once, whatever still comes', async () 
   expect([code, restore.said.text]).toEqual([1, words]);
 });
 
-test('a check of a directory, and of a backup, ends on Ctrl-C and leaves nothing beside it', async () => {
+test('verify ends on Ctrl-C for a directory and for a backup, and leaves no files behind', async () => {
   const before = filesIn(data);
   const verify = begin(['verify', '--data', data]);
   await once(verify.stdout!, 'data');

@@ -29,7 +29,7 @@ beforeAll(async () => {
   expect(await runBinary(['backup', '--data', data, '--to', file])).toMatchObject({ code: 0 });
 });
 
-/** Runs a command again and again, each time killed one step later, until it ends by itself. @returns how often it was killed */
+/** Runs a command again and again, each time killed one step later, until it completes. @returns the number of kills */
 async function killAtEachStep(args: () => string[], then: () => Promise<void>): Promise<number> {
   for (let step = 1; ; step += 1) {
     const { signal, stderr } = await runBinary(args(), { LD_PRELOAD: library, KILL_AT: String(step) });
@@ -39,8 +39,8 @@ async function killAtEachStep(args: () => string[], then: () => Promise<void>): 
   }
 }
 
-describe('after a restore that was killed at any step', () => {
-  test('another one restores the data, or finds them complete', async () => {
+describe('after a restore killed at any step', () => {
+  test('another restore restores the data, or finds it complete', async () => {
     let target = '';
     const restore = () => ['restore', '--from', file, '--data', target];
     const kills = await killAtEachStep(
@@ -58,7 +58,7 @@ describe('after a restore that was killed at any step', () => {
     expect(kills).toBeGreaterThan(10);
   });
 
-  test('the server starts with the data, or with none', async () => {
+  test('the server starts with the data or with an empty store', async () => {
     let target = '';
     await killAtEachStep(
       () => {
@@ -76,7 +76,7 @@ describe('after a restore that was killed at any step', () => {
   });
 });
 
-describe('after a command that was killed at any step on the directory of a server that was killed', () => {
+describe('after a command killed at any step on the directory of a killed server', () => {
   const checks = 3;
   let left: string;
   let shop: Shop;
@@ -115,7 +115,7 @@ describe('after a command that was killed at any step on the directory of a serv
 });
 
 describe('a backup', () => {
-  test('removes what one that was killed at any step has left', async () => {
+  test('removes the leftovers of a backup killed at any step', async () => {
     const folder = freshDirectory();
     const args = ['backup', '--data', data, '--to', join(folder, 'kept.backup')];
     let left = 0;
@@ -130,7 +130,7 @@ describe('a backup', () => {
     expect(left).toBe(1);
   });
 
-  test('keeps what a running process or another user writes, and files of other names', async () => {
+  test('keeps files of running processes and other users, and files of other names', async () => {
     const folder = freshDirectory();
     const others = [`a.backup.${process.pid}.tmp`, 'a.backup.99999999.tmp.old', 'ab.backup.99999999.tmp'];
     const foreign = 'a.backup.99999998.tmp';

@@ -38,7 +38,7 @@ describe('the service on Node', () => {
       "throw new Error('Supports only Node 16\\n\\nError: GLIBC_2.38 not found\\nRequire stack:')",
       'install another release of it, or use the executable',
     ],
-  ])('says that uWebSockets.js %s, and changes nothing', (fault, source, remedy) => {
+  ])('reports that uWebSockets.js %s, and changes nothing', (fault, source, remedy) => {
     const directory = withAddOn(source);
     const { status, stderr } = spawnSync(process.execPath, [join(directory, 'main.js'), 'serve'], {
       cwd: directory,

@@ -19,7 +19,7 @@ test.runIf(process.getuid?.() === 0).each([
   ['admin', ['reset-password', '--email', 'admin@example.com']],
   ['keys', ['rotate']],
 ])(
-  '%s on the data directory of another user reports the owner, and not a missing store',
+  '%s on the data directory of another user reports the owner, not a missing store',
   async (command, args) => {
     const directory = freshDirectory();
     chmodSync(directory, 0o755);
@@ -36,20 +36,23 @@ test.runIf(process.getuid?.() === 0).each([
   },
 );
 
-test.runIf(process.getuid?.() === 0)('a backup of another user is not taken for a missing one', async () => {
-  const directory = freshDirectory();
-  chmodSync(directory, 0o755);
-  const [data, file] = [join(directory, 'data'), join(directory, 'backup')];
-  await prepare(data);
-  expect(await runBinary(['backup', '--data', data, '--to', file])).toMatchObject({ code: 0 });
-  const target = join(directory, 'target');
-  mkdirSync(target);
-  chmodSync(target, 0o777);
-  const restore = ['restore', '--from', file, '--data', target];
-  const { code, stderr } = await runProgram('setpriv', [...asOther, ...restore], { TMPDIR: '/tmp' });
-  expect({ code, stderr }).toEqual({
-    code: 1,
-    stderr: `Cannot read ${file}: permission denied (it belongs to root)\n`,
-  });
-  expect(existsSync(join(target, 'accounts'))).toBe(false);
-});
+test.runIf(process.getuid?.() === 0)(
+  'a backup of another user is not mistaken for a missing one',
+  async () => {
+    const directory = freshDirectory();
+    chmodSync(directory, 0o755);
+    const [data, file] = [join(directory, 'data'), join(directory, 'backup')];
+    await prepare(data);
+    expect(await runBinary(['backup', '--data', data, '--to', file])).toMatchObject({ code: 0 });
+    const target = join(directory, 'target');
+    mkdirSync(target);
+    chmodSync(target, 0o777);
+    const restore = ['restore', '--from', file, '--data', target];
+    const { code, stderr } = await runProgram('setpriv', [...asOther, ...restore], { TMPDIR: '/tmp' });
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: `Cannot read ${file}: permission denied (it belongs to root)\n`,
+    });
+    expect(existsSync(join(target, 'accounts'))).toBe(false);
+  },
+);

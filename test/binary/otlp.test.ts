@@ -4,7 +4,7 @@ import { cleanUp, startBinary, stop } from '../support/binary.ts';
 
 afterAll(cleanUp);
 
-test('the executable sends a trace to a collector, and ends in time when the collector is gone', async () => {
+test('the executable sends a trace to a collector, and exits in time when the collector is unreachable', async () => {
   const collector = await TestCollector.open();
   const args = ['--otlp-endpoint', collector.url, '--otlp-trace-one-in', '1', '--otlp-every', '1'];
   const service = await startBinary({ args });

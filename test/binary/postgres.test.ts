@@ -21,7 +21,7 @@ afterAll(async () => {
 const url = (password: string, root: string, host = 'localhost') =>
   `postgres://flagmeter:${password}@127.0.0.1:1,${host}:${server.postgres.port}/flagmeter?sslrootcert=${server.file(root)}`;
 
-it('the executable speaks to a PostgreSQL with TLS and a password, and says what is wrong', async () => {
+it('the executable connects to PostgreSQL with TLS and a password, and reports configuration errors', async () => {
   const key = join(freshDirectory(), 'key');
   const postgres = (command: string, to: string, ...more: string[]) =>
     runBinary(['postgres', command, ...more], { FLAGMETER_POSTGRES: to });

@@ -20,12 +20,12 @@ import { metricsIn, promtool, readPanels, readRules } from '../support/promtool.
 import { encode, usageReport } from '../support/report-messages.ts';
 
 /**
- * A real Prometheus with our rules scrapes the executable: a node of an engine, and a single machine that makes backups, copies its audit
- * log and has a certificate. Together they have every metric that there is.
+ * A real Prometheus with our rules scrapes the executable: a node with PostgreSQL, and a single machine that makes backups, copies its audit
+ * log and has a certificate. Together they have every metric.
  */
 
 const urls = ['--auth-url', 'https://auth.example', '--base-url', 'https://api.example'];
-/** Two packets may wait: with more at once the service refuses some. */
+/** At most two packets wait: of more at once, the service refuses some. */
 const narrow = ['--queue-high-packets', '2', '--queue-low-packets', '1', '--batch-packets', '1'];
 const own = ['--ops-listen', '127.0.0.1:0'];
 const inTime = { timeout: 90_000, interval: 250 };
@@ -51,7 +51,7 @@ const send = async (k: string) => {
 const metrics = () =>
   Promise.all(targets.map(async (target) => (await fetch(`http://${target}/metrics`)).text()));
 
-/** Waits until an alert fires; before that it did not. */
+/** Waits until an alert fires, which it did not before. */
 async function fires(alert: string, provoke: () => Promise<unknown>): Promise<void> {
   expect(await prometheus.firing()).not.toContain(alert);
   await provoke();
@@ -91,7 +91,7 @@ needing('prometheus', 'postgresql').describe('Prometheus', { timeout: 60_000 }, 
     cleanUp();
   });
 
-  test('promtool has nothing to say against the metrics', async () => {
+  test('promtool accepts the metrics', async () => {
     for (const text of await metrics()) expect(() => promtool(['check', 'metrics'], {}, text)).not.toThrow();
   });
 
@@ -104,7 +104,7 @@ needing('prometheus', 'postgresql').describe('Prometheus', { timeout: 60_000 }, 
     }, inTime);
   });
 
-  test('has something to show in every panel', async () => {
+  test('has data for every panel', async () => {
     await vi.waitFor(async () => {
       const empty = [];
       for (const { title, expr } of readPanels())
@@ -121,7 +121,7 @@ needing('prometheus', 'postgresql').describe('Prometheus', { timeout: 60_000 }, 
     }, inTime);
   });
 
-  test('warns when packets are turned away', () =>
+  test('warns when packets are refused', () =>
     fires('FlagmeterRefusesForLackOfRoom', () =>
       vi.waitFor(async () => {
         const statuses = await Promise.all(Array.from({ length: 50 }, () => send(key)));
@@ -130,11 +130,11 @@ needing('prometheus', 'postgresql').describe('Prometheus', { timeout: 60_000 }, 
       }, inTime),
     ));
 
-  test('warns when the engine is away, and people can manage nothing', async () => {
+  test('warns when PostgreSQL is unreachable and management is refused', async () => {
     await fires('FlagmeterEngineAway', () => database.stop());
     await vi.waitFor(async () => expect(await prometheus.firing()).toContain('FlagmeterNotManaging'), inTime);
     expect(await prometheus.firing()).not.toContain('FlagmeterDown');
   });
 
-  test('warns when the service is gone', () => fires('FlagmeterDown', () => stop(node, 'SIGKILL')));
+  test('warns when the service is down', () => fires('FlagmeterDown', () => stop(node, 'SIGKILL')));
 });

@@ -7,7 +7,7 @@ import { startProxy } from '../support/proxy.ts';
 import { byHttp1, byHttp2 } from '../support/proxy-clients.ts';
 import { type Behind, proxyKinds, type RunningProxy } from '../support/proxy-program.ts';
 
-/** The examples of docs/examples while no server can be reached: pages must be able to read what the proxy answers. */
+/** The examples of docs/examples while the server is unreachable: pages must be able to read the answers of the proxy. */
 
 const origin = 'https://shop.example';
 const path = '/api/frontend/telemetry';
@@ -31,7 +31,7 @@ beforeAll(async () => {
 });
 afterAll(cleanUp);
 
-/** What a browser reads of an answer. */
+/** The parts of an answer that a browser reads. */
 function readable({ headers }: { headers: object }): Record<string, unknown> {
   const kept = Object.entries(headers).filter(([name]) => /^(access-control-|vary$)/.test(name));
   return Object.fromEntries(kept.map(([name, value]) => [name, String(value).toLowerCase()]));
@@ -65,7 +65,7 @@ function testBehind(start: (server: Behind) => Promise<RunningProxy>): void {
     expect(readable(answer)).toEqual({ 'access-control-allow-origin': origin, vary: 'origin' });
   });
 
-  test('allows no page to read anything else', async () => {
+  test('lets pages read no other answers', async () => {
     const refused = await byHttp1(up.port, path, {
       ...packet,
       headers: { 'content-type': 'application/json' },
@@ -79,7 +79,7 @@ function testBehind(start: (server: Behind) => Promise<RunningProxy>): void {
       expect(answer.headers).not.toHaveProperty('access-control-allow-origin');
   });
 
-  test('leaves the answers of the server as they are', async () => {
+  test('does not change the answers of the server', async () => {
     const answer = await byHttp1(up.port, path, packet);
     expect(answer).toMatchObject({ status: 400, headers: { 'access-control-allow-origin': origin } });
     expect(answer.headers).not.toHaveProperty('retry-after');

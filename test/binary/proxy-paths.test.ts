@@ -15,7 +15,7 @@ import { proxyKinds, type RunningProxy } from '../support/proxy-program.ts';
 import { rawHttp2, sendRawHttp2 } from '../support/raw-http2.ts';
 import { countingRequests, requestsOf } from '../support/route-count.ts';
 
-/** Rules of a proxy for paths: whatever a client writes, what they keep out does not come in. */
+/** Path rules of a proxy: no spelling of a denied path reaches the service. */
 
 let service: Binary;
 let access: string;
@@ -31,7 +31,7 @@ beforeAll(async () => {
 
 afterAll(cleanUp);
 
-/** Keeps the management API out, or everything but packets and minting. */
+/** Denies the management API, or everything but packets and minting. */
 const rules = {
   denies: {
     haproxy: 'http-request deny if { path_beg /api/v2/ }',
@@ -51,7 +51,7 @@ const places = {
   caddy: 'respond /metrics 404',
 } as const;
 
-/** Ways to write the path of a list that the API has. */
+/** Spellings of the path of a list of the API. */
 const listed = [
   '/api/v2/applications',
   '//api/v2/applications',
@@ -114,7 +114,7 @@ const listed = [
   '*',
 ];
 
-/** A name may be any text, so its segment may hold the way back to a path that is admitted. */
+/** A name may be any text, so its segment may contain a way back to an allowed path. */
 const named = [
   '..%2f..%2f..%2f..%2f..%2fapi%2ffrontend%2fx',
   'x%2f..%2f..%2f..%2f..%2f..%2f..%2fapi%2ffrontend%2fx',
@@ -128,7 +128,7 @@ const targets = () => [
   ...named.map((name) => `/api/v2/applications/${application}/features/${name}`),
 ];
 
-/** Waits for what comes of it; silence counts as nothing. */
+/** Waits for an answer; silence counts as none. */
 const waitMs = 300;
 
 async function sendHttp1(port: number, target: string): Promise<void> {
@@ -150,7 +150,7 @@ async function sendHttp2(port: number, target: string): Promise<void> {
   (await sendRawHttp2(port, rawHttp2(fields), waitMs))();
 }
 
-/** Ways to write the path of the metrics. */
+/** Spellings of the path of the metrics. */
 const metrics = [
   '/metrics',
   '/metrics?x',
@@ -182,12 +182,12 @@ async function bodyOf(
   return { target, status, body: body.toString() };
 }
 
-/** Requests that reached a route of the management API, whatever they were answered. */
+/** Requests that reached a route of the management API, whatever the answer. */
 const reached = () => requestsOf(service, (route) => route.startsWith('/api/v2/'));
 
 for (const kind of proxyKinds)
   needing(kind).describe(kind, () => {
-    test('passes the paths on that no rule is for', async () => {
+    test('forwards paths that no rule matches', async () => {
       const proxy = await startProxy(kind, freshDirectory(), service);
       for (const send of [sendHttp1, sendHttp2]) {
         const before = await reached();
@@ -197,7 +197,7 @@ for (const kind of proxyKinds)
       await proxy.stop();
     });
 
-    test('keeps the metrics from clients, however they write the path', async () => {
+    test('denies the metrics to clients, whatever the spelling of the path', async () => {
       const proxy = await startProxy(kind, freshDirectory(), service);
       const answers = await Promise.all(metrics.map((target) => bodyOf(proxy.port, target)));
       expect(answers.filter(({ body }) => body.includes('flagmeter_'))).toEqual([]);
@@ -217,7 +217,7 @@ for (const kind of proxyKinds)
       test.each([
         ['HTTP/1.1', sendHttp1],
         ['HTTP/2', sendHttp2],
-      ] as const)('lets nothing by over %s', async (_, send) => {
+      ] as const)('lets no denied path through over %s', async (_, send) => {
         const before = await reached();
         const passed: string[] = [];
         let count = before;

@@ -21,12 +21,12 @@ import { countingRequests, requestsOf } from '../support/route-count.ts';
 import { hidden, http1Attempts, http2Attempts } from '../support/smuggling.ts';
 
 /**
- * A request that is hidden in another one: the proxy denies it, so it can reach the service only where the two do not agree on
- * where a request ends. Whoever comes next over the same connection between them must get their own answer.
+ * A request hidden in another one. The proxy denies it, so it can reach the service only if the two disagree about where a
+ * request ends. The next client on the same connection between them must get its own answer.
  */
 
 const origin = 'https://shop.example';
-/** What keeps the hidden request out, and makes all clients share connections to the service. */
+/** Denies the hidden request, and makes all clients share connections to the service. */
 const changes = {
   haproxy: {
     'http-request return status 404 if { path /metrics }': 'http-request deny if { path_beg /swagger/ }',
@@ -54,14 +54,14 @@ beforeAll(async () => {
 
 afterAll(cleanUp);
 
-/** Requests that the proxy denies and the service has answered. */
+/** Requests that the proxy denies and that the service answered nevertheless. */
 const smuggled = () => requestsOf(service, (route) => route.startsWith('/swagger/'));
 
-/** That of others keeps its connection to the proxy, so that most of the time is not spent on TLS. */
+/** Other clients keep their connection to the proxy, so that little time is spent on TLS. */
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 afterAll(() => agent.destroy());
 
-/** What others get, each in their own way. */
+/** The answers to other clients, each of a different kind. */
 async function victims(port: number) {
   const headers = { 'content-type': 'application/json', origin };
   const sent = { method: 'POST', headers, body: packet, agent };
@@ -110,7 +110,7 @@ function testBehind(start: () => Promise<RunningProxy>, speaksHttp2: boolean): v
     expect(await smuggled()).toBe(answered);
   }
 
-  test('denies what is hidden later', async () => {
+  test('denies the request that is hidden later', async () => {
     expect(await byHttp1(proxy.port, '/swagger/v2/swagger.json', {})).toMatchObject({ status: 403 });
     const direct = await RawClient.open(Number(service.http.split(':')[1]));
     direct.write(hidden);
@@ -120,11 +120,11 @@ function testBehind(start: () => Promise<RunningProxy>, speaksHttp2: boolean): v
     answered += 1;
   });
 
-  test.each(http1Attempts)('over HTTP/1.1, %s hides nothing', (_, bytes) =>
+  test.each(http1Attempts)('over HTTP/1.1, no request hides in %s', (_, bytes) =>
     attempt(() => sendHttp1(proxy.port, bytes)),
   );
 
-  test.each(speaksHttp2 ? http2Attempts : [])('over HTTP/2, %s hides nothing', (_, fields, bodies) =>
+  test.each(speaksHttp2 ? http2Attempts : [])('over HTTP/2, no request hides in %s', (_, fields, bodies) =>
     attempt(() => sendRawHttp2(proxy.port, rawHttp2(fields, bodies), waitMs)),
   );
 }
@@ -134,7 +134,7 @@ for (const kind of proxyKinds)
     testBehind(() => startProxy(kind, freshDirectory(), service, { replace: changes[kind] }), true);
   });
 
-/** Those three refuse or correct most of it. What gets by a worse one, the service has to refuse. */
-describe.each(['length', 'chunks'] as const)('a careless proxy that believes the %s', (belief) => {
+/** Those three refuse or correct most attempts. The service must refuse those that a careless one forwards. */
+describe.each(['length', 'chunks'] as const)('behind a careless proxy that trusts the %s', (belief) => {
   testBehind(() => startCarelessProxy(service.http, belief), false);
 });

@@ -9,7 +9,7 @@ import { cleanUp, freshDirectory, requireBinary } from '../support/binary.ts';
 afterAll(cleanUp);
 
 const root = resolve(import.meta.dirname, '../..');
-/** The shell commands of a section of a paper, a text for each block. */
+/** The shell commands of a section of a document, one text for each block. */
 function commandsOf(paper: string, heading: string): string[] {
   const text = readFileSync(`${root}/${paper}`, 'utf8');
   const section = text.split(/^## /m).find((each) => each.startsWith(`${heading}\n`)) ?? '';
@@ -24,7 +24,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-test('the quick start leads from zero to a counted packet, twice, word for word except the port', async () => {
+test('the quick start leads to a counted packet, twice, word for word except for the port', async () => {
   requireBinary();
   const directory = freshDirectory();
   symlinkSync(`${root}/dist`, `${directory}/dist`);

@@ -12,8 +12,8 @@ import { runProgram } from '../support/run-binary.ts';
 import { openShop, readChecks, type Shop, sendCheck } from '../support/shop.ts';
 import { steadyAnswers } from '../support/steady-answers.ts';
 
-/** The executable of the release before on the data directory of a single machine: the way back. */
-needing({ why: whyNoReleaseBefore }).describe('the release before', { timeout: 120_000 }, () => {
+/** The previous release on the data directory of a single machine: going back. */
+needing({ why: whyNoReleaseBefore }).describe('the previous release', { timeout: 120_000 }, () => {
   let before: string;
 
   beforeAll(async () => {
@@ -22,7 +22,7 @@ needing({ why: whyNoReleaseBefore }).describe('the release before', { timeout: 1
 
   afterAll(cleanUp);
 
-  test('goes on with a directory of this version, as far as it knows it, and this version does then', async () => {
+  test('continues with a directory of this version, keeps unknown data, and this version continues after it', async () => {
     const data = join(freshDirectory(), 'data');
     const credentials = await prepare(data);
     const now = await startBinary({ data, args: [...urls, '--webhook-allow-private'] });
@@ -50,7 +50,7 @@ needing({ why: whyNoReleaseBefore }).describe('the release before', { timeout: 1
     await stop(again);
   });
 
-  test('refuses a directory whose journal holds what the store lacks, and goes on after a clean stop', async () => {
+  test('refuses a directory with packets in its journal, and continues after a clean stop', async () => {
     const data = join(freshDirectory(), 'data');
     const shop = await openShopIn(data);
     const listen = ['--listen', '127.0.0.1:0', '--grpc-listen', '127.0.0.1:0'];
@@ -67,7 +67,7 @@ needing({ why: whyNoReleaseBefore }).describe('the release before', { timeout: 1
     await stop(back);
   });
 
-  /** A server that is killed right after it has accepted a packet. */
+  /** A server that was killed right after it accepted a packet. */
   async function openShopIn(data: string): Promise<Shop> {
     const credentials = await prepare(data);
     const service = await startBinary({ data });
@@ -77,7 +77,7 @@ needing({ why: whyNoReleaseBefore }).describe('the release before', { timeout: 1
     return shop;
   }
 
-  test('refuses a layout that is later than its own, and changes nothing', async () => {
+  test('refuses a layout later than its own, and changes nothing', async () => {
     const data = join(freshDirectory(), 'data');
     unpack(fixtureNames().at(-1)!, data);
     const later: Layout = { store: 'usage', steps: [...usageLayout.steps, () => {}] };

@@ -58,7 +58,7 @@ it('rotates the signing key of a running service, and every token stays valid', 
   const { kid, alg, retired } = await rotate(data);
   expect({ alg, retired }).toEqual({ alg: 'ES256', retired: [kidOf(before)] });
   await untilPublished(service, kid);
-  // It signs once caches have had time to fetch it.
+  // It signs once caches have had time to load it.
   const after = await token(service.http, credentials);
   expect(kidOf(after)).toBe(kidOf(before));
   for (const one of [before, after]) expect(await isGood(service, one)).toBe(true);
@@ -77,7 +77,7 @@ it('rotates the signing key of a running service, and every token stays valid', 
 });
 
 it.each(['RS256', 'EdDSA'])(
-  'makes a key for --signing-alg %s, and tokens of the old one stay valid',
+  'creates a key for --signing-alg %s, and tokens of the old one stay valid',
   async (alg) => {
     const data = `${freshDirectory()}/data`;
     const credentials = await prepare(data);

@@ -22,7 +22,7 @@ async function start(args: readonly string[], env = {}) {
   return { service, data, metric, status };
 }
 
-test('a server backs itself up, and shows it', async () => {
+test('a server makes scheduled backups, and reports them', async () => {
   const folder = join(freshDirectory(), 'backups');
   const { service, metric, status } = await start(['--backup-every', '24h', '--backup-to', folder]);
   await expect.poll(() => metric('flagmeter_backups_total\\{result="made"\\}')).toBe(1);
@@ -45,7 +45,7 @@ test('a server backs itself up, and shows it', async () => {
   expect(service.stderr()).toContain('"msg":"backup completed"');
 });
 
-test('a backup that fails is a warning, and the server serves', async () => {
+test('a failed backup is logged as a warning, and the server continues', async () => {
   const folder = join(freshDirectory(), 'a-file');
   writeFileSync(folder, '');
   const { service, metric, status } = await start(['--backup-every', '24h', '--backup-to', folder]);
@@ -61,7 +61,7 @@ test('a backup that fails is a warning, and the server serves', async () => {
   expect(await stop(service)).toEqual({ code: 0, signal: null });
 });
 
-test('a bucket that hangs holds up neither the service nor its end', async () => {
+test('a bucket that hangs delays neither the service nor its shutdown', async () => {
   let calls = 0;
   const hanging = createServer((socket) => {
     calls += 1;
@@ -89,7 +89,7 @@ test.each([
     ['--backup-every', '1d', '--backup-to', 'x', '--postgres', 'postgres://flagmeter@127.0.0.1:1/flagmeter'],
     'cannot be combined with --postgres: back up the PostgreSQL',
   ],
-])('%s is refused in words', async (args, words) => {
+])('%s is refused with the reason', async (args, words) => {
   const data = join(freshDirectory(), 'data');
   const { code, stderr } = await runBinary(['serve', '--data', data, ...args]);
   expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(words) });

@@ -24,15 +24,15 @@ import { tellCommands } from '../support/tell-commands.ts';
 import { bodies, forms } from '../support/text-everywhere.ts';
 
 /**
- * Known secrets go through every route, and then nothing that the executable has written may have one: its log at the lowest
+ * Known secrets are sent to every route. Then no output of the executable may contain one: its log at the lowest
  * level, its standard output, its metrics, and every file that is not the store.
  */
 
-/** What is sent where a secret, a name of a person, or nothing of the kind belongs. */
+/** A value that is sent in fields for secrets, for names of people, and in others. */
 const canary = `canary-${randomBytes(12).toString('hex')}`;
-/** What a caller who may do so names things: the audit log and the commands show it, the log and the metrics do not. */
+/** Names that authorised callers give: the audit log and the commands show them, the log and the metrics do not. */
 const named = `named-${randomBytes(12).toString('hex')}`;
-/** A person whose id is minted, and who is forgotten. */
+/** A person whose id is minted, and who is then forgotten. */
 const person = `person-${randomBytes(12).toString('hex')}@example.com`;
 
 const secrets = new Map<string, string>([
@@ -40,7 +40,7 @@ const secrets = new Map<string, string>([
   ['a person', person],
 ]);
 
-/** What is no secret, and belongs into the log and the metrics no more than one. Keys of browsers are shown again. */
+/** Not secret, but equally absent from the log and the metrics. Keys of browsers are shown again. */
 const names = new Map([['a name', named]]);
 const isPublic = (secret: string) => /^fm_(?:fe|mo)_/.test(secret);
 
@@ -52,7 +52,7 @@ let outside: Outside;
 let credentials: Credentials;
 let application: string;
 const keys: Record<string, string> = {};
-/** What commands have written. */
+/** The output of commands. */
 let written = '';
 
 beforeAll(async () => {
@@ -112,7 +112,7 @@ async function send(method: string, path: string, headers: Record<string, string
   try {
     noteSecretsIn(JSON.parse(text));
   } catch {
-    // A page, or nothing.
+    // An HTML page, or an empty text.
   }
   return { status: answer.status, text };
 }
@@ -199,7 +199,7 @@ test('keys that are shown once, ids of people and packets', async () => {
   await send('GET', `/no/such/${canary}?key=${keys['Backend']}`, everywhere);
 });
 
-test('calls of gRPC, and gRPC-Web', async () => {
+test('calls over gRPC and gRPC-Web', async () => {
   const client = openClient(service.grpc);
   const metadata = { authorization: `Bearer ${canary}`, 'idempotency-key': canary, ua: canary };
   for (const appKey of [keys['Backend']!, canary]) {
@@ -213,7 +213,7 @@ test('calls of gRPC, and gRPC-Web', async () => {
   client.close();
 });
 
-test('signing in to the console, well and badly', async () => {
+test('successful and failed sign-ins to the console', async () => {
   const browser = new ConsoleBrowser(service);
   await browser.authorize(await browser.begin(), { email: person, password: canary }).catch(() => {});
   const page = await browser.begin();
@@ -228,7 +228,7 @@ test('signing in to the console, well and badly', async () => {
   expect((await browser.ask('DELETE', '/console/session')).status).toBe(204);
 });
 
-test('webhooks: their secrets, and URLs that tell their receivers who sends', async () => {
+test('secrets of webhooks, and URLs that contain credentials', async () => {
   const path = `/api/v2/teams/${credentials.teamId}/webhooks`;
   const access = await bearer();
   const inUrl = randomBytes(12).toString('hex');
@@ -245,7 +245,7 @@ test('webhooks: their secrets, and URLs that tell their receivers who sends', as
   note('the secret of a webhook, bare', secret.slice('whsec_'.length));
   noteSecretsIn(await manage(service.http, access, 'POST', `${path}/${id}/secret`, 200));
   await manage(service.http, access, 'POST', `${path}/${id}/test`, 201);
-  // It is tried, and fails.
+  // The delivery fails.
   await expect.poll(() => service.stderr()).toMatch(/called a webhook/);
 });
 
@@ -260,7 +260,7 @@ function filesBelow(directory: string): readonly string[] {
     .map(({ parentPath, name }) => join(parentPath, name));
 }
 
-test('and nothing that was written has one', async () => {
+test('no output contains a secret', async () => {
   const isInLog = () => service.stderr().includes('backup failed');
   await expect.poll(isInLog, { timeout: 60_000 }).toBe(true);
   const metrics = await (await fetch(`http://${ops}/metrics`)).text();
@@ -280,7 +280,7 @@ test('and nothing that was written has one', async () => {
     ['the usage for a collector', outside.sentTo('/v1/metrics')],
     ...files.map((path) => [path, readFileSync(path, 'latin1')] as const),
   ]);
-  // What has to be there, so that it is known to be looked at.
+  // Texts that must be there, to prove that the output was searched.
   expect(places.get('the log')).toMatch(/ DEBUG request .*route=\/connect\/token/);
   expect(places.get('the log')).toMatch(/ WARN {2}slow request .*requestId=/);
   expect(places.get('the metrics')).toMatch(/^flagmeter_tokens_issued_total/m);

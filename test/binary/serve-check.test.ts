@@ -8,7 +8,7 @@ afterAll(cleanUp);
 
 const free = ['--listen', '127.0.0.1:0', '--grpc-listen', '127.0.0.1:0'];
 
-test('serve --check of a configuration that would start ends with 0 and makes nothing', async () => {
+test('serve --check of a valid configuration exits with 0 and creates nothing', async () => {
   const directory = freshDirectory();
   const { code, stdout, stderr } = await runBinary([
     'serve',
@@ -22,7 +22,7 @@ test('serve --check of a configuration that would start ends with 0 and makes no
   expect(readdirSync(directory)).toEqual([]);
 });
 
-test('serve --check lists every problem and ends with 1', async () => {
+test('serve --check lists every problem and exits with 1', async () => {
   const directory = freshDirectory();
   const other = await startBinary();
   const key = join(directory, 'key');
@@ -48,7 +48,7 @@ test('serve --check lists every problem and ends with 1', async () => {
   ]);
 });
 
-test('serve --check beside the server of the data directory names its process', async () => {
+test('serve --check names the process that uses the data directory', async () => {
   const service = await startBinary();
   const check = [
     'serve',

@@ -19,13 +19,13 @@ async function expectLeaving({ http }: Binary): Promise<void> {
   expect((await fetch(`http://${http}/.well-known/jwks.json`)).status).toBe(200);
 }
 
-test('a server that is told to stop ends by itself after the delay', async () => {
+test('a server exits when the delay after SIGTERM is over', async () => {
   const binary = await start(1);
   binary.kill('SIGTERM');
   expect(await binary.exit).toMatchObject({ code: 0 });
 });
 
-test('during the delay it serves and is not ready, and another signal ends it', async () => {
+test('during the delay it serves requests but is not ready, and a second signal ends the delay', async () => {
   const binary = await start(3600);
   binary.kill('SIGTERM');
   await expectLeaving(binary);

@@ -134,7 +134,7 @@ describe.each(runtimes)('SIGHUP to %s', (name, [command, ...before]) => {
   const serve = (...args: string[]) =>
     startProcess(command, [...before, 'serve', '--data', `${freshDirectory()}/data`, ...free, ...args]);
 
-  test('gives new connections the current certificate of the files, over HTTP and gRPC', async () => {
+  test('serves the new certificate to new connections, over HTTP and gRPC', async () => {
     const { files, put } = tlsDirectory();
     const service = await serve(...files);
     const addresses = [service.http, grpcOf(service)];
@@ -176,7 +176,7 @@ describe.each(runtimes)('SIGHUP to %s', (name, [command, ...before]) => {
     await stop(service);
   });
 
-  test('keeps its certificate when the new one cannot be used, and says why', async () => {
+  test('keeps its certificate when the new one cannot be used, and logs the reason', async () => {
     const { files, put, directory } = tlsDirectory();
     const service = await serve(...files);
     put('other-cert', 'key');
@@ -189,7 +189,7 @@ describe.each(runtimes)('SIGHUP to %s', (name, [command, ...before]) => {
     await stop(service);
   });
 
-  test('without TLS says that there is nothing to reload', async () => {
+  test('without TLS logs that there are no files to reload', async () => {
     const service = await serve();
     service.kill('SIGHUP');
     await logLine(service, 'reloaded the configuration');
@@ -210,13 +210,16 @@ describe('before anything is prepared', () => {
     ['a key', [...files.slice(0, 2), '--tls-key', `${directory}/none.pem`], /^Cannot read the key/],
     ['an address of HTTP', ['--listen', '192.0.2.1:0'], /^Cannot listen on 192\.0\.2\.1:0/],
     ['an address of gRPC', ['--grpc-listen', '192.0.2.1:0'], /^Cannot listen on 192\.0\.2\.1:0/],
-  ])('%s that cannot be used ends it, and no data directory is made', async (_what, args, message) => {
-    const data = `${freshDirectory()}/data`;
-    const started = startProcess(binaryPath, ['serve', '--data', data, ...free, ...args]);
-    const error = await started.catch((failure: Error) => failure);
-    expect((error as Error).message.split('\n')).toContainEqual(expect.stringMatching(message));
-    expect(existsSync(data)).toBe(false);
-  });
+  ])(
+    '%s that cannot be used fails the start, and no data directory is created',
+    async (_what, args, message) => {
+      const data = `${freshDirectory()}/data`;
+      const started = startProcess(binaryPath, ['serve', '--data', data, ...free, ...args]);
+      const error = await started.catch((failure: Error) => failure);
+      expect((error as Error).message.split('\n')).toContainEqual(expect.stringMatching(message));
+      expect(existsSync(data)).toBe(false);
+    },
+  );
 
   test('a certificate for names other than the public URLs causes a warning', async () => {
     const { files: own } = tlsDirectory();

@@ -12,7 +12,7 @@ import {
 afterAll(cleanUp);
 
 const ownListeners = ['--auth-listen', '127.0.0.1:0', '--api-listen', '127.0.0.1:0'];
-/** The same on any ports: a token must outlast a restart on other ports. */
+/** The same on any port: a token must outlast a restart on other ports. */
 const urls = ['--auth-url', 'https://auth.example', '--base-url', 'https://api.example'];
 
 /** HOST:PORT of the listener of a host, from the ready line. */

@@ -37,14 +37,14 @@ async function hookAt(call: Call, teamId: string, { port }: Receiver): Promise<H
   return { path: `/teams/${teamId}/webhooks/${id}`, secret };
 }
 
-test('an event is delivered although the process was killed before it could be', async () => {
+test('an event is delivered although the process was killed before its delivery', async () => {
   const data = `${freshDirectory()}/data`;
   const credentials = await prepare(data);
   const args = ['--webhook-allow-private'];
   let service = await startBinary({ data, args });
   let isUp = false;
   const receiver = await openReceiver((response) => {
-    if (isUp) response.writeHead(204).end(); // Before that it hangs.
+    if (isUp) response.writeHead(204).end(); // Until then it hangs.
   });
   let call = await callerOf(service, credentials);
   const { path, secret } = await hookAt(call, credentials.teamId, receiver);
@@ -95,7 +95,7 @@ test('an event is delivered although the process was killed before it could be',
   await stop(service);
 }, 90_000);
 
-test('a network of one’s own is not reached unless that is allowed', async () => {
+test('a private network is refused unless --webhook-allow-private is set', async () => {
   const data = `${freshDirectory()}/data`;
   const credentials = await prepare(data);
   const receiver = await openReceiver();

@@ -50,7 +50,7 @@ function floodOf(port: number, part: Buffer) {
     fill(count: number): void {
       while (open.size < count) add();
     },
-    /** Resolves when the server has closed all but so many. */
+    /** Resolves when the server has closed all but a number of them. */
     atMost(count: number): Promise<void> {
       wanted = count;
       return new Promise((resolve) => {
@@ -144,7 +144,7 @@ test('an address has --max-connections-per-address connections, unless it is tha
   await stop(service);
 });
 
-test('0 is no limit of an address', async () => {
+test('0 means no limit per address', async () => {
   const service = await serve(files, '--max-connections-per-address', '0');
   const clients = await Promise.all(
     Array.from({ length: 200 }, () => RawClient.open(portOf(service, 'http'))),

@@ -59,7 +59,7 @@ async function objectAt(key: string): Promise<Buffer> {
   return Buffer.from(await response.arrayBuffer());
 }
 
-test('scheduled backups go to a bucket whole, and the oldest are removed', async () => {
+test('scheduled backups are uploaded to a bucket completely, and the oldest are removed', async () => {
   const data = filledDirectory();
   const settings = { endpoint, region: 'us-east-1', credentials: credentialsFile() };
   const destination = bucketDestination('s3://backups/of/shop', settings, data, never);
@@ -128,7 +128,7 @@ const names = [
   '<tag>',
 ];
 
-test.each(names)('requests about %s are signed as AWS does it, and reach it', async (name) => {
+test.each(names)('requests for %s are signed as by AWS, and reach the server', async (name) => {
   const signing = { ...credentials, sessionToken: 'a+session/token==', region: 'eu-central-1' };
   const front = await startSignatureCheck(server.http, signing);
   onTestFinished(() => void front.close());
@@ -145,7 +145,7 @@ test.each(names)('requests about %s are signed as AWS does it, and reach it', as
   expect(made).toBe('POST PUT PUT POST GET DELETE GET');
 });
 
-test('a long list comes in pages, whose tokens are signed as well', async () => {
+test('a long list has pages, whose tokens are signed too', async () => {
   const { http } = await answering(
     (response) =>
       response.end(`${listOf('a&amp;b')}<NextContinuationToken>x+/=&amp; y</NextContinuationToken>`),
@@ -188,13 +188,13 @@ test.each([
     3,
     'Cannot reach the bucket',
   ],
-] as const)('a bucket that %s is told in words', async (_, answer, tries, words) => {
+] as const)('reports the reason if a bucket %s', async (_, answer, tries, words) => {
   const { http, calls } = await answering(answer);
   await expect(bucketAt(`http://${http}`, { retriesMs: [1, 1] }).keys('')).rejects.toThrow(words);
   expect(calls()).toBe(tries);
 });
 
-test('an upload of which a part is refused is ended, so that its parts are freed', async () => {
+test('an upload is aborted if a part is refused, which frees its parts', async () => {
   const { http } = await answering(
     (response) => response.end('<UploadId>of+1/2=</UploadId>'),
     error(403, 'AccessDenied'),
@@ -212,7 +212,7 @@ test('an upload of which a part is refused is ended, so that its parts are freed
   ]);
 });
 
-test('a backup that the bucket refuses takes the place of none, and leaves nothing behind', async () => {
+test('a backup that the bucket refuses replaces none, and leaves nothing behind', async () => {
   const data = filledDirectory();
   const stored = Array.from({ length: 5 }, (_, at) => `flagmeter-2026-01-0${at + 1}T00-00-00Z.backup`);
   const list = (response: ServerResponse) => void response.end(listOf(...stored));
@@ -222,12 +222,12 @@ test('a backup that the bucket refuses takes the place of none, and leaves nothi
   await expect(
     makeScheduled(destination, { data, keep: 1, keyFile: undefined, at: 1000 }, steady),
   ).rejects.toThrow('403 AccessDenied: these credentials may not list, write and delete there');
-  // One request, to put it: none to remove others.
+  // One request, for the upload: none to remove others.
   expect(calls()).toBe(1);
   expect(readdirSync(data).sort()).toEqual(['accounts', 'usage']);
 });
 
-test('a bucket that hangs is given up, and one that fails for a moment is not', async () => {
+test('a request to a bucket that hangs is given up, and one that fails briefly is retried', async () => {
   const hanging = createServer(() => {}).listen(0, '127.0.0.1');
   onTestFinished(() => void hanging.close());
   await new Promise((listening) => hanging.once('listening', listening));
@@ -245,7 +245,7 @@ test('a bucket that hangs is given up, and one that fails for a moment is not', 
   expect(calls()).toBe(3);
 });
 
-test('an upload is ended when the service stops', async () => {
+test('an upload is aborted when the service stops', async () => {
   const hanging = createServer(() => {}).listen(0, '127.0.0.1');
   onTestFinished(() => void hanging.close());
   await new Promise((listening) => hanging.once('listening', listening));
@@ -256,7 +256,7 @@ test('an upload is ended when the service stops', async () => {
   await expect(asking).rejects.toThrow('abort');
 });
 
-test('credentials come from a file or from the environment, and what is missing is named', () => {
+test('credentials are read from a file or the environment, and missing ones are named', () => {
   const env = { AWS_ACCESS_KEY_ID: 'a', AWS_SECRET_ACCESS_KEY: 'b', AWS_SESSION_TOKEN: 'c' };
   expect(readCredentials(undefined, env)).toEqual({
     accessKeyId: 'a',

@@ -34,7 +34,7 @@ describe('the Helm chart', () => {
 
   const yaml = (name: string) => parse(readFileSync(join(chart, name), 'utf8'));
 
-  /** What the schema of the values says against them. */
+  /** The errors of the values by their schema. */
   function refusalOf(values: object): string {
     const check = new Ajv().compile(JSON.parse(readFileSync(join(chart, 'values.schema.json'), 'utf8')));
     return check(values) ? '' : JSON.stringify(check.errors);
@@ -75,7 +75,7 @@ describe('the Helm chart', () => {
     return config;
   }
 
-  test('makes one pod with a store, which is prepared before its first start', () => {
+  test('creates one pod with a store, which is prepared before its first start', () => {
     const made = manifests({ admin, config: url });
     expect(Object.keys(made).sort()).toEqual(['ConfigMap', 'Service', 'StatefulSet']);
     const { template, volumeClaimTemplates } = made['StatefulSet'].spec;
@@ -104,7 +104,7 @@ describe('the Helm chart', () => {
     });
   });
 
-  test('takes every setting, and the files and variables that it needs', () => {
+  test('accepts every setting, with the files and variables that it needs', () => {
     const made = manifests({
       admin,
       config: {
@@ -178,13 +178,13 @@ describe('the Helm chart', () => {
     ['the name of a folder that the chart mounts', { secretFiles: { engine: 'mine' } }],
     ['a port that is taken', { ops: { port: 8080 } }],
     ['a value that there is not', { replica: 2 }],
-  ])('refuses by its schema %s', (_, changed) => {
+  ])('has a schema that rejects %s', (_, changed) => {
     const values = { ...yaml('values.yaml'), config: url };
     expect(refusalOf(values)).toBe('');
     expect(refusalOf({ ...values, ...changed })).not.toBe('');
   });
 
-  test('writes no field that Kubernetes does not know', () => {
+  test('writes only fields that Kubernetes knows', () => {
     const ingress = {
       enabled: true,
       className: 'nginx',
@@ -207,7 +207,7 @@ describe('the Helm chart', () => {
     expect(unknownFields([alone['StatefulSet']])).toEqual([expect.stringContaining('"readinessprobe"')]);
   }, 120_000);
 
-  test('makes several pods that share an engine', () => {
+  test('creates several pods that share a PostgreSQL', () => {
     const made = manifests({ config: url, replicas: 3, engine: { existingSecret: 'engine' } });
     const { replicas, template } = made['StatefulSet'].spec;
     expect(replicas).toBe(3);
@@ -219,7 +219,7 @@ describe('the Helm chart', () => {
     expect(settingsIn(slower).shutdownDelay).toBe(20);
   });
 
-  test('makes an ingress with TLS', () => {
+  test('creates an ingress with TLS', () => {
     const ingress = {
       enabled: true,
       className: 'nginx',
@@ -255,7 +255,7 @@ describe('the Helm chart', () => {
     ],
     ['no administrator', { config: url }, 'admin.email: the e-mail address of the first administrator'],
     [
-      'several pods without an engine',
+      'several pods without PostgreSQL',
       { admin, config: url, replicas: 2 },
       'replicas above 1 need engine.existingSecret',
     ],

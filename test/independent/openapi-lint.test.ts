@@ -20,7 +20,7 @@ interface Redocly {
   }): Promise<readonly { ruleId: string; message: string; location: readonly { pointer?: string }[] }[]>;
 }
 
-/** The rules that Redocly recommends, but for one: health checks and documents have no refusal of their own. */
+/** The rules that Redocly recommends, except one: health checks and documents declare no refusals. */
 async function redocly(document: object): Promise<readonly Finding[]> {
   const { createConfig, lintFromString } = await load<Redocly>('@redocly/openapi-core');
   const config = await createConfig({ extends: ['recommended'], rules: { 'operation-4xx-response': 'off' } });
@@ -40,7 +40,7 @@ interface Spectral {
   };
 }
 
-/** The rules that Spectral recommends, but for two: there is no one to write to, and some summaries say all there is. */
+/** The rules that Spectral recommends, except two: there is no contact address, and some operations need no description. */
 async function spectral(document: object): Promise<readonly Finding[]> {
   const { Spectral } = (await load<Spectral>('@stoplight/spectral-core')).default;
   const rulesets = await load<{ default: { oas: object } }>('@stoplight/spectral-rulesets');

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { SignatureV4 } from '@smithy/signature-v4';
 
-/** What requests have to be signed with. */
+/** The credentials that requests must be signed with. */
 export interface Signing {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;

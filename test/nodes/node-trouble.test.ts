@@ -139,7 +139,7 @@ test('a running node that was forgotten answers 503 until it restarts', async ()
   expect(await stop(again)).toMatchObject({ code: 0 });
 });
 
-describe('SIGTERM while an empty directory waits for its engine', () => {
+describe('SIGTERM while an empty directory waits for a PostgreSQL', () => {
   /** Exits at once with 0, having written nothing. */
   async function expectEnd(url: string, isWaiting: (stderr: NodeJS.ReadableStream) => Promise<unknown>) {
     const data = join(freshDirectory(), 'data');
@@ -161,7 +161,7 @@ describe('SIGTERM while an empty directory waits for its engine', () => {
     });
   });
 
-  test('that accepts a connection and stays silent', { timeout: 30_000 }, async () => {
+  test('that accepts a connection and does not answer', { timeout: 30_000 }, async () => {
     const silent = createServer().listen(0, '127.0.0.1');
     await once(silent, 'listening');
     const { port } = silent.address() as AddressInfo;
@@ -226,7 +226,7 @@ test('a node with a full spool refuses packets until PostgreSQL accepts data, an
 
 const withDisk = needing('postgresql').test;
 (canMount() ? withDisk : withDisk.skip)(
-  'a node whose disk is full answers 503, and goes on when there is room, and nothing is lost',
+  'a node with a full disk answers 503, recovers when there is space, and loses nothing',
   async () => {
     const node = await startOnSmallDisk(['--postgres', postgresUrl]);
     const shop = await openShop(node.http, credentials);

@@ -19,7 +19,7 @@ import { steadyAnswers } from '../support/steady-answers.ts';
 const { describe, test } = needing('postgresql', 'faketime');
 const fixtures = postgresFixtures();
 
-describe.each(fixtures)('the engine of $name', ({ name, stored }) => {
+describe.each(fixtures)('the database of $name', ({ name, stored }) => {
   /** Server and nodes run at the time of the fixture; otherwise most of its data would be past retention. */
   const seconds = Math.round((stored.filledAt - Date.now()) / 1000) + 60;
   const shift = `${seconds < 0 ? '' : '+'}${seconds}s`;

@@ -1,5 +1,5 @@
 #!/bin/bash
-# The first process of an ARM machine: a server lives there as on any other. Prints what it sees, as NAME=VALUE.
+# The first process of an ARM machine: runs the life cycle of a server. Prints what it sees, as NAME=VALUE.
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin
 mount -t proc proc /proc
 mount -t devtmpfs devtmpfs /dev

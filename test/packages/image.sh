@@ -1,4 +1,4 @@
-# Builds the image on a Debian that is made of its packages, as no registry is asked, and runs it with as little as it needs: as a user
+# Builds the image on a Debian made from its packages, without a registry, and runs it with as few rights as possible: as a user
 # other than root, without capabilities, on a root that is read-only. Prints what it sees, as NAME=VALUE. Below `unshare --mount`.
 # $1: the folder of this file. $2: a folder with the packages. $3: a scratch folder.
 set -euo pipefail
@@ -10,7 +10,7 @@ podman() {
     --storage-driver=overlay --cgroup-manager=cgroupfs --runtime=runc "$@"
 }
 trap 'podman rm --all --force --time=0 > /dev/null 2>&1 || true' EXIT
-# Without the limits podman would raise them, which not every root may.
+# By default podman would raise these limits, which not every root may do.
 run() {
   podman run --network=none --ulimit=nofile=4096:4096 --ulimit=nproc=4096:4096 --no-healthcheck \
     --read-only --cap-drop=all --security-opt=no-new-privileges --volume=flagmeter:/var/lib/flagmeter \

@@ -1,4 +1,4 @@
-# Follows the papers, whose commands are in /packages, on a machine that systemd runs. Prints what it sees, as NAME=VALUE.
+# Follows the docs, whose commands are in /packages, on a machine that systemd runs. Prints what it sees, as NAME=VALUE.
 set -euo pipefail
 export DEBIAN_FRONTEND=noninteractive
 source /talk.sh

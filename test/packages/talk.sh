@@ -1,10 +1,10 @@
-# What the scripts of this folder say, and how they talk to a server that listens on 127.0.0.1:8080. It needs nothing but bash, sed and grep.
+# Functions of the scripts in this folder: output, and requests to a server that listens on 127.0.0.1:8080. It needs nothing but bash, sed and grep.
 say() { echo "$1=$2"; }
 ask() { timeout 60 bash -c 'exec 3<> /dev/tcp/127.0.0.1/8080; printf "$0" >&3; head -1 <&3' "$@" | tr -d '\r'; }
 get() { ask "GET $1 HTTP/1.1\r\nHost: 127.0.0.1:8080\r\nConnection: close\r\n\r\n"; }
 # $1: a body of JSON
 send_packet() { ask "POST /api/frontend/telemetry HTTP/1.1\r\nHost: 127.0.0.1:8080\r\nOrigin: https://shop.example\r\nContent-Type: application/json\r\nContent-Length: ${#1}\r\nConnection: close\r\n\r\n$1"; }
-# Waits for a server for as long as a slow machine takes.
+# Waits for a server, long enough for a slow machine.
 is_ready() {
   for _ in $(seq "${1:-300}"); do
     case $(get /readyz 2> /dev/null || true) in *' 200 '*) return ;; esac

@@ -2,28 +2,28 @@ import { expect, test, vi } from 'vitest';
 import type { Started } from './binary.ts';
 import type { Prometheus } from './prometheus.ts';
 
-/** Flags with which an executable shows its metrics at an address of their own. */
+/** Flags for a separate listener of the metrics. */
 export const ops = ['--ops-listen', '127.0.0.1:0'];
 
-/** HOST:PORT of these metrics, as the ready line has it. */
+/** HOST:PORT of this listener, from the ready line. */
 export const opsOf = ({ line }: Started) => /\bops=(\S+)/.exec(line)![1]!;
 
-/** Something that goes wrong with an executable, and the alerts that must tell of it. */
+/** A fault of an executable, and the alerts that must fire. */
 export interface Fault {
   readonly what: string;
   readonly alerts: readonly string[];
   /** HOST:PORT of its metrics. */
   target(): string;
-  /** Makes it go wrong. What it returns ends the fault. */
+  /** Starts the fault. The returned function ends it. */
   provoke(): Promise<unknown>;
-  /** Is called again and again until the alerts fire. */
+  /** Called repeatedly until the alerts fire. */
   goOn?(): Promise<unknown>;
 }
 
 /** A scrape and an evaluation take a second each. */
 const inTime = { timeout: 90_000, interval: 500 };
 
-/** A test that its alerts do not fire before the fault, and do after it. @param longMs how long they may take */
+/** Tests that its alerts fire after the fault, and not before. @param longMs time limit */
 export async function expectAlerts(prometheus: Prometheus, fault: Fault, longMs = 0): Promise<void> {
   const firing = async () => {
     const all = await prometheus.firingAt(fault.target());

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { givenPassword } from './given-password.ts';
 
-/** The compiled executable, as `npm run build` leaves it. */
+/** The executable that `npm run build` creates. */
 export const binaryPath = resolve(import.meta.dirname, '../../dist/flagmeter');
 
 const readyWithinMs = 60_000;
@@ -16,14 +16,14 @@ export interface Exit {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** A process that has said that it is ready. */
+/** A process that has printed its ready line. */
 export interface Started {
   /** `HOST:PORT` of its HTTP listener. */
   readonly http: string;
   /** The ready line. */
   readonly line: string;
   readonly pid: number;
-  /** What it has written to stderr so far. */
+  /** Its stderr so far. */
   stderr(): string;
   kill(signal: NodeJS.Signals): void;
   readonly exit: Promise<Exit>;
@@ -38,12 +38,12 @@ export interface Binary extends Started {
 }
 
 export interface BinaryOptions {
-  /** Data directory; without it a fresh one, removed by `cleanUp`. */
+  /** Data directory; by default a fresh one, removed by `cleanUp`. */
   readonly data?: string;
   /** More arguments of `serve`, after the default ones. */
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** Another executable than `dist/flagmeter`. */
+  /** An executable other than `dist/flagmeter`. */
   readonly binary?: string;
 }
 
@@ -76,7 +76,7 @@ export function cleanUp(): void {
 
 process.once('exit', cleanUp);
 
-/** @throws {Error} when the executable is missing: it says how to build it */
+/** @throws {Error} if the executable is missing, with how to build it */
 export function requireBinary(binary = binaryPath): string {
   if (!existsSync(binary)) throw new Error(`${binary} is missing: run \`npm run build\` first`);
   return binary;
@@ -84,7 +84,7 @@ export function requireBinary(binary = binaryPath): string {
 
 /**
  * Prepares a store in `data` as `flagmeter init` does.
- * @throws {Error} when the binary refuses, with what it said
+ * @throws {Error} if the executable fails, with its output
  */
 export async function prepare(data: string, binary = binaryPath): Promise<Credentials> {
   const admin = ['--admin-email', 'bench@localhost', ...givenPassword(freshDirectory())];
@@ -96,7 +96,7 @@ export async function prepare(data: string, binary = binaryPath): Promise<Creden
 
 /**
  * Starts `flagmeter serve` in an empty working directory on free ports, and waits until it is ready.
- * @throws {Error} when it ends or stays silent instead, with its stderr
+ * @throws {Error} if it exits or times out instead, with its stderr
  */
 export async function startBinary(options: BinaryOptions = {}): Promise<Binary> {
   const binary = requireBinary(options.binary);
@@ -111,7 +111,7 @@ export async function startBinary(options: BinaryOptions = {}): Promise<Binary> 
 
 /**
  * Starts any process that prints `… ready http=HOST:PORT …` as a line on stdout, and waits for that line.
- * @throws {Error} when it ends or stays silent instead, with its stderr
+ * @throws {Error} if it exits or times out instead, with its stderr
  */
 export async function startProcess(
   command: string,
@@ -154,7 +154,7 @@ export async function startProcess(
   }
 }
 
-/** The service reads every `FLAGMETER_…` variable: none of the caller's may reach it. */
+/** The service reads every `FLAGMETER_…` variable, so it must inherit none. */
 function cleanEnvironment(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('FLAGMETER_')));
 }
@@ -220,7 +220,7 @@ export async function createKey(
   return (await manage(http, accessToken, 'POST', path, 201, { type })) as { id: string; key: string };
 }
 
-/** A usage report, as far as the benchmarks and tests read it. */
+/** The fields of a usage report that benchmarks and tests read. */
 export interface UsageReport {
   readonly features: readonly {
     readonly feature: string;

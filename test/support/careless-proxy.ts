@@ -10,11 +10,11 @@ const pem = (name: string) => readFileSync(new URL(`../http/support/tls/${name}.
 /** How long it waits for an answer, ms. */
 const patience = 1_000;
 
-/** What it believes when a request has a length and chunks. */
+/** Which of the two it trusts when a request has a length and chunks. */
 export type Belief = 'length' | 'chunks';
 
 /**
- * A proxy as they should not be: it sees a length or chunks where there is only a resemblance, passes every byte on as it came,
+ * A defective proxy: it accepts malformed lengths and chunked codings, forwards every byte unchanged,
  * and sends the requests of all clients over one connection. It denies `/swagger/`.
  */
 export async function startCarelessProxy(http: string, belief: Belief): Promise<RunningProxy> {
@@ -55,7 +55,7 @@ function serve(client: TLSSocket, upstream: Upstream, belief: Belief): void {
 
 const denied = 'HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n';
 
-/** Where it sees the end of the first request; `undefined` while that has not come. */
+/** The end of the first request, as this proxy sees it; `undefined` until it has arrived. */
 function endOf(text: string, belief: Belief): number | undefined {
   const body = text.indexOf('\r\n\r\n') + 4;
   if (body < 4) return undefined;
@@ -70,7 +70,7 @@ function endOf(text: string, belief: Belief): number | undefined {
   return end <= text.length ? end : undefined;
 }
 
-/** The answer, after those that only say that it will come. */
+/** The final response, after any 1xx. */
 async function answerOf(client: RawClient, method: string): Promise<RawReply> {
   const reply = await client.read(method);
   return reply.status < 200 ? answerOf(client, method) : reply;
@@ -86,7 +86,7 @@ class Upstream {
     this.#port = port;
   }
 
-  /** Sends a request when those before it are answered. @returns the next answer on the connection */
+  /** Sends a request after the earlier ones were answered. @returns the next response on the connection */
   send(request: string): Promise<string> {
     const answer = this.#turn.then(() => this.#exchange(request));
     this.#turn = answer;
@@ -105,13 +105,13 @@ class Upstream {
     return `HTTP/1.1 ${status} x\r\nContent-Length: ${body.length}\r\n\r\n${body.toString('latin1')}`;
   }
 
-  /** A connection that was kept may have been closed meanwhile: then there is another one. */
+  /** A kept connection may have been closed meanwhile: then another one is opened. */
   async #askAnew(request: string): Promise<RawReply | undefined> {
     this.#client = await RawClient.open(this.#port);
     return this.#ask(this.#client, request);
   }
 
-  /** Gives the connection up when there is no answer in time, or the answer says that it ends. */
+  /** Drops the connection if there is no response in time, or the response closes it. */
   async #ask(client: RawClient, request: string): Promise<RawReply | undefined> {
     client.write(request);
     const read = answerOf(client, request.split(' ')[0]!).catch(() => undefined);

@@ -18,7 +18,7 @@ export function startTestCommitters(
   return startCommitters(store, { ...committersStart(data), ...parts });
 }
 
-/** What committers are started with, on one lane. */
+/** The options of committers with one lane. */
 export function committersStart(data: string): CommittersStart {
   return {
     ...{ workerFile, data, workers: 1, randomBytes, log: { info: () => {}, warn: () => {} } },

@@ -2,7 +2,7 @@ import type { ValidateFunction } from 'ajv/dist/2020.js';
 import type { Json } from '../../src/http/openapi/json-schema.ts';
 import { type OpenApi, type Response, readOpenApi } from './openapi.ts';
 
-/** An answer as it came. */
+/** An unparsed response. */
 export interface Answered {
   readonly status: number;
   /** Lower-case names. */
@@ -10,28 +10,28 @@ export interface Answered {
   readonly text: string;
 }
 
-/** Reads an answer that came over the network. */
+/** Reads a response from the network. */
 export async function read(response: globalThis.Response): Promise<Answered> {
   const { status, headers } = response;
   return { status, headers: Object.fromEntries(headers), text: await response.text() };
 }
 
-/** Headers that are part of the interface, where they are sent. */
+/** Headers that must be documented if they are sent. */
 const promised = /^(access-control-.*|cache-control|retry-after|vary|etag|location|www-authenticate)$/;
 
-/** Holds a service against a document. */
+/** Compares a service with its OpenAPI document. */
 export interface Conformance {
-  /** The document, with no room for a field that it does not name. */
+  /** The document, without additional properties. */
   readonly closed: OpenApi;
-  /** The documented operation that a request is one of; `undefined` when it is none. */
+  /** The documented operation of a request; `undefined` if it is undocumented. */
   operationOf(method: string, path: string): string | undefined;
-  /** What of an answer is not as the document says of the operation; empty when all is. */
+  /** The deviations of a response from the documented operation. */
   departures(operation: string, answered: Answered): string[];
-  /** What of a body that was served is not as the document says; empty when all is. */
+  /** The deviations of a body from the documented operation. */
   bodyDepartures(operation: string, body: string | Uint8Array): string[];
 }
 
-/** Makes the checks of an OpenAPI document. */
+/** Creates the checks for an OpenAPI document. */
 export function conformanceOf(openapi: Json): Conformance {
   const closed = readOpenApi(close(openapi));
   const patterns = patternsOf(closed);
@@ -62,7 +62,7 @@ export function conformanceOf(openapi: Json): Conformance {
   return { closed, operationOf, departures, bodyDepartures };
 }
 
-/** The documented operations, with what their paths look like. */
+/** The documented operations, with patterns of their paths. */
 function patternsOf({ operations }: OpenApi) {
   return [...operations.keys()].map((name) => {
     const [method, template = ''] = name.split(' ');
@@ -112,7 +112,7 @@ function errorsOf({ errors }: ValidateFunction): string[] {
   );
 }
 
-/** A copy in which objects have the properties that are named, and no other. */
+/** A copy in which objects have only the named properties. */
 function close<T>(value: T): T {
   if (Array.isArray(value)) return value.map(close) as T;
   if (typeof value !== 'object' || value === null) return value;

@@ -1,13 +1,13 @@
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 
-/** How LMDB's file lies on the disk, as far as a test damages it. */
+/** The parts of LMDB's file format that tests damage. */
 const pageBytes = 4096;
 const kinds = { 1: 'branch', 2: 'leaf', 4: 'overflow' } as const;
 
-/** A kind of page: the list of free pages is of leaves too. */
+/** A kind of page. The list of free pages consists of leaves, too. */
 export type PageKind = 'branch' | 'leaf' | 'overflow' | 'free list';
 
-/** The pages in use of each kind, by the newer of the two states that the file has. */
+/** The pages in use, by kind, in the newer of the file's two states. */
 export function pagesIn(file: string): Map<PageKind, number[]> {
   const bytes = readFileSync(file);
   const newer = bytes.readBigUInt64LE(144) > bytes.readBigUInt64LE(pageBytes + 144) ? 0 : pageBytes;
@@ -35,7 +35,7 @@ export function pagesIn(file: string): Map<PageKind, number[]> {
   return found;
 }
 
-/** Writes over some bytes of a page. */
+/** Overwrites some bytes of a page. */
 export function damagePage(file: string, page: number, at: number, bytes: Buffer): void {
   const descriptor = openSync(file, 'r+');
   writeSync(descriptor, bytes, 0, bytes.length, page * pageBytes + at);

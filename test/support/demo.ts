@@ -15,7 +15,7 @@ export interface Demo extends ReadyDemo {
   stop(signal?: NodeJS.Signals): Promise<Exit>;
 }
 
-/** A demo that has not said that it is ready. */
+/** A demo that has not printed its ready line. */
 export interface StartingDemo {
   readonly temp: string;
   readonly child: ChildProcess;

@@ -3,7 +3,7 @@ import { manage, type Started, token } from './binary.ts';
 import { openSender } from './packet-sender.ts';
 import { readChecks, type Shop } from './shop.ts';
 
-/** Features of a large packet beside its own one: thirty of these packets fill a MiB of the journal. */
+/** Additional features of a large packet: thirty of these packets fill a MiB of the journal. */
 const manyFeatures = 1000;
 const many = Object.fromEntries(Array.from({ length: manyFeatures }, (_, at) => [`many-${at}`, { on: [1] }]));
 
@@ -11,18 +11,18 @@ interface Exposures {
   readonly exposures: readonly { readonly feature: string; readonly checks: number }[];
 }
 
-/** Checks by feature, as the usage report counts them, and as the exposures of users do, which are folded apart. */
+/** Checks by feature, from the usage report and from the exposures of users, which are folded separately. */
 export interface Counted {
   readonly checks: ReadonlyMap<string, number>;
   readonly exposures: ReadonlyMap<string, number>;
 }
 
-/** Packets whose sum tells each of them: see `Digits`. The application must accept identities of clients. */
+/** Packets identified by their sum: see `Digits`. The application must accept identities of clients. */
 export class ExactLoad {
   readonly #features = new Map<string, { readonly digits: Digits; readonly user: string | undefined }>();
   /** Large packets that were sent, and those that were accepted. */
   readonly large = { sent: 0, accepted: 0 };
-  /** When a packet was accepted, in whatever units. */
+  /** When a packet was accepted, in arbitrary units. */
   readonly #now: () => number;
 
   constructor(now: () => number = Date.now) {
@@ -35,7 +35,7 @@ export class ExactLoad {
   }
 
   /**
-   * Sends packets over one connection, one after another, until an answer is not one to go on after.
+   * Sends packets one after another over one connection, until an answer ends it.
    * @param user who they are from; without one they have many features
    * @returns the status of the last one
    */
@@ -72,8 +72,8 @@ export class ExactLoad {
   }
 
   /**
-   * What the counts lack or have more than once.
-   * @param through they have to have what was accepted before
+   * Accepted packets that the counts lack or have more than once.
+   * @param through packets accepted before must be counted
    */
   faults({ checks, exposures }: Counted, through?: number): string[] {
     const faults = [...this.#features].flatMap(([feature, { digits, user }]) => {
@@ -89,18 +89,18 @@ export class ExactLoad {
     return faults;
   }
 
-  /** What was refused may be counted, because the disk failed when it was to be taken back. */
+  /** Refused packets may be counted, because the disk failed before they were invalidated. */
   doubtRefused(): void {
     for (const part of this.#parts()) if (part.outcome === 'refused') part.outcome = 'unknown';
   }
 
-  /** From now on the counts have to stay what they are. */
+  /** From now on the counts must not change. */
   settle({ checks }: Counted): void {
     for (const [feature, { digits }] of this.#features) digits.settle(checks.get(feature) ?? 0);
     this.large.sent = this.large.accepted = checks.get('many-0') ?? 0;
   }
 
-  /** Reads what this has brought. */
+  /** Reads the resulting counts. */
   async read(http: string, shop: Omit<Shop, 'key'>): Promise<Counted> {
     const access = await token(http, shop.credentials);
     const exposures = new Map<string, number>();

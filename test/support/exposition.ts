@@ -11,8 +11,8 @@ const labelForm = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\["\\n])*)"(?:,|$)/y;
 const unescaped: Readonly<Record<string, string>> = { '\\n': '\n', '\\"': '"', '\\\\': '\\' };
 
 /**
- * Reads Prometheus's text format, version 0.0.4, as strictly as it is written down.
- * @throws {Error} at the first line that is not in it, a type that is missing, or a series that comes twice
+ * Parses Prometheus's text format, version 0.0.4, strictly.
+ * @throws {Error} at the first invalid line, missing type, or repeated series
  */
 export function parseExposition(text: string): { types: Map<string, string>; samples: Sample[] } {
   if (!text.endsWith('\n')) throw new Error('The last line must end with a line feed');
@@ -40,7 +40,7 @@ export function parseExposition(text: string): { types: Map<string, string>; sam
   return { types, samples };
 }
 
-/** The metric that a sample belongs to: those of a histogram have endings. */
+/** The metric that a sample belongs to: names in a histogram have suffixes. */
 function familyOf(name: string, types: ReadonlyMap<string, string>): string {
   const base = name.replace(/_(?:bucket|sum|count)$/, '');
   return types.get(base) === 'histogram' ? base : name;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type Binary, type Credentials, freshDirectory, prepare, startBinary } from './binary.ts';
 import { compilePreload } from './preload.ts';
 
-/** What a disk fails to do: see failing-disk.c. */
+/** The failing operations of a disk: see failing-disk.c. */
 export type DiskFault =
   | 'FAILING_SYNC'
   | 'FAILING_META'

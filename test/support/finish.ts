@@ -1,6 +1,6 @@
 import type { Reading } from '../../src/storage/lmdb/snapshot.ts';
 
-/** Does a long read at once, and gives what it comes to. */
+/** Runs a long read to its end without pauses. @returns the result */
 export function finish<T>(reading: Reading<T>): T {
   for (;;) {
     const step = reading.next();

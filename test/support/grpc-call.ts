@@ -23,7 +23,7 @@ export function openClient(address: string, options: ChannelOptions = {}): Clien
   return new Client(address, credentials.createInsecure(), options);
 }
 
-/** Makes one unary call with encoded messages. It does not reject: the outcome says how it went. */
+/** Makes one unary call with encoded messages. It never rejects: the outcome has the status. */
 export function call(
   client: Client,
   path: string,
@@ -38,7 +38,7 @@ export function call(
     };
     const made = client.makeUnaryRequest(path, asTheyAre, asTheyAre, message, sent, options, onAnswer);
     made.once('status', ({ code, details, metadata: trailers }) =>
-      // The status comes before the answer is handed over.
+      // The status arrives before the response is delivered.
       setImmediate(() => resolve({ code, details, answer, trailers })),
     );
   });

@@ -11,7 +11,7 @@ export interface WebOutcome {
   readonly trailers: Headers;
 }
 
-/** Calls the operation of a service that has one, by gRPC-Web over HTTP/1.1. */
+/** Calls the only operation of a service by gRPC-Web over HTTP/1.1. */
 export async function callByWeb(
   baseUrl: string,
   service: DescService,

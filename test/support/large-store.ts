@@ -2,7 +2,7 @@ import { openUsageTables } from '../../src/storage/lmdb/usage.ts';
 
 const rowBytes = 1500;
 
-/** Puts so much into a prepared data directory that work on it takes a while. The rows are of an environment that is gone. */
+/** Adds enough rows to a prepared data directory that work on it takes a while. They belong to a deleted environment. */
 export async function enlarge(data: string, bytes: number): Promise<void> {
   const { lmdb, series } = openUsageTables(data);
   const name = Buffer.from(JSON.stringify(['x'.repeat(rowBytes)]));
@@ -16,7 +16,7 @@ export async function enlarge(data: string, bytes: number): Promise<void> {
   await lmdb.close();
 }
 
-/** Takes out what `enlarge` has put in: its pages stay in the file, free. */
+/** Removes the rows of `enlarge`. Their pages stay in the file, free. */
 export async function empty(data: string): Promise<void> {
   const { lmdb, series } = openUsageTables(data);
   const start = Buffer.alloc(4, 0xee);

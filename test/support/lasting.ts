@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 
-/** What an answer of a fixture has in every version: limits may get other words, and there may be more of them. */
+/** The parts of a fixture's answer that no version changes: later versions may reword or add limits. */
 export function lasting(path: string, answer: object): object {
   if (!path.endsWith('/limits')) return answer;
   const entries = Object.entries(answer).map(([name, value]) => [

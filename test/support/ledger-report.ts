@@ -1,7 +1,7 @@
 import { expect, vi } from 'vitest';
 import { manage } from './binary.ts';
 
-/** What the ledger says of an application. */
+/** The ledger of an application. */
 export interface LedgerReport {
   readonly accepted: number;
   readonly refused: number;
@@ -32,7 +32,7 @@ export async function readLedger(
   return (await manage(http, access, 'GET', path, 200)) as LedgerReport;
 }
 
-/** Reads the ledger once it has that many refusals: they are in it after a second. */
+/** Reads the ledger once it has this number of refusals, which are recorded within a second. */
 export async function readRefusals(
   http: string,
   access: string,

@@ -1,6 +1,6 @@
 import { type Behind, example, type RunningProxy, runProxy } from './proxy-program.ts';
 
-/** An example of the papers with the addresses of a test: nothing else in it is changed. */
+/** An example of the docs with the addresses of a test, otherwise unchanged. */
 function adapt(text: string, nodes: readonly Behind[]): string {
   return text.replaceAll(/10\.0\.0\.(\d):(8080|8081)/g, (_, number: string, kind: string) => {
     const node = nodes[(Number(number) - 1) % nodes.length]!;
@@ -11,7 +11,7 @@ function adapt(text: string, nodes: readonly Behind[]): string {
 const configurations = {
   haproxy(nodes: readonly Behind[]): string {
     const text = adapt(example('cluster/haproxy.cfg'), nodes);
-    // Each node has its ports on one machine here, so its health is asked for at its own.
+    // All nodes are on one machine here, so health checks use the port of each.
     const numbered = nodes.map(({ http, grpc }) => ({ grpc, port: http.split(':')[1]! }));
     return numbered.reduce(
       (given, node) => given.replaceAll(`${node.grpc}\n`, `${node.grpc} port ${node.port}\n`),
@@ -24,8 +24,8 @@ const configurations = {
 export type BalancerKind = keyof typeof configurations;
 
 /**
- * Starts a load balancer with the example of the papers for several machines.
- * @throws {Error} with what it said, when it does not listen
+ * Starts a load balancer with the example of the docs for several machines.
+ * @throws {Error} with its output, if it does not listen
  */
 export function startBalancer(
   kind: BalancerKind,

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 
-/** Whether a test may mount a file system of its own: that needs a mount namespace, which not every host lets a user have. */
+/** Whether a test may mount a file system. That requires a mount namespace, which some hosts deny to users. */
 export function canMount(): boolean {
   try {
     execFileSync('unshare', ['--mount', '--map-root-user', 'mount', '-t', 'tmpfs', 'none', '/mnt'], {

@@ -2,7 +2,7 @@ import { describe, it, test } from 'vitest';
 import { installCommand, type Package, skipped } from './packages.ts';
 import { withReason } from './skip-reason.ts';
 
-/** Something else than a package; `why` it is not there is `undefined` when it is. */
+/** A requirement other than a package; `why` is the reason that it is missing, `undefined` if it is not. */
 interface Other {
   readonly why: string | undefined;
 }

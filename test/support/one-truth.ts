@@ -12,13 +12,13 @@ interface Target {
 
 const transports = ['JSON', 'gRPC', 'gRPC-Web'];
 
-/** Sends the same reports by every transport to a service, and reads back what it counted. */
+/** Sends the same reports to a service by every transport, and reads the counts. */
 export function describeOneTruth(name: string, start: () => Promise<Target>): void {
   describe(`the same report to ${name}`, () => {
     let target: Target;
     let access: string;
     let open: readonly ReportTransport[];
-    /** Finer than a millisecond, so that the same report can be told from others. */
+    /** Finer than a millisecond, so that repetitions of a report are recognised. */
     const time = `${new Date().toISOString().slice(0, 19)}.125250Z`;
     const usage = { ...usageReport, time };
     const metrics = {
@@ -50,7 +50,7 @@ export function describeOneTruth(name: string, start: () => Promise<Target>): vo
       measurements: await read(id, 'measurements'),
     });
 
-    it('is answered alike, and gives the same figures, by every transport', async () => {
+    it('gets the same answer and figures by every transport', async () => {
       const results = [];
       for (const transport of open) {
         const { id, appKey } = await application();
@@ -63,7 +63,7 @@ export function describeOneTruth(name: string, start: () => Promise<Target>): vo
       for (const result of results) expect(withoutRange(result)).toEqual(withoutRange(results[0]));
     });
 
-    it('is counted once, though it comes by every transport', async () => {
+    it('is counted once, although it is sent by every transport', async () => {
       const { id, appKey } = await application();
       for (const transport of open) expect(await transport.usage({ ...usage, appKey })).toBe(2);
       expect(await counted(id)).toMatchObject({ usage: expected.usage, measurements: { metrics: [] } });
@@ -76,7 +76,7 @@ export function describeOneTruth(name: string, start: () => Promise<Target>): vo
   });
 }
 
-/** What the reports must add up to. */
+/** The expected sums of the reports. */
 const expected = {
   measurements: {
     metrics: [

@@ -11,7 +11,7 @@ const marks = {
 
 const undelayed = { commitDelay: 0, commitSiblings: 100 };
 
-/** Opens a lane whose commits and delays end when the test says so. */
+/** Opens a lane whose commits and delays end when the test ends them. */
 export function openLane(batchPackets = 10, delay = undelayed) {
   const begun: { envelope: Envelope; end: (error?: unknown) => Promise<void> }[] = [];
   const heard: unknown[] = [];

@@ -6,16 +6,16 @@ import { join } from 'node:path';
 import { TestCollector } from '../serve/otlp/collector.ts';
 import { freshDirectory } from './binary.ts';
 
-/** What a service sends to others: a collector that takes it, and a bucket that refuses it. */
+/** The external services of a server: a collector that accepts data, and a bucket that refuses it. */
 export interface Outside {
   /** Arguments of `serve`. */
   readonly args: readonly string[];
-  /** What came to the collector, without the headers: those have its token. */
+  /** The payloads that the collector received. The headers have its token. */
   sentTo(path: '/v1/traces' | '/v1/metrics'): string;
   close(): void;
 }
 
-/** @param note is told of each secret that the service is given */
+/** @param note called with each secret that the service gets */
 export async function openOutside(note: (name: string, secret: string) => void): Promise<Outside> {
   const collector = await TestCollector.open();
   const bucket = await openBucket();
@@ -29,7 +29,7 @@ export async function openOutside(note: (name: string, secret: string) => void):
   };
 }
 
-/** As S3 does, it repeats what it does not like. */
+/** Like S3, it repeats the rejected value. */
 async function openBucket() {
   const server = createServer(({ url, headers }, response) => {
     const detail = `<Message>${headers.authorization}</Message><Resource>${url}</Resource>`;
@@ -49,7 +49,7 @@ function collectorArguments(url: string, note: Note): readonly string[] {
   return ['--otlp-endpoint', url, '--otlp-headers-file', file, ...often];
 }
 
-/** The log says why each backup fails. */
+/** The log has the reason why each backup fails. */
 function bucketArguments(url: string, note: Note): readonly string[] {
   const [id, secret] = [randomBytes(12).toString('hex'), randomBytes(12).toString('hex')];
   note('the id of the bucket key', id);

@@ -5,7 +5,7 @@ import { whyNoPostgres } from './postgres-program.ts';
 /** Debian's Chromium, unless CHROMIUM names another. */
 export const chromiumPath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 
-/** Debian's packages that some tests need, and whether each is there. */
+/** Debian packages that some tests need, and whether each is installed. */
 const packages = {
   caddy: hasProgram('caddy'),
   chromium: existsSync(chromiumPath),
@@ -36,7 +36,7 @@ const packages = {
 
 export type Package = keyof typeof packages;
 
-/** In CI nothing may be left out unseen: there a test runs without what it needs, and fails. */
+/** In CI nothing is skipped silently: a test without its packages runs, and fails. */
 const isLeftOut = (name: Package) => process.env['CI'] === undefined && !packages[name];
 
 /** The packages whose tests are skipped, because they are not installed. */
@@ -45,7 +45,7 @@ export const skipped: readonly Package[] = (Object.keys(packages) as Package[]).
 /** Command that installs packages on Debian. */
 export const installCommand = (names: readonly Package[]) => `apt-get install ${names.join(' ')}`;
 
-/** Servers are where only root looks for programs. */
+/** Servers are in directories that only root has in its PATH. */
 function hasProgram(name: string): boolean {
   const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin'];
   return folders.some((folder) => existsSync(join(folder, name)));

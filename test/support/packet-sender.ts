@@ -2,7 +2,7 @@ import { Agent, request } from 'node:http';
 
 /** Sends packets one after the other over one keep-alive connection. */
 export interface PacketSender {
-  /** Resolves with the status, or `undefined` when the connection broke first. */
+  /** Resolves with the status, or `undefined` if the connection broke first. */
   send(packet: unknown): Promise<number | undefined>;
   close(): void;
 }

@@ -46,7 +46,7 @@ interface Report {
 
 const countedPackets = [...goodPackets, ...packetsInPart];
 
-/** Sends every fixture to a service, and reads back what it counted. */
+/** Sends every fixture to a service, and reads the counts. */
 export function describePackets(name: string, start: () => Promise<Target>): void {
   describe(`telemetry of ${name}`, () => {
     let target: Target;
@@ -82,7 +82,7 @@ export function describePackets(name: string, start: () => Promise<Target>): voi
       }
     });
 
-    test('has counted nothing of what it refused', async () => {
+    test('counts no refused packet', async () => {
       expect(await read('usage')).toMatchObject({ features: [] });
       expect(await read('measurements')).toMatchObject({ metrics: [] });
     });
@@ -92,7 +92,7 @@ export function describePackets(name: string, start: () => Promise<Target>): voi
       expect(answer).toMatchObject({ status: 202, text: '' });
     });
 
-    test('has counted exactly what it accepted', async () => {
+    test('counts exactly the accepted packets', async () => {
       const expected = new Map<string, [number, number, number]>();
       for (const [feature, variant, ...counts] of countedPackets.flatMap((packet) => packet.counts)) {
         const sums = expected.get(`${feature}/${variant}`) ?? [0, 0, 0];
@@ -111,7 +111,7 @@ export function describePackets(name: string, start: () => Promise<Target>): voi
       expect(new Map<string, readonly number[]>(counted)).toEqual(expected);
     });
 
-    test('has noted each packet with a value that cannot be counted', async () => {
+    test('notes each packet with an invalid value', async () => {
       const { entries } = (await read('ingest')) as { entries: readonly { code: string; count: number }[] };
       const notes = entries.filter(({ code }) => code === 'value_dropped');
       expect(notes.reduce((sum, { count }) => sum + count, 0)).toBe(
@@ -119,7 +119,7 @@ export function describePackets(name: string, start: () => Promise<Target>): voi
       );
     });
 
-    test('has kept sum, last, least and greatest of every metric', async () => {
+    test('keeps the sum, last, smallest and greatest value of every metric', async () => {
       const expected = new Map<
         string,
         { sum: number; count: number; last: number; min: number; max: number }
@@ -144,7 +144,7 @@ export function describePackets(name: string, start: () => Promise<Target>): voi
   });
 }
 
-/** JSON knows no minus zero. */
+/** JSON has no negative zero. */
 function normal<T extends Record<string, number>>(values: T): T {
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, value + 0])) as T;
 }

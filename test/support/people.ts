@@ -12,7 +12,7 @@ export interface Exposure {
   readonly viewed: number;
 }
 
-/** A service of its own with an application and its keys, and what a test of people does to it. */
+/** A service with an application and its keys, and the actions of tests on people. */
 export interface People {
   readonly service: LocalService;
   readonly clock: TestClock;
@@ -22,7 +22,7 @@ export interface People {
   post(body: unknown, headers?: Readonly<Record<string, string>>): Promise<Response>;
   /** Mints an id. */
   mint(identity: string): Promise<string>;
-  /** Sends a packet of one check of `feature`, attributed as said; gives the status. */
+  /** Sends a packet of one check of `feature`, attributed as given. @returns the status */
   check(
     feature: string,
     who: { readonly i?: string; readonly u?: string },
@@ -35,13 +35,13 @@ export interface People {
   restart(): Promise<People>;
 }
 
-/** Starts a service, on a clock that stands still, and makes an application. */
+/** Starts a service with a stopped clock, and creates an application. */
 export async function openPeople(options: LocalOptions = {}): Promise<People> {
   const clock = testClock();
   return attachPeople(await startLocal({ clock, ...options }), clock, options);
 }
 
-/** Makes one more application of a running service. */
+/** Creates another application in a running service. */
 export async function attachPeople(
   service: LocalService,
   clock: TestClock,

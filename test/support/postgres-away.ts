@@ -2,12 +2,12 @@ import type { AccountStore } from '../../src/accounts/store/account-store.ts';
 import { ApiError, postgresUnavailable } from '../../src/contract/errors.ts';
 import { embeddedStorage, type Storage } from '../../src/serve/storage.ts';
 
-/** The data directory, behind an engine that can be told not to answer. */
+/** A data directory whose accounts can be made unavailable, as with PostgreSQL. */
 export interface SwitchedStorage extends Storage {
   away: boolean;
 }
 
-/** Everything is in the data directory, but each request asks for it as if it were elsewhere. */
+/** Everything is in the data directory, but each request confirms the accounts as if they were in PostgreSQL. */
 export function switchedStorage(): SwitchedStorage {
   const embedded = embeddedStorage();
   const storage: SwitchedStorage = {

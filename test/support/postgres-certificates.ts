@@ -7,7 +7,7 @@ import { own } from './postgres-program.ts';
 
 const elliptic = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
 
-/** A server that speaks TLS, and the files for it. Everyone may come in as `postgres`. */
+/** A server with TLS, and its files. Anyone may connect as `postgres`. */
 export interface SecurePostgres {
   readonly postgres: Postgres;
   /** The path of `root.pem`, `other.pem` (a root that signed nothing), `client.pem` or `client.key` (of user `shown`). */

@@ -57,19 +57,19 @@ export class PostgresPair {
     });
   }
 
-  /** Commits wait for no standby any more. It is for a primary that is left alone. */
+  /** Commits no longer wait for a standby. For a primary without one. */
   async beAlone(): Promise<void> {
     this.#primary.set({ synchronous_standby_names: "''" });
     await this.#primary.reload();
   }
 
-  /** Makes the standby the primary; what was the primary stays as it is, running or not, and is called standby. */
+  /** Promotes the standby. The former primary is left unchanged, running or not, and becomes the standby of this pair. */
   async promote(): Promise<void> {
     await this.#standby.query('SELECT pg_promote(true, 30)');
     [this.#primary, this.#standby] = [this.#standby, this.#primary];
   }
 
-  /** Brings what was the primary back as a standby: kills it if need be, rewinds it or copies it anew, waits for it. */
+  /** Restarts the former primary as a standby: kills it if necessary, rewinds it or copies it again, and waits for it. */
   async rejoin(): Promise<void> {
     const [primary, old] = [this.#primary, this.#standby];
     await old.kill();

@@ -15,10 +15,10 @@ import { join, resolve } from 'node:path';
 
 const isRoot = process.getuid?.() === 0;
 
-/** The folder of PostgreSQL's own programs: Debian keeps them apart from those that everyone runs. */
+/** The directory of PostgreSQL's server programs, which Debian does not put into the PATH. */
 const programs = findPrograms();
 
-/** @returns why no server can be started here; `undefined` when one can */
+/** @returns why no server can be started here; `undefined` if one can */
 export const whyNoPostgres =
   programs === undefined ? 'PostgreSQL is not installed: apt-get install postgresql' : undefined;
 
@@ -32,7 +32,7 @@ function findPrograms(): string | undefined {
   try {
     folders.push(execFileSync('pg_config', ['--bindir'], { encoding: 'utf8' }).trim());
   } catch {
-    // It comes with the client's headers only.
+    // Only the package with the client's headers contains it.
   }
   return folders.find((folder) => existsSync(join(folder, 'initdb')));
 }
@@ -57,7 +57,7 @@ export function spawnProgram(
   return spawn(command, rest, { ...options, env: environment() });
 }
 
-/** Runs a program of PostgreSQL to its end. @throws {Error} when it fails, with what it said */
+/** Runs a program of PostgreSQL to its end. @throws {Error} with its output, if it fails */
 export function runProgram(
   name: string,
   args: readonly string[],
@@ -76,7 +76,7 @@ export function runProgram(
   });
 }
 
-/** Its messages are compared by tests, and variables such as PGHOST would lead it astray. */
+/** Tests compare its messages, and variables such as PGHOST would redirect it. */
 function environment(): NodeJS.ProcessEnv {
   return { PATH: process.env['PATH'], LC_ALL: 'C.UTF-8', TZ: 'UTC' };
 }
@@ -92,7 +92,7 @@ export async function freshServer(): Promise<string> {
   return folder;
 }
 
-/** As `freshServer`, without the data directory. */
+/** Like `freshServer`, but without the data directory. */
 export function emptyServer(): string {
   const folder = mkdtempSync(join(tmpdir(), 'flagmeter-postgres-'));
   own(folder);
@@ -144,9 +144,9 @@ export async function freePort(host = '127.0.0.1'): Promise<number> {
 }
 
 /**
- * Sees to it that nothing of a server outlives this process: kills every process that works in `folder`, and removes it,
+ * Cleans up a server after this process: kills every process that works in `folder`, and removes it,
  * once this process is gone or closes the guard. The children of a killed server are not in its process group, but they
- * stay in its directory; stopped ones would wait for ever.
+ * stay in its directory; stopped ones would wait forever.
  */
 export function guard(folder: string): { close(): Promise<void> } {
   const script = `

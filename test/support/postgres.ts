@@ -12,11 +12,11 @@ export interface PostgresOptions {
   /** The address on which it listens, and by which others reach it. */
   readonly host?: string;
   readonly port?: number;
-  /** A command that runs it, such as `ip netns exec NAME`. */
+  /** Command prefix, such as `ip netns exec NAME`. */
   readonly prefix?: readonly string[];
-  /** pg_hba.conf; without it, everyone is let in. */
+  /** pg_hba.conf; by default, anyone may connect. */
   readonly access?: string;
-  /** A folder with a data directory in it; without it the server is a new one. */
+  /** A folder with a data directory; by default, a new server. */
   readonly folder?: string;
 }
 
@@ -41,7 +41,7 @@ const settings = {
 const everyone = 'host all all all trust\nhost replication all all trust\n';
 const readyWithinMs = 60_000;
 
-/** A PostgreSQL of its own. Nothing of it outlives this process. */
+/** A separate PostgreSQL server. It is removed when this process ends. */
 export class Postgres {
   readonly host: string;
   readonly port: number;
@@ -69,7 +69,7 @@ export class Postgres {
     return server;
   }
 
-  /** Makes all that a server needs, and does not start it. */
+  /** Creates the files of a server without starting it. */
   static async prepare(options: PostgresOptions = {}): Promise<Postgres> {
     const port = options.port ?? (await freePort(options.prefix ? undefined : options.host));
     const folder = options.folder ?? (await freshServer());
@@ -84,7 +84,7 @@ export class Postgres {
     return join(this.folder, 'data');
   }
 
-  /** What the server has written to its log since its start. */
+  /** The log of the server since its start. */
   get log(): string {
     return this.#said;
   }
@@ -151,14 +151,14 @@ export class Postgres {
     await this.#ready(child);
   }
 
-  /** Ends it in order: sessions are closed, and all of it is on disk. */
+  /** Shuts it down cleanly: sessions are closed, and all data is on disk. */
   async stop(): Promise<void> {
     this.#process?.kill('SIGINT');
     await this.#ended;
     await this.#childrenGone();
   }
 
-  /** Ends it as a power cut would, as far as the system lets a program: resolves when all its processes are gone. */
+  /** Kills all its processes, similar to a power cut. Resolves when they are gone. */
   async kill(): Promise<void> {
     this.#process?.kill('SIGKILL');
     await this.#childrenGone('SIGKILL');
@@ -199,7 +199,7 @@ export class Postgres {
     });
   }
 
-  /** @param name is sent to those that are still there: the postmaster may have made one in its last moment */
+  /** @param name signal for the remaining ones: the postmaster may have forked one just before its end */
   async #childrenGone(name?: NodeJS.Signals): Promise<void> {
     for (let left = this.processes(); left.length > 0; left = this.processes()) {
       if (name !== undefined) for (const each of left) signal(each, name);

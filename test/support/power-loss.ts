@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** What a process did to its files: see record-disk.c. */
+/** File operations of a process: see record-disk.c. */
 interface Event {
   readonly kind: string;
   readonly thread: number;
@@ -13,7 +13,7 @@ interface Event {
   readonly end: number;
 }
 
-/** A file: what is on disk for sure, and the writes that may be. `synced` tells which of them a sync that goes on will cover. */
+/** A file: the durable content, and the writes that may be on disk. `synced` tells which of them a sync in progress covers. */
 interface Inode {
   disk: Buffer;
   unsynced: Event[];
@@ -75,13 +75,13 @@ export class RecordedDisk {
     return this.#events.length;
   }
 
-  /** Goes on to an event. @returns bytes of the record up to there */
+  /** Continues to an event. @returns bytes of the record up to it */
   goTo(event: number): number {
     for (; this.#next < event; this.#next += 1) this.#apply(this.#events[this.#next]!);
     return this.#events[event - 1]?.end ?? 0;
   }
 
-  /** Writes what may be on the disk after a power loss to a directory. */
+  /** Writes a possible content of the disk after a power loss to a directory. */
   losePower(to: string, random: () => number): void {
     const names = new Map(this.#durable);
     const kept = Math.floor(random() * (this.#changes.length + 1));
@@ -146,7 +146,7 @@ function reach(inode: Inode, count: number): void {
   for (const [thread, covered] of inode.syncs) inode.syncs.set(thread, Math.max(0, covered - count));
 }
 
-/** A copy if it grows, or else the same bytes, changed: nobody else has them. */
+/** A copy if it grows; otherwise the same bytes, changed in place, because nothing else refers to them. */
 function written(disk: Buffer, at: number, bytes: Uint8Array): Buffer {
   const end = at + bytes.length;
   const target = end <= disk.length ? disk : Buffer.concat([disk], end);
@@ -154,7 +154,7 @@ function written(disk: Buffer, at: number, bytes: Uint8Array): Buffer {
   return target;
 }
 
-/** What a file may hold: of each unsynced write all, nothing, its beginning, or any of its sectors. */
+/** The possible content of a file: each unsynced write may be complete, absent, truncated, or have any of its sectors. */
 function contentAfter({ disk, unsynced }: Inode, random: () => number): Buffer {
   let content: Buffer = Buffer.from(disk);
   for (const { at, bytes } of unsynced) {

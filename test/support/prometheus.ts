@@ -22,7 +22,7 @@ interface RuleState {
   readonly state: string;
 }
 
-/** A Prometheus of its own, with our rules. They fire at once: how long a condition has to last, promtool checks. */
+/** A separate Prometheus with our rules, which fire at once. The durations of conditions are tested with promtool. */
 export class Prometheus {
   readonly #url: string;
   readonly #process: ChildProcess;

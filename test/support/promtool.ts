@@ -22,7 +22,7 @@ export function readRules(): readonly AlertRule[] {
   return groups.flatMap(({ rules }) => rules);
 }
 
-/** Every name that `GET /metrics` can have: test/docs/metrics.test.ts compares the paper with the code. */
+/** Every name that `GET /metrics` can have: test/docs/metrics.test.ts compares the document with the code. */
 export function knownMetrics(): ReadonlySet<string> {
   const paper = readFileSync(join(import.meta.dirname, '../../docs/metrics.md'), 'utf8');
   const names = [...paper.matchAll(/^\| `([a-z_]+)` \| (\w+) \|/gm)].flatMap(([, name, type]) =>
@@ -58,8 +58,8 @@ export function metricsIn(expr: string): readonly string[] {
 
 /**
  * Runs promtool on files that are written for it.
- * @param input what it reads
- * @throws {Error} with what it says when it is not content
+ * @param input its standard input
+ * @throws {Error} with its output, if it reports a fault
  */
 export function promtool(
   args: readonly string[],

@@ -37,7 +37,7 @@ export function describeProtoFiles(): FileDescriptorProto[] {
   ];
 }
 
-/** Full names of what a file declares: its services, and all that can be asked for. */
+/** Full names of the services of a file, and of all declarations that can be queried. */
 export function namesIn(file: FileDescriptorProto): { services: string[]; symbols: string[] } {
   const services = file.service.map(({ name }) => `${file.package}.${name}`);
   const methods = file.service.flatMap(({ name, method }) =>

@@ -5,10 +5,10 @@ import { connect as connectTls } from 'node:tls';
 import { Client, credentials } from '@grpc/grpc-js';
 import { call } from './grpc-call.ts';
 
-/** The authority that all of the tests' servers and proxies have a certificate of. */
+/** The authority that issued the certificates of all servers and proxies in tests. */
 const ca = readFileSync(new URL('../http/support/tls/cert.pem', import.meta.url));
 
-/** What came of a request. */
+/** The outcome of a request. */
 export interface Answered {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -73,7 +73,7 @@ export function byHttp2(
   });
 }
 
-/** What a server chooses of the protocols that a client offers. */
+/** The protocol that a server selects among those that a client offers. */
 export function alpn(port: number, offered: string[]): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connectTls({ host: 'localhost', port, ca, ALPNProtocols: offered }, () => {

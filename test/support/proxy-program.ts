@@ -24,7 +24,7 @@ export interface RunningProxy {
 
 const tls = (name: string) => fileURLToPath(new URL(`../http/support/tls/${name}.pem`, import.meta.url));
 
-/** An example of the papers. */
+/** An example of the docs. */
 export function example(path: string): string {
   return readFileSync(new URL(`../../docs/examples/${path}`, import.meta.url), 'utf8');
 }
@@ -67,7 +67,7 @@ const prepare = {
 
 /**
  * Runs a configuration that listens on port 443, with TLS on a free port of this machine in place of that, for `localhost`.
- * @throws {Error} with what it said, when it does not listen
+ * @throws {Error} with its output, if it does not listen
  */
 export async function runProxy(kind: ProxyKind, folder: string, text: string): Promise<RunningProxy> {
   const port = await freePort('127.0.0.1', 0);

@@ -2,17 +2,17 @@ import { type Behind, example, type ProxyKind, type RunningProxy, runProxy } fro
 
 const files = { haproxy: 'proxy/haproxy.cfg', nginx: 'proxy/nginx.conf', caddy: 'proxy/Caddyfile' } as const;
 
-/** How the example of the papers is changed. */
+/** Changes to the example of the docs. */
 export interface ProxyChanges {
-  /** Speaks TLS to the server, as the lines of the example do that are comments. */
+  /** Use TLS to the server, as in the commented lines of the example. */
   readonly tls?: boolean;
   /** Other lines in place of these. */
   readonly replace?: Readonly<Record<string, string>>;
 }
 
 /**
- * Starts a proxy with the example of the papers for one machine.
- * @throws {Error} with what it said, when it does not listen; or when a line that is to be replaced is not there
+ * Starts a proxy with the example of the docs for one machine.
+ * @throws {Error} with its output, if it does not listen; or if a line to be replaced is missing
  */
 export function startProxy(
   kind: ProxyKind,
@@ -30,7 +30,7 @@ export function startProxy(
   return runProxy(kind, folder, own);
 }
 
-/** Does what the comments say: their lines take the place of those that speak without TLS. */
+/** Replaces the lines without TLS by the commented ones. */
 function withTls(text: string): string {
   return text
     .replace(

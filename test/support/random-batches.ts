@@ -5,7 +5,7 @@ import { digestIdentity, newInstanceId } from '../../src/storage/lmdb/instances.
 import { subjectText } from '../../src/storage/lmdb/ledger.ts';
 import { environmentOrdinal } from '../../src/storage/lmdb/sketches.ts';
 
-/** Batches of a few series, people and messages, which meet each other again and again. */
+/** Batches with few series, people and messages, so that they often coincide. */
 
 export const testEnvironments = [3, 4];
 const ordinals = fc.integer({ min: 29, max: 34 });
@@ -29,7 +29,7 @@ type Entry = typeof record extends fc.Arbitrary<infer T> ? T : never;
 
 export const packet = fc.record({
   entries: fc.array(record, { maxLength: 6 }),
-  /** Whether it counts once, however often it comes. */
+  /** Whether it counts once, however often it is sent. */
   once: fc.boolean(),
   person: fc.option(fc.constantFrom('ann', 'bob', 'eve'), { nil: undefined }),
   unknown: fc.boolean(),

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2';
 
-/** A connection to a gRPC server on which calls can be left half done. */
+/** A connection to a gRPC server for incomplete calls. */
 export interface RawGrpc {
   readonly session: ClientHttp2Session;
-  /** Begins a call; nothing of its message is sent. */
+  /** Begins a call without sending its message. */
   begin(path: string, headers?: Record<string, string>): ClientHttp2Stream;
   close(): void;
 }
@@ -52,7 +52,7 @@ export async function endOf(
   });
   const trailers = await trailed;
   await closed;
-  // Node's session loops for ever when it is destroyed while it reads.
+  // Node's session loops forever if it is destroyed while it reads.
   await new Promise((resolve) => setImmediate(resolve));
   const code = trailers['flagmeter-code'];
   return {

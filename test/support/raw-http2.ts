@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:tls';
 
-/** A header as it is written: no library looks at it. */
+/** A header that is sent unchecked. */
 export type RawHeader = readonly [name: string, value: string];
 
 const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
@@ -26,7 +26,7 @@ function lengthOf(text: Buffer): Buffer {
   return Buffer.from([...bytes, rest]);
 }
 
-/** Literals that are not indexed, byte by byte as they are given. */
+/** Literals that are not indexed, with the given bytes. */
 function block(fields: readonly RawHeader[]): Buffer {
   const parts = fields.flatMap((field) => [
     Buffer.from([0]),

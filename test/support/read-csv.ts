@@ -1,4 +1,4 @@
-/** Reads CSV as RFC 4180 has it: rows end in CR LF, the last one too. */
+/** Parses CSV (RFC 4180). Every row ends in CR LF. */
 export function readCsv(text: string): string[][] {
   const rows: string[][] = [];
   const cell = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)/y;

@@ -14,7 +14,7 @@ import { systemClock } from '../../src/runtime/clock.ts';
 
 type Sender = TransportSource & { readonly idempotencyKey?: string };
 
-/** What the ledger is told of a refusal. Of one whose application is unknown it is told the code alone. */
+/** A refusal as recorded in the ledger. If the application is unknown, only the code is recorded. */
 export interface Told {
   readonly code: RefusalCode;
   readonly route?: LedgerSource['route'];
@@ -22,11 +22,11 @@ export interface Told {
   readonly claimed: ClaimedSender;
 }
 
-/** Takes every report, unless told otherwise, and keeps what it got. Every key is one of an application. */
+/** Accepts and records every report, unless configured otherwise. Every key belongs to an application. */
 export class RecordingReports implements ReportKinds {
   readonly reports: { readonly report: Report; readonly sender: Sender }[] = [];
   readonly told: Told[] = [];
-  /** The formats of what would have been decoded in another thread. */
+  /** The formats of reports that would be decoded in another thread. */
   readonly decoded: FormatName[] = [];
   /** Thrown at every report. */
   refusal: unknown;
@@ -35,7 +35,7 @@ export class RecordingReports implements ReportKinds {
   readonly usage = this.#kind<UsageReport>('usage');
   readonly metrics = this.#kind<MetricsReport>('metrics');
 
-  /** The parts of the service that a pipeline asks. */
+  /** The dependencies of a pipeline. */
   readonly deps = {
     clock: systemClock,
     monitor: { admits: () => true, admitsOf: () => true },

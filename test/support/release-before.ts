@@ -18,15 +18,15 @@ const run = promisify(execFile);
 const root = resolve(import.meta.dirname, '../..');
 
 /**
- * The commit that stands for the release before: set it to the commit of the last release at each release, see
- * CONTRIBUTING.md. This one is the last that knew no webhooks.
+ * The commit of the previous release. Update it at each release: see
+ * CONTRIBUTING.md. This one is the last without webhooks.
  */
 export const releaseBefore = '60bd6c0b25196f64097aacca926e8dd18bfca97e';
 
 /** In CI the files may belong to someone else. */
 const anyOwner = ['-c', `safe.directory=${root}`];
 
-/** @returns why the release before cannot be built here; `undefined` when it can */
+/** @returns why the previous release cannot be built here; `undefined` if it can */
 export const whyNoReleaseBefore =
   spawnSync('git', [...anyOwner, 'cat-file', '-e', `${releaseBefore}^{commit}`], { cwd: root }).status === 0
     ? undefined
@@ -57,10 +57,10 @@ async function checkOut(folder: string): Promise<void> {
   await run('tar', ['--extract', '--file', tar, '--directory', folder]);
 }
 
-/** Packages that have to be in the folder itself: the build writes to one, and names the files of the other by their places. */
+/** Packages that must be in the folder itself: the build writes to one, and refers to files of the other by path. */
 const copied = ['lmdb', 'piscina'];
 
-/** Those of today, which have all that it needs. */
+/** The current ones, which have everything that it needs. */
 function takeDependencies(folder: string): void {
   const [ours, theirs] = [join(root, 'node_modules'), join(folder, 'node_modules')];
   mkdirSync(theirs);
@@ -69,6 +69,6 @@ function takeDependencies(folder: string): void {
     if (copied.includes(name)) cpSync(join(ours, name), join(theirs, name), { recursive: true });
     else symlinkSync(join(ours, name), join(theirs, name));
   }
-  // What is compiled already need not be compiled again, if it is the same.
+  // An unchanged add-on is not compiled again.
   cpSync(join(root, 'dist/lmdb'), join(folder, 'dist/lmdb'), { recursive: true });
 }

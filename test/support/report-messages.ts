@@ -15,7 +15,7 @@ import { describeProtoFiles } from './proto-files.ts';
 
 export const registry = createFileRegistry(create(FileDescriptorSetSchema, { file: describeProtoFiles() }));
 
-/** Encodes what `json` says as the message `name`. */
+/** Encodes `json` as the message `name`. */
 export function encode(name: string, json: unknown): Buffer {
   const schema = registry.getMessage(name)!;
   return Buffer.from(toBinary(schema, fromJson(schema, json as JsonValue, { registry })));
@@ -73,7 +73,7 @@ export const metricsReport = {
   ],
 };
 
-/** What `json` says as the message `name`, for clients that encode it themselves. */
+/** The message `name` with the content of `json`, for clients that encode it themselves. */
 export function messageOf(name: string, json: unknown): Message {
   return fromJson(registry.getMessage(name)!, json as JsonValue, { registry });
 }

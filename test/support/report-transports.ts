@@ -6,7 +6,7 @@ import { decode, encode, messageOf, registry } from './report-messages.ts';
 /** A report in the JSON that HTTP takes; protobuf's JSON is the same. */
 export type ReportBody = Readonly<Record<string, unknown>>;
 
-/** One way to send reports. What resolves is the number that the answer says. */
+/** A transport of reports. Resolves with the number in the answer. */
 export interface ReportTransport {
   readonly name: string;
   usage(report: ReportBody): Promise<number>;
@@ -16,7 +16,7 @@ export interface ReportTransport {
 
 type Headers = Readonly<Record<string, string>>;
 
-/** Every way to send reports to a service, with these headers. A report that is refused rejects. */
+/** Every transport of reports to a service, with these headers. Rejects if the report is refused. */
 export function openTransports(
   { http, grpc }: { http: string; grpc: string },
   headers: Headers = {},

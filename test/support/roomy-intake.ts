@@ -2,7 +2,7 @@ import type { Clock } from '../../src/runtime/clock.ts';
 import type { IntakeLimits } from '../../src/storage/commit/intake.ts';
 import type { LaneTime } from '../../src/storage/commit/lane.ts';
 
-/** Limits of an intake that no test reaches; how many packets a batch takes is the test's. */
+/** Limits of an intake that no test reaches, except the size of a batch. */
 export const roomyLimits: Omit<IntakeLimits, 'batchPackets'> = {
   commitDelay: 0,
   commitSiblings: 1,

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Started } from './binary.ts';
 
-/** What a service needs for its requests to be counted: its log then has each of them. */
+/** Arguments of a service that logs each request, so that requests can be counted. */
 export const countingRequests = ['--log-level', 'debug', '--log-format', 'json'];
 
 /**
- * How many requests of some routes a running service has answered, by its log. `GET /metrics` would give the same text for a
+ * The number of requests of some routes that a running service has answered, according to its log. `GET /metrics` would give the same text for a
  * second.
  */
 export async function requestsOf(

@@ -21,7 +21,7 @@ export function runProgram(
     cwd: freshDirectory(),
     env: { PATH: process.env['PATH'], ...env },
     timeout,
-    killSignal: 'SIGKILL', // It may have missed its chance to end by itself.
+    killSignal: 'SIGKILL', // It may not end on its own after this.
   } as const;
   return new Promise((resolve) => {
     const child = execFile(program, args, options, (_, stdout, stderr) => {
@@ -31,7 +31,7 @@ export function runProgram(
   });
 }
 
-/** Runs the executable to its end, as `runProgram` does. */
+/** Runs the executable to its end, like `runProgram`. */
 export function runBinary(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},

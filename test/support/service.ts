@@ -15,12 +15,12 @@ import type { Storage } from '../../src/serve/storage.ts';
 import { type AccountTables, openAccountTables } from '../../src/storage/lmdb/accounts.ts';
 import { type Credentials, freshDirectory } from './binary.ts';
 
-/** A worker as `npm run build` leaves it: a worker thread of Node cannot load TypeScript. */
+/** A built worker, because a worker thread of Node cannot load TypeScript. */
 export function workerFile(name: string): string {
   return fileURLToPath(new URL(`../../dist/node/${name}.js`, import.meta.url));
 }
 
-/** The console as `npm run build` leaves it. */
+/** The built console. */
 export const bundle: ConsoleBundle = JSON.parse(
   readFileSync(new URL('../../dist/console.json', import.meta.url), 'utf8'),
 );
@@ -30,7 +30,7 @@ export const snippet: SnippetFiles = JSON.parse(
   readFileSync(new URL('../../dist/snippet.json', import.meta.url), 'utf8'),
 );
 
-/** The whole service in the test's own process, with the engine of the runtime that the tests run in. */
+/** The whole service in the process of the test, with the HTTP engine of its runtime. */
 export interface LocalService {
   /** HOST:PORT. */
   readonly http: string;
@@ -45,11 +45,11 @@ export interface LocalService {
 export interface LocalOptions {
   readonly args?: readonly string[];
   readonly clock?: Clock;
-  /** Data directory; a fresh one without. */
+  /** Data directory; by default a fresh one. */
   readonly data?: string;
-  /** Those of the data directory, when it is prepared already. */
+  /** Those of the data directory, if it is already prepared. */
   readonly credentials?: Credentials;
-  /** The data directory's accounts, when they are open already; the service closes them. */
+  /** The data directory's accounts, if they are already open; the service closes them. */
   readonly accounts?: AccountTables;
   /** Where accounts and usage are kept; the data directory, unless given. */
   readonly storage?: Storage;
@@ -70,7 +70,7 @@ export async function startLocal(options: LocalOptions = {}): Promise<LocalServi
     ...(options.args ?? []),
   ];
   const config = loadConfig({ argv, env: {}, readFile: (path) => readFileSync(path, 'utf8') });
-  const adminPassword = newPassword(randomBytes); // Given, so that it need not be replaced at the first sign-in.
+  const adminPassword = newPassword(randomBytes); // Set here, so that it need not be replaced at the first sign-in.
   const accounts = options.accounts ?? openAccountTables(data);
   const credentials =
     options.credentials ??

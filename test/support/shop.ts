@@ -3,7 +3,7 @@ import { openSender } from './packet-sender.ts';
 
 export type Credentials = Awaited<ReturnType<typeof prepare>>;
 
-/** An application of a running service, with what a test does to it. */
+/** An application of a running service, and the actions of tests on it. */
 export interface Shop {
   readonly credentials: Credentials;
   readonly application: string;
@@ -26,7 +26,7 @@ export async function sendCheck(http: string, key: string, feature: string): Pro
   return status;
 }
 
-/** Checks by feature, of the last day and the next hour. */
+/** Checks by feature in the last day and the next hour. */
 export async function readChecks(http: string, shop: Omit<Shop, 'key'>): Promise<Map<string, number>> {
   const access = await token(http, shop.credentials);
   const query = {

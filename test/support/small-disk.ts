@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import { binaryPath, type Credentials, freshDirectory, type Started, startProcess } from './binary.ts';
 import { openShop, sendCheck } from './shop.ts';
 
-/** A service on its own file system, which `fill` fills up and `free` frees again. */
+/** A service on a separate file system, which `fill` fills and `free` frees. */
 export interface OnSmallDisk extends Started {
   fill(): void;
   free(): void;
@@ -68,7 +68,7 @@ function fillDisk(file: string): void {
   try {
     execFileSync('dd', ['if=/dev/zero', `of=${file}`, 'bs=1M'], { stdio: 'ignore' });
   } catch {
-    // dd ends with an error when there is no room left: that is what it is for.
+    // dd fails when the disk is full, as intended.
   }
 }
 

@@ -8,9 +8,9 @@ const get = 'GET /healthz HTTP/1.1\r\nHost: localhost\r\n';
 const chunked = 'Transfer-Encoding: chunked\r\n';
 const hex = hidden.length.toString(16);
 
-/** Lines that make one reader count the body in chunks and the other by its length. */
+/** Header lines with which one reader parses chunks, and the other uses the length. */
 const obfuscated: readonly (readonly [string, string])[] = [
-  ['a coding that is none', 'Transfer-Encoding: xchunked\r\n'],
+  ['an unknown coding', 'Transfer-Encoding: xchunked\r\n'],
   ['a space before the colon', 'Transfer-Encoding : chunked\r\n'],
   ['a tab for a space', 'Transfer-Encoding:\tchunked\r\n'],
   ['a vertical tab', 'Transfer-Encoding:\x0bchunked\r\n'],
@@ -69,7 +69,7 @@ const chunks: readonly (readonly [string, string])[] = [
   ['trailers', `0\r\nContent-Length: ${hidden.length}\r\nHost: other\r\n\r\n`],
 ];
 
-/** Attempts over HTTP/1.1: what they are, and their bytes. */
+/** Attempts over HTTP/1.1: their descriptions and bytes. */
 export const http1Attempts: readonly (readonly [string, string])[] = [
   [
     'a length and chunks (CL.TE)',
@@ -102,7 +102,7 @@ export const http1Attempts: readonly (readonly [string, string])[] = [
     `OPTIONS /api/usage/stats HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${hidden.length}\r\n\r\n${hidden}`,
   ],
   [
-    'a body for a route that is not there',
+    'a body for an unknown route',
     `POST /nowhere HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${hidden.length}\r\n\r\n${hidden}`,
   ],
   [
@@ -111,13 +111,10 @@ export const http1Attempts: readonly (readonly [string, string])[] = [
   ],
   ['a body that is refused by its length', `${post}Content-Length: 4300000\r\n\r\n${hidden.repeat(500)}`],
   [
-    'a body that is asked for',
+    'a body after Expect: 100-continue',
     `${post}Expect: 100-continue\r\nContent-Length: ${hidden.length}\r\n\r\n${hidden}`,
   ],
-  [
-    'an expectation that is none',
-    `${post}Expect: nothing\r\nContent-Length: ${hidden.length}\r\n\r\n${hidden}`,
-  ],
+  ['an unknown expectation', `${post}Expect: nothing\r\nContent-Length: ${hidden.length}\r\n\r\n${hidden}`],
   [
     'lines that end with a bare line feed',
     `POST /api/usage/stats HTTP/1.1\nHost: localhost\nContent-Length: ${hidden.length}\n\n${hidden}`,
@@ -126,7 +123,7 @@ export const http1Attempts: readonly (readonly [string, string])[] = [
     'HTTP/1.0 with chunks',
     `${post.replace('HTTP/1.1', 'HTTP/1.0')}Connection: keep-alive\r\n${chunked}\r\n0\r\n\r\n${hidden}`,
   ],
-  ['a version that is none', `${post.replace('HTTP/1.1', 'HTTP/1.01')}Content-Length: 0\r\n\r\n${hidden}`],
+  ['an invalid version', `${post.replace('HTTP/1.1', 'HTTP/1.01')}Content-Length: 0\r\n\r\n${hidden}`],
   ['two hosts', `${post}Host: other\r\nContent-Length: ${hidden.length}\r\n\r\n${hidden}`],
   [
     'a host with a path',

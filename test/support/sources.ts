@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 
-/** The sources of the project as text, for the tests of the house rules and of the papers. */
+/** The sources of the project as text, for the tests of the house rules and of the docs. */
 
 export const root = join(import.meta.dirname, '../..');
 

@@ -22,22 +22,22 @@ export interface Wanted {
   readonly refreshToken: string;
 }
 
-/** What clients have done so far, and what they were told. */
+/** The requests of clients so far, and the answers. */
 export interface Told {
   /** Checks that were accepted, by feature. */
   readonly checks: Map<string, number>;
   /** Access tokens that must be refused, and that must not be. */
   readonly invalidated: string[];
   readonly valid: string[];
-  /** The last of a chain. */
+  /** The latest refresh token of a chain. */
   refreshToken: string;
-  /** Answers that no client may see. */
+  /** Answers that no client may get. */
   readonly failures: string[];
 }
 
 export interface SteadyClients {
   readonly told: Told;
-  /** Resolves when each client has had so many more answers. */
+  /** Resolves when each client has received this number of further answers. */
   rounds(count: number): Promise<void>;
   stop(): Promise<void>;
 }
@@ -45,7 +45,7 @@ export interface SteadyClients {
 interface Asked {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** A form, or what becomes JSON. */
+  /** A form, or a value that is sent as JSON. */
   readonly body?: unknown;
 }
 
@@ -56,7 +56,7 @@ interface Answer {
 
 const betweenMs = 50;
 
-/** Starts a client of each kind. Each sends one request after the other, and tries nothing again: a load balancer does that. */
+/** Starts a client of each kind. Each sends one request after the other, without retries: the load balancer retries. */
 export function startClients(wanted: Wanted): SteadyClients {
   const agent = new Agent({ ca, keepAlive: true });
   const grpc = new Client(`localhost:${wanted.port}`, channel.createSsl(ca));
@@ -100,7 +100,7 @@ interface Parts {
 
 const origin = 'https://shop.example.com';
 
-/** What each client does, again and again. It throws what no client may see. */
+/** The repeated action of each client. It throws on an answer that no client may get. */
 const clients: Readonly<Record<string, (parts: Parts, number: number) => Promise<void>>> = {
   async packets({ ask, told, wanted }) {
     const body = { k: wanted.frontendKey, e: environment, f: { packets: { on: [1] } } };

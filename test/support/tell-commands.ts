@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import { type Binary, type Credentials, freshDirectory } from './binary.ts';
 import { runBinary } from './run-binary.ts';
 
-/** @param secret is given wherever a command takes one @returns all that the commands have written */
+/** @param secret used wherever a command takes one @returns the output of all commands */
 export async function tellCommands(service: Binary, credentials: Credentials, secret: string) {
   return (
     (await askServer(service, credentials, secret)) +

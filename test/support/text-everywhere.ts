@@ -1,4 +1,4 @@
-/** Bodies that cannot be read, and some that have a text everywhere. */
+/** Malformed bodies, and bodies with a text in every field. */
 export const bodies = (example: unknown, text: string): readonly string[] => [
   `{"${text}`,
   JSON.stringify({ [text]: text, k: text, appKey: text, e: text, environment: text, identity: text }),

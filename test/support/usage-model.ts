@@ -12,7 +12,7 @@ import { readChunk, sketchChunks } from '../../src/storage/lmdb/sketches.ts';
 import type { UsageTables } from '../../src/storage/lmdb/usage.ts';
 import { testEnvironments } from './random-batches.ts';
 
-/** What was counted, by texts that name the rows. */
+/** Counts, by the names of their rows. */
 export class UsageModel {
   readonly counts = new Map<string, number[]>();
   readonly measurements = new Map<string, Measurement>();
@@ -63,7 +63,7 @@ export class UsageModel {
     this.senders.set(sender, [Math.min(before[0], first), Math.max(before[1], last)]);
   }
 
-  /** In a form that is equal when the content is. */
+  /** A form that is equal if the content is. */
   content() {
     const sorted = <T>(rows: Iterable<readonly [unknown, T]>) => {
       return [...rows]
@@ -87,7 +87,7 @@ const rowsOf = (flat: readonly number[], width: number) =>
 
 type Six = [number, number, number, number, number, number];
 
-/** Adds a delta as a node would that has nothing else. */
+/** Adds a delta as a node without other data would. */
 export function applyDelta(model: UsageModel, delta: Delta): void {
   for (const { environment, ordinal, name } of delta.series) {
     model.names.set(seriesRef(environment, ordinal), name.join('/'));
@@ -135,7 +135,7 @@ function applyMessage(model: UsageModel, message: CountedMessage): void {
   applyExposures(model, message);
 }
 
-/** What a usage store holds. */
+/** The content of a usage store. */
 export function readModel(store: UsageTables): UsageModel {
   const model = new UsageModel();
   store.counts.resetReadTxn();

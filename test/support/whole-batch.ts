@@ -7,7 +7,7 @@ import { slotMs } from '../../src/storage/lmdb/senders.ts';
 import { environmentOrdinal } from '../../src/storage/lmdb/sketches.ts';
 import type { UsageTables } from '../../src/storage/lmdb/usage.ts';
 
-/** Times that a report can have come in for, so that there are buckets of each width. */
+/** Times of reports that result in buckets of each width. */
 const widths = Object.values(bucketWidth);
 const people = ['ann', 'bob', 'eve'];
 
@@ -60,7 +60,7 @@ function addToLedger(batch: Batch, application: number, environment: number, at:
   batch.ledger.add({ application, hour: Math.floor(at / 3_600_000), subject }, at);
 }
 
-/** A batch of one application and environment alone. */
+/** A batch of one application and environment. */
 export function wholeBatch(application: number, environment: number, at: number): Batch {
   const batch = new Batch();
   addWhole(batch, application, environment, at);

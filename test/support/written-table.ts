@@ -1,5 +1,5 @@
 /**
- * A document, with the rows of one of its tables written anew. What is around the table stays.
+ * Rewrites the rows of a table in a document, and leaves the rest unchanged.
  * @param columns the titles of the table, which no other table has
  */
 export function withTable(

@@ -15,7 +15,7 @@ export type Manifest = any;
 
 /**
  * The schemas let other fields pass; the types made of them do not.
- * @returns what the compiler says against the manifests
+ * @returns the compiler's errors about the manifests
  */
 export function unknownFields(made: readonly Manifest[]): string[] {
   const folder = mkdtempSync(join(root, 'dist/chart-'));

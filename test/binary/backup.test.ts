@@ -180,7 +180,7 @@ test('restore refuses a directory in use, and backup refuses that of a node', as
   const env = { FLAGMETER_POSTGRES: 'postgres://flagmeter@127.0.0.1:1/flagmeter' };
   expect(await runBinary(['backup', '--data', service.data, '--to', file], env)).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining('Cannot back up a node of several machines: back up the PostgreSQL'),
+    stderr: expect.stringContaining('Cannot back up a node of several machines: back up PostgreSQL'),
   });
   await stop(service);
   expect(await runBinary(['restore', '--from', file, '--data', service.data])).toMatchObject({

@@ -1,6 +1,6 @@
 import { type Answer, ask, type Question } from './clients/ask.ts';
-import { Sender, type Tally } from './clients/tallies.ts';
 import type { Tokens } from './clients/tokens.ts';
+import { Sender, type Total } from './clients/totals.ts';
 import type { Dice } from './dice.ts';
 import type { Journal } from './journal.ts';
 import { balanced } from './scene/balancer.ts';
@@ -66,7 +66,7 @@ export class Round {
   }
 
   /** Creates a sender, whose requests can be identified in the reports of this round. */
-  sender(kind: Tally['kind'], name: string): Sender {
+  sender(kind: Total['kind'], name: string): Sender {
     const sender = new Sender(kind, name);
     this.senders.push(sender);
     return sender;

@@ -8,7 +8,7 @@ export async function checkLedger(round: Round): Promise<void> {
   const { application, environment } = round.shop;
   const path = `/api/v2/applications/${application}/ingest?environment=${environment}`;
   const senders = [...round.senders, ...round.people.map(({ sender }) => sender)];
-  const parts = senders.flatMap(({ tallies }) => tallies.flatMap(({ digits }) => digits.parts));
+  const parts = senders.flatMap(({ totals }) => totals.flatMap(({ digits }) => digits.parts));
   const least = parts.filter(({ outcome }) => outcome === 'accepted').length;
   const most = round.taken.accepted + round.taken.unknown;
   for (const node of round.scene.nodes) {

@@ -20,6 +20,6 @@ async function checkPerson(round: Round, node: ServiceNode, { identity, sender }
   const checks = answer.exposures.find(({ feature }) => feature === 'people')?.checks ?? 0;
   // PostgreSQL may have lost the id itself. Then nothing must be there.
   const through = round.isLossy ? 0 : undefined;
-  for (const fault of sender.tallies.flatMap(({ digits }) => digits.faults(checks, through)))
+  for (const fault of sender.totals.flatMap(({ digits }) => digits.faults(checks, through)))
     round.journal.violation(`${node.name}, exposures of ${identity}: ${fault}`);
 }

@@ -1,4 +1,4 @@
-import type { Tally } from '../clients/tallies.ts';
+import type { Total } from '../clients/totals.ts';
 import type { Reports } from './reports.ts';
 
 /** The sum of each series of the reports. */
@@ -11,6 +11,6 @@ export function sumsOf({ usage, metrics }: Pick<Reports, 'usage' | 'metrics'>): 
 }
 
 /** The key of a series in `sumsOf`. */
-export function keyOf({ kind, name, variant }: Pick<Tally, 'kind' | 'name' | 'variant'>): string {
+export function keyOf({ kind, name, variant }: Pick<Total, 'kind' | 'name' | 'variant'>): string {
   return kind === 'metric' ? `metric ${name}` : `feature ${name} ${variant}`;
 }

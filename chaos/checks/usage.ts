@@ -1,4 +1,4 @@
-import type { Tally } from '../clients/tallies.ts';
+import type { Total } from '../clients/totals.ts';
 import type { Round } from '../round.ts';
 import { type Reports, readReports } from './reports.ts';
 import { keyOf, sumsOf } from './sums.ts';
@@ -23,13 +23,13 @@ export async function checkUsage(round: Round, end: number): Promise<void> {
 
 function checkReports(round: Round, reports: Reports): void {
   const sums = sumsOf(reports);
-  const tallies = round.senders.flatMap((sender) => sender.tallies);
-  for (const tally of tallies) {
-    const faults = tally.digits.faults(sums.get(keyOf(tally)) ?? 0);
+  const totals = round.senders.flatMap((sender) => sender.totals);
+  for (const total of totals) {
+    const faults = total.digits.faults(sums.get(keyOf(total)) ?? 0);
     for (const fault of faults)
-      round.journal.violation(`${reports.node.name}, ${tally.kind} ${tally.name}/${tally.variant}: ${fault}`);
+      round.journal.violation(`${reports.node.name}, ${total.kind} ${total.name}/${total.variant}: ${fault}`);
   }
-  checkWhole(round, reports, tallies, sums);
+  checkWhole(round, reports, totals, sums);
   checkUsers(round, reports);
 }
 
@@ -37,13 +37,13 @@ function checkReports(round: Round, reports: Reports): void {
 function checkWhole(
   round: Round,
   { node, usage, metrics }: Reports,
-  tallies: readonly Tally[],
+  totals: readonly Total[],
   sums: ReadonlyMap<string, number>,
 ): void {
   const counted = (of: RegExp) =>
-    tallies
+    totals
       .filter(({ kind, name }) => kind === 'feature' && of.test(name))
-      .reduce((sum, tally) => sum + tally.digits.countedIn(sums.get(keyOf(tally)) ?? 0), 0);
+      .reduce((sum, total) => sum + total.digits.countedIn(sums.get(keyOf(total)) ?? 0), 0);
   const ofPeople = usage.features.find(({ feature }) => feature === 'people')?.used ?? 0;
   const { checks = 0, used = 0, viewed = 0 } = usage.features.find(({ feature }) => feature === 'all') ?? {};
   const packets = metrics.find(({ metric }) => metric === 'packets')?.value ?? 0;
@@ -57,7 +57,7 @@ function checkWhole(
 /** Checks that each person is one user, within the 2 % error of the sketch. */
 function checkUsers(round: Round, { node, usage }: Reports): void {
   const outcomes = round.people.map(({ sender }) =>
-    sender.tallies.flatMap(({ digits }) => digits.parts.map(({ outcome }) => outcome)),
+    sender.totals.flatMap(({ digits }) => digits.parts.map(({ outcome }) => outcome)),
   );
   const least = outcomes.filter((each) => each.includes('accepted')).length;
   const most = outcomes.filter((each) => each.some((outcome) => outcome !== 'refused')).length;

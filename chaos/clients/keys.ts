@@ -3,8 +3,8 @@ import { pause } from '../pause.ts';
 import type { Round } from '../round.ts';
 import type { ServiceNode } from '../scene/service-node.ts';
 import { madeTwice } from './changes.ts';
-import type { Sender } from './tallies.ts';
 import { all, telemetry } from './telemetry.ts';
+import type { Sender } from './totals.ts';
 
 /**
  * Creates a key, uses it, and revokes it. A request with a token makes a node follow the accounts. After one, the node accepts packets of

@@ -2,8 +2,8 @@ import type { Dice } from '../dice.ts';
 import { pause } from '../pause.ts';
 import type { Round } from '../round.ts';
 import type { Answer } from './ask.ts';
-import type { Sender } from './tallies.ts';
 import { all, telemetry } from './telemetry.ts';
+import type { Sender } from './totals.ts';
 
 /** Sends each packet once, whatever the outcome. */
 export async function sendPackets(round: Round, dice: Dice, name: string): Promise<void> {

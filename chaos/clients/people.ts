@@ -1,8 +1,8 @@
 import type { Dice } from '../dice.ts';
 import { pause } from '../pause.ts';
 import type { Round } from '../round.ts';
-import { Sender } from './tallies.ts';
 import { all, telemetry } from './telemetry.ts';
+import { Sender } from './totals.ts';
 
 /** Mints ids, and uses them immediately on other nodes. */
 export async function mintAndUse(round: Round, dice: Dice, name: string): Promise<void> {

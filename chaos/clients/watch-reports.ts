@@ -5,7 +5,7 @@ import type { Dice } from '../dice.ts';
 import { pause } from '../pause.ts';
 import type { Round } from '../round.ts';
 import type { ServiceNode } from '../scene/service-node.ts';
-import type { Tally } from './tallies.ts';
+import type { Total } from './totals.ts';
 
 /**
  * Reads reports during faults. No request may be counted twice at any time. A report must contain everything accepted before its
@@ -30,14 +30,14 @@ function check(round: Round, name: string, usage: UsageReport & Completeness): v
   const through = isComplete ? Date.parse(usage.completeThrough ?? '1970-01-01') : 0;
   const sums = sumsOf({ usage, metrics: [] });
   const watched = round.senders.filter((sender) => !round.unwatched.has(sender));
-  const features = watched.flatMap(({ tallies }) => tallies.filter(isFeature));
-  for (const tally of features)
-    for (const fault of tally.digits.faults(sums.get(keyOf(tally)) ?? 0, through))
+  const features = watched.flatMap(({ totals }) => totals.filter(isFeature));
+  for (const total of features)
+    for (const fault of total.digits.faults(sums.get(keyOf(total)) ?? 0, through))
       round.journal.violation(
-        `${name} meanwhile, ${tally.name}/${tally.variant}, through ${usage.completeThrough}: ${fault}`,
+        `${name} meanwhile, ${total.name}/${total.variant}, through ${usage.completeThrough}: ${fault}`,
       );
 }
 
-function isFeature({ kind }: Tally): boolean {
+function isFeature({ kind }: Total): boolean {
   return kind === 'feature';
 }

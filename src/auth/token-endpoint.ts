@@ -10,11 +10,11 @@ import { refreshTokenGrant } from './grant-refresh-token.ts';
 import { OAuthError } from './oauth-error.ts';
 import type { SessionDeps } from './sessions.ts';
 import { TokenAnswer } from './token-answer.ts';
-import type { TokenTally } from './token-tally.ts';
+import type { TokenTotals } from './token-totals.ts';
 
 export type TokenEndpointSettings = ClientEndpointDeps &
   ClientCredentialsDeps &
-  SessionDeps & { readonly devices: DeviceCodes; readonly tally: TokenTally };
+  SessionDeps & { readonly devices: DeviceCodes; readonly totals: TokenTotals };
 
 const grants = new Map<string, ClientForm<TokenAnswer, TokenEndpointSettings>>([
   ['authorization_code', counted('authorization_code', authorizationCodeGrant)],
@@ -62,7 +62,7 @@ function counted(
     ...grant,
     async answer(client, form, request, deps) {
       const answer = await grant.answer(client, form, request, deps);
-      deps.tally.countIssued(type);
+      deps.totals.countIssued(type);
       return answer;
     },
   };

@@ -4,7 +4,7 @@ import type { AccountStore } from '../accounts/store/account-store.ts';
 import { type AccessClaims, InvalidToken, type TokenSettings, verifyAccessToken } from './access-token.ts';
 import { isOnList } from './invalidation.ts';
 import { signedInUser } from './sessions.ts';
-import type { TokenRejections } from './token-tally.ts';
+import type { TokenRejections } from './token-totals.ts';
 import type { VerifiedTokens } from './verified-tokens.ts';
 
 export interface ValidationDeps extends TokenSettings {

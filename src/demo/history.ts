@@ -6,7 +6,7 @@ import type { Config } from '../serve/config.ts';
 import { limitsOf, retentionOf } from '../serve/limits.ts';
 import { createAggregator } from '../storage/commit/aggregator.ts';
 import { Batch } from '../storage/commit/batch.ts';
-import { LedgerTallies } from '../storage/commit/ledger-tallies.ts';
+import { LedgerTotals } from '../storage/commit/ledger-totals.ts';
 import { RecordArrays } from '../storage/commit/record-buffer.ts';
 import { digestWords } from '../storage/commit/records.ts';
 import { type EnvironmentSeries, SeriesDictionary } from '../storage/commit/series-dictionary.ts';
@@ -91,7 +91,7 @@ type Writer = ReturnType<typeof openWriter>;
 function openWriter(deps: HistoryDeps) {
   const { usage, config, randomBytes, story } = deps;
   const clock = { at: 0, now: () => clock.at, monotonic: () => clock.at };
-  const tallies = new LedgerTallies();
+  const totals = new LedgerTotals();
   return {
     ...deps,
     dictionary: new SeriesDictionary(usage, limitsOf(config)),
@@ -102,8 +102,8 @@ function openWriter(deps: HistoryDeps) {
     /** The flags of the current day. */
     active: new Map<Environment, readonly ActiveFlag[]>(),
     clock,
-    tallies,
-    ledger: new Ledger({ store: usage, clock, laneOf: () => ({ ledger: tallies }) }),
+    totals,
+    ledger: new Ledger({ store: usage, clock, laneOf: () => ({ ledger: totals }) }),
     ledgerRandom: new Random(story.seed + 1),
   };
 }
@@ -182,11 +182,11 @@ function* refused(writer: Writer, day: number, minutes: number): Generator<Ledge
 }
 
 /** The lines that `record` adds to the ledger, as if it ran `mean` times on average. */
-function repeated({ ledgerRandom, tallies }: Writer, mean: number, record: () => void): LedgerLine[] {
+function repeated({ ledgerRandom, totals }: Writer, mean: number, record: () => void): LedgerLine[] {
   const count = ledgerRandom.poisson(mean);
   if (count === 0) return [];
   record();
-  const lines = tallies.take().lines();
+  const lines = totals.take().lines();
   return lines.map((line) => ({ ...line, count }));
 }
 

@@ -5,7 +5,7 @@ import { givenRequestId, requestIdHeader } from '../http/request-ids.ts';
 import type { SlowRequests } from '../http/slow-requests.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Connection } from './acceptor.ts';
-import type { MethodTally } from './call-tally.ts';
+import type { MethodTotals } from './call-totals.ts';
 import { messageFrame } from './frames.ts';
 import { timeoutMs } from './metadata.ts';
 import { codeOf, ok, type RpcStatus, statusFields, statusOf, tooLarge } from './status.ts';
@@ -39,7 +39,7 @@ interface CallDeps {
   readonly maxMessage: number;
   readonly clock: Pick<Clock, 'monotonic'>;
   /** Counts the call, once. */
-  readonly row: MethodTally;
+  readonly row: MethodTotals;
   readonly slow?: SlowRequests;
   readonly now: number;
 }

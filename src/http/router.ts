@@ -4,7 +4,7 @@ import { refusalOf } from '../runtime/failures.ts';
 import { percentDecode } from './form-text.ts';
 import { problem } from './problem.ts';
 import { type RequestIds, requestIdHeader } from './request-ids.ts';
-import { RequestTally, type RouteTally } from './request-tally.ts';
+import { RequestTotals, type RouteTotals } from './request-totals.ts';
 import type { Answered, SlowRequests } from './slow-requests.ts';
 import { type RequestTraces, traced } from './traced.ts';
 import {
@@ -30,14 +30,14 @@ interface Resource {
 interface Endpoint {
   readonly handle: Handler;
   readonly names: readonly string[];
-  readonly tally: RouteTally;
+  readonly totals: RouteTotals;
 }
 
 /** Observers of requests. They must not throw. */
 export interface RouterHooks {
   /** Called for every failure that is not a refusal. */
   failed?(error: unknown, about: { readonly requestId: string; readonly route: string }): void;
-  readonly tally?: RequestTally;
+  readonly totals?: RequestTotals;
   /** Adds an id to every reply with a body. */
   readonly ids?: RequestIds;
   readonly slow?: SlowRequests;
@@ -56,16 +56,16 @@ const noParams: Params = Object.freeze(Object.create(null));
  * @throws {Error} if two routes have the same method and path
  */
 export function createRouter(routes: readonly Route[], hooks: RouterHooks = {}): Dispatch {
-  const { tally = new RequestTally(), ids, slow, accessLog, clock = systemClock } = hooks;
-  const { fixed, patterns } = collect(routes, tally);
-  const nowhere: Endpoint = { handle: () => notFound, names: [], tally: tally.row('any', 'none') };
+  const { totals = new RequestTotals(), ids, slow, accessLog, clock = systemClock } = hooks;
+  const { fixed, patterns } = collect(routes, totals);
+  const nowhere: Endpoint = { handle: () => notFound, names: [], totals: totals.row('any', 'none') };
 
   function call(request: Request, endpoint: Endpoint, resource: Resource | undefined) {
     if (endpoint.names.length === 0) return endpoint.handle(request, noParams);
     return endpoint.handle(request, paramsOf(resource!, endpoint, request.path));
   }
 
-  function fail(error: unknown, request: Request, { tally: { route } }: Endpoint): Reply {
+  function fail(error: unknown, request: Request, { totals: { route } }: Endpoint): Reply {
     if (error instanceof ClientGone) return unread;
     const reply = problem(refusalOf(error));
     if (error instanceof ApiError) return reply;
@@ -74,9 +74,9 @@ export function createRouter(routes: readonly Route[], hooks: RouterHooks = {}):
     return ids === undefined ? reply : named(reply, requestId);
   }
 
-  function finish(request: Request, { tally: row }: Endpoint, began: number, reply: Reply): Reply {
+  function finish(request: Request, { totals: row }: Endpoint, began: number, reply: Reply): Reply {
     const ms = clock.monotonic() - began;
-    tally.count(row, reply, ms);
+    totals.count(row, reply, ms);
     const isSlow = slow !== undefined && ms >= slow.fromMs;
     const isEmpty = reply.body === undefined && reply.pieces === undefined;
     if (ids === undefined || (isEmpty && accessLog === undefined && !isSlow)) return reply;
@@ -110,7 +110,7 @@ export function createRouter(routes: readonly Route[], hooks: RouterHooks = {}):
   if (hooks.traces === undefined) return dispatch;
   return traced(dispatch, hooks.traces, ({ method, path }) => {
     const resource = fixed.get(path) ?? findPattern(patterns, path);
-    return (resource?.methods.get(method) ?? resource?.otherwise ?? nowhere).tally.route;
+    return (resource?.methods.get(method) ?? resource?.otherwise ?? nowhere).totals.route;
   });
 }
 
@@ -129,7 +129,7 @@ function named(reply: Reply, requestId: string): Reply {
 function answeredWith(
   { status, code, body }: Reply,
   { method }: Request,
-  { route }: RouteTally,
+  { route }: RouteTotals,
   requestId: string,
   ms: number,
 ): Answered {
@@ -148,7 +148,7 @@ function methodNotAllowed(allow: string, method: string): Reply {
 
 function collect(
   routes: readonly Route[],
-  tally: RequestTally,
+  totals: RequestTotals,
 ): {
   fixed: Map<string, Resource>;
   patterns: Map<number, Resource[]>;
@@ -161,7 +161,7 @@ function collect(
   const fixed = new Map<string, Resource>();
   const patterns = new Map<number, Resource[]>();
   for (const [shape, group] of groups) {
-    const resource = createResource(group, tally);
+    const resource = createResource(group, totals);
     const { length } = resource.segments;
     if (!resource.segments.includes(undefined)) fixed.set(shape, resource);
     else patterns.set(length, [...(patterns.get(length) ?? []), resource].sort(moreFixedFirst));
@@ -174,7 +174,7 @@ function shapeOf(path: string): string[] {
   return path.split('/').map((segment) => (segment.startsWith(':') ? ':' : segment));
 }
 
-function createResource(group: readonly Route[], tally: RequestTally): Resource {
+function createResource(group: readonly Route[], totals: RequestTotals): Resource {
   const segments = shapeOf(group[0]!.path).map((segment) => (segment === ':' ? undefined : segment));
   const methods = new Map<string, Endpoint>();
   for (const { method, path, handle } of group) {
@@ -183,7 +183,7 @@ function createResource(group: readonly Route[], tally: RequestTally): Resource 
     methods.set(method, {
       handle,
       names: names.map((name) => name.slice(1)),
-      tally: tally.row(method, path),
+      totals: totals.row(method, path),
     });
   }
   const get = methods.get('GET');
@@ -194,7 +194,7 @@ function createResource(group: readonly Route[], tally: RequestTally): Resource 
   const otherwise: Endpoint = {
     handle: ({ method }) => methodNotAllowed(allow, method),
     names: [],
-    tally: tally.row('other', group[0]!.path),
+    totals: totals.row('other', group[0]!.path),
   };
   return { segments, methods, otherwise };
 }

@@ -1,9 +1,9 @@
 import type { IngestReport, LedgerEntry } from '../contract/shapes/ledger.ts';
-import { mergeTally } from '../storage/aggregate/merge.ts';
+import { mergeLedgerTotal } from '../storage/aggregate/merge.ts';
 import {
   type LedgerOutcome,
   type LedgerSubject,
-  type LedgerTally,
+  type LedgerTotal,
   ledgerEntries,
   otherSenders,
   subjectText,
@@ -30,7 +30,7 @@ interface Hours {
 
 interface ReportedRow {
   readonly subject: LedgerSubject;
-  readonly tally: LedgerTally;
+  readonly totals: LedgerTotal;
 }
 
 /** Maximum number of rows in memory. Further senders share a row. */
@@ -48,7 +48,7 @@ export function* ledgerReport(store: UsageTables, task: LedgerTask): Reading<Ing
       const environment = present.has(subject.environment) ? subject.environment : null;
       const wanted = environment === null ? unnamed : environment === only?.number;
       if (only !== undefined && !wanted) return;
-      mergeTally(rowOf(rows, { ...subject, environment }).tally, { count, lastAt, example });
+      mergeLedgerTotal(rowOf(rows, { ...subject, environment }).totals, { count, lastAt, example });
     });
   });
   return describe(task, [...rows.values()]);
@@ -59,7 +59,7 @@ function rowOf(rows: Map<string, ReportedRow>, subject: LedgerSubject): Reported
   if (known !== undefined) return known;
   const shown = rows.size < maxRows ? subject : { ...subject, userAgent: otherSenders, instance: null };
   const name = subjectText(shown);
-  const row = rows.get(name) ?? { subject: shown, tally: { count: 0, lastAt: 0, example: null } };
+  const row = rows.get(name) ?? { subject: shown, totals: { count: 0, lastAt: 0, example: null } };
   rows.set(name, row);
   return row;
 }
@@ -68,14 +68,14 @@ const rank: Readonly<Record<LedgerOutcome, number>> = { refused: 0, noted: 1, ac
 
 /** Refused rows come first, then noted ones, each the latest first. */
 function byUrgency(a: ReportedRow, b: ReportedRow): number {
-  return rank[a.subject.outcome] - rank[b.subject.outcome] || b.tally.lastAt - a.tally.lastAt;
+  return rank[a.subject.outcome] - rank[b.subject.outcome] || b.totals.lastAt - a.totals.lastAt;
 }
 
 function describe({ application, only, hours }: LedgerTask, rows: readonly ReportedRow[]): IngestReport {
   const { environments } = application;
   const names = new Map<number | null, string>(environments.map((each) => [each.number, each.name]));
   const total = (outcome: LedgerOutcome) =>
-    rows.reduce((sum, { subject, tally }) => sum + (subject.outcome === outcome ? tally.count : 0), 0);
+    rows.reduce((sum, { subject, totals }) => sum + (subject.outcome === outcome ? totals.count : 0), 0);
   const entries = [...rows].sort(byUrgency).slice(0, maxEntries);
   return {
     environment: only?.name ?? null,
@@ -90,12 +90,12 @@ function describe({ application, only, hours }: LedgerTask, rows: readonly Repor
 }
 
 function describeRow(
-  { subject, tally }: ReportedRow,
+  { subject, totals }: ReportedRow,
   names: ReadonlyMap<number | null, string>,
 ): LedgerEntry {
   const { environment, transport, route, outcome, status, code, userAgent, instance } = subject;
   const sender = { userAgent, instance };
-  const { count, lastAt, example } = tally;
+  const { count, lastAt, example } = totals;
   return {
     environment: names.get(environment) ?? null,
     transport,

@@ -25,7 +25,7 @@ export function* measurementsReport(
   only: string | undefined,
   gauges: ReadonlySet<string> = new Set(),
 ): Reading<MeasurementsReport> {
-  const metrics = yield* pickSeries(store, environment.number, (name) => tallyOf(name, only));
+  const metrics = yield* pickSeries(store, environment.number, (name) => totalsOf(name, only));
   const source = { store, series: metrics, budget: new PointBudget() };
   yield* sumUp(source, environment.number, range, (ordinal, total, points) => {
     const metric = metrics.get(ordinal);
@@ -40,17 +40,17 @@ export function* measurementsReport(
     step: range.step,
     metrics: [...metrics.values()]
       .filter(({ points }) => points.length > 0)
-      .map((tally) => describe(tally, gauges.has(tally.identity.metric) ? 'gauge' : 'counter')),
+      .map((totals) => describe(totals, gauges.has(totals.identity.metric) ? 'gauge' : 'counter')),
   };
 }
 
-interface MetricTally {
+interface MetricTotals {
   readonly identity: MetricIdentity;
   readonly total: Measurement;
   readonly points: (readonly [t: number, cell: Measurement])[];
 }
 
-function tallyOf(name: SeriesName, only: string | undefined): MetricTally | undefined {
+function totalsOf(name: SeriesName, only: string | undefined): MetricTotals | undefined {
   if (name.length === 2) return undefined;
   const identity =
     name.length === 1 ? { metric: name[0] } : { metric: name[0], feature: name[1], variant: name[2] };
@@ -58,7 +58,7 @@ function tallyOf(name: SeriesName, only: string | undefined): MetricTally | unde
   return { identity, total: measurementCodec.empty(), points: [] };
 }
 
-function describe({ identity, total, points }: MetricTally, kind: MetricKind): MetricMeasurements {
+function describe({ identity, total, points }: MetricTotals, kind: MetricKind): MetricMeasurements {
   const valueIn = ({ sum, last }: Measurement) => (kind === 'counter' ? sum : last);
   return {
     ...identity,

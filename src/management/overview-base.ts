@@ -7,7 +7,7 @@ import { ledgerEntries } from '../storage/lmdb/ledger.ts';
 import { type Reading, readEach, type Snapshot } from '../storage/lmdb/snapshot.ts';
 import type { UsageTables } from '../storage/lmdb/usage.ts';
 import { daysOf, gridOf, hoursAround, type OverviewRange, type Span } from './overview-range.ts';
-import { type Names, readNames, Tally } from './overview-tally.ts';
+import { type Names, readNames, Totals } from './overview-totals.ts';
 
 /** The range and environment of an overview. */
 export interface OverviewWanted extends OverviewRange {
@@ -21,7 +21,7 @@ export interface OverviewWanted extends OverviewRange {
 /** The part of an overview that is constant between two roll-ups: all but the last minutes. */
 export interface OverviewBase {
   readonly names: Names;
-  readonly tally: Tally;
+  readonly totals: Totals;
   /** Counts of the previous range. */
   readonly before: Counts;
   /** Counts of the end of the range, which is not compared. */
@@ -61,14 +61,14 @@ function* readBase(
   const { number } = environment;
   const grid = gridOf(range);
   const names = yield* readNames(store, number, at);
-  const tally = new Tally(names, grid);
+  const totals = new Totals(names, grid);
   const whole = { ...range, grain: range.step };
-  yield* readCarriedCounts(store, number, whole, carried, at, (block) => tally.add(block, names, grid));
+  yield* readCarriedCounts(store, number, whole, carried, at, (block) => totals.add(block, names, grid));
   const sum = (span: Span | undefined) => sumCarried(store, number, span, carried, at);
   const days = daysParted(wanted);
   return {
     names,
-    tally,
+    totals,
     before: yield* sum(comparison?.before),
     rest: yield* sum(comparison && { from: comparison.against.to, to: range.to }),
     ledger: yield* hourlyLedger(store, application, number, hoursOver(wanted), at),

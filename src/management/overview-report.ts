@@ -29,7 +29,7 @@ import {
 } from './overview-base.ts';
 import { type Comparison, daysText, gridOf, hoursAround, type Span } from './overview-range.ts';
 import { rowsOf } from './overview-rows.ts';
-import { readSights, type Sights, Tally } from './overview-tally.ts';
+import { readSights, type Sights, Totals } from './overview-totals.ts';
 import { minuteText } from './report-range.ts';
 import { pickSeries } from './sights.ts';
 import type { Verdicts } from './verdicts.ts';
@@ -68,8 +68,8 @@ export function* overviewReport(
     const hours = { from: Math.floor(range.from / 60), to: Math.ceil(range.to / 60) };
     const { start, width, length, spark } = gridOf(range);
     const said = { declared: task.declared, kinds };
-    const features = rowsOf(base.names, counted.tally, sights, said, spark.length);
-    const { checks, used, viewed } = counted.tally.series;
+    const features = rowsOf(base.names, counted.totals, sights, said, spark.length);
+    const { checks, used, viewed } = counted.totals.series;
     return {
       environment: environment.name,
       from: minuteText(range.from),
@@ -110,7 +110,7 @@ function* readKnown(
 }
 
 interface Counted {
-  readonly tally: Tally;
+  readonly totals: Totals;
   readonly total: Counts;
   readonly against: Counts;
   readonly before: Counts;
@@ -125,10 +125,10 @@ function* countAll(
 ): Reading<Counted> {
   const carried = readCarried(store.carried, environment.number, at);
   const grid = gridOf(range);
-  const tally = new Tally(base.names, grid, base.tally);
+  const totals = new Totals(base.names, grid, base.totals);
   const whole = { ...range, grain: range.step };
   yield* readNewCounts(store, environment.number, whole, carried, at, (block) =>
-    tally.add(block, base.names, grid),
+    totals.add(block, base.names, grid),
   );
   const plus = function* (counts: Counts, span: Span | undefined): Reading<Counts> {
     const sum = { ...counts };
@@ -136,10 +136,10 @@ function* countAll(
     if (wanted) yield* readNewCounts(store, environment.number, wanted, carried, at, summer(sum));
     return sum;
   };
-  const total = tally.total();
+  const total = totals.total();
   const rest = yield* plus(base.rest, comparison && { from: comparison.against.to, to: range.to });
   const before = yield* plus(base.before, comparison?.before);
-  return { tally, total, against: minus(total, rest), before };
+  return { totals, total, against: minus(total, rest), before };
 }
 
 function minus(whole: Counts, part: Counts): Counts {

@@ -3,7 +3,7 @@ import type { VerdictKind } from '../contract/shapes/verdict.ts';
 import type { FeatureDeclaration } from '../storage/lmdb/records.ts';
 import { surplusName } from '../storage/lmdb/series.ts';
 import { timeText } from './answers.ts';
-import type { Names, Sights, Tally } from './overview-tally.ts';
+import type { Names, Sights, Totals } from './overview-totals.ts';
 import { minuteText } from './report-range.ts';
 
 /** Maximum number of variants in a row. */
@@ -22,21 +22,21 @@ interface Said {
  */
 export function rowsOf(
   names: Names,
-  tally: Tally,
+  totals: Totals,
   sights: Sights,
   { declared, kinds }: Said,
   points: number,
 ): OverviewFeature[] {
   const declarations = new Map(declared.map((each) => [each.name, each]));
-  const variants = variantsOf(names, tally);
+  const variants = variantsOf(names, totals);
   const seen = names.features.map((feature, number) => {
     const declaration = declarations.get(feature);
     return {
       feature,
       checks: variants[number]!.reduce((sum, [, checks]) => sum + checks, 0),
-      used: tally.used[number]!,
-      viewed: tally.viewed[number]!,
-      spark: [...tally.spark.subarray(number * points, (number + 1) * points)],
+      used: totals.used[number]!,
+      viewed: totals.viewed[number]!,
+      spark: [...totals.spark.subarray(number * points, (number + 1) * points)],
       variants: showVariants(variants[number]!),
       firstSeenAt: seenAt(sights.first[number]!),
       lastSeenAt: seenAt(sights.last[number]!),
@@ -54,7 +54,7 @@ export function rowsOf(
 type VariantChecks = [variant: string, checks: number];
 
 /** The variants with checks, by feature. */
-function variantsOf({ features, featureOf, variantOf }: Names, { checks }: Tally): VariantChecks[][] {
+function variantsOf({ features, featureOf, variantOf }: Names, { checks }: Totals): VariantChecks[][] {
   const variants: VariantChecks[][] = features.map(() => []);
   for (const [ordinal, variant] of variantOf.entries()) {
     if (variant !== undefined && checks[ordinal]! > 0) {

@@ -19,7 +19,7 @@ interface ReportedEnvironment {
 }
 
 /** The running counts of a variant's series. The feature itself has no points. */
-interface Tally {
+interface VariantTotals {
   readonly ordinal: number;
   readonly variant: string;
   readonly points: Point[];
@@ -38,9 +38,9 @@ export function* usageReport(
   only: string | undefined,
   unions = new UserUnions(store),
 ): Reading<UsageReport> {
-  const tallies = yield* talliesOf(store, environment.number, only);
-  yield* addUp(store, environment.number, range, tallies, only);
-  const features = [...tallies];
+  const totals = yield* totalsIn(store, environment.number, only);
+  yield* addUp(store, environment.number, range, totals, only);
+  const features = [...totals];
   const days = { from: Math.floor(range.from / minutesPerDay), to: Math.ceil(range.to / minutesPerDay) };
   const groups = features.map(([, series]) => series.map(({ ordinal }) => ordinal));
   const users = yield* countUniqueUsers(unions, environment.number, days, groups);
@@ -56,12 +56,12 @@ export function* usageReport(
   };
 }
 
-function* talliesOf(
+function* totalsIn(
   store: UsageTables,
   environment: number,
   only: string | undefined,
-): Reading<Map<string, Tally[]>> {
-  const features = new Map<string, Tally[]>();
+): Reading<Map<string, VariantTotals[]>> {
+  const features = new Map<string, VariantTotals[]>();
   yield* pickSeries(store, environment, (name, ordinal) => {
     const [feature, variant] = name;
     if (name.length !== 2 || variant === undefined || (only ?? feature) !== feature) return;
@@ -79,16 +79,16 @@ function addUp(
   store: UsageTables,
   environment: number,
   range: ReportRange,
-  features: ReadonlyMap<string, readonly Tally[]>,
+  features: ReadonlyMap<string, readonly VariantTotals[]>,
   only: string | undefined,
 ): Reading<void> {
-  const tallies = [...features.values()].flat();
-  const points = new Map<number, PointsByTime>(tallies.map(({ ordinal }) => [ordinal, new Map()]));
+  const totals = [...features.values()].flat();
+  const points = new Map<number, PointsByTime>(totals.map(({ ordinal }) => [ordinal, new Map()]));
   const budget = new PointBudget();
   const wanted = {
     ...range,
     grain: range.step,
-    ...(only === undefined ? {} : { only: tallies.map(({ ordinal }) => ordinal) }),
+    ...(only === undefined ? {} : { only: totals.map(({ ordinal }) => ordinal) }),
   };
   return fromSnapshot(store.lmdb, function* (at) {
     yield* readCounts(store, environment, wanted, at, (block) => {
@@ -104,15 +104,15 @@ function addUp(
         point[3] += block.viewed[index]!;
       }
     });
-    for (const tally of tallies) {
-      tally.points.push(...[...points.get(tally.ordinal)!.values()].sort(([a], [b]) => a - b));
+    for (const each of totals) {
+      each.points.push(...[...points.get(each.ordinal)!.values()].sort(([a], [b]) => a - b));
     }
   });
 }
 
 function describe(
   feature: string,
-  series: readonly Tally[],
+  series: readonly VariantTotals[],
   uniqueUsers: number,
   users: UniqueUsers,
 ): FeatureUsage {

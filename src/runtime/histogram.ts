@@ -1,7 +1,7 @@
 import type { Clock } from './clock.ts';
 
 /** The counts of a histogram. */
-export interface Tally {
+export interface Totals {
   /** Number of values in each bucket; the last one counts values above the last bound. */
   readonly counts: readonly number[];
   readonly count: number;
@@ -45,7 +45,7 @@ export class Histogram {
     this.#cells[bounds.length + 1]! += value;
   }
 
-  read(): Tally {
+  read(): Totals {
     const counts = [...this.#cells.subarray(0, -1)];
     return { counts, count: counts.reduce((sum, count) => sum + count, 0), sum: this.#cells.at(-1)! };
   }

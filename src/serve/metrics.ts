@@ -1,10 +1,10 @@
 import { version } from '../../package.json' with { type: 'json' };
-import type { TokenTally } from '../auth/token-tally.ts';
+import type { TokenTotals } from '../auth/token-totals.ts';
 import type { RefusalCode } from '../contract/refusals.ts';
-import type { CallTally } from '../grpc/call-tally.ts';
+import type { CallTotals } from '../grpc/call-totals.ts';
 import { statusName } from '../grpc/status.ts';
 import type { ServiceMetric } from '../http/exposition.ts';
-import type { RequestTally } from '../http/request-tally.ts';
+import type { RequestTotals } from '../http/request-totals.ts';
 import type { JournalFigures } from '../storage/commit/committer.ts';
 import type { BoundListeners } from './bound-listeners.ts';
 import { clusterMetrics } from './cluster-metrics.ts';
@@ -14,16 +14,16 @@ import { counter, counterBy, gauge, gaugeBy, histogram, histogramBy } from './me
 import { readinessOf } from './readiness.ts';
 
 /** What the front ends count themselves. */
-export interface Tallies {
-  readonly requests: RequestTally;
-  readonly calls: CallTally;
-  readonly tokens: TokenTally;
+export interface AllTotals {
+  readonly requests: RequestTotals;
+  readonly calls: CallTotals;
+  readonly tokens: TokenTotals;
 }
 
 /** The metrics of `GET /metrics`. The values of labels are fixed: none comes from an unauthenticated sender. */
 export function serviceMetrics(
   core: Core,
-  { requests, calls, tokens }: Tallies,
+  { requests, calls, tokens }: AllTotals,
   bound: Pick<BoundListeners, 'certificateExpiry' | 'surplusClosed'>,
 ): readonly ServiceMetric[] {
   return [
@@ -41,7 +41,7 @@ export function serviceMetrics(
   ];
 }
 
-function httpMetrics(requests: RequestTally): readonly ServiceMetric[] {
+function httpMetrics(requests: RequestTotals): readonly ServiceMetric[] {
   // biome-ignore format: a table
   return [
     {
@@ -69,7 +69,7 @@ function httpMetrics(requests: RequestTally): readonly ServiceMetric[] {
   ];
 }
 
-function grpcMetrics(calls: CallTally): readonly ServiceMetric[] {
+function grpcMetrics(calls: CallTotals): readonly ServiceMetric[] {
   // biome-ignore format: a table
   return [
     {
@@ -95,7 +95,7 @@ function grpcMetrics(calls: CallTally): readonly ServiceMetric[] {
   ];
 }
 
-function tokenMetrics(tokens: TokenTally): readonly ServiceMetric[] {
+function tokenMetrics(tokens: TokenTotals): readonly ServiceMetric[] {
   // biome-ignore format: a table
   return [
     counterBy('flagmeter_tokens_issued_total', 'Issued access tokens.', 'grant', () => tokens.issued),

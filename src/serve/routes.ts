@@ -11,7 +11,7 @@ import { tokenInvalidation } from '../auth/invalidate-token.ts';
 import { forgetInvalidated } from '../auth/invalidation.ts';
 import { endSessionsOf } from '../auth/sessions.ts';
 import { provePassword } from '../auth/sign-in.ts';
-import type { TokenTally } from '../auth/token-tally.ts';
+import type { TokenTotals } from '../auth/token-totals.ts';
 import { createValidation, isStillValid } from '../auth/validate-token.ts';
 import { VerifiedTokens } from '../auth/verified-tokens.ts';
 import { cannotAnswer as consoleCannotAnswer, consoleSession } from '../console/host/console-session.ts';
@@ -39,10 +39,10 @@ export function routesOf(
   parts: Core,
   bound: BoundListeners,
   status: ServiceStatus,
-  tally: TokenTally,
+  totals: TokenTotals,
 ): Record<Host, readonly Route[]> {
   const urls = publicUrls(parts.config, bound.listeners);
-  const tokens = tokenParts(parts, urls.auth, urls.api, tally);
+  const tokens = tokenParts(parts, urls.auth, urls.api, totals);
   const settings = {
     version,
     baseUrl: tokens.audience,
@@ -59,13 +59,13 @@ export function routesOf(
 }
 
 /** The parts that all users of tokens share, with one invalidation list and one cache of verified tokens. */
-function tokenParts(parts: Core, issuer: string, audience: string, tally: TokenTally) {
+function tokenParts(parts: Core, issuer: string, audience: string, totals: TokenTotals) {
   const { accountStore, directory, clock, randomBytes, signingKeys, config } = parts;
   const verified = new VerifiedTokens();
   forgetInvalidated(accountStore, verified);
   const tokens = {
-    ...{ accountStore, directory, clock, randomBytes, issuer, audience, verified, tally },
-    rejections: tally.rejections,
+    ...{ accountStore, directory, clock, randomBytes, issuer, audience, verified, totals },
+    rejections: totals.rejections,
     keys: signingKeys,
     serviceScope: config.serviceScope,
     failures: new ClientFailures(),

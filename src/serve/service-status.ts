@@ -1,5 +1,5 @@
 import type { Cluster, ServiceStatus as Status } from '../contract/shapes/status.ts';
-import type { RequestTally } from '../http/request-tally.ts';
+import type { RequestTotals } from '../http/request-totals.ts';
 import type { BackupStatus } from '../storage/backup/schedule.ts';
 import type { NodeStatus, UsageStoreStatus } from '../storage/commit/usage-store.ts';
 import type { Core } from './core.ts';
@@ -11,11 +11,11 @@ const windowMs = 10_000;
 /** The status of the service, read from existing counters, so that it adds no cost to a packet. */
 export class ServiceStatus {
   readonly #core: Core;
-  readonly #requests: RequestTally;
+  readonly #requests: RequestTotals;
   /** Totals of the last seconds, oldest first. */
   readonly #past: Totals[];
 
-  constructor(core: Core, requests: RequestTally) {
+  constructor(core: Core, requests: RequestTotals) {
     this.#core = core;
     this.#requests = requests;
     this.#past = [totalsOf(this.#core, this.#requests)];
@@ -60,7 +60,7 @@ export class ServiceStatus {
 }
 
 /** The totals since the start, `at` a monotonic time (ms). */
-function totalsOf({ clock, intake, counting: { ledger } }: Core, requests: RequestTally) {
+function totalsOf({ clock, intake, counting: { ledger } }: Core, requests: RequestTotals) {
   return {
     at: clock.monotonic(),
     packets: requests.row('POST', '/api/frontend/telemetry').statuses.get(202) ?? 0,

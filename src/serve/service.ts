@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { AuditExport } from '../accounts/audit-export.ts';
-import { TokenTally } from '../auth/token-tally.ts';
+import { TokenTotals } from '../auth/token-totals.ts';
 import { routesFrom } from '../http/endpoint.ts';
 import { exposition } from '../http/exposition.ts';
 import { health } from '../http/health.ts';
 import { isFromSameMachine } from '../http/proxies/client-address.ts';
 import { RequestIds } from '../http/request-ids.ts';
-import { RequestTally } from '../http/request-tally.ts';
+import { RequestTotals } from '../http/request-totals.ts';
 import { createRouter, type RouterHooks } from '../http/router.ts';
 import { SlowRequests } from '../http/slow-requests.ts';
 import type { RequestTraces } from '../http/traced.ts';
@@ -16,7 +16,7 @@ import type { BoundListeners } from './bound-listeners.ts';
 import type { Config } from './config.ts';
 import { type Core, closeCore, debugLog, openCore, type ServiceDeps } from './core.ts';
 import type { Served } from './listeners.ts';
-import { serviceMetrics, type Tallies } from './metrics.ts';
+import { type AllTotals, serviceMetrics } from './metrics.ts';
 import type { Collector } from './otlp/otlp.ts';
 import { readinessOf } from './readiness.ts';
 import { routesOf } from './routes.ts';
@@ -45,13 +45,13 @@ export async function startService(parts: ServiceDeps, bound: BoundListeners): P
     audit?.close();
     throw error;
   });
-  const tallies = { requests: new RequestTally(), calls: bound.grpc.tally, tokens: new TokenTally(core) };
-  const status = new ServiceStatus(core, tallies.requests);
-  tallies.tokens.watch(core.accountStore);
+  const totals = { requests: new RequestTotals(), calls: bound.grpc.totals, tokens: new TokenTotals(core) };
+  const status = new ServiceStatus(core, totals.requests);
+  totals.tokens.watch(core.accountStore);
   let collector: Collector | undefined;
   try {
     collector = await collectorOf(core);
-    bound.serve(routersOf(core, bound, tallies, status, collector?.traces), core.reportKinds);
+    bound.serve(routersOf(core, bound, totals, status, collector?.traces), core.reportKinds);
   } catch (error) {
     await closeCore(core);
     throw error;
@@ -98,18 +98,18 @@ async function collectorOf(core: Core): Promise<Collector | undefined> {
 function routersOf(
   core: Core,
   bound: BoundListeners,
-  tallies: Tallies,
+  totals: AllTotals,
   status: ServiceStatus,
   traces: RequestTraces | undefined,
 ): Map<readonly Served[], Dispatch> {
   const { listeners } = bound;
-  const routes = routesOf(core, bound, status, tallies.tokens);
-  const hooks = { ...hooksOf(core), tally: tallies.requests, ...(traces && { traces }) };
+  const routes = routesOf(core, bound, status, totals.tokens);
+  const hooks = { ...hooksOf(core), totals: totals.requests, ...(traces && { traces }) };
   const healthRoutes = routesFrom([health], () => readinessOf(core));
   // The service's metrics are for operators, and the metrics host may be open to everyone.
   const host = core.config.opsListen === undefined ? 'api' : 'ops';
   const exposed = {
-    metrics: serviceMetrics(core, tallies, bound),
+    metrics: serviceMetrics(core, totals, bound),
     clock: core.clock,
     mayRead: (request: Request) => host === 'ops' || isFromSameMachine(request, bound.trusted),
   };

@@ -5,7 +5,7 @@ import { newSigningKey } from '../../src/accounts/signing-keys.ts';
 import { type AccessClaims, issueAccessToken, type Subject } from '../../src/auth/access-token.ts';
 import { createBearer, Unauthorized } from '../../src/auth/bearer.ts';
 import { openSigningKeys } from '../../src/auth/signing-keys.ts';
-import { TokenRejections } from '../../src/auth/token-tally.ts';
+import { TokenRejections } from '../../src/auth/token-totals.ts';
 import { type AuthFixture, type Client, openAuthFixture, requestOf } from './fixture.ts';
 
 interface BearerFixture extends AuthFixture {

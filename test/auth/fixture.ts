@@ -7,7 +7,7 @@ import { DeviceCodes } from '../../src/auth/device-codes.ts';
 import { forgetInvalidated } from '../../src/auth/invalidation.ts';
 import { openSigningKeys } from '../../src/auth/signing-keys.ts';
 import type { TokenEndpointSettings } from '../../src/auth/token-endpoint.ts';
-import { TokenTally } from '../../src/auth/token-tally.ts';
+import { TokenTotals } from '../../src/auth/token-totals.ts';
 import { VerifiedTokens } from '../../src/auth/verified-tokens.ts';
 import { ApiError } from '../../src/contract/errors.ts';
 import type { Dispatch, Reply, Request } from '../../src/http/types.ts';
@@ -118,6 +118,6 @@ export function settingsOf(
     failures: new ClientFailures(),
     rates: new ClientRates(tokenRate),
     devices: new DeviceCodes({ accountStore, clock, randomBytes }),
-    tally: new TokenTally({ log: silent, clock }),
+    totals: new TokenTotals({ log: silent, clock }),
   };
 }

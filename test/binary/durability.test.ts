@@ -11,13 +11,13 @@ const connections = 8;
 const rounds = 20;
 
 /** The numbers of packets that a connection sent, and of those answered with 202. */
-interface Tally {
+interface Totals {
   sent: number;
   accepted: number;
 }
 
 /** Sends until the connection breaks. Every packet has the same counts of two features, so a partial packet would show. */
-async function sendUntilKilled(http: string, key: string, connection: number, tally: Tally): Promise<void> {
+async function sendUntilKilled(http: string, key: string, connection: number, totals: Totals): Promise<void> {
   const sender = openSender(http);
   const counts = { on: [1, 0, 1] };
   const packet = {
@@ -26,18 +26,18 @@ async function sendUntilKilled(http: string, key: string, connection: number, ta
     f: { [`first-${connection}`]: counts, [`second-${connection}`]: counts },
   };
   for (;;) {
-    tally.sent += 1;
+    totals.sent += 1;
     const status = await sender.send(packet);
     if (status === undefined) return sender.close();
     expect(status).toBe(202);
-    tally.accepted += 1;
+    totals.accepted += 1;
   }
 }
 
 test('a killed server counts packets answered 202, no unsent ones, and none partially', async () => {
   const data = `${freshDirectory()}/data`;
   const credentials = await prepare(data);
-  const tallies = Array.from({ length: connections }, (): Tally => ({ sent: 0, accepted: 0 }));
+  const totals = Array.from({ length: connections }, (): Totals => ({ sent: 0, accepted: 0 }));
   let service = await startBinary({ data });
   const shop = await openShop(service.http, credentials);
 
@@ -45,26 +45,26 @@ test('a killed server counts packets answered 202, no unsent ones, and none part
     const seed = Math.floor(Math.random() * 2 ** 32);
     const untilKill = 20 + seededRandom(seed)() * 200;
     console.log(`round ${round + 1}: seed ${seed}, SIGKILL after ${untilKill.toFixed(1)} ms`);
-    const senders = tallies.map((tally, index) => sendUntilKilled(service.http, shop.key, index, tally));
+    const senders = totals.map((totals, index) => sendUntilKilled(service.http, shop.key, index, totals));
     await pause(untilKill);
     service.kill('SIGKILL');
     await Promise.all([...senders, service.exit]);
 
     service = await startBinary({ data });
     const counted = await readChecks(service.http, shop);
-    tallies.forEach(({ sent, accepted }, index) => {
+    totals.forEach(({ sent, accepted }, index) => {
       const first = counted.get(`first-${index}`) ?? 0;
       expect(counted.get(`second-${index}`) ?? 0, `seed ${seed}: a packet was counted half`).toBe(first);
       expect(first, `seed ${seed}: an accepted packet is missing`).toBeGreaterThanOrEqual(accepted);
       expect(first, `seed ${seed}: more counted than sent`).toBeLessThanOrEqual(sent);
     });
     // A packet in flight at the kill may or may not be counted: from here on the result must not change.
-    tallies.forEach((tally, index) => {
-      tally.sent = counted.get(`first-${index}`) ?? 0;
-      tally.accepted = tally.sent;
+    totals.forEach((totals, index) => {
+      totals.sent = counted.get(`first-${index}`) ?? 0;
+      totals.accepted = totals.sent;
     });
   }
-  expect(Math.min(...tallies.map(({ accepted }) => accepted))).toBeGreaterThan(rounds);
+  expect(Math.min(...totals.map(({ accepted }) => accepted))).toBeGreaterThan(rounds);
   service.kill('SIGTERM');
   expect((await service.exit).code).toBe(0);
 });

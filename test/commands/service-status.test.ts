@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { RequestTally } from '../../src/http/request-tally.ts';
+import { RequestTotals } from '../../src/http/request-totals.ts';
 import { Histogram } from '../../src/runtime/histogram.ts';
 import type { Core } from '../../src/serve/core.ts';
 import { ServiceStatus } from '../../src/serve/service-status.ts';
@@ -12,7 +12,7 @@ function openCounters() {
   const monitor = { packets: 0, admits: () => true, oldest: () => 0 };
   const intake = { commits: 0, commitTimes: new Histogram(), failedCommits: 0, monitor };
   const health = { ready: true };
-  const requests = new RequestTally();
+  const requests = new RequestTotals();
   const accountStore = { status: () => ({}) };
   const disks = { warnings: [] };
   const usageStore = {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { Core } from '../../src/serve/core.ts';
-import { serviceMetrics, type Tallies } from '../../src/serve/metrics.ts';
+import { type AllTotals, serviceMetrics } from '../../src/serve/metrics.ts';
 
 test('docs/metrics.md has one row for each metric', () => {
   const text = readFileSync(new URL('../../docs/metrics.md', import.meta.url), 'utf8');
@@ -17,7 +17,7 @@ test('docs/metrics.md has one row for each metric', () => {
   const usageStore = { status: () => ({}) };
   const parts = { counting: {}, intake: {}, readers: [], threads: [], clock: { now: () => 0 }, usageStore };
   const core = parts as unknown as Core;
-  const metrics = serviceMetrics(core, {} as Tallies, {
+  const metrics = serviceMetrics(core, {} as AllTotals, {
     certificateExpiry: () => 0,
     surplusClosed: () => 0,
   });

@@ -271,8 +271,8 @@ test.each(['GET /features', 'POST /features', 'GET /features/a', 'PATCH /feature
     const { ask, tokens } = await openRegistry();
     await ask('POST', '/features', { name: 'a' });
     const [method = '', path = ''] = route.split(' ');
-    const stranger = { authorization: `Bearer ${tokens.outsider}` };
-    expect(await ask(method, path, {}, stranger)).toMatchObject({
+    const outsider = { authorization: `Bearer ${tokens.outsider}` };
+    expect(await ask(method, path, {}, outsider)).toMatchObject({
       status: 403,
       json: { code: 'not_in_team' },
     });

@@ -119,7 +119,7 @@ const callers: readonly (readonly [name: string, (lot: Lot) => Promise<Caller>])
     'a caller with a token for another scope',
     () => as(world.admin, world.sign(world.admin, 0, 'openid email')),
   ],
-  ['an Admin of another team', () => as(world.stranger, world.sign(world.stranger))],
+  ['an Admin of another team', () => as(world.outsider, world.sign(world.outsider))],
   ['a User', () => as(world.user, world.sign(world.user))],
   ['an Admin', () => as(world.admin, world.sign(world.admin))],
   ['an API key with the role User', ({ keys }) => asKey(keys.User)],
@@ -183,7 +183,7 @@ describe.each(cases)('$route', ({ route, name, callAs, status }) => {
 
 /** Whether the change appears in the part of the audit log that an Admin of the team reads. */
 function isNoted(route: string, id: string): boolean {
-  return !route.startsWith('GET') && !changesNothing.has(route) && id !== world.stranger.id;
+  return !route.startsWith('GET') && !changesNothing.has(route) && id !== world.outsider.id;
 }
 
 /** The user is a member already. */
@@ -194,11 +194,11 @@ const owned = rows.filter(({ route }) => /:id/.test(route));
 describe.each(owned)('$route', ({ route }) => {
   test('answers an Admin of another team 403 not_in_team, and 404 for an unknown id', async () => {
     const { method, path, body } = await goodRequest(world, route);
-    const stranger = `Bearer ${await world.sign(world.stranger)}`;
+    const outsider = `Bearer ${await world.sign(world.outsider)}`;
     const nowhere = `/api/v2${route.replace(/^\w+ /, '').replaceAll(/:\w+/g, 'none')}`;
-    const there = await read(await world.send(stranger, method, path, body));
+    const there = await read(await world.send(outsider, method, path, body));
     expect(there).toMatchObject({ status: 403, text: expect.stringContaining('"not_in_team"') });
-    const none = await read(await world.send(stranger, method, nowhere, body));
+    const none = await read(await world.send(outsider, method, nowhere, body));
     expect(none).toMatchObject({ status: 404, text: expect.stringContaining('"not_found"') });
   });
 });

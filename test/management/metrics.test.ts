@@ -126,8 +126,8 @@ test.each(['GET /metrics', 'PUT /metrics/a', 'DELETE /metrics/a'])(
   async (route) => {
     const { ask, tokens } = await openRegistry();
     const [method = '', path = ''] = route.split(' ');
-    const stranger = { authorization: `Bearer ${tokens.outsider}` };
-    expect((await ask(method, path, { kind: 'gauge' }, stranger)).status).toBe(403);
+    const outsider = { authorization: `Bearer ${tokens.outsider}` };
+    expect((await ask(method, path, { kind: 'gauge' }, outsider)).status).toBe(403);
     expect((await ask(method, path, { kind: 'gauge' }, { authorization: '' })).status).toBe(401);
   },
 );

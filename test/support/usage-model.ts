@@ -1,10 +1,10 @@
 import type { CountedMessage, Delta } from '../../src/replication/delta.ts';
 import { HyperLogLog } from '../../src/storage/aggregate/hyperloglog.ts';
-import { addValue, mergeMeasurement, mergeTally } from '../../src/storage/aggregate/merge.ts';
+import { addValue, mergeLedgerTotal, mergeMeasurement } from '../../src/storage/aggregate/merge.ts';
 import { bucketOf, bucketWidth, scanCells, seriesRef } from '../../src/storage/lmdb/blocks.ts';
 import { countsCodec, type Measurement, measurementCodec } from '../../src/storage/lmdb/cells.ts';
 import { decodeExposures } from '../../src/storage/lmdb/exposures.ts';
-import { type LedgerTally, readLedgerLine } from '../../src/storage/lmdb/ledger.ts';
+import { type LedgerTotal, readLedgerLine } from '../../src/storage/lmdb/ledger.ts';
 import { seenOf } from '../../src/storage/lmdb/seen.ts';
 import { decodeSenders } from '../../src/storage/lmdb/senders.ts';
 import { seriesOf } from '../../src/storage/lmdb/series.ts';
@@ -20,7 +20,7 @@ export class UsageModel {
   readonly lastSeen = new Map<number, number>();
   readonly exposures = new Map<string, number[]>();
   readonly names = new Map<number, string>();
-  readonly ledger = new Map<string, LedgerTally>();
+  readonly ledger = new Map<string, LedgerTotal>();
   readonly senders = new Map<string, [first: number, last: number]>();
 
   count(ref: number, bucket: number, ...counts: number[]): void {
@@ -108,9 +108,9 @@ export function applyDelta(model: UsageModel, delta: Delta): void {
   }
   for (const { application, hour, subject, count, lastAt, example } of delta.ledger) {
     const key = `${application} ${hour} ${subject}`;
-    const tally = model.ledger.get(key) ?? { count: 0, lastAt: 0, example: null };
-    mergeTally(tally, { count, lastAt, example });
-    model.ledger.set(key, tally);
+    const totals = model.ledger.get(key) ?? { count: 0, lastAt: 0, example: null };
+    mergeLedgerTotal(totals, { count, lastAt, example });
+    model.ledger.set(key, totals);
   }
 }
 
@@ -181,7 +181,7 @@ function readRest(model: UsageModel, store: UsageTables): void {
     }
   }
   for (const { key, value } of store.ledger.getRange()) {
-    const { application, hour, subject, ...tally } = readLedgerLine(key, value);
-    model.ledger.set(`${application} ${hour} ${subject}`, tally);
+    const { application, hour, subject, ...totals } = readLedgerLine(key, value);
+    model.ledger.set(`${application} ${hour} ${subject}`, totals);
   }
 }

@@ -1,7 +1,7 @@
 import { performServerHandshake } from 'node:http2';
 import { GrpcAcceptor } from '../../grpc/acceptor.ts';
 import { callServer } from '../../grpc/call-server.ts';
-import { CallTally } from '../../grpc/call-tally.ts';
+import { CallTotals } from '../../grpc/call-totals.ts';
 import { GrpcGuard } from '../../grpc/guard.ts';
 import { reflectionMethods } from '../../grpc/reflection.ts';
 import { Sessions } from '../../grpc/sessions.ts';
@@ -32,7 +32,7 @@ export interface GrpcOptions extends CallDeps {
 export interface GrpcListener {
   readonly host: string;
   readonly port: number;
-  readonly tally: CallTally;
+  readonly totals: CallTotals;
   begin(reports: ReportKinds): void;
   /** Reports to `grpc.health.v1` watchers whether the service takes data. */
   setServing(serving: boolean): void;
@@ -90,9 +90,9 @@ export async function listenGrpc(options: GrpcOptions): Promise<GrpcListener> {
   const sessions = new Sessions(clock);
   const reports = new ReportMethods(options);
   const methods = [...reports.methods, ...health.methods, ...reflectionMethods];
-  const tally = new CallTally();
+  const totals = new CallTotals();
   const { slow } = options;
-  const serve = callServer(methods, { clock, maxMessage: maxReport, guard, tally, ...(slow && { slow }) });
+  const serve = callServer(methods, { clock, maxMessage: maxReport, guard, totals, ...(slow && { slow }) });
   const acceptor = await GrpcAcceptor.open({
     ...options,
     maxConnections: options.maxConnections ?? usualConnections,
@@ -110,7 +110,7 @@ export async function listenGrpc(options: GrpcOptions): Promise<GrpcListener> {
   return {
     host,
     port: acceptor.port,
-    tally,
+    totals,
     begin: (taken) => reports.begin(taken),
     setServing: (serving) => health.setServing(serving),
     unfinished: () => ({ calls: guard.size, bytes: guard.bytes }),

@@ -1,4 +1,4 @@
-import type { LedgerRow } from '../../storage/commit/ledger-tallies.ts';
+import type { LedgerRow } from '../../storage/commit/ledger-totals.ts';
 import { type LedgerSubject, otherSenders, subjectText } from '../../storage/lmdb/ledger.ts';
 import { ledgerText } from './text.ts';
 

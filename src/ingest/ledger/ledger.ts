@@ -8,7 +8,7 @@ import type { ApiError } from '../../contract/errors.ts';
 import type { LedgerNote } from '../../contract/notes.ts';
 import { type RefusalCode, refusals } from '../../contract/refusals.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import type { LedgerRow, LedgerTallies } from '../../storage/commit/ledger-tallies.ts';
+import type { LedgerRow, LedgerTotals } from '../../storage/commit/ledger-totals.ts';
 import {
   type LedgerExample,
   type LedgerRoute,
@@ -45,12 +45,12 @@ interface LedgerDeps {
   readonly store: UsageTables;
   readonly clock: Clock;
   /** Where an application's counts wait for the next commit. */
-  laneOf(applicationNumber: number): Tallying;
+  laneOf(applicationNumber: number): LedgerBatch;
 }
 
 /** A batch, or the lane whose next batch includes the counts. */
-interface Tallying {
-  readonly ledger: LedgerTallies;
+interface LedgerBatch {
+  readonly ledger: LedgerTotals;
 }
 
 /** Maximum number of cached rows: about 30 MB. */
@@ -78,7 +78,7 @@ export class Ledger {
 
   /** Counts an accepted packet in its batch, `at` Unix ms. */
   packet(
-    batch: Tallying,
+    batch: LedgerBatch,
     application: Application,
     { number }: Environment,
     userAgent: string | undefined,
@@ -89,12 +89,12 @@ export class Ledger {
   }
 
   /** Counts an accepted message: in its own batch, or in the next one if it has nothing new. */
-  accepted(source: AttributedSource, batch: Tallying = this.#laneOf(source)): void {
+  accepted(source: AttributedSource, batch: LedgerBatch = this.#laneOf(source)): void {
     if (source.route !== 'identities') this.reports += 1;
     this.#countAccepted(batch, source.application, senderOf(source), this.#deps.clock.now());
   }
 
-  noted(source: AttributedSource, code: LedgerNote, batch: Tallying = this.#laneOf(source)): void {
+  noted(source: AttributedSource, code: LedgerNote, batch: LedgerBatch = this.#laneOf(source)): void {
     const at = this.#deps.clock.now();
     const subject = { ...acceptedSubject(senderOf(source)), outcome: 'noted', code } as const;
     batch.ledger.add(this.#rowOf(source.application, subject, at), at);
@@ -124,11 +124,11 @@ export class Ledger {
     this.#deps.laneOf(application.number).ledger.add(row, at, exampleOf(refusal, holder, refused));
   }
 
-  #laneOf({ application }: AttributedSource): Tallying {
+  #laneOf({ application }: AttributedSource): LedgerBatch {
     return this.#deps.laneOf(application.number);
   }
 
-  #countAccepted(batch: Tallying, application: Application, sender: AcceptedSender, at: number): void {
+  #countAccepted(batch: LedgerBatch, application: Application, sender: AcceptedSender, at: number): void {
     const rows = this.#rowsOf(application, at);
     const before = rows.size;
     const row = rows.acceptedRow(sender);

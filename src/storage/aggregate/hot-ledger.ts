@@ -1,14 +1,14 @@
 import {
   deleteLedger,
-  getLedgerTally,
+  getLedgerTotal,
   type LedgerLine,
-  type LedgerTally,
+  type LedgerTotal,
   ledgerKey,
   ledgerLifeHours,
   putLedgerRow,
 } from '../lmdb/ledger.ts';
 import type { UsageTables } from '../lmdb/usage.ts';
-import { mergeTally } from './merge.ts';
+import { mergeLedgerTotal } from './merge.ts';
 
 /** Maximum number of rows in memory: about 10 MB. */
 const hotRowLimit = 10_000;
@@ -16,7 +16,7 @@ const hotRowLimit = 10_000;
 interface HotRow {
   readonly key: Buffer;
   readonly subject: string;
-  readonly tally: LedgerTally;
+  readonly totals: LedgerTotal;
 }
 
 /**
@@ -37,14 +37,14 @@ export class HotLedger {
     for (const line of lines) {
       const name = `${line.application} ${line.hour} ${line.subject}`;
       const row = this.#rows.get(name) ?? this.#open(name, line);
-      mergeTally(row.tally, line);
+      mergeLedgerTotal(row.totals, line);
       this.#touched.add(row);
     }
   }
 
   /** Writes every changed row. Call it inside the transaction. */
   put(): void {
-    for (const { key, subject, tally } of this.#touched) putLedgerRow(this.#store, key, subject, tally);
+    for (const { key, subject, totals } of this.#touched) putLedgerRow(this.#store, key, subject, totals);
     this.#touched.clear();
     if (this.#rows.size > hotRowLimit) this.#rows.clear();
   }
@@ -57,9 +57,9 @@ export class HotLedger {
 
   #open(name: string, line: LedgerLine): HotRow {
     const key = ledgerKey(line);
-    const stored = getLedgerTally(this.#store, key);
+    const stored = getLedgerTotal(this.#store, key);
     if (stored === undefined) deleteLedger(this.#store, line.application, line.hour - ledgerLifeHours, 2);
-    const row = { key, subject: line.subject, tally: stored ?? { count: 0, lastAt: 0, example: null } };
+    const row = { key, subject: line.subject, totals: stored ?? { count: 0, lastAt: 0, example: null } };
     this.#rows.set(name, row);
     return row;
   }

@@ -1,6 +1,6 @@
 import type { Counts, Measurement } from '../lmdb/cells.ts';
 import { type Exposures, listPerson, readExposures, rowsPerPerson } from '../lmdb/exposures.ts';
-import type { LedgerTally } from '../lmdb/ledger.ts';
+import type { LedgerTotal } from '../lmdb/ledger.ts';
 import type { UsageTables } from '../lmdb/usage.ts';
 
 /** Adds one packet's counts of a variant. */
@@ -40,7 +40,7 @@ export function mergeMeasurement(into: Measurement, from: Measurement): void {
 }
 
 /** Adds another count of the same ledger row. */
-export function mergeTally(into: LedgerTally, from: Readonly<LedgerTally>): void {
+export function mergeLedgerTotal(into: LedgerTotal, from: Readonly<LedgerTotal>): void {
   into.count += from.count;
   if (from.lastAt < into.lastAt) {
     into.example ??= from.example;

@@ -3,7 +3,7 @@ import type { LedgerLine } from '../lmdb/ledger.ts';
 import type { SenderSight } from '../lmdb/senders.ts';
 import type { NewSeries } from '../lmdb/series.ts';
 import type { Envelope, Forgotten, UnresolvedUse } from './envelope.ts';
-import { LedgerTallies } from './ledger-tallies.ts';
+import { LedgerTotals } from './ledger-totals.ts';
 import { RecordArrays, recordBytes } from './record-buffer.ts';
 import {
   CountRecords,
@@ -45,7 +45,7 @@ export class Batch {
   readonly forgotten: Forgotten[] = [];
   /** Exposures reported with instance ids that are unknown on this machine. */
   readonly unresolved: UnresolvedUse[] = [];
-  readonly ledger = new LedgerTallies();
+  readonly ledger = new LedgerTotals();
   /** Number of names over a limit that were counted under the surplus name. */
   folded = 0;
   /** Number of entries that were dropped because their names are invalid. */

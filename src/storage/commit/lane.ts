@@ -13,7 +13,7 @@ import type { TimerClock } from '../../runtime/clock.ts';
 import { asPart, currentSpan } from '../../runtime/spans.ts';
 import { Batch, nothingUnkept } from './batch.ts';
 import type { Committer } from './committer.ts';
-import { LedgerTallies } from './ledger-tallies.ts';
+import { LedgerTotals } from './ledger-totals.ts';
 import type { QueueMonitor, Waiting } from './queue-monitor.ts';
 import { RecordArrays } from './record-buffer.ts';
 
@@ -83,7 +83,7 @@ export class Lane {
   #unkept = nothingUnkept;
   readonly #arrays = new RecordArrays();
   /** Ledger counts for packets that belong to no batch. The next batch includes them. */
-  readonly ledger = new LedgerTallies();
+  readonly ledger = new LedgerTotals();
 
   constructor(
     committer: Committer,

@@ -41,7 +41,7 @@ export interface LedgerExample {
   readonly detail?: string;
 }
 
-export interface LedgerTally {
+export interface LedgerTotal {
   count: number;
   /** Unix ms. */
   lastAt: number;
@@ -50,7 +50,7 @@ export interface LedgerTally {
 }
 
 /** An addition to one row. */
-export interface LedgerLine extends Readonly<LedgerTally> {
+export interface LedgerLine extends Readonly<LedgerTotal> {
   readonly application: number;
   /** Hours since the epoch. */
   readonly hour: number;
@@ -58,7 +58,7 @@ export interface LedgerLine extends Readonly<LedgerTally> {
   readonly subject: string;
 }
 
-export interface LedgerEntry extends Readonly<LedgerTally> {
+export interface LedgerEntry extends Readonly<LedgerTotal> {
   readonly hour: number;
   readonly subject: LedgerSubject;
 }
@@ -77,20 +77,20 @@ export function subjectText(subject: LedgerSubject): string {
 const digestBytes = 16;
 
 /** The key of a row. */
-export function ledgerKey({ application, hour, subject }: Omit<LedgerLine, keyof LedgerTally>): Buffer {
+export function ledgerKey({ application, hour, subject }: Omit<LedgerLine, keyof LedgerTotal>): Buffer {
   const digest = createHash('sha256').update(subject).digest();
   return Buffer.concat([pairKey(application, hour), digest.subarray(0, digestBytes)]);
 }
 
 /** Puts a row. Call it in the transaction that counts. */
-export function putLedgerRow(store: UsageTables, key: Buffer, subject: string, tally: LedgerTally): void {
-  const { count, lastAt, example } = tally;
+export function putLedgerRow(store: UsageTables, key: Buffer, subject: string, totals: LedgerTotal): void {
+  const { count, lastAt, example } = totals;
   const value = `[${subject},${count},${lastAt},${JSON.stringify(example)}]`;
   store.ledger.putSync(key, Buffer.from(value));
 }
 
 /** The count of a stored row. */
-export function getLedgerTally(store: UsageTables, key: Buffer): LedgerTally | undefined {
+export function getLedgerTotal(store: UsageTables, key: Buffer): LedgerTotal | undefined {
   const value = store.ledger.get(key);
   if (value === undefined) return undefined;
   const [, count, lastAt, example] = JSON.parse(value.toString()) as StoredRow;

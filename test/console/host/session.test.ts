@@ -75,11 +75,11 @@ describe('the cookie', () => {
 
   test('is ignored if it is sent twice: one of them was planted', async () => {
     const browser = await fixture.signedIn();
-    const stranger = await fixture.signedIn(fixture.outsider);
+    const outsider = await fixture.signedIn(fixture.outsider);
     const [name, value] = browser.session!;
     for (const values of [
-      [value, stranger.session![1]],
-      [stranger.session![1], value],
+      [value, outsider.session![1]],
+      [outsider.session![1], value],
     ]) {
       const cookie = values.map((each) => `${name}=${each}`).join('; ');
       const answer = await fixture

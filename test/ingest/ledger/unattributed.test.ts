@@ -6,7 +6,7 @@ import { RateLimits } from '../../../src/ingest/admission/rate-limits.ts';
 import { Ledger } from '../../../src/ingest/ledger/ledger.ts';
 import { openReportKinds, type ReportDeps } from '../../../src/ingest/reports/kinds.ts';
 import { type MetricsHostDeps, metricsHost } from '../../../src/serve/metrics-host.ts';
-import { LedgerTallies } from '../../../src/storage/commit/ledger-tallies.ts';
+import { LedgerTotals } from '../../../src/storage/commit/ledger-totals.ts';
 import { QueueMonitor } from '../../../src/storage/commit/queue-monitor.ts';
 import { openUsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { openFixture, testHealth } from '../../accounts/fixture.ts';
@@ -25,8 +25,8 @@ async function openHost() {
   const store = openUsageTables(temporaryDirectory());
   onTestFinished(() => store.lmdb.close());
   const { directory, clock } = await openFixture();
-  const tallies = new LedgerTallies();
-  const ledger = new Ledger({ store, clock, laneOf: () => ({ ledger: tallies }) });
+  const totals = new LedgerTotals();
+  const ledger = new Ledger({ store, clock, laneOf: () => ({ ledger: totals }) });
   const health = testHealth();
   const monitor = new QueueMonitor({ packets: marks, bytes: marks, age: marks });
   const parts = {
@@ -51,7 +51,7 @@ async function openHost() {
     onError: (error: unknown) => expect.unreachable(String(error)),
   };
   const dispatch = createRouter(routesFrom(metricsHost(parts), routed as unknown as MetricsHostDeps));
-  return { ledger, tallies, health, dispatch };
+  return { ledger, totals, health, dispatch };
 }
 
 test.each([
@@ -69,24 +69,24 @@ test.each([
 ])(
   'a request %s on %s is counted, although no application can see it',
   async (_, path, headers, body, code) => {
-    const { dispatch, ledger, tallies } = await openHost();
+    const { dispatch, ledger, totals } = await openHost();
     const answers = [1, 2].map(() => dispatch(requestOf(path, { method: 'POST', headers, body })));
     await Promise.all(answers);
     expect([...ledger.unattributed]).toEqual([[code, 2]]);
     expect(ledger.latestUnattributed.latest).toMatchObject([{ code, count: 2 }]);
-    expect(tallies.size).toBe(0);
+    expect(totals.size).toBe(0);
   },
 );
 
 test.each([telemetry, '/api/usage/stats', '/api/metrics', '/Metrics.Metrics/SendMetrics', identities])(
   'requests refused unread by %s are counted, although no application can see them',
   async (path) => {
-    const { dispatch, ledger, tallies, health } = await openHost();
+    const { dispatch, ledger, totals, health } = await openHost();
     health.ready = false;
     const headers = path.startsWith('/api/') ? json : web;
     await dispatch(requestOf(path, { method: 'POST', headers, body: JSON.stringify(report) }));
     expect([...ledger.unattributed]).toEqual([['store_unavailable', 1]]);
     expect(ledger.latestUnattributed.latest).toEqual([]);
-    expect(tallies.size).toBe(0);
+    expect(totals.size).toBe(0);
   },
 );

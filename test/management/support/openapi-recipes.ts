@@ -19,7 +19,7 @@ export async function requestFor(world: World, route: string, answer: number | R
 const usual: Partial<Record<RefusalCode, Recipe>> = {
   unauthorized: async () => ({ authorization: undefined }),
   forbidden: async ({ sign, user }) => ({ authorization: `Bearer ${await sign(user)}` }),
-  not_in_team: async ({ sign, stranger }) => ({ authorization: `Bearer ${await sign(stranger)}` }),
+  not_in_team: async ({ sign, outsider }) => ({ authorization: `Bearer ${await sign(outsider)}` }),
   not_found: async (_world, _good, route) => ({ path: pathWith(route, 'none') }),
   invalid_path: async (_world, _good, route) => ({ path: pathWith(route, '%ff') }),
   invalid_query: async (_world, { path }) => ({ path: `${bare(path)}?limit=0` }),

@@ -26,11 +26,11 @@ export const specialRecipes: Readonly<Record<string, Recipe>> = {
     path: path.replace(/\?.*/, ''),
   }),
   'POST /applications not_found': withBody({ name: 'Shop', teamId: 'none' }),
-  'POST /applications not_in_team': async ({ stranger }) => ({
-    body: { name: 'Shop', teamId: stranger.primaryTeam },
+  'POST /applications not_in_team': async ({ outsider }) => ({
+    body: { name: 'Shop', teamId: outsider.primaryTeam },
   }),
-  'POST /users not_in_team': async ({ stranger }) => ({
-    body: { name: 'Ada', email: 'x@example.com', teams: stranger.teams },
+  'POST /users not_in_team': async ({ outsider }) => ({
+    body: { name: 'Ada', email: 'x@example.com', teams: outsider.teams },
   }),
   'POST /users not_found': withBody({ name: 'Ada', email: 'x@example.com', teams: ['none'] }),
   [`GET ${features}/:feature not_found`]: afterPath('-none'),
@@ -108,9 +108,9 @@ export const specialRecipes: Readonly<Record<string, Recipe>> = {
     const path = await freeApplication(world);
     return { again: (time) => ({ path: `${path}/metrics/metric-${time}` }) };
   },
-  'POST /teams plan_limit': async ({ send, sign, stranger }) => {
-    const authorization = `Bearer ${await sign(stranger)}`;
-    await send(authorization, 'PATCH', `/api/v2/teams/${stranger.primaryTeam}`, { plan: 'free' });
+  'POST /teams plan_limit': async ({ send, sign, outsider }) => {
+    const authorization = `Bearer ${await sign(outsider)}`;
+    await send(authorization, 'PATCH', `/api/v2/teams/${outsider.primaryTeam}`, { plan: 'free' });
     return { authorization, body: { name: 'Shop', plan: 'free' }, again: () => ({}) };
   },
   'PUT /teams/:id/members/:userId plan_limit': async (world) => {

@@ -29,7 +29,7 @@ interface People {
   readonly admin: User;
   readonly user: User;
   /** An Admin of another team. */
-  readonly stranger: User;
+  readonly outsider: User;
   /** A team for most tests, a team without members, and teams to change and delete. */
   readonly home: Lot;
   readonly empty: Lot;
@@ -120,7 +120,7 @@ async function settle(directory: Directory): Promise<People> {
   const { id: otherId } = await createTeam(directory, 'Other');
   const admin = await userOf('ada', 'Admin', homeId);
   const user = await userOf('eve', 'User', homeId);
-  const stranger = await userOf('tom', 'Admin', otherId);
+  const outsider = await userOf('tom', 'Admin', otherId);
   const spareUsers: User[] = [];
   for (let at = 0; at < 110; at += 1) spareUsers.push(await userOf(`spare-${at}`, 'User', homeId));
   const spareLots: Lot[] = [];
@@ -132,7 +132,7 @@ async function settle(directory: Directory): Promise<People> {
   }
   const home = await lotOf(directory, homeId);
   const empty = await lotOf(directory, (await createTeam(directory, 'Empty')).id);
-  return { admin, user, stranger, home, empty, spareLots, spareUsers };
+  return { admin, user, outsider, home, empty, spareLots, spareUsers };
 }
 
 async function lotOf(directory: Directory, teamId: string): Promise<Lot> {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import {
   deleteLedger,
-  getLedgerTally,
+  getLedgerTotal,
   type LedgerSubject,
   ledgerEntries,
   ledgerKey,
@@ -34,13 +34,13 @@ const accepted: LedgerSubject = {
 };
 
 const lastAt = Date.UTC(2026, 0, 31, 12);
-const refusedTally = { count: 3, lastAt, example: { environment: 'Prodction', keyPrefix: 'fm_fe_1a2b3c' } };
+const refusedTotal = { count: 3, lastAt, example: { environment: 'Prodction', keyPrefix: 'fm_fe_1a2b3c' } };
 
 function put(store: UsageTables, application: number, hour: number, of: LedgerSubject, count = 3): void {
   const subject = subjectText(of);
-  const tally = of === refused ? { ...refusedTally, count } : { count, lastAt, example: null };
+  const totals = of === refused ? { ...refusedTotal, count } : { count, lastAt, example: null };
   store.lmdb.transactionSync(() =>
-    putLedgerRow(store, ledgerKey({ application, hour, subject }), subject, tally),
+    putLedgerRow(store, ledgerKey({ application, hour, subject }), subject, totals),
   );
 }
 
@@ -71,12 +71,12 @@ test('a row is read back as written', async () => {
   put(store, 5, 100, refused);
   put(store, 5, 100, accepted);
   const key = ledgerKey({ application: 5, hour: 100, subject: subjectText(refused) });
-  expect(getLedgerTally(store, key)).toEqual(refusedTally);
+  expect(getLedgerTotal(store, key)).toEqual(refusedTotal);
   expect(
-    getLedgerTally(store, ledgerKey({ application: 5, hour: 101, subject: subjectText(refused) })),
+    getLedgerTotal(store, ledgerKey({ application: 5, hour: 101, subject: subjectText(refused) })),
   ).toBeUndefined();
   const entries = [...ledgerEntries(store, 5, 100, 101)];
-  expect(entries).toContainEqual({ hour: 100, subject: refused, ...refusedTally });
+  expect(entries).toContainEqual({ hour: 100, subject: refused, ...refusedTotal });
   expect(entries).toContainEqual({ hour: 100, subject: accepted, count: 3, lastAt, example: null });
   await store.lmdb.close();
 });

@@ -4,7 +4,7 @@ import type { Log } from '../runtime/log.ts';
 import type { InvalidToken } from './access-token.ts';
 
 /** Counts the tokens issued, invalidated and rejected since the start. */
-export class TokenTally {
+export class TokenTotals {
   readonly rejections: TokenRejections;
   /** Access tokens, by grant. */
   readonly issued = new Map<string, number>();

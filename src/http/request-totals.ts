@@ -2,7 +2,7 @@ import type { RefusalCode } from '../contract/refusals.ts';
 import { Histogram } from '../runtime/histogram.ts';
 import type { Reply } from './types.ts';
 
-export interface RouteTally {
+export interface RouteTotals {
   readonly method: string;
   /** The route's pattern. A path may name a person. */
   readonly route: string;
@@ -12,16 +12,16 @@ export interface RouteTally {
 }
 
 /** Counts requests by route and status, and refusals by code. Unauthenticated senders cannot add rows. */
-export class RequestTally {
+export class RequestTotals {
   readonly codes = new Map<RefusalCode, number>();
-  readonly #rows = new Map<string, RouteTally>();
+  readonly #rows = new Map<string, RouteTotals>();
 
-  get routes(): Iterable<RouteTally> {
+  get routes(): Iterable<RouteTotals> {
     return this.#rows.values();
   }
 
   /** The row of a route; all listeners share it. */
-  row(method: string, route: string): RouteTally {
+  row(method: string, route: string): RouteTotals {
     const key = `${method} ${route}`;
     const row = this.#rows.get(key) ?? {
       method,
@@ -34,7 +34,7 @@ export class RequestTally {
   }
 
   /** @param ms duration until the answer */
-  count({ statuses, durations }: RouteTally, { status, code }: Reply, ms: number): void {
+  count({ statuses, durations }: RouteTotals, { status, code }: Reply, ms: number): void {
     durations.observe(ms / 1000);
     statuses.set(status, (statuses.get(status) ?? 0) + 1);
     if (code !== undefined) this.codes.set(code, (this.codes.get(code) ?? 0) + 1);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type LedgerRow, LedgerTallies } from '../../../src/storage/commit/ledger-tallies.ts';
+import { type LedgerRow, LedgerTotals } from '../../../src/storage/commit/ledger-totals.ts';
 
 const rows: readonly LedgerRow[] = [0, 1, 2].map((hour) => ({ application: 1, hour, subject: '[]' }));
 
@@ -15,8 +15,8 @@ const commit = fc.record({ fails: fc.boolean(), between: fc.array(add, { maxLeng
 test('every count reaches the disk once, with the latest time, whichever commits fail', () => {
   fc.assert(
     fc.property(fc.array(fc.oneof(add, commit)), (steps) => {
-      const waiting = new LedgerTallies();
-      const kept = new LedgerTallies();
+      const waiting = new LedgerTotals();
+      const kept = new LedgerTotals();
       const model = new Map<LedgerRow, { count: number; lastAt: number }>();
       const count = ({ row, at, detail }: { row: LedgerRow; at: number; detail: string | null }) => {
         waiting.add(row, at, detail === null ? null : { detail });
@@ -34,21 +34,21 @@ test('every count reaches the disk once, with the latest time, whichever commits
       }
       kept.giveBack(waiting.take());
       const lines = new Map(kept.lines().map(({ hour, count, lastAt }) => [hour, { count, lastAt }]));
-      expect(lines).toEqual(new Map([...model].map(([{ hour }, tally]) => [hour, tally])));
+      expect(lines).toEqual(new Map([...model].map(([{ hour }, totals]) => [hour, totals])));
     }),
   );
 });
 
 test('the example is that of the last refusal', () => {
-  const tallies = new LedgerTallies();
-  for (const at of [2, 3, 1]) tallies.add(rows[0]!, at, { detail: `at ${at}` });
-  expect(tallies.lines()).toEqual([{ ...rows[0], count: 3, lastAt: 3, example: { detail: 'at 3' } }]);
+  const totals = new LedgerTotals();
+  for (const at of [2, 3, 1]) totals.add(rows[0]!, at, { detail: `at ${at}` });
+  expect(totals.lines()).toEqual([{ ...rows[0], count: 3, lastAt: 3, example: { detail: 'at 3' } }]);
 });
 
 test('the number of rows is limited, and existing rows keep counting', () => {
-  const tallies = new LedgerTallies(2);
-  for (const row of [...rows, ...rows]) tallies.add(row, 1);
-  expect(tallies.lines().map(({ hour, count }) => [hour, count])).toEqual([
+  const totals = new LedgerTotals(2);
+  for (const row of [...rows, ...rows]) totals.add(row, 1);
+  expect(totals.lines().map(({ hour, count }) => [hour, count])).toEqual([
     [0, 2],
     [1, 2],
   ]);

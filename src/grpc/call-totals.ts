@@ -4,7 +4,7 @@ import { Histogram } from '../runtime/histogram.ts';
 const codes = 17;
 
 /** The calls of one method, by status code. */
-export class MethodTally {
+export class MethodTotals {
   /** `/Service/Method`, or `none` for calls of unknown methods. */
   readonly method: string;
   /** Time from a call's head to its answer, seconds. Streaming calls are not included. */
@@ -27,16 +27,16 @@ export class MethodTally {
 }
 
 /** Counts the calls of the gRPC listener. Unauthenticated senders cannot add rows. */
-export class CallTally {
-  readonly unknown = new MethodTally('none');
-  readonly #rows = new Map<string, MethodTally>();
+export class CallTotals {
+  readonly unknown = new MethodTotals('none');
+  readonly #rows = new Map<string, MethodTotals>();
 
-  get methods(): Iterable<MethodTally> {
+  get methods(): Iterable<MethodTotals> {
     return [...this.#rows.values(), this.unknown];
   }
 
-  row(method: string): MethodTally {
-    const row = this.#rows.get(method) ?? new MethodTally(method);
+  row(method: string): MethodTotals {
+    const row = this.#rows.get(method) ?? new MethodTotals(method);
     this.#rows.set(method, row);
     return row;
   }

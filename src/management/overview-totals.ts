@@ -8,7 +8,7 @@ import type { UsageTables } from '../storage/lmdb/usage.ts';
 import type { Grid } from './overview-range.ts';
 
 /** The running counts of an overview. */
-export class Tally {
+export class Totals {
   /** Checks of each series, by ordinal. */
   readonly checks: Float64Array;
   /** Of each feature, by number. */
@@ -20,7 +20,7 @@ export class Tally {
   readonly series: Readonly<Record<keyof Counts, Float64Array>>;
 
   /** @param other the counts to start from */
-  constructor({ features, featureOf }: Names, { length, spark }: Grid, other?: Tally) {
+  constructor({ features, featureOf }: Names, { length, spark }: Grid, other?: Totals) {
     this.checks = other?.checks.slice() ?? new Float64Array(featureOf.length);
     this.used = other?.used.slice() ?? new Float64Array(features.length);
     this.viewed = other?.viewed.slice() ?? new Float64Array(features.length);

@@ -1,0 +1,42 @@
+import { Digits, type Part } from './digits.ts';
+
+/** A series of features or metrics whose sum identifies each request. */
+export interface Total {
+  readonly kind: 'feature' | 'metric';
+  /** The feature, or the metric. */
+  readonly name: string;
+  readonly variant: string;
+  readonly digits: Digits;
+}
+
+/** The requests of one sender, in a series for every fifteen of them. */
+export class Sender {
+  readonly #kind: Total['kind'];
+  readonly #name: string;
+  readonly #totals: Total[] = [];
+
+  constructor(kind: Total['kind'], name: string) {
+    this.#kind = kind;
+    this.#name = name;
+  }
+
+  get totals(): readonly Total[] {
+    return this.#totals;
+  }
+
+  next(): Part & Pick<Total, 'name' | 'variant'> & { readonly settle: (outcome: Part['outcome']) => void } {
+    let total = this.#totals.at(-1);
+    if (total === undefined || total.digits.isFull) {
+      const variant = `block-${this.#totals.length}`;
+      const name = this.#kind === 'metric' ? `${this.#name}-${variant}` : this.#name;
+      total = { kind: this.#kind, name, variant, digits: new Digits() };
+      this.#totals.push(total);
+    }
+    const part = total.digits.next();
+    const settle = (outcome: Part['outcome']) => {
+      part.outcome = outcome;
+      part.at = Date.now();
+    };
+    return { ...part, name: total.name, variant: total.variant, settle };
+  }
+}

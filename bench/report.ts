@@ -188,6 +188,6 @@ function print(
       `${kb}`,
     ]),
     [],
-    [`cold: the first question after a start; warm: the median of ${rounds} later ones, each computed anew`],
+    [`cold: the first request after a start; warm: the median of ${rounds} later ones, none of them cached`],
   ]);
 }

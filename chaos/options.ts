@@ -9,7 +9,7 @@ export const usage = `npm run chaos -- [--minutes N] [--seed S] [options]
 
   --minutes N      Ends after the round that is under way then; 2 without it
   --seed S         The same seed draws the same faults; a new one without it
-  --rounds N       Ends after so many rounds, whatever the time
+  --rounds N       Ends after this number of rounds, whatever the time
   --only A,B       Draws among these faults only: ${[...faults.keys()].join(', ')}
   --alone          One node without PostgreSQL
   --stop           Ends after the first round with a violation

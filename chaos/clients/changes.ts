@@ -30,7 +30,7 @@ async function remove(round: Round, dice: Dice, feature: string): Promise<void> 
   if (answer.status === 204) await look(round, dice, feature, 404);
 }
 
-/** Notes the outcome. A node that could not query PostgreSQL may still have made the change, so its answer is no refusal. */
+/** Notes the outcome. A node that could not query PostgreSQL may still have made the change, so its answer is not a refusal. */
 function note(
   round: Round,
   action: Round['changes'][number]['action'],

@@ -53,7 +53,7 @@ export function createClient(directory: Directory, wanted: WantedClient): Promis
 }
 
 /**
- * Deletes a client of a team. No one can sign in to it any more.
+ * Deletes a client of a team. Users can no longer sign in to it.
  * @throws {ApiError} `not_found`
  */
 export function deleteClient(directory: Directory, teamId: string, clientId: string): Promise<void> {

@@ -208,7 +208,7 @@ export const postgresMigrateCommand: Command = {
 
 export const postgresForgetNodeCommand: Command = {
   name: 'postgres forget-node',
-  summary: 'Forget a node that is gone for good; print what it has not shipped',
+  summary: 'Forget a permanently lost node; print the size of its unshipped data',
   operand: { name: 'NODE', description: 'Node name, or id of its data directory' },
   flags: [
     ...postgresFlags,

@@ -42,7 +42,7 @@ export async function checkServe(argv: readonly string[], terminal: Terminal): P
   }
   if (faults === 0) return 0;
   const problems = faults === 1 ? '1 problem' : `${faults} problems`;
-  terminal.err(`Found ${problems}: the server would not start as it is.\n`);
+  terminal.err(`Found ${problems}: the server would not start.\n`);
   return 1;
 }
 
@@ -94,7 +94,7 @@ function checkWritable(path: string): string | undefined {
 /** The files of a running server change, so they are not checked. */
 async function checkStores({ data, existing }: Config): Promise<string | undefined> {
   if (existing) checkPrepared(data);
-  if (!isPresent(data)) return 'a new store would be made';
+  if (!isPresent(data)) return 'a new store would be created';
   const user = userOf(data);
   if (user !== undefined) return `in use by ${user}: stop it before another server starts`;
   checkDataFiles(data);

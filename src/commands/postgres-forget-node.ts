@@ -25,7 +25,7 @@ export async function postgresForgetNode(
   const given = readGiven(postgresForgetNodeCommand, argv);
   if (person === undefined && !given.has('yes'))
     throw new UsageError(
-      'Cannot forget a node without --yes: what it has not shipped is missing in reports until it is started again',
+      'Cannot forget a node without --yes: reports lack its unshipped data until it is started again',
     );
   const { address } = postgresSettings(given, terminal);
   const loss = await withPostgres(address, (connection) => forget(connection, given, terminal, person));
@@ -43,7 +43,7 @@ async function forget(
   const loss = await findLoss(connection, given.operand, force);
   terminal.err(lossText(loss));
   if (person !== undefined && !given.has('yes')) {
-    await confirm(person, `Forget node ${loss.name} for good?`, 'Nothing was changed');
+    await confirm(person, `Forget node ${loss.name}?`, 'Nothing was changed');
   }
   return forgetNode(connection, loss.directory, force);
 }

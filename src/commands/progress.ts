@@ -53,7 +53,7 @@ export class Progress {
   #reportedAt: number;
   #width = 0;
 
-  /** @param words what is being done */
+  /** @param words description of the work */
   constructor(terminal: Terminal, clock: Pick<Clock, 'monotonic'>, words: string) {
     this.#terminal = terminal;
     this.#clock = clock;

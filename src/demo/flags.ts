@@ -45,7 +45,7 @@ export type DemoFlag = Readonly<ReturnType<typeof flag>>;
 export const flags: readonly DemoFlag[] = [
   flag('checkout-redesign', 'The checkout on one page, rolled out over two weeks', { web: 420, app: 130, api: 90 }, 0.55, climb(32, 18, 1), 40, 31, { since: 34, notes: [
     [32, 'Roll-out begins with the staff'],
-    [25, 'Half of all visitors; support sees no more questions than before'],
+    [25, 'Half of all visitors; no increase in support requests'],
     [18, 'Everyone']] }),
   flag('recommendations', 'Which list the start page recommends from', { web: 510, app: 160 }, 0.8,
     always({ popular: 0.34, similar: 0.33, personal: 0.33 }), { popular: 11, similar: 12, personal: 14 }, 64, { experiment: true }),

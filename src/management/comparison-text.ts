@@ -7,7 +7,7 @@ type WithDifference = Compared & { readonly difference: NonNullable<Compared['di
 /** Significance level for adjusted p-values. */
 const clear = 0.05;
 
-/** The outcome of a comparison in words. A clear difference is always reported with its size. */
+/** The outcome of a comparison as text. A clear difference is always reported with its size. */
 export function outcomeOf(
   compared: readonly Compared[],
   base: string | null,

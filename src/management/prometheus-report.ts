@@ -21,7 +21,7 @@ function metricsOf(
   const counted = (field: keyof Counts, help: string): ServiceMetric => ({
     name: `flagmeter_feature_${field}_total`,
     type: 'counter',
-    help: `${help} Begins anew with each month (UTC).`,
+    help: `${help} Restarts at 0 each month (UTC).`,
     read: () => features.map(({ labels, value }) => [labels, value[field]] as const),
   });
   const measured = (kind: 'counter' | 'gauge') =>
@@ -33,7 +33,7 @@ function metricsOf(
     {
       name: 'flagmeter_metric_total',
       type: 'counter',
-      help: 'The sum of what was measured of a counter. Begins anew with each month (UTC).',
+      help: 'Sum of the values of a counter. Restarts at 0 each month (UTC).',
       read: () => measured('counter').map(({ labels, value }) => [labels, value.sum] as const),
     },
     {

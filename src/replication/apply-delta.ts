@@ -49,7 +49,7 @@ export function applyDelta(parts: DeltaParts, delta: Delta, people: number, refu
   for (const message of delta.messages) if (messages.add(message)) applyMessage(applying, message);
   for (const use of delta.uses) putHashedUse(store, use);
   if (!applyPeople(applying, delta) && delta.exposures.length + delta.unresolved.length > 0)
-    refuse('exposures', 'who was forgotten since it was begun is not remembered any more', delta.since);
+    refuse('exposures', 'people forgotten since it began are no longer listed', delta.since);
   applySenders(applying, delta);
   ledger.add(delta.ledger.filter(({ application }) => !erased.hasApplication(application)));
 }

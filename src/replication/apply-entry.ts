@@ -159,7 +159,7 @@ export class ApplyEntry {
     else if (!erased.hasApplication(mint.application)) putHashedMint(store, mint);
   }
 
-  /** Removes messages and series that no stream needs any more, and data past its retention. It can be repeated. */
+  /** Removes messages and series that no stream needs, and data past its retention. It can be repeated. */
   *#reach({ through, since, now, open, nodes }: Horizon): Generator<undefined, void> {
     const { state, messages, forgotten } = this.#parts;
     state.set('reached', { through, now, nodes });

@@ -43,7 +43,7 @@ export interface ClusterUsageDeps {
   readonly shippingMs: number;
   readonly health: Pick<StoreHealth, 'ready' | 'failed'>;
   readonly clock: Clock;
-  /** Reports that the thread failed, so nothing would be shipped any more. */
+  /** Reports that the thread failed, so nothing more would be shipped. */
   readonly fatal: (reason: string) => void;
   readonly accountsVersion: () => number;
   laneOf(application: number): Pick<Lane, 'submit' | 'settled'>;
@@ -57,7 +57,7 @@ const silentMs = 10_000;
 const refusals: Readonly<Record<Refuses, string>> = {
   copied:
     'another process has used a copy of the data directory of this node: start it with an empty directory',
-  closed: 'the stream of this node was closed: restart it, and it ships what it has kept',
+  closed: 'the stream of this node was closed: restart the node to ship its remaining counts',
 };
 
 /**
@@ -78,7 +78,7 @@ export class ClusterUsage implements UsageStore {
   #hasEnded = false;
   #isClosing = false;
   #hasCommitted = false;
-  /** The committer is closing: nothing can be sealed any more. */
+  /** The committer is closing: nothing more can be sealed. */
   #isOver = false;
   #onTold: () => void = () => {};
   #onForgotten: () => void = () => {};
@@ -222,7 +222,7 @@ export class ClusterUsage implements UsageStore {
 
   #end(reason: string): void {
     if (!this.#isClosing && !this.#hasEnded)
-      this.#deps.fatal(`the thread that ships what was counted failed: ${reason}`);
+      this.#deps.fatal(`the thread that ships counts failed: ${reason}`);
     this.#hasEnded = true;
     this.#onTold();
   }

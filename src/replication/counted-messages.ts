@@ -8,7 +8,7 @@ const timeBytes = 6;
 
 /**
  * The messages counted by any node. The first in the order of the log counts. Others of the same identity within ten minutes of it,
- * earlier or later, do not. A message is forgotten when no stream can ship a copy any more.
+ * earlier or later, do not. A message is forgotten once no stream can ship another copy.
  *
  * `messageTimes`: key: identity (16), time (u48, Unix ms, big-endian); the value is empty. The table `messages` orders them by time.
  */

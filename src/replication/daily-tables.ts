@@ -149,7 +149,7 @@ export class DailyTables {
 }
 
 function outdated(): ExportOutdated {
-  return new ExportOutdated('The log is another one than the replica has, or another node was faster');
+  return new ExportOutdated('The log differs from that of the replica, or another node was faster');
 }
 
 /** Rounds a count. Those beyond the exact range of a double are clamped. */

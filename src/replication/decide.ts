@@ -20,7 +20,7 @@ export interface PostgresStream {
 
 export type Decision =
   | { readonly action: 'rest' }
-  /** PostgreSQL does not know the stream, or not any more. */
+  /** PostgreSQL does not know the stream, or no longer does. */
   | { readonly action: 'register' }
   | { readonly action: 'acknowledge'; readonly seq: number }
   | { readonly action: 'ship'; readonly from: number }

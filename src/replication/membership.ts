@@ -71,7 +71,7 @@ export class Membership {
       return true;
     } catch (error) {
       if (!(error instanceof JoinRefused)) throw error;
-      const next = 'it counts nothing while the other runs, and keeps what it has counted';
+      const next = 'it counts nothing while the other runs, and keeps its earlier counts';
       if (!this.#isCopied) this.#parts.log.error('this node is not alone', { error, next });
       this.#isCopied = true;
       return false;

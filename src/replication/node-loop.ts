@@ -74,7 +74,7 @@ export class NodeLoop {
     if (!connected) return `PostgreSQL is not available: ${reason}`;
     if (this.#streams.all.some(({ held }) => held === 'behind'))
       return 'PostgreSQL is older than what this node keeps';
-    return replica.isLoading ? 'what other nodes have counted is being loaded' : undefined;
+    return replica.isLoading ? 'the counts of other nodes are being loaded' : undefined;
   }
 
   /**
@@ -245,7 +245,7 @@ export class NodeLoop {
     if (error instanceof PostgresError || error instanceof PostgresUnfit) link.failed(error);
     else if (this.#refusal === undefined) {
       if (this.#stumbled?.message !== error.message) {
-        log.error('applying what nodes have counted failed; retrying', { error });
+        log.error('applying the log failed; retrying', { error });
         if (isStoreFailure(error)) main.storeFailed(error);
       }
       this.#stumbled = error;
@@ -267,7 +267,7 @@ export class NodeLoop {
     await this.#sealing.note(this.view?.at);
     if (!own.isShipped || own.held !== undefined) return false;
     await deregister(link, facts.directory, own);
-    log.info('everything that was counted is shipped', { deltas: own.sealed });
+    log.info('all counts are shipped', { deltas: own.sealed });
     return true;
   }
 }

@@ -13,17 +13,17 @@ const maxBytes = 4 * 1024 * 1024;
 
 const heldOwn: Readonly<Record<Held, string>> = {
   foreign:
-    'PostgreSQL has other deltas under the stream of this process: another process used a copy of its directory. This node keeps what it has counted and counts nothing more; start a node with an empty directory in its place',
+    'PostgreSQL has other deltas under the stream of this process: another process used a copy of its directory. This node keeps its counts and counts nothing more; start a node with an empty directory in its place',
   closed:
-    'the stream of this process was closed elsewhere, for example by flagmeter postgres forget-node: this node counts nothing until it is restarted, and then ships what it has kept',
+    'the stream of this process was closed elsewhere, for example by flagmeter postgres forget-node: this node counts nothing until it is restarted, and then ships its remaining counts',
   behind:
-    'PostgreSQL is older than what this node keeps: the node counts, and ships nothing. Restore a newer backup, or fill a new database with flagmeter postgres adopt --from-replica. To accept the loss, stop this node, run flagmeter postgres forget-node for it, and start it',
+    'PostgreSQL is older than what this node keeps: it counts but ships nothing. Restore a newer backup, or fill a new database with flagmeter postgres adopt --from-replica. To accept the loss, stop this node, run flagmeter postgres forget-node for it, and start it',
 };
 
 const heldEarlier: Readonly<Record<Held, string>> = {
   ...heldOwn,
   foreign:
-    'PostgreSQL has deltas of an earlier process that are not in this directory: it is a copy of one that went on, or a copy of it was used. This node keeps what it has counted and counts nothing more; start a node with an empty directory in its place',
+    'PostgreSQL has deltas of an earlier process that are not in this directory: it is an outdated copy, or a copy of it was used. This node keeps its counts and counts nothing more; start a node with an empty directory in its place',
   closed:
     'the stream of an earlier process was closed elsewhere, for example by flagmeter postgres forget-node: its remaining counts are shipped under another stream',
 };
@@ -145,7 +145,7 @@ export class Stream implements KnownStream {
     const { link, log } = this.#parts;
     this.#isDone = state !== 'open' || (await link.query(markDone(this.stream, seq))).rowCount > 0;
     if (state === 'open')
-      log.info('what an earlier process has counted is shipped', { stream: this.stream, deltas: seq });
+      log.info('all counts of an earlier process are shipped', { stream: this.stream, deltas: seq });
   }
 
   #hold(why: Held, seq: number): void {

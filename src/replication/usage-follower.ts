@@ -98,11 +98,11 @@ export class UsageFollower extends Follower<StoredEntry> {
     this.#passOverUnreadable(snapshot?.snapshot);
     if (isLost) await this.#setAside();
     const to = snapshot?.applied.position ?? 0;
-    log.warn('the replica is loaded anew', { reason, from, to });
+    log.warn('reloading the replica', { reason, from, to });
     if (snapshot === undefined) await replica.clear();
     else await this.#loadSnapshot(snapshot.snapshot);
     this.rebases += 1;
-    log.info('the replica is loaded', { position: replica.applied.position });
+    log.info('the replica was loaded', { position: replica.applied.position });
   }
 
   async #setAside(): Promise<void> {

@@ -78,7 +78,7 @@ They are UTF-8. Counts are integers from 0 to 2147483647, and numbers are finite
 
 429 and 503 carry \`Retry-After\` in seconds. Refusals are \`application/problem+json\` (RFC 9457) with a stable \`code\`.
 
-**Keys.** Frontend and Mobile keys are for browsers and apps and are no secrets. A Backend key is secret: it belongs on
+**Keys.** Frontend and Mobile keys are for browsers and apps, and are not secret. A Backend key is secret: it belongs on
 servers, never in a page, an app or a repository. This host does not accept tokens or client credentials of the management API.
 
 **gRPC.** \`Usage.Usage/SendStats\` and \`Metrics.Metrics/SendMetrics\` accept the same reports by gRPC on its own listener, and by

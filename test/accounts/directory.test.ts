@@ -54,7 +54,7 @@ test.each(types)('changes around a %s key are visible to the next look-up', asyn
   expect(directory.findKey(text)).toBeUndefined();
 });
 
-test('deleting an application deletes its keys and environments for good', async () => {
+test('deleting an application deletes its keys and environments permanently', async () => {
   const fixture = await openFixture();
   const { directory, application, store } = fixture;
   const keys = await Promise.all(types.map((type) => createKey(directory, application.id, { type })));

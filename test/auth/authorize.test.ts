@@ -100,7 +100,7 @@ describe('a refused request from a browser that is not signed in', () => {
   test.each([
     ['no signed-in user', 'login_required', {}],
     ['no openid', 'invalid_scope', { scope: 'flagmeter' }],
-  ])('is redirected if its prompt is none: %s', async (_, error, parameters) => {
+  ])('is redirected if its prompt is `none`: %s', async (_, error, parameters) => {
     const target = fixture.target({ prompt: 'none', ...parameters });
     const { status, location } = await fixture.newBrowser().open(target);
     expect(status).toBe(303);

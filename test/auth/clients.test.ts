@@ -100,7 +100,7 @@ describe('the teams that a user acts in through a client', () => {
     expect(teamsThrough(own, app)).toEqual({ teams: [app.teamId], primaryTeam: app.teamId });
   });
 
-  test('are none in a client that is deleted during its request', async () => {
+  test('are not issued to a client that is deleted during its request', async () => {
     const { directory } = await openClients();
     expect(teamsThrough(user, findClient(directory, 'client_gone'))).toEqual({ teams: [], primaryTeam: '' });
   });

@@ -29,8 +29,8 @@ it('the executable connects to PostgreSQL with TLS and a password, and reports c
   const init = ['--postgres-key-file', key, '--admin-email', 'a@example.com', '--json'];
   expect(await postgres('key', '', '--out', key)).toMatchObject({ code: 0 });
   for (const [to, message] of [
-    [url('wrong', 'root.pem'), 'does not take the password of user "flagmeter" (SQLSTATE 28P01)'],
-    [url('right%20horse', 'other.pem'), 'its certificate is not signed by a root that is trusted here'],
+    [url('wrong', 'root.pem'), 'rejects the password of user "flagmeter" (SQLSTATE 28P01)'],
+    [url('right%20horse', 'other.pem'), 'its certificate is not signed by a trusted root'],
     [url('right%20horse', 'root.pem', '127.0.0.1'), 'its certificate is for another name'],
   ] as const) {
     const { code, stdout, stderr } = await postgres('init', to, ...init);

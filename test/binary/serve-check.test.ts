@@ -18,7 +18,7 @@ test('serve --check of a valid configuration exits with 0 and creates nothing', 
     ...free,
   ]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  expect(stdout).toContain('ok       stores: a new store would be made\n');
+  expect(stdout).toContain('ok       stores: a new store would be created\n');
   expect(readdirSync(directory)).toEqual([]);
 });
 

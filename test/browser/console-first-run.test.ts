@@ -63,7 +63,7 @@ test('from an empty console to the first packet', async () => {
   await page.getByText('✓ Connected.').waitFor();
   await page.getByText(/The flag checkout was seen/).waitFor();
   expect(await axeFaults(page)).toEqual([]);
-  // The sender stays, also for those who come later: the navigation leads here, once.
+  // The sender stays for later visitors: the navigation leads here, once.
   await page.getByRole('link', { name: 'Connect', exact: true }).waitFor();
   await page.reload();
   await page.getByText('✓ Connected.').waitFor();
@@ -145,7 +145,7 @@ describe('a refused packet is shown at once with its remedy', () => {
 
 test('explains silence after 30 seconds', async () => {
   const { page } = await connect();
-  // The page's clock goes on; the server's stays as it is.
+  // The page's clock advances; the server's does not.
   await page.clock.install();
   await page.reload();
   await page.getByText('Waiting for a packet').waitFor();

@@ -24,7 +24,7 @@ afterAll(async () => {
 /** Opens the console with a session of its own. */
 const visit = () => console.visit(start, { ownSession: true });
 
-/** Ends all sessions of a visit's user in the server, as nobody in the browser has asked for. */
+/** Ends all sessions of a visit's user on the server, without a request of the browser. */
 async function endSessions({ page }: Pick<Visit, 'page'>): Promise<void> {
   const ended = await page.evaluate(`(async () => {
     const ask = (method, path) => fetch(path, { method, headers: { 'flagmeter-console': '1' } });

@@ -48,7 +48,7 @@ describe('with a server in trouble', () => {
       10_000,
     );
     await page.clock.pauseAt(Date.now() + 60_000);
-    /** Waits until the host got so many requests, and the page their answers. */
+    /** Waits until the host got this number of requests, and the page their answers. */
     const settled = (requests: number) =>
       vi.waitFor(async () => {
         expect([host.received.length, await page.evaluate('window.unanswered')]).toEqual([requests, 0]);
@@ -171,7 +171,7 @@ describe('with a server in trouble', () => {
     await page.close();
   });
 
-  test('counts hostile names as names, ignores what is no count, and never throws', async () => {
+  test('counts hostile names as names, ignores invalid counts, and never throws', async () => {
     const { page, problems } = await openWithClock();
     await page.evaluate(`(async () => {
       for (const name of ['__proto__', 'constructor', 'toString', 'a"b\\\\c']) flags.checked(name, name);

@@ -78,7 +78,7 @@ describe('with a real server', () => {
     };
   });
 
-  test('counts what a page of another origin tells it, and adds up', async () => {
+  test('adds up the counts of a page of another origin', async () => {
     const { page, problems } = await openWithSnippet(browser, pages, `http://${binary.http}`, {
       key,
       environment: 'Production',
@@ -182,7 +182,7 @@ describe('with a real server', () => {
     await page.close();
   });
 
-  test('sends what it has when the page is left', async () => {
+  test('sends its counts when the page is left', async () => {
     const { page } = await openWithSnippet(browser, pages, `http://${binary.http}`, {
       key,
       environment: 'Production',
@@ -224,7 +224,7 @@ describe('with a real server', () => {
     await page.close();
   });
 
-  test('says once that its counts are refused, and goes on', async () => {
+  test('warns once that its counts are refused, and continues', async () => {
     const { page, problems } = await openWithSnippet(browser, pages, `http://${binary.http}`, {
       key,
       environment: 'Nowhere',

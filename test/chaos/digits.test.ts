@@ -13,13 +13,13 @@ function digitsOf(all: readonly Outcome[]): Digits {
   return digits;
 }
 
-/** The sum when each request was counted so many times. */
+/** The sum if each request was counted this number of times. */
 function sumOf(times: readonly number[]): number {
   return times.reduce((sum, count, index) => sum + count * 4 ** index, 0);
 }
 
 describe('a sum of powers of four', () => {
-  it('is right exactly when each request was counted as it may be', () => {
+  it('is right exactly if each request was counted an allowed number of times', () => {
     const requests = outcomes.chain((all) =>
       fc.tuple(
         fc.constant(all),
@@ -36,7 +36,7 @@ describe('a sum of powers of four', () => {
     );
   });
 
-  it('says how many requests it holds', () => {
+  it('contains the number of its requests', () => {
     expect(digitsOf(['accepted', 'unknown', 'unknown']).countedIn(sumOf([1, 0, 1]))).toBe(2);
   });
 

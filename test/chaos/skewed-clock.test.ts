@@ -6,7 +6,7 @@ import { buildClock, SkewedClock } from '../../chaos/scene/skewed-clock.ts';
 import { root } from '../support/sources.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
-/** Says its time of day, and how long a wait of 50 ms took, each time that it is asked. */
+/** Prints its time of day, and the duration of a wait of 50 ms, on each request. */
 const program = `
   const cell = new Int32Array(new SharedArrayBuffer(4));
   process.stdin.on('data', () => {
@@ -22,7 +22,7 @@ async function ask(child: ChildProcess): Promise<{ readonly aheadMs: number; rea
   return { aheadMs: now - Date.now(), tookMs };
 }
 
-it('changes the time of day of a process while it runs, and how long it waits stays as it is', async () => {
+it('changes the time of day of a running process, and not the duration of its waits', async () => {
   const folder = temporaryDirectory();
   const clock = new SkewedClock(await buildClock(folder), join(folder, 'clock'));
   const env = { ...process.env, ...clock.env };

@@ -23,7 +23,7 @@ it.each([
 it.each([
   ...['', 'yesterday', '7', '7y', '-7d', '7.5h', '9999999d', '999999w', '2026-02-30', '2026-13-01'],
   ...['2026-01-31T12:00', '2026-01-31T12:00:00', '1767225600', '31.1.2026'],
-])('%j is no time', (text) => {
+])('%j is not a time', (text) => {
   expect(() => readTime(text, 'from', now)).toThrow(UsageError);
   expect(() => readTime(text, 'from', now)).toThrow(`Cannot use --from ${text}: must be a time such as 7d, `);
 });

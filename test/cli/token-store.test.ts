@@ -71,7 +71,7 @@ describe('the token store', () => {
   });
 
   it.each(['', '{', '[]', '{"current":null}', '{"current":null,"servers":{"https://x":{"accessToken":1}}}'])(
-    'says so when the file holds %j, and keeps it as it is',
+    'reports a file with %j as damaged, and keeps it unchanged',
     (text) => {
       const context = testContext();
       const file = context.credentialsFile;

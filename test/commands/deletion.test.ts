@@ -49,7 +49,7 @@ async function numbersIn(data: string): Promise<{ environments: Set<number>; app
   return found;
 }
 
-/** The application that is there and its environments, by their numbers; and how many deletions are to be done. */
+/** The numbers of the existing application and its environments, and the number of pending deletions. */
 async function readAccounts(data: string) {
   const store = openAccountTables(data);
   const [application] = store.applications.getRange().map(({ value }) => value);

@@ -9,7 +9,7 @@ describe('nextSteps', () => {
     ['/home/me/flagmeter/dist', './flagmeter login\n'],
     ['/srv', '  flagmeter login\n'],
     ['/', '  flagmeter login\n'],
-  ])('names the program as it is called in %s', (directory, command) => {
+  ])('prints the command for the program in %s', (directory, command) => {
     expect(nextSteps({ ...here, directory })).toContain(command);
   });
 

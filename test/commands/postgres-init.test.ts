@@ -198,13 +198,13 @@ needing('postgresql').describe('postgres init', () => {
         at((to) => {
           to.search = '?sslmode=disable&options=-csearch_path%3Dnone';
         }),
-        'names no schema that exists',
+        'names no existing schema',
       ],
       [
         at((to) => {
           to.username = 'guest';
         }),
-        'The role guest may not make tables in the schema public: GRANT CREATE',
+        'The role guest may not create tables in the schema public: GRANT CREATE',
       ],
       [['--postgres-key-file', join(directory, 'none')], 'Cannot read --postgres-key-file'],
       [['--postgres-key-file', open], 'everyone can read it'],

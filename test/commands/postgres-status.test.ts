@@ -150,7 +150,7 @@ describe('postgres status', () => {
     expect(out).toMatch(/^north +up, copy refuses /m);
     expect(out).toMatch(/^south +forgotten, refuses /m);
     expect(out).toMatch(/^Warning: Several processes use the data directory of node north or copies of it/m);
-    expect(out).toMatch(/^Warning: Node south was forgotten while it runs: it answers 503 until/m);
+    expect(out).toMatch(/^Warning: Node south was forgotten but is running: it answers 503 until/m);
   });
 
   it('shows the length of the log, and the trimmed part', async () => {
@@ -290,6 +290,6 @@ describe('postgres forget-node', () => {
     expect((await status()).streams.open).toHaveLength(1);
     expect(await answering('y')).toBe(0);
     expect((await status()).streams.open).toEqual([]);
-    expect(asked).toEqual(Array(2).fill('Forget node lost for good? [y/N] '));
+    expect(asked).toEqual(Array(2).fill('Forget node lost? [y/N] '));
   });
 });

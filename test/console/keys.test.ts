@@ -36,7 +36,7 @@ describe('shortcuts', () => {
     ).toEqual([undefined, undefined]);
   });
 
-  test('start anew after a complete one', () => {
+  test('start over after a complete one', () => {
     expect(
       pressing(
         [

@@ -36,7 +36,7 @@ test('a slightly late status leaves no gap', () => {
   expect(recent.series.taken.slice(-5)).toEqual([11, 11, 11, 11, 11]);
 });
 
-test('the samples start anew after a pause', () => {
+test('the samples restart after a pause', () => {
   const recent = new Recent();
   for (const seconds of [0, 2, 4, 60, 62]) recent.add(statusAt(seconds, 10));
   const { taken } = recent.series;

@@ -76,7 +76,7 @@ describe('a deviation from the document is detected:', () => {
     ['a content type', { ...good, headers: { ...good.headers, 'content-type': 'text/plain' } }],
     ['a field that is not documented', { ...good, text: good.text.replace('{', '{"number":1,') }],
     ['a field that is missing', { ...good, text: '{"name":"Test"}' }],
-    ['a time that is none', { ...good, text: '{"name":"Test","createdAt":"now"}' }],
+    ['an invalid time', { ...good, text: '{"name":"Test","createdAt":"now"}' }],
   ])('%s', (_name, answer) => {
     const headers = Object.entries(answer.headers).filter(
       (each): each is [string, string] => each[1] !== undefined,

@@ -127,7 +127,7 @@ test('a running node that was forgotten answers 503 until it restarts', async ()
   expect([ready.status, await ready.text()]).toEqual([503, expect.stringContaining('restart it')]);
   const { stdout } = await runBinary(['postgres', 'status', '--postgres', postgresUrl]);
   expect(stdout).toContain(
-    'Node forgotten was forgotten while it runs: it answers 503 until it is restarted',
+    'Node forgotten was forgotten but is running: it answers 503 until it is restarted',
   );
   await stop(node);
   const again = await startNode('--data', node.data);

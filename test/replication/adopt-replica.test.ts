@@ -221,7 +221,7 @@ describe('a node whose database was replaced', () => {
     expect(node.counts()).toEqual({ f: 1 });
     await goBack();
     await expectCounts(node, { f: 11 });
-    expect(logged(node, 'warn')).not.toContain('the replica is loaded anew');
+    expect(logged(node, 'warn')).not.toContain('reloading the replica');
   });
 });
 

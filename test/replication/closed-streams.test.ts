@@ -159,15 +159,13 @@ describe('a copied directory', () => {
       await expectCounts(copy, { f: 1011 });
       one.session.fault = () => undefined;
       await one.until(({ refuses }) => refuses === 'copied');
-      const next = 'it counts nothing while the other runs, and keeps what it has counted';
+      const next = 'it counts nothing while the other runs, and keeps its earlier counts';
       expect(one.lines).toContainEqual(expect.objectContaining({ msg: 'this node is not alone', next }));
       await kill(url, copy);
       const again = await restart(url, one);
       if (isSame) return expectCounts(again, { f: 1111 });
       await again.until(({ refuses }) => refuses === 'copied');
-      expect(logged(again, 'error')).toEqual([
-        expect.stringContaining('This node keeps what it has counted'),
-      ]);
+      expect(logged(again, 'error')).toEqual([expect.stringContaining('This node keeps its counts')]);
       expect(again.spool.stream(one.stream)).toMatchObject({ sealed: 2, acknowledged: 1 });
       await expectCounts(again, { f: 1011 });
     },

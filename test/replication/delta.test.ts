@@ -134,7 +134,7 @@ const plain = (each: unknown): unknown => {
   return Object.fromEntries(Object.entries(each).map(([key, held]) => [key, plain(held)]));
 };
 
-test('a delta is decoded as it was encoded', () => {
+test('decoding an encoded delta returns the same delta', () => {
   fc.assert(
     fc.property(delta, (sent) => {
       expect(plain(decodeDelta(encodeDelta(sent)))).toEqual(plain(sent));

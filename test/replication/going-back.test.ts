@@ -48,7 +48,7 @@ describe('a PostgreSQL that reverted to an earlier state', () => {
     await expectCounts(again, { f: 11, g: 100 });
     await expectCounts(two, { f: 11, g: 100 });
     expect(logged(again, 'warn')).toContain('PostgreSQL reverted to an earlier state: shipping deltas again');
-    expect(logged(two, 'warn')).toContain('the replica is loaded anew');
+    expect(logged(two, 'warn')).toContain('reloading the replica');
   });
 
   it('before the kept deltas is not managed, and loses the missing ones only when its streams are closed', async () => {
@@ -136,7 +136,7 @@ describe('a replica', () => {
     const { trouble } = await one.until((told) => told.trouble !== undefined);
     expect(trouble).toContain('PostgreSQL does not have its entry 1,');
     expect(one.counts()).toEqual({ f: 1 });
-    expect(logged(one, 'warn')).not.toContain('the replica is loaded anew');
+    expect(logged(one, 'warn')).not.toContain('reloading the replica');
   });
 
   it('skips a gap in the log with the snapshot of a node that has all entries', async () => {

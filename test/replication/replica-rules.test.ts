@@ -217,7 +217,7 @@ describe('invalid content', () => {
     ['forget', 'forget'],
     ['horizon', 'horizon'],
     ['settings', 'settings'],
-  ] as const)('a %s that cannot be read is put aside, and the log goes on', (kind, place) => {
+  ] as const)('a %s that cannot be read is set aside, and the log continues', (kind, place) => {
     const { log, one, node } = setUp();
     log.append(kind, Buffer.of(1, 0xc1), 'other', 1);
     one.send(packet(), start);

@@ -160,7 +160,7 @@ test('a damaged one is read again at intervals, and a newer one at once', async 
   await trimLogs(session);
   await sql(`UPDATE fm_snapshot_part SET body = 'damaged'`);
   const two = await start(url);
-  const loads = () => two.lines.filter(({ msg }) => msg === 'the replica is loaded anew').length;
+  const loads = () => two.lines.filter(({ msg }) => msg === 'reloading the replica').length;
   await expect.poll(loads).toBe(1);
   for (let beats = 0, last: unknown; beats < 4; ) {
     const [row] = await sql(`SELECT beat_at::text FROM fm_node WHERE directory = '${two.spool.directory}'`);

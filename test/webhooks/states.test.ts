@@ -45,7 +45,7 @@ describe('a webhook', () => {
     expect(now().failingSince).toBeNull();
   });
 
-  test('is disabled at once when its receiver is gone for good', async () => {
+  test('is disabled at once when its receiver answers 410', async () => {
     const fixture = await openWebhooks();
     const { now, path, latest } = await hookAnswering(fixture, 410);
     await testWebhook(fixture.directory, path);

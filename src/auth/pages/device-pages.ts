@@ -48,7 +48,7 @@ export function devicePage(page: FormPage, { userCode, address }: WaitingDevice,
 /** The page after the decision. */
 export function deviceDonePage(clientName: string, allowed: boolean): Reply {
   const [title, text] = allowed
-    ? ['Device connected', html`${clientName} continues by itself. You can close this page.`]
+    ? ['Device connected', html`${clientName} continues automatically. You can close this page.`]
     : ['Device not connected', html`${clientName} gets no access. You can close this page.`];
   return pageReply({ status: 200, title, content: html`<h1>${title}</h1>\n<p>${text}</p>` });
 }

@@ -14,7 +14,7 @@ export function failurePage(status: number, reason: string, retryAfter?: number)
     title: 'Sign-in is not possible',
     retryAfter: retryAfter && Math.ceil(retryAfter),
     content: html`<h1>Sign-in is not possible</h1>
-<p>Go back to the app that sent you here and try again. If this comes up again, tell whoever runs that app:</p>
+<p>Go back to the app that sent you here and try again. If it happens again, contact the operator of that app:</p>
 <p class="error">${reason}.</p>`,
   });
 }
@@ -26,7 +26,7 @@ export function laterPage({ status, message, retryAfter = 1 }: ApiError): Reply 
     title: 'Not possible just now',
     retryAfter: Math.ceil(retryAfter),
     content: html`<h1>Not possible just now</h1>
-<p>This server cannot look up accounts at the moment. Nothing is lost. Wait a few seconds, then load this page again.</p>
+<p>This server cannot read accounts now. Nothing is lost. Wait a few seconds, then load this page again.</p>
 <p class="note">${message}.</p>`,
   });
 }

@@ -36,7 +36,7 @@ export function signOutFailurePage(status: number, reason: string): Reply {
     status,
     title: 'Sign-out failed',
     content: html`<h1>You are not signed out</h1>
-<p>Go back to the app that sent you here and try again. If this comes up again, tell whoever runs that app:</p>
+<p>Go back to the app that sent you here and try again. If it happens again, contact the operator of that app:</p>
 <p class="error">${reason}.</p>`,
   });
 }

@@ -13,7 +13,7 @@ export interface Conflict<T> {
   readonly theirs: T;
   /** The fields that this page sets. */
   readonly mine: Readonly<Record<string, unknown>>;
-  /** Applies the change to the thing as it is now, or drops it. */
+  /** Applies the change to the current thing, or drops it. */
   readonly decide: (choice: 'mine' | 'theirs') => void;
 }
 
@@ -22,7 +22,7 @@ export interface Thing<T> {
   /** `undefined` until it has been read. */
   readonly data: T | undefined;
   readonly error: unknown;
-  /** Incremented when the reader accepts someone else's change: forms use it as their key, and start anew. */
+  /** Incremented when the reader accepts someone else's change: forms use it as their key, and start over. */
   readonly version: number;
   readonly conflict: Conflict<T> | undefined;
   reload(): Promise<void>;

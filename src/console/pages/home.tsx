@@ -54,7 +54,7 @@ function startOf({ id, environments }: Application): string {
   return first === undefined ? applicationSettingsAddress(id) : environmentAddress(id, first.name, 'flags');
 }
 
-/** What the address asks for, such as a range, goes along; the address of settings has a query of its own. */
+/** The query of the address, such as a range, is kept; the address of settings has its own query. */
 function Forward({ to }: { readonly to: string }) {
   const { query, route } = useLocation();
   useEffect(() => route(to.includes('?') ? to : withQuery(to, query), true), [to]);

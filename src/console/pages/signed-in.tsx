@@ -6,7 +6,7 @@ export function SignedIn() {
     <main id="main" class="notice">
       <h1>You are signed in</h1>
       <p>
-        The tab that you came from goes on by itself; you can close this one. Or go on here to{' '}
+        The other tab continues, and you can close this one. Or continue here to{' '}
         <a href={`${root}/`}>the console</a>.
       </p>
     </main>

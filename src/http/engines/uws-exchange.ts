@@ -39,7 +39,7 @@ export class UwsExchange implements Request, Arriving {
   #draining: { bytes: number; late: NodeJS.Timeout } | undefined;
   /** Ends the wait for a client that does not read. */
   #released = () => {};
-  /** Whether `#res` must not be used any more. */
+  /** Whether `#res` must no longer be used. */
   #over = false;
 
   constructor(res: HttpResponse, req: HttpRequest, server: Server) {

@@ -22,7 +22,7 @@ const followEveryMs = 1000;
 
 const messages = {
   away: 'PostgreSQL is not available',
-  next: 'requests that need it are answered 503 until it does; counting goes on',
+  next: 'requests that need it are answered 503 until it does; counting continues',
   back: 'PostgreSQL is available again: accounts can be managed',
 };
 

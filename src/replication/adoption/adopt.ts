@@ -64,7 +64,7 @@ export async function adopt(deps: AdoptionDeps): Promise<Adopted> {
         addReplicaRows(usage, filling.applied.id, deps.settings);
         return new ReplicaSnapshot(usage).parts();
       },
-      // The database may have the store from here on, so the directory must not serve by itself.
+      // The database may have the store from here on, so the directory must not serve on its own.
       uploaded: () => belong(accounts.lmdb, filling, true),
       accounts: () => accountsIn(accounts),
     };

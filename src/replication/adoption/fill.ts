@@ -212,7 +212,7 @@ export interface FromReplicaDeps extends FillingDeps {
 
 /**
  * Fills an empty database with the content of a node, after the old database was lost. It keeps the id of the old one, so every node
- * continues: one that is behind loads the snapshot, and ships the deltas that it keeps beyond it. It can be interrupted at any moment,
+ * continues: one that is behind loads the snapshot, and ships its later deltas. It can be interrupted at any moment,
  * and resumes when called again. Until it is finished, the database has another id, which nodes refuse.
  * @throws {AdoptionRefused} the database has other content; nothing was changed
  */
@@ -236,7 +236,7 @@ export async function adoptReplica(deps: FromReplicaDeps): Promise<Adopted> {
   }
   if (found !== undefined && found !== idMeanwhile)
     throw new AdoptionRefused(
-      `Cannot fill this database: it has other content of flagmeter (id ${found}); create an empty one, and give its URL to all nodes. Nothing was changed`,
+      `Cannot fill this database: it has other data of flagmeter (id ${found}); create an empty one, and give its URL to all nodes. Nothing was changed`,
     );
   if (found === undefined) await checkPlace(connection, deps.allowAsynchronous);
   const secret = storedSecret(deps.secret, key);

@@ -38,7 +38,7 @@ export function* accountsIn(accounts: AccountTables): Generator<Write> {
 /** @throws {Error} if the accounts are not a copy */
 export function holdingOf(usage: ReplicaStore, accounts: AccountTables, spool: Spool): Holding {
   const copy = readCopyState(accounts.lmdb);
-  if (copy === undefined) throw new Error('Cannot read what a node holds: the accounts are not a copy');
+  if (copy === undefined) throw new Error('Cannot read the state of the node: its accounts are not a copy');
   const state = new ReplicaState(usage);
   const streams = state.get('own:loading') === true ? [] : streamsOf(state, spool);
   const open = streams.filter((each) => each.state === 'open');

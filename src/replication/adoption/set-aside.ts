@@ -14,7 +14,7 @@ import { Spool } from '../spool.ts';
 import { accountsIn, type Holding, holdingOf } from './holding.ts';
 
 /**
- * The content of a node from before it loaded something else, because PostgreSQL had lost it. `set-aside/NAME` in the data directory
+ * The former content of a node that PostgreSQL had lost, kept when the node loaded other content. `set-aside/NAME` in the data directory
  * has `holding.json`, the accounts with one record a line, and the parts of a usage snapshot. Nothing removes them: they may be the
  * last copy.
  */
@@ -55,7 +55,7 @@ export class SetAside {
    * Resolves when the current counts and accounts are on disk. Both are kept, because counts refer to accounts. An earlier copy of the
    * part that is about to be replaced is sufficient.
    * @param lost the part that is about to be replaced
-   * @throws {Error} if the disk does not take them; the message says what to do
+   * @throws {Error} if they cannot be written; the message says what to do
    */
   keep(lost: Lost): Promise<void> {
     const { clock } = this.#deps;
@@ -95,7 +95,7 @@ export class SetAside {
         for await (const body of content.parts()) await write(partFile(part++), body);
       });
       this.bytes = setAsideIn(data).bytes;
-      log.warn('what this node held was set aside, because PostgreSQL has lost it', {
+      log.warn('data that PostgreSQL has lost was set aside', {
         directory: join(folder, name),
         position: holding.applied.position,
         version: holding.place.version,
@@ -110,7 +110,7 @@ export class SetAside {
     const { data, free = (path) => diskSpace(path).free } = this.#deps;
     if (free(data) < reserveBytes + content.length)
       throw new Error(
-        `Cannot set aside what this node holds and PostgreSQL has lost: ${data} has less than 128 MiB left; free space on its disk, or move older directories of ${join(data, setAsideFolder)} to another`,
+        `Cannot set aside the data that PostgreSQL has lost: ${data} has less than 128 MiB left; free space on its disk, or move older directories of ${join(data, setAsideFolder)} to another`,
       );
     await writeFile(path, content, { mode: 0o600 });
   }

@@ -39,7 +39,7 @@ export function entriesAfter<Entry extends LogEntry>(read: LogRead<Entry>): read
   const hasHole = next.some(({ position }, index) => position !== from.position + 1 + index);
   if (hasHole || (head !== undefined && !isSameEntry(next.at(-1) ?? from, head)))
     throw new LogGap('a part of the log is missing');
-  if (!next.every(isWhole)) throw new LogGap('the log goes on in a snapshot');
+  if (!next.every(isWhole)) throw new LogGap('the log continues in a snapshot');
   return next;
 }
 

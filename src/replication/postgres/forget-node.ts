@@ -21,7 +21,7 @@ interface Row extends Omit<NodeLoss, 'streams'> {
 }
 
 /**
- * Finds a node by the id of its directory or by its name, with what it has not shipped.
+ * Finds a node by the id of its directory or by its name, with its unshipped data.
  * @param force accepts a node with a heartbeat within the last ten minutes
  * @throws {PostgresUnfit} the node is unknown, ambiguous, already forgotten, or may be running
  */
@@ -61,12 +61,12 @@ async function lossOf(run: Run, named: string, force: boolean): Promise<NodeLoss
   const { directory, name, state, lastBeat } = node;
   if (directory !== named && others.length > 0)
     throw new PostgresUnfit(
-      `${rows.length} nodes are called ${named}: name one by its directory, ${rows.map((row) => row.directory).join(' or ')}`,
+      `${rows.length} nodes have the name ${named}: identify one by its directory, ${rows.map((row) => row.directory).join(' or ')}`,
     );
-  if (state === 'forgotten') throw new PostgresUnfit(`Node ${name} (${directory}) is forgotten already`);
+  if (state === 'forgotten') throw new PostgresUnfit(`Node ${name} (${directory}) is already forgotten`);
   if (isAlive && !force)
     throw new PostgresUnfit(
-      `Node ${name} was heard from at ${lastBeat.toISOString()} and may be running. Stop it: it ships what it has. If it is lost, wait ten minutes or add --force`,
+      `Node ${name} sent a heartbeat at ${lastBeat.toISOString()} and may be running. Stop it, so that it ships its counts. If it is lost, wait ten minutes or add --force`,
     );
   const { rows: streams } = await run<NodeLoss['streams'][number]>({
     text: `SELECT stream, to_timestamp(through / 1000.0) AS "shippedUntil" FROM fm_stream

@@ -50,29 +50,26 @@ export async function checkPlace(
   );
   refuse(
     encoding !== 'UTF8',
-    `The database has the encoding ${encoding}, which cannot hold every name: CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0`,
+    `The database has the encoding ${encoding}, which cannot store every name: CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0`,
   );
-  refuse(
-    schema === null,
-    'The search path of the session names no schema that exists: create the schema first',
-  );
+  refuse(schema === null, 'The search_path of the session names no existing schema: create the schema first');
   refuse(
     !mayCreate,
-    `The role ${user} may not make tables in the schema ${schema}: GRANT CREATE ON SCHEMA ${schema} TO ${user}, or let it own the database`,
+    `The role ${user} may not create tables in the schema ${schema}: GRANT CREATE ON SCHEMA ${schema} TO ${user}, or let it own the database`,
   );
   refuse(
     !mayCreateViews,
-    `The role ${user} may not make the schema ${dailyViews}: CREATE SCHEMA ${dailyViews} AUTHORIZATION ${user}, or let it own the database`,
+    `The role ${user} may not create the schema ${dailyViews}: CREATE SCHEMA ${dailyViews} AUTHORIZATION ${user}, or let it own the database`,
   );
   const replication = await readReplication((statement) => connection.query(statement));
   const reason = allowAsynchronous ? undefined : whyCommitsMayBeLost(replication);
   refuse(
     reason !== undefined,
-    `A failover of this PostgreSQL can lose counts and revocations that were answered: ${reason}. Name the standbys that may be promoted, and as many as are needed (docs/cluster.md), or accept the loss with --allow-asynchronous. Nothing was changed`,
+    `A failover of this PostgreSQL can lose acknowledged counts and revocations: ${reason}. Name the standbys that may be promoted, and as many as are needed (docs/cluster.md), or accept the loss with --allow-asynchronous. Nothing was changed`,
   );
   refuse(
     !canCommit(replication),
-    `Too few standbys of synchronous_standby_names (${replication.synchronousStandbys}) are connected: a commit would wait for them for ever. Start them, or correct the setting. Nothing was changed`,
+    `Too few standbys of synchronous_standby_names (${replication.synchronousStandbys}) are connected: a commit would wait for them forever. Start them, or correct the setting. Nothing was changed`,
   );
 }
 

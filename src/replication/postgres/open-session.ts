@@ -94,7 +94,7 @@ async function prepare(client: pg.Client): Promise<void> {
   const results = (await client.query(preparation)) as unknown as pg.QueryResult[];
   const { isStandby, isReadOnly } = results.at(-1)?.rows[0] ?? {};
   if (isStandby) throw new NotPrimary('is a standby, not the primary');
-  if (isReadOnly) throw new NotPrimary('takes no writes: default_transaction_read_only is on');
+  if (isReadOnly) throw new NotPrimary('is read-only: default_transaction_read_only is on');
 }
 
 /** Explains a configuration error by SQLSTATE or system code; `undefined` for others. */
@@ -102,24 +102,23 @@ function whyRefused(error: DriverError, { user, password, database }: PostgresAd
   const sqlstate = sqlstateOf(error);
   const shown = JSON.stringify(user);
   if (sqlstate === '28P01')
-    return `does not take the password of user ${shown} (SQLSTATE 28P01): correct it in the URL`;
-  if (sqlstate === '28000') return `does not let user ${shown} in (SQLSTATE 28000): ${error.message}`;
+    return `rejects the password of user ${shown} (SQLSTATE 28P01): correct it in the URL`;
+  if (sqlstate === '28000') return `rejects user ${shown} (SQLSTATE 28000): ${error.message}`;
   if (sqlstate === '3D000')
     return `has no database ${JSON.stringify(database)} (SQLSTATE 3D000): create it, or correct the URL`;
   if (sqlstate !== undefined && /^(22|42)/.test(sqlstate))
-    return `does not take the options of the URL: ${error.message} (SQLSTATE ${sqlstate})`;
+    return `rejects the options of the URL: ${error.message} (SQLSTATE ${sqlstate})`;
   if (/password must be a/.test(error.message) && password === undefined)
-    return `asks for the password of user ${shown}, and the URL has none`;
+    return `requires a password for user ${shown}, but the URL has none`;
   if (/does not support SSL/.test(error.message))
     return 'does not offer TLS: turn it on there, or use sslmode=disable in the URL if the network is safe';
   if (/alert.(unknown.ca|(bad|unsupported).certificate|certificate)/i.test(error.message))
-    return `does not take the certificate of sslcert: ${error.message}`;
+    return `rejects the certificate of sslcert: ${error.message}`;
   const certificate = certificateProblems[error.code ?? ''];
   return certificate && `cannot be trusted: ${certificate} (${error.code})`;
 }
 
-const untrusted =
-  "its certificate is not signed by a root that is trusted here: name the root's file with sslrootcert";
+const untrusted = 'its certificate is not signed by a trusted root: set sslrootcert to the file of the root';
 
 const certificateProblems: Readonly<Record<string, string | undefined>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name: use that name in the URL',
@@ -135,12 +134,12 @@ function whyUnreachable(error: DriverError): string {
   const { code = '', message } = error;
   const sqlstate = sqlstateOf(error);
   if (sqlstate === '53300')
-    return `has no session left: ${message} (SQLSTATE 53300); a node opens up to five: raise max_connections, or the limit of the role or the database`;
+    return `has no free connection: ${message} (SQLSTATE 53300); a node opens up to five: raise max_connections, or the limit of the role or the database`;
   if (sqlstate !== undefined) return `refused the session: ${message} (SQLSTATE ${sqlstate})`;
   if (/timeout expired|terminated/.test(message)) return 'did not answer in time, or closed the connection';
   if (code === 'ECONNREFUSED') return 'refused the connection: no server listens there (ECONNREFUSED)';
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
-    return `has no address: correct the host's name (${code})`;
+    return `cannot be resolved: correct the host name (${code})`;
   return `cannot be reached: ${message}`;
 }
 
@@ -165,7 +164,7 @@ function readPair(certificateFile: string, keyFile: string): { cert: string; key
   } catch {
     // Refused below.
   }
-  const what = 'does not hold the key, in PEM form and without a passphrase, of the sslcert file';
+  const what = 'does not contain the key of the sslcert file in PEM form without a passphrase';
   throw refused('sslkey', `${what}: ${keyFile}`);
 }
 
@@ -173,7 +172,7 @@ function readPair(certificateFile: string, keyFile: string): { cert: string; key
 function readCertificates(parameter: string, file: string): string {
   const text = read(parameter, file);
   if (/-----BEGIN (TRUSTED |X509 )?CERTIFICATE-----/.test(text)) return text;
-  throw refused(parameter, `holds no certificate in PEM form: ${file}`);
+  throw refused(parameter, `contains no certificate in PEM form: ${file}`);
 }
 
 function read(parameter: string, file: string): string {

@@ -93,7 +93,7 @@ function parseHost(text: string, index: number): PostgresHost {
   const which = `Host ${index + 1} in the PostgreSQL URL`;
   const [, name = '', digits = ''] =
     /^(\[[^\]]*\]|[^:]*)(?::([^:]*))?$/.exec(text) ??
-    fail(`${which} has more than one colon: an IPv6 address stands in brackets, as in [::1]:5432`);
+    fail(`${which} has more than one colon: write an IPv6 address in brackets, as in [::1]:5432`);
   const port = digits === '' ? 5432 : Number(digits);
   if (!/^\d{0,5}$/.test(digits) || port < 1 || port > 65_535)
     fail(`${which} has a port that is not a number from 1 to 65535`);

@@ -33,10 +33,10 @@ function ofStandbys(server: ServerFacts): string[] {
   const reason = whyCommitsMayBeLost(server);
   if (reason !== undefined)
     return [
-      `A failover can lose accounts, sessions and revocations that were answered: ${reason}. Counts of the last hour are shipped again`,
+      `A failover can lose acknowledged accounts, sessions and revocations: ${reason}. Counts of the last hour are shipped again`,
     ];
   if (synchronousStandbys.trim() === '')
-    return ['PostgreSQL has no standby: if its disk is lost, so is what came after the last backup'];
+    return ['PostgreSQL has no standby: if its disk is lost, so is everything since the last backup'];
   return when(
     !canCommit(server),
     `Too few standbys of synchronous_standby_names (${synchronousStandbys}) are connected: commits wait for them, and so does every change`,
@@ -44,7 +44,7 @@ function ofStandbys(server: ServerFacts): string[] {
 }
 
 const refusals = {
-  closed: (name: string) => `Node ${name} was forgotten while it runs: it answers 503 until it is restarted`,
+  closed: (name: string) => `Node ${name} was forgotten but is running: it answers 503 until it is restarted`,
   copied: (name: string) =>
     `Several processes use the data directory of node ${name} or copies of it: all but one answer 503. Stop those, or start them with empty directories`,
 };
@@ -56,7 +56,7 @@ function ofNode(node: NodeReport): string[] {
   if (state === 'up') return [refusal, whySkewed(skewMs, `node ${name}`) ?? [], when(isLagging, lag)].flat();
   if (state !== 'silent' || shippedUntil === null) return [refusal].flat();
   return [
-    `Node ${name} is silent since ${lastBeat.toISOString()}, so reports are complete only until ${shippedUntil.toISOString()}: start it again, or, if it is lost for good, run flagmeter postgres forget-node ${name}`,
+    `Node ${name} has sent no heartbeat since ${lastBeat.toISOString()}, so reports are complete only until ${shippedUntil.toISOString()}: start it again, or, if it is lost permanently, run flagmeter postgres forget-node ${name}`,
   ];
 }
 

@@ -43,10 +43,10 @@ export function whyCommitsMayBeLost(replication: Replication): string | undefine
   if (parsed === undefined) return `synchronous_standby_names (${value}) cannot be read`;
   const { needed, names } = parsed;
   if (names.includes('*'))
-    return `synchronous_standby_names (${value}) accepts any standby, so the old primary can go on with another one than is promoted`;
+    return `synchronous_standby_names (${value}) accepts any standby, so the old primary can continue with a standby other than the promoted one`;
   const candidates = candidatesOf(replication, new Set(names));
   if (candidates <= needed) return undefined;
-  return `synchronous_standby_names (${value}) needs ${needed} of ${candidates} standbys, so the old primary can go on without the one that is promoted`;
+  return `synchronous_standby_names (${value}) needs ${needed} of ${candidates} standbys, so the old primary can continue without the promoted one`;
 }
 
 /** Whether enough standbys are connected for commits to return. If their states cannot be read, their names decide. */

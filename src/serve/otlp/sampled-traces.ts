@@ -22,7 +22,7 @@ import type { PartOfSpan, Span as ServiceSpan } from '../../runtime/spans.ts';
 interface TraceSettings {
   readonly processor: SpanProcessor;
   readonly resource: Resource;
-  /** One in so many requests without a `traceparent` is traced. */
+  /** The number of requests without a `traceparent` of which one is traced. */
   readonly oneIn: number;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
   /** From 0 to 1. */

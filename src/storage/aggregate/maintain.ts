@@ -63,7 +63,7 @@ function retentions(store: UsageTables, hot: HotTables, step: RetentionStep): re
 export type Chore = (room: number) => number;
 
 /**
- * The chores that remove all data of a deleted application or environment. Nothing may write to it any more, because the memory
+ * The chores that remove all data of a deleted application or environment. Nothing may write to it by then, because the memory
  * of workers is not searched for it. The ledger belongs to the application, so deleting an environment keeps it. The messages
  * of the last minutes contain no personal data and expire.
  */

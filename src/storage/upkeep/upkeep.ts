@@ -66,7 +66,7 @@ async function runRound(deps: UpkeepDeps): Promise<void> {
 
 /**
  * Removes the data of deleted applications and environments. The change that requests a deletion also makes the application or
- * environment unknown, so no packet joins a batch for it any more. Earlier packets are written or refused before the first step,
+ * environment unknown, so no further packet joins a batch for it. Earlier packets are written or refused before the first step,
  * so nothing on this machine comes back after the last one. The deletion ends when no other machine can send more. After a crash
  * the next process continues.
  * @returns false if the service is stopping

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 
 const source = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** What axe-core has against a page as it is now: one line for each element. An empty list is what a test wants. */
+/** The faults that axe-core finds in a page, one line for each element. Empty if there are none. */
 export async function axeFaults(page: Page): Promise<string[]> {
   // The browser's debugger runs it, so that the page's Content-Security-Policy has no say.
   await page.evaluate(source);

@@ -33,26 +33,26 @@ export interface VisitOptions extends BrowserContextOptions {
   readonly signedIn?: boolean;
   /** `true`: has a session of its own, which the test may end. */
   readonly ownSession?: boolean;
-  /** What the browser may complain of in this test, such as requests that fail because there is no network. */
+  /** Expected errors of the browser in this test, such as requests that fail because there is no network. */
   readonly expected?: RegExp;
 }
 
 export interface Visit {
   readonly page: Page;
   readonly context: BrowserContext;
-  /** What the browser has complained of: errors, warnings, violations of the Content-Security-Policy. */
+  /** Messages of the browser: errors, warnings, violations of the Content-Security-Policy. */
   readonly complaints: readonly string[];
   /** Opens a path in one more tab. */
   tab(path: string): Promise<Page>;
 }
 
-/** Answers that are no success: the tests look at what the page makes of them. */
+/** Failed responses, which are expected: tests check how the page shows them. */
 const refusedRequest = /^Failed to load resource: the server responded with a status of/;
 
 /**
  * Starts a service on fresh data, and Chromium. Close it in `afterAll`, and call `cleanUp`.
  * @param fill fills the data before the service starts
- * @param ofPostgres those that the accounts begin with, when the arguments name an engine
+ * @param ofPostgres the first credentials, if the arguments name a PostgreSQL
  */
 export async function openConsole(
   args: readonly string[] = [],

@@ -39,7 +39,7 @@ export interface Received {
   readonly status: number;
 }
 
-/** A metrics host that answers as a test says, to see what a sender does then. */
+/** A metrics host with the responses that a test sets. */
 export interface FlakyHost {
   readonly url: string;
   readonly received: readonly Received[];

@@ -26,6 +26,6 @@ test.each<[string, Partial<Finding>, string]>([
   ['a backslash before it', { name: '\\[x]' }, '\\\\\\[x\\] was never seen'],
   ['a link in the nearest', { nearest: '[y](1)' }, 'a was never seen; the nearest known one is \\[y\\](1)'],
   ['another direction', { name: 'a\u202eb' }, 'a\ufffdb was never seen'],
-])('a message of SARIF shows a name with %s as it is', (_, more, text) => {
+])('a message of SARIF shows a name with %s unchanged', (_, more, text) => {
   expect(messageOf(more)).toBe(text);
 });

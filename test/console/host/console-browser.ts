@@ -10,7 +10,7 @@ export interface Sent {
   readonly body?: unknown;
 }
 
-/** What of a browser signing in to the console takes: it keeps cookies, and follows redirects only when it is told to. */
+/** The parts of a browser that sign-in to the console needs: it keeps cookies, and follows redirects only on request. */
 export class ConsoleBrowser {
   /** By their names. */
   readonly cookies = new Map<string, string>();

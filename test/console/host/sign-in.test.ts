@@ -149,7 +149,7 @@ describe('the callback', () => {
     ['another issuer', { iss: 'https://other.example' }, foreign],
     ['no issuer', { iss: null }, foreign],
     ['no state', { state: null }, unknown],
-    ['a state that is none', { state: 'x'.repeat(200) }, unknown],
+    ['an invalid state', { state: 'x'.repeat(200) }, unknown],
     ['another code', { code: 'x' }, 'The sign-in has expired or was already completed.'],
     ['no code', { code: null }, 'The auth host refused the sign-in.'],
     ['a refusal', { code: null, error: 'access_denied' }, 'The sign-in was cancelled.'],

@@ -33,6 +33,6 @@ it.each([
   [['--postgres-file=f.json'], /--postgres-file: its text must begin with postgres:/],
   [['--postgres=db1/flagmeter'], /--postgres: must begin with postgres:/],
   [['--postgres', postgres, '--node-name='], /--node-name/],
-])('refuses %j in words', (argv, words) => {
+])('refuses %j with the reason', (argv, words) => {
   expect(() => load(argv, {}, 'not a URL')).toThrow(words);
 });

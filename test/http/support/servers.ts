@@ -10,7 +10,7 @@ export interface RunningServer {
 
 export type ServerOptions = Partial<Omit<ListenOptions, 'dispatch'>>;
 
-/** Starts the test routes on an engine. Rejects with the engine's own message if it cannot listen. */
+/** Serves the test routes with an HTTP engine. Rejects with its message if it cannot listen. */
 export type StartServer = (options?: ServerOptions) => Promise<RunningServer>;
 
 /** Starts servers of an engine in this process. */

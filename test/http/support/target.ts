@@ -12,7 +12,7 @@ export interface Target {
   readonly ask: (request: string | Uint8Array, method?: string) => Promise<RawReply>;
 }
 
-/** Starts the engine before the tests of the suite and stops it after them. */
+/** Starts the HTTP engine before the tests of the suite and stops it after them. */
 export function openTarget(start: StartServer): Target {
   let server: RunningServer;
   const clients: RawClient[] = [];

@@ -24,8 +24,8 @@ describe('the entries to apply next', () => {
   test.each<[string, LogRead<TestEntry>, number[]]>([
     ['follow the last one applied', { from: at(2), entries: [own, entry(3), entry(4)] }, [3, 4]],
     ['are those of the whole log at its start', { from: logStart, entries: [entry(1), entry(2)] }, [1, 2]],
-    ['are none at the end', { from: at(2), entries: [own], head: at(2) }, []],
-    ['are none in an empty log', { from: logStart, entries: [], head: logStart }, []],
+    ['are empty at the end', { from: at(2), entries: [own], head: at(2) }, []],
+    ['are empty in an empty log', { from: logStart, entries: [], head: logStart }, []],
     ['lead to the head', { from: at(2), entries: [own, entry(3)], head: at(3) }, [3]],
     ['do not include earlier ones', { from: at(2), entries: [entry(1), own, entry(3)], head: at(3) }, [3]],
     ['do not go beyond the head', { from: at(2), entries: [own, entry(3), entry(4)], head: at(3) }, [3]],

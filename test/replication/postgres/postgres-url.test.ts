@@ -59,7 +59,7 @@ describe('a PostgreSQL URL', () => {
     ['postgres://u@h:0/d', 'Host 1 in the PostgreSQL URL has a port'],
     ['postgres://u@a,h:65536/d', 'Host 2 in the PostgreSQL URL has a port'],
     ['postgres://u@h:x/d', 'has a port that is not a number'],
-    ['postgres://u@::1/d', 'an IPv6 address stands in brackets'],
+    ['postgres://u@::1/d', 'write an IPv6 address in brackets'],
     ['postgres://u@[h]/d', 'has no IPv6 address in its brackets'],
     ['postgres://u@h/d?sslmode=prefer', 'sslmode in the PostgreSQL URL must be one of disable, require'],
     ['postgres://u@h/d?sslmode=require&sslrootcert=f', 'use sslmode=verify-full'],

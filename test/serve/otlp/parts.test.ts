@@ -59,7 +59,7 @@ describe('traces', () => {
     return { ask, exporter, later: () => (now += 1000) };
   }
 
-  it('sample one in so many requests', () => {
+  it('sample the configured share of requests', () => {
     const { ask } = open(4, [0, 0.2, 0.3, 0.6, 0.9, 0.24]);
     expect(Array.from({ length: 6 }, () => ask() !== undefined)).toEqual([
       true,

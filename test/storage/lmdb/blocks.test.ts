@@ -19,7 +19,7 @@ const block = fc.array(fc.option(counts, { nil: undefined }), {
   maxLength: cellsPerBlock,
 });
 
-test('a block is read as it was put', () => {
+test('reads a block unchanged', () => {
   const encoder = new BlockEncoder(countsCodec);
   fc.assert(
     fc.property(block, (cells: Block<Counts>) => {

@@ -95,7 +95,7 @@ test('accounts with a page of zeros are rejected', async () => {
   expect(() => openAccountTables(data)).toThrow(`Cannot open ${file}: it is damaged`);
 });
 
-test('missing accounts are not created anew beside existing usage', async () => {
+test('missing accounts are not recreated if usage exists', async () => {
   const data = await openUsed();
   rmSync(`${data}/accounts`, { recursive: true });
   expect(() => openAccountTables(data)).toThrow(`Cannot open ${data}/accounts/data.mdb: it is missing`);

@@ -15,7 +15,7 @@ import { snippetsFor } from './snippets.ts';
 
 /** How to send to an environment, until the first packet arrives and for further senders. */
 export function ConnectPage(props: InEnvironment) {
-  // Another environment starts anew: packets of this one must not appear there.
+  // Another environment starts over: packets of this one must not appear there.
   return <Connect key={JSON.stringify([props.application, props.environment])} {...props} />;
 }
 

@@ -4,7 +4,7 @@ import type { ServiceStatus } from '../../../contract/shapes/status.ts';
 export const recentWidth = 2;
 /** Maximum and minimum number of drawn samples. */
 const [maxCount, minCount] = [150, 15];
-/** After a longer pause, such as in a hidden tab, the chart starts anew, s. */
+/** After a longer pause, such as in a hidden tab, the chart restarts, s. */
 const pause = 3 * recentWidth;
 
 /** A drawn status. */

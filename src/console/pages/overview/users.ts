@@ -26,7 +26,7 @@ export interface FlagUsers {
   count(flags: readonly string[], bounds: Bounds, again?: boolean): Promise<void>;
 }
 
-/** The users of an environment's flags in a range. Another range starts anew. */
+/** The users of an environment's flags in a range. Another range starts over. */
 export function useFlagUsers(app: string, environment: string, { range }: ChosenRange): FlagUsers {
   return useMemo(() => flagUsers(app, environment), [app, environment, range]);
 }

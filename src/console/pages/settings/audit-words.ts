@@ -1,4 +1,4 @@
-/** An action in words: "sign-in client created" for `sign-in-client.created`. */
+/** An action as text: "sign-in client created" for `sign-in-client.created`. */
 export function actionText(action: string): string {
   const [thing = '', done = ''] = action.split('.');
   const noun = thing

@@ -23,7 +23,7 @@ export function sparkOf(values: readonly number[], unfinished: boolean): Spark {
   };
 }
 
-/** A trend without an axis. The figures beside it say the same. */
+/** A trend without an axis. The adjacent figures have the same content. */
 export function Sparkline({
   values,
   unfinished = false,

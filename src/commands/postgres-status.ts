@@ -78,12 +78,12 @@ function postgresText(report: PostgresReport, host: string): string {
   const snapshot = snapshots.find(({ state }) => state === 'whole');
   return recordText([
     [
-      'AccountStore',
+      'Database',
       `${engine.id}, layout ${engine.layout}, ${engine.encrypted ? 'with' : 'without'} a key file`,
     ],
     ['Server', `PostgreSQL ${server.version} at ${host}`],
     ['Standbys', standbysText(server)],
-    ['Made', at(engine.createdAt)],
+    ['Created', at(engine.createdAt)],
     ['Accounts', `version ${heads.control}`],
     ['Log', logText(log, heads.data)],
     ['Trimmed', trimmedText(log, heads.data)],

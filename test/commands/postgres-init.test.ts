@@ -135,7 +135,7 @@ needing('postgresql').describe('postgres init', () => {
       await expect(runPostgres(['adopt', '--data', data, ...to])).rejects.toThrow('--allow-asynchronous');
       expect((await init(...to, '--allow-asynchronous')).code).toBe(0);
       const { out } = await runPostgres(['status', ...to]);
-      expect(out).toMatch(/^Warning: A failover can lose accounts.*needs 1 of 2 standbys/m);
+      expect(out).toMatch(/^Warning: A failover can lose acknowledged accounts.*needs 1 of 2 standbys/m);
     } finally {
       await pair.close();
     }

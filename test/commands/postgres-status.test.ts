@@ -245,7 +245,7 @@ describe('postgres forget-node', () => {
     const { nodes, streams } = await status();
     expect(nodes).toMatchObject([{ name: 'lost', state: 'forgotten', shippedUntil: null }]);
     expect(streams).toMatchObject({ forgotten: 1, open: [] });
-    await expect(run('forget-node', 'lost', '--yes')).rejects.toThrow('is forgotten already');
+    await expect(run('forget-node', 'lost', '--yes')).rejects.toThrow('is already forgotten');
   });
 
   it('reports that a deregistered node has shipped everything', async () => {
@@ -263,7 +263,9 @@ describe('postgres forget-node', () => {
     for (const name of ['alive', 'quiet'])
       await expect(run('forget-node', name, '--yes')).rejects.toThrow(/may be running.*--force/);
     await expect(run('forget-node', 'none', '--yes')).rejects.toThrow('No node none found');
-    await expect(run('forget-node', 'twin', '--yes')).rejects.toThrow('name one by its directory, a or b');
+    await expect(run('forget-node', 'twin', '--yes')).rejects.toThrow(
+      'identify one by its directory, a or b',
+    );
     expect((await status()).streams.open).toHaveLength(4);
     await run('forget-node', 'a', '--yes');
     expect((await status()).streams.open).toHaveLength(3);

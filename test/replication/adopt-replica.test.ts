@@ -191,12 +191,12 @@ describe('an empty database filled from a replica', () => {
     );
     const other = await newDatabase();
     await expect(restore(other, data)).rejects.toThrow(
-      /^Cannot fill this database: it has other content of flagmeter /,
+      /^Cannot fill this database: it has other data of flagmeter /,
     );
     expect(await postgres.query('SELECT 1 FROM fm_snapshot', [], other)).toEqual([]);
     await postgres.query("UPDATE fm_entry SET id = 5 WHERE kind = 'delta'", [], url);
     await expect(restore(url, data)).rejects.toThrow(
-      /^Cannot fill this database: it has other content of flagmeter /,
+      /^Cannot fill this database: it has other data of flagmeter /,
     );
     await lose(url);
     const { engine: id } = await restore(url, data);

@@ -71,7 +71,7 @@ describe('TLS', () => {
       'by a file without one',
       () => `sslrootcert=${at('client.key')}`,
       'localhost',
-      'The sslrootcert file of the PostgreSQL URL holds no certificate in PEM form: ',
+      'The sslrootcert file of the PostgreSQL URL contains no certificate in PEM form: ',
     ],
   ])('is refused if the certificate is signed %s', async (_, parameters, host, why) => {
     expect(await said(url(`secure:${right}`, parameters(), host))).toContain(why);
@@ -97,8 +97,13 @@ describe('TLS', () => {
 
   it.each([
     ['of another root', 'other.pem', 'other.key', 'refused: .* rejects the certificate of sslcert'],
-    ['with the key of another', 'client.pem', 'other.key', 'refused: .*sslkey file .* does not hold the key'],
-    ['that is a key', 'client.key', 'client.key', 'refused: .*sslcert file .* holds no certificate'],
+    [
+      'with the key of another',
+      'client.pem',
+      'other.key',
+      'refused: .*sslkey file .* does not contain the key',
+    ],
+    ['that is a key', 'client.key', 'client.key', 'refused: .*sslcert file .* contains no certificate'],
   ])('is refused with a client certificate %s', async (_, certificate, key, why) => {
     const files = `sslrootcert=${at('root.pem')}&sslcert=${at(certificate)}&sslkey=${at(key)}`;
     expect(await said(url('shown', files))).toMatch(new RegExp(why));

@@ -53,7 +53,7 @@ interface Answers {
   bytes: number;
 }
 
-/** Every other round starts with the run beside the pages, so that after-effects hit both runs alike. */
+/** Every other round starts with the run that has pages, so that after-effects hit both runs alike. */
 async function measureRound(
   service: Service,
   packets: readonly BenchPacket[],

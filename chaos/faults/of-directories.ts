@@ -45,7 +45,7 @@ const twin: Fault = {
       () => true,
     );
     await pause(isRefused ? 0 : 2_000);
-    if (!isRefused && scene.twin.isRunning) journal.violation(`a twin of ${node.name} runs beside it`);
+    if (!isRefused && scene.twin.isRunning) journal.violation(`a twin of ${node.name} runs at the same time`);
     await scene.twin.end('SIGKILL');
   },
 };

@@ -140,7 +140,7 @@ export class Database {
     return join(this.primary.folder, 'dump');
   }
 
-  /** Promotes the standby. The former primary is left as it is. */
+  /** Promotes the standby. The former primary is unchanged. */
   async promote(): Promise<void> {
     await this.#pair.promote();
     this.#journal.note(`${this.primary.host} is the primary now`);

@@ -50,7 +50,7 @@ export const whoamiCommand: Command = {
 export const forgetCommand: Command = {
   name: 'people forget',
   summary: 'Forget an identity: its instance ids and exposures, in every environment',
-  operand: { name: 'IDENTITY', description: 'Identity, as it was minted or asserted' },
+  operand: { name: 'IDENTITY', description: 'Identity, as minted or asserted' },
   flags: [yesFlag, appFlag, urlFlag, jsonFlag],
 };
 

@@ -23,7 +23,7 @@ export async function restore(argv: readonly string[], terminal: Terminal): Prom
   try {
     const work = (pace: Pace) => restoreFrom(from, data, pace, { key, mayBeUnchecked });
     const { at, program } = await longWork(terminal, { words: 'restoring', work });
-    terminal.err(`${data} is as it was at ${at}, when flagmeter ${program} made this backup.\n${sinceThen}`);
+    terminal.err(`${data} has the state of ${at}, when flagmeter ${program} made this backup.\n${sinceThen}`);
     return 0;
   } finally {
     lock.release();

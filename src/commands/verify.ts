@@ -58,7 +58,7 @@ async function verifyData(data: string, terminal: Terminal, report: Report): Pro
   }
 }
 
-/** Restores the backup to a temporary directory beside it, and checks that. */
+/** Restores the backup to a temporary directory next to it, and checks that. */
 async function verifyBackup(
   file: string,
   keyFile: string | undefined,

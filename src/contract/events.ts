@@ -5,7 +5,7 @@ interface Named {
   readonly name: string;
 }
 
-/** The events that teams can subscribe to, with the `data` that receivers get beside the team. Times are RFC 3339. */
+/** The events that teams can subscribe to, with the `data` that receivers get besides the team. Times are RFC 3339. */
 export interface WebhookEventData {
   'flag.first_seen': {
     readonly application: Named;

@@ -94,7 +94,7 @@ async function run(demo: Demo): Promise<number> {
 }
 
 /**
- * Binds the requested addresses. By default, a free port replaces a usual one that is taken, so that a demo can run beside a
+ * Binds the requested addresses. By default, a free port replaces a usual one that is taken, so that a demo can run next to a
  * server.
  * @throws {UsageError} for an address that is not valid, or that needs a public URL
  * @throws {Error} when an address cannot be used

@@ -118,7 +118,7 @@ const inPath: Readonly<Record<string, string>> = {
   keyId: 'Id of the key.',
   feature: 'Name of the feature.',
   metric: 'Name of the metric.',
-  identity: 'The identity, as it was minted or asserted.',
+  identity: 'The identity, as minted or asserted.',
   userId: 'Id of the user.',
   clientId: 'Client id.',
   signInId: 'Id of the sign-in.',

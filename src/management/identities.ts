@@ -58,7 +58,7 @@ export const identities: Group<IdentityDeps> = {
       description:
         'Like `DELETE …/identities/{identity}`, for any identity. Clients and proxies resolve a path that ends in `.` or `..`, even if it is percent-encoded.',
       query: {
-        identity: Type.String({ minLength: 1, description: 'The identity, as it was minted or asserted.' }),
+        identity: Type.String({ minLength: 1, description: 'The identity, as minted or asserted.' }),
       },
       answers: { 204: done('No records of the identity remain.') },
       refuses: { invalid_query: 'identity is missing', store_unavailable: storeUnavailable.dataNotKept },

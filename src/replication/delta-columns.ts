@@ -63,12 +63,12 @@ export type Of<C> = C extends Column<infer T> ? T : never;
 
 type Columns<T> = { readonly [Name in keyof T]: Column<T[Name]> };
 
-/** A value that is encoded as it is. */
+/** A value that is encoded unchanged. */
 function plain<T>(read: Column<T>['read']): Column<T> {
   return { pack: (value) => value, unpack: (packed) => packed as T, read };
 }
 
-/** A value that is encoded as it is, and checked. */
+/** A value that is encoded unchanged, and checked. */
 function valid<T>(isValid: (value: unknown) => boolean): Column<T> {
   return plain((packed, name) => (isValid(packed) ? (packed as T) : fail(name)));
 }

@@ -143,7 +143,7 @@ describe('allowed origins', () => {
     expect(await console.manage('GET', path, 200)).toMatchObject({ allowedOrigins: [] });
   });
 
-  test('are refused beside the field', async () => {
+  test('show their refusal next to the field', async () => {
     const { page } = await open('Refused');
     const field = page.getByLabel('New origin');
     await field.fill('https://shop.example/cart');

@@ -82,6 +82,7 @@ describe('postgres status', () => {
     expect(warnings).toEqual([expect.stringContaining('PostgreSQL has no standby')]);
     const { out } = await run('status');
     expect(out).toContain('No node has joined yet');
+    expect(out).toMatch(/^ {2}Database +[0-9a-f]+, layout \d+, /m);
     expect(out).toMatch(/^ {2}Accounts +version 1$/m);
     expect(out).toMatch(/^Warning: PostgreSQL has no standby/m);
   });

@@ -173,11 +173,11 @@ describe('the Helm chart', () => {
   test.each([
     ['no public URL', { config: {} }],
     ['an ingress without a host', { ingress: { enabled: true, host: '' } }],
-    ['a setting that there is not', { config: { ...url, 'trusted-proxy': '10.0.0.0/8' } }],
+    ['an unknown setting', { config: { ...url, 'trusted-proxy': '10.0.0.0/8' } }],
     ['an address, which is the chart’s', { config: { ...url, listen: '0.0.0.0:80' } }],
     ['the name of a folder that the chart mounts', { secretFiles: { engine: 'mine' } }],
     ['a port that is taken', { ops: { port: 8080 } }],
-    ['a value that there is not', { replica: 2 }],
+    ['an unknown value', { replica: 2 }],
   ])('has a schema that rejects %s', (_, changed) => {
     const values = { ...yaml('values.yaml'), config: url };
     expect(refusalOf(values)).toBe('');

@@ -127,7 +127,7 @@ describe('a message', () => {
     expect(rows['checkout/on']!.checks).toBe(times);
   });
 
-  test('is forgotten only when no stream can ship it any more', () => {
+  test('is forgotten only once no stream can ship it again', () => {
     const { log, one, other, node } = setUp();
     one.sendMessage(packet(), identity, start);
     one.ship(log, start);

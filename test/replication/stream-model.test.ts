@@ -12,7 +12,7 @@ const sound: readonly (readonly [string, Model])[] = [
   ],
   ['while a copy of its directory runs', { packets: 3, failovers: 1, copy: 'cloned' }],
   [
-    'when deltas that a failover takes back are not kept any more',
+    'when deltas that a failover reverts are no longer kept',
     { packets: 3, failovers: 2, isLossy: true, keepsNothing: true },
   ],
   ['when streams are closed', { packets: 2, failovers: 1, closes: 2 }],

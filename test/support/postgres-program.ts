@@ -82,7 +82,7 @@ function environment(): NodeJS.ProcessEnv {
 }
 
 /**
- * Makes the data directory of a server in a fresh folder. The files come from a copy that is kept beside the dependencies:
+ * Creates the data directory of a server in a fresh folder. The files come from a copy that is kept next to the dependencies:
  * `initdb` takes seconds.
  * @returns the folder: `DIR/data` is the server's, the rest of it is for what belongs to it
  */

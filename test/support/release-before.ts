@@ -32,7 +32,7 @@ export const whyNoReleaseBefore =
     ? undefined
     : `This copy of the project lacks the commit ${releaseBefore}, the release before: git fetch --unshallow`;
 
-/** The executable of that commit. It is built once, and kept beside the dependencies. @throws {Error} with what the build said */
+/** The executable of that commit. It is built once, and kept next to the dependencies. @throws {Error} with the output of the build */
 export async function binaryBefore(): Promise<string> {
   const kept = join(root, 'node_modules/.cache', `flagmeter-${releaseBefore.slice(0, 12)}`);
   if (existsSync(kept)) return kept;

@@ -94,7 +94,7 @@ export class EmbeddedAccountStore extends Committed implements AccountStore {
         throw error;
       };
     }
-    // A plan without writes waits, too: what it has read, or was refused for, may not be on disk yet.
+    // A plan without writes waits, too: the records that it has read may not be on disk yet.
     const settled = this.#settled();
     if (settled !== undefined) await asPart(currentSpan(), 'wait for commit of accounts', () => settled);
     return outcome();

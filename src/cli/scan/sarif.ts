@@ -19,7 +19,7 @@ const rules: Readonly<
 
 const kinds = Object.keys(rules) as FindingKind[];
 
-/** The findings as SARIF 2.1.0, which code hosts and editors show beside the code. */
+/** The findings as SARIF 2.1.0, which code hosts and editors show next to the code. */
 export function sarifOf(findings: readonly Finding[]): object {
   return {
     $schema: 'https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/schemas/sarif-schema-2.1.0.json',

@@ -60,7 +60,7 @@ function showMap(patterns: Readonly<Record<string, object>>, refer: Refer): Json
   return { additionalProperties: jsonSchema(values, refer) };
 }
 
-/** A reference excludes `null`, so a nullable schema allows it beside the reference. */
+/** A reference excludes `null`, so a nullable schema allows it in addition to the reference. */
 function reference(target: Json, { type, description }: { type?: unknown; description?: string }): Json {
   const words = description === undefined ? {} : { description };
   const nullable = Array.isArray(type) && type.includes('null');

@@ -62,7 +62,7 @@ type SentPacket = Static<typeof PacketSchema>;
 /** Marks a packet from which a value was removed. No sender can send a symbol. */
 const lacksValue = Symbol('lacksValue');
 
-/** A packet as it is counted, without empty fields. */
+/** A packet in the form that is counted, without empty fields. */
 export interface Packet extends Pick<SentPacket, 'k' | 'e'> {
   readonly f?: Readonly<Record<string, Readonly<Record<string, readonly number[]>>>>;
   readonly m?: Readonly<Record<string, number>>;
@@ -155,7 +155,7 @@ function isObject(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The schema counts characters, of which there are at most as many as code units. */
+/** The schema counts characters, and there are never more of them than code units. */
 function isShortText(value: unknown): boolean {
   return typeof value === 'string' && value.length > 0 && value.length <= maxText;
 }

@@ -47,7 +47,7 @@ export const snippet: Group<SnippetDeps> = {
       operation: reading('text/plain', {
         operationId: 'readSnippetTypes',
         summary: 'Read the TypeScript declarations of the sender',
-        description: 'Save it beside the script, or under any name that your compiler includes.',
+        description: 'Save it next to the script, or under any name that your compiler includes.',
       }),
     },
   ],

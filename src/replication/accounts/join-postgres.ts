@@ -19,7 +19,7 @@ export interface Joining {
   readonly connection: PostgresSession;
   readonly key: PostgresKey | undefined;
   readonly log: Log;
-  /** Resolves after `ms`; with false if the process was told to stop. */
+  /** Resolves after `ms`; with false if the process is to stop. */
   pause(ms: number): Promise<boolean>;
 }
 
@@ -28,7 +28,7 @@ const retryMs = 1000;
 /**
  * Opens the accounts of a data directory as a copy of those in PostgreSQL. An empty directory waits for PostgreSQL, and is filled from
  * it. Others can be opened without.
- * @returns `undefined` if the process was told to stop while it waited
+ * @returns `undefined` if the process is to stop
  * @throws {Error} if the directory belongs to another database, or to none; nothing is written
  */
 export async function joinPostgres(data: string, joining: Joining): Promise<AccountTables | undefined> {

@@ -88,7 +88,7 @@ export async function fillPostgres(
 }
 
 /**
- * Reserves a database: creates the tables if there are none, and the snapshot for the usage. The commit confirms what it finds, and
+ * Reserves a database: creates the tables if there are none, and the snapshot for the usage. The commit confirms the state found, and
  * waits for the standby.
  * @returns whether the database already has the whole store
  */

@@ -39,7 +39,7 @@ export class Availability {
     return this.#trouble;
   }
 
-  /** Whether it has been away for so long that requests should not wait. */
+  /** Whether it has been away too long for requests to wait. */
   get isDown(): boolean {
     return this.#downSince !== undefined && this.#clock.monotonic() - this.#downSince > blipMs;
   }

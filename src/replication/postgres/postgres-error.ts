@@ -22,7 +22,7 @@ export class PostgresError extends Error {
   }
 }
 
-/** PostgreSQL answers, but cannot be used as it is. The message says why, and what to do. */
+/** PostgreSQL answers, but its setup is unsuitable. The message says why, and what to do. */
 export class PostgresUnfit extends Error {
   override readonly name = 'PostgresUnfit';
 }

@@ -32,7 +32,7 @@ export interface PaceDeps {
   pause?(ms: number): Promise<unknown>;
 }
 
-/** Nice value of the thread beside a service: it gets a tenth of the processor time under contention. */
+/** Nice value of the thread during a backup of a running service: it gets a tenth of the processor time under contention. */
 const lowPriority = 10;
 
 /** Time between checks for an interruption, ms. A service waits no longer than that for the task. */

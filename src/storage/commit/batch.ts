@@ -90,7 +90,7 @@ export class Batch {
   }
 
   /**
-   * Seals the batch, and returns it as it is sent to the worker.
+   * Seals the batch, and returns the form that is sent to the worker.
    * @param earlier entries of failed batches that later batches depend on
    * @param refused ledger counts for packets that belong to no batch
    */

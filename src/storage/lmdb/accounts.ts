@@ -95,7 +95,7 @@ export function openAccountTables(
 }
 
 /**
- * Opens the accounts environment beside a service that may be using it. Its files change meanwhile, so they cannot be checked.
+ * Opens the accounts environment while a service may be using it. Its files change meanwhile, so they cannot be checked.
  * Write only data that the service does not cache in memory.
  * @throws {Error} if there is none, or it has another layout
  */

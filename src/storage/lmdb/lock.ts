@@ -170,7 +170,7 @@ const patienceMs = 10_000;
 const lookEveryMs = 50;
 
 /**
- * Waits until this process can open the stores of a data directory beside a server that may be using it. LMDB detects other
+ * Waits until this process can open the stores of a data directory while a server may be using it. LMDB detects other
  * processes by their locks on its lock file. A server that is starting or stopping has locked the directory, but not these files.
  * It would not detect this process.
  * @throws {Error} if the server is in another container, or does not open its stores in time; the message contains the remedy
@@ -185,11 +185,11 @@ export async function waitUntilSharable(
     const holder = lockHolder(data);
     if (holder === undefined && isLocked(data))
       throw new Error(
-        `Cannot use ${data} beside the server that is using it: the server runs in another container; run this command in its container, or stop the server first`,
+        `Cannot share ${data} with its server, which runs in another container; run this command in its container, or stop the server first`,
       );
     if (clock.monotonic() - began >= patienceMs)
       throw new Error(
-        `Cannot use ${data} beside process ${holder}, which has locked it but not opened its stores: wait until that server is ready, or stop it first; a server of version 0.1 must be stopped`,
+        `Cannot share ${data} with process ${holder}, which has locked it but not opened its stores: wait until that server is ready, or stop it first; a server of version 0.1 must be stopped`,
       );
     await pause(lookEveryMs);
   }

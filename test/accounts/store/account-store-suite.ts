@@ -150,7 +150,7 @@ export function testAccountStore(name: string, open: () => Promise<AccountStoreF
       expect(order).toEqual(['heard', 'answered']);
     });
 
-    test('gets the result of a plan without writes only once what it has read is on disk', async () => {
+    test('gets the result of a plan without writes only once the records read are on disk', async () => {
       const { accountStore, hold } = await open();
       const release = hold();
       const changes = [

@@ -54,6 +54,6 @@ test('waits for a stopping server to exit', async () => {
 test('names a server that does not open its stores', async () => {
   const { wait } = await locked();
   await expect(wait(() => {})).rejects.toThrow(
-    `beside process ${process.pid}, which has locked it but not opened its stores`,
+    `with process ${process.pid}, which has locked it but not opened its stores`,
   );
 });

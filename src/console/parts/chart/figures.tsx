@@ -35,7 +35,7 @@ interface TooltipProps {
   readonly width: number;
 }
 
-/** The figures of a bucket, beside it. */
+/** The figures of a bucket, next to it. */
 export function Tooltip({ of, index, left, width }: TooltipProps) {
   const { when, values, markers } = bucketText(of, index);
   const place = left > width / 2 ? { right: `${width - left + 12}px` } : { left: `${left + 12}px` };

@@ -185,7 +185,7 @@ export async function waitUntilSharable(
     const holder = lockHolder(data);
     if (holder === undefined && isLocked(data))
       throw new Error(
-        `Cannot share ${data} with its server, which runs in another container; run this command in its container, or stop the server first`,
+        `Cannot share ${data} with its server: it runs in another container; run this command in its container, or stop the server first`,
       );
     if (clock.monotonic() - began >= patienceMs)
       throw new Error(

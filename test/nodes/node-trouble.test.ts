@@ -124,7 +124,7 @@ test('a running node that was forgotten answers 503 until it restarts', async ()
   expect(await runBinary([...forget, '--force'])).toMatchObject({ code: 0 });
   await vi.waitFor(async () => expect(await sendCheck(node.http, shop.key, 'refused')).toBe(503), inTime);
   const ready = await fetch(`http://${node.http}/readyz`);
-  expect([ready.status, await ready.text()]).toEqual([503, expect.stringContaining('restart it')]);
+  expect([ready.status, await ready.text()]).toEqual([503, expect.stringContaining('restart the node')]);
   const { stdout } = await runBinary(['postgres', 'status', '--postgres', postgresUrl]);
   expect(stdout).toContain(
     'Node forgotten was forgotten but is running: it answers 503 until it is restarted',

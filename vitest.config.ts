@@ -27,7 +27,7 @@ const unit = {
     setupFiles: ['test/support/readable-stacks.ts'],
     include: ['test/**/*.test.ts'],
     exclude: [
-      'test/{binary,browser,faults,bench,models,chaos,packages}/**',
+      'test/{bench,binary,browser,chaos,faults,models,nodes,packages}/**',
       ...(whyNotIndependent === undefined
         ? ['test/independent/{bucket,chart}.test.ts']
         : ['test/independent/**']),
@@ -42,7 +42,7 @@ const engine = {
     ...unit.test,
     name: 'engine',
     include: ['test/{http,grpc,ingest/telemetry,ingest/grpc,console/host,commands,serve}/**/*.test.ts'],
-    exclude: ['test/commands/{completion,engine-*,scan-usage}.test.ts'],
+    exclude: ['test/commands/{completion,postgres-*,scan-usage}.test.ts'],
   },
 };
 

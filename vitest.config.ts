@@ -20,6 +20,11 @@ const limits = {
   expect: { poll: { timeout: 60_000 } },
 };
 
+/** Several nodes in one process, which wait for PostgreSQL again and again: they are proofs. */
+const slowNodeTests = [
+  'test/replication/{adopt-replica,closed-streams,daily-export,going-back,shipping,stream-model}.test.ts',
+];
+
 const unit = {
   test: {
     ...limits,
@@ -28,6 +33,7 @@ const unit = {
     include: ['test/**/*.test.ts'],
     exclude: [
       'test/{bench,binary,browser,chaos,faults,models,nodes,packages}/**',
+      ...slowNodeTests,
       ...(whyNotIndependent === undefined
         ? ['test/independent/{bucket,chart}.test.ts']
         : ['test/independent/**']),
@@ -67,7 +73,8 @@ const proofs = {
   test: {
     ...system.test,
     name: 'proofs',
-    include: ['test/{bench,chaos,faults,models,nodes,packages}/**/*.test.ts'],
+    include: ['test/{bench,chaos,faults,models,nodes,packages}/**/*.test.ts', ...slowNodeTests],
+    setupFiles: unit.test.setupFiles,
     exclude: [...longPackageTests, ...longAlertTests],
   },
 };

@@ -50,7 +50,7 @@ function testsOf(projects: readonly string[], workers: string): string[] {
   ];
 }
 
-/** Most tests of the executable wait for processes, so more of them than processors run in parallel. */
+/** Many tests wait for processes or disks, so more of them than processors run in parallel. */
 const overlapping = String(Math.ceil(availableParallelism() * 1.5));
 
 const steps: Step[] = [];
@@ -59,7 +59,7 @@ steps.push(run('build', 'npm', ['run', '--silent', 'build']));
 // Without the executable, most tests would fail for that reason only.
 if (steps.at(-1)?.exitCode === 0) {
   if (!isProofs) {
-    steps.push(run('tests on Bun', 'bun', ['--bun', 'vitest', ...testsOf(['unit'], '100%')]));
+    steps.push(run('tests on Bun', 'bun', ['--bun', 'vitest', ...testsOf(['unit'], overlapping)]));
     steps.push(run('tests on Node', 'vitest', testsOf(['engine', 'system'], overlapping)));
   }
   if (isProofs || files.length > 0) steps.push(run('proofs', 'vitest', testsOf(['proofs'], overlapping)));

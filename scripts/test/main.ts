@@ -60,9 +60,9 @@ steps.push(run('build', 'npm', ['run', '--silent', 'build']));
 if (steps.at(-1)?.exitCode === 0) {
   if (!isProofs) {
     steps.push(run('tests on Bun', 'bun', ['--bun', 'vitest', ...testsOf(['unit'], overlapping)]));
-    steps.push(run('tests on Node', 'vitest', testsOf(['engine', 'system'], overlapping)));
+    steps.push(run('tests on Node', 'vitest', testsOf(['system'], overlapping)));
   }
-  if (isProofs || files.length > 0) steps.push(run('proofs', 'vitest', testsOf(['proofs'], overlapping)));
+  if (isProofs || files.length > 0) steps.push(run('proofs', 'vitest', testsOf(['engine', 'proofs'], overlapping)));
 }
 rmSync(folder, { recursive: true });
 console.log(`\n${summarize(steps)}`);

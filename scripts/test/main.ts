@@ -62,7 +62,8 @@ if (steps.at(-1)?.exitCode === 0) {
     steps.push(run('tests on Bun', 'bun', ['--bun', 'vitest', ...testsOf(['unit'], overlapping)]));
     steps.push(run('tests on Node', 'vitest', testsOf(['system'], overlapping)));
   }
-  if (isProofs || files.length > 0) steps.push(run('proofs', 'vitest', testsOf(['engine', 'proofs'], overlapping)));
+  if (isProofs || files.length > 0)
+    steps.push(run('proofs', 'vitest', testsOf(['engine', 'proofs'], overlapping)));
 }
 rmSync(folder, { recursive: true });
 console.log(`\n${summarize(steps)}`);

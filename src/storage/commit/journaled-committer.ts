@@ -81,17 +81,19 @@ export class JournaledCommitter implements Committer, JournalFigures {
   }
 
   /**
-   * Folds the frames of earlier processes, and starts the journal of this one. Must be called before anything else.
-   * @param known the last frame of the journal if the journal is empty and the store is complete; skips the wait
+   * Folds the frames of earlier processes, and starts the journal of this one. Must be called before anything else. Resolves when
+   * the folding thread has opened its files: later, connections may have used up the descriptors.
+   * @param known the last frame of the journal if the journal is empty and the store is complete; the journal starts at once
    * @throws {CommitFailed}
    */
   async begin(known?: number): Promise<void> {
     const opened = this.#ask('open', known !== undefined);
-    if (known !== undefined) opened.catch(this.#deps.failed);
+    opened.catch(() => {}); // It is awaited below.
     const last = known ?? (await this.#replayed(opened));
     this.#deps.journal.begin(last);
     this.#durable = { sequence: last, bytes: 0 };
     this.#folded.prompt = this.#folded.people = this.#durable;
+    await opened;
   }
 
   /** Measures a replay. @returns the last frame */

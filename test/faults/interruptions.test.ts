@@ -45,6 +45,13 @@ function begin(args: readonly string[]): ChildProcess & { readonly said: { text:
   return Object.assign(child, { said });
 }
 
+/** A server that ends with its test, so that the next test finds the directory free even if this one failed. */
+async function serve(options: Parameters<typeof startBinary>[0]) {
+  const service = await startBinary(options);
+  onTestFinished(() => void service.kill('SIGKILL'));
+  return service;
+}
+
 /** Ctrl-C. @returns the exit code and the output */
 async function interrupt(command: ReturnType<typeof begin>, signal: NodeJS.Signals = 'SIGINT') {
   const ended = once(command, 'close');
@@ -94,7 +101,7 @@ test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
 );
 
 test('a backup of a running server ends on Ctrl-C, and leaves no reader behind', async () => {
-  const service = await startBinary({ data });
+  const service = await serve({ data });
   const folder = freshDirectory();
   const backup = begin(['backup', '--data', data, '--to', join(folder, 'backup')]);
   await appears(folder, /\.tmp$/);
@@ -108,7 +115,7 @@ test('a backup of a running server ends on Ctrl-C, and leaves no reader behind',
 test('a backup that waits for a server ends on Ctrl-C, and withdraws its request', async () => {
   const own = join(freshDirectory(), 'data');
   const credentials = await prepare(own);
-  const service = await startBinary({ data: own });
+  const service = await serve({ data: own });
   const { key } = await openShop(service.http, credentials);
   expect(await sendCheck(service.http, key, 'checkout')).toBe(202);
   service.kill('SIGSTOP');
@@ -137,7 +144,7 @@ test('a backup to a pipe reports that its reader has exited', async () => {
 });
 
 test('a server stops during a backup of it, and the backup is complete', async () => {
-  const service = await startBinary({ data });
+  const service = await serve({ data });
   const backup = begin(['backup', '--data', data, '--to', '-']);
   await once(backup.stdout!, 'readable');
   expect(await stop(service)).toEqual({ code: 0, signal: null });
@@ -148,7 +155,7 @@ test('a server stops during a backup of it, and the backup is complete', async (
 
 test('SIGTERM ends the scheduled backup of a server, which leaves no files behind', async () => {
   const folder = freshDirectory();
-  const service = await startBinary({ data, args: ['--backup-every', '24h', '--backup-to', folder] });
+  const service = await serve({ data, args: ['--backup-every', '24h', '--backup-to', folder] });
   await appears(folder, /\.tmp$/);
   expect(await stop(service)).toEqual({ code: 0, signal: null });
   expect(readdirSync(folder)).toEqual([]);

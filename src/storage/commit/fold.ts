@@ -71,6 +71,7 @@ export function foldActions(lmdb: LmdbEnvironment, { journal, others }: Journals
       const last = isEmpty ? own.folded : own.finish();
       aggregator.replayed?.();
       if (others.length > 0) aggregator.forget(); // Memory may hold applications of other threads.
+      lmdb.resetReadTxn(); // By itself, lmdb would end the read in a timer, and none fires in this thread.
       return { last, frames: frames + last };
     },
     fold: (task: FoldTask) => own.fold(task),

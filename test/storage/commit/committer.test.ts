@@ -6,6 +6,7 @@ import { Batch } from '../../../src/storage/commit/batch.ts';
 import { CommitFailed } from '../../../src/storage/commit/committer.ts';
 import { Intake } from '../../../src/storage/commit/intake.ts';
 import { seriesRef } from '../../../src/storage/lmdb/blocks.ts';
+import { oldestReader } from '../../../src/storage/lmdb/reader-watch.ts';
 import { StoreHealth } from '../../../src/storage/lmdb/store-health.ts';
 import { openUsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { startTestCommitters } from '../../support/committers.ts';
@@ -68,6 +69,15 @@ test('a batch that cannot be folded stops the service, and the next start names 
   await expect(startTestCommitters(store, data)).rejects.toThrow(
     /Cannot fold frame 1, which ends at offset \d+ of .*journal\/1\/0000000001\.segment: .*name/,
   );
+  await store.lmdb.close();
+});
+
+test('the folding thread holds no reader between its tasks', async () => {
+  const data = temporaryDirectory();
+  const store = openUsageTables(data);
+  const [committer] = await startTestCommitters(store, data);
+  expect(oldestReader(store.lmdb)).toBeUndefined();
+  await committer!.close();
   await store.lmdb.close();
 });
 

@@ -2,7 +2,7 @@ import { type Block, BlockEncoder, blockKey, blockOf, cellsPerBlock, decodeBlock
 import type { CellCodec } from '../lmdb/cells.ts';
 import type { Table } from '../lmdb/lmdb.ts';
 
-/** Maximum number of time buckets in memory, unless more have unwritten changes. */
+/** Maximum number of time buckets in memory between two commits. Old buckets are rarely written to. */
 const maxBuckets = 8;
 
 interface HotBlock<T> {
@@ -66,6 +66,10 @@ export class HotCells<T> {
     }
     this.#touched = [];
     if (this.#size > this.#limit) this.forget();
+    for (const oldest of this.#buckets.keys()) {
+      if (this.#buckets.size <= maxBuckets) break;
+      this.drop(oldest);
+    }
   }
 
   /** Drops everything, including unwritten changes. After a failed commit, the store is the truth. */
@@ -98,12 +102,7 @@ export class HotCells<T> {
     return block;
   }
 
-  /** Opens a bucket, and evicts the oldest ones without changes. Old buckets are rarely written to. */
   #open(bucket: number): Map<number, HotBlock<T>> {
-    for (const [old, blocks] of this.#buckets) {
-      if (this.#buckets.size < maxBuckets) break;
-      if (![...blocks.values()].some((block) => block.touched)) this.drop(old);
-    }
     const blocks = new Map<number, HotBlock<T>>();
     this.#buckets.set(bucket, blocks);
     return blocks;

@@ -1,9 +1,10 @@
 import type { HotLedger } from '../storage/aggregate/hot-ledger.ts';
 import { addUser, type HotTables } from '../storage/aggregate/hot-tables.ts';
 import { addExposure, addValue, mergeMeasurement, openExposures } from '../storage/aggregate/merge.ts';
-import { minutesPerDay, seriesPerEnvironment, seriesRef } from '../storage/lmdb/blocks.ts';
+import { minuteOf, minutesPerDay, seriesPerEnvironment, seriesRef } from '../storage/lmdb/blocks.ts';
 import { exposuresKey, putExposures } from '../storage/lmdb/exposures.ts';
 import { putHashedUse, resolveInstance } from '../storage/lmdb/instances.ts';
+import { permanentAt } from '../storage/lmdb/messages.ts';
 import type { ReplicaStore } from '../storage/lmdb/replica-store.ts';
 import { putSpans, type SenderSpan } from '../storage/lmdb/senders.ts';
 import { environmentOrdinal, readChunk } from '../storage/lmdb/sketches.ts';
@@ -114,6 +115,7 @@ function applyCounts(applying: Applying, counts: readonly number[]): void {
 function applyMessage(applying: Applying, message: CountedMessage): void {
   const { hot, days } = applying;
   applyCounts(applying, message.counts);
+  if (message.at === permanentAt) moveFirstSeen(applying, message.counts);
   eachRow(applying, 'messages', message.measurements, 4, (ref, bucket, value, at) => {
     addValue(hot.measurements.touch(ref, bucket), value, at);
   });
@@ -122,6 +124,14 @@ function applyMessage(applying: Applying, message: CountedMessage): void {
     days.addDay(ref, Math.floor(minute / minutesPerDay));
   });
   applyPeople(applying, message);
+}
+
+/** The counts of an imported part may be older than everything seen before. */
+function moveFirstSeen({ hot, series }: Applying, counts: readonly number[]): void {
+  for (let at = 0; at < counts.length; at += 5) {
+    const ref = series.of(counts[at]!);
+    if (ref >= 0) hot.seen.markEarlier(ref, minuteOf(counts[at + 1]!));
+  }
 }
 
 /**

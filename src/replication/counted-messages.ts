@@ -1,5 +1,11 @@
-import { keysIn } from '../storage/lmdb/key-prefix.ts';
-import { type Message, messageLifeMs, putMessage, takeMessages } from '../storage/lmdb/messages.ts';
+import { keysIn, pairKey } from '../storage/lmdb/key-prefix.ts';
+import {
+  type Message,
+  messageLifeMs,
+  permanentAt,
+  putMessage,
+  takeMessages,
+} from '../storage/lmdb/messages.ts';
 import type { ReplicaStore } from '../storage/lmdb/replica-store.ts';
 import { maxSkewMs } from './postgres/shared-clock.ts';
 
@@ -41,6 +47,21 @@ export class CountedMessages {
     for (const { identity, at } of taken) this.#store.messageTimes.removeSync(keyOf(identity, at));
     return taken.length;
   }
+}
+
+/** Removes the times of the permanent messages of a deleted environment. Call it in a transaction. @returns times removed */
+export function removeRememberedTimes(
+  { messageTimes }: Pick<ReplicaStore, 'messageTimes'>,
+  application: number,
+  environment: number,
+  limit: number,
+): number {
+  const [start, end] = [pairKey(application, environment), pairKey(application, environment + 1)];
+  const times = Array.from(messageTimes.getKeys({ start, end }), (key) => Buffer.from(key))
+    .filter((key) => key.readUIntBE(identityBytes, timeBytes) === permanentAt)
+    .slice(0, limit);
+  for (const key of times) messageTimes.removeSync(key);
+  return times.length;
 }
 
 const nothing = Buffer.alloc(0);

@@ -1,7 +1,8 @@
-import { erasures } from '../storage/aggregate/maintain.ts';
+import { type Chore, erasures } from '../storage/aggregate/maintain.ts';
 import { prefixKey } from '../storage/lmdb/key-prefix.ts';
 import type { Deletion } from '../storage/lmdb/records.ts';
 import type { ReplicaStore } from '../storage/lmdb/replica-store.ts';
+import { removeRememberedTimes } from './counted-messages.ts';
 import type { ErasedThings } from './entry.ts';
 import type { ReplicaState } from './replica-state.ts';
 
@@ -56,10 +57,17 @@ export class Erased {
     if (key === undefined) return 0;
     const things = JSON.parse(key.subarray(1).toString()) as Deletion;
     let touched = 0;
-    for (const chore of erasures(this.#store, things)) if (touched < limit) touched += chore(limit - touched);
+    const chores = [...erasures(this.#store, things), ...this.#timesOf(things)];
+    for (const chore of chores) if (touched < limit) touched += chore(limit - touched);
     if (touched > 0) return touched;
     this.#store.erased.removeSync(key);
     return 1;
+  }
+
+  #timesOf({ application, environments }: Deletion): readonly Chore[] {
+    return environments.map(
+      (environment) => (room) => removeRememberedTimes(this.#store, application, environment, room),
+    );
   }
 
   /** Reads the numbers again after a failed transaction. */

@@ -5,7 +5,7 @@ import type { AccountTables } from '../../storage/lmdb/accounts.ts';
 import { type CopyState, copyStateWriter, readCopyState } from '../../storage/lmdb/copy-state.ts';
 import { openDigestSecret } from '../../storage/lmdb/instances.ts';
 import { type LmdbEnvironment, transact } from '../../storage/lmdb/lmdb.ts';
-import { messagesSince } from '../../storage/lmdb/messages.ts';
+import { allMessages } from '../../storage/lmdb/messages.ts';
 import { openReplicaStore, type ReplicaStore } from '../../storage/lmdb/replica-store.ts';
 import { newCopy } from '../accounts/copy.ts';
 import { CountedMessages } from '../counted-messages.ts';
@@ -113,7 +113,7 @@ function addReplicaRows(store: ReplicaStore, entry: string, settings: ReplicaSet
   transact(store.lmdb, () => {
     for (const table of ['replica', 'streamSeries', 'messageTimes', 'forgotten', 'erased'] as const)
       store[table].clearSync();
-    const messages = messagesSince(store, 0, Number.MAX_SAFE_INTEGER);
+    const messages = allMessages(store);
     const counted = new CountedMessages(store);
     for (const message of messages) counted.add(message);
     const state = new ReplicaState(store);

@@ -31,8 +31,7 @@ export class HotSeen {
    * with wrong clocks do not move that time back.
    */
   mark(ref: number, minute: number): void {
-    const number = blockOf(ref);
-    const block = this.#blocks.get(number) ?? this.#load(number);
+    const block = this.#blockOf(ref);
     const at = (ref % cellsPerBlock) * seenWidth;
     const { minutes } = block;
     if (minute <= minutes[at + 1]!) return;
@@ -41,9 +40,16 @@ export class HotSeen {
       minutes[at] = minute;
     }
     minutes[at + 1] = minute;
-    if (block.touched) return;
-    block.touched = true;
-    this.#touched.push(block);
+    this.#touch(block);
+  }
+
+  /** Moves the time when a seen series was first seen back to an earlier minute, which a history reports. */
+  markEarlier(ref: number, minute: number): void {
+    const block = this.#blockOf(ref);
+    const at = (ref % cellsPerBlock) * seenWidth;
+    if (block.minutes[at]! <= minute) return;
+    block.minutes[at] = minute;
+    this.#touch(block);
   }
 
   /** Writes every changed block. Call it inside the transaction. */
@@ -60,6 +66,17 @@ export class HotSeen {
   forget(): void {
     this.#blocks.clear();
     this.#touched = [];
+  }
+
+  #blockOf(ref: number): HotBlock {
+    const number = blockOf(ref);
+    return this.#blocks.get(number) ?? this.#load(number);
+  }
+
+  #touch(block: HotBlock): void {
+    if (block.touched) return;
+    block.touched = true;
+    this.#touched.push(block);
   }
 
   #load(number: number): HotBlock {

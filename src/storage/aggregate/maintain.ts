@@ -7,6 +7,7 @@ import { minutesPerDay } from '../lmdb/blocks.ts';
 import { removeAllExposures, sweepExposures } from '../lmdb/exposures.ts';
 import { removeAllIdentities, sweepInstances } from '../lmdb/instances.ts';
 import { removeByPrefix } from '../lmdb/key-prefix.ts';
+import { removeRemembered } from '../lmdb/messages.ts';
 import type { Deletion } from '../lmdb/records.ts';
 import type { Horizons } from '../lmdb/retention.ts';
 import { deleteSketches } from '../lmdb/sketches.ts';
@@ -77,6 +78,7 @@ export function erasures(
       (table) => (room: number) => removeByPrefix(table, environment, room),
     ),
     (room) => removeAllExposures(store, environment, room),
+    (room) => removeRemembered(store, application, environment, room),
   ]);
   if (!whole) return inEnvironments;
   return [

@@ -1,5 +1,5 @@
 import { assert } from '../../runtime/assert.ts';
-import type { MessageChange } from '../lmdb/messages.ts';
+import { type MessageChange, permanentAt } from '../lmdb/messages.ts';
 import type { Envelope } from './envelope.ts';
 import { eachRecord, eachRecordOf, RecordBuffer, type RecordRange } from './record-buffer.ts';
 
@@ -139,6 +139,18 @@ export function messageChanges({ messages, batch }: Envelope): BatchMessage[] {
     }
   });
   return found;
+}
+
+/** Reads the counts of the imported parts among the messages of a sealed batch, unless messages are processed separately. */
+export function eachImported(
+  { counts, batch, apart }: Envelope,
+  messages: readonly BatchMessage[],
+  visit: (ref: number, bucket: number) => void,
+): void {
+  if (apart !== undefined) return;
+  for (const { at, from, to } of messages) {
+    if (at === permanentAt) eachRecordOf(counts, batch, [from[0], to[0]], visit);
+  }
 }
 
 /** 128 bits as four unsigned words, for records of numbers that are sent to the worker. */

@@ -1,7 +1,7 @@
 import { HotLedger } from '../aggregate/hot-ledger.ts';
 import { countUser, type HotTables } from '../aggregate/hot-tables.ts';
 import { addExposure, addValue } from '../aggregate/merge.ts';
-import { seriesPerEnvironment } from '../lmdb/blocks.ts';
+import { minuteOf, seriesPerEnvironment } from '../lmdb/blocks.ts';
 import { exposuresKey, listPerson, putExposures, readExposures, removeExposures } from '../lmdb/exposures.ts';
 import { putHashedMint, putHashedUse, removeIdentity } from '../lmdb/instances.ts';
 import { putMessages } from '../lmdb/messages.ts';
@@ -9,7 +9,14 @@ import { putSights } from '../lmdb/senders.ts';
 import { putSeries } from '../lmdb/series.ts';
 import type { UsageTables } from '../lmdb/usage.ts';
 import type { Envelope } from './envelope.ts';
-import { eachCount, eachExposure, eachMeasurement, eachUser, messageChanges } from './records.ts';
+import {
+  eachCount,
+  eachExposure,
+  eachImported,
+  eachMeasurement,
+  eachUser,
+  messageChanges,
+} from './records.ts';
 
 export interface Groups<T> {
   /** Data that every report reads. */
@@ -46,9 +53,10 @@ export function countingSections(
 ): readonly Section[] {
   return [
     { add: ({ series }) => series.forEach((each) => void putSeries(store, each)) },
-    { add: (envelope) => putMessages(store, messageChanges(envelope)) },
     {
       add(envelope) {
+        const messages = messageChanges(envelope);
+        putMessages(store, messages);
         eachCount(envelope, (ref, bucket, checks, used, viewed) =>
           counts.add(ref, bucket, checks, used, viewed),
         );
@@ -56,6 +64,7 @@ export function countingSections(
           addValue(measurements.touch(ref, bucket), value, at),
         );
         eachUser(envelope, (ref, minute) => seen.mark(ref, minute));
+        eachImported(envelope, messages, (ref, bucket) => seen.markEarlier(ref, minuteOf(bucket)));
       },
       put() {
         counts.put();

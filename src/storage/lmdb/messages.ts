@@ -1,4 +1,4 @@
-import { keysIn } from './key-prefix.ts';
+import { keysIn, pairKey, removeRange } from './key-prefix.ts';
 import type { UsageTables } from './usage.ts';
 
 /**
@@ -18,6 +18,12 @@ export interface MessageChange extends Message {
 /** Period in which a repetition is recognised. */
 export const messageLifeMs = 10 * 60_000;
 
+/**
+ * The time of messages that are remembered permanently: parts of imported files. It is in the distant future, so that no node
+ * ever forgets them. Their identities begin with the numbers of the application and of the environment.
+ */
+export const permanentAt = 2 ** 47;
+
 const timeBytes = 6;
 const identityBytes = 16;
 
@@ -28,11 +34,12 @@ const identityBytes = 16;
  */
 export function putMessages(store: UsageTables, messages: readonly MessageChange[]): void {
   if (messages.length === 0) return;
+  let latest = 0;
   for (const { at, identity, forgotten } of messages) {
+    if (at < permanentAt) latest = Math.max(latest, at);
     if (forgotten) store.messages.removeSync(messageKey(at, identity));
     else putMessage(store, { at, identity });
   }
-  const latest = messages.reduce((last, { at }) => Math.max(last, at), 0);
   const expired = { end: timeKey(latest - messageLifeMs), limit: 64 + 2 * messages.length };
   for (const { key } of [...store.messages.getRange(expired)]) store.messages.removeSync(key);
 }
@@ -46,7 +53,7 @@ export function putMessage(store: Pick<UsageTables, 'messages'>, { at, identity 
 export function takeMessages(store: Pick<UsageTables, 'messages'>, before: number, limit: number): Message[] {
   const taken: Message[] = [];
   for (const key of keysIn(store.messages, { start: timeKey(0), end: timeKey(before), limit })) {
-    taken.push({ at: key.readUIntBE(0, timeBytes), identity: key.subarray(timeBytes) });
+    taken.push(messageIn(key));
     store.messages.removeSync(key);
   }
   return taken;
@@ -54,13 +61,35 @@ export function takeMessages(store: Pick<UsageTables, 'messages'>, before: numbe
 
 const nothing = Buffer.alloc(0);
 
-/** The last `limit` messages from `since` (Unix ms) on, oldest first. */
+/** Whether a message is remembered permanently. */
+export function isRemembered(store: Pick<UsageTables, 'messages'>, identity: Uint8Array): boolean {
+  return store.messages.doesExist(messageKey(permanentAt, identity));
+}
+
+/** Removes the permanent messages of a deleted environment. Call it in a transaction. @returns messages removed */
+export function removeRemembered(
+  { messages }: Pick<UsageTables, 'messages'>,
+  application: number,
+  environment: number,
+  limit: number,
+): number {
+  const from = (number: number) => Buffer.concat([timeKey(permanentAt), pairKey(application, number)]);
+  return removeRange(messages, { start: from(environment), end: from(environment + 1), limit });
+}
+
+/** The last `limit` messages from `since` (Unix ms) on, oldest first, without permanent ones. */
 export function messagesSince(store: Pick<UsageTables, 'messages'>, since: number, limit: number): Message[] {
-  const range = { end: timeKey(since), reverse: true, limit } as const;
-  return Array.from(store.messages.getRange(range), ({ key }) => ({
-    at: key.readUIntBE(0, timeBytes),
-    identity: Uint8Array.from(key.subarray(timeBytes)),
-  })).reverse();
+  const range = { start: timeKey(permanentAt), end: timeKey(since), reverse: true, limit } as const;
+  return Array.from(store.messages.getKeys(range), messageIn).reverse();
+}
+
+/** All messages, oldest first, and then permanent ones. */
+export function allMessages(store: Pick<UsageTables, 'messages'>): Message[] {
+  return Array.from(store.messages.getKeys(), messageIn);
+}
+
+function messageIn(key: Buffer): Message {
+  return { at: key.readUIntBE(0, timeBytes), identity: Uint8Array.from(key.subarray(timeBytes)) };
 }
 
 /** The key of a message. */

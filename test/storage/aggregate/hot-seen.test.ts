@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { createAggregator } from '../../../src/storage/commit/aggregator.ts';
 import { Batch } from '../../../src/storage/commit/batch.ts';
 import { bucketOf, bucketWidth, seriesRef } from '../../../src/storage/lmdb/blocks.ts';
+import { permanentAt } from '../../../src/storage/lmdb/messages.ts';
 import { seenOf } from '../../../src/storage/lmdb/seen.ts';
 import { openUsageTables, type UsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
@@ -104,6 +105,36 @@ test('a failed batch does not change when a series was seen, and neither does a 
   expect(read(store)).toEqual([
     [0, 70, 70],
     [2, 90, 90],
+  ]);
+  await store.lmdb.close();
+});
+
+test('an imported part moves the first-seen time of its series back, and nothing else does', async () => {
+  const store = openUsageTables(temporaryDirectory());
+  const aggregator = createAggregator(store, 10);
+  aggregator.write(
+    batchOf([
+      { ordinal: 1, minute: start },
+      { ordinal: 2, minute: start },
+    ]).seal(),
+  );
+  aggregator.write(batchOf([{ ordinal: 2, minute: start - day }]).seal());
+  const part = batchOf([{ ordinal: 2, minute: start - 3 * day }]);
+  const from = part.extent;
+  for (const [ordinal, minute] of [
+    [1, start - day],
+    [1, start + day],
+    [3, start - 2 * day],
+  ] as const) {
+    part.series.push({ environment, ordinal, name: [`metric-${ordinal}`] });
+    part.counts.add(seriesRef(environment, ordinal), bucketOf(bucketWidth.day, minute), 1, 0, 0);
+  }
+  part.messages.add([1, environment, 0, 0], permanentAt, from, part.extent);
+  aggregator.write(part.seal());
+  expect(read(store)).toEqual([
+    [1, -day, day],
+    [2, 0, 0],
+    [3, -2 * day, -2 * day],
   ]);
   await store.lmdb.close();
 });

@@ -1,10 +1,13 @@
 import { expect, test } from 'vitest';
 import {
+  isRemembered,
   type Message,
   type MessageChange,
   messageLifeMs,
   messagesSince,
+  permanentAt,
   putMessages,
+  removeRemembered,
 } from '../../../src/storage/lmdb/messages.ts';
 import { openUsageTables } from '../../../src/storage/lmdb/usage.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
@@ -54,5 +57,35 @@ test('expired messages are deleted, some with each commit', async () => {
   put(...Array.from({ length: 300 }, (_, n) => message(n % 200, 2 * messageLifeMs + n)));
   put(message(1, 5 * messageLifeMs));
   expect(messagesSince(store, 0, 1000)).toHaveLength(302 - 66);
+  await store.lmdb.close();
+});
+
+test('a permanent message expires no other one, and never expires itself', async () => {
+  const store = openUsageTables(temporaryDirectory());
+  const put = (...messages: MessageChange[]) =>
+    store.lmdb.transactionSync(() => putMessages(store, messages));
+  const permanent = message(5, permanentAt);
+  put(message(1, 1000), permanent);
+  put(message(2, 2000));
+  expect(messagesSince(store, 0, 10)).toEqual([message(1, 1000), message(2, 2000)]);
+  put(message(3, 5 * messageLifeMs));
+  expect(messagesSince(store, 0, 10)).toEqual([message(3, 5 * messageLifeMs)]);
+  expect(isRemembered(store, permanent.identity)).toBe(true);
+  expect(isRemembered(store, message(3, 0).identity)).toBe(false);
+  await store.lmdb.close();
+});
+
+test('permanent messages are removed with their environment', async () => {
+  const store = openUsageTables(temporaryDirectory());
+  const of = (application: number, environment: number) => {
+    const identity = Buffer.alloc(16, 9);
+    identity.writeUInt32BE(application, 0);
+    identity.writeUInt32BE(environment, 4);
+    return { identity, at: permanentAt };
+  };
+  const all = [of(1, 1), of(1, 2), of(1, 3), of(2, 2)];
+  store.lmdb.transactionSync(() => putMessages(store, all));
+  expect(store.lmdb.transactionSync(() => removeRemembered(store, 1, 2, 10))).toBe(1);
+  expect(all.map(({ identity }) => isRemembered(store, identity))).toEqual([true, false, true, true]);
   await store.lmdb.close();
 });

@@ -62,6 +62,14 @@ export function deleteEnvironment(directory: Directory, applicationId: string, n
   });
 }
 
+/** Records in the audit log that the import of a file into an environment begins. @throws {ApiError} `not_found` */
+export function noteImport(directory: Directory, applicationId: string, name: string): Promise<void> {
+  return directory.change((draft) => {
+    const application = mustExist('application', draft.applications.get(applicationId));
+    draft.note('environment.imported', application.teamId, targetOf(application, name));
+  });
+}
+
 /** An environment with a number of its own, to be added to an application in the same draft. */
 export function newEnvironment(draft: AccountDraft, name: string, now: number): Environment {
   return { name, number: draft.takeNumber('environment'), createdAt: now };

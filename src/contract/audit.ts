@@ -1,7 +1,7 @@
 /** The things in the audit log, and what happens to each. */
 interface AuditedActions {
   application: 'created' | 'changed' | 'deleted' | 'erased';
-  environment: 'created' | 'deleted' | 'erased';
+  environment: 'created' | 'imported' | 'deleted' | 'erased';
   key: 'created' | 'deleted' | 'leaked';
   feature: 'declared' | 'changed' | 'deleted' | 'noted' | 'note-deleted';
   metric: 'declared' | 'changed' | 'deleted';

@@ -4,19 +4,21 @@ import { decodeText, parseJson, readBody } from './body.ts';
 import { shapeError } from './shape-error.ts';
 import type { Request } from './types.ts';
 
-/** Maximum decompressed length of a JSON body in bytes. */
+/** Usual maximum decompressed length of a JSON body in bytes. */
 export const maxJsonBody = 65_536;
 
 /**
  * Creates the reader of bodies of one shape.
+ * @param limit maximum decompressed length in bytes
  * @returns throws `invalid_body`, with a detail that names the field, and the errors of `readBody`, `decodeText` and `parseJson`
  */
 export function jsonBody<Schema extends TSchema>(
   schema: Schema,
+  limit = maxJsonBody,
 ): (request: Request) => Promise<Static<Schema>> {
   const checker = compiled(schema);
   return async (request) => {
-    const value = parseJson(decodeText(await readBody(request, maxJsonBody)));
+    const value = parseJson(decodeText(await readBody(request, limit)));
     if (checker().Check(value)) return value as Static<Schema>;
     throw shapeError(checker().Errors(value), { placeOf: (pointer) => `Field ${pointer.slice(1, 100)}` });
   };

@@ -29,6 +29,8 @@ export interface Described {
   readonly description?: string;
   readonly query?: TProperties;
   readonly body?: TSchema | undefined;
+  /** Maximum decompressed length of the body in bytes. */
+  readonly maxBody?: number;
   /** Whether the handler calls `checkMatch`. */
   readonly matches?: true;
   /** Whether `If-None-Match` is read. */
@@ -128,7 +130,7 @@ const inPath: Readonly<Record<string, string>> = {
 
 /** The refusals that method, path and access imply. */
 function usualRefusals(method: string, path: string, declared: Described): Refusals {
-  const { access, query, body, matches } = declared;
+  const { access, query, body, maxBody = maxJsonBody, matches } = declared;
   const { within, least } = access;
   return {
     ...(path.includes(':') && { invalid_path: pathNotUtf8 }),
@@ -136,7 +138,7 @@ function usualRefusals(method: string, path: string, declared: Described): Refus
     ...(body && {
       ...bodyRefusals,
       invalid_body: 'Field colour is unknown',
-      body_too_large: tooLarge(maxJsonBody).message,
+      body_too_large: tooLarge(maxBody).message,
     }),
     unauthorized: new Unauthorized(false).message,
     ...(least === 'Admin' && { forbidden: adminsOnly }),

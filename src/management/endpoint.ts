@@ -72,9 +72,9 @@ export function endpoint<
   Deps = unknown,
 >(name: Name, declaration: Declaration<Name, Kind, Query, Body, Answers, Deps>): Endpoint<ManageDeps & Deps> {
   const [method, path] = name.split(' ') as [Route['method'], string];
-  const { handle, query, body, counted } = declaration;
+  const { handle, query, body, maxBody, counted } = declaration;
   const readQuery = query === undefined ? undefined : queryReader(query);
-  const readBody = body === undefined ? undefined : jsonBody(body);
+  const readBody = body === undefined ? undefined : jsonBody(body, maxBody);
   return {
     method,
     path: `/api/v2${path}`,

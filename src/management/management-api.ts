@@ -9,6 +9,7 @@ import type { FeatureDeps } from './feature-detail.ts';
 import { featureVerdict } from './feature-verdict.ts';
 import { featureNotes, features } from './features.ts';
 import { type IdentityDeps, identities } from './identities.ts';
+import { type ImportDeps, imports } from './imports.ts';
 import { ingest } from './ingest-report.ts';
 import { keys } from './keys.ts';
 import { members } from './members.ts';
@@ -26,6 +27,7 @@ import { type WebhookDeps, webhooks } from './webhooks.ts';
 export type ManagementDeps = AuditDeps &
   FeatureDeps &
   IdentityDeps &
+  ImportDeps &
   OverviewDeps &
   LimitDeps &
   StatusDeps &
@@ -37,7 +39,7 @@ export type ManagementDeps = AuditDeps &
 /** The management API: every resource below `/api/v2`. */
 export const managementApi: readonly Group<ManagementDeps>[] = [
   ...[applications, environments, keys, features, featureNotes, featureVerdict, comparison],
-  ...[metrics, overview, reports, prometheus, ingest],
+  ...[metrics, overview, reports, prometheus, ingest, imports],
   ...[identities, teams, members, apiKeys, clients, webhooks, users, sessions],
   ...[deletions, audit, status, unattributed],
 ];

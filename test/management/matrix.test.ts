@@ -44,6 +44,7 @@ GET    /applications/:id/usage                             401  401   401  401  
 GET    /applications/:id/measurements                      401  401   401  401    401   403   200  200   200      200
 GET    /applications/:id/prometheus                        401  401   401  401    401   403   200  200   200      200
 GET    /applications/:id/ingest                            401  401   401  401    401   403   200  200   200      200
+POST   /applications/:id/imports                           401  401   401  401    401   403   403  200   403      200
 GET    /applications/:id/identities/:identity/exposures    401  401   401  401    401   403   200  200   200      200
 DELETE /applications/:id/identities                        401  401   401  401    401   403   403  204   403      204
 DELETE /applications/:id/identities/:identity              401  401   401  401    401   403   403  204   403      204

@@ -1,7 +1,7 @@
 import { bucketAt, horizonsAt, oldestWholeDay, type Retention } from '../../storage/lmdb/retention.ts';
 
 /** Tolerance for senders' clocks that are ahead. */
-const aheadMs = 5 * 60_000;
+export const aheadMs = 5 * 60_000;
 
 export interface CountedAt {
   /** The time bucket: see `bucketOf`. */

@@ -60,6 +60,10 @@ export const specialRecipes: Readonly<Record<string, Recipe>> = {
   'GET /applications/:id/overview/users unknown_environment': async (_world, { path }) => ({
     path: path.replace('Production', 'Nowhere'),
   }),
+  'POST /applications/:id/imports unknown_environment': async (_world, { body }) => ({
+    body: { ...(body as object), environment: 'Nowhere' },
+  }),
+  'POST /applications/:id/imports body_too_large': withBody(' '.repeat(600_000) as unknown as object),
   'GET /applications/:id/prometheus invalid_query': afterPath('?environment='),
   'GET /applications/:id/overview 304': async () => ({ headers: { 'if-none-match': '*' } }),
   // Each time another range, because results are shared for a second.

@@ -1,0 +1,64 @@
+import Type, { type Static } from 'typebox';
+import { bodyShape, count, flag, name, shape } from './fields.ts';
+
+/** Maximum number of counts in a part of an import. */
+export const maxPartCounts = 4096;
+
+/** Maximum length of a part as JSON, in bytes. */
+export const maxPartBytes = 512 * 1024;
+
+const total = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
+
+/** A part of a file of earlier counts. */
+export const ImportPart = bodyShape(
+  'ImportPart',
+  {
+    environment: name('Name of the environment.'),
+    import: Type.String({
+      pattern: '^[0-9a-f]{64}$',
+      description: 'Identifies the file: SHA-256 of its content, as hexadecimal digits.',
+    }),
+    part: Type.Integer({
+      minimum: 0,
+      maximum: 2 ** 31 - 1,
+      description:
+        'Number of the part in the file, from 0. The same number must always have the same content.',
+    }),
+    dryRun: Type.Optional(flag('Only check the part. Nothing is counted.')),
+    variants: Type.Array(Type.Array(Type.String(), { minItems: 2, maxItems: 2 }), {
+      maxItems: maxPartCounts,
+      description: 'The feature and the name of each variant.',
+    }),
+    counts: Type.Array(Type.Array(total, { minItems: 5, maxItems: 5 }), {
+      maxItems: maxPartCounts,
+      description: '`[time, variant, checks, used, viewed]`: Unix seconds, and the index of the variant.',
+    }),
+  },
+  {
+    environment: 'Production',
+    import: '0'.repeat(64),
+    part: 0,
+    variants: [
+      ['checkout', 'on'],
+      ['checkout', 'off'],
+    ],
+    counts: [
+      [1_767_225_600, 0, 5, 3, 2],
+      [1_767_225_600, 1, 7, 0, 0],
+    ],
+  },
+);
+export type ImportPart = Static<typeof ImportPart>;
+
+/** The result of a part. */
+export const ImportedPart = shape(
+  'ImportedPart',
+  {
+    counted: flag('Whether the part is counted now. Otherwise it was counted before.'),
+    outside: count('Counts that were omitted: older than the retention of days, or in the future.'),
+    folded: count('Variants that were counted as `__other__`, because they are over a limit.'),
+    dropped: count('Counts that were omitted because the name of their feature or variant is invalid.'),
+  },
+  { counted: true, outside: 0, folded: 0, dropped: 0 },
+);
+export type ImportedPart = Static<typeof ImportedPart>;

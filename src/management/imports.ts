@@ -1,0 +1,50 @@
+import { mustExist } from '../accounts/checks.ts';
+import type { Directory } from '../accounts/directory.ts';
+import { noteImport } from '../accounts/environments.ts';
+import { ImportedPart, ImportPart, maxPartBytes } from '../contract/shapes/import.ts';
+import { ok } from '../http/answer.ts';
+import { type Group, jsonAnswer } from '../http/endpoint.ts';
+import type { ImportedParts, ImportTarget } from '../ingest/reports/imported-parts.ts';
+import type { ManageDeps } from './caller.ts';
+import { endpoint } from './endpoint.ts';
+import { findEnvironment, unknownEnvironment } from './environments.ts';
+
+export interface ImportDeps extends ManageDeps {
+  readonly imports: ImportedParts;
+}
+
+/** `/api/v2/applications/{id}/imports`. */
+export const imports: Group<ImportDeps> = {
+  tag: 'Imports',
+  description: 'Counts of the past, from a file.',
+  endpoints: [
+    endpoint('POST /applications/:id/imports', {
+      access: { within: 'application', least: 'Admin' },
+      operationId: 'importPart',
+      summary: 'Import a part of a file with counts of the past',
+      description:
+        'A part counts once, however often and to whichever node it is sent. Each count is added to the narrowest bucket that is kept of its time. `flagmeter import` divides a file into parts and sends them.',
+      body: ImportPart,
+      maxBody: maxPartBytes,
+      answers: { 200: jsonAnswer(ImportedPart, 'The part is counted, and on disk.') },
+      refuses: {
+        unknown_environment: unknownEnvironment,
+        backpressure: 'Too many messages are waiting for the disk',
+      },
+      async handle({ directory, application: { id }, body }, { imports: parts }: ImportDeps) {
+        await parts.room();
+        const target = targetOf(directory, id, body);
+        if (body.dryRun) return ok(parts.check(target, body));
+        if (body.part === 0 && !parts.has(target, body)) await noteImport(directory, id, body.environment);
+        // The environment may have been deleted meanwhile.
+        return ok(await parts.add(targetOf(directory, id, body), body));
+      },
+    }),
+  ],
+};
+
+/** @throws {ApiError} `not_found`, `unknown_environment` */
+function targetOf({ applications }: Directory, id: string, { environment }: ImportPart): ImportTarget {
+  const application = mustExist('application', applications.get(id));
+  return { application, environment: findEnvironment(application.environments, environment) };
+}

@@ -33,6 +33,7 @@ const commands: Readonly<Record<CommandName, () => Promise<Run>>> = {
   usage: () => reporting('usage'),
   measurements: () => reporting('measurements'),
   ingest: () => reporting('ingest'),
+  import: () => client(async () => (await import('./cli/import/run-import.ts')).runImport),
   people: () => client(async () => (await import('./cli/people.ts')).people),
   users: () => onResource('users'),
   teams: () => onResource('teams'),

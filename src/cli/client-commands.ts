@@ -2,6 +2,7 @@ import { clientVariables } from '../contract/client-variables.ts';
 import { flag } from '../contract/resources/field.ts';
 import type { Command } from './command.ts';
 import { appFlag, jsonFlag, urlFlag, yesFlag } from './common-flags.ts';
+import { importFormats } from './import/row-readers.ts';
 
 /** The commands that talk to a server, except for those of resources and reports. */
 
@@ -52,6 +53,26 @@ export const forgetCommand: Command = {
   summary: 'Forget an identity: its instance ids and exposures, in every environment',
   operand: { name: 'IDENTITY', description: 'Identity, as minted or asserted' },
   flags: [yesFlag, appFlag, urlFlag, jsonFlag],
+};
+
+export const importCommand: Command = {
+  name: 'import',
+  summary: 'Import counts of the past from a file: an export, or tables of Unleash',
+  operand: { name: 'FILE', description: 'File with the counts' },
+  flags: [
+    flag('format FORMAT', 'Format of the file', { values: importFormats, required: true }),
+    flag('environment NAME', 'Environment that gets the counts', { required: true }),
+    flag('from-environment NAME', 'Environment in the file; rows of others are left out', {
+      more: 'default: the only one in the file',
+    }),
+    flag('variants FILE', 'Table client_metrics_env_variants of Unleash', { file: true }),
+    flag('bad-lines FILE', 'New file for the bad lines, to be corrected and imported', {
+      file: true,
+      excludes: ['variants'],
+    }),
+    flag('dry-run', 'Only check the file, and report what would be imported'),
+    ...[appFlag, urlFlag, jsonFlag],
+  ],
 };
 
 export const scanCommand: Command = {

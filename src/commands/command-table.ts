@@ -1,5 +1,6 @@
 import {
   forgetCommand,
+  importCommand,
   loginCommand,
   logoutCommand,
   scanCommand,
@@ -167,6 +168,15 @@ Lists refused packets and reports by reason and status, noted ones (accepted, bu
 reason, and then all senders.
 ${tableNotes}`,
   ),
+  import: simple(
+    importCommand,
+    `
+Imports exports of usage (CSV or NDJSON), and client_metrics_env of Unleash as psql \\copy writes it.
+The same file counts once: run an interrupted import again to continue. A changed file is another
+file, so correct bad lines in the file that --bad-lines writes. Exit code 8: there are bad lines;
+the others are imported.
+`,
+  ),
   people: {
     summary: 'Forget a person whose identity was in packets or mint requests',
     commands: [forgetCommand],
@@ -183,7 +193,7 @@ Totals and counts of unique users do not change. Earlier backups still contain t
   audit: entryOf('audit'),
   deletions: entryOf('deletions'),
 } as const satisfies Readonly<
-  Record<'login' | 'logout' | 'whoami' | 'people' | ResourceName | ReportName, Entry>
+  Record<'login' | 'logout' | 'whoami' | 'import' | 'people' | ResourceName | ReportName, Entry>
 >;
 
 export const completionCommand: Command = {

@@ -14,3 +14,10 @@ export function csvText(text: string): string {
   const safe = text.replace(mayBeginFormula, "'");
   return needsQuotes.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
+
+const apostrophe = /(?<=^|[;|\t\r\n])'/g;
+
+/** The original of a text that `csvText` has written, without its quotes. */
+export function originalText(text: string): string {
+  return text.includes("'") ? text.replace(apostrophe, '') : text;
+}

@@ -1,0 +1,97 @@
+import type { ImportedPart, ImportPart } from '../../contract/shapes/import.ts';
+import type { Api } from '../api.ts';
+import type { Context } from '../context.ts';
+import { Failure } from '../failure.ts';
+import { fieldsOf } from '../send.ts';
+import type { Part } from './parts.ts';
+
+/** What an import has done. */
+export interface Sent {
+  /** Counts of parts that are counted now, and of those that were counted before. */
+  imported: number;
+  repeated: number;
+  outside: number;
+  folded: number;
+  dropped: number;
+}
+
+type Head = Pick<ImportPart, 'environment' | 'import' | 'dryRun'>;
+
+/** Parts on their way at once: the next one is read while the server counts one. */
+const maxUnderWay = 3;
+
+/** Minimum interval between two parts, ms. By default a client may make 100 requests a second. */
+const intervalMs = 12.5;
+
+/** How long an unavailable server is waited for, and the maximum wait between two tries, ms. */
+const patienceMs = 300_000;
+const longestWaitMs = 10_000;
+
+/**
+ * Sends the parts of an import, and repeats those that the server cannot take now.
+ * @param path of the imports of the application
+ * @param progress receives the number of bytes whose parts are counted
+ * @throws {Failure} if the server refuses a part, or is unavailable for too long
+ */
+export async function sendParts(
+  context: Context,
+  api: Api,
+  path: readonly string[],
+  head: Head,
+  parts: Iterable<Part>,
+  progress: (done: number) => void,
+): Promise<Sent> {
+  const sent: Sent = { imported: 0, repeated: 0, outside: 0, folded: 0, dropped: 0 };
+  const underWay = new Set<Promise<void>>();
+  const failures: unknown[] = [];
+  const send = async ({ number, variants, counts, done }: Part) => {
+    const result = await sendPart(context, api, path, { ...head, part: number, variants, counts });
+    add(sent, counts.length, result);
+    progress(done);
+  };
+  let next = context.clock.monotonic();
+  for (const part of parts) {
+    const now = context.clock.monotonic();
+    if (next > now) await context.sleep(next - now);
+    next = Math.max(next, now) + intervalMs;
+    const one = send(part)
+      .catch((error) => void failures.push(error))
+      .finally(() => underWay.delete(one));
+    underWay.add(one);
+    if (underWay.size >= maxUnderWay) await Promise.race(underWay);
+    if (failures.length > 0) break;
+  }
+  await Promise.all(underWay);
+  if (failures.length > 0) throw failures[0];
+  return sent;
+}
+
+async function sendPart(
+  context: Context,
+  api: Api,
+  path: readonly string[],
+  part: ImportPart,
+): Promise<ImportedPart> {
+  const began = context.clock.monotonic();
+  for (let wait = 500; ; wait = Math.min(2 * wait, longestWaitMs)) {
+    try {
+      return fieldsOf(await api.call('POST', path, part)) as ImportedPart;
+    } catch (error) {
+      if (!(error instanceof Failure) || error.kind !== 'unavailable') throw error;
+      if (context.clock.monotonic() - began > patienceMs) throw givenUp(error);
+      if (wait > 2000) context.err(`${error.message}; retrying\n`);
+      await context.sleep(wait);
+    }
+  }
+}
+
+function givenUp({ message }: Failure): Failure {
+  return new Failure('unavailable', `${message}. Run the same command again to import the rest`);
+}
+
+function add(sent: Sent, counts: number, { counted, outside, folded, dropped }: ImportedPart): void {
+  sent[counted ? 'imported' : 'repeated'] += counts - outside - dropped;
+  sent.outside += outside;
+  sent.dropped += dropped;
+  sent.folded += folded;
+}

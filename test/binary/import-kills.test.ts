@@ -1,0 +1,67 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { runImport } from '../../src/cli/import/run-import.ts';
+import { testContext } from '../cli/fixture.ts';
+import { type Binary, cleanUp, freshDirectory, prepare, startBinary, token } from '../support/binary.ts';
+import { openShop, readChecks } from '../support/shop.ts';
+
+afterAll(cleanUp);
+
+const counts = 60_000;
+const features = 50;
+
+test('an import is counted once, although the server is killed before and after the answers to its parts', async () => {
+  const data = `${freshDirectory()}/data`;
+  const credentials = await prepare(data);
+  let service: Binary = await startBinary({ data });
+  const { http } = service;
+  const shop = await openShop(http, credentials);
+  const time = new Date(Date.now() - 3_600_000).toISOString();
+  const rows = Array.from({ length: counts }, (_, n) => `${time},flag-${n % features},on,1`);
+  const path = join(freshDirectory(), 'history.csv');
+  writeFileSync(path, ['time,feature,variant,checks', ...rows].join('\n'));
+
+  let requests = 0;
+  const kill = async () => {
+    service.kill('SIGKILL');
+    await service.exit;
+  };
+  const env = { FLAGMETER_URL: `http://${http}`, FLAGMETER_TOKEN: await token(http, credentials) };
+  const context = {
+    ...testContext({ env }),
+    // Kills the server at every fourth part: either before it has the part, or before the client has the answer.
+    fetch: async (url: string, init: RequestInit) => {
+      if (!url.endsWith('/imports')) return fetch(url, init);
+      requests += 1;
+      const [isBefore, isAfter] = [requests % 8 === 3, requests % 8 === 7];
+      if (isBefore) await kill();
+      const response = await fetch(url, init);
+      if (!isAfter) return response;
+      await response.text();
+      await kill();
+      throw new Error('the connection was closed');
+    },
+    async sleep() {
+      await service.exit;
+      service = await startBinary({ data, args: ['--listen', http] });
+    },
+  };
+  let restarting: Promise<void> | undefined;
+  const sleep = () => {
+    restarting ??= context.sleep().finally(() => {
+      restarting = undefined;
+    });
+    return restarting;
+  };
+  const target = ['--app', shop.application, '--environment', 'Production', '--format', 'csv'];
+  expect(await runImport([path, ...target], { ...context, sleep })).toBe(0);
+  expect(requests).toBeGreaterThan(15);
+  const checks = await readChecks(http, shop);
+  expect([...checks.values()]).toEqual(Array(features).fill(counts / features));
+
+  expect(await runImport([path, ...target], { ...testContext({ env }) })).toBe(0);
+  expect(await readChecks(http, shop)).toEqual(checks);
+  service.kill('SIGTERM');
+  expect((await service.exit).code).toBe(0);
+});

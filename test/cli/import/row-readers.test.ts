@@ -1,0 +1,172 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { cellsOf, TimeReader, wholeOf } from '../../../src/cli/import/cells.ts';
+import {
+  Covered,
+  csvReader,
+  ndjsonReader,
+  type RowReader,
+  unleashReader,
+  unleashVariantsReader,
+} from '../../../src/cli/import/row-readers.ts';
+import { csvText, originalText } from '../../../src/contract/csv-text.ts';
+
+const noon = Date.UTC(2026, 0, 31, 12) / 1000;
+
+/** The counts of some lines, or why a line has none. */
+function rowsOf(reader: RowReader, ...lines: readonly string[]): unknown[] {
+  const rows: unknown[] = [];
+  for (const line of lines) {
+    const reason = reader.read(line, (...row) => void rows.push(row));
+    if (reason !== undefined) rows.push(reason);
+  }
+  return rows;
+}
+
+describe('cells of CSV', () => {
+  it('are the original texts of an export', () => {
+    const oneLine = fc.string({ unit: 'grapheme' }).filter((text) => !/[\r\n]/.test(text));
+    const texts = fc.array(fc.oneof(oneLine, fc.string({ unit: fc.constantFrom(...'\'=+-@;|\t, "a') })), {
+      minLength: 1,
+    });
+    fc.assert(
+      fc.property(texts, (all) => {
+        expect(cellsOf(all.map(csvText).join(','))?.map(originalText)).toEqual(all);
+      }),
+    );
+  });
+
+  it.each(['"a', 'a"b', '"a"b', '"a",b"'])('are undefined for the wrong quotes of %s', (line) => {
+    expect(cellsOf(line)).toBeUndefined();
+  });
+
+  it.each([
+    ['0', 0],
+    ['42', 42],
+    ['9007199254740991', 2 ** 53 - 1],
+    ['9007199254740992', -1],
+    ['', -1],
+    ['-1', -1],
+    ['1.5', -1],
+    ['1e3', -1],
+    ['0x10', -1],
+    [' 1', -1],
+  ])('read the count %j as %d', (text, count) => {
+    expect(wholeOf(text)).toBe(count);
+  });
+
+  it.each([
+    ['2026-01-31T12:00:00.000Z', noon],
+    ['2026-01-31T13:30:00+01:30', noon],
+    ['2026-01-31 12:00:00+00', noon],
+    ['2026-01-31 07:00:00.123456-05', noon],
+    ['2026-01-31 12:00', noon],
+    ['2026-01-31', noon - 43_200],
+    ['2026-02-30', Number.NaN],
+    ['2026-01-31T24:00:00Z', Number.NaN],
+    ['1969-12-31T23:59:59Z', Number.NaN],
+    ['yesterday', Number.NaN],
+    ['', Number.NaN],
+  ])('read the time %j as %d', (text, time) => {
+    expect(new TimeReader().read(text)).toBe(time);
+  });
+});
+
+describe('an export', () => {
+  it('of CSV may have its columns in any order, and others', () => {
+    const reader = csvReader('f.csv', 'feature,checks,more,time,variant');
+    expect(rowsOf(reader, 'checkout,5,x,2026-01-31T12:00:00Z,"on, or off"')).toEqual([
+      [undefined, noon, 'checkout', 'on, or off', 5, 0, 0],
+    ]);
+  });
+
+  it('of CSV must have the necessary columns', () => {
+    expect(() => csvReader('f.csv', 'time,variant')).toThrow(/f\.csv.*lacks the columns feature, checks/);
+  });
+
+  it('of CSV may have bad lines', () => {
+    const reader = csvReader('f.csv', 'time,environment,feature,variant,checks,used,viewed');
+    const lines = [
+      '2026-01-31T12:00:00Z,Production,checkout,on,5,3',
+      '2026-01-31T12:00:00Z,Production,"checkout,on,5,3,2',
+      'today,Production,checkout,on,5,3,2',
+      '2026-01-31T12:00:00Z,Production,,on,5,3,2',
+      `2026-01-31T12:00:00Z,Production,checkout,${'x'.repeat(257)},5,3,2`,
+      '2026-01-31T12:00:00Z,Production,checkout,on,5,-3,2',
+      '2026-01-31T12:00:00Z,Production,checkout,on,5,3,2',
+    ];
+    expect(rowsOf(reader, ...lines)).toEqual([
+      'wrong number of cells',
+      'quotes do not match',
+      'time is not valid',
+      'feature is not a valid name',
+      'variant is not a valid name',
+      'a count is not an integer from 0',
+      ['Production', noon, 'checkout', 'on', 5, 3, 2],
+    ]);
+  });
+
+  it('of NDJSON may have bad lines', () => {
+    const row = {
+      time: '2026-01-31T12:00:00Z',
+      environment: 'Production',
+      feature: '__proto__',
+      variant: 'on',
+    };
+    const lines = ['{', '[]', '1', JSON.stringify(row), JSON.stringify({ ...row, checks: 2 ** 53 })];
+    expect(rowsOf(ndjsonReader(), ...lines, JSON.stringify({ ...row, checks: 5, viewed: 2 }))).toEqual([
+      'not a JSON object',
+      'not a JSON object',
+      'not a JSON object',
+      'a count is not an integer from 0',
+      'a count is not an integer from 0',
+      ['Production', noon, '__proto__', 'on', 5, 0, 2],
+    ]);
+  });
+});
+
+describe('tables of Unleash', () => {
+  const metrics = 'feature_name,app_name,environment,timestamp,yes,no';
+  const variants = 'feature_name,app_name,environment,timestamp,variant,count';
+  const key = 'checkout,web,production,2026-01-31 12:00:00+00';
+
+  it('without variants count yes as enabled and no as disabled', () => {
+    const reader = unleashReader('m.csv', metrics, new Covered());
+    expect(rowsOf(reader, `${key},5,2`, `${key},0,1`, `${key},0,0`, `${key},-1,0`)).toEqual([
+      ['production', noon, 'checkout', 'enabled', 5, 0, 0],
+      ['production', noon, 'checkout', 'disabled', 2, 0, 0],
+      ['production', noon, 'checkout', 'disabled', 1, 0, 0],
+      'a count is not an integer from 0',
+    ]);
+  });
+
+  it('count the part of yes that no variant covers as enabled', () => {
+    const covered = new Covered();
+    const reader = unleashVariantsReader('v.csv', variants, covered);
+    const rows = [
+      `${key},blue,3`,
+      `${key},red,1`,
+      `${key},disabled,9`,
+      `${key.replace('web', 'app')},blue,7`,
+    ];
+    expect(rowsOf(reader, ...rows)).toEqual([
+      ['production', noon, 'checkout', 'blue', 3, 0, 0],
+      ['production', noon, 'checkout', 'red', 1, 0, 0],
+      ['production', noon, 'checkout', 'blue', 7, 0, 0],
+    ]);
+    covered.isComplete = true;
+    rowsOf(reader, ...rows); // A second reading covers nothing more.
+    const main = unleashReader('m.csv', metrics, covered);
+    expect(rowsOf(main, `${key},5,2`, `${key.replace('web', 'app')},6,0`)).toEqual([
+      ['production', noon, 'checkout', 'enabled', 1, 0, 0],
+      ['production', noon, 'checkout', 'disabled', 2, 0, 0],
+    ]);
+  });
+
+  it('of days may have a date', () => {
+    const reader = unleashReader('d.csv', metrics.replace('timestamp', 'date'), new Covered());
+    expect(rowsOf(reader, 'checkout,web,production,2026-01-31,5,0')).toEqual([
+      ['production', noon - 43_200, 'checkout', 'enabled', 5, 0, 0],
+    ]);
+  });
+});

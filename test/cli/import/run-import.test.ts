@@ -1,0 +1,242 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { runImport } from '../../../src/cli/import/run-import.ts';
+import { createApplication } from '../../support/binary.ts';
+import { temporaryDirectory } from '../../support/temporary.ts';
+import { administrator } from '../administrator.ts';
+import { type TestContext, testContext } from '../fixture.ts';
+
+const admin = administrator();
+const { running, api } = admin;
+
+const header = 'time,environment,feature,variant,checks,used,viewed';
+
+/** Writes a file with these lines. */
+function file(...lines: readonly string[]): string {
+  const path = join(temporaryDirectory(), 'history.csv');
+  writeFileSync(path, lines.map((line) => `${line}\n`).join(''));
+  return path;
+}
+
+interface Outcome {
+  readonly summary: Readonly<Record<string, unknown>>;
+  readonly context: TestContext;
+  readonly failure: unknown;
+}
+
+async function run(path: string, more = '--format csv', app = admin.application): Promise<Outcome> {
+  const env = { FLAGMETER_URL: running.url, FLAGMETER_TOKEN: admin.access };
+  const context = testContext({ clock: running.clock, env });
+  const target = ['--app', app, '--environment', 'Production', '--json'];
+  let failure: unknown;
+  await runImport([path, ...target, ...more.split(' ')], context).catch((error) => {
+    failure = error;
+  });
+  return { summary: JSON.parse(context.output.out || '{}'), context, failure };
+}
+
+/** An export of all usage, without the environment. */
+async function exported(step: string, app = admin.application, format = 'csv'): Promise<string> {
+  const query = new URLSearchParams({
+    environment: 'Production',
+    step,
+    from: '2020-01-01T00:00:00Z',
+    format,
+  });
+  const response = await fetch(`${running.url}/api/v2/applications/${app}/usage?${query}`, {
+    headers: { authorization: `Bearer ${admin.access}` },
+  });
+  expect(response.status).toBe(200);
+  return response.text();
+}
+
+describe('a file', () => {
+  it('is counted at its times, in buckets of the retention', async () => {
+    const { summary, failure } = await run(
+      file(
+        `\ufeff${header}`,
+        '2026-01-02T02:59:00Z,Production,checkout,on,1,1,1',
+        '2025-12-20T10:59:00Z,Production,checkout,on,2,0,0',
+        '2025-06-01T10:59:00Z,Production,checkout,off,4,0,0',
+      ),
+    );
+    expect(failure).toBeUndefined();
+    expect(summary).toMatchObject({
+      counts: 3,
+      features: 1,
+      variants: 2,
+      checks: 7,
+      imported: 3,
+      badLines: 0,
+    });
+    expect(await exported('minute')).toBe(
+      [
+        header,
+        '2025-06-01T00:00:00.000Z,Production,checkout,off,4,0,0',
+        '2025-12-20T10:00:00.000Z,Production,checkout,on,2,0,0',
+        '2026-01-02T02:59:00.000Z,Production,checkout,on,1,1,1',
+        '',
+      ].join('\r\n'),
+    );
+    const path = `/applications/${admin.application}/features/checkout`;
+    expect(await api('GET', path, 200)).toMatchObject({
+      firstSeenAt: '2025-06-01T00:00:00.000Z',
+      lastSeenAt: '2026-01-02T02:59:00.000Z',
+    });
+    expect(await api('GET', '/audit?limit=1', 200)).toMatchObject({
+      items: [{ action: 'environment.imported', target: { name: 'Production' } }],
+    });
+  });
+
+  it('counts once, whatever its name', async () => {
+    const lines = [header, '2026-01-01T00:00:00Z,Production,checkout,on,1,1,1'];
+    await run(file(...lines));
+    const before = await exported('hour');
+    const { summary } = await run(file(...lines));
+    expect(summary).toMatchObject({ imported: 0, repeated: 1 });
+    expect(await exported('hour')).toBe(before);
+    expect((await run(file(...lines), '--format csv --from-environment Production')).summary).toMatchObject({
+      repeated: 1,
+    });
+    expect((await run(file(...lines, lines[1]!))).summary).toMatchObject({ imported: 2 });
+  });
+
+  it('is only checked with --dry-run', async () => {
+    const path = file(
+      header,
+      '2026-01-01T00:00:00Z,Production,checkout,on,1,1,1',
+      '2001-01-01,Production,checkout,on,1,1,1',
+    );
+    const { summary } = await run(path, '--format csv --dry-run');
+    expect(summary).toMatchObject({ dryRun: true, counts: 2, imported: 1, outside: 1 });
+    expect(await exported('hour')).toBe(`${header}\r\n`);
+    expect((await run(path)).summary).toMatchObject({ imported: 1, outside: 1 });
+    expect((await run(path, '--format csv --dry-run')).summary).toMatchObject({ imported: 0, repeated: 1 });
+  });
+
+  it('with bad lines is imported without them', async () => {
+    const good = '2026-01-01T00:00:00Z,Production,checkout,on,1,1,1';
+    const path = file(header, good, 'nonsense', good, good.replace('checkout', ''));
+    const rejected = join(temporaryDirectory(), 'bad.csv');
+    const { summary, context, failure } = await run(path, `--format csv --bad-lines ${rejected}`);
+    expect(failure).toMatchObject({ kind: 'found', message: 'Bad lines, which are not imported: 2' });
+    expect(context.output.err).toContain(
+      `${path}:3: wrong number of cells\n${path}:5: feature is not a valid name\n`,
+    );
+    expect(summary).toMatchObject({ imported: 2, badLines: 2, firstBadLines: [{ line: 3 }, { line: 5 }] });
+    expect(readFileSync(rejected, 'utf8')).toBe(`${header}\nnonsense\n${good.replace('checkout', '')}\n`);
+  });
+
+  it('that is not UTF-8 in some lines is imported without them', async () => {
+    const path = file(header);
+    const rows = [
+      '2026-01-01T00:00:00Z,Production,caf\xe9,on,1,1,1\n',
+      '2026-01-01T00:00:00Z,Production,tea,on,1,1,1\n',
+    ];
+    writeFileSync(path, Buffer.from(`${header}\n${rows.join('')}`, 'latin1'));
+    const { summary } = await run(path);
+    expect(summary).toMatchObject({ imported: 1, firstBadLines: [{ line: 2, reason: 'not UTF-8' }] });
+  });
+
+  it('with rows of several environments needs one of them', async () => {
+    const path = file(header, '2026-01-01,prod,checkout,on,1,0,0', '2026-01-01,test,checkout,on,2,0,0');
+    expect((await run(path)).failure).toMatchObject({
+      message: 'Cannot import rows of several environments: use --from-environment with one of prod, test',
+    });
+    expect((await run(path, '--format csv --from-environment tset')).failure).toMatchObject({
+      message: 'Cannot use --from-environment tset: the file has rows of prod, test',
+    });
+    const { summary } = await run(path, '--format csv --from-environment test');
+    expect(summary).toMatchObject({ counts: 1, checks: 2, ofOtherEnvironments: 1, imported: 1 });
+  });
+
+  it('that does not exist is refused', async () => {
+    expect((await run('/nowhere.csv')).failure).toMatchObject({
+      message: /Cannot read \/nowhere\.csv: ENOENT/,
+    });
+    expect(existsSync('/nowhere.csv')).toBe(false);
+  });
+
+  it('of several parts is counted completely', async () => {
+    const rows = Array.from(
+      { length: 10_000 },
+      (_, n) => `2026-01-01,Production,flag-${n % 700},on,${n % 7},0,0`,
+    );
+    const { summary } = await run(file(header, ...rows));
+    expect(summary).toMatchObject({ counts: 10_000, imported: 10_000 });
+    const lines = (await exported('day')).trim().split('\r\n').slice(1);
+    const sum = lines.reduce((all, line) => all + Number(line.split(',')[4]), 0);
+    expect([lines.length, sum]).toEqual([700, summary['checks']]);
+  });
+});
+
+it('tables of Unleash are imported together', async () => {
+  const key = 'checkout,web,production,2025-12-31 12:00:00+00';
+  const metrics = file(
+    'feature_name,app_name,environment,timestamp,yes,no',
+    `${key},5,2`,
+    `${key.replace('web', 'app')},1,0`,
+  );
+  const variants = file(
+    'feature_name,app_name,environment,timestamp,variant,count',
+    `${key},blue,3`,
+    `${key},disabled,2`,
+  );
+  const { summary, failure } = await run(metrics, `--format unleash --variants ${variants}`);
+  expect(failure).toBeUndefined();
+  expect(summary).toMatchObject({ checks: 8, imported: 4 });
+  const rows = (await exported('day')).trim().split('\r\n').slice(1);
+  expect(rows.map((row) => row.split(',').slice(3, 5).join())).toEqual(['blue,3', 'disabled,2', 'enabled,3']);
+});
+
+describe('an export', () => {
+  const minute = 60_000;
+  const now = Date.UTC(2026, 0, 2, 3);
+  const name = fc.oneof(
+    fc.constantFrom('checkout', "'quoted", '=1+1', 'a;-b', 'with "quotes", and commas', '__proto__', 'ключ'),
+    fc.string({ minLength: 1, maxLength: 20 }).filter((text) => !/[\x00-\x1f\x7f-\x9f]/.test(text)),
+  );
+  const count = fc.oneof(fc.nat({ max: 10 }), fc.nat({ max: 2 ** 31 }));
+  const row = fc.record({
+    ago: fc.oneof(fc.nat({ max: 3000 }), fc.nat({ max: 200_000 }), fc.nat({ max: 1_500_000 })),
+    feature: name,
+    variant: name,
+    counts: fc.tuple(count, count, count),
+  });
+
+  it.each([
+    ['csv', 'minute'],
+    ['ndjson', 'minute'],
+    ['csv', 'day'],
+  ])('as %s by %s into an empty application is exported again equally', async (format, step) => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(row, { minLength: 1, maxLength: 30 }), async (rows) => {
+        const [one, other] = [await newApplication(), await newApplication()];
+        const lines = rows.map(({ ago, feature, variant, counts: [checks, used, viewed] }) =>
+          JSON.stringify({
+            time: new Date(now - ago * minute).toISOString(),
+            feature,
+            variant,
+            checks,
+            used,
+            viewed,
+          }),
+        );
+        const { summary } = await run(file(...lines), '--format ndjson', one);
+        expect(summary).toMatchObject({ imported: rows.length });
+        const first = await exported(step, one, format);
+        const path = file();
+        writeFileSync(path, first);
+        expect((await run(path, `--format ${format}`, other)).failure).toBeUndefined();
+        expect(await exported(step, other, format)).toBe(first);
+      }),
+      { numRuns: 12 },
+    );
+  });
+});
+
+function newApplication(): Promise<string> {
+  return createApplication(running.service.http, admin.access, { name: admin.fresh() });
+}

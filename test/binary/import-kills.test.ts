@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
 import { runImport } from '../../src/cli/import/run-import.ts';
 import { testContext } from '../cli/fixture.ts';
@@ -23,10 +24,17 @@ test('an import is counted once, although the server is killed before and after 
   writeFileSync(path, ['time,feature,variant,checks', ...rows].join('\n'));
 
   let requests = 0;
+  let isKilled = false;
   const kill = async () => {
     service.kill('SIGKILL');
     await service.exit;
+    isKilled = true;
   };
+  const restart = async () => {
+    service = await startBinary({ data, args: ['--listen', http] });
+    isKilled = false;
+  };
+  let restarting: Promise<void> | undefined;
   const env = { FLAGMETER_URL: `http://${http}`, FLAGMETER_TOKEN: await token(http, credentials) };
   const context = {
     ...testContext({ env }),
@@ -42,20 +50,17 @@ test('an import is counted once, although the server is killed before and after 
       await kill();
       throw new Error('the connection was closed');
     },
+    // Called between parts as well, while the server is alive.
     async sleep() {
-      await service.exit;
-      service = await startBinary({ data, args: ['--listen', http] });
+      if (!isKilled) return setImmediate();
+      restarting ??= restart().finally(() => {
+        restarting = undefined;
+      });
+      await restarting;
     },
   };
-  let restarting: Promise<void> | undefined;
-  const sleep = () => {
-    restarting ??= context.sleep().finally(() => {
-      restarting = undefined;
-    });
-    return restarting;
-  };
   const target = ['--app', shop.application, '--environment', 'Production', '--format', 'csv'];
-  expect(await runImport([path, ...target], { ...context, sleep })).toBe(0);
+  expect(await runImport([path, ...target], context)).toBe(0);
   expect(requests).toBeGreaterThan(15);
   const checks = await readChecks(http, shop);
   expect([...checks.values()]).toEqual(Array(features).fill(counts / features));

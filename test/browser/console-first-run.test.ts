@@ -78,14 +78,39 @@ test('a server gets its key once, and its sender', async () => {
   await page.getByText('is not shown again').waitFor();
   expect(await runShown(page)).toMatch(/^HTTP\/1.1 200/);
   await page.getByText('✓ Connected.').waitFor();
-  await page.getByRole('button', { name: 'Browser' }).click();
-  await page.getByText('A Backend key is secret').waitFor();
   const { items } = (await console_.manage('GET', `/api/v2/applications/${application}/keys`, 200)) as {
     items: { type: string }[];
   };
   expect(items.map(({ type }) => type)).toEqual(['Frontend', 'Backend']);
   await page.reload();
   await page.getByText('A Backend key is shown only once').waitFor();
+});
+
+test('offers each language a key of its type, and promises only what it sends', async () => {
+  const { page } = await connect();
+  const promise = page.getByText('It reports');
+  await page.getByRole('button', { name: 'Node.js' }).click();
+  expect(await page.locator('.connect-text').count()).toBe(0); // The only key is a Frontend key.
+  await page.getByRole('button', { name: 'Create a Backend key' }).click();
+  await page.getByText('is not shown again').waitFor();
+  for (const name of ['Node.js', 'PHP', '.NET', 'Java']) {
+    await page.getByRole('button', { name, exact: true }).click();
+    await expect.poll(() => page.getByLabel(`A sender for ${name}`).textContent()).toContain('fm_be_');
+    expect(await promise.textContent()).toMatch(/one check and one use of/);
+  }
+  await page.getByRole('button', { name: 'Browser' }).click();
+  await expect.poll(() => page.getByLabel('A sender for Browser').textContent()).toContain('fm_fe_');
+  expect(await promise.textContent()).toMatch(/one view/);
+});
+
+test('shows the steps instead of empty charts until a flag is seen', async () => {
+  const { application, packet } = await openSender(console_, 'Quiet');
+  const { page } = await console_.visit(`/apps/${application}/Production/flags`);
+  await page.getByRole('heading', { name: 'No flag was seen in Production yet' }).waitFor();
+  expect(await page.locator('.overview-tile, canvas').count()).toBe(0);
+  expect(await axeFaults(page)).toEqual([]);
+  await packet({ checkout: { on: [1] } });
+  await page.locator('canvas').first().waitFor();
 });
 
 test.each(['Browser', 'fetch'])(

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { KeyType } from '../../src/console/pages/application-settings/key-types.ts';
 import { safeJson, safeText, safeUrl, shellWord } from '../../src/console/pages/first-run/quoting.ts';
-import { originFor, snippetsFor } from '../../src/console/pages/first-run/snippets.ts';
+import { originFor, ownTargets } from '../../src/console/pages/first-run/snippets.ts';
 import { cleanUp, createApplication, createKey, freshDirectory, manage, token } from '../support/binary.ts';
 import { type LocalService, startLocal } from '../support/service.ts';
 
@@ -29,14 +29,14 @@ const types: readonly KeyType[] = ['Frontend', 'Mobile', 'Backend'];
 const allowedOrigins = ['https://*.shop.example', 'http://localhost:*'];
 
 /** The snippets of an application that was just made. */
-async function snippetsOf(environment: string, keyType: KeyType) {
+async function snippetsOf(environment: string, keyType: KeyType = 'Backend') {
   const fields = { name: 'shop', environments: [environment], allowedOrigins };
   const id = await createApplication(service.http, access, fields);
   const { key } = await createKey(service.http, access, id, keyType);
   const metricsUrl = `http://${service.http}`;
-  const snippets = snippetsFor({ metricsUrl, environment, key, keyType, allowedOrigins });
-  const codeOf = (wanted: string) => snippets.find(({ id }) => id === wanted)!.code;
-  return { id, key, snippets, codeOf };
+  const subject = { metricsUrl, environment, key, keyType, allowedOrigins };
+  const codeOf = (wanted: string) => ownTargets.find(({ id }) => id === wanted)!.lines(subject).code;
+  return { id, key, codeOf };
 }
 
 /** What was counted of the flag of the snippets. */
@@ -55,10 +55,8 @@ function saved(name: string, code: string): string {
   return path;
 }
 
-const cases = environments.flatMap((environment) => types.map((type) => ({ environment, type })));
-
-describe.each(cases)('a $type key, for $environment', ({ environment, type }) => {
-  test('curl sends, and is counted', async () => {
+describe.each(environments)('for %s', (environment) => {
+  test.each(types)('curl sends with a %s key, and is counted', async (type) => {
     const { id, codeOf } = await snippetsOf(environment, type);
     const { stdout } = await run('bash', ['-c', codeOf('curl')]);
     expect(stdout).toMatch(type === 'Backend' ? /^HTTP\/1.1 200/ : /^HTTP\/1.1 202/);
@@ -66,7 +64,7 @@ describe.each(cases)('a $type key, for $environment', ({ environment, type }) =>
   });
 
   test('Node.js sends, and is counted', async () => {
-    const { id, codeOf } = await snippetsOf(environment, type);
+    const { id, codeOf } = await snippetsOf(environment);
     const { stdout } = await run('node', [saved('send.mjs', codeOf('node'))]);
     expect(stdout).toBe('200 {"featureCount":1}\n');
     expect(await counted(id, environment)).toEqual(once);
@@ -78,7 +76,7 @@ describe.each(cases)('a $type key, for $environment', ({ environment, type }) =>
     ['php', /^ {4}'(.*)'\);$/m, (text: string) => text],
     ['java', /= """\n {8}(.*)"""/, (text: string) => text.replaceAll('\\\\', '\\')],
   ])('counts the report of %s', async (language, pattern, read) => {
-    const { id, key, codeOf } = await snippetsOf(environment, type);
+    const { id, key, codeOf } = await snippetsOf(environment);
     const quoted = pattern.exec(codeOf(language))?.[1] ?? '';
     const body = read(quoted).replace('<now>', new Date().toISOString());
     expect(JSON.parse(body)).toMatchObject({ appKey: key, environment });
@@ -87,20 +85,25 @@ describe.each(cases)('a $type key, for $environment', ({ environment, type }) =>
     expect((await fetch(address, { method: 'POST', headers, body })).status).toBe(200);
     expect(await counted(id, environment)).toEqual(once);
   });
+});
 
-  test('a page gets a sender only with a public key', async () => {
-    const { snippets, key } = await snippetsOf(environment, type);
-    const of = snippets.filter(({ id }) => ['browser', 'fetch'].includes(id));
-    expect(of.map(({ why }) => why === undefined)).toEqual(type === 'Backend' ? [false] : [true, true]);
-    for (const { code } of of) expect(code.includes(key)).toBe(type !== 'Backend');
-  });
+test.each([
+  ['curl', ['Frontend', 'Mobile', 'Backend']],
+  ['browser', ['Frontend']],
+  ['fetch', ['Frontend']],
+  ['node', ['Backend']],
+  ['dotnet', ['Backend']],
+  ['php', ['Backend']],
+  ['java', ['Backend']],
+])('%s uses keys of the types %j', (id, types) => {
+  expect(ownTargets.find((target) => target.id === id)?.keyTypes).toEqual(types);
 });
 
 test.runIf(existsSync('/usr/bin/java'))(
   'Java sends, and is counted',
   async () => {
     for (const environment of environments) {
-      const { id, codeOf } = await snippetsOf(environment, 'Backend');
+      const { id, codeOf } = await snippetsOf(environment);
       const { stdout } = await run('java', [saved('Send.java', codeOf('java'))]);
       expect(stdout).toBe('200 {"featureCount":1}\n');
       expect(await counted(id, environment)).toEqual(once);

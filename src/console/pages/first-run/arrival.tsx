@@ -30,7 +30,7 @@ export function Arrival({ app, env, since }: ArrivalProps) {
   const seen = watch({ since: since.value, now: now.value, ledger: data, unattributed });
   return (
     <section class="stack" aria-labelledby="connect-arrival">
-      <h2 id="connect-arrival">3. The first packet</h2>
+      <h2 id="connect-arrival">4. The first packet</h2>
       {/* Screen readers do not announce the countdown. */}
       {seen.kind === 'waiting' && <Waiting left={seen.leftMs} />}
       <div aria-live="polite">
@@ -149,7 +149,7 @@ function ofEntry({ code, count, lastAt, example }: LedgerEntry, env: string): Re
 
 const unknownKey: Note = {
   meaning: 'A packet had an unknown key.',
-  remedy: 'Copy the key of step 1 again: it was cut off, misspelt or deleted.',
+  remedy: 'Copy the key of step 2 again: it was cut off, misspelt or deleted.',
 };
 
 function ofUnattributed(refusal: UnattributedRefusal): Refusal {

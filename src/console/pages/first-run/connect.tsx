@@ -10,8 +10,8 @@ import type { InEnvironment } from '../../place.ts';
 import { settings } from '../../settings.ts';
 import { Arrival } from './arrival.tsx';
 import { ChooseKey, type KeyShown, NewKey } from './key.tsx';
-import { SnippetView } from './snippet.tsx';
-import { snippetsFor } from './snippets.ts';
+import { ChooseTarget, LinesView } from './snippet.tsx';
+import { ownTargets } from './snippets.ts';
 
 /** How to send to an environment, until the first packet arrives and for further senders. */
 export function ConnectPage(props: InEnvironment) {
@@ -42,34 +42,41 @@ interface StepsProps {
   readonly keys: readonly KeyShown[];
 }
 
-/** The steps to a sender: a key, and a snippet with it. */
+/** The steps to a sender: its language, a key of the type that it needs, and its lines. */
 function Steps({ application, env, keys }: StepsProps) {
   const { query, change } = useQuery();
-  // The text of a Backend key is known only until the reader leaves the page.
-  const fresh = useSignal<KeyShown | undefined>(undefined);
+  const target = ownTargets.find(({ id }) => id === query['with']) ?? ownTargets[0]!;
+  // The texts of Backend keys are known only until the reader leaves the page.
+  const fresh = useSignal<readonly KeyShown[]>([]);
   const asking = useSignal(false);
-  const all = withFresh(keys, fresh.value);
-  const chosen = all.find(({ id }) => id === query['key']) ?? fresh.value ?? all.find(isReadable) ?? all[0];
+  const usable = withFresh(keys, fresh.value).filter(({ type }) => target.keyTypes.includes(type));
+  const chosen = usable.find(({ id }) => id === query['key']) ?? usable.find(isReadable) ?? usable[0];
   useEffect(() => {
     asking.value = false;
-  }, [fresh.value]);
+  }, [fresh.value, target]);
   const isNew = asking.value || chosen === undefined;
   return (
     <>
+      <section class="stack" aria-labelledby="connect-target">
+        <h2 id="connect-target">1. A sender</h2>
+        <ChooseTarget targets={ownTargets} chosen={target} onChoose={(id) => change({ with: id })} />
+      </section>
       <section class="stack" aria-labelledby="connect-key">
-        <h2 id="connect-key">1. A key</h2>
+        <h2 id="connect-key">2. A key</h2>
         {isNew ? (
           <NewKey
+            key={target.id}
             app={application.id}
+            types={target.keyTypes}
             onCreated={(key) => {
-              fresh.value = key;
+              fresh.value = [...fresh.value, key];
               change({ key: key.id });
             }}
             {...(chosen && { onCancel: () => (asking.value = false) })}
           />
         ) : (
           <ChooseKey
-            keys={all}
+            keys={usable}
             chosen={chosen}
             onChoose={(id) => change({ key: id })}
             onNew={() => (asking.value = true)}
@@ -77,10 +84,11 @@ function Steps({ application, env, keys }: StepsProps) {
         )}
       </section>
       {chosen !== undefined && !isNew && (
-        <section class="stack" aria-labelledby="connect-snippet">
-          <h2 id="connect-snippet">2. A sender</h2>
-          <SnippetView
-            snippets={snippetsFor({
+        <section class="stack" aria-labelledby="connect-lines">
+          <h2 id="connect-lines">3. Its lines</h2>
+          <LinesView
+            label={target.label}
+            lines={target.lines({
               metricsUrl: settings.metricsUrl,
               environment: env,
               key: chosen.key ?? 'YOUR_BACKEND_KEY',
@@ -95,10 +103,10 @@ function Steps({ application, env, keys }: StepsProps) {
   );
 }
 
-/** Adds the text of a new key, which the list lacks if it is secret. */
-function withFresh(keys: readonly KeyShown[], fresh: KeyShown | undefined): readonly KeyShown[] {
-  if (fresh === undefined) return keys;
-  return [...keys.filter(({ id }) => id !== fresh.id), fresh];
+/** Adds the texts of new keys, which the list lacks if they are secret. */
+function withFresh(keys: readonly KeyShown[], fresh: readonly KeyShown[]): readonly KeyShown[] {
+  const isListed = ({ id }: KeyShown) => fresh.every((each) => each.id !== id);
+  return [...keys.filter(isListed), ...fresh];
 }
 
 function isReadable({ key }: KeyShown): boolean {

@@ -12,30 +12,44 @@ export type KeyShown = Pick<ApplicationKey, 'id' | 'type' | 'name' | 'key'>;
 
 interface NewKeyProps {
   readonly app: string;
+  /** Types of keys to choose from. */
+  readonly types: readonly KeyType[];
   readonly onCreated: (key: KeyShown) => void;
   readonly onCancel?: () => void;
 }
 
 const senders = { Frontend: 'A web page', Mobile: 'An app', Backend: 'A server' };
 
-/** Asks for the kind of the sender, which determines the type of the key. */
-export function NewKey({ app, onCreated, onCancel }: NewKeyProps) {
-  if (!isAdmin()) return <p>The application has no key yet. An Admin of the team can create one.</p>;
+/** Creates a key. If the sender can use several types, asks for its kind first. */
+export function NewKey({ app, types, onCreated, onCancel }: NewKeyProps) {
+  const [only, ...others] = types;
+  const isGiven = others.length === 0;
+  if (!isAdmin()) return <p>The application has no such key yet. An Admin of the team can create one.</p>;
   async function create(data: FormData) {
-    const made = await createKey(app, data.get('type') as KeyType, '');
+    const made = await createKey(app, isGiven ? only! : (data.get('type') as KeyType), '');
     forget(resource('applications', app, 'keys'));
     onCreated(made);
   }
+  const offered = keyTypes.filter(([type]) => types.includes(type));
   return (
-    <Form onSubmit={create} submit="Create the key" done="The key is created" {...(onCancel && { onCancel })}>
-      <Choices
-        framed
-        legend="Kind of sender"
-        type="radio"
-        name="type"
-        choices={keyTypes.map(([type, words]) => [type, senders[type], `${type} key. ${words}`])}
-        checked={(_, index) => index === 0}
-      />
+    <Form
+      onSubmit={create}
+      submit={isGiven ? `Create a ${only} key` : 'Create the key'}
+      done="The key is created"
+      {...(onCancel && { onCancel })}
+    >
+      {isGiven ? (
+        <p>{offered[0]?.[1]}</p>
+      ) : (
+        <Choices
+          framed
+          legend="Kind of sender"
+          type="radio"
+          name="type"
+          choices={offered.map(([type, words]) => [type, senders[type], `${type} key. ${words}`])}
+          checked={(_, index) => index === 0}
+        />
+      )}
     </Form>
   );
 }

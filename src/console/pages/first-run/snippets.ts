@@ -11,55 +11,74 @@ export interface Subject {
   readonly allowedOrigins: readonly string[];
 }
 
-export interface Snippet {
+/** A way to send, with the lines that a reader copies. */
+export interface Target {
   readonly id: string;
   readonly label: string;
+  /** Types of keys that it can use, the usual one first. */
+  readonly keyTypes: readonly KeyType[];
+  readonly lines: (subject: Subject) => Lines;
+}
+
+/** The lines of a target, with the real URL, environment and key. */
+export interface Lines {
   readonly code: string;
+  /** Where to put them, and what happens then. */
   readonly how: string;
-  /** Why this key cannot be used; the code is then empty. */
-  readonly why?: string;
+  /** What is reported of the flag: "one check and one use". */
+  readonly reports: string;
 }
 
 /** The flag that every snippet reports. */
 export const exampleFlag = 'checkout';
 const counts = { [exampleFlag]: { on: [1, 1, 1] } };
 
-/** A complete sender for each language, with the real URL, environment and key. */
-export function snippetsFor(subject: Subject): Snippet[] {
-  return [
-    {
-      id: 'curl',
-      label: 'curl',
+const ofPacket = 'one check, one use and one view';
+const ofReport = 'one check and one use';
+
+/** Senders without an SDK, for each language. */
+export const ownTargets: readonly Target[] = [
+  {
+    id: 'curl',
+    label: 'curl',
+    keyTypes: ['Frontend', 'Mobile', 'Backend'],
+    lines: (subject) => ({
       code: curl(subject),
       how: 'Run it in a terminal. The status is 202 or 200.',
-    },
-    ...browserSnippets(subject),
-    { id: 'node', label: 'Node.js', code: node(subject), how: 'Save it as send.mjs and run: node send.mjs' },
-    {
-      id: 'dotnet',
-      label: '.NET',
-      code: dotnet(subject),
-      how: 'Put it in Program.cs of a console project (.NET 7 or later) and run: dotnet run',
-    },
-    { id: 'php', label: 'PHP', code: php(subject), how: 'Save it as send.php and run: php send.php' },
-    {
-      id: 'java',
-      label: 'Java',
-      code: java(subject),
-      how: 'Save it as Send.java and run: java Send.java (Java 17 or later)',
-    },
-  ];
+      reports: subject.keyType === 'Backend' ? ofReport : ofPacket,
+    }),
+  },
+  forPages('browser', 'Browser', browser, ' It sends every 10 seconds.'),
+  forPages('fetch', 'fetch', browserFetch),
+  forServers('node', 'Node.js', node, 'Save it as send.mjs and run: node send.mjs'),
+  forServers(
+    'dotnet',
+    '.NET',
+    dotnet,
+    'Put it in Program.cs of a console project (.NET 7 or later) and run: dotnet run',
+  ),
+  forServers('php', 'PHP', php, 'Save it as send.php and run: php send.php'),
+  forServers('java', 'Java', java, 'Save it as Send.java and run: java Send.java (Java 17 or later)'),
+];
+
+type Write = (subject: Subject) => string;
+
+function forPages(id: string, label: string, write: Write, more = ''): Target {
+  const lines = (subject: Subject): Lines => ({
+    code: write(subject),
+    how: `Put it into a page, and open the page from ${allowedFrom(subject)}.${more}`,
+    reports: ofPacket,
+  });
+  return { id, label, keyTypes: ['Frontend'], lines };
 }
 
-function browserSnippets(subject: Subject): Snippet[] {
-  const secret = 'A Backend key is secret and must not be in a page. Choose or create a Frontend key.';
-  const label = 'Browser';
-  if (subject.keyType === 'Backend') return [{ id: 'browser', label, code: '', how: '', why: secret }];
-  const how = `Put it into a page, and open the page from ${allowedFrom(subject)}.`;
-  return [
-    { id: 'browser', label, code: browser(subject), how: `${how} It sends every 10 seconds.` },
-    { id: 'fetch', label: 'fetch', code: browserFetch(subject), how },
-  ];
+function forServers(id: string, label: string, write: Write, how: string): Target {
+  return {
+    id,
+    label,
+    keyTypes: ['Backend'],
+    lines: (subject) => ({ code: write(subject), how, reports: ofReport }),
+  };
 }
 
 function allowedFrom({ allowedOrigins }: Subject): string {

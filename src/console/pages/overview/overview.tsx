@@ -63,30 +63,33 @@ function Figures({ app, overview, range, stale }: FiguresProps) {
   const drawn = useMemo(() => drawnOf(overview, shown), [overview, shown]);
   return (
     <div class="stack overview" aria-busy={stale}>
-      <Tiles
-        overview={overview}
-        range={range.range}
-        shown={shown}
-        onShow={(figure) => change({ show: figure === 'checks' ? undefined : figure })}
-      />
-      <Chart
-        title={drawn.title}
-        buckets={drawn.buckets}
-        series={drawn.series}
-        unfinishedFrom={drawn.unfinishedFrom}
-        kind="stacked"
-        height={200}
-        onZoom={range.zoom}
-      />
+      {overview.features.every(({ lastSeenAt }) => lastSeenAt === null) ? (
+        <NothingSeen app={app} environment={overview.environment} />
+      ) : (
+        <>
+          <Tiles
+            overview={overview}
+            range={range.range}
+            shown={shown}
+            onShow={(figure) => change({ show: figure === 'checks' ? undefined : figure })}
+          />
+          <Chart
+            title={drawn.title}
+            buckets={drawn.buckets}
+            series={drawn.series}
+            unfinishedFrom={drawn.unfinishedFrom}
+            kind="stacked"
+            height={200}
+            onZoom={range.zoom}
+          />
+        </>
+      )}
       {overview.mayBeCounting && (
         <p class="quiet">
           Not included: counts of {overview.mayBeCounting.join(', ')}, which cannot reach PostgreSQL.
         </p>
       )}
       <StateLine app={app} overview={overview} state={state} onChoose={(next) => change({ state: next })} />
-      {overview.features.every(({ lastSeenAt }) => lastSeenAt === null) && (
-        <NothingSeen app={app} environment={overview.environment} />
-      )}
       {overview.features.length > 0 && (
         <FlagsTable
           app={app}
@@ -162,7 +165,7 @@ function StateLine({ app, overview, state, onChoose }: StateLineProps) {
   );
 }
 
-/** The place of the flags until one is seen. */
+/** The place of the charts until a flag is seen. */
 function NothingSeen({ app, environment }: { readonly app: string; readonly environment: string }) {
   return (
     <section class="empty">

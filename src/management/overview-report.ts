@@ -221,10 +221,14 @@ function* countUsers(
 }
 
 function statesOf(features: readonly OverviewFeature[], leakedKeys: number): Overview['states'] {
-  const states = { stale: 0, oneVariant: 0, undeclared: 0, archivedButAsked: 0, leakedKeys, snoozed: 0 };
+  const states = {
+    ...{ safeToRemove: 0, stale: 0, oneVariant: 0, undeclared: 0, archivedButAsked: 0 },
+    ...{ leakedKeys, snoozed: 0 },
+  };
   for (const { feature, verdict, declared } of features) {
     if (!declared && feature !== surplusName) states.undeclared += 1;
-    if (verdict === 'not_seen') states.stale += 1;
+    if (verdict === 'safe_to_remove') states.safeToRemove += 1;
+    if (verdict === 'not_seen' || verdict === 'safe_to_remove') states.stale += 1;
     else if (verdict === 'one_variant') states.oneVariant += 1;
     else if (verdict === 'archived_but_asked') states.archivedButAsked += 1;
     else if (verdict === 'snoozed') states.snoozed += 1;

@@ -1,5 +1,5 @@
 import type { OverviewFeature } from '../contract/shapes/overview.ts';
-import type { VerdictKind } from '../contract/shapes/verdict.ts';
+import type { VerdictKind } from '../contract/verdicts.ts';
 import type { FeatureDeclaration } from '../storage/lmdb/records.ts';
 import { surplusName } from '../storage/lmdb/series.ts';
 import { timeText } from './answers.ts';

@@ -1,8 +1,10 @@
-import type { Verdict, VerdictKind } from '../contract/shapes/verdict.ts';
+import type { Verdict } from '../contract/shapes/verdict.ts';
+import type { ReasonCode, VerdictKind } from '../contract/verdicts.ts';
 import { otherSenders } from '../storage/lmdb/ledger.ts';
 import { type SeenSender, slotMs } from '../storage/lmdb/senders.ts';
 import { timeText } from './answers.ts';
 import {
+  areAskersKnown,
   type EnvironmentFacts,
   goneAskers,
   type Judgement,
@@ -26,9 +28,16 @@ export function reasonsOf(facts: VerdictFacts, judgement: Judgement, figures: Fi
 type Explain = (facts: VerdictFacts, judgement: Judgement, figures: Figures) => readonly Reason[];
 
 const explain: Readonly<Record<VerdictKind, Explain>> = {
-  not_seen: (facts, judgement) => [
-    ...timed(judgement.since, (at) => `No packet and no report has named it since ${at}.`),
+  safe_to_remove: (facts, judgement) => [
+    ...notNamed(judgement),
+    askersStillReport(facts, judgement),
     keptReporting(facts, judgement),
+    ...archivedSince(facts),
+  ],
+  not_seen: (facts, judgement) => [
+    ...notNamed(judgement),
+    keptReporting(facts, judgement),
+    whyNotSafe(facts),
     ...archivedSince(facts),
   ],
   one_variant: (facts, judgement, figures) => [
@@ -38,14 +47,18 @@ const explain: Readonly<Record<VerdictKind, Explain>> = {
     ...intended(facts),
   ],
   in_use: (facts, judgement, figures) => [
-    ...timed(lastSeen(facts), (at) => `It is still used: it was last seen at ${at}.`),
+    ...timed('last_seen', lastSeen(facts), (at) => `It is still used: it was last seen at ${at}.`),
     ...checked(figures),
     ...stillAsking(facts, judgement),
     ...archivedSince(facts),
   ],
   archived_but_asked: (facts, judgement, figures) => [
     ...archivedSince(facts),
-    ...timed(lastSeen(facts), (at) => `It was still checked at ${at}, in ${placesOf(facts, judgement)}.`),
+    ...timed(
+      'last_seen',
+      lastSeen(facts),
+      (at) => `It was still checked at ${at}, in ${placesOf(facts, judgement)}.`,
+    ),
     ...checked(figures),
     ...stillAsking(facts, judgement),
   ],
@@ -53,19 +66,23 @@ const explain: Readonly<Record<VerdictKind, Explain>> = {
     ...inThese(facts, judgement)
       .slice(0, mostPlaces)
       .flatMap((each) => silenceOf(facts, each)),
-    ...timed(lastSeen(facts), (at) => `It was last seen at ${at}.`),
-    reason('Its silence does not prove that it is no longer used.'),
+    ...timed('last_seen', lastSeen(facts), (at) => `It was last seen at ${at}.`),
+    reason('silence', 'Its silence does not prove that it is no longer used.'),
   ],
   permanent: (facts, { otherwise }, figures) => [
-    reason('The team has declared it permanent.'),
+    reason('permanent', 'The team has declared it permanent.'),
     ...(otherwise === undefined ? [] : reasonsOf(facts, otherwise, figures)),
   ],
   snoozed: (facts, { otherwise }, figures) => [
-    ...timed(facts.declaration?.snoozedUntil ?? null, (at) => `The verdict is snoozed until ${at}.`),
+    ...timed(
+      'snoozed',
+      facts.declaration?.snoozedUntil ?? null,
+      (at) => `The verdict is snoozed until ${at}.`,
+    ),
     ...(otherwise === undefined ? [] : reasonsOf(facts, otherwise, figures)),
   ],
   new: (facts, { since }) =>
-    timed(since, (at) =>
+    timed('new', since, (at) =>
       lastSeen(facts) === null
         ? `It is new: declared at ${at}, and not seen yet.`
         : `It is new: first seen at ${at}.`,
@@ -75,25 +92,52 @@ const explain: Readonly<Record<VerdictKind, Explain>> = {
 const mostPlaces = 5;
 const mostNamed = 3;
 
+function notNamed({ since }: Judgement): readonly Reason[] {
+  return timed('not_named', since, (at) => `No packet and no report has named it since ${at}.`);
+}
+
+/** The senders that checked it, all of which still report. */
+function askersStillReport(facts: VerdictFacts, judgement: Judgement): Reason {
+  const names = namesOf(inThese(facts, judgement).flatMap(({ askers }) => askers));
+  if (names.length === 0) return reason('senders_forgotten', 'No sender has checked it for 90 days.');
+  const verb = names.length === 1 ? 'still reports' : 'still report';
+  return reason('senders_report', `${listed(names)} used to check it, and ${verb}.`, names);
+}
+
+function whyNotSafe(facts: VerdictFacts): Reason {
+  if (lastSeen(facts) === null && facts.environments.every(({ sight }) => sight === undefined))
+    return reason('never_seen', 'It was declared, and never seen. Its silence is the only basis.');
+  const unknown = facts.environments.filter((each) => each.sight && !areAskersKnown(facts, each));
+  const places = listed(unknown.map(({ name }) => name));
+  return reason(
+    'senders_unknown',
+    `The senders that checked it in ${places} are not known. Its silence is the only basis.`,
+  );
+}
+
 function keptReporting(facts: VerdictFacts, judgement: Judgement): Reason {
   const senders = namesOf(inThese(facts, judgement).flatMap(({ reporters }) => reporting(facts, reporters)));
   const many = senders.length === 1 ? '1 sender' : `${senders.length} senders`;
   const places = placesOf(facts, judgement);
-  return reason(`Meanwhile ${many} of this application kept reporting in ${places}: ${listed(senders)}.`);
+  const text = `Meanwhile ${many} of this application kept reporting in ${places}: ${listed(senders)}.`;
+  return reason('others_report', text, senders);
 }
 
 function onlyVariant({ variant, since }: Judgement, places: string): Reason {
+  const names = [variant ?? ''];
   const [said] = timed(
+    'only_variant',
     since,
     (at) => `Only the variant ${variant} has been served since ${at}, in ${places}.`,
+    names,
   );
-  return said ?? reason(`Only the variant ${variant} was ever served, in ${places}.`);
+  return said ?? reason('only_variant', `Only the variant ${variant} was ever served, in ${places}.`, names);
 }
 
 function archivedSince({ declaration }: VerdictFacts): readonly Reason[] {
   if (!declaration?.archived) return [];
-  const said = timed(declaration.archivedAt, (at) => `It has been archived since ${at}.`);
-  return said.length > 0 ? said : [reason('It is archived.')];
+  const said = timed('archived', declaration.archivedAt, (at) => `It has been archived since ${at}.`);
+  return said.length > 0 ? said : [reason('archived', 'It is archived.')];
 }
 
 const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
@@ -109,32 +153,40 @@ function checked({ days, checks }: Figures): readonly Reason[] {
       ? `all of them ${first![0]}`
       : listed(variants.map(([variant, count]) => `${variant} ${percent.format(count / total)}`));
   const what = total === 1 ? '1 check' : `${compact.format(total)} checks`;
-  return [reason(`${what} in the last ${days} days: ${split}.`)];
+  const names = variants.map(([variant]) => variant);
+  return [reason('checks', `${what} in the last ${days} days: ${split}.`, names)];
 }
 
 function stillAsking(facts: VerdictFacts, judgement: Judgement): readonly Reason[] {
   const names = namesOf(inThese(facts, judgement).flatMap(({ askers }) => reporting(facts, askers)));
   if (names.length === 0) return [];
-  return [reason(`${listed(names)} still ${names.length === 1 ? 'checks' : 'check'} it.`)];
+  const text = `${listed(names)} still ${names.length === 1 ? 'checks' : 'check'} it.`;
+  return [reason('still_checked', text, names)];
 }
 
 function intended({ declaration }: VerdictFacts): readonly Reason[] {
   const variants = (declaration?.split ?? []).map(([variant]) => variant);
-  return variants.length < 2 ? [] : [reason(`The team has declared a split between ${listed(variants)}.`)];
+  if (variants.length < 2) return [];
+  return [reason('split', `The team has declared a split between ${listed(variants)}.`, variants)];
 }
 
 /** Why the silence of an environment proves nothing. */
 function silenceOf(facts: VerdictFacts, environment: EnvironmentFacts): readonly Reason[] {
   const { name, reporters } = environment;
   if (reporting(facts, reporters).length === 0) {
-    const said = timed(lastOf(reporters), (at) => `Nothing has reported in ${name} since ${at}.`);
-    return said.length > 0 ? said : [reason(`Nothing is known to have reported in ${name}.`)];
+    const text = (at: string) => `Nothing has reported in ${name} since ${at}.`;
+    const said = timed('nothing_reports', lastOf(reporters), text);
+    return said.length > 0
+      ? said
+      : [reason('nothing_reports', `Nothing is known to have reported in ${name}.`)];
   }
   const gone = latestFirst(goneAskers(facts, environment)).slice(0, mostNamed);
   return gone.flatMap((sender) =>
     timed(
+      'sender_silent',
       lastOf([sender]),
       (at) => `${nameOf(sender)} checked it in ${name}, last at ${at}, and no longer reports.`,
+      [nameOf(sender)],
     ),
   );
 }
@@ -180,13 +232,21 @@ function listed(texts: readonly string[]): string {
   return parts.length < 2 ? parts.join('') : `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`;
 }
 
-function reason(text: string): Reason {
-  return { text, at: null };
+function reason(code: ReasonCode, text: string, names: readonly string[] = []): Reason {
+  return { code, text, at: null, names: names.slice(0, mostInNames) };
 }
 
+/** Maximum number of names of a reason. */
+const mostInNames = 20;
+
 /** A sentence with a time; none if the time is unknown. */
-function timed(time: number | null, say: (at: string) => string): readonly Reason[] {
+function timed(
+  code: ReasonCode,
+  time: number | null,
+  say: (at: string) => string,
+  names: readonly string[] = [],
+): readonly Reason[] {
   if (time === null) return [];
   const at = timeText(time);
-  return [{ text: say(at), at }];
+  return [{ ...reason(code, say(at), names), at }];
 }

@@ -1,4 +1,5 @@
 import type { Sender, Verdict } from '../contract/shapes/verdict.ts';
+import { verdictRules } from '../contract/verdicts.ts';
 import { readCounts } from '../storage/aggregate/read-counts.ts';
 import { minutesPerDay } from '../storage/lmdb/blocks.ts';
 import { seriesOf } from '../storage/lmdb/series.ts';
@@ -31,6 +32,7 @@ export function verdictReport(store: UsageTables, task: VerdictTask): Reading<Sa
     return {
       feature,
       kind: judgement.kind,
+      basis: verdictRules[judgement.kind].basis,
       since: timeText(judgement.since),
       environments: [...judgement.environments],
       reasons: [...reasonsOf(facts, judgement, figures)],

@@ -1,10 +1,14 @@
 /*
- * The verdict on a feature, from when it was seen, which senders check it, and its declaration. Silence alone proves nothing:
- * that a feature was not seen matters only while its senders still report.
+ * The verdict on a feature, from when it was seen, which senders check it, and its declaration. Every list, page, command, export
+ * and event takes it from here; `src/contract/verdicts.ts` documents the rules. Silence alone proves nothing: that a feature was
+ * not seen matters only while its senders still report. Used and viewed are not facts of a verdict, because some sources do not
+ * report them.
  */
-import type { VerdictAction, VerdictKind } from '../contract/shapes/verdict.ts';
+import type { VerdictAction } from '../contract/shapes/verdict.ts';
+import type { VerdictKind } from '../contract/verdicts.ts';
+import { otherSenders } from '../storage/lmdb/ledger.ts';
 import type { FeatureDeclaration } from '../storage/lmdb/records.ts';
-import { type SeenSender, slotMs } from '../storage/lmdb/senders.ts';
+import { type SeenSender, senderLife, slotMs } from '../storage/lmdb/senders.ts';
 import { surplusName } from '../storage/lmdb/series.ts';
 import type { FeatureSight, Sight } from './sights.ts';
 
@@ -78,6 +82,17 @@ export function goneAskers(
   return askers.filter((asker) => !still.has(programOf(asker)));
 }
 
+/**
+ * Whether the senders that checked a feature are known. Those beyond the limit are not, and neither are those of imported counts.
+ * After 90 days they are forgotten, and count as switched off.
+ */
+export function areAskersKnown({ now }: VerdictFacts, { sight, askers }: EnvironmentFacts): boolean {
+  const last = sight?.lastSeenAt ?? null;
+  if (last !== null && now - last > senderLife * slotMs) return true;
+  const isKnown = ({ name, route }: SeenSender) => name !== otherSenders || route === 'telemetry';
+  return last !== null && askers.length > 0 && askers.every(isKnown);
+}
+
 function programOf({ route, name }: SeenSender): string {
   return route === 'telemetry' ? '' : name;
 }
@@ -116,14 +131,15 @@ function isAskedAfterArchiving(facts: VerdictFacts, { lastSeenAt, ...sight }: Si
   return isRecent(facts, { ...sight, lastSeenAt }) && lastSeenAt > (declaration.archivedAt ?? 0);
 }
 
-/** Silence counts only if every sender that checked the feature still reports. */
+/** Silence counts only if every sender that checked the feature is known and still reports. */
 function judgeSilence(facts: VerdictFacts, seen: readonly SeenEnvironment[]): Judgement {
   const since = latest(seen.map(({ sight }) => sight.lastSeenAt));
   const silent = seen.filter(
     (each) => reporting(facts, each.reporters).length === 0 || goneAskers(facts, each).length > 0,
   );
   if (silent.length > 0) return { kind: 'cannot_tell', since, ...named(silent) };
-  return { kind: 'not_seen', since, ...named(seen) };
+  const isSafe = seen.every((each) => areAskersKnown(facts, each));
+  return { kind: isSafe ? 'safe_to_remove' : 'not_seen', since, ...named(seen) };
 }
 
 /** Detects a feature with a single variant for a long time. Archived features are exempt. */
@@ -165,7 +181,8 @@ function latest(times: readonly (number | null)[]): number | null {
 }
 
 const actions: Readonly<Record<VerdictKind, readonly VerdictAction[]>> = {
-  not_seen: ['copy', 'archive', 'snooze', 'permanent'],
+  safe_to_remove: ['copy', 'archive', 'snooze', 'permanent'],
+  not_seen: ['copy', 'snooze', 'permanent', 'archive'],
   one_variant: ['copy', 'snooze', 'permanent', 'archive'],
   in_use: ['permanent', 'archive'],
   archived_but_asked: ['copy', 'unarchive', 'snooze'],

@@ -1,4 +1,4 @@
-import type { VerdictKind } from '../contract/shapes/verdict.ts';
+import type { VerdictKind } from '../contract/verdicts.ts';
 import type { Environment, FeatureDeclaration } from '../storage/lmdb/records.ts';
 import type { SeenSender } from '../storage/lmdb/senders.ts';
 import { environmentOrdinal } from '../storage/lmdb/sketches.ts';
@@ -137,7 +137,9 @@ function kindOf(
   const kindBy = (environments: VerdictFacts['environments']) =>
     judge({ declaration, environments, now, quietMs: staleAfterMs }).kind;
   const kind = kindBy(places.map((place) => factsOf(place, name)));
-  return kind === 'not_seen' ? kindBy(factsWithAskers(store, places, name, now, at)) : kind;
+  return kind === 'not_seen' || kind === 'safe_to_remove'
+    ? kindBy(factsWithAskers(store, places, name, now, at))
+    : kind;
 }
 
 /** The part of a declaration that a verdict depends on. */

@@ -95,7 +95,7 @@ describe('demo data', () => {
   });
 
   test.each([
-    ['legacy-invoice-pdf', 'not_seen'],
+    ['legacy-invoice-pdf', 'safe_to_remove'],
     ['new-search', 'one_variant'],
     ['legacy-search', 'archived_but_asked'],
     ['holiday-theme', 'new'],

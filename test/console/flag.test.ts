@@ -18,7 +18,7 @@ import {
 import { bucketsOf } from '../../src/console/parts/chart/series.ts';
 import type { FeatureDetail } from '../../src/contract/shapes/feature.ts';
 import type { FeatureUsage } from '../../src/contract/shapes/reports.ts';
-import { verdictKinds } from '../../src/contract/shapes/verdict.ts';
+import { verdictKinds } from '../../src/contract/verdicts.ts';
 
 const words: Wording = { time: (at) => `<${at.slice(0, 10)}>`, list: (items) => items.join(' and ') };
 const since = '2026-05-03T10:00:00.000Z';
@@ -26,6 +26,7 @@ const since = '2026-05-03T10:00:00.000Z';
 describe('the heading of a verdict', () => {
   it.each([
     ['one_variant', ['Production', 'Test'], 'One variant only since <2026-05-03>, in Production and Test'],
+    ['safe_to_remove', ['Production'], 'Safe to remove: no sign of use since <2026-05-03>'],
     ['not_seen', ['Production'], 'No sign of use since <2026-05-03>'],
     ['in_use', ['Production'], 'Still used, in Production'],
     ['snoozed', [], 'Snoozed until <2026-06-01>'],

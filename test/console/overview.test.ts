@@ -74,7 +74,7 @@ describe('flags', () => {
   const rows = [
     row('checkout'),
     row('Checkout-express', { declared: false }),
-    row('old-banner', { verdict: 'not_seen' }),
+    row('old-banner', { verdict: 'safe_to_remove' }),
     row('__other__', { declared: false }),
   ];
 
@@ -82,7 +82,7 @@ describe('flags', () => {
     ['', undefined, ['checkout', 'Checkout-express', 'old-banner', '__other__']],
     ['CHECK', undefined, ['checkout', 'Checkout-express']],
     [' express  check ', undefined, ['Checkout-express']],
-    ['', 'not_seen', ['old-banner']],
+    ['', 'safe_to_remove', ['old-banner']],
     ['', 'undeclared', ['Checkout-express']],
     ['banner', 'undeclared', []],
   ] as const)('are found by "%s" and state %s', (search, state, found) => {

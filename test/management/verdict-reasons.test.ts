@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { reasonCodes } from '../../src/contract/verdicts.ts';
 import { actionsOf, judge, reporting, type VerdictFacts } from '../../src/management/verdict.ts';
 import { reasonsOf } from '../../src/management/verdict-reasons.ts';
 import {
@@ -59,6 +60,36 @@ describe('the reasons', () => {
       [
         'No packet and no report has named it since <at>.',
         'Meanwhile 5 senders of this application kept reporting in P: a 1.0, b 1.0, c 1.0 and 2 more.',
+        'The senders that checked it in P are not known. Its silence is the only basis.',
+      ],
+    ],
+    [
+      'of silence after its senders have changed',
+      factsOf([
+        place('P', { sight: silent, reporters: [api], askers: [{ ...sender('api', 40), version: '0.9' }] }),
+      ]),
+      [
+        'No packet and no report has named it since <at>.',
+        'api 0.9 used to check it, and still reports.',
+        'Meanwhile 1 sender of this application kept reporting in P: api 1.0.',
+      ],
+    ],
+    [
+      'of long silence',
+      factsOf([place('P', { sight: sightOf([300, 91]), reporters: [api] })]),
+      [
+        'No packet and no report has named it since <at>.',
+        'No sender has checked it for 90 days.',
+        'Meanwhile 1 sender of this application kept reporting in P: api 1.0.',
+      ],
+    ],
+    [
+      'of what was declared only',
+      factsOf([place('P', { reporters: [api] })]),
+      [
+        'No packet and no report has named it since <at>.',
+        'Meanwhile 1 sender of this application kept reporting in P: api 1.0.',
+        'It was declared, and never seen. Its silence is the only basis.',
       ],
     ],
     [
@@ -99,6 +130,7 @@ describe('the reasons', () => {
         'The verdict is snoozed until <at>.',
         'No packet and no report has named it since <at>.',
         'Meanwhile 1 sender of this application kept reporting in P: api 1.0.',
+        'The senders that checked it in P are not known. Its silence is the only basis.',
       ],
     ],
     [
@@ -165,12 +197,12 @@ describe('for any facts', () => {
       ),
     );
 
-  test('the verdict is not_seen only if each environment that has seen the feature still reports', () => {
+  test('silence has a verdict only while each environment that has seen the feature reports', () => {
     fc.assert(
       fc.property(all, (facts) => {
         const judged = judge(facts);
         for (const { kind, environments } of [judged, judged.otherwise ?? judged]) {
-          if (kind !== 'not_seen') continue;
+          if (kind !== 'not_seen' && kind !== 'safe_to_remove') continue;
           expect(environments.length).toBeGreaterThan(0);
           const seen = facts.environments.filter((each) => each.sight !== undefined);
           const live = facts.environments.filter((each) => reporting(facts, each.reporters).length > 0);
@@ -182,13 +214,48 @@ describe('for any facts', () => {
     );
   });
 
+  test('the verdict is safe_to_remove only if each sender that checked the feature still reports', () => {
+    fc.assert(
+      fc.property(all, (facts) => {
+        const judged = judge(facts);
+        for (const { kind } of [judged, judged.otherwise ?? judged]) {
+          if (kind !== 'safe_to_remove') continue;
+          const seen = facts.environments.filter((each) => each.sight !== undefined);
+          expect(seen.length).toBeGreaterThan(0);
+          for (const each of seen) {
+            const last = each.sight!.lastSeenAt!;
+            expect(now - last).toBeGreaterThan(facts.quietMs);
+            const names = reporting(facts, each.reporters).map(({ route, name }) =>
+              route === 'telemetry' ? '' : name,
+            );
+            for (const { route, name } of each.askers)
+              expect(names).toContain(route === 'telemetry' ? '' : name);
+            if (now - last <= 90 * dayMs) expect(each.askers.length).toBeGreaterThan(0);
+          }
+        }
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  test('the verdict on all environments follows from the facts alone, whatever their order', () => {
+    fc.assert(
+      fc.property(all, (facts) => {
+        const turned = { ...facts, environments: facts.environments.toReversed() };
+        expect(judge(turned).kind).toBe(judge(facts).kind);
+        expect(judge(turned).since).toBe(judge(facts).since);
+      }),
+    );
+  });
+
   test('there is a reason with its time in its text, and cannot_tell never suggests archiving', () => {
     fc.assert(
       fc.property(all, (facts) => {
         const judged = judge(facts);
         const reasons = reasonsOf(facts, judged, { days: 30, checks: new Map() });
         expect(reasons.length).toBeGreaterThan(0);
-        for (const { text, at } of reasons) {
+        for (const { text, at, code } of reasons) {
+          expect(Object.keys(reasonCodes)).toContain(code);
           expect(text).toMatch(/^[^a-z].*\.$|^(api|web) /);
           if (at !== null) expect(text).toContain(at);
         }

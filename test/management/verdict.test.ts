@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { verdictKinds } from '../../src/contract/verdicts.ts';
 import { judge, type VerdictFacts } from '../../src/management/verdict.ts';
 import {
   ago,
@@ -13,6 +14,8 @@ import {
   silent,
   used,
 } from './support/verdict-facts.ts';
+
+const others = sender('__other__', 0);
 
 /** Cases: the facts, and the verdict with its age in days and its environments. */
 const cases: readonly (readonly [string, VerdictFacts, string, number | null, string])[] = [
@@ -172,7 +175,7 @@ const cases: readonly (readonly [string, VerdictFacts, string, number | null, st
     factsOf([
       place('P', { sight: silent, reporters: [api], askers: [{ ...sender('api', 40), version: '0.9' }] }),
     ]),
-    'not_seen',
+    'safe_to_remove',
     40,
     'P',
   ],
@@ -192,7 +195,7 @@ const cases: readonly (readonly [string, VerdictFacts, string, number | null, st
         askers: [sender('Opera', 40, 'telemetry')],
       }),
     ]),
-    'not_seen',
+    'safe_to_remove',
     40,
     'P',
   ],
@@ -201,6 +204,50 @@ const cases: readonly (readonly [string, VerdictFacts, string, number | null, st
     factsOf([place('P', { sight: silent, reporters: [api], askers: [sender('Opera', 40, 'telemetry')] })]),
     'cannot_tell',
     40,
+    'P',
+  ],
+  [
+    'silent, asked for by servers beyond the limit',
+    factsOf([place('P', { sight: silent, reporters: [others], askers: [others] })]),
+    'not_seen',
+    40,
+    'P',
+  ],
+  [
+    'silent, asked for by browsers beyond the limit',
+    factsOf([
+      place('P', {
+        sight: silent,
+        reporters: [sender('Chrome', 0, 'telemetry')],
+        askers: [sender('__other__', 40, 'telemetry')],
+      }),
+    ]),
+    'safe_to_remove',
+    40,
+    'P',
+  ],
+  [
+    'silent, with known senders in one of two environments',
+    factsOf([
+      place('P', { sight: silent, reporters: [api], askers: [sender('api', 40)] }),
+      place('S', { sight: silent, reporters: [api] }),
+    ]),
+    'not_seen',
+    40,
+    'P S',
+  ],
+  [
+    'silent for so long that its senders are forgotten',
+    factsOf([place('P', { sight: sightOf([300, 91]), reporters: [api] })]),
+    'safe_to_remove',
+    91,
+    'P',
+  ],
+  [
+    'silent for ninety days to the minute, with unknown senders',
+    factsOf([place('P', { sight: sightOf([300, 90]), reporters: [api] })]),
+    'not_seen',
+    90,
     'P',
   ],
   [
@@ -273,4 +320,8 @@ test.each(cases)('a feature that is %s', (_, facts, kind, since, environments) =
     since,
     environments: environments.split(' ').filter((name) => name !== ''),
   });
+});
+
+test('every rule has a case', () => {
+  expect(new Set(cases.map(([, , kind]) => kind))).toEqual(new Set(verdictKinds));
 });

@@ -75,11 +75,13 @@ test('a feature is new, then in use, then not seen while its server reports, unt
   clock.advance(23 * dayMs);
   await report({ search: { on: 1 } }, 'web/2.4');
   expect(await verdict('checkout')).toMatchObject({
-    kind: 'not_seen',
+    kind: 'safe_to_remove',
+    basis: 'senders',
     since: '2026-01-02T03:04:00.000Z',
     environments: ['Production'],
     reasons: [
-      { at: '2026-01-02T03:04:00.000Z' },
+      { code: 'not_named', at: '2026-01-02T03:04:00.000Z' },
+      { code: 'senders_report', text: 'web 2.3 used to check it, and still reports.', names: ['web 2.3'] },
       { text: 'Meanwhile 1 sender of this application kept reporting in Production: web 2.4.', at: null },
     ],
   });

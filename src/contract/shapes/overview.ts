@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { count, flag, listOf, oneOf, orNull, shape, text, time } from './fields.ts';
 import { mayBeCounting, pointOf } from './reports.ts';
-import { verdictKinds } from './verdict.ts';
+import { verdictKind } from './verdict.ts';
 
 const unixSeconds = (description: string) => Type.Integer({ minimum: 0, description });
 const date = (description: string) => Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$', description });
@@ -79,12 +79,13 @@ const OverviewFeature = Type.Object({
   archived: flag('Whether the team has archived it.'),
   permanent: flag('Whether it is meant to stay.'),
   snoozedUntil: orNull(time('Time until which its verdict is postponed.')),
-  verdict: oneOf(verdictKinds, 'Kind of its verdict; the verdict itself has the reasons.'),
+  verdict: verdictKind('Kind of its verdict; the verdict itself has the reasons.'),
 });
 export type OverviewFeature = Static<typeof OverviewFeature>;
 
 const States = Type.Object({
-  stale: count('Features without any sign of use while senders kept reporting.'),
+  safeToRemove: count('Features that none of their senders checks any more, all of which still report.'),
+  stale: count('Features without any sign of use while senders kept reporting, including the former.'),
   oneVariant: count('Features with a single variant in use.'),
   undeclared: count('Features seen but not declared.'),
   archivedButAsked: count('Features archived but still checked.'),
@@ -173,7 +174,15 @@ export const Overview = shape(
       [1_769_299_200, 2],
       [1_769_385_600, 1],
     ],
-    states: { stale: 0, oneVariant: 1, undeclared: 0, archivedButAsked: 0, leakedKeys: 0, snoozed: 0 },
+    states: {
+      safeToRemove: 0,
+      stale: 0,
+      oneVariant: 1,
+      undeclared: 0,
+      archivedButAsked: 0,
+      leakedKeys: 0,
+      snoozed: 0,
+    },
     spark: { start: 1_769_299_200, length: 2, width: 86_400 },
     features: [
       {

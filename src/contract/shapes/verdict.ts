@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox';
+import { type ReasonCode, reasonCodes, verdictKinds, verdictRules } from '../verdicts.ts';
 import { exampleTime, flag, listOf, oneOf, orNull, shape, text, time } from './fields.ts';
 
 const exampleSender = {
@@ -40,37 +41,36 @@ export const FeatureSenders = shape(
 );
 export type FeatureSenders = Static<typeof FeatureSenders>;
 
-/** The kinds of verdicts, which follow from the use of a feature and its declaration. */
-export const verdictKinds = [
-  'not_seen',
-  'one_variant',
-  'in_use',
-  'archived_but_asked',
-  'cannot_tell',
-  'permanent',
-  'snoozed',
-  'new',
-] as const;
-
-export type VerdictKind = (typeof verdictKinds)[number];
-
 /** The actions that a verdict suggests. */
 const verdictActions = ['copy', 'snooze', 'permanent', 'archive', 'unarchive', 'declare'] as const;
 
 export type VerdictAction = (typeof verdictActions)[number];
 
+const codes = Object.entries(reasonCodes).map(([code, states]) => `\`${code}\`: ${states}`);
+
 const Reason = Type.Object({
+  code: oneOf(Object.keys(reasonCodes) as ReasonCode[], codes.join(' ')),
   text: text('A sentence. A time in it has the form of `at`, so that clients can replace it.'),
   at: orNull(time('The time in the sentence, if any.')),
+  names: listOf(
+    text('A name.'),
+    'The names that the sentence is about: see `code`. Senders have their version.',
+  ),
 });
+
+const meanings = verdictKinds.map((kind) => `\`${kind}\`: ${verdictRules[kind].meaning}`);
+
+/** The kind of a verdict, in an answer. */
+export const verdictKind = (description: string) => oneOf(verdictKinds, description);
 
 export const Verdict = shape(
   'Verdict',
   {
     feature: text('Name of the feature.'),
-    kind: oneOf(
-      verdictKinds,
-      '`not_seen`: no sign of use while senders kept reporting. `one_variant`: a single variant in use. `in_use`: still used. `archived_but_asked`: archived, but still checked. `cannot_tell`: no sender reports, so silence proves nothing. `permanent` and `snoozed`: set by the team. `new`: first seen or declared less than 7 days ago.',
+    kind: verdictKind(`${meanings.join('. ')}.`),
+    basis: oneOf(
+      ['declaration', 'age', 'use', 'senders', 'silence'],
+      'What it rests on. `silence`: a sender that could use the feature may be switched off.',
     ),
     since: orNull(time('Start of this state; `null` if unknown.')),
     environments: listOf(text('Name of an environment.'), 'Environments that the verdict is about.'),
@@ -85,11 +85,22 @@ export const Verdict = shape(
   {
     feature: 'checkout',
     kind: 'one_variant',
+    basis: 'use',
     since: exampleTime,
     environments: ['Production', 'Staging'],
     reasons: [
-      { text: `Only the variant on has been served since ${exampleTime}.`, at: exampleTime },
-      { text: '1.2M checks in 30 days, only on.', at: null },
+      {
+        code: 'only_variant',
+        text: `Only the variant on has been served since ${exampleTime}, in Production and Staging.`,
+        at: exampleTime,
+        names: ['on'],
+      },
+      {
+        code: 'checks',
+        text: '1.2M checks in the last 30 days: all of them on.',
+        at: null,
+        names: ['on'],
+      },
     ],
     actions: ['copy', 'snooze', 'permanent', 'archive'],
     senders: [exampleSender],

@@ -1,5 +1,6 @@
 import type { FeatureDetail } from '../../../contract/shapes/feature.ts';
-import type { Verdict, VerdictAction, VerdictKind } from '../../../contract/shapes/verdict.ts';
+import type { Verdict, VerdictAction } from '../../../contract/shapes/verdict.ts';
+import type { VerdictKind } from '../../../contract/verdicts.ts';
 
 /** Formats of times and lists. */
 export interface Wording {
@@ -8,6 +9,7 @@ export interface Wording {
 }
 
 const beginnings: Readonly<Record<VerdictKind, string>> = {
+  safe_to_remove: 'Safe to remove: no sign of use',
   not_seen: 'No sign of use',
   one_variant: 'One variant only',
   in_use: 'Still used',
@@ -20,7 +22,8 @@ const beginnings: Readonly<Record<VerdictKind, string>> = {
 
 /** The tone of each verdict. */
 export const toneOf: Readonly<Record<VerdictKind, 'good' | 'warn' | 'bad' | 'quiet'>> = {
-  not_seen: 'warn',
+  safe_to_remove: 'warn',
+  not_seen: 'quiet',
   one_variant: 'warn',
   in_use: 'good',
   archived_but_asked: 'bad',
@@ -43,13 +46,16 @@ export function headingOf(
 }
 
 /** The kinds whose start is shown. */
-const dated: ReadonlySet<VerdictKind> = new Set(['not_seen', 'one_variant', 'new']);
+const dated: ReadonlySet<VerdictKind> = new Set(['safe_to_remove', 'not_seen', 'one_variant', 'new']);
 
 /** The kinds whose environments are shown. */
 const placed: ReadonlySet<VerdictKind> = new Set(['one_variant', 'in_use', 'archived_but_asked']);
 
 /** A reason, with its time in the reader's locale. */
-export function reasonText({ text, at }: Verdict['reasons'][number], { time }: Wording): string {
+export function reasonText(
+  { text, at }: Pick<Verdict['reasons'][number], 'text' | 'at'>,
+  { time }: Wording,
+): string {
   return at === null ? text : text.replace(at, time(at));
 }
 

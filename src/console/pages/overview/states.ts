@@ -2,7 +2,7 @@ import type { OverviewFeature } from '../../../contract/shapes/overview.ts';
 
 /** The states that flags can be filtered by. */
 export const states = {
-  not_seen: 'no longer seen',
+  safe_to_remove: 'safe to remove',
   one_variant: 'one variant only',
   archived_but_asked: 'archived but requested',
   undeclared: 'undeclared',
@@ -10,13 +10,19 @@ export const states = {
   in_use: 'in use',
   snoozed: 'snoozed',
   permanent: 'permanent',
+  not_seen: 'silent, senders unknown',
   cannot_tell: 'cannot tell',
 } as const;
 
 export type State = keyof typeof states;
 
 /** The states that need attention. The line above the table shows them. */
-export const pressing: readonly State[] = ['not_seen', 'one_variant', 'archived_but_asked', 'undeclared'];
+export const pressing: readonly State[] = [
+  'safe_to_remove',
+  'one_variant',
+  'archived_but_asked',
+  'undeclared',
+];
 
 /** Counts the flags beyond the limit. It is not a flag, so nobody can declare it. */
 const surplus = '__other__';

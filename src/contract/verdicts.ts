@@ -1,0 +1,101 @@
+/** What a verdict rests on. */
+export type VerdictBasis = 'declaration' | 'age' | 'use' | 'senders' | 'silence';
+
+interface VerdictRule {
+  readonly basis: VerdictBasis;
+  /** What it means, in a few words. */
+  readonly meaning: string;
+  /** When it applies, in Markdown. */
+  readonly when: string;
+}
+
+/**
+ * The verdicts on a feature. The first rule that applies decides; `src/management/verdict.ts` implements them. The table of
+ * docs/semantics.md is generated from this.
+ */
+export const verdictRules = {
+  snoozed: {
+    basis: 'declaration',
+    meaning: 'postponed by the team',
+    when: 'The team has snoozed it (`snoozedUntil`).',
+  },
+  archived_but_asked: {
+    basis: 'use',
+    meaning: 'archived, but still checked',
+    when: 'It is archived, and was seen after that and within 30 days. *Something still depends on it.*',
+  },
+  permanent: {
+    basis: 'declaration',
+    meaning: 'meant to stay',
+    when: 'The team has marked it as meant to stay.',
+  },
+  new: {
+    basis: 'age',
+    meaning: 'first seen or declared less than 7 days ago',
+    when: 'First seen less than 7 days ago; or declared less than 7 days ago and not seen. *Within a week every weekly job has run.*',
+  },
+  one_variant: {
+    basis: 'use',
+    meaning: 'a single variant in use',
+    when: 'Seen within 30 days, and no other variant was seen for 30 days in any environment. *A flag that always has the same value decides nothing, and within 30 days a rollout is over.*',
+  },
+  in_use: {
+    basis: 'use',
+    meaning: 'still used',
+    when: 'Seen within 30 days otherwise.',
+  },
+  cannot_tell: {
+    basis: 'silence',
+    meaning: 'silent, but so is a sender that could use it',
+    when: 'Not seen for 30 days, and an environment that has seen it has no sender that reports, or a sender that checked it in the last 90 days has stopped reporting. Of a feature that was never seen: no environment has a sender that reports. *A job that runs once a quarter looks the same as one that was removed.*',
+  },
+  safe_to_remove: {
+    basis: 'senders',
+    meaning: 'no longer checked by any of its senders, and all of them still report',
+    when: 'Not seen for 30 days. Every environment that has seen it has senders that report. In each, the senders that checked it are known and still report, in this or another version; or it was not seen there for 90 days. *A sender that was silent for 90 days counts as switched off.*',
+  },
+  not_seen: {
+    basis: 'silence',
+    meaning: 'silent while others report, but who checked it is not known',
+    when: 'Not seen for 30 days otherwise: it was declared and never seen, or the senders that checked it are not known. *This is so after an import.*',
+  },
+} as const satisfies Readonly<Record<string, VerdictRule>>;
+
+export type VerdictKind = keyof typeof verdictRules;
+
+/** The kinds of verdicts, in the order of their rules. */
+export const verdictKinds = Object.keys(verdictRules) as [VerdictKind, ...VerdictKind[]];
+
+/** Explains a verdict that rests on silence alone; `undefined` for the others. */
+export function silenceOf(kind: VerdictKind): string | undefined {
+  return verdictRules[kind].basis === 'silence' ? silenceOnly : undefined;
+}
+
+/** Printed by commands, and part of descriptions. */
+export const silenceOnly = 'Silence is its only basis: a sender that could use the flag may be switched off';
+
+/** What a reason of a verdict states. Codes are stable, texts are not. */
+export const reasonCodes = {
+  not_named: 'No packet and no report has named it since a time.',
+  others_report: 'Other senders kept reporting. `names` has them.',
+  senders_report: 'The senders that checked it still report. `names` has them.',
+  senders_forgotten: 'No sender has checked it for 90 days.',
+  senders_unknown: 'The senders that checked it are not known.',
+  never_seen: 'It was declared, and never seen.',
+  nothing_reports: 'Nothing reports in an environment.',
+  sender_silent: 'A sender that checked it no longer reports. `names` has it.',
+  silence: 'Its silence does not prove that it is no longer used.',
+  last_seen: 'It was last seen at a time.',
+  only_variant: 'Only one variant was served. `names` has it.',
+  checks: 'Its checks in the last 30 days. `names` has their variants.',
+  still_checked: 'The senders that still check it. `names` has them.',
+  split: 'The team has declared a split. `names` has its variants.',
+  archived: 'It is archived.',
+  permanent: 'The team has declared it permanent.',
+  snoozed: 'The verdict is snoozed until a time.',
+  new: 'It is new.',
+  checks_only: 'Its senders report checks only. `names` has their kinds, such as Unleash.',
+  undeclared: 'It is not declared. `names` has the declared name that is most similar, if any.',
+} as const;
+
+export type ReasonCode = keyof typeof reasonCodes;

@@ -1,3 +1,4 @@
+import type { VerdictKind } from '../../../src/contract/verdicts.ts';
 import type { FeatureSight } from '../../../src/management/sights.ts';
 import type { EnvironmentFacts, VerdictFacts } from '../../../src/management/verdict.ts';
 import type { FeatureDeclaration } from '../../../src/storage/lmdb/records.ts';
@@ -61,3 +62,14 @@ export const both = { on: [100, 0], off: [100, 1] } as const;
 export const used = sightOf([100, 0], both);
 export const onlyOn = sightOf([100, 0], { on: [100, 0] });
 export const silent = sightOf([100, 40], both);
+/** Senders beyond the limit. */
+export const others = sender('__other__', 0);
+
+/** The facts, and the verdict with its age in days and its environments. */
+export type VerdictCase = readonly [
+  title: string,
+  facts: VerdictFacts,
+  kind: VerdictKind,
+  days: number | null,
+  environments: string,
+];

@@ -1,0 +1,201 @@
+import type { Sender } from './declarations.d.ts';
+
+/*
+ * Counts events and sends them at intervals, wherever it runs: on a page (page.ts), or on a server (clients/openfeature). Counts
+ * of the same variant are added up. The number of names limits the pending entries, however long the server is unreachable.
+ */
+
+/** The pending counts of a feature's variant, or the value of a metric, which has no variant. */
+export interface Entry {
+  readonly name: string;
+  readonly variant: string | undefined;
+  /** Checks, uses and views; for a metric its value. */
+  values: readonly number[];
+  /** Whether later values are added to these or replace them. */
+  readonly isSum: boolean;
+  /**
+   * Number of the message that has these values, if `post` repeats messages unchanged. Its entries are sent together again, and
+   * later values are separate entries.
+   */
+  message?: number | undefined;
+}
+
+/** An answer of the server. */
+export interface Answer {
+  readonly status: number;
+  readonly url?: string;
+}
+
+/** Sends entries. Resolves with `undefined` without an answer. Never rejects. @param isLast whether the page closes after this */
+export type Post = (entries: readonly Entry[], isLast?: boolean) => Promise<Answer | undefined>;
+
+/** Sends everything at once. After failures it does so only if this is the last chance. */
+export type Leave = (isLast: boolean, isBeacon: boolean) => void;
+
+/** Names have at most 256 bytes, and JSON escapes some. */
+const longestId = 1100;
+/** Identities have at most 256 characters of up to two UTF-16 code units. */
+const longestText = 512;
+const largestCount = 2147483647;
+
+const longestPauseSeconds = 300;
+
+const longestDelayMs = 2147483647;
+
+/**
+ * Creates a sender whose messages `post` sends.
+ * @param seconds between messages (default 10)
+ * @param largest approximate maximum size of a message
+ * @param setTimer starts a timer that `clearTimeout` stops
+ */
+export const createCounts = (
+  post: Post,
+  seconds: unknown,
+  largest: number,
+  maxEntries: number,
+  setTimer: (act: () => unknown, ms: number) => ReturnType<typeof setTimeout> = setTimeout,
+): [Sender, Leave] => {
+  const everySeconds = Math.max(1, Number(textOf(seconds)) || 10);
+  const waiting = new Map<string, Entry>();
+  /** Approximate size of `waiting`. */
+  let bytes = 0;
+  let failures = 0;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let sending: Promise<void> | undefined;
+  let hasWarned = false;
+
+  const put = (entry: Entry) => {
+    const { name, variant, values, isSum, message } = entry;
+    const id = JSON.stringify([name, variant, message]);
+    const own = waiting.get(id);
+    if (own) own.values = isSum ? own.values.map((value, at) => add(value, values[at]!, variant)) : values;
+    else if (waiting.size < maxEntries && id.length < longestId) {
+      waiting.set(id, entry);
+      bytes += sizeOf(entry);
+    }
+    plan();
+  };
+
+  const plan = () => {
+    if (bytes > largest && !failures && !sending) {
+      void flush();
+      return;
+    }
+    const pause = failures
+      ? Math.min(longestPauseSeconds, everySeconds * 2 ** failures) * (0.5 + Math.random())
+      : everySeconds;
+    timer ??= setTimer(flush, Math.min(longestDelayMs, pause * 1000));
+  };
+
+  /**
+   * Sends the oldest entries that fit into a message. Resolves with the number of entries answered; `undefined` if the server is
+   * unavailable.
+   */
+  const send = async (isBeacon?: boolean) => {
+    const before = failures;
+    const taken: Entry[] = [];
+    let size = 0;
+    for (const [id, entry] of waiting) {
+      const own = sizeOf(entry);
+      if (taken.length && (size + own > largest || entry.message !== taken[0]!.message)) break;
+      size += own;
+      waiting.delete(id);
+      taken.push(entry);
+    }
+    bytes = waiting.size && bytes - size;
+    const answer = await post(taken, isBeacon);
+    const status = answer?.status;
+    const isTooLarge = status === 413 && taken.length > 1;
+    const isLater = !status || status === 429 || status > 499;
+    failures = isLater ? before + 1 : 0;
+    if (isTooLarge) largest = Math.min(largest, size) / 2;
+    if (isTooLarge || isLater) {
+      const newer = [...waiting.values()];
+      waiting.clear();
+      bytes = 0;
+      for (const entry of [...taken, ...newer]) put(entry);
+    } else if (status > 299 && !hasWarned) {
+      hasWarned = true;
+      console.warn(`flagmeter: ${answer!.url} answered ${status}; counts are lost`);
+    }
+    return isLater ? undefined : isTooLarge ? 0 : taken.length;
+  };
+
+  /** Resolves when all initial entries are answered, or the server is unavailable. */
+  const sendAll = async () => {
+    clearTimeout(timer);
+    timer = undefined;
+    for (let left = waiting.size; left > 0 && waiting.size; ) left -= (await send()) ?? left;
+  };
+
+  const flush = () => after(sending ? sending.then(sendAll) : sendAll());
+
+  const after = (work: Promise<unknown>) => {
+    const all = Promise.all([sending, work]).then(() => {
+      if (sending !== all) return;
+      sending = undefined;
+      if (waiting.size) plan();
+    });
+    sending = all;
+    return all;
+  };
+
+  const counter = (values: readonly number[]) =>
+    safely((feature: string, variant: string) =>
+      put({ name: `${feature}`, variant: `${variant}`, values, isSum: true }),
+    );
+  const metric = (isSum: boolean) =>
+    safely((name: string, value: number = 1) => {
+      if (Number.isFinite(value)) put({ name: `${name}`, variant: undefined, values: [value], isSum });
+    });
+
+  const leave: Leave = (isLast, isBeacon) => {
+    if (isLast || !failures) while (waiting.size) void after(send(isBeacon));
+  };
+
+  return [
+    {
+      checked: counter([1, 0, 0]),
+      used: counter([0, 1, 0]),
+      viewed: counter([0, 0, 1]),
+      add: metric(true),
+      set: metric(false),
+      flush,
+    },
+    leave,
+  ];
+};
+
+/** The text of a value; `undefined` if the server would not accept one. */
+export function textOf(value: unknown): string | undefined {
+  const isNone = value == null || Number.isNaN(value) || /^(o|f|sy)/.test(typeof value);
+  const text = isNone ? '' : `${value}`;
+  return text.length > longestText ? undefined : text || undefined;
+}
+
+function sizeOf({ name, variant, values }: Entry): number {
+  return bytesOf(JSON.stringify([name, variant, values])) + 2;
+}
+
+/** Length in UTF-8. */
+export function bytesOf(text: string): number {
+  return new TextEncoder().encode(text).length;
+}
+
+/** A sum within the limits of the server. */
+function add(a: number, b: number, variant: string | undefined): number {
+  const sum = a + b;
+  if (variant !== undefined) return Math.min(sum, largestCount);
+  return Number.isFinite(sum) ? sum : a;
+}
+
+/** Errors in counting must not break the program that counts. */
+export function safely<Arguments extends unknown[]>(
+  act: (...given: Arguments) => unknown,
+): (...given: Arguments) => void {
+  return (...given) => {
+    try {
+      act(...given);
+    } catch {}
+  };
+}

@@ -1,6 +1,6 @@
 /**
  * Builds what ships: `dist/flagmeter`, one executable with Bun, the workers, the console and the LMDB add-on inside, and
- * `dist/node/`, the same service for Node. `bun build.ts [--target linux-arm64]`.
+ * `dist/node/`, the same service for Node; also the package for OpenFeature, `clients/openfeature/dist`. `bun build.ts [--target linux-arm64]`.
  */
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,6 +10,7 @@ import { closest } from 'fastest-levenshtein';
 import { buildConsole } from './scripts/build/console.ts';
 import { notePackages } from './scripts/build/contents.ts';
 import { buildLmdb } from './scripts/build/lmdb.ts';
+import { buildOpenFeature } from './scripts/build/openfeature.ts';
 import { findRuntime } from './scripts/build/runtime.ts';
 import { buildSnippet } from './scripts/build/snippet.ts';
 
@@ -210,6 +211,7 @@ try {
   if (target === here) {
     writeFileSync('dist/console.json', forBrowsers.FLAGMETER_CONSOLE);
     writeFileSync('dist/snippet.json', forBrowsers.FLAGMETER_SNIPPET);
+    await buildOpenFeature(root);
     await buildForNode(forBrowsers);
   }
 } catch (error) {

@@ -3,8 +3,14 @@ import { join } from 'node:path';
 import { isStale } from '../../scripts/test/stale.ts';
 
 const root = join(import.meta.dirname, '../..');
-const inputs = ['src', 'native', 'build.ts', 'scripts/build', 'package.json', 'package-lock.json'];
-const outputs = ['dist/flagmeter', 'dist/console.json', 'dist/snippet.json', 'dist/node/main.js'];
+const inputs = [
+  ...['src', 'native', 'build.ts', 'scripts/build', 'package.json', 'package-lock.json'],
+  ...['src', 'types', 'package.json'].map((name) => `clients/openfeature/${name}`),
+];
+const outputs = [
+  ...['dist/flagmeter', 'dist/console.json', 'dist/snippet.json', 'dist/node/main.js'],
+  'clients/openfeature/dist/web.js',
+];
 const inRoot = (name: string) => join(root, name);
 
 /**

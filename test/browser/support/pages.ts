@@ -43,7 +43,7 @@ export interface Received {
 export interface FlakyHost {
   readonly url: string;
   readonly received: readonly Received[];
-  /** The statuses of the next answers; after them 202. */
+  /** The statuses of the next answers; after them 202. With 0, the connection is closed without an answer. */
   answer(...statuses: readonly number[]): void;
   close(): void;
 }
@@ -63,7 +63,8 @@ export async function startFlakyHost(script: string): Promise<FlakyHost> {
     const status = next.shift() ?? 202;
     const { url: path = '', headers } = request;
     received.push({ path, body: Buffer.concat(chunks).toString(), headers, status });
-    response.writeHead(status, open).end();
+    if (status === 0) response.destroy();
+    else response.writeHead(status, open).end();
   });
   const { port } = await listen(server);
   return {

@@ -1,0 +1,108 @@
+import { bytesOf, safely } from '../../../src/ingest/snippet/counts.ts';
+import type { Sender } from '../../../src/ingest/snippet/declarations.d.ts';
+import type {
+  Evaluation,
+  Evaluations,
+  Subject,
+  TrackedEvent,
+  TrackingProvider,
+} from '../types/evaluations.d.ts';
+
+/** Flags and targeting keys whose last variant is remembered. Up to twice as many are. */
+const maxRemembered = 10_000;
+
+/** Length of a variant's name in UTF-8. */
+const longestName = 256;
+
+/** The hook and the tracking handler of a sender. */
+export function countEvaluations(sender: Pick<Sender, 'checked' | 'used' | 'add' | 'flush'>): Evaluations {
+  const last = new LastVariants();
+  const counted = new WeakSet<object>();
+  const tracking = new WeakSet<object>();
+
+  const track = safely((event: string, context?: Subject | null, details?: TrackedEvent | null) => {
+    const { flag, variant, value } = details ?? {};
+    if (typeof flag !== 'string') sender.add(event, value);
+    else sender.used(flag, textIn(variant) ?? last.of(flag, context?.targetingKey) ?? 'enabled');
+  });
+
+  return {
+    hook: {
+      after: safely((hookContext, details) => {
+        const { flagKey, context } = hookContext;
+        const variant = variantOf(details);
+        counted.add(hookContext);
+        sender.checked(flagKey, variant);
+        last.keep(flagKey, context?.targetingKey, variant);
+      }),
+      // It also runs when the `after` of another hook fails, and the evaluation is counted already.
+      error: safely((hookContext) => {
+        if (!counted.has(hookContext)) sender.checked(hookContext.flagKey, '(error)');
+      }),
+    },
+    track,
+    withTracking(provider) {
+      safely(() => {
+        if (!tracking.has(provider)) extend(provider, track, sender.flush);
+        tracking.add(provider);
+      })();
+      return provider;
+    },
+  };
+}
+
+/** Changes the provider itself: one with private fields does not work through a proxy. */
+function extend(provider: TrackingProvider, track: Evaluations['track'], flush: Sender['flush']): void {
+  const { track: ownTrack, onClose } = provider;
+  provider.track = (event, context, details) => {
+    track(event, context, details);
+    ownTrack?.call(provider, event, context, details);
+  };
+  provider.onClose = async () => {
+    try {
+      await onClose?.call(provider);
+    } finally {
+      await flush();
+    }
+  };
+}
+
+/** The variant; without one, the value if it can be a name. OpenTelemetry's events count in the same way. */
+function variantOf({ variant, value }: Evaluation): string {
+  if (variant) return variant;
+  if (typeof value === 'boolean') return value ? 'enabled' : 'disabled';
+  const text = typeof value === 'string' || typeof value === 'number' ? `${value}` : '';
+  return text && bytesOf(text) <= longestName && !/[\p{Cc}\p{Cs}]/u.test(text) ? text : '(value)';
+}
+
+function textIn(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+/** The variants evaluated last. Deleting the oldest entry of one map each time would be slow. */
+class LastVariants {
+  #recent = new Map<string, string>();
+  #older = new Map<string, string>();
+
+  keep(flag: string, targetingKey: string | undefined, variant: string): void {
+    if (this.#recent.size >= maxRemembered) {
+      this.#older = this.#recent;
+      this.#recent = new Map();
+    }
+    this.#recent.set(idOf(flag, targetingKey), variant);
+    this.#recent.set(idOf(flag), variant);
+  }
+
+  /** The variant of a targeting key; that of anyone if it is unknown. */
+  of(flag: string, targetingKey: string | undefined): string | undefined {
+    return this.#find(idOf(flag, targetingKey)) ?? this.#find(idOf(flag));
+  }
+
+  #find(id: string): string | undefined {
+    return this.#recent.get(id) ?? this.#older.get(id);
+  }
+}
+
+function idOf(flag: string, targetingKey?: string): string {
+  return JSON.stringify([flag, targetingKey]);
+}

@@ -1,0 +1,53 @@
+/** The part of a hook's context that is read. */
+export interface EvaluatedFlag {
+  readonly flagKey: string;
+  readonly context: Subject;
+}
+
+/** The part of an evaluation context that is read. */
+export interface Subject {
+  readonly targetingKey?: string | undefined;
+}
+
+/** The part of the evaluation details that is read. */
+export interface Evaluation {
+  readonly value: unknown;
+  readonly variant?: string | undefined;
+}
+
+/** A hook for `OpenFeature.addHooks`, or for the hooks of a client. */
+export interface EvaluationHook {
+  /** Counts a check of the variant. */
+  after(hookContext: EvaluatedFlag, details: Evaluation): void;
+  /** Counts a check of the variant `(error)`. */
+  error(hookContext: EvaluatedFlag): void;
+}
+
+/** Details of a tracking event. */
+export interface TrackedEvent {
+  /** The flag that the event is a use of. Without it, the event is a metric. */
+  readonly flag?: unknown;
+  /** The used variant (default: the one evaluated last for the targeting key, else for anyone). */
+  readonly variant?: unknown;
+  /** What the event adds to the metric (default 1). */
+  readonly value?: number | undefined;
+}
+
+/** A provider, with the parts that are replaced. */
+export interface TrackingProvider {
+  readonly metadata: object;
+  track?(event: string, context: never, details: never): void;
+  onClose?(): Promise<void>;
+}
+
+/** Counts evaluations and tracking events. None of the functions throws. */
+export interface Evaluations {
+  readonly hook: EvaluationHook;
+  /** Counts a use of the flag in `details.flag`, or adds to the metric that is named after the event. */
+  track(event: string, context?: Subject, details?: TrackedEvent): void;
+  /**
+   * Makes a provider count tracking events as well, and send all counts when it is closed. Returns the same provider: OpenFeature
+   * passes tracking events to providers only.
+   */
+  withTracking<Provider extends TrackingProvider>(provider: Provider): Provider;
+}

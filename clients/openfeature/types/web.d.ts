@@ -1,0 +1,12 @@
+import type { Options, Sender } from '../../../src/ingest/snippet/declarations.d.ts';
+import type { Evaluations } from './evaluations.d.ts';
+
+export type { Evaluations, Sender };
+
+export interface WebOptions extends Omit<Options, 'url'> {
+  /** URL of the metrics host (default: the origin of the page). */
+  readonly url?: string;
+}
+
+/** Counts what a page evaluates. One per page is enough. */
+export declare function flagmeter(options: WebOptions): Sender & Evaluations;

@@ -1,0 +1,128 @@
+import { expect, it } from 'vitest';
+import { countEvaluations } from '../../clients/openfeature/src/evaluations.ts';
+
+/** The hook and the tracking handler, and what they count. */
+function counting() {
+  const counted: unknown[][] = [];
+  const evaluations = countEvaluations({
+    checked: (...given) => void counted.push(['checked', ...given]),
+    used: (...given) => void counted.push(['used', ...given]),
+    add: (...given) => void counted.push(['add', ...given]),
+    flush: async () => void counted.push(['flush']),
+  });
+  const evaluated = (flagKey: string, variant: string, targetingKey?: string) =>
+    evaluations.hook.after({ flagKey, context: { targetingKey } }, { value: true, variant });
+  return { ...evaluations, counted, evaluated };
+}
+
+it.each([
+  ['the variant', { variant: 'on', value: false }, 'on'],
+  ['`enabled` for true', { value: true }, 'enabled'],
+  ['`disabled` for false', { variant: '', value: false }, 'disabled'],
+  ['a text', { value: 'red' }, 'red'],
+  ['a number', { value: 0 }, '0'],
+  ['`(value)` for a long text', { value: 'é'.repeat(129) }, '(value)'],
+  ['`(value)` for a text with a control character', { value: 'a\nb' }, '(value)'],
+  ['`(value)` for an empty text', { value: '' }, '(value)'],
+  ['`(value)` for an object', { value: { colour: 'red' } }, '(value)'],
+])('an evaluation counts as a check of %s', (_, details, variant) => {
+  const { hook, counted } = counting();
+  hook.after({ flagKey: 'checkout', context: {} }, details);
+  expect(counted).toEqual([['checked', 'checkout', variant]]);
+});
+
+it('an evaluation that fails counts as a check of `(error)`', () => {
+  const { hook, counted } = counting();
+  hook.error({ flagKey: 'checkout', context: {} });
+  expect(counted).toEqual([['checked', 'checkout', '(error)']]);
+});
+
+it('an evaluation counts once if another hook fails after it', () => {
+  const { hook, counted } = counting();
+  const context = { flagKey: 'checkout', context: {} };
+  hook.after(context, { value: true });
+  hook.error(context);
+  expect(counted).toEqual([['checked', 'checkout', 'enabled']]);
+});
+
+it('an event with a flag counts as a use of the variant that was evaluated last for the targeting key', () => {
+  const { track, counted, evaluated } = counting();
+  evaluated('checkout', 'on', 'ada');
+  evaluated('checkout', 'off', 'bob');
+  counted.length = 0;
+  track('paid', { targetingKey: 'ada' }, { flag: 'checkout' });
+  track('paid', { targetingKey: 'carol' }, { flag: 'checkout' });
+  track('paid', undefined, { flag: 'checkout' });
+  track('paid', { targetingKey: 'ada' }, { flag: 'checkout', variant: 'beta' });
+  track('paid', { targetingKey: 'ada' }, { flag: 'unknown' });
+  expect(counted).toEqual([
+    ['used', 'checkout', 'on'],
+    ['used', 'checkout', 'off'],
+    ['used', 'checkout', 'off'],
+    ['used', 'checkout', 'beta'],
+    ['used', 'unknown', 'enabled'],
+  ]);
+});
+
+it('the variants of the ten thousand most recent targeting keys are remembered', () => {
+  const { track, counted, evaluated } = counting();
+  for (let user = 0; user < 40_000; user += 1) evaluated('checkout', `v${user}`, `user ${user}`);
+  counted.length = 0;
+  for (const user of [0, 30_000, 39_999])
+    track('paid', { targetingKey: `user ${user}` }, { flag: 'checkout' });
+  expect(counted.map(([, , variant]) => variant)).toEqual(['v39999', 'v30000', 'v39999']);
+});
+
+it('an event without a flag adds its value to the metric of its name', () => {
+  const { track, counted } = counting();
+  track('revenue', {}, { value: 20.5 });
+  track('signed-up');
+  track('odd', {}, { flag: 7 });
+  expect(counted).toEqual([
+    ['add', 'revenue', 20.5],
+    ['add', 'signed-up', undefined],
+    ['add', 'odd', undefined],
+  ]);
+});
+
+it('nothing throws, whatever it is given', () => {
+  const { hook, track, withTracking, counted } = counting();
+  hook.after(null!, null!);
+  hook.error(undefined!);
+  track('event', null!, null!);
+  const frozen = Object.freeze({ metadata: {} });
+  expect(withTracking(frozen)).toBe(frozen);
+  expect(withTracking(undefined!)).toBeUndefined();
+  expect(counted).toEqual([['add', 'event', undefined]]);
+});
+
+it('a provider still tracks events itself, with its private fields, and counts each once', () => {
+  class OwnProvider {
+    readonly metadata = {};
+    readonly #events: unknown[] = [];
+    track(event: string, ...rest: unknown[]) {
+      this.#events.push([event, ...rest]);
+    }
+    get events() {
+      return this.#events;
+    }
+  }
+  const { withTracking, counted } = counting();
+  const provider = withTracking(withTracking(new OwnProvider()));
+  provider.track('paid', { targetingKey: 'ada' }, { value: 1 });
+  expect(provider.events).toEqual([['paid', { targetingKey: 'ada' }, { value: 1 }]]);
+  expect(counted).toEqual([['add', 'paid', 1]]);
+});
+
+it('a provider that is closed sends what waits, also when its own closing fails', async () => {
+  const { withTracking, counted } = counting();
+  const provider = withTracking({
+    metadata: {},
+    async onClose() {
+      counted.push(['closed']);
+      throw new Error('not connected');
+    },
+  });
+  await expect(provider.onClose()).rejects.toThrow('not connected');
+  expect(counted).toEqual([['closed'], ['flush']]);
+});

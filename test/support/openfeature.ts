@@ -1,0 +1,93 @@
+import { execFileSync, fork, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { type InputOptions, rolldown } from 'rolldown';
+import { freshDirectory } from './binary.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+const folder = join(root, 'clients/openfeature');
+
+/** OpenFeature's SDKs, which `npm ci` omits. In CI the tests run, and fail without them. */
+export const openFeatureSdks = {
+  why:
+    existsSync(join(root, 'node_modules/@openfeature/server-sdk')) || process.env['CI'] !== undefined
+      ? undefined
+      : 'needs the modules of clients/openfeature (npm ci --workspaces --include-workspace-root)',
+};
+
+/** Installs what `npm publish` would send, beside the SDKs and the programs that use both. @returns their directory */
+function installPackage(): string {
+  const directory = freshDirectory();
+  const modules = join(directory, 'node_modules');
+  mkdirSync(join(modules, '@flagmeter'), { recursive: true });
+  const pack = ['pack', folder, '--silent', '--ignore-scripts', '--pack-destination', directory];
+  execFileSync('npm', pack, { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] });
+  const [archive] = readdirSync(directory).filter((name) => name.endsWith('.tgz'));
+  execFileSync('tar', ['-xzf', archive ?? ''], { cwd: directory });
+  renameSync(join(directory, 'package'), join(modules, '@flagmeter/openfeature'));
+  symlinkSync(join(root, 'node_modules/@openfeature'), join(modules, '@openfeature'));
+  cpSync(join(folder, 'test'), directory, { recursive: true });
+  return directory;
+}
+
+/** Checks the types of programs that use the installed package with both SDKs. @returns the errors of the compiler */
+export function checkTypes(): string {
+  const directory = installPackage();
+  const options = {
+    compilerOptions: {
+      ...{ module: 'nodenext', target: 'es2022', lib: ['es2023', 'dom'], strict: true, noEmit: true },
+      ...{ allowImportingTsExtensions: true, exactOptionalPropertyTypes: true },
+      ...{ types: ['node'], typeRoots: [join(root, 'node_modules/@types')] },
+    },
+    include: ['*.ts'],
+  };
+  writeFileSync(join(directory, 'tsconfig.json'), JSON.stringify(options));
+  writeFileSync(join(directory, 'package.json'), '{"type":"module"}');
+  return spawnSync(join(root, 'node_modules/.bin/tsc'), { cwd: directory, encoding: 'utf8' }).stdout;
+}
+
+/** Builds the program of a page with the installed package and the web SDK. @returns a script for a page */
+export function buildWebApp(): Promise<string> {
+  return compile(join(installPackage(), 'web-app'), { platform: 'browser' });
+}
+
+async function compile(path: string, options: InputOptions): Promise<string> {
+  const build = await rolldown({ input: `${path}.ts`, ...options });
+  const { output } = await build.write({ file: `${path}.mjs`, format: 'esm' });
+  await build.close();
+  return output[0].code;
+}
+
+/** A server that evaluates flags with the installed package and the server SDK, in a process of its own. */
+export interface ServerApp {
+  /** Calls one of its `actions`. */
+  act(action: 'evaluate' | 'text' | 'track' | 'flush' | 'close', ...given: unknown[]): Promise<void>;
+  /** Waits until it ends by itself. @returns its exit code */
+  end(): Promise<number>;
+  kill(): void;
+}
+
+/** @returns what starts such servers with options of `flagmeter` */
+export async function prepareServerApp(): Promise<(options: object) => Promise<ServerApp>> {
+  const directory = installPackage();
+  await compile(join(directory, 'server-app'), { platform: 'node', external: [/^@/] });
+  return async (options) => {
+    const child = fork(join(directory, 'server-app.mjs'), [JSON.stringify(options)], { execArgv: [] });
+    await once(child, 'message');
+    return {
+      async act(...order) {
+        const done = once(child, 'message');
+        child.send(order);
+        await done;
+      },
+      async end() {
+        const exit = once(child, 'exit');
+        child.disconnect();
+        const [code] = await exit;
+        return code;
+      },
+      kill: () => void child.kill('SIGKILL'),
+    };
+  };
+}

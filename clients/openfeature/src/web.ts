@@ -4,6 +4,6 @@ import { countEvaluations } from './evaluations.ts';
 
 /** Sends packets with a Frontend key: see web.d.ts. */
 export const flagmeter: typeof Declared = (options) => {
-  const sender = createPageSender(options, () => '');
+  const sender = createPageSender(options, globalThis.location?.origin);
   return { ...sender, ...countEvaluations(sender) };
 };

@@ -5,10 +5,10 @@ import type { Sender } from './declarations.d.ts';
  * of the same variant are added up. The number of names limits the pending entries, however long the server is unreachable.
  */
 
-/** The pending counts of a feature's variant, or the value of a metric, which has no variant. */
+/** The pending counts of a feature's variant, or the value of a metric. */
 export interface Entry {
   readonly name: string;
-  readonly variant: string | undefined;
+  readonly variant?: string;
   /** Checks, uses and views; for a metric its value. */
   values: readonly number[];
   /** Whether later values are added to these or replace them. */
@@ -71,20 +71,17 @@ export const createCounts = (
     if (own) own.values = isSum ? own.values.map((value, at) => add(value, values[at]!, variant)) : values;
     else if (waiting.size < maxEntries && id.length < longestId) {
       waiting.set(id, entry);
-      bytes += sizeOf(entry);
+      bytes += sizeOf(id);
     }
     plan();
   };
 
   const plan = () => {
-    if (bytes > largest && !failures && !sending) {
-      void flush();
-      return;
-    }
     const pause = failures
       ? Math.min(longestPauseSeconds, everySeconds * 2 ** failures) * (0.5 + Math.random())
       : everySeconds;
-    timer ??= setTimer(flush, Math.min(longestDelayMs, pause * 1000));
+    if (bytes > largest && !failures && !sending) void flush();
+    else timer ??= setTimer(flush, Math.min(longestDelayMs, pause * 1000));
   };
 
   /**
@@ -96,13 +93,13 @@ export const createCounts = (
     const taken: Entry[] = [];
     let size = 0;
     for (const [id, entry] of waiting) {
-      const own = sizeOf(entry);
+      const own = sizeOf(id);
       if (taken.length && (size + own > largest || entry.message !== taken[0]!.message)) break;
       size += own;
       waiting.delete(id);
       taken.push(entry);
     }
-    bytes = waiting.size && bytes - size;
+    bytes -= size;
     const answer = await post(taken, isBeacon);
     const status = answer?.status;
     const isTooLarge = status === 413 && taken.length > 1;
@@ -132,9 +129,8 @@ export const createCounts = (
 
   const after = (work: Promise<unknown>) => {
     const all = Promise.all([sending, work]).then(() => {
-      if (sending !== all) return;
-      sending = undefined;
-      if (waiting.size) plan();
+      if (sending === all) sending = undefined;
+      if (!sending && waiting.size) plan();
     });
     sending = all;
     return all;
@@ -146,7 +142,7 @@ export const createCounts = (
     );
   const metric = (isSum: boolean) =>
     safely((name: string, value: number = 1) => {
-      if (Number.isFinite(value)) put({ name: `${name}`, variant: undefined, values: [value], isSum });
+      if (Number.isFinite(value)) put({ name: `${name}`, values: [value], isSum });
     });
 
   const leave: Leave = (isLast, isBeacon) => {
@@ -168,13 +164,14 @@ export const createCounts = (
 
 /** The text of a value; `undefined` if the server would not accept one. */
 export function textOf(value: unknown): string | undefined {
-  const isNone = value == null || Number.isNaN(value) || /^(o|f|sy)/.test(typeof value);
-  const text = isNone ? '' : `${value}`;
+  const isText = /^(st|n|b)/.test(typeof value) && !Number.isNaN(value);
+  const text = isText ? `${value}` : '';
   return text.length > longestText ? undefined : text || undefined;
 }
 
-function sizeOf({ name, variant, values }: Entry): number {
-  return bytesOf(JSON.stringify([name, variant, values])) + 2;
+/** Approximate size of an entry in a message: its names and values. */
+function sizeOf(id: string): number {
+  return bytesOf(id) + 16;
 }
 
 /** Length in UTF-8. */
@@ -184,8 +181,7 @@ export function bytesOf(text: string): number {
 
 /** A sum within the limits of the server. */
 function add(a: number, b: number, variant: string | undefined): number {
-  const sum = a + b;
-  if (variant !== undefined) return Math.min(sum, largestCount);
+  const sum = variant === undefined ? a + b : Math.min(a + b, largestCount);
   return Number.isFinite(sum) ? sum : a;
 }
 

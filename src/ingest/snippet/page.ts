@@ -1,12 +1,12 @@
 import { bytesOf, createCounts, type Post, safely, textOf } from './counts.ts';
 import type { Options, Sender } from './declarations.d.ts';
 
-/** Creates the sender of a page. @param ownUrl URL of the metrics host if the options have none */
-export const createPageSender = (options: Options, ownUrl: () => string): Sender => {
+/** Creates the sender of a page. @param base URL of a script or page on the metrics host, if the options have none */
+export const createPageSender = (options: Options, base: string | undefined): Sender => {
   const { url, key, environment, instanceId, identity, seconds } = options ?? {};
   const from = { k: textOf(key), e: textOf(environment), i: textOf(instanceId), u: textOf(identity) };
-  /** Bytes of requests with `keepalive`. */
-  let keptAlive = 0;
+  /** Bytes of requests without an answer. */
+  let inFlight = 0;
 
   /** Text needs no preflight. */
   const post: Post = async (entries, isLast) => {
@@ -22,10 +22,10 @@ export const createPageSender = (options: Options, ownUrl: () => string): Sender
     const body = JSON.stringify({ ...from, f, m });
     const size = bytesOf(body);
     // The limit of browsers for requests that outlive a page (Fetch, section 4.6).
-    const keepalive = !isLast && keptAlive + size <= 65_536;
-    if (keepalive) keptAlive += size;
+    inFlight += size;
+    const keepalive = !isLast && inFlight <= 65_536;
     try {
-      const to = `${url ?? ownUrl()}`.replace(/\/*$/, '/api/frontend/telemetry');
+      const to = `${url ?? new URL('.', base)}`.replace(/\/*$/, '/api/frontend/telemetry');
       // Browsers refuse beacons over their limit. A request without `keepalive` often arrives anyway.
       if (isLast && navigator.sendBeacon?.(to, body)) return { status: 202 };
       const signal = AbortSignal.timeout?.(60_000);
@@ -33,7 +33,7 @@ export const createPageSender = (options: Options, ownUrl: () => string): Sender
     } catch {
       return undefined;
     } finally {
-      if (keepalive) keptAlive -= size;
+      inFlight -= size;
     }
   };
 
@@ -41,15 +41,15 @@ export const createPageSender = (options: Options, ownUrl: () => string): Sender
   const [sender, leave] = createCounts(post, seconds, 21_500 - bytesOf(JSON.stringify(from)), 1000);
 
   /** The page may close after this. After failures it retries only when the page closes. */
-  const onLeave = safely(({ type }: Event) => {
-    const isLast = type === 'pagehide';
-    leave(isLast, isLast || !('keepalive' in Request.prototype));
-  });
+  const leaving = (isLast: boolean) =>
+    safely(() => {
+      if (isLast || document.hidden) leave(isLast, isLast || !('keepalive' in Request.prototype));
+    });
 
   safely(() => {
-    addEventListener('pagehide', onLeave);
+    addEventListener('pagehide', leaving(true));
     // The event bubbles, so this runs after the page's own listeners on the document.
-    addEventListener('visibilitychange', (event) => document.hidden && onLeave(event));
+    addEventListener('visibilitychange', leaving(false));
   })();
 
   return sender;

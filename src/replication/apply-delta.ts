@@ -2,6 +2,7 @@ import type { HotLedger } from '../storage/aggregate/hot-ledger.ts';
 import { addUser, type HotTables } from '../storage/aggregate/hot-tables.ts';
 import { addExposure, addValue, mergeMeasurement, openExposures } from '../storage/aggregate/merge.ts';
 import { minuteOf, minutesPerDay, seriesPerEnvironment, seriesRef } from '../storage/lmdb/blocks.ts';
+import { type CumulativeMessage, type CumulativeTotals, eachTotal } from '../storage/lmdb/cumulative.ts';
 import { exposuresKey, putExposures } from '../storage/lmdb/exposures.ts';
 import { putHashedUse, resolveInstance } from '../storage/lmdb/instances.ts';
 import { permanentAt } from '../storage/lmdb/messages.ts';
@@ -22,6 +23,7 @@ export interface DeltaParts {
   readonly ledger: HotLedger;
   readonly series: StreamSeries;
   readonly messages: CountedMessages;
+  readonly totals: CumulativeTotals;
   readonly forgotten: ForgottenPeople;
   readonly erased: Erased;
   readonly days: ChangedDays;
@@ -48,6 +50,7 @@ export function applyDelta(parts: DeltaParts, delta: Delta, people: number, refu
   const applying: Applying = { ...parts, people, since: delta.since, refuse };
   applyCells(applying, delta);
   for (const message of delta.messages) if (messages.add(message)) applyMessage(applying, message);
+  for (const message of delta.cumulative) applyCumulative(applying, message);
   for (const use of delta.uses) putHashedUse(store, use);
   if (!applyPeople(applying, delta) && delta.exposures.length + delta.unresolved.length > 0)
     refuse('exposures', 'people forgotten since it began are no longer listed', delta.since);
@@ -109,6 +112,21 @@ function applyCounts(applying: Applying, counts: readonly number[]): void {
       days.add(ref, counts[at + 1]!);
     } else if (ref !== erasedSeries) ownRef(applying, counts[at]!, 'counts', counts.slice(at, at + 5));
   }
+}
+
+/** Adds what a message adds to earlier ones of any node. */
+function applyCumulative(applying: Applying, message: CumulativeMessage): void {
+  const { hot, days, totals } = applying;
+  const [counts, measurements]: [number[], number[]] = [[], []];
+  eachRow(applying, 'cumulative', message.counts, 3, (...row) => void counts.push(...row));
+  eachRow(applying, 'cumulative', message.measurements, 4, (...row) => void measurements.push(...row));
+  eachTotal(totals.add({ ...message, counts, measurements }), {
+    count(ref, bucket, checks) {
+      hot.counts.add(ref, bucket, checks, 0, 0);
+      days.add(ref, bucket);
+    },
+    measurement: (ref, bucket, value, at) => addValue(hot.measurements.touch(ref, bucket), value, at),
+  });
 }
 
 /** Merges a message that counts as if it had no identity. */

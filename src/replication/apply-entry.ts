@@ -1,3 +1,4 @@
+import { cumulativeLifeMs } from '../storage/lmdb/cumulative.ts';
 import { exposuresKey, removeExposures } from '../storage/lmdb/exposures.ts';
 import { putHashedMint, removeIdentity } from '../storage/lmdb/instances.ts';
 import { applyDelta, type DeltaParts } from './apply-delta.ts';
@@ -12,6 +13,7 @@ import {
   type LoggedMint,
 } from './entry.ts';
 import type { ReplicaState, StreamFacts } from './replica-state.ts';
+import { maxSkewMs } from './postgres/shared-clock.ts';
 import { retire } from './retire.ts';
 import { defaultSettings, type ReplicaSettings, settingsAfter } from './settings.ts';
 
@@ -161,10 +163,11 @@ export class ApplyEntry {
 
   /** Removes messages and series that no stream needs, and data past its retention. It can be repeated. */
   *#reach({ through, since, now, open, nodes }: Horizon): Generator<undefined, void> {
-    const { state, messages, forgotten } = this.#parts;
+    const { state, messages, totals, forgotten } = this.#parts;
     state.set('reached', { through, now, nodes });
     forgotten.end(since);
     while (messages.forget(through, stepLimit) > 0) yield;
+    while (totals.forget(through - cumulativeLifeMs - maxSkewMs, stepLimit) > 0) yield;
     if (open !== undefined) yield* this.#endStreams(new Set(open));
     const hour = Math.floor(now / hourMs);
     if (hour <= (state.get('retired') ?? 0)) return;

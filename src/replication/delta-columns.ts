@@ -151,6 +151,16 @@ function list(value: unknown, what: string, length?: number): unknown[] {
   return Array.isArray(value) && (length === undefined || value.length === length) ? value : fail(what);
 }
 
+/** Whether releases that know only format 1 of deltas would refuse a row with this route. */
+export function isLaterRoute(route: unknown): boolean {
+  return !earlierRoutes.includes(route) && route !== 'identities';
+}
+
+/** The same for a row of the ledger. @param subject as written by `subjectText` */
+export function isLaterSubject(subject: string): boolean {
+  return isLaterRoute((JSON.parse(subject) as unknown[])[2]);
+}
+
 const longestRow = 1000;
 
 function textOf(row: unknown): string {
@@ -189,7 +199,8 @@ export function checkChunk({ chunk, value }: { readonly chunk: number; readonly 
 }
 
 const transportNames: readonly unknown[] = ['http', 'grpc', 'grpc-web'];
-const routeNames: readonly unknown[] = ['telemetry', 'usage', 'metrics'];
+const earlierRoutes: readonly unknown[] = ['telemetry', 'usage', 'metrics'];
+const routeNames: readonly unknown[] = [...earlierRoutes, 'unleash'];
 const outcomes: readonly unknown[] = ['accepted', 'refused', 'noted'];
 /** Above the length of any stored text of a sender. */
 const longestText = 4096;

@@ -13,6 +13,8 @@ import {
   isAnyOrdinal,
   isAnyRef,
   isBucket,
+  isLaterRoute,
+  isLaterSubject,
   isMinute,
   isOrdinal,
   isPosition,
@@ -39,9 +41,10 @@ import {
 /**
  * A delta holds what a stream has counted since its previous delta. A stream is one process of a node. Series are identified by
  * the refs of the node's spool (see `seriesRef`). Columns are encoded in order of declaration, without names. Rows of numbers are
- * flat.
+ * flat. Format 1, which earlier releases read, lacks the last column and the routes after `metrics`. A delta has it unless it needs
+ * the later one.
  */
-const deltaFormat = 1;
+const deltaFormat = 2;
 
 /** Maximum inflated size of a body. Only a report with many thousand entries makes a delta come near it. */
 const maxInflated = 64 * 1024 * 1024;
@@ -84,6 +87,17 @@ const messageColumns = {
   users: numbers([isAnyRef, isMinute, isWord, isWord]),
   exposures,
   unresolved,
+};
+
+/** Totals of which only what they add to those of any node counts: see `CumulativeMessage`. */
+const cumulativeColumns = {
+  identity: bytes(16),
+  /** Unix ms. */
+  at: number(whole(2 ** 48)),
+  /** `ref, bucket, checks` */
+  counts: numbers([isRef, isBucket, isAmount], 'cumulative'),
+  /** `ref, bucket, value, at` */
+  measurements: numbers([isRef, isBucket, isValue, isValue], 'cumulative'),
 };
 
 const headColumns = {
@@ -132,12 +146,15 @@ const contentColumns = {
   uses: rows({ application: word, ...hashes, expiresAt: number(isValue) }),
   unresolved,
 };
+const laterColumns = { cumulative: rows(cumulativeColumns) };
 
 const unresolvedInstance = row(unresolvedColumns);
 const countedMessage = row(messageColumns);
 const deltaHead = row(headColumns);
-const deltaContent = row(contentColumns);
-const format = row({ ...headColumns, ...contentColumns });
+const deltaContent = row({ ...contentColumns, ...laterColumns });
+const cumulativeMessage = row(cumulativeColumns);
+const earlierFormat = row({ ...headColumns, ...contentColumns });
+const format = row({ ...headColumns, ...contentColumns, ...laterColumns });
 
 export type PersonExposures = Of<typeof exposures>[number];
 export type UnresolvedInstance = Of<typeof unresolvedInstance>;
@@ -150,12 +167,20 @@ export type DeltaContent = { -readonly [K in keyof Content]: Content[K][number][
 
 /** The content of an empty delta, to be filled. */
 export function emptyContent(): DeltaContent {
-  return Object.fromEntries(Object.keys(contentColumns).map((name) => [name, []])) as never;
+  const names = Object.keys({ ...contentColumns, ...laterColumns });
+  return Object.fromEntries(names.map((name) => [name, []])) as never;
 }
 
 /** Encodes a delta: the number of the format (u8), then its columns as deflated MessagePack. */
 export function encodeDelta(delta: Delta): Buffer {
-  return Buffer.concat([Buffer.of(deltaFormat), deflateSync(packr.pack(format.pack(delta)), { level: 1 })]);
+  const needsLater = delta.cumulative.length > 0 || hasLaterRoute(delta);
+  const packed = packr.pack((needsLater ? format : earlierFormat).pack(delta));
+  return Buffer.concat([Buffer.of(needsLater ? deltaFormat : 1), deflateSync(packed, { level: 1 })]);
+}
+
+/** Whether it has a route that earlier releases do not know. */
+function hasLaterRoute({ senders, ledger }: Delta): boolean {
+  return senders.some(({ route }) => isLaterRoute(route)) || ledger.some(({ subject }) => isLaterSubject(subject));
 }
 
 /** How a record of the open delta is stored. Decoding does not check it: the replica checks the whole delta. */
@@ -165,6 +190,7 @@ const stored = <T>({ pack, unpack }: Column<T>) => ({
 });
 export const messageRecord = stored(countedMessage);
 export const unresolvedRecord = stored(unresolvedInstance);
+export const cumulativeRecord = stored(cumulativeMessage);
 
 /** The format of a body if this version does not know it. */
 export function laterFormat(body: Uint8Array): number | undefined {
@@ -178,10 +204,13 @@ export function laterFormat(body: Uint8Array): number | undefined {
  * @throws {DeltaUnreadable}
  */
 export function decodeDelta(body: Uint8Array, refuse?: Refuse): Delta {
-  if (body[0] !== deltaFormat) throw new DeltaUnreadable(`its format is ${body[0] ?? 'missing'}`);
+  const found = body[0] ?? 0;
+  if (found < 1 || found > deltaFormat) throw new DeltaUnreadable(`its format is ${body[0] ?? 'missing'}`);
   try {
     const packed = inflateSync(body.subarray(1), { maxOutputLength: maxInflated });
-    return format.read(packr.unpack(packed), 'delta', refuse);
+    const content: unknown = packr.unpack(packed);
+    if (found === deltaFormat) return format.read(content, 'delta', refuse);
+    return { ...earlierFormat.read(content, 'delta', refuse), cumulative: [] };
   } catch (error) {
     // Any failure to read it is the body's fault.
     if (error instanceof DeltaUnreadable) throw error;

@@ -2,6 +2,7 @@ import { HotLedger } from '../storage/aggregate/hot-ledger.ts';
 import { createHotTables } from '../storage/aggregate/hot-tables.ts';
 import type { RetentionStep } from '../storage/aggregate/maintain.ts';
 import { carry, expire } from '../storage/aggregate/roll-up.ts';
+import { CumulativeTotals } from '../storage/lmdb/cumulative.ts';
 import { transact } from '../storage/lmdb/lmdb.ts';
 import type { ReplicaStore } from '../storage/lmdb/replica-store.ts';
 import { horizonsAt } from '../storage/lmdb/retention.ts';
@@ -65,6 +66,7 @@ export class Replica implements LogContent {
       series: this.#series,
       days: this.#days,
       messages: new CountedMessages(store),
+      totals: new CumulativeTotals(store.cumulative),
       forgotten: new ForgottenPeople(store, this.#state),
     });
   }

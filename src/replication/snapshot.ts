@@ -31,7 +31,7 @@ export type ReplicaTable = Exclude<keyof ReplicaStore, 'lmdb'>;
 export const replicaTables: readonly ReplicaTable[] = [
   ...(['replica', 'series', 'streamSeries', 'counts', 'carried', 'measurements', 'seen'] as const),
   ...(['sketches', 'messages', 'messageTimes', 'identities', 'identityDays', 'exposures'] as const),
-  ...(['exposureDays', 'forgotten', 'erased', 'senders', 'ledger'] as const),
+  ...(['exposureDays', 'forgotten', 'erased', 'senders', 'ledger', 'cumulative'] as const),
 ];
 
 /** The rows of the node itself, which are not transferred: its own facts, and the secret of its digests. */
@@ -48,8 +48,8 @@ export function isOwnRow(table: ReplicaTable, key: Buffer): boolean {
 }
 
 /** The head of a snapshot in the current format. */
-export function headOf({ position, id }: LogPosition): SnapshotHead {
-  return { format: snapshotFormat, layout: currentLayout(usageLayout), position, id, tables: replicaTables };
+export function headOf({ position, id }: LogPosition, tables = replicaTables): SnapshotHead {
+  return { format: snapshotFormat, layout: currentLayout(usageLayout), position, id, tables };
 }
 
 export const partHead = 5;
@@ -98,11 +98,14 @@ export class ReplicaSnapshot {
   async *#rawParts(): AsyncGenerator<Buffer, void, undefined> {
     const transaction = this.#snapshot;
     if (transaction === undefined) throw new Error('The parts of a snapshot are read once');
+    // Releases without the last table load no snapshot that names it.
+    const totals = this.#store.cumulative.getKeys({ transaction, limit: 1 });
+    const tables = [...totals].length > 0 ? replicaTables : replicaTables.slice(0, -1);
     let [number, bytes, turn] = [0, 0, 0];
     let rows: Buffer[] = [];
     const finish = (isLast: boolean) =>
-      encodePart(number, rows, isLast, number === 0 ? headOf(this.applied) : undefined);
-    for (const [index, name] of replicaTables.entries()) {
+      encodePart(number, rows, isLast, number === 0 ? headOf(this.applied, tables) : undefined);
+    for (const [index, name] of tables.entries()) {
       for (const { key, value } of this.#store[name].getRange({ transaction })) {
         if (isOwnRow(name, key)) continue;
         const row = encodeRow(index, key, value);

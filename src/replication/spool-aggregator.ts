@@ -9,12 +9,13 @@ import {
   sendersSection,
   usersSection,
 } from '../storage/commit/sections.ts';
+import { cumulativeMessages } from '../storage/commit/records.ts';
 import { prefixedKey } from '../storage/lmdb/key-prefix.ts';
 import { transact } from '../storage/lmdb/lmdb.ts';
 import { messageKey } from '../storage/lmdb/messages.ts';
 import type { Mark, SpoolStore, StreamRecord } from '../storage/lmdb/spool.ts';
 import { contentOf, countedMessages, withoutMessages } from './apart.ts';
-import { messageRecord, unresolvedRecord } from './delta.ts';
+import { cumulativeRecord, messageRecord, unresolvedRecord } from './delta.ts';
 import type { SealOutcome, SealTask } from './seal.ts';
 import { Sealer } from './sealer.ts';
 import { nextNumber, streamsOf } from './spool.ts';
@@ -104,7 +105,7 @@ export function createSpoolAggregator(
   };
 }
 
-/** Keeps messages apart, because another machine may have counted the same. */
+/** Keeps messages apart, because another machine may have counted the same. Replicas count what cumulative ones add. */
 function addBatch(store: SpoolStore, sections: readonly Section[], envelope: Envelope): void {
   const messages = countedMessages(envelope);
   for (const message of messages) {
@@ -113,7 +114,12 @@ function addBatch(store: SpoolStore, sections: readonly Section[], envelope: Env
       messageRecord.encode(contentOf(envelope, message)),
     );
   }
-  const rest = withoutMessages(envelope, messages);
+  for (const message of cumulativeMessages(envelope)) {
+    let { at } = message;
+    while (store.cumulative.doesExist(messageKey(at, message.identity))) at += 1;
+    store.cumulative.putSync(messageKey(at, message.identity), cumulativeRecord.encode({ ...message, at }));
+  }
+  const rest = { ...withoutMessages(envelope, messages), cumulative: undefined };
   for (const section of sections) section.add(rest);
 }
 

@@ -17,7 +17,7 @@ import { decodeSenders } from '../storage/lmdb/senders.ts';
 import { seriesName } from '../storage/lmdb/series.ts';
 import { environmentOrdinal } from '../storage/lmdb/sketches.ts';
 import type { SpoolStore } from '../storage/lmdb/spool.ts';
-import { emptyContent, messageRecord, unresolvedRecord } from './delta.ts';
+import { cumulativeRecord, emptyContent, messageRecord, unresolvedRecord } from './delta.ts';
 
 /** Approximate limits of a delta. Packets wait while it is sealed. */
 export interface DraftRoom {
@@ -130,6 +130,13 @@ export function stagesOf(store: SpoolStore, { hot, forgetLedger, resolvedOne }: 
       for (const { environment, rows } of message.exposures) draft.nameRows(rows, 6, environment);
       for (const { rows } of message.unresolved) draft.nameRows(rows, 5);
       return recordRows + message.counts.length / 5 + message.measurements.length / 4;
+    }),
+    stageOf(store.cumulative, (_, value, draft) => {
+      const message = cumulativeRecord.decode(value);
+      draft.content.cumulative.push(message);
+      draft.nameRows(message.counts, 3);
+      draft.nameRows(message.measurements, 4);
+      return recordRows + message.counts.length / 3 + message.measurements.length / 4;
     }),
     cellsStage(store.counts, hot.counts, countsCodec, ({ content }, ref, bucket, cell) => {
       content.counts.push(ref, bucket, cell.checks, cell.used, cell.viewed);

@@ -7,6 +7,7 @@ import { LedgerTotals } from './ledger-totals.ts';
 import { RecordArrays, recordBytes } from './record-buffer.ts';
 import {
   CountRecords,
+  CumulativeRecords,
   ExposureRecords,
   type Extent,
   MeasurementRecords,
@@ -36,6 +37,7 @@ export class Batch {
   readonly users: UserRecords;
   readonly exposures: ExposureRecords;
   readonly messages: MessageRecords;
+  readonly cumulative: CumulativeRecords;
   readonly series: NewSeries[] = [];
   /** Senders first seen in this batch: see senders.ts. */
   readonly senders: SenderSight[] = [];
@@ -65,6 +67,7 @@ export class Batch {
     this.users = new UserRecords(arrays, number);
     this.exposures = new ExposureRecords(arrays, number);
     this.messages = new MessageRecords(arrays, number);
+    this.cumulative = new CumulativeRecords(arrays, number);
     let settle: Batch['settle'] | undefined;
     this.durable = new Promise((kept, refused) => {
       settle = { kept, refused };
@@ -82,7 +85,8 @@ export class Batch {
   /** Approximate memory that the batch takes. */
   get bytes(): number {
     const cells = this.counts.records + this.measurements.records;
-    const records = cells + this.users.records + this.exposures.records + this.messages.records;
+    const apart = this.messages.records + this.cumulative.records;
+    const records = cells + this.users.records + this.exposures.records + apart;
     return (
       records * recordBytes +
       (this.series.length + this.senders.length + this.unresolved.length + this.ledger.size) * namedBytes
@@ -103,6 +107,7 @@ export class Batch {
       users: this.users.seal(),
       exposures: this.exposures.seal(),
       messages: this.messages.seal(),
+      cumulative: this.cumulative.seal(),
       series: joined(earlier.series, this.series),
       mints: this.mints.map(hashedId),
       uses: this.uses.map(hashedId),
@@ -118,6 +123,7 @@ export class Batch {
    * then reuses large arrays for the same kinds of record.
    */
   release(): void {
+    this.cumulative.release();
     this.messages.release();
     this.exposures.release();
     this.users.release();

@@ -47,6 +47,7 @@ export interface Envelope {
   readonly users: SealedRecords | undefined;
   readonly exposures: SealedRecords | undefined;
   readonly messages: SealedRecords | undefined;
+  readonly cumulative: SealedRecords | undefined;
   readonly series: readonly NewSeries[];
   readonly mints: readonly HashedMint[];
   /** Instance ids whose lifetime is extended by their use. */
@@ -64,21 +65,23 @@ export interface Envelope {
 
 /*
  * A sealed batch as the body of a frame of the journal, little-endian: the version (u32), the number of bytes (u32) of the
- * records of each of `kinds`, the records (see `RecordBuffer`), and everything else as MessagePack.
+ * records of each of `kinds`, the records (see `RecordBuffer`), and everything else as MessagePack. Version 1, which earlier
+ * releases read, lacks the last kind. It is written while there are no such records.
  */
-const version = 1;
-const kinds = ['counts', 'measurements', 'users', 'exposures', 'messages'] as const;
-const headBytes = 4 * (1 + kinds.length);
+const version = 2;
+const kinds = ['counts', 'measurements', 'users', 'exposures', 'messages', 'cumulative'] as const;
+const kindsOf = (written: number) => (written === 1 ? kinds.slice(0, -1) : kinds);
 
 // A frame must not depend on structures defined by earlier frames.
 const packr = new Packr({ useRecords: false });
 
 /** The parts of a frame's body, to be written in order before the batch is released. */
 export function encodeEnvelope(envelope: Envelope): Uint8Array[] {
-  const head = Buffer.alloc(headBytes);
-  head.writeUInt32LE(version, 0);
+  const written = envelope.cumulative === undefined ? 1 : version;
+  const head = Buffer.alloc(4 * (1 + kindsOf(written).length));
+  head.writeUInt32LE(written, 0);
   const parts: Uint8Array[] = [head];
-  for (const [index, kind] of kinds.entries()) {
+  for (const [index, kind] of kindsOf(written).entries()) {
     const records = wholeOf(envelope[kind], envelope.batch);
     head.writeUInt32LE(records.byteLength, 4 * (index + 1));
     if (records.byteLength > 0) parts.push(records);
@@ -95,10 +98,10 @@ export function encodeEnvelope(envelope: Envelope): Uint8Array[] {
 export function decodeEnvelope(body: Uint8Array): Envelope {
   const view = new DataView(body.buffer, body.byteOffset, body.byteLength);
   const found = view.getUint32(0, true);
-  if (found !== version) throw new Error(`a later version of flagmeter wrote it, in version ${found}`);
-  let at = headBytes;
+  if (found > version) throw new Error(`a later version of flagmeter wrote it, in version ${found}`);
+  let at = 4 * (1 + kindsOf(found).length);
   const records: Partial<Record<(typeof kinds)[number], SealedRecords>> = {};
-  for (const [index, kind] of kinds.entries()) {
+  for (const [index, kind] of kindsOf(found).entries()) {
     const end = at + view.getUint32(4 * (index + 1), true);
     if (end > at) records[kind] = sealedFrom(body.subarray(at, end));
     at = end;
@@ -107,9 +110,9 @@ export function decodeEnvelope(body: Uint8Array): Envelope {
   const [batch, series, mints, uses, forgotten, unresolved, senders, ledger] = packr.unpack(
     body.subarray(at),
   );
-  const { counts, measurements, users, exposures, messages } = records;
+  const { counts, measurements, users, exposures, messages, cumulative } = records;
   return {
-    ...{ batch, counts, measurements, users, exposures, messages },
+    ...{ batch, counts, measurements, users, exposures, messages, cumulative },
     ...{ series, mints, uses, forgotten, unresolved, senders, ledger },
   };
 }

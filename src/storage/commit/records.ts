@@ -1,5 +1,6 @@
 import { assert } from '../../runtime/assert.ts';
-import { type MessageChange, permanentAt } from '../lmdb/messages.ts';
+import type { CumulativeMessage } from '../lmdb/cumulative.ts';
+import { type MessageChange, permanentAt, wholeMs } from '../lmdb/messages.ts';
 import type { Envelope } from './envelope.ts';
 import { eachRecord, eachRecordOf, RecordBuffer, type RecordRange } from './record-buffer.ts';
 
@@ -151,6 +152,38 @@ export function eachImported(
   for (const { at, from, to } of messages) {
     if (at === permanentAt) eachRecordOf(counts, batch, [from[0], to[0]], visit);
   }
+}
+
+/** The value in place of a time that marks a total of a variant, or of a metric, in a cumulative message. */
+const totalOf = { counts: -1, measurements: -2 } as const;
+
+/** Cumulative messages (see `CumulativeMessage`), each followed by its totals. */
+export class CumulativeRecords extends RecordBuffer {
+  /** Begins a message. @param at Unix ms */
+  addMessage(identity: Digest, at: number): void {
+    this.append(wholeMs(at), identity[0], identity[1], identity[2], identity[3]);
+  }
+
+  /** Adds the checks of a variant since the start of the message. */
+  addCount(ref: number, bucket: number, checks: number): void {
+    this.append(totalOf.counts, ref, bucket, checks, 0);
+  }
+
+  /** Adds the sum of a counter since the start of the message. @param at Unix ms */
+  addMeasurement(ref: number, bucket: number, value: number, at: number): void {
+    this.append(totalOf.measurements, ref, bucket, value, at);
+  }
+}
+
+/** The cumulative messages of a sealed batch, in the order in which they were added. */
+export function cumulativeMessages({ cumulative, batch }: Envelope): CumulativeMessage[] {
+  const found: { identity: Uint8Array; at: number; counts: number[]; measurements: number[] }[] = [];
+  eachRecord(cumulative, batch, (first, a, b, c, d) => {
+    if (first === totalOf.counts) found.at(-1)!.counts.push(a, b, c);
+    else if (first === totalOf.measurements) found.at(-1)!.measurements.push(a, b, c, d);
+    else found.push({ identity: digestBytes(a, b, c, d), at: first, counts: [], measurements: [] });
+  });
+  return found;
 }
 
 /** 128 bits as four unsigned words, for records of numbers that are sent to the worker. */

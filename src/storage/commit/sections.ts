@@ -2,6 +2,7 @@ import { HotLedger } from '../aggregate/hot-ledger.ts';
 import { countUser, type HotTables } from '../aggregate/hot-tables.ts';
 import { addExposure, addValue } from '../aggregate/merge.ts';
 import { minuteOf, seriesPerEnvironment } from '../lmdb/blocks.ts';
+import { CumulativeTotals, eachTotal } from '../lmdb/cumulative.ts';
 import { exposuresKey, listPerson, putExposures, readExposures, removeExposures } from '../lmdb/exposures.ts';
 import { putHashedMint, putHashedUse, removeIdentity } from '../lmdb/instances.ts';
 import { putMessages } from '../lmdb/messages.ts';
@@ -10,6 +11,7 @@ import { putSeries } from '../lmdb/series.ts';
 import type { UsageTables } from '../lmdb/usage.ts';
 import type { Envelope } from './envelope.ts';
 import {
+  cumulativeMessages,
   eachCount,
   eachExposure,
   eachImported,
@@ -51,6 +53,7 @@ export function countingSections(
   store: UsageTables,
   { counts, measurements, seen }: HotTables,
 ): readonly Section[] {
+  const totals = new CumulativeTotals(store.cumulative);
   return [
     { add: ({ series }) => series.forEach((each) => void putSeries(store, each)) },
     {
@@ -65,6 +68,14 @@ export function countingSections(
         );
         eachUser(envelope, (ref, minute) => seen.mark(ref, minute));
         eachImported(envelope, messages, (ref, bucket) => seen.markEarlier(ref, minuteOf(bucket)));
+        const cumulative = cumulativeMessages(envelope);
+        for (const message of cumulative) {
+          eachTotal(totals.add(message), {
+            count: (ref, bucket, checks) => counts.add(ref, bucket, checks, 0, 0),
+            measurement: (ref, bucket, value, at) => addValue(measurements.touch(ref, bucket), value, at),
+          });
+        }
+        totals.expire(cumulative);
       },
       put() {
         counts.put();

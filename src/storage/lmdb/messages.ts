@@ -107,6 +107,7 @@ function timeKey(at: number): Buffer {
   return key;
 }
 
-function wholeMs(at: number): number {
+/** A time as it is stored in keys. */
+export function wholeMs(at: number): number {
   return Math.max(0, Math.floor(at));
 }

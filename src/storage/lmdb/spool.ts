@@ -5,7 +5,8 @@ import { type UsageTables, usageTablesIn } from './usage.ts';
 
 /**
  * The tables of the spool. Those of usage hold the open delta: counts that are in no delta yet. Sealing keeps only the names of
- * series and the messages of the last minutes in them.
+ * series and the messages of the last minutes in them. `cumulative` has other records here. Key: as in `messages`. Value: see
+ * `cumulativeRecord`.
  */
 export interface SpoolStore extends UsageTables {
   /**

@@ -10,6 +10,7 @@ export const usageTables = [
   'seen',
   'sketches',
   'messages',
+  'cumulative', // See cumulative.ts.
   'identities', // See instances.ts.
   'identityDays',
   'exposures',
